@@ -1,0 +1,73 @@
+import { readdir, readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { bindMigrationAwareSqlAdapterFactory, type SqlMigrationAwareDriverAdapterFactory } from "@prisma/driver-adapter-utils";
+import type { MigrationList, SchemaContainer } from "@prisma/schema-engine-wasm";
+import * as bindings from "@prisma/schema-engine-wasm/schema_engine_bg";
+
+/** Prisma's schema engine over one database, as WebAssembly: it asks nothing of the network. */
+export type Engine = bindings.SchemaEngine;
+
+/** Names of the databases, and of their folders under `prisma/`. */
+export const databases = ["sqlite", "postgresql"] as const;
+export type Database = (typeof databases)[number];
+
+const prismaFolder = join(import.meta.dirname, "..", "prisma");
+const noFilters = { externalTables: [], externalEnums: [] };
+
+/** The folder of a database's migrations. */
+export const migrationsFolder = (database: Database): string => join(prismaFolder, database, "migrations");
+
+/** Neither TypeScript's own library nor Node's types declare this part of the runtime. */
+declare const WebAssembly: {
+  instantiate(bytes: Uint8Array, imports: Record<string, unknown>): Promise<{ instance: { exports: Record<string, unknown> } }>;
+};
+
+let started: Promise<void> | undefined;
+
+/** Opens the engine on a database, for which it needs a driver adapter; it makes shadow databases there. */
+export async function openEngine(database: Database, adapter: SqlMigrationAwareDriverAdapterFactory): Promise<Engine> {
+  started ??= start();
+  await started;
+  const datamodels = (await models(database)).map(({ path, content }): [string, string] => [path, content]);
+  return bindings.SchemaEngine.new({ datamodels }, () => {}, bindMigrationAwareSqlAdapterFactory(adapter));
+}
+
+/** The SQL that leads from a database's migrations to its models; empty when they agree. */
+export async function diffToModels(database: Database, engine: Engine): Promise<string> {
+  const from = { tag: "migrations" as const, ...(await migrationList(database)) };
+  const to = { tag: "schemaDatamodel" as const, files: await models(database), configDir: "." };
+  const { stdout } = await engine.diff({ from, to, script: true, exitCode: null, filters: noFilters });
+  const sql = stdout ?? "";
+  return /^\s*(--[^\n]*\s*)*$/.test(sql) ? "" : sql;
+}
+
+/** A database's migrations as the engine wants them. */
+export async function migrationList(database: Database): Promise<MigrationList> {
+  const baseDir = migrationsFolder(database);
+  const entries = await readdir(baseDir, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name).toSorted();
+  const path = "migration.sql";
+  const migrationDirectories = await Promise.all(
+    names.map(async (name) => ({
+      path: name,
+      migrationFile: { path, content: { tag: "ok" as const, value: await readFile(join(baseDir, name, path), "utf8") } },
+    })),
+  );
+  const lockfile = { path: "migration_lock.toml", content: `provider = "${database}"\n` };
+  return { baseDir, lockfile, shadowDbInitScript: "", migrationDirectories };
+}
+
+async function models(database: Database): Promise<SchemaContainer[]> {
+  const files = ["schema.prisma", "models.prisma"].map((name) => join(prismaFolder, database, name));
+  return Promise.all(files.map(async (path) => ({ path, content: await readFile(path, "utf8") })));
+}
+
+/** Loads the module by hand, because Node does not import WebAssembly as its wrapper does. */
+async function start(): Promise<void> {
+  const wrapper = createRequire(import.meta.url).resolve("@prisma/schema-engine-wasm");
+  const bytes = await readFile(join(wrapper, "..", "schema_engine_bg.wasm"));
+  const { instance } = await WebAssembly.instantiate(bytes, { "./schema_engine_bg.js": { ...bindings } });
+  bindings.__wbg_set_wasm(instance.exports);
+  (instance.exports["__wbindgen_start"] as () => void)();
+}

@@ -1,0 +1,50 @@
+import type { Caller } from "../core/caller.ts";
+import type { Clock } from "../core/clock.ts";
+import { Failure, failureOf } from "../core/failure.ts";
+import type { Tx } from "../core/store.ts";
+import type { Operation } from "../operations.ts";
+import { checkAccess } from "./access.ts";
+import { identify, type Presented } from "./credential.ts";
+import type { Limits, RateState } from "./limit.ts";
+
+/** A request as any wire form shows it before its body is read. */
+export interface Request {
+  readonly requestId: string;
+  /** The client's network address. */
+  readonly address: string;
+  readonly credentials: Presented;
+  /** The `Idempotency-Key` header; null when absent. */
+  readonly idempotencyKey: string | null;
+}
+
+/** A call that was let in: `perform` takes it from here. */
+export interface Admission {
+  readonly operation: Operation;
+  readonly request: Request;
+  readonly caller: Caller;
+  readonly rate: RateState | null;
+}
+
+export type Admit = (operation: Operation, request: Request) => Promise<Admission>;
+
+/**
+ * The first half of every call, before a body is read: credential, access, limit.
+ *
+ * @throws Failure `invalid`, `unauthenticated`, `forbidden`, `insufficient_scope` or `limited`.
+ */
+export function admission(store: Tx, clock: Clock, limits: Limits): Admit {
+  async function credential(request: Request): Promise<Caller> {
+    try {
+      return await identify(request.credentials, store, clock);
+    } catch (thrown) {
+      if (failureOf(thrown).reason === "unauthenticated") await limits.stranger(request.address);
+      throw thrown;
+    }
+  }
+  return async (operation, request) => {
+    if (operation.access === null) throw new Failure("unimplemented", "anonymous operations are not built");
+    const caller = await credential(request);
+    checkAccess(operation, caller);
+    return { operation, request, caller, rate: await limits.account(caller.accountId, operation) };
+  };
+}

@@ -1,0 +1,47 @@
+import type { DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { Caller } from "../core/caller.ts";
+import type { Tx } from "../core/store.ts";
+
+/**
+ * An operation's own work, for one method: credential, access, limit and field
+ * rules were checked on the way in, and for a change the transaction is open. It
+ * never sees an HTTP or a Connect object.
+ */
+export type Handler<M extends DescMethod> = (
+  tx: Tx,
+  caller: Caller,
+  message: MessageShape<M["input"]>,
+) => Promise<MessageInitShape<M["output"]>>;
+
+/** The handlers of a service by method; one that is missing answers `unimplemented`. */
+export type Handlers<S extends DescService> = { readonly [K in keyof S["method"]]?: Handler<S["method"][K]> };
+
+/** A handler with its types forgotten: the call path makes each one's message from its own descriptor. */
+export type AnyHandler = Handler<DescMethod>;
+
+/** What the installation has built, by RPC name. */
+export type HandlerTable = ReadonlyMap<string, AnyHandler>;
+
+/** One service with its handlers. */
+export interface Implementation {
+  readonly service: DescService;
+  readonly handlers: Readonly<Record<string, AnyHandler | undefined>>;
+}
+
+/** Ties handlers to their service; the types of every method are checked here, and forgotten after. */
+export function implement<S extends DescService>(service: S, handlers: Handlers<S>): Implementation {
+  // A handler takes its own method's message; `perform` hands it no other, because both come from one descriptor.
+  return { service, handlers: handlers as Readonly<Record<string, AnyHandler | undefined>> };
+}
+
+/** The table of all that is built. */
+export function handlerTable(implementations: readonly Implementation[]): HandlerTable {
+  const table = new Map<string, AnyHandler>();
+  for (const { service, handlers } of implementations) {
+    for (const method of service.methods) {
+      const handler = handlers[method.localName];
+      if (handler) table.set(`${service.typeName}/${method.name}`, handler);
+    }
+  }
+  return table;
+}

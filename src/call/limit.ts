@@ -1,0 +1,78 @@
+import { isIPv6 } from "node:net";
+import type { Clock } from "../core/clock.ts";
+import { Failure } from "../core/failure.ts";
+import type { RateCounters } from "../core/limits/counter.ts";
+import type { Operation, RateClass } from "../operations.ts";
+
+/** Calls a minute of one account to one operation, over all its credentials (contract/v2.md 4). */
+const perMinute: Record<RateClass, number> = { start: 10, write: 40, read: 100, report: 600 };
+
+/** Calls a minute from one address that show no good credential. */
+const strangersPerMinute = 60;
+
+/** From this limit on a node takes a tenth at once, and counts that down by itself. */
+const blockFrom = 100;
+
+/** Where a caller stands with its limit: the `RateLimit-*` headers. `reset` is in whole seconds. */
+export interface RateState {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly reset: number;
+}
+
+export interface Limits {
+  /** Counts a call of an account; null when limits are lifted. @throws Failure `limited`. */
+  account(accountId: string, operation: Operation): Promise<RateState | null>;
+  /** Counts a call that showed no good credential. @throws Failure `limited`. */
+  stranger(address: string): Promise<void>;
+}
+
+/**
+ * Rate limits in fixed windows of a minute, never above their number over all
+ * nodes: what a node counts by itself was taken from the shared counter before.
+ *
+ * @param factor multiplies every number; null lifts them all.
+ */
+export function limits(counters: RateCounters, clock: Clock, factor: number | null): Limits {
+  /** What this node has in hand, by key: taken from the shared counter, not yet used. */
+  let hand = new Map<string, { have: number; left: number }>();
+  let handMinute = 0;
+
+  async function count(key: string, limit: number): Promise<RateState> {
+    const now = clock.now();
+    const minute = Math.floor(now / 60_000);
+    const reset = Math.ceil(((minute + 1) * 60_000 - now) / 1000);
+    if (minute !== handMinute) [hand, handMinute] = [new Map(), minute];
+    const held = hand.get(key) ?? { have: 0, left: limit };
+    hand.set(key, held);
+    if (held.have === 0 && held.left > 0) {
+      const { granted, left } = await counters.take(key, minute, blockOf(limit), limit);
+      held.have += granted;
+      held.left = left;
+    }
+    if (held.have === 0) throw new Failure("limited", `rate limit of ${limit} calls a minute exceeded`, { retryAfter: reset });
+    held.have -= 1;
+    return { limit, remaining: held.have + held.left, reset };
+  }
+
+  return {
+    async account(accountId, operation) {
+      if (factor === null) return null;
+      return count(`${accountId} ${operation.rpc}`, Math.max(1, Math.floor(perMinute[operation.rateClass] * factor)));
+    },
+    async stranger(address) {
+      if (factor !== null) await count(`address ${network(address)}`, Math.max(1, Math.floor(strangersPerMinute * factor)));
+    },
+  };
+}
+
+const blockOf = (limit: number): number => (limit >= blockFrom ? Math.floor(limit / 10) : 1);
+
+/** One customer of IPv6 has at least a /64: its addresses count as one. */
+function network(address: string): string {
+  if (!isIPv6(address) || address.startsWith("::ffff:")) return address;
+  const [head = "", tail] = address.split("::");
+  const groups = head.split(":").filter(Boolean);
+  const missing = tail === undefined ? 0 : 8 - groups.length - tail.split(":").filter(Boolean).length;
+  return [...groups, ...Array<string>(Math.max(0, missing)).fill("0"), ...(tail ?? "").split(":").filter(Boolean)].slice(0, 4).join(":");
+}

@@ -1,0 +1,29 @@
+/** One line of a space's audit log: who did what, from where. */
+export interface AuditEntry {
+  readonly id: string;
+  readonly at: number;
+  readonly spaceId: string;
+  readonly accountId: string;
+  /** Kind and id of the credential, for instance `key:2xq…`. */
+  readonly credential: string;
+  /** The operation's RPC, for instance `task.v2.TaskService/DeleteTask`. */
+  readonly operation: string;
+  readonly requestId: string;
+  readonly address: string;
+  /** The id of what was changed, where one thing was. */
+  readonly subject: string | null;
+  /** Never secrets, message text or file content (contract/decisions.md 44). */
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+}
+
+/** What a handler knows of its own change; the call path knows the rest. */
+export type AuditNote = Partial<Pick<AuditEntry, "subject" | "before" | "after">>;
+
+export interface AuditRows {
+  /** Adds to the row that the call path writes at the end of the change. */
+  note(note: AuditNote): void;
+  /** What was noted in this change so far. */
+  noted(): AuditNote;
+  insert(entry: AuditEntry): Promise<void>;
+}

@@ -1,0 +1,32 @@
+import type { Role } from "./accounts/account.ts";
+
+/** Kinds of API key (contract/enterprise.md 1); `general` opens the whole account. */
+export const keyKinds = ["general", "ediscovery", "siem", "team_user_mgmt", "team_asset_audit", "team_asset_mgmt"] as const;
+export type KeyKind = (typeof keyKinds)[number];
+
+/** What a caller showed to be let in. */
+export interface CallerCredential {
+  readonly kind: "key";
+  readonly keyKind: KeyKind;
+  readonly id: string;
+}
+
+/**
+ * Whose rows a query may touch: no row is read or written but through one of these
+ * (contract/decisions.md 1). `clientId` is set for a token that reaches only what
+ * its own app made.
+ */
+export interface Scope {
+  readonly accountId: string;
+  readonly spaceId: string;
+  readonly clientId?: string | undefined;
+}
+
+/** Who calls: an account in one space, by one credential. */
+export interface Caller extends Scope {
+  readonly credential: CallerCredential;
+  /** The account's role in the space's team; null in a personal space. */
+  readonly role: Role | null;
+  /** BCP 47; the account's own, used where a request names none. */
+  readonly locale: string;
+}

@@ -1,0 +1,36 @@
+import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
+import type { Random } from "./ids.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Encryption of what must be read back: AES-256-GCM under the installation's key. */
+export interface Cipher {
+  /** `nonce ‖ tag ‖ ciphertext`; `context` says what it is and must be the same on opening. */
+  seal(plain: Uint8Array, context: string): Bytes;
+  /** Throws when the bytes were not sealed with this key and context. */
+  open(sealed: Uint8Array, context: string): Bytes;
+  /** Tells one key from another without telling the key. */
+  readonly check: string;
+}
+
+const algorithm = "aes-256-gcm";
+const nonceLength = 12;
+const tagLength = 16;
+
+/** @param key 32 bytes. */
+export function cipherFrom(key: Uint8Array, random: Random): Cipher {
+  return {
+    seal(plain, context) {
+      const nonce = random(nonceLength);
+      const sealing = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(context));
+      const body = Buffer.concat([sealing.update(plain), sealing.final()]);
+      return Uint8Array.from(Buffer.concat([nonce, sealing.getAuthTag(), body]));
+    },
+    open(sealed, context) {
+      const opening = createDecipheriv(algorithm, key, sealed.subarray(0, nonceLength), { authTagLength: tagLength });
+      opening.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(nonceLength, nonceLength + tagLength));
+      return Uint8Array.from(Buffer.concat([opening.update(sealed.subarray(nonceLength + tagLength)), opening.final()]));
+    },
+    check: createHmac("sha256", key).update("encryption key check").digest("hex"),
+  };
+}

@@ -1,0 +1,18 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Time as a parameter, so that a test moves it instead of waiting. */
+export interface Clock {
+  /** Unix milliseconds. It may step in either direction. */
+  now(): number;
+  /** Milliseconds that only grow, from an arbitrary start: for leases and time-outs. */
+  monotonic(): number;
+  /** Resolves after `ms`; rejects with the signal's reason once it is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms, signal) => delay(ms, undefined, signal ? { signal, ref: true } : {}),
+};

@@ -1,0 +1,57 @@
+/**
+ * Why a call was refused. The union is closed: every wire form has a
+ * `Record<Reason, …>` with its code and status (contract/decisions.md 9), so that
+ * a new reason does not compile until each wire has an answer for it.
+ */
+export type Reason =
+  | "invalid"
+  | "unauthenticated"
+  | "forbidden"
+  | "insufficient_scope"
+  | "absent"
+  | "exists"
+  | "precondition"
+  | "limited"
+  | "exhausted"
+  | "too_large"
+  | "unsupported_media"
+  | "wrong_method"
+  | "unavailable"
+  | "cancelled"
+  | "unimplemented"
+  | "internal";
+
+/** What a failure may carry beside its text. */
+export interface FailureFacts {
+  /** What really happened: for the process log only. */
+  readonly cause?: unknown;
+  /** Whole seconds after which a retry may succeed. */
+  readonly retryAfter?: number;
+}
+
+/**
+ * A refusal. `message` is public and safe to send; `cause` is private. Anything
+ * else that is thrown reaches callers as `internal`, without its text.
+ */
+export class Failure extends Error {
+  override readonly name = "Failure";
+  readonly reason: Reason;
+  readonly retryAfter: number | undefined;
+
+  constructor(reason: Reason, message: string, facts: FailureFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.reason = reason;
+    this.retryAfter = facts.retryAfter;
+  }
+}
+
+/** Input that breaks a rule: `path` is the field's, dotted, in the proto's spelling. */
+export const invalid = (path: string, rule: string): Failure => new Failure("invalid", path === "" ? rule : `${path}: ${rule}`);
+
+/** Absent, or not the caller's: the same answer for both. */
+export const absent = (what: string): Failure => new Failure("absent", `${what} not found`);
+
+/** What a thrown value is to a caller. */
+export function failureOf(thrown: unknown): Failure {
+  return thrown instanceof Failure ? thrown : new Failure("internal", "internal error", { cause: thrown });
+}

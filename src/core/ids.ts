@@ -1,0 +1,44 @@
+import { randomBytes } from "node:crypto";
+
+/** Random bytes as a parameter: `randomBytes` in the server, a seeded stream in tests. */
+export type Random = (bytes: number) => Uint8Array;
+
+/** 57 symbols that are hard to confuse (contract/v2.md 6). */
+const alphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+const length = 22;
+/** The largest multiple of 57 in a byte: bytes from here on would favour some symbols. */
+const fair = 256 - (256 % alphabet.length);
+
+/** Makes every identifier of the platform. */
+export interface Ids {
+  /** 22 symbols, about 128 bits: tasks, projects, spaces, keys, members. */
+  short(): string;
+  /** A version 4 UUID: accounts. */
+  uuid(): string;
+  /** `req_` and a short id (contract/v2.md 14.1). */
+  request(): string;
+}
+
+/** Ids over a source of random bytes. */
+export function idsFrom(random: Random): Ids {
+  const short = () => {
+    let id = "";
+    while (id.length < length) {
+      for (const byte of random(32)) {
+        if (byte < fair && id.length < length) id += alphabet[byte % alphabet.length];
+      }
+    }
+    return id;
+  };
+  return { short, uuid: () => uuidFrom(random(16)), request: () => `req_${short()}` };
+}
+
+function uuidFrom(bytes: Uint8Array): string {
+  const b = Buffer.from(bytes);
+  b.writeUInt8((b.readUInt8(6) & 0x0f) | 0x40, 6);
+  b.writeUInt8((b.readUInt8(8) & 0x3f) | 0x80, 8);
+  return b.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/** Ids from the operating system's random source. */
+export const systemIds: Ids = idsFrom((bytes) => randomBytes(bytes));

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import type { Role } from "../accounts/account.ts";
+import type { KeyKind } from "../caller.ts";
+import type { Random } from "../ids.ts";
+
+/** At most so many living general keys per account, over all its spaces (contract/decisions.md 3). */
+export const livingKeysMax = 50;
+
+const prefix = "sk-";
+const secretLength = 43;
+const checksumLength = 6;
+const form = /^sk-[A-Za-z0-9_-]{49}$/;
+
+/** An API key as it is kept: never its text, only the SHA-256 of it. */
+export interface ApiKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly spaceId: string;
+  readonly kind: KeyKind;
+  readonly name: string;
+  /** SHA-256 of the text, lower-case hex. */
+  readonly digest: string;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+/** A key together with what decides whether it opens anything at this moment. */
+export interface KeyHolder {
+  readonly key: ApiKey;
+  readonly locale: string;
+  /** The holder's role and standing in the key's space; null in a personal space. */
+  readonly member: { readonly role: Role; readonly status: "active" | "inactive" | "removed" } | null;
+}
+
+export interface ApiKeyRows {
+  insert(key: ApiKey): Promise<void>;
+  /** One statement: key, account and membership. */
+  holder(digest: string): Promise<KeyHolder | null>;
+  /** Living general keys of an account, over all its spaces. */
+  countLiving(accountId: string, now: number): Promise<number>;
+  revoke(id: string, now: number): Promise<boolean>;
+}
+
+/** A new key's text: `sk-`, 43 base64url characters of 32 random bytes, 6 of a checksum over them. */
+export function newKeyText(random: Random): string {
+  const secret = Buffer.from(random(32)).toString("base64url");
+  return `${prefix}${secret}${checksum(secret)}`;
+}
+
+/** True when the text can be a key at all: a mistyped one is told from a revoked one without a query. */
+export function isKeyText(text: string): boolean {
+  if (!form.test(text)) return false;
+  const secret = text.slice(prefix.length, prefix.length + secretLength);
+  return checksum(secret) === text.slice(-checksumLength);
+}
+
+/** What is stored of a key: it has 256 random bits, so a plain hash is enough. */
+export const keyDigest = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+const checksum = (secret: string): string => createHash("sha256").update(`api-key:${secret}`).digest("base64url").slice(0, checksumLength);

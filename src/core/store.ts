@@ -1,0 +1,60 @@
+import type { AccountRows } from "./accounts/account.ts";
+import type { AuditRows } from "./audit/audit.ts";
+import type { JobRows } from "./jobs/job.ts";
+import type { ApiKeyRows } from "./keys/api-key.ts";
+import type { RateCounters } from "./limits/counter.ts";
+import type { NodeRows } from "./nodes/node.ts";
+import type { ProjectRows } from "./projects/project.ts";
+import type { ReplayRows } from "./replay/replay.ts";
+import type { EventRows } from "./tasks/event.ts";
+import type { TaskRows } from "./tasks/task.ts";
+
+/**
+ * Everything that is kept, as one open transaction sees it; outside a change, as
+ * the newest commit has it, and read only.
+ */
+export interface Tx {
+  readonly accounts: AccountRows;
+  readonly keys: ApiKeyRows;
+  readonly projects: ProjectRows;
+  readonly tasks: TaskRows;
+  readonly events: EventRows;
+  readonly jobs: JobRows;
+  readonly nodes: NodeRows;
+  readonly replays: ReplayRows;
+  readonly audit: AuditRows;
+  /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
+  afterCommit(work: () => Promise<void> | void): void;
+}
+
+/** Told after the commit, never before: the store stays the truth. */
+export interface Feed {
+  /** A task got events, another status or another fence. */
+  onTask(listener: (news: TaskNews) => void): () => void;
+  /** A job of this kind may be due. */
+  onJob(listener: (kind: string) => void): () => void;
+}
+
+/** What a watcher or a runner needs to know without a query. */
+export interface TaskNews {
+  readonly taskId: string;
+  readonly lastSeq: number;
+  readonly fence: number;
+  readonly status: string;
+}
+
+/** The store: reads at any time, changes one transaction at a time. */
+export interface Store extends Tx {
+  /**
+   * Runs `work` in one transaction: all of it is durable when the promise resolves,
+   * or none of it. Conflicts are retried inside, so `work` may run more than once
+   * and must not act on the outside.
+   */
+  change<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  readonly feed: Feed;
+  /** Apart from every transaction. */
+  readonly counters: RateCounters;
+  /** Resolves when the database answers: for `/readyz`. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,71 @@
+import type { Caller, Scope } from "../caller.ts";
+import { absent, invalid } from "../failure.ts";
+import { type CursorBinding, decodeCursor, encodeCursor } from "../page.ts";
+import type { Tx } from "../store.ts";
+import { type EventWindow, seqOf, type TaskEvent } from "./event.ts";
+import type { TaskFilter, TaskView } from "./task.ts";
+
+/** A page as a caller asks for it. */
+export interface Wanted {
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+  readonly cursor: string | undefined;
+}
+
+/** A page of something; `next` is the cursor of the page after it, if there is one. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next: string | undefined;
+}
+
+/** Lists of a caller: a cursor is bound to the caller, the filter and the order it was made for. */
+export interface Listings {
+  /** By creation time (contract/v2.md 8.3). */
+  tasks(tx: Tx, caller: Caller, filter: TaskFilter & { readonly agentId?: string }, wanted: Wanted): Promise<Page<TaskView>>;
+  /** By number (contract/v2.md 8.8). */
+  messages(
+    tx: Tx,
+    caller: Caller,
+    taskId: string,
+    wanted: Wanted & { readonly verbose: boolean; readonly startEventId: string | undefined },
+  ): Promise<Page<TaskEvent> & { readonly task: TaskView }>;
+}
+
+export const listings: Listings = {
+  async tasks(tx, caller, filter, { limit, order, cursor }) {
+    const binding = bind(caller, "task.list", { ...filter, order });
+    const after = cursor === undefined ? undefined : decodeCursor(binding, cursor);
+    // Until agents exist no task belongs to one.
+    if (filter.agentId !== undefined) return { items: [], next: undefined };
+    const page = { order, limit: limit + 1, ...(after ? { after: { createdAt: after.value, id: after.id } } : {}) };
+    const rows = await tx.tasks.list(caller, filter, page);
+    const items = rows.slice(0, limit);
+    const last = items.at(-1);
+    return { items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
+  },
+
+  async messages(tx, caller, taskId, { limit, order, cursor, verbose, startEventId }) {
+    const task = await tx.tasks.find(caller, taskId);
+    if (!task) throw absent("task");
+    const binding = bind(caller, "task.listMessages", { taskId: task.id, order, verbose });
+    const bound = cursor === undefined ? startBound(task, order, startEventId) : boundAt(order, decodeCursor(binding, cursor).value);
+    const rows = await tx.events.list(task.id, { ...bound, order, limit: limit + 1, verbose });
+    const items = rows.slice(0, limit);
+    const last = items.at(-1);
+    return { task, items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.seq, id: task.id }) : undefined };
+  },
+};
+
+const bind = ({ accountId, spaceId, clientId }: Scope, operation: string, filter: object): CursorBinding => ({ accountId, spaceId, clientId, operation, filter });
+
+type Bound = Pick<EventWindow, "afterSeq" | "beforeSeq">;
+
+const boundAt = (order: "asc" | "desc", seq: number): Bound => (order === "asc" ? { afterSeq: seq } : { beforeSeq: seq });
+
+/** The first page begins at this event, inclusive, in the order asked for (contract/decisions.md 19b). */
+function startBound(task: TaskView, order: "asc" | "desc", startEventId: string | undefined): Bound {
+  if (startEventId === undefined || startEventId === "") return {};
+  const seq = seqOf(task.id, startEventId);
+  if (seq === undefined || seq > task.lastSeq) throw invalid("start_event_id", "is no event of this task");
+  return boundAt(order, order === "asc" ? seq - 1 : seq + 1);
+}

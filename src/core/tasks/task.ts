@@ -1,0 +1,122 @@
+import type { Scope } from "../caller.ts";
+import type { NewEvent } from "./event.ts";
+
+export type TaskStatus = "running" | "stopped" | "waiting" | "error";
+export type TaskType = "standard" | "project" | "agent_subtask";
+export type Visibility = "private" | "team" | "public";
+
+/** A unit of an agent's work, with everything that decides who may see it and who runs it. */
+export interface Task {
+  readonly id: string;
+  readonly accountId: string;
+  readonly spaceId: string;
+  /** The app that made it; null for a key. */
+  readonly clientId: string | null;
+  readonly apiKeyId: string | null;
+  readonly projectId: string | null;
+  readonly type: TaskType;
+  readonly title: string;
+  readonly status: TaskStatus;
+  readonly shareVisibility: Visibility;
+  /** Kept out of the web app's list. */
+  readonly hidden: boolean;
+  /** The profile asked for, spelled `manus-1.6…`; that of the latest turn. */
+  readonly agentProfile: string;
+  readonly locale: string;
+  readonly interactive: boolean;
+  /** The 20 most recently referenced tasks (contract/v2.md 9.8). */
+  readonly references: readonly string[];
+  readonly credits: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly lastMessageAt: number;
+  /** The number of the newest event. */
+  readonly lastSeq: number;
+  /** The time of the newest event, Unix ms. */
+  readonly lastTimestamp: number;
+  /** The number of the newest user_message. */
+  readonly messageSeq: number;
+  /** Messages up to here were dealt with in earlier turns. */
+  readonly answeredSeq: number;
+  /** The turn's messages end here: what the agent adds in this turn has a greater number. */
+  readonly consumedSeq: number;
+  /** Raised whenever the right to write as the runner changes hands. */
+  readonly fence: number;
+  /** The process that runs it; null while nobody does. */
+  readonly nodeId: string | null;
+  /** How often this turn was claimed. */
+  readonly claims: number;
+  /** Claims in a row that added no event. */
+  readonly idleClaims: number;
+  /** Since when it waits for a runner, Unix ms. */
+  readonly queuedAt: number;
+}
+
+/** A task as lists and `task.detail` show it: with its key's present name. */
+export interface TaskView extends Task {
+  readonly apiKeyName: string | null;
+}
+
+/** What may be changed; the counters of events are `advance`'s own. */
+export type TaskChanges = Partial<
+  Pick<Task, "title" | "status" | "shareVisibility" | "hidden" | "agentProfile" | "references" | "nodeId" | "queuedAt" | "claims" | "idleClaims">
+> & {
+  /** Raises the fence by one: whoever ran the task may write no more. */
+  readonly raiseFence?: true;
+  /** Counts one more claim of the turn. */
+  readonly addClaim?: true;
+  /** Begins a turn with every message so far: answeredSeq = the old consumedSeq, consumedSeq = the new lastSeq, claims = 1, idleClaims = 0. */
+  readonly beginTurn?: true;
+  /** One of the events is a user_message, the first: messageSeq becomes its number. */
+  readonly addsMessage?: true;
+};
+
+/** A guarded step of a task's life. */
+export interface Advance {
+  readonly now: number;
+  /** Nothing happens unless all of it holds. */
+  readonly when?: { readonly fence?: number; readonly nodeId?: string | null; readonly status?: TaskStatus; /** The turn has seen every user_message: messageSeq <= consumedSeq. */ readonly consumed?: true };
+  readonly set?: TaskChanges;
+  readonly events?: readonly NewEvent[];
+}
+
+/** Which of a caller's tasks a list shows (contract/v2.md 8.3). */
+export interface TaskFilter {
+  readonly type?: TaskType;
+  readonly projectId?: string;
+}
+
+/** A keyset page: ordered by creation time, then id. */
+export interface TaskPage {
+  readonly order: "asc" | "desc";
+  readonly limit: number;
+  readonly after?: { readonly createdAt: number; readonly id: string };
+}
+
+/** A task that may be claimed, as far as a claim depends on it. */
+export type Claimable = Pick<Task, "id" | "fence" | "nodeId" | "claims">;
+
+export interface TaskRows {
+  insert(task: Task, events: readonly NewEvent[]): Promise<Task>;
+  /** What this caller sees under an id, deleted tasks excepted. */
+  find(scope: Scope, id: string): Promise<TaskView | null>;
+  /** As `find`, and nobody else changes the row before this change ends. */
+  lock(scope: Scope, id: string): Promise<TaskView | null>;
+  list(scope: Scope, filter: TaskFilter, page: TaskPage): Promise<readonly TaskView[]>;
+  /** The row itself, for the runtime. */
+  byId(id: string): Promise<Task | null>;
+  /**
+   * The one way a task changes: row lock, guard, numbers of the new events and the
+   * events themselves. Event times are max(now, last) + 1, + 2, …. Null when the
+   * guard did not hold; then nothing was written.
+   */
+  advance(id: string, step: Advance): Promise<Task | null>;
+  /** Running tasks that nobody runs, of the least-served accounts first. */
+  unowned(max: number): Promise<readonly Claimable[]>;
+  /** Running tasks that name one of these nodes. */
+  owned(nodeIds: readonly string[]): Promise<readonly Claimable[]>;
+  /** Running tasks that nobody runs yet, counted up to `max`: the queue's depth. */
+  countUnowned(max: number): Promise<number>;
+  /** Makes the row a tombstone (contract/decisions.md 14): in a personal space only id and times stay. */
+  bury(id: string, now: number, personal: boolean): Promise<void>;
+}

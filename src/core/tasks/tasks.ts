@@ -1,0 +1,167 @@
+import type { Caller } from "../caller.ts";
+import type { Clock } from "../clock.ts";
+import { absent, Failure } from "../failure.ts";
+import type { Ids } from "../ids.ts";
+import type { Tx } from "../store.ts";
+import { begin, queueMessage, resume, stop } from "./lifecycle.ts";
+import { addReferences, checkText, localeOf, titleOf, type UserInput } from "./message.ts";
+import { parseProfile } from "./profile.ts";
+import type { Task, TaskChanges, TaskView, Visibility } from "./task.ts";
+
+/** What task.create is asked for, beyond the message. */
+export interface NewTask {
+  readonly input: UserInput;
+  readonly projectId?: string;
+  readonly locale?: string;
+  readonly interactive: boolean;
+  readonly hidden: boolean;
+  readonly shareVisibility: Visibility;
+  readonly agentProfile?: string;
+  readonly title?: string;
+}
+
+/** What task.update may change; absent stays as it is. */
+export interface TaskEdit {
+  readonly title?: string;
+  readonly shareVisibility?: Visibility;
+  readonly hidden?: boolean;
+}
+
+/** Tasks of a caller: each method is one operation of contract/v2.md 8.1 to 8.7. */
+export interface Tasks {
+  create(tx: Tx, caller: Caller, wanted: NewTask): Promise<Task>;
+  get(tx: Tx, caller: Caller, id: string): Promise<TaskView>;
+  update(tx: Tx, caller: Caller, id: string, edit: TaskEdit): Promise<Task>;
+  stop(tx: Tx, caller: Caller, id: string): Promise<void>;
+  remove(tx: Tx, caller: Caller, id: string): Promise<void>;
+  send(tx: Tx, caller: Caller, id: string, input: UserInput, agentProfile: string | undefined): Promise<void>;
+}
+
+/** The most milliseconds for which an answer is held until its events lie in the past. */
+const settleMs = 50;
+
+/** @param queueDepth tasks that may wait for a runner before new work is refused. */
+export function tasks(clock: Clock, ids: Ids, queueDepth: number): Tasks {
+  async function locked(tx: Tx, caller: Caller, id: string): Promise<TaskView> {
+    const task = await tx.tasks.lock(caller, id);
+    if (!task) throw absent("task");
+    return task;
+  }
+
+  async function advance(tx: Tx, id: string, set: TaskChanges, events: ReturnType<typeof begin> = []): Promise<Task> {
+    const task = await tx.tasks.advance(id, { now: clock.now(), set, events });
+    if (!task) throw absent("task");
+    return task;
+  }
+
+  async function enqueue(tx: Tx, taskId: string): Promise<void> {
+    await tx.jobs.put({ kind: "run", key: taskId, runAt: clock.now() });
+  }
+
+  async function checkDepth(tx: Tx): Promise<void> {
+    if ((await tx.tasks.countUnowned(queueDepth)) >= queueDepth) {
+      throw new Failure("exhausted", `${queueDepth} tasks wait for a runner already`, { retryAfter: 1 });
+    }
+  }
+
+  return {
+    async create(tx, caller, wanted) {
+      checkText(wanted.input.text);
+      const agentProfile = parseProfile(wanted.agentProfile, "manus-1.6");
+      await checkDepth(tx);
+      if (wanted.projectId !== undefined && !(await tx.projects.find(caller, wanted.projectId))) throw absent("project");
+      const task = newTask(ids.short(), caller, { ...wanted, agentProfile }, clock.now());
+      const created = await tx.tasks.insert(task, begin(wanted.input.text));
+      await enqueue(tx, task.id);
+      tx.audit.note({ subject: task.id });
+      return created;
+    },
+
+    async get(tx, caller, id) {
+      const task = await tx.tasks.find(caller, id);
+      if (!task) throw absent("task");
+      return task;
+    },
+
+    async update(tx, caller, id, edit) {
+      const before = await locked(tx, caller, id);
+      const visible = edit.shareVisibility === undefined ? {} : { shareVisibility: effective(edit.shareVisibility, caller) };
+      tx.audit.note({ subject: id, before: { shareVisibility: before.shareVisibility }, after: visible });
+      return advance(tx, id, { ...edit, ...visible });
+    },
+
+    async stop(tx, caller, id) {
+      const task = await locked(tx, caller, id);
+      tx.audit.note({ subject: id });
+      if (task.status !== "running" && task.status !== "waiting") return;
+      const { lastTimestamp } = await advance(tx, id, stop.set, stop.events);
+      // The next request must not be older than the events of this one (clients.md 13).
+      tx.afterCommit(() => clock.sleep(Math.min(settleMs, Math.max(0, lastTimestamp - clock.now()))));
+    },
+
+    async remove(tx, caller, id) {
+      const task = await locked(tx, caller, id);
+      if (task.type === "agent_subtask") throw new Failure("precondition", "a task of an agent cannot be deleted");
+      if (task.status === "running") throw new Failure("precondition", "the task is running: stop it first");
+      await advance(tx, id, { status: "stopped", nodeId: null, raiseFence: true });
+      await tx.events.erase(id);
+      await tx.replays.forget(id);
+      await tx.tasks.bury(id, clock.now(), caller.role === null);
+      tx.audit.note({ subject: id });
+    },
+
+    async send(tx, caller, id, { text, references }, agentProfile) {
+      checkText(text);
+      const task = await locked(tx, caller, id);
+      const running = task.status === "running";
+      if (!running) await checkDepth(tx);
+      const step = running ? queueMessage(text) : resume(text, clock.now());
+      const set = {
+        ...step.set,
+        agentProfile: parseProfile(agentProfile, task.agentProfile),
+        references: addReferences(task.references, references, id),
+      };
+      await advance(tx, id, set, step.events);
+      if (!running) await enqueue(tx, id);
+      tx.audit.note({ subject: id });
+    },
+  };
+}
+
+/** `team` needs a team: in a personal space it takes effect as `private` (contract/v2.md 14.2). */
+const effective = (wanted: Visibility, caller: Caller): Visibility => (wanted === "team" && caller.role === null ? "private" : wanted);
+
+/** A task before its first event. */
+function newTask(id: string, caller: Caller, wanted: NewTask & { readonly agentProfile: string }, now: number): Task {
+  return {
+    id,
+    accountId: caller.accountId,
+    spaceId: caller.spaceId,
+    clientId: caller.clientId ?? null,
+    apiKeyId: caller.credential.id,
+    projectId: wanted.projectId ?? null,
+    type: wanted.projectId === undefined ? "standard" : "project",
+    title: wanted.title || titleOf(wanted.input.text),
+    status: "running",
+    shareVisibility: effective(wanted.shareVisibility, caller),
+    hidden: wanted.hidden,
+    agentProfile: wanted.agentProfile,
+    locale: localeOf(wanted.locale, caller.locale),
+    interactive: wanted.interactive,
+    references: addReferences([], wanted.input.references, id),
+    credits: 0,
+    createdAt: now,
+    updatedAt: now,
+    lastMessageAt: now,
+    lastSeq: 0,
+    lastTimestamp: 0,
+    messageSeq: 0,
+    answeredSeq: 0,
+    consumedSeq: 0,
+    fence: 0,
+    nodeId: null,
+    claims: 0,
+    idleClaims: 0,
+    queuedAt: now,
+  };
+}

@@ -1,0 +1,26 @@
+import type { RateState } from "../call/limit.ts";
+import type { Failure } from "../core/failure.ts";
+
+type Headers = readonly (readonly [name: string, value: string])[];
+
+/** Headers of every answer to a call, whatever became of it. */
+export const callHeaders = (requestId: string): Headers => [
+  ["X-Request-Id", requestId],
+  ["Cache-Control", "no-store"],
+];
+
+/** Where the caller stands with its limit; `RateLimit-Reset` is in seconds. */
+export const rateHeaders = (rate: RateState | null): Headers =>
+  rate === null
+    ? []
+    : [
+        ["RateLimit-Limit", String(rate.limit)],
+        ["RateLimit-Remaining", String(rate.remaining)],
+        ["RateLimit-Reset", String(rate.reset)],
+      ];
+
+/** Whole seconds, where waiting helps. */
+export const retryHeaders = ({ retryAfter }: Failure): Headers => (retryAfter === undefined ? [] : [["Retry-After", String(retryAfter)]]);
+
+/** Marks an answer that an earlier call with the same `Idempotency-Key` made. */
+export const replayHeaders = (replayed: boolean): Headers => (replayed ? [["Idempotent-Replayed", "true"]] : []);

@@ -1,0 +1,39 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isIP } from "node:net";
+import type { Request } from "../call/admit.ts";
+import { presented } from "../call/credential.ts";
+
+/** Reads what a call needs of a request's head, the same way on every wire form. */
+export type ReadRequest = (head: RequestHead) => Request;
+
+/** The head as Node has it: HTTP/1.1 and HTTP/2 alike. */
+export interface RequestHead {
+  readonly headers: IncomingHttpHeaders;
+  readonly remoteAddress: string | undefined;
+}
+
+/**
+ * @param trustProxy the lower-case name of the header that names the client's
+ * address, set by a proxy in front; null believes only the connection.
+ */
+export function requestReader(newRequestId: () => string, trustProxy: string | null): ReadRequest {
+  return ({ headers, remoteAddress = "" }) => {
+    const header = (name: string) => {
+      const value = headers[name];
+      return Array.isArray(value) ? value.join(", ") : value;
+    };
+    return {
+      // A caller's own X-Request-Id is never taken over (contract/decisions.md 12).
+      requestId: newRequestId(),
+      address: (trustProxy === null ? undefined : lastAddress(header(trustProxy))) ?? remoteAddress,
+      credentials: presented(header),
+      idempotencyKey: header("idempotency-key") ?? null,
+    };
+  };
+}
+
+/** The nearest proxy appends the address it saw; what stands before it is the client's own claim. */
+function lastAddress(forwarded: string | undefined): string | undefined {
+  const last = forwarded?.split(",").at(-1)?.trim();
+  return last !== undefined && isIP(last) !== 0 ? last : undefined;
+}

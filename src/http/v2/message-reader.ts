@@ -1,0 +1,167 @@
+import { create, type DescField, type DescMessage, type DescOneof, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import { keyStep } from "../../call/text.ts";
+import { below, Misfit } from "./misfit.ts";
+import { enumReader, type Mode, type ReadValue, scalarReader } from "./scalars.ts";
+import { isObject, wellKnown } from "./well-known.ts";
+import { spellings, wireOf } from "./wire.ts";
+
+/** A message seen as the members it has; the descriptor says which and of what type. */
+export type Members = Record<string, unknown>;
+
+/** Reads a whole message; throws Misfit. */
+export type ReadMessage = (json: JsonValue) => Members;
+
+/** Sets the member of a message that one JSON member stands for. */
+interface FieldReader {
+  readonly name: string;
+  readonly set: (message: Members, json: JsonValue) => void;
+}
+
+const compiled = { body: new WeakMap<DescMessage, ReadMessage>(), query: new WeakMap<DescMessage, ReadMessage>() };
+
+/** The reader of a message type, compiled at its first use and kept. */
+export function messageReader(desc: DescMessage, mode: Mode): ReadMessage {
+  const known = compiled[mode].get(desc);
+  if (known) return known;
+  const fields = new Map<string, FieldReader>();
+  const read: ReadMessage = (json) => {
+    if (!isObject(json)) throw new Misfit("must be an object");
+    return readMembers(desc, fields, json);
+  };
+  // Known before its fields are compiled: a type may hold itself.
+  compiled[mode].set(desc, read);
+  for (const field of desc.fields) {
+    const reader: FieldReader = { name: field.name, set: fieldSetter(field, mode) };
+    for (const name of spellings(field)) fields.set(name, reader);
+  }
+  return read;
+}
+
+/** Unknown members are ignored, null is an absent one (contract/v2.md 14.1, contract/decisions.md 12). */
+function readMembers(desc: DescMessage, fields: ReadonlyMap<string, FieldReader>, json: JsonObject): Members {
+  // A message made by `create` has a member for each field and oneof of its descriptor.
+  const message = create(desc) as unknown as Members;
+  let field: FieldReader | undefined;
+  try {
+    for (const key in json) {
+      const value = json[key];
+      if (value === null || value === undefined) continue;
+      field = fields.get(key);
+      if (field !== undefined) field.set(message, value);
+    }
+  } catch (thrown) {
+    throw below(field?.name ?? "", thrown);
+  }
+  return message;
+}
+
+function fieldSetter(field: DescField, mode: Mode): FieldReader["set"] {
+  if (mode === "query") return querySetter(field);
+  const { localName } = field;
+  const read = fieldReader(field);
+  if (field.oneof) return oneofSetter(field.oneof, field, read);
+  const flag = emptyFlag(field);
+  if (flag === undefined) {
+    return (message, json) => {
+      message[localName] = read(json);
+    };
+  }
+  return (message, json) => {
+    message[localName] = read(json);
+    if (Array.isArray(json) && json.length === 0) message[flag] = true;
+  };
+}
+
+/** A query has text for scalars and words; whatever is larger needs a body. */
+function querySetter(field: DescField): FieldReader["set"] {
+  const { localName } = field;
+  const read = singleReader(field, "query");
+  const set: FieldReader["set"] = (message, json) => {
+    if (Array.isArray(json)) throw new Misfit("must be given once");
+    message[localName] = read(json);
+  };
+  return "oneof" in field && field.oneof ? oneofSetter(field.oneof, field, read) : set;
+}
+
+function oneofSetter(oneof: DescOneof, { localName }: DescField, read: ReadValue): FieldReader["set"] {
+  const group = oneof.localName;
+  return (message, json) => {
+    // `create` gives every oneof its object.
+    const present = (message[group] as { case: string | undefined }).case;
+    if (present !== undefined && present !== localName) {
+      throw new Misfit(`must not stand beside ${oneof.fields.find((other) => other.localName === present)?.name}`);
+    }
+    message[group] = { case: localName, value: read(json) };
+  };
+}
+
+/** The boolean field that an explicitly empty list sets, by `wire.empty_sets`. */
+function emptyFlag(field: DescField): string | undefined {
+  const { emptySets } = wireOf(field);
+  if (emptySets === "") return undefined;
+  const flag = field.parent.fields.find(({ name }) => name === emptySets);
+  if (field.fieldKind !== "list" || flag?.scalar !== ScalarType.BOOL) throw new Error(`${field}: empty_sets needs a list and a boolean`);
+  return flag.localName;
+}
+
+function fieldReader(field: DescField): ReadValue {
+  switch (field.fieldKind) {
+    case "list":
+      return listReader(field);
+    case "map":
+      return mapReader(field);
+    default:
+      return singleReader(field, "body");
+  }
+}
+
+function singleReader(field: DescField, mode: Mode): ReadValue {
+  if (field.fieldKind === "enum") return enumReader(field.enum);
+  if (field.fieldKind === "scalar") return scalarReader(field.scalar, mode);
+  if (mode === "body" || field.message?.typeName === "google.protobuf.Timestamp") return elementReader(field);
+  return () => {
+    throw new Misfit("must be sent in a JSON body");
+  };
+}
+
+/** The reader of a message, a list's item or a map's value. */
+function elementReader(field: DescField): ReadValue {
+  if (field.message) return wellKnown(field.message)?.read ?? messageReader(field.message, "body");
+  if (field.enum) return enumReader(field.enum);
+  return scalarReader(field.scalar, "body");
+}
+
+function listReader(field: DescField): ReadValue {
+  const readItem = elementReader(field);
+  const readList = (json: JsonValue): unknown[] => {
+    if (!Array.isArray(json)) throw new Misfit("must be an array");
+    const items: unknown[] = [];
+    try {
+      for (const item of json) items.push(readItem(item));
+    } catch (thrown) {
+      throw below(`[${items.length}]`, thrown);
+    }
+    return items;
+  };
+  if (!wireOf(field).textOrParts) return readList;
+  // A plain string is short for a list with one text part.
+  return (json) => readList(typeof json === "string" ? [{ type: "text", text: json }] : json);
+}
+
+function mapReader(field: DescField): ReadValue {
+  if (field.fieldKind !== "map" || field.mapKey !== ScalarType.STRING) throw new Error(`${field}: v2 has maps with text keys only`);
+  const readItem = elementReader(field);
+  return (json) => {
+    if (!isObject(json)) throw new Misfit("must be an object");
+    const entries: [string, unknown][] = [];
+    for (const [key, item] of Object.entries(json)) {
+      try {
+        entries.push([key, readItem(item)]);
+      } catch (thrown) {
+        throw below(keyStep(key), thrown);
+      }
+    }
+    // fromEntries defines members, so that `__proto__` is one like any other.
+    return Object.fromEntries(entries);
+  };
+}

@@ -1,0 +1,134 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Admission, Admit, Request } from "../../call/admit.ts";
+import type { Perform } from "../../call/perform.ts";
+import { Failure, failureOf } from "../../core/failure.ts";
+import type { Operation, OperationTable } from "../../operations.ts";
+import { callHeaders, rateHeaders, replayHeaders, retryHeaders } from "../answer-headers.ts";
+import { v2Answers } from "../failure.ts";
+import type { ReadRequest } from "../request.ts";
+import { compileReader } from "./reader.ts";
+import { parseBody } from "./parse.ts";
+import { compileWriter } from "./writer.ts";
+
+/** What the v2 wire form needs of the call path. */
+export interface V2Parts {
+  readonly operations: OperationTable;
+  readonly admit: Admit;
+  readonly perform: Perform;
+  readonly readRequest: ReadRequest;
+  readonly bodyLimit: number;
+  readonly report: (failure: Failure, requestId: string) => void;
+}
+
+interface Codec {
+  readonly operation: Operation;
+  readonly read: ReturnType<typeof compileReader>;
+  readonly write: ReturnType<typeof compileWriter>;
+}
+
+/** A v2 call between its head and its answer. */
+interface Call {
+  readonly request: Request;
+  readonly admission?: Admission;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    v2?: Call;
+  }
+}
+
+/** Bodies of these types are no JSON, whatever they hold (contract/decisions.md 12). */
+const foreignTypes = /^(multipart\/|application\/(grpc|proto|x-protobuf|protobuf|connect\+proto))/i;
+
+/**
+ * The dotted JSON API: `POST /v2/task.create`, and GET with a query for operations
+ * without side effects (contract/v2.md 1). Every answer has the envelope.
+ */
+export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
+  const codecs = new Map(
+    parts.operations.all.flatMap((operation) =>
+      operation.name === null
+        ? []
+        : [[operation.name, { operation, read: compileReader(operation.method.input), write: compileWriter(operation.method.output) }]],
+    ),
+  );
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: parts.bodyLimit }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
+  app.setNotFoundHandler((request, reply) => {
+    begin(request);
+    return refuse(request, reply, new Failure("absent", "unknown operation"));
+  });
+
+  function begin(request: FastifyRequest): Request {
+    const head = parts.readRequest({ headers: request.headers, remoteAddress: request.raw.socket.remoteAddress });
+    request.v2 = { request: head };
+    return head;
+  }
+
+  function refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown): FastifyReply {
+    const failure = fromFastify(thrown) ?? failureOf(thrown);
+    const requestId = (request.v2?.request ?? begin(request)).requestId;
+    parts.report(failure, requestId);
+    const { status, code } = v2Answers[failure.reason];
+    for (const [name, value] of retryHeaders(failure)) reply.header(name, value);
+    return send(reply, requestId, status, JSON.stringify({ ok: false, request_id: requestId, error: { code, message: failure.message } }));
+  }
+
+  async function admitCall(request: FastifyRequest, codec: Codec, reply: FastifyReply): Promise<void> {
+    const head = begin(request);
+    const { operation } = codec;
+    if (request.method === "GET" ? operation.change : request.method !== "POST") {
+      reply.header("Allow", operation.change ? "POST" : "GET, POST");
+      throw new Failure("wrong_method", `${operation.name} takes ${operation.change ? "POST" : "POST or GET"}`);
+    }
+    const admission = await parts.admit(operation, head);
+    if (foreignTypes.test(request.headers["content-type"] ?? "")) throw new Failure("unsupported_media", "the body must be JSON");
+    for (const [name, value] of rateHeaders(admission.rate)) reply.header(name, value);
+    request.v2 = { request: head, admission };
+  }
+
+  async function answer(request: FastifyRequest, codec: Codec, reply: FastifyReply): Promise<FastifyReply> {
+    const { admission } = request.v2 ?? {};
+    if (!admission) throw new Failure("internal", "internal error");
+    const input = request.method === "GET" ? codec.read(queryOf(request), "query") : codec.read(parseBody(bodyOf(request)), "body");
+    const outcome = await parts.perform(admission, input);
+    for (const [name, value] of replayHeaders(outcome.replayed)) reply.header(name, value);
+    const { requestId } = admission.request;
+    return send(reply, requestId, 200, codec.write(outcome.answer, requestId));
+  }
+
+  for (const [name, codec] of codecs) {
+    app.route({
+      method: [...app.supportedMethods],
+      url: `/v2/${name}`,
+      exposeHeadRoute: false,
+      onRequest: (request, reply) => admitCall(request, codec, reply),
+      handler: (request, reply) => answer(request, codec, reply),
+    });
+  }
+}
+
+function send(reply: FastifyReply, requestId: string, status: number, body: string): FastifyReply {
+  for (const [name, value] of callHeaders(requestId)) reply.header(name, value);
+  return reply.code(status).header("Content-Type", "application/json; charset=utf-8").send(body);
+}
+
+const bodyOf = ({ body }: FastifyRequest): Uint8Array => (body instanceof Uint8Array ? body : new Uint8Array());
+
+/** The last of a repeated parameter counts, as with duplicate members of a body. */
+function queryOf({ query }: FastifyRequest): Record<string, string> {
+  const entries = Object.entries(query as Record<string, string | string[]>); // Fastify's default parser gives no other shape
+  return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? (value.at(-1) ?? "") : value]));
+}
+
+/** Fastify's own refusals, in our words. */
+function fromFastify(thrown: unknown): Failure | undefined {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Failure("too_large", "the body is too large", { cause: thrown });
+  if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH") return new Failure("invalid", "the body is shorter or longer than announced", { cause: thrown });
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return new Failure("unsupported_media", "the body must be JSON", { cause: thrown });
+  return undefined;
+}

@@ -1,0 +1,52 @@
+import type { Clock } from "../core/clock.ts";
+import type { Job } from "../core/jobs/job.ts";
+import type { Log } from "../core/log.ts";
+import type { Store } from "../core/store.ts";
+import type { Queue } from "./queue.ts";
+
+/** A job whose process died is due again after this. */
+const leaseMs = 30_000;
+/** What another process has put is found within this. */
+const pollMs = 1_000;
+const batchMax = 100;
+
+/** Jobs in the store's own table: woken at once by changes of this process, else within a second. */
+export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
+  const stopping = new AbortController();
+  const loops: Promise<void>[] = [];
+
+  async function takeAll(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const now = clock.now();
+      const jobs = await store.change((tx) => tx.jobs.take(kind, now, now + leaseMs, batchMax));
+      if (jobs.length === 0) return;
+      await work(jobs);
+      await store.change((tx) => tx.jobs.done(kind, jobs));
+    }
+  }
+
+  async function serve(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>): Promise<void> {
+    let wake = Promise.withResolvers<void>();
+    const forget = store.feed.onJob((put) => {
+      if (put === kind) wake.resolve();
+    });
+    stopping.signal.addEventListener("abort", () => wake.resolve());
+    while (!stopping.signal.aborted) {
+      wake = Promise.withResolvers<void>();
+      await takeAll(kind, work).catch((cause: unknown) => log("error", "taking jobs failed", { kind, cause }));
+      if (stopping.signal.aborted) break;
+      const waited = new AbortController();
+      await Promise.race([wake.promise, clock.sleep(pollMs, waited.signal).catch(() => undefined)]);
+      waited.abort();
+    }
+    forget();
+  }
+
+  return {
+    subscribe: (kind, work) => void loops.push(serve(kind, work)),
+    async drain() {
+      stopping.abort();
+      await Promise.all(loops);
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import { type Access, Access_Credential, Access_Role, Operation_RateClass, operation } from "./gen/proto/platform/options/v1/options_pb.ts";
+import { services } from "./services.ts";
+
+/** How often an operation may be called; the numbers are `call/limit.ts`'s. */
+export type RateClass = "start" | "write" | "read" | "report";
+
+/** Who may call: nobody in particular, or holders of one of these credentials. */
+export interface OperationAccess {
+  readonly credentials: ReadonlySet<Access_Credential>;
+  /** A token needs one of these; empty: any living token. */
+  readonly anyScope: readonly string[];
+  /** A general key's account needs one of these; empty: any account. */
+  readonly keyRoles: ReadonlySet<Access_Role>;
+}
+
+/** Everything the call path needs to know about an RPC, read from its descriptor. */
+export interface Operation {
+  /** For instance `task.v2.TaskService/DeleteTask`. */
+  readonly rpc: string;
+  /** The v2 name, for instance `task.delete`; null where v2 does not serve it. */
+  readonly name: string | null;
+  readonly method: DescMethod;
+  /** Null: anonymous. */
+  readonly access: OperationAccess | null;
+  readonly rateClass: RateClass;
+  /** It may write: every RPC that is not marked NO_SIDE_EFFECTS. */
+  readonly change: boolean;
+  /** Its answer holds a secret that is shown once. */
+  readonly secretAnswer: boolean;
+}
+
+/** All operations, by RPC and by v2 name. */
+export interface OperationTable {
+  readonly all: readonly Operation[];
+  byRpc(rpc: string): Operation | undefined;
+  byName(name: string): Operation | undefined;
+}
+
+const noSideEffects = 1;
+const namePattern = /^[a-z]+(\.[a-zA-Z_]+)+$/;
+const rateClasses: Record<Operation_RateClass, RateClass | null> = {
+  [Operation_RateClass.RATE_CLASS_UNSPECIFIED]: null,
+  [Operation_RateClass.START]: "start",
+  [Operation_RateClass.WRITE]: "write",
+  [Operation_RateClass.READ]: "read",
+  [Operation_RateClass.REPORT]: "report",
+};
+const scopes: ReadonlySet<string> = new Set(["create_task", "manage_all_tasks", "create_project", "use_connectors", "use_my_browsers"]);
+
+/** The RPC's name as logs, audit rows and limits have it. */
+export const rpcName = (method: DescMethod): string => `${method.parent.typeName}/${method.name}`;
+
+/** The table of these services; throws with every gap at once, so that the start fails and says why. */
+export function operationTable(of: readonly DescService[] = services): OperationTable {
+  const gaps: string[] = [];
+  const all = of.flatMap((service) => service.methods).flatMap((method) => readOperation(method, gaps) ?? []);
+  const byRpc = new Map(all.map((op) => [op.rpc, op]));
+  const byName = new Map<string, Operation>();
+  for (const op of all) {
+    if (op.name === null) continue;
+    if (byName.has(op.name)) gaps.push(`${op.rpc}: the name ${op.name} is taken`);
+    byName.set(op.name, op);
+  }
+  if (gaps.length > 0) throw new Error(`the operation table has gaps:\n${gaps.join("\n")}`);
+  return { all, byRpc: (rpc) => byRpc.get(rpc), byName: (name) => byName.get(name) };
+}
+
+function readOperation(method: DescMethod, gaps: string[]): Operation | undefined {
+  const rpc = rpcName(method);
+  const facts = getOption(method, operation);
+  const rateClass = rateClasses[facts.rateClass];
+  if (facts.who.case === undefined) gaps.push(`${rpc}: who may call is not stated`);
+  if (facts.name !== "" && !namePattern.test(facts.name)) gaps.push(`${rpc}: ${facts.name} is no dotted name`);
+  if (facts.who.case === "access") gaps.push(...accessGaps(facts.who.value).map((gap) => `${rpc}: ${gap}`));
+  if (!rateClass) {
+    gaps.push(`${rpc}: the rate class is not stated`);
+    return undefined;
+  }
+  return {
+    rpc,
+    name: facts.name === "" ? null : facts.name,
+    method,
+    access: facts.who.case === "access" ? readAccess(facts.who.value) : null,
+    rateClass,
+    change: method.idempotency !== noSideEffects,
+    secretAnswer: facts.secretAnswer,
+  };
+}
+
+const readAccess = (access: Access): OperationAccess => ({
+  credentials: new Set(access.credentials),
+  anyScope: access.anyScope,
+  keyRoles: new Set(access.keyRoles),
+});
+
+function accessGaps(access: Access): string[] {
+  const gaps: string[] = [];
+  const has = (credential: Access_Credential) => access.credentials.includes(credential);
+  if (access.credentials.length === 0) gaps.push("no credential is let in");
+  if (has(Access_Credential.CREDENTIAL_UNSPECIFIED)) gaps.push("an unspecified credential is let in");
+  if (access.keyRoles.includes(Access_Role.ROLE_UNSPECIFIED)) gaps.push("an unspecified role is let in");
+  if (access.anyScope.length > 0 && !has(Access_Credential.OAUTH)) gaps.push("scopes without OAUTH");
+  if (access.keyRoles.length > 0 && !has(Access_Credential.API_KEY)) gaps.push("key roles without API_KEY");
+  for (const scope of access.anyScope) if (!scopes.has(scope)) gaps.push(`unknown scope ${scope}`);
+  return gaps;
+}

@@ -1,0 +1,27 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Handlers } from "../call/handlers.ts";
+import type { Project } from "../core/projects/project.ts";
+import type { Projects } from "../core/projects/projects.ts";
+import type { ProjectSchema } from "../gen/proto/project/v2/project_pb.ts";
+import type { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
+import { seconds } from "./time.ts";
+
+/** The project as callers see it: no instruction rather than an empty one. */
+const toMessage = ({ id, name, instruction, createdAt }: Project): MessageInitShape<typeof ProjectSchema> => ({
+  id,
+  name,
+  createdAt: seconds(createdAt),
+  ...(instruction === "" ? {} : { instruction }),
+});
+
+/** project.create and project.list (contract/v2.md 8.10, 8.11). */
+export function projectHandlers(projects: Projects): Handlers<typeof ProjectService> {
+  return {
+    async createProject(tx, caller, { name, instruction = "" }) {
+      return { project: toMessage(await projects.create(tx, caller, { name, instruction })) };
+    },
+    async listProjects(tx, caller) {
+      return { data: (await projects.list(tx, caller)).map(toMessage) };
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/** What a message may order the offline agent to do (contract/decisions.md 19). */
+export type Directive =
+  | { readonly name: "say"; readonly text: string }
+  | { readonly name: "sleep"; readonly seconds: number }
+  | { readonly name: "fail"; readonly errorType: string; readonly text: string }
+  | { readonly name: "forever" }
+  | { readonly name: "crash" };
+
+/** A directive that cannot be obeyed: where it stands, and the rule it broke. */
+export interface DirectiveFault {
+  /** Offset of its `[[` in the message, from 0, in UTF-16 units. */
+  readonly position: number;
+  readonly rule: string;
+}
+
+/** All directives of a message, or its first fault; `prose` is the text around them. */
+export type Orders = { readonly prose: string; readonly directives: readonly Directive[] } | { readonly fault: DirectiveFault };
+
+const secondsMax = 86_400;
+const planned = new Set(["think", "plan", "step", "tool", "progress", "file", "ask", "confirm", "credits", "value"]);
+/** Error types that the contract knows (contract/v2.md 14.2); others are passed on as they are. */
+const errorTypeForm = /^[a-z][a-z0-9_]{0,63}$/;
+
+type Parsed = { readonly directive: Directive } | { readonly rule: string };
+
+const parsers: Record<Directive["name"], (args: readonly string[]) => Parsed> = {
+  say: ([text = ""]) => (text === "" ? { rule: "say needs a text" } : { directive: { name: "say", text } }),
+  sleep: ([text = ""]) =>
+    /^\d+(\.\d+)?$/.test(text) && Number(text) <= secondsMax
+      ? { directive: { name: "sleep", seconds: Number(text) } }
+      : { rule: `sleep needs seconds, a decimal number from 0 to ${secondsMax}` },
+  fail: ([errorType = "", text = "Failed as asked."]) =>
+    errorTypeForm.test(errorType) ? { directive: { name: "fail", errorType, text } } : { rule: "fail needs an error type in snake case" },
+  forever: () => ({ directive: { name: "forever" } }),
+  crash: () => ({ directive: { name: "crash" } }),
+};
+
+/**
+ * Reads `[[NAME ARG | ARG]]` anywhere in a text, in order. All are read before the
+ * first one is obeyed, so that a mistake at the end is known at the start.
+ */
+export function readOrders(text: string): Orders {
+  const directives: Directive[] = [];
+  let prose = "";
+  let from = 0;
+  for (let open = text.indexOf("[["); open !== -1; open = text.indexOf("[[", from)) {
+    const close = text.indexOf("]]", open);
+    if (close === -1) return { fault: { position: open, rule: "a directive ends with ]]" } };
+    const parsed = readDirective(text.slice(open + 2, close));
+    if ("rule" in parsed) return { fault: { position: open, rule: parsed.rule } };
+    directives.push(parsed.directive);
+    prose += text.slice(from, open);
+    from = close + 2;
+  }
+  return { prose: (prose + text.slice(from)).trim(), directives };
+}
+
+function readDirective(body: string): Parsed {
+  const [, name = "", rest = ""] = /^\s*(\S*)\s*([^]*)$/.exec(body) ?? [];
+  if (planned.has(name)) return { rule: `${name} is not built yet` };
+  if (!isName(name)) return { rule: `${name === "" ? "an empty directive" : name} is no directive: there are ${Object.keys(parsers).join(", ")}` };
+  return parsers[name](rest.split("|").map((arg) => arg.trim()));
+}
+
+const isName = (name: string): name is Directive["name"] => Object.hasOwn(parsers, name);

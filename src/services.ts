@@ -1,0 +1,39 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { AgentService } from "./gen/proto/agent/v2/agent_service_pb.ts";
+import { BrowserService } from "./gen/proto/browser/v2/browser_service_pb.ts";
+import { ConnectorService } from "./gen/proto/connector/v2/connector_service_pb.ts";
+import { EnterpriseDataExportService } from "./gen/proto/dataexport/v1/export_service_pb.ts";
+import { EnterpriseDataExportV2Service } from "./gen/proto/dataexport/v2/export_service_pb.ts";
+import { FileService } from "./gen/proto/file/v2/file_service_pb.ts";
+import { EnterpriseComplianceV2Service } from "./gen/proto/observability/v2/compliance_export_service_pb.ts";
+import { ProjectService } from "./gen/proto/project/v2/project_service_pb.ts";
+import { SkillService } from "./gen/proto/skill/v2/skill_service_pb.ts";
+import { TaskService } from "./gen/proto/task/v2/task_service_pb.ts";
+import { TeamAssetAuditApiV2Service } from "./gen/proto/team/v2/team_asset_audit_service_pb.ts";
+import { TeamAssetManageApiV2Service } from "./gen/proto/team/v2/team_asset_manage_service_pb.ts";
+import { TeamUserManagementApiV2Service } from "./gen/proto/team/v2/team_user_service_pb.ts";
+import { UsageService } from "./gen/proto/usage/v2/usage_service_pb.ts";
+import { UserService } from "./gen/proto/user/v2/user_service_pb.ts";
+import { WebhookService } from "./gen/proto/webhook/v2/webhook_service_pb.ts";
+import { WebsiteService } from "./gen/proto/website/v2/website_service_pb.ts";
+
+/** Every service whose methods are operations, in the contract's order. */
+export const services: readonly DescService[] = [
+  TaskService,
+  ProjectService,
+  FileService,
+  WebhookService,
+  SkillService,
+  ConnectorService,
+  AgentService,
+  BrowserService,
+  UsageService,
+  WebsiteService,
+  UserService,
+  TeamUserManagementApiV2Service,
+  TeamAssetAuditApiV2Service,
+  TeamAssetManageApiV2Service,
+  EnterpriseDataExportService,
+  EnterpriseDataExportV2Service,
+  EnterpriseComplianceV2Service,
+];
