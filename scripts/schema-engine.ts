@@ -46,7 +46,10 @@ export async function diffToModels(database: Database, engine: Engine): Promise<
 export async function migrationList(database: Database): Promise<MigrationList> {
   const baseDir = migrationsFolder(database);
   const entries = await readdir(baseDir, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name).toSorted();
+  const names = entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .toSorted();
   const path = "migration.sql";
   const migrationDirectories = await Promise.all(
     names.map(async (name) => ({

@@ -44,5 +44,7 @@ function install(root, extra) {
 function checkNode(root) {
   const version = runCommand(root, ["node", "--version"]).trim();
   if (Number(version.slice(1).split(".")[0]) >= nodeMajor) return;
-  throw new Error(`Node ${nodeMajor} was not installed (found ${version}); install it yourself, or allow the install script of the package "node"`);
+  throw new Error(
+    `Node ${nodeMajor} was not installed (found ${version}); install it yourself, or allow the install script of the package "node"`,
+  );
 }

@@ -40,5 +40,8 @@ function uuidFrom(bytes: Uint8Array): string {
   return b.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
+/** The operating system's random source. */
+export const systemRandom: Random = (bytes) => randomBytes(bytes);
+
 /** Ids from the operating system's random source. */
-export const systemIds: Ids = idsFrom((bytes) => randomBytes(bytes));
+export const systemIds: Ids = idsFrom(systemRandom);

@@ -6,6 +6,7 @@ import type { RateCounters } from "./limits/counter.ts";
 import type { NodeRows } from "./nodes/node.ts";
 import type { ProjectRows } from "./projects/project.ts";
 import type { ReplayRows } from "./replay/replay.ts";
+import type { SettingRows } from "./settings/setting.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
 
@@ -23,6 +24,7 @@ export interface Tx {
   readonly nodes: NodeRows;
   readonly replays: ReplayRows;
   readonly audit: AuditRows;
+  readonly settings: SettingRows;
   /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Admission, Admit, Request } from "../../call/admit.ts";
 import type { Perform } from "../../call/perform.ts";
@@ -93,7 +94,7 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
   async function answer(request: FastifyRequest, codec: Codec, reply: FastifyReply): Promise<FastifyReply> {
     const { admission } = request.v2 ?? {};
     if (!admission) throw new Failure("internal", "internal error");
-    const input = request.method === "GET" ? codec.read(queryOf(request), "query") : codec.read(parseBody(bodyOf(request)), "body");
+    const input = request.method === "GET" ? codec.read(request.query as JsonObject, "query") : codec.read(parseBody(bodyOf(request)), "body");
     const outcome = await parts.perform(admission, input);
     for (const [name, value] of replayHeaders(outcome.replayed)) reply.header(name, value);
     const { requestId } = admission.request;
@@ -117,12 +118,6 @@ function send(reply: FastifyReply, requestId: string, status: number, body: stri
 }
 
 const bodyOf = ({ body }: FastifyRequest): Uint8Array => (body instanceof Uint8Array ? body : new Uint8Array());
-
-/** The last of a repeated parameter counts, as with duplicate members of a body. */
-function queryOf({ query }: FastifyRequest): Record<string, string> {
-  const entries = Object.entries(query as Record<string, string | string[]>); // Fastify's default parser gives no other shape
-  return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? (value.at(-1) ?? "") : value]));
-}
 
 /** Fastify's own refusals, in our words. */
 function fromFastify(thrown: unknown): Failure | undefined {

@@ -48,7 +48,7 @@ describe("a body", () => {
     ['{"a":01}', "line 1, column 7: a comma is missing"],
     ['{"a":NaN}', "line 1, column 6: not a JSON value"],
     ['{"a":[1', "line 1, column 8: a closing bracket is missing"],
-    ["[1}", "line 1, column 3: a closing bracket is missing"],
+    ["[1}", "line 1, column 3: a comma is missing"],
     ["true false", "line 1, column 6: the JSON value has ended before"],
   ])("with the mistake in %j is told where it is", (text, place) => {
     expect(() => parseBody(bytes(text))).toThrow(failure(`the body is not valid JSON: ${place}`));

@@ -3,6 +3,7 @@ import { timestampFromMs, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import { CreateTaskRequestSchema, ListTasksRequestSchema } from "../../../src/gen/proto/task/v2/task_service_pb.ts";
 import { compileReader } from "../../../src/http/v2/reader.ts";
+import { compileBareWriter } from "../../../src/http/v2/writer.ts";
 import { fixtureType } from "./fixture/every-kind.ts";
 
 const everyKind = fixtureType("EveryKind");
@@ -88,9 +89,8 @@ describe("a body", () => {
 
   test("keeps __proto__ as an ordinary key of maps and plain JSON", () => {
     const message = body(JSON.parse('{"labels":{"__proto__":"x"},"schema":{"__proto__":{"y":1}},"result":{"__proto__":1}}'));
-    expect(JSON.stringify(message)).toContain('"labels":{"__proto__":"x"}');
-    expect(JSON.stringify(message)).toContain('"schema":{"__proto__":{"y":1}}');
-    expect(Object.hasOwn({}, "y") || "y" in {}).toBe(false);
+    expect(compileBareWriter(everyKind)(message)).toMatch(/"labels":{"__proto__":"x"}.*"schema":{"__proto__":{"y":1}}.*"result":{"__proto__":1}/);
+    expect("y" in {}).toBe(false);
   });
 
   test.each<[json: JsonValue, message: string]>([

@@ -94,6 +94,7 @@ CREATE TABLE "task" (
     "last_seq" INTEGER NOT NULL,
     "last_timestamp" BIGINT NOT NULL,
     "message_seq" INTEGER NOT NULL,
+    "answered_seq" INTEGER NOT NULL,
     "consumed_seq" INTEGER NOT NULL,
     "fence" INTEGER NOT NULL,
     "node_id" TEXT,
@@ -144,7 +145,6 @@ CREATE TABLE "idempotency_record" (
     "hash" TEXT NOT NULL,
     "answer" BYTEA,
     "subject" TEXT,
-    "task_id" TEXT,
     "claimed_at" BIGINT NOT NULL,
 
     CONSTRAINT "idempotency_record_pkey" PRIMARY KEY ("account_id","space_id","client_id","operation","key")
@@ -164,8 +164,6 @@ CREATE TABLE "job" (
     "kind" TEXT NOT NULL,
     "key" TEXT NOT NULL,
     "run_at" BIGINT NOT NULL,
-    "due_at" BIGINT NOT NULL,
-    "again_at" BIGINT,
 
     CONSTRAINT "job_pkey" PRIMARY KEY ("kind","key")
 );
@@ -231,13 +229,13 @@ CREATE INDEX "task_running" ON "task"("status", "node_id", "queued_at") WHERE (s
 CREATE INDEX "audit_event_space_id_at_id_idx" ON "audit_event"("space_id", "at", "id");
 
 -- CreateIndex
-CREATE INDEX "idempotency_record_task_id_idx" ON "idempotency_record"("task_id");
+CREATE INDEX "idempotency_record_subject_idx" ON "idempotency_record"("subject");
 
 -- CreateIndex
 CREATE INDEX "idempotency_record_claimed_at_idx" ON "idempotency_record"("claimed_at");
 
 -- CreateIndex
-CREATE INDEX "job_kind_due_at_idx" ON "job"("kind", "due_at");
+CREATE INDEX "job_kind_run_at_idx" ON "job"("kind", "run_at");
 
 -- CreateIndex
 CREATE INDEX "rate_counter_minute_idx" ON "rate_counter"("minute");

@@ -85,6 +85,7 @@ CREATE TABLE "task" (
     "last_seq" INTEGER NOT NULL,
     "last_timestamp" BIGINT NOT NULL,
     "message_seq" INTEGER NOT NULL,
+    "answered_seq" INTEGER NOT NULL,
     "consumed_seq" INTEGER NOT NULL,
     "fence" INTEGER NOT NULL,
     "node_id" TEXT,
@@ -131,7 +132,6 @@ CREATE TABLE "idempotency_record" (
     "hash" TEXT NOT NULL,
     "answer" BLOB,
     "subject" TEXT,
-    "task_id" TEXT,
     "claimed_at" BIGINT NOT NULL,
 
     PRIMARY KEY ("account_id", "space_id", "client_id", "operation", "key")
@@ -149,8 +149,6 @@ CREATE TABLE "job" (
     "kind" TEXT NOT NULL,
     "key" TEXT NOT NULL,
     "run_at" BIGINT NOT NULL,
-    "due_at" BIGINT NOT NULL,
-    "again_at" BIGINT,
 
     PRIMARY KEY ("kind", "key")
 );
@@ -214,13 +212,13 @@ CREATE INDEX "task_running" ON "task"("status", "node_id", "queued_at") WHERE st
 CREATE INDEX "audit_event_space_id_at_id_idx" ON "audit_event"("space_id", "at", "id");
 
 -- CreateIndex
-CREATE INDEX "idempotency_record_task_id_idx" ON "idempotency_record"("task_id");
+CREATE INDEX "idempotency_record_subject_idx" ON "idempotency_record"("subject");
 
 -- CreateIndex
 CREATE INDEX "idempotency_record_claimed_at_idx" ON "idempotency_record"("claimed_at");
 
 -- CreateIndex
-CREATE INDEX "job_kind_due_at_idx" ON "job"("kind", "due_at");
+CREATE INDEX "job_kind_run_at_idx" ON "job"("kind", "run_at");
 
 -- CreateIndex
 CREATE INDEX "rate_counter_minute_idx" ON "rate_counter"("minute");

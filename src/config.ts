@@ -1,0 +1,125 @@
+import { isIPv6 } from "node:net";
+import { join } from "node:path";
+import type { AllowedAddresses } from "./config/address-range.ts";
+import type { AgentName } from "./config/agent-profiles.ts";
+import { environmentReader, type Reader } from "./config/reader.ts";
+import { ConfigError } from "./config/variable.ts";
+import { addresses, agents, callLimits, data, listening, outgoing, processing } from "./config/variables.ts";
+
+export { ConfigError } from "./config/variable.ts";
+
+/** What the environment says, checked and whole; `docs/configuration.md` explains each variable. */
+export interface Config {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly adminPort: number | null;
+  /** No URL ends with a slash. */
+  readonly baseUrl: string;
+  readonly consentUrl: string;
+  readonly appUrl: string;
+  /** Lower case; null believes no header. */
+  readonly trustProxy: string | null;
+  readonly corsOrigins: readonly string[];
+  /** Absolute; not made yet. */
+  readonly dataDir: string;
+  readonly database: "sqlite" | "postgresql";
+  readonly databaseUrl: string;
+  /** 32 bytes in base64; null means the file in the data folder. */
+  readonly encryptionKey: string | null;
+  readonly deletedTaskDays: number;
+  /** Lower case. */
+  readonly ownerEmail: string;
+  /** What every rate limit is multiplied by; null lifts them all. */
+  readonly rateFactor: number | null;
+  readonly watchLimit: number;
+  /** Bytes. */
+  readonly bodyLimit: number;
+  readonly agentProfiles: Readonly<Record<string, AgentName>>;
+  readonly runConcurrency: number;
+  readonly queueDepth: number;
+  readonly webhookAllow: readonly AllowedAddresses[];
+  readonly fetchAllow: readonly AllowedAddresses[];
+  readonly role: "api" | "worker" | "all";
+  readonly drainSeconds: number;
+  readonly logLevel: string;
+}
+
+/**
+ * Reads the configuration, once, from the environment. An empty variable counts as
+ * unset, an unknown one is nobody's business.
+ *
+ * @throws ConfigError with every problem there is.
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const reader = environmentReader(env);
+  const config = { ...network(reader), ...storage(reader), ...work(reader) };
+  checkTogether(config, reader);
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  return deepFreeze(config);
+}
+
+function network({ read, readOr }: Reader) {
+  const host = readOr("HOST", listening.HOST, "");
+  const port = readOr("PORT", listening.PORT, 0);
+  const baseUrl = readOr("BASE_URL", addresses.BASE_URL, defaultBaseUrl(host, port));
+  const consentUrl = readOr("CONSENT_URL", addresses.CONSENT_URL, baseUrl);
+  return {
+    host,
+    port,
+    adminPort: read("ADMIN_PORT", listening.ADMIN_PORT),
+    baseUrl,
+    consentUrl,
+    appUrl: readOr("APP_URL", addresses.APP_URL, consentUrl),
+    trustProxy: read("TRUST_PROXY", addresses.TRUST_PROXY),
+    corsOrigins: readOr("CORS_ORIGINS", addresses.CORS_ORIGINS, []),
+    webhookAllow: readOr("WEBHOOK_ALLOW", outgoing.WEBHOOK_ALLOW, []),
+    fetchAllow: readOr("FETCH_ALLOW", outgoing.FETCH_ALLOW, []),
+  };
+}
+
+function storage({ read, readOr }: Reader) {
+  const dataDir = readOr("DATA_DIR", data.DATA_DIR, "");
+  const databaseUrl = readOr("DATABASE_URL", data.DATABASE_URL, `file:${join(dataDir, "platform.db")}`);
+  return {
+    dataDir,
+    database: databaseUrl.startsWith("file:") ? ("sqlite" as const) : ("postgresql" as const),
+    databaseUrl,
+    encryptionKey: read("ENCRYPTION_KEY", data.ENCRYPTION_KEY),
+    deletedTaskDays: readOr("DELETED_TASK_DAYS", data.DELETED_TASK_DAYS, 0),
+    ownerEmail: readOr("OWNER_EMAIL", data.OWNER_EMAIL, ""),
+  };
+}
+
+function work({ read, readOr }: Reader) {
+  return {
+    rateFactor: read("RATE_LIMITS", callLimits.RATE_LIMITS),
+    watchLimit: readOr("WATCH_LIMIT", callLimits.WATCH_LIMIT, 0),
+    bodyLimit: readOr("BODY_LIMIT", callLimits.BODY_LIMIT, 0),
+    agentProfiles: readOr("AGENT_PROFILES", agents.AGENT_PROFILES, {}),
+    runConcurrency: readOr("RUN_CONCURRENCY", agents.RUN_CONCURRENCY, 0),
+    queueDepth: readOr("QUEUE_DEPTH", agents.QUEUE_DEPTH, 0),
+    role: readOr("ROLE", processing.ROLE, "all"),
+    drainSeconds: readOr("DRAIN_SECONDS", processing.DRAIN_SECONDS, 0),
+    logLevel: readOr("LOG_LEVEL", processing.LOG_LEVEL, "info"),
+  };
+}
+
+/** Rules that join variables. */
+function checkTogether(config: Config, { refuse, isRead }: Reader): void {
+  const onPostgres = config.database === "postgresql";
+  if (config.role !== "all" && !onPostgres) refuse("ROLE", processing.ROLE, config.role);
+  if (onPostgres && config.encryptionKey === null && !isRead("ENCRYPTION_KEY")) refuse("ENCRYPTION_KEY", data.ENCRYPTION_KEY, "");
+  if (config.adminPort !== null && config.adminPort === config.port) refuse("ADMIN_PORT", listening.ADMIN_PORT, `${config.adminPort}`);
+}
+
+/** An address that means every address of the machine is none to call. */
+function defaultBaseUrl(host: string, port: number): string {
+  const named = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${isIPv6(named) ? `[${named}]` : named}:${port}`;
+}
+
+function deepFreeze<T extends object>(value: T): Readonly<T> {
+  for (const part of Object.values(value)) if (typeof part === "object" && part !== null) deepFreeze(part);
+  return Object.freeze(value);
+}

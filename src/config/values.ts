@@ -1,0 +1,49 @@
+import { z } from "zod";
+
+/** A whole number in decimal digits, from `min` to `max`. */
+export const wholeNumber = (min: number, max: number): z.ZodType<number, string> =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
+
+/** The greatest TCP port. */
+export const portMax = 65_535;
+
+const units = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+
+/** A number of bytes: digits alone, or with KiB, MiB or GiB. */
+export const byteSize = (min: number, max: number): z.ZodType<number, string> =>
+  z
+    .string()
+    .regex(/^\d{1,12}(KiB|MiB|GiB)?$/)
+    .transform((text) => Number.parseInt(text, 10) * units[text.replace(/^\d+/, "") as keyof typeof units]) // the pattern allows no other unit
+    .pipe(z.number().min(min).max(max));
+
+/** The address of a server, with or without a path; no slash at its end afterwards. */
+export const baseUrl = z
+  .string()
+  .refine((text) => isBaseUrl(text))
+  .transform((text) => new URL(text).href.replace(/\/+$/, ""));
+
+/** An origin as browsers send it: scheme, host, and the port unless it is the scheme's own. */
+export const origin = z.string().refine((text) => isBaseUrl(text) && new URL(text).origin === text);
+
+function isBaseUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s\\@?#]+$/.test(text) || !URL.canParse(text)) return false;
+  return new URL(text).hostname !== "";
+}
+
+/** 32 bytes in standard base64, and not merely something that decodes to as many. */
+export const key32 = z
+  .string()
+  .regex(/^[A-Za-z0-9+/]{43}=$/)
+  .refine((text) => Buffer.from(text, "base64").toString("base64") === text);
+
+/** `off`, `default` or a factor on every limit; null stands for none. */
+export const rateFactor: z.ZodType<number | null, string> = z
+  .string()
+  .regex(/^(off|default|\d{1,6}(\.\d{1,6})?)$/)
+  .transform((text) => (text === "off" ? null : text === "default" ? 1 : Number(text)))
+  .refine((factor) => factor !== 0);

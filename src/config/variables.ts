@@ -1,0 +1,270 @@
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+import { z } from "zod";
+import { allowedAddresses, allowedAddressesRule } from "./address-range.ts";
+import { agentProfiles, agentProfilesRule } from "./agent-profiles.ts";
+import { listOf } from "./list.ts";
+import { baseUrl, byteSize, key32, origin, portMax, rateFactor, wholeNumber } from "./values.ts";
+import { variable } from "./variable.ts";
+
+const urlRule = "an http or https URL without user, query or fragment";
+const hostName = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
+
+/** Where it listens. */
+export const listening = {
+  HOST: variable({
+    type: "address or host name",
+    fallback: "127.0.0.1",
+    rule: "an IP address or a host name",
+    example: "0.0.0.0",
+    description: "The address the server listens on. The default serves this machine alone.",
+    schema: z.string().refine((text) => isIP(text) > 0 || (hostName.test(text) && !/^[\d.]+$/.test(text))),
+  }),
+  PORT: variable({
+    type: "port",
+    fallback: "8080",
+    rule: "a whole number from 0 to 65535",
+    example: "8080",
+    description: "The one port of the API, over HTTP/1.1 and cleartext HTTP/2; `/livez` and `/readyz` are on it too. 0 takes any free one.",
+    schema: wholeNumber(0, portMax),
+  }),
+  ADMIN_PORT: variable({
+    type: "port",
+    fallback: null,
+    unset: "off",
+    rule: "a whole number from 1 to 65535 other than PORT",
+    example: "9090",
+    description: "A second port, for operators only.",
+    schema: wholeNumber(1, portMax),
+  }),
+};
+
+/** The addresses it gives out. */
+export const addresses = {
+  BASE_URL: variable({
+    type: "URL",
+    fallback: null,
+    unset: "`http://HOST:PORT`",
+    rule: urlRule,
+    example: "https://api.example.com",
+    description: "Where callers reach the API. Set it when a proxy stands before the server.",
+    schema: baseUrl,
+  }),
+  CONSENT_URL: variable({
+    type: "URL",
+    fallback: null,
+    unset: "`BASE_URL`",
+    rule: urlRule,
+    example: "https://accounts.example.com",
+    description: "Where people sign in and consent to apps; session cookies belong to its origin.",
+    schema: baseUrl,
+  }),
+  APP_URL: variable({
+    type: "URL",
+    fallback: null,
+    unset: "`CONSENT_URL`",
+    rule: urlRule,
+    example: "https://app.example.com",
+    description: "Where the web pages of tasks are: `task_url` and `share_url` begin with it.",
+    schema: baseUrl,
+  }),
+  TRUST_PROXY: variable({
+    type: "header name",
+    fallback: null,
+    unset: "no header is believed",
+    rule: "the name of one request header",
+    example: "x-forwarded-for",
+    description:
+      "The header from which a caller's address is taken. Set it only where a proxy of yours writes that header on every request.",
+    schema: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/)
+      .transform((text) => text.toLowerCase()),
+  }),
+  CORS_ORIGINS: variable({
+    type: "list of origins",
+    fallback: null,
+    unset: "none",
+    rule: "origins as browsers send them, separated by commas",
+    example: "https://app.example.com,http://localhost:5173",
+    description: "Web pages of these origins may call the API from a browser.",
+    schema: listOf(origin),
+  }),
+};
+
+/** What it keeps, and where. */
+export const data = {
+  DATA_DIR: variable({
+    type: "folder",
+    fallback: "./data",
+    rule: "the path of a folder that can be written",
+    example: "/var/lib/agent-task-platform",
+    description: "Everything the server keeps on disk. It is created if missing.",
+    schema: z
+      .string()
+      .refine((text) => !text.includes("\0"))
+      .transform((text) => resolve(text)),
+  }),
+  DATABASE_URL: variable({
+    type: "database URL",
+    fallback: null,
+    unset: "`file:DATA_DIR/platform.db`",
+    rule: "file:PATH for SQLite, or postgresql://…",
+    example: "postgresql://platform:password@db.example.com:5432/platform",
+    description: "The database: SQLite in a file for one process, PostgreSQL for any number.",
+    secret: true,
+    schema: z
+      .string()
+      .refine((text) => /^file:(?!:)[^?#\0]*[^?#\0/]$/.test(text) || (/^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text)))
+      .transform((text) => (text.startsWith("file:") ? `file:${resolve(text.slice("file:".length))}` : text)),
+  }),
+  ENCRYPTION_KEY: variable({
+    type: "32 bytes in base64",
+    fallback: null,
+    unset: "the file `DATA_DIR/encryption-key`, made at the first start",
+    rule: "32 bytes in standard base64; with PostgreSQL it is required",
+    // No key that somebody could copy.
+    example: "$(openssl rand -base64 32)",
+    description: "Encrypts secrets at rest. Every process on a database needs the same one, and one that is lost cannot be replaced.",
+    secret: true,
+    schema: key32,
+  }),
+  DELETED_TASK_DAYS: variable({
+    type: "days",
+    fallback: "0",
+    rule: "a whole number from 0 to 36500",
+    example: "30",
+    description: "How long the events of a team's deleted tasks are kept for its compliance exports; nobody else sees them.",
+    schema: wholeNumber(0, 36_500),
+  }),
+  OWNER_EMAIL: variable({
+    type: "e-mail address",
+    fallback: "owner@localhost",
+    rule: "an e-mail address",
+    example: "ann@example.com",
+    description: "The first account, which owns the first team. It counts at the very first start only.",
+    schema: z
+      .string()
+      .regex(/^[^\s@,;<>"()\\]{1,64}@[^\s@,;<>"()\\]{1,190}$/)
+      .transform((text) => text.toLowerCase()),
+  }),
+};
+
+/** What callers may ask of it. */
+export const callLimits = {
+  RATE_LIMITS: variable({
+    type: "factor",
+    fallback: "default",
+    rule: "`default`, `off`, or a number above 0 and below 1000000 by which every limit is multiplied",
+    example: "2.5",
+    description: "Calls a minute. `off` lifts every rate limit, those per address too.",
+    schema: rateFactor,
+  }),
+  WATCH_LIMIT: variable({
+    type: "number",
+    fallback: "100",
+    rule: "a whole number from 1 to 100000",
+    example: "500",
+    description: "Held calls and open watches of one account in one process; the next one is refused.",
+    schema: wholeNumber(1, 100_000),
+  }),
+  BODY_LIMIT: variable({
+    type: "bytes",
+    fallback: "32MiB",
+    rule: "a number of bytes from 1KiB to 1GiB, plain or with KiB, MiB or GiB",
+    example: "64MiB",
+    description: "The largest request body. Uploads of files have their own limit.",
+    schema: byteSize(1024, 1024 ** 3),
+  }),
+};
+
+/** Agents and their runs. */
+export const agents = {
+  AGENT_PROFILES: variable({
+    type: "list of profile=agent",
+    fallback: "manus-1.6=offline,manus-1.6-lite=offline,manus-1.6-max=offline",
+    rule: agentProfilesRule,
+    example: "manus-1.6=offline,manus-1.6-lite=offline",
+    description: "Which agent works on tasks of which profile. `offline` needs no model and no network.",
+    schema: agentProfiles,
+  }),
+  RUN_CONCURRENCY: variable({
+    type: "number",
+    fallback: "1000",
+    rule: "a whole number from 1 to 100000",
+    example: "50",
+    description: "Tasks that one process runs at a time; the others wait.",
+    schema: wholeNumber(1, 100_000),
+  }),
+  QUEUE_DEPTH: variable({
+    type: "number",
+    fallback: "100000",
+    rule: "a whole number from 1 to 100000000",
+    example: "5000",
+    description: "Tasks that may wait for a runner; beyond that, new ones are refused until the queue is shorter.",
+    schema: wholeNumber(1, 100_000_000),
+  }),
+};
+
+/** Where its own requests may go. */
+export const outgoing = {
+  WEBHOOK_ALLOW: variable({
+    type: "list of address ranges",
+    fallback: null,
+    unset: "public addresses only",
+    rule: allowedAddressesRule,
+    example: "loopback,10.1.0.0/16:8443",
+    description: "Addresses that are not public and yet may get webhooks. `loopback` permits every port and plain http on this machine.",
+    schema: allowedAddresses,
+  }),
+  FETCH_ALLOW: variable({
+    type: "list of address ranges",
+    fallback: null,
+    unset: "public addresses only",
+    rule: allowedAddressesRule,
+    example: "10.2.0.0/16",
+    description: "The same for files that are fetched by URL.",
+    schema: allowedAddresses,
+  }),
+};
+
+const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+/** The process itself. */
+export const processing = {
+  ROLE: variable({
+    type: "role",
+    fallback: "all",
+    rule: "api, worker or all; other than all only with PostgreSQL",
+    example: "worker",
+    description: "What this process does: answer calls, run tasks, or both.",
+    schema: z.enum(["api", "worker", "all"]),
+  }),
+  DRAIN_SECONDS: variable({
+    type: "seconds",
+    fallback: "25",
+    rule: "a whole number from 0 to 3600",
+    example: "55",
+    description: "How long SIGTERM lets calls in progress finish before what is left is cut off.",
+    schema: wholeNumber(0, 3600),
+  }),
+  LOG_LEVEL: variable({
+    type: "log level",
+    fallback: "info",
+    rule: `one of ${logLevels.join(", ")}`,
+    example: "debug",
+    description: "Which log lines are written, as JSON, to standard error.",
+    schema: z.enum(logLevels),
+  }),
+};
+
+/** Every variable, by the heading it stands under in the documentation. */
+export const variableGroups = {
+  Listening: listening,
+  Addresses: addresses,
+  Data: data,
+  Limits: callLimits,
+  Agents: agents,
+  "Outgoing requests": outgoing,
+  Process: processing,
+} as const;

@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { FrontLimits } from "./front-limits.ts";
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server that listens, and what it does with a connection that speaks HTTP/1.1. */
+export interface Http1 {
+  readonly server: Server;
+  readonly accept: (socket: Socket) => void;
+}
+
+/**
+ * The HTTP/1.1 server with its time-outs and its drain: once that begins, every
+ * further answer says `Connection: close`, and a connection whose answer had begun
+ * before is closed after it.
+ */
+export function http1(handler: Handler, limits: FrontLimits, draining: AbortSignal): Http1 {
+  /** Connections without a running request. */
+  const quiet = new Set<Socket>();
+  const running = new Set<ServerResponse>();
+
+  const server = createServer(optionsOf(limits), (request, response) => {
+    const { socket } = request;
+    quiet.delete(socket);
+    running.add(response);
+    response.once("close", () => {
+      running.delete(response);
+      if (draining.aborted) socket.destroySoon();
+      else if (!socket.destroyed) quiet.add(socket);
+    });
+    if (draining.aborted) response.setHeader("Connection", "close");
+    handler(request, response);
+  });
+  draining.addEventListener("abort", () => {
+    for (const response of running) if (!response.headersSent) response.setHeader("Connection", "close");
+  });
+  // Part of `close`. Node's own version also cuts off answers that were written but are not yet sent.
+  server.closeIdleConnections = () => {
+    for (const socket of quiet) socket.destroy();
+  };
+
+  const serve = takeConnectionListener(server);
+  const accept = (socket: Socket): void => {
+    quiet.add(socket);
+    socket.once("close", () => quiet.delete(socket));
+    serve(socket);
+  };
+  return { server, accept };
+}
+
+const optionsOf = ({ headersMs, requestMs, idleMs }: FrontLimits) => ({
+  headersTimeout: headersMs,
+  requestTimeout: requestMs,
+  keepAliveTimeout: idleMs,
+  // Time-outs are noticed when they are looked for: by default only every 30 s.
+  connectionsCheckingInterval: Math.min(1000, Math.ceil(headersMs / 4)),
+});
+
+/** Takes from a fresh server its only listener to connections, the one that serves them, so that they can be looked at first. */
+function takeConnectionListener(server: Server): (socket: Socket) => void {
+  const [listener] = server.listeners("connection");
+  if (!listener) throw new Error("an HTTP/1.1 server without a connection listener");
+  server.removeAllListeners("connection");
+  return (socket) => void listener.call(server, socket);
+}

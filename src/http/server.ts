@@ -1,0 +1,63 @@
+import cors from "@fastify/cors";
+import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { fastify, type FastifyInstance } from "fastify";
+import type { Admit } from "../call/admit.ts";
+import type { Perform } from "../call/perform.ts";
+import type { Failure } from "../core/failure.ts";
+import { Health } from "../gen/proto/grpc/health/v1/health_pb.ts";
+import { ServerReflection } from "../gen/proto/grpc/reflection/v1/reflection_pb.ts";
+import { ServerReflection as ServerReflectionAlpha } from "../gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
+import type { OperationTable } from "../operations.ts";
+import { services } from "../services.ts";
+import { connectRoutes } from "./connect.ts";
+import type { Front } from "./front.ts";
+import { healthService, type Readiness } from "./health.ts";
+import { probes } from "./probes.ts";
+import { reflectionService } from "./reflection.ts";
+import type { ReadRequest } from "./request.ts";
+import { v2Routes } from "./v2/route.ts";
+
+/** What the server needs of the rest. */
+export interface ServerParts {
+  readonly front: Front;
+  readonly operations: OperationTable;
+  readonly admit: Admit;
+  readonly perform: Perform;
+  readonly readRequest: ReadRequest;
+  readonly readiness: Readiness;
+  readonly bodyLimit: number;
+  /** Origins that browsers may call from; empty: CORS is off. */
+  readonly corsOrigins: readonly string[];
+  /** Only probes and gRPC health are served: a process that takes no calls. */
+  readonly probesOnly: boolean;
+  readonly report: (failure: Failure, requestId: string) => void;
+}
+
+/** All wire forms on one port: Connect, gRPC, gRPC-Web, v2, health and reflection. */
+export function httpServer(parts: ServerParts): FastifyInstance {
+  const { front, readiness, bodyLimit, corsOrigins, probesOnly } = parts;
+  const app = fastify({ serverFactory: front.serverFactory, logger: false, exposeHeadRoutes: false, forceCloseConnections: false });
+  probes(app, readiness);
+  if (corsOrigins.length > 0) void app.register(cors, { origin: [...corsOrigins], exposedHeaders: ["X-Request-Id", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotent-Replayed"] });
+
+  const connect = connectRoutes(parts);
+  const served = probesOnly ? [] : services;
+  void app.register(fastifyConnectPlugin, {
+    requestGate: connect.requestGate,
+    contextValues: connect.contextValues,
+    readMaxBytes: bodyLimit,
+    shutdownSignal: readiness.draining,
+    routes(router) {
+      router.service(Health, healthService(readiness, served.map(({ typeName }) => typeName)));
+      if (probesOnly) return;
+      connect.routes(router);
+      const reflection = reflectionService([...served, Health]);
+      router.service(ServerReflection, reflection);
+      // The two versions differ in nothing but the package's name.
+      router.service(ServerReflectionAlpha, reflection as unknown as ServiceImpl<typeof ServerReflectionAlpha>);
+    },
+  });
+  if (!probesOnly) void app.register(async (scope) => v2Routes(scope, parts));
+  return app;
+}

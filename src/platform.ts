@@ -1,0 +1,107 @@
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { admission } from "./call/admit.ts";
+import { auditWriter } from "./call/audit.ts";
+import { handlerTable, implement } from "./call/handlers.ts";
+import { limits } from "./call/limit.ts";
+import { performer } from "./call/perform.ts";
+import { replays } from "./call/replay.ts";
+import type { Config } from "./config.ts";
+import type { Cipher } from "./core/cipher.ts";
+import type { Failure } from "./core/failure.ts";
+import { projects } from "./core/projects/projects.ts";
+import type { Store } from "./core/store.ts";
+import { listings } from "./core/tasks/listings.ts";
+import { tasks } from "./core/tasks/tasks.ts";
+import { BrowserService } from "./gen/proto/browser/v2/browser_service_pb.ts";
+import { ConnectorService } from "./gen/proto/connector/v2/connector_service_pb.ts";
+import { ProjectService } from "./gen/proto/project/v2/project_service_pb.ts";
+import { SkillService } from "./gen/proto/skill/v2/skill_service_pb.ts";
+import { TaskService } from "./gen/proto/task/v2/task_service_pb.ts";
+import { UserService } from "./gen/proto/user/v2/user_service_pb.ts";
+import { type Front, httpFront } from "./http/front.ts";
+import { requestReader } from "./http/request.ts";
+import { httpServer } from "./http/server.ts";
+import type { Surroundings } from "./installation.ts";
+import { embeddedQueue } from "./jobs/embedded.ts";
+import { operationTable } from "./operations.ts";
+import { browserHandlers, connectorHandlers, skillHandlers } from "./rpc/catalogue.ts";
+import { projectHandlers } from "./rpc/project.ts";
+import { taskHandlers } from "./rpc/task.ts";
+import { userHandlers } from "./rpc/user.ts";
+import type { Agent } from "./runtime/agent.ts";
+import { offlineAgent } from "./runtime/agents/offline/offline.ts";
+import { openLease } from "./runtime/lease.ts";
+import { startRuns } from "./runtime/runs.ts";
+
+/** A serving process. */
+export interface Platform {
+  /** The port that calls come in on. */
+  readonly port: number;
+  /** Takes no new calls, finishes those that run, gives runs back; resolves when all is closed. */
+  drain(): Promise<void>;
+}
+
+/** Wires one process over an open store and serves: the only place where all rooms meet. */
+export async function startPlatform(config: Config, store: Store, cipher: Cipher, { clock, ids, log }: Surroundings): Promise<Platform> {
+  const operations = operationTable();
+  const front = httpFront();
+  const report = (failure: Failure, requestId: string) => {
+    if (failure.reason === "internal") log("error", "a call failed", { requestId, cause: failure.cause });
+  };
+  const handlers = handlerTable([
+    implement(UserService, userHandlers),
+    implement(ProjectService, projectHandlers(projects(clock, ids))),
+    implement(TaskService, taskHandlers(tasks(clock, ids, config.queueDepth), listings, config.appUrl)),
+    implement(SkillService, skillHandlers),
+    implement(ConnectorService, connectorHandlers),
+    implement(BrowserService, browserHandlers),
+  ]);
+  const app = httpServer({
+    front,
+    operations,
+    admit: admission(store, clock, limits(store.counters, clock, config.rateFactor)),
+    perform: performer(store, handlers, replays(cipher, clock.now), auditWriter(clock, ids)),
+    readRequest: requestReader(ids.request, config.trustProxy),
+    readiness: { ready: () => ready(store, front), draining: front.draining },
+    bodyLimit: config.bodyLimit,
+    corsOrigins: config.corsOrigins,
+    probesOnly: config.role === "worker",
+    report,
+  });
+  const stopWork = config.role === "api" ? async () => undefined : await startWork(config, store, { clock, ids, log });
+  await app.listen({ host: config.host, port: config.port });
+  return { port: portOf(app), drain: () => drain(app, front, config.drainSeconds, stopWork) };
+}
+
+/** Agents by the name that AGENT_PROFILES gives them. */
+const agents: Readonly<Record<Config["agentProfiles"][string], Agent>> = { offline: offlineAgent };
+
+/** Runs tasks in this process; the answer gives them back. */
+async function startWork(config: Config, store: Store, { clock, ids, log }: Pick<Surroundings, "clock" | "ids" | "log">): Promise<() => Promise<void>> {
+  const agentFor = (profile: string): Agent => agents[config.agentProfiles[profile] ?? "offline"];
+  const lease = await openLease(store, clock, ids, config.database === "sqlite");
+  const runs = startRuns({ store, clock, log, lease, concurrency: config.runConcurrency, agentFor });
+  const queue = embeddedQueue(store, clock, log);
+  queue.subscribe("run", runs.wake);
+  return async () => {
+    await queue.drain();
+    await runs.drain();
+  };
+}
+
+const portOf = ({ server }: FastifyInstance): number => (server.address() as AddressInfo).port; // It listens on TCP.
+
+async function ready(store: Store, { draining }: Front): Promise<boolean> {
+  if (draining.aborted) return false;
+  return store.ping().then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Calls end first, as far as they end in time; the work of agents stops beside them. */
+async function drain(app: FastifyInstance, front: Front, seconds: number, stopWork: () => Promise<void>): Promise<void> {
+  await Promise.all([front.drain(seconds), stopWork()]);
+  await app.close();
+}

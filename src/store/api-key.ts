@@ -1,0 +1,66 @@
+import type { MemberStatus, Role } from "../core/accounts/account.ts";
+import type { KeyKind } from "../core/caller.ts";
+import type { ApiKeyRows, KeyHolder } from "../core/keys/api-key.ts";
+import type { Session } from "./session.ts";
+import { numberOf, numberOrNull, sql, type Whole } from "./sql.ts";
+
+interface HolderRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly space_id: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly digest: string;
+  readonly created_at: Whole;
+  readonly expires_at: Whole | null;
+  readonly revoked_at: Whole | null;
+  readonly locale: string;
+  readonly space_kind: string;
+  readonly role: string | null;
+  readonly status: string | null;
+}
+
+/** API keys as rows. */
+export function apiKeyRows({ db }: Session): ApiKeyRows {
+  return {
+    async insert(key) {
+      await db.apiKey.create({ data: key });
+    },
+    async holder(digest) {
+      // A living membership comes before the tombstones of earlier ones.
+      const [row] = await db.$queryRaw<HolderRow[]>(sql`
+        SELECT k.*, a.locale, s.kind AS space_kind, m.role, m.status
+        FROM api_key k JOIN account a ON a.id = k.account_id JOIN space s ON s.id = k.space_id
+        LEFT JOIN membership m ON m.space_id = k.space_id AND m.account_id = k.account_id
+        WHERE k.digest = ${digest}
+        ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1`);
+      return row ? holderOf(row) : null;
+    },
+    countLiving: (accountId, now) =>
+      db.apiKey.count({
+        where: { accountId, kind: "general", revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] },
+      }),
+    async revoke(id, now) {
+      const { count } = await db.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: now } });
+      return count === 1;
+    },
+  };
+}
+
+/** Null for a key in a team's space whose holder never was a member: it opens nothing. */
+function holderOf(row: HolderRow): KeyHolder | null {
+  const member = row.role === null ? null : { role: row.role as Role, status: row.status as MemberStatus };
+  if (member === null && row.space_kind !== "personal") return null;
+  const key = {
+    id: row.id,
+    accountId: row.account_id,
+    spaceId: row.space_id,
+    kind: row.kind as KeyKind,
+    name: row.name,
+    digest: row.digest,
+    createdAt: numberOf(row.created_at),
+    expiresAt: numberOrNull(row.expires_at),
+    revokedAt: numberOrNull(row.revoked_at),
+  };
+  return { key, locale: row.locale, member };
+}

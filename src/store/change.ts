@@ -1,0 +1,75 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Clock } from "../core/clock.ts";
+import type { Random } from "../core/ids.ts";
+import type { Store, Tx } from "../core/store.ts";
+import { driverFailure, repetitions } from "./driver-failure.ts";
+import type { ToldFeed } from "./feed.ts";
+import type { Gate } from "./gate.ts";
+import { rowsOf } from "./rows.ts";
+import { type Change, type Client, type Dialect, newChange } from "./session.ts";
+
+/** What changes need of a database. */
+export interface Writer {
+  readonly client: Client;
+  readonly dialect: Dialect;
+  /** Covers every write there is: without it SQLite loses acknowledged ones. */
+  readonly gate: Gate;
+}
+
+interface Surroundings {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly feed: ToldFeed;
+  /** Told of what fails after a commit, when there is no way back. */
+  readonly afterwards: (thrown: unknown) => void;
+}
+
+/** Set explicitly: Prisma's own are 2 s of waiting and 5 s of running, and a busy machine passes them. */
+const limits = { maxWait: 10_000, timeout: 15_000 };
+
+/** A change is tried again for so long at most. */
+const patienceMs = 5000;
+
+/** Makes the store's `change`: one transaction at a time on SQLite, repeated where another was first. */
+export function changer(writer: Writer, { clock, random, feed, afterwards }: Surroundings): Store["change"] {
+  const within = new AsyncLocalStorage<{ open: boolean }>();
+
+  async function once<T>(work: (tx: Tx) => Promise<T>, change: Change): Promise<T> {
+    const mark = { open: true };
+    const { client, dialect, gate } = writer;
+    try {
+      return await gate(() => client.$transaction((db) => within.run(mark, () => work(rowsOf({ db, dialect, change }))), limits));
+    } finally {
+      mark.open = false;
+    }
+  }
+
+  /** A change that went through, and what it came to; nothing of those before it is left. */
+  async function repeated<T>(work: (tx: Tx) => Promise<T>): Promise<{ readonly result: T; readonly change: Change }> {
+    const started = clock.monotonic();
+    for (let attempt = 1; ; attempt += 1) {
+      const change = newChange();
+      try {
+        return { result: await once(work, change), change };
+      } catch (thrown) {
+        const patient = attempt <= repetitions(thrown) && clock.monotonic() - started < patienceMs;
+        if (!patient) throw driverFailure(thrown);
+        await clock.sleep(backoffMs(attempt, random));
+      }
+    }
+  }
+
+  return async (work) => {
+    if (within.getStore()?.open) throw new Error("a change within a change: pass on its tx instead");
+    const { result, change } = await repeated(work);
+    feed.tell(change);
+    for (const follow of change.after) await Promise.try(follow).catch(afterwards);
+    return result;
+  };
+}
+
+/** Up to 10, 20, 40, … 160 ms, by the dice, so that those who met once do not meet again. */
+export function backoffMs(attempt: number, random: Random): number {
+  const [dice = 0] = random(1);
+  return ((1 + dice) / 256) * 10 * 2 ** Math.min(attempt - 1, 4);
+}

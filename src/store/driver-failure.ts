@@ -1,0 +1,62 @@
+import { Failure } from "../core/failure.ts";
+
+/** What Prisma and its driver adapters say of an error, as far as it is read here. */
+interface DriverError {
+  readonly code?: unknown;
+  readonly meta?: { readonly driverAdapterError?: { readonly cause?: Cause } };
+  readonly cause?: Cause;
+}
+
+interface Cause {
+  readonly kind?: unknown;
+  readonly originalCode?: unknown;
+}
+
+/** Another transaction was first, and everything may be well the next time. */
+const conflicts: ReadonlySet<unknown> = new Set(["P2034", "TransactionWriteConflict", "40001", "40P01"]);
+
+/** SQLite's lock is held by another process. */
+const busy: ReadonlySet<unknown> = new Set(["P1008", "SocketTimeout"]);
+
+/** Something was found absent, and made by somebody else meanwhile: looking again finds it. */
+const unique: ReadonlySet<unknown> = new Set(["P2002", "UniqueConstraintViolation"]);
+
+/** The database cannot be reached, or has no room for us now. */
+const away: ReadonlySet<unknown> = new Set([
+  ...["P1001", "P1002", "P1017", "P2024", "P2028", "P2037"],
+  ...["DatabaseNotReachable", "ConnectionClosed", "TooManyConnections", "TransactionAlreadyClosed"],
+]);
+
+/** PostgreSQL's classes 08 (connection), 53 (resources), 57P (shutting down), and a lock that was waited for too long. */
+const awayState = /^(08|53|57P|55P03)/;
+
+/** How often a change that failed so is tried again at most; 0 for what no repetition mends. */
+export function repetitions(thrown: unknown): number {
+  const marks = marksOf(thrown);
+  if (marks.some((mark) => conflicts.has(mark))) return 10;
+  if (marks.some((mark) => busy.has(mark))) return Number.POSITIVE_INFINITY;
+  return marks.some((mark) => unique.has(mark)) ? 2 : 0;
+}
+
+/** True for SQLite's lock in another process's hands. */
+export const isBusy = (thrown: unknown): boolean => marksOf(thrown).some((mark) => busy.has(mark));
+
+/**
+ * What leaves the store: refusals as they are, all else without its text, which
+ * may quote rows and statements and is for the process log alone.
+ */
+export function driverFailure(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown;
+  const marks = marksOf(thrown);
+  const unavailable = marks.some((mark) => away.has(mark) || conflicts.has(mark) || busy.has(mark) || awayState.test(String(mark)));
+  if (unavailable) return new Failure("unavailable", "the database is not available, try again", { cause: thrown, retryAfter: 1 });
+  return new Failure("internal", "internal error", { cause: thrown });
+}
+
+/** Prisma's code, and the adapter's kind and state beneath it. */
+function marksOf(thrown: unknown): unknown[] {
+  if (typeof thrown !== "object" || thrown === null) return [];
+  const { code, meta, cause } = thrown as DriverError;
+  const beneath = meta?.driverAdapterError?.cause ?? cause;
+  return [code, beneath?.kind, beneath?.originalCode].filter((mark) => mark !== undefined);
+}

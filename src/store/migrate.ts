@@ -1,0 +1,103 @@
+import { createHash, randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Failure } from "../core/failure.ts";
+import type { Dialect } from "./session.ts";
+
+/** A connection in a transaction, on which migrations run. */
+export interface MigrationTarget {
+  query(sql: string): Promise<readonly (readonly unknown[])[]>;
+  /** Runs a script of many statements. */
+  script(sql: string): Promise<void>;
+}
+
+interface Migration {
+  readonly name: string;
+  readonly sql: string;
+  /** As Prisma computes it. */
+  readonly checksum: string;
+}
+
+/** The book of migrations as Prisma keeps it, so that `prisma migrate deploy` agrees with this runner. */
+const books: Record<Dialect, string> = {
+  sqlite: `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
+    "id"                    TEXT PRIMARY KEY NOT NULL,
+    "checksum"              TEXT NOT NULL,
+    "finished_at"           DATETIME,
+    "migration_name"        TEXT NOT NULL,
+    "logs"                  TEXT,
+    "rolled_back_at"        DATETIME,
+    "started_at"            DATETIME NOT NULL DEFAULT current_timestamp,
+    "applied_steps_count"   INTEGER UNSIGNED NOT NULL DEFAULT 0
+)`,
+  postgresql: `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+    id                      VARCHAR(36) PRIMARY KEY NOT NULL,
+    checksum                VARCHAR(64) NOT NULL,
+    finished_at             TIMESTAMPTZ,
+    migration_name          VARCHAR(255) NOT NULL,
+    logs                    TEXT,
+    rolled_back_at          TIMESTAMPTZ,
+    started_at              TIMESTAMPTZ NOT NULL DEFAULT now(),
+    applied_steps_count     INTEGER NOT NULL DEFAULT 0
+)`,
+};
+
+/** The instant of a statement, in each database's own words. */
+const nowOf: Record<Dialect, string> = { sqlite: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", postgresql: "now()" };
+
+/**
+ * Applies the migrations that a database lacks, all in the one transaction that
+ * `target` is in: a process that dies on the way leaves nothing behind.
+ *
+ * @throws Failure `precondition` when the database is newer than this program, or its
+ * migrations are not this program's.
+ */
+export async function migrate(dialect: Dialect, target: MigrationTarget): Promise<void> {
+  const known = migrationsOf(dialect);
+  await target.script(books[dialect]);
+  const applied = await appliedTo(target);
+  check(known, applied);
+  for (const { name, sql, checksum } of known.slice(applied.length)) {
+    await target.script(sql);
+    await target.script(
+      `INSERT INTO _prisma_migrations (id, checksum, started_at, finished_at, migration_name, applied_steps_count)
+       VALUES ('${randomUUID()}', '${checksum}', ${nowOf[dialect]}, ${nowOf[dialect]}, '${name}', 1)`,
+    );
+  }
+}
+
+/** This program's migrations, oldest first. */
+function migrationsOf(dialect: Dialect): Migration[] {
+  const folder = join(import.meta.dirname, "..", "..", "prisma", dialect, "migrations");
+  const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return entries
+    .map(({ name }) => ({ name, sql: readFileSync(join(folder, name, "migration.sql"), "utf8") }))
+    .map(({ name, sql }) => ({ name, sql, checksum: createHash("sha256").update(sql).digest("hex") }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+interface Applied {
+  readonly name: string;
+  readonly checksum: string;
+  readonly finished: boolean;
+}
+
+async function appliedTo(target: MigrationTarget): Promise<Applied[]> {
+  const rows = await target.query(
+    "SELECT migration_name, checksum, finished_at IS NOT NULL FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY migration_name",
+  );
+  return rows.map(([name, checksum, finished]) => ({ name: String(name), checksum: String(checksum), finished: Boolean(finished) }));
+}
+
+/** What was applied must be the beginning of what is known. */
+function check(known: readonly Migration[], applied: readonly Applied[]): void {
+  for (const [index, { name, checksum, finished }] of applied.entries()) {
+    const own = known[index];
+    if (!own) throw refusal(`was migrated by a newer release (${name}): run that release, or restore a backup`);
+    if (own.name !== name) throw refusal(`has the migration ${name} where this release has ${own.name}`);
+    if (!finished) throw refusal(`has an unfinished migration ${name}: restore a backup, or see prisma migrate resolve`);
+    if (own.checksum !== checksum) throw refusal(`has another ${name} than this release`);
+  }
+}
+
+const refusal = (why: string) => new Failure("precondition", `the database ${why}`);

@@ -1,0 +1,79 @@
+import type { Clock } from "../core/clock.ts";
+import { Failure } from "../core/failure.ts";
+import type { Random } from "../core/ids.ts";
+import type { Log } from "../core/log.ts";
+import type { Store, Tx } from "../core/store.ts";
+import type { Backend, BackendOptions } from "./backend.ts";
+import { changer } from "./change.ts";
+import { driverFailure } from "./driver-failure.ts";
+import { createFeed } from "./feed.ts";
+import { countRoundTrips, type OnStatement } from "./round-trips.ts";
+import { rowsOf } from "./rows.ts";
+import type { Client } from "./session.ts";
+import { translated } from "./translated.ts";
+
+export interface StoreOptions {
+  /** `file:/absolute/path`, or `postgresql://…`. */
+  readonly databaseUrl: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log?: Log;
+  /** Runs right after the migrations, while other processes that start wait: the first account, checks of the installation. */
+  readonly prepare?: (store: Store) => Promise<void>;
+  /** Told of every round trip to the database. */
+  readonly onStatement?: OnStatement;
+}
+
+/**
+ * Opens the store, bringing its database up to date first.
+ *
+ * @throws Failure `precondition` for a database of another release, `unavailable`
+ * when it cannot be reached, or what `prepare` throws.
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const failed = (text: string, cause: unknown) => options.log?.("error", text, { cause });
+  const { onStatement } = options;
+  const traced: BackendOptions["traced"] = (factory) => (onStatement ? countRoundTrips(factory, onStatement) : factory);
+  const { databaseUrl, clock } = options;
+  const backend = await openBackend({ databaseUrl, clock, traced, failed }).catch((thrown: unknown) => {
+    throw driverFailure(thrown);
+  });
+  const store = storeOn(backend, options, failed);
+  try {
+    await options.prepare?.(store);
+  } catch (thrown) {
+    await store.close();
+    throw thrown;
+  } finally {
+    await backend.release();
+  }
+  return store;
+}
+
+/** PostgreSQL's driver is loaded only where it is wanted. */
+async function openBackend(options: BackendOptions): Promise<Backend<Client>> {
+  if (options.databaseUrl.startsWith("file:")) return (await import("./sqlite.ts")).openSqlite(options);
+  if (!/^postgres(ql)?:/.test(options.databaseUrl)) throw new Failure("invalid", "DATABASE_URL: must begin with file: or postgresql:");
+  const backend = await (await import("./postgresql.ts")).openPostgres(options);
+  // Both clients come from the same models, and this room uses nothing that SQLite's lacks.
+  return backend as unknown as Backend<Client>;
+}
+
+function storeOn(backend: Backend<Client>, { clock, random }: StoreOptions, failed: BackendOptions["failed"]): Store {
+  const { dialect, writer, reader, gate, counters } = backend;
+  const feed = createFeed((thrown) => failed("a listener of the feed failed", thrown));
+  const afterwards = (thrown: unknown) => failed("what was to follow a commit failed", thrown);
+  const reads: Tx = translated(rowsOf({ db: reader, dialect, change: null }));
+  return {
+    ...reads,
+    afterCommit: (work) => void Promise.try(work).catch(afterwards),
+    change: changer({ client: writer, dialect, gate }, { clock, random, feed, afterwards }),
+    feed: feed.feed,
+    counters: translated({ counters }).counters,
+    ping: () => translated({ reader: { ping: async () => void (await reader.$queryRaw`SELECT 1`) } }).reader.ping(),
+    async close() {
+      await gate(() => writer.$disconnect());
+      await reader.$disconnect();
+    },
+  };
+}

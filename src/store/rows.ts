@@ -1,0 +1,27 @@
+import type { Tx } from "../core/store.ts";
+import { accountRows } from "./account.ts";
+import { apiKeyRows } from "./api-key.ts";
+import { auditRows } from "./audit.ts";
+import { eventRows } from "./event.ts";
+import { jobRows } from "./job.ts";
+import { nodeRows } from "./node.ts";
+import { projectRows } from "./project.ts";
+import { replayRows } from "./replay.ts";
+import { changeOf, type Session } from "./session.ts";
+import { settingRows } from "./setting.ts";
+import { taskRows } from "./task.ts";
+
+/** Every aggregate, over one transaction or over a connection that only reads. */
+export const rowsOf = (session: Session): Tx => ({
+  accounts: accountRows(session),
+  keys: apiKeyRows(session),
+  projects: projectRows(session),
+  tasks: taskRows(session),
+  events: eventRows(session),
+  jobs: jobRows(session),
+  nodes: nodeRows(session),
+  replays: replayRows(session),
+  audit: auditRows(session),
+  settings: settingRows(session),
+  afterCommit: (work) => void changeOf(session).after.push(work),
+});

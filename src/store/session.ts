@@ -1,0 +1,36 @@
+import type { AuditNote } from "../core/audit/audit.ts";
+import type { TaskNews } from "../core/store.ts";
+import type { Prisma, PrismaClient } from "../gen/prisma/sqlite/client.ts";
+
+/** Where rows are read and written: a transaction, or a connection that only reads. */
+export type Db = Prisma.TransactionClient;
+/** The client that all of this room is written against; PostgreSQL's has all that it has. */
+export type Client = PrismaClient;
+export type Dialect = "sqlite" | "postgresql";
+
+/** What a change is to tell once it is committed, and its audit row as far as it is known. */
+export interface Change {
+  /** By task: only the newest state counts. */
+  readonly news: Map<string, TaskNews>;
+  readonly jobKinds: Set<string>;
+  note: AuditNote;
+  /** What is to be done between the commit and the change's end. */
+  readonly after: (() => Promise<void> | void)[];
+}
+
+/** What the rows of every aggregate hang on. */
+export interface Session {
+  readonly db: Db;
+  readonly dialect: Dialect;
+  /** Null outside a change: then the database itself refuses to write. */
+  readonly change: Change | null;
+}
+
+/** A change that has done nothing yet. */
+export const newChange = (): Change => ({ news: new Map(), jobKinds: new Set(), note: {}, after: [] });
+
+/** The change that a session is in. @throws Error outside one: the caller forgot `store.change`. */
+export function changeOf({ change }: Session): Change {
+  if (change === null) throw new Error("only a change may do this: call it in store.change()");
+  return change;
+}

@@ -1,0 +1,44 @@
+import { Prisma } from "../gen/prisma/sqlite/client.ts";
+import type { Dialect } from "./session.ts";
+
+/** A statement with its parameters: the same text for both databases. */
+export type Sql = Prisma.Sql;
+export const { sql, join, empty } = Prisma;
+
+/** What a parameter may be. */
+export type Value = string | number | bigint | boolean | Uint8Array<ArrayBuffer> | null;
+
+/** A row by its columns' names. */
+export type Row = Readonly<Record<string, Value>>;
+
+/** A whole number as the databases give it: 64 bits wide, or not. */
+export type Whole = bigint | number;
+
+/** A truth as the databases give it: SQLite has none, and says 0 or 1. */
+export type Truth = boolean | Whole;
+
+export const numberOf = (whole: Whole): number => Number(whole);
+export const numberOrNull = (whole: Whole | null): number | null => (whole === null ? null : Number(whole));
+export const truthOf = (truth: Truth): boolean => Boolean(Number(truth));
+
+/** `INSERT INTO … VALUES …` of rows that all have the first one's columns. */
+export function insertInto(table: string, rows: readonly Row[]): Sql {
+  const columns = Object.keys(rows[0] ?? {});
+  const values = rows.map((row) => sql`(${join(columns.map((column) => row[column] ?? null))})`);
+  return sql`INSERT INTO ${Prisma.raw(table)} (${Prisma.raw(columns.join(", "))}) VALUES ${join(values)}`;
+}
+
+/** `a = ?, b = ?` of a row's columns. */
+export const assignments = (row: Row): Sql[] => Object.entries(row).map(([column, value]) => sql`${Prisma.raw(column)} = ${value}`);
+
+/** Conditions that must all hold; a list without any holds. */
+export const all = (conditions: readonly Sql[]): Sql => (conditions.length === 0 ? sql`1 = 1` : join([...conditions], " AND "));
+
+/** Ascending or descending. */
+export const direction = (order: "asc" | "desc"): Sql => (order === "asc" ? sql`ASC` : sql`DESC`);
+
+/** Locks the rows that a query finds. SQLite's writer is alone anyway. */
+export const forUpdate = (dialect: Dialect, of: "t" | "job", skipLocked = false): Sql => {
+  if (dialect === "sqlite") return empty;
+  return sql`FOR UPDATE OF ${Prisma.raw(of)} ${skipLocked ? sql`SKIP LOCKED` : empty}`;
+};

@@ -1,0 +1,80 @@
+import type { Scope } from "../core/caller.ts";
+import type { NewEvent } from "../core/tasks/event.ts";
+import type { Task, TaskFilter, TaskPage, TaskRows, TaskView } from "../core/tasks/task.ts";
+import { appendEvents } from "./event.ts";
+import { changeOf, type Session } from "./session.ts";
+import { all, direction, empty, forUpdate, insertInto, type Sql, sql } from "./sql.ts";
+import { advance } from "./task-advance.ts";
+import { bury } from "./task-bury.ts";
+import { queueOf } from "./task-queue.ts";
+import { taskColumns, taskOf, type TaskRow, taskViewOf, type TaskViewRow } from "./task-row.ts";
+
+/** Tasks as rows: what callers see of them here, how they change in `task-advance.ts`. */
+export function taskRows(session: Session): TaskRows {
+  const { db } = session;
+
+  async function view(scope: Scope, id: string, lock: Sql): Promise<TaskView | null> {
+    const [row] = await db.$queryRaw<TaskViewRow[]>(sql`
+      ${views} WHERE t.id = ${id} AND ${visible(scope)} ${lock}`);
+    return row ? taskViewOf(row) : null;
+  }
+
+  return {
+    async insert(task, events) {
+      const { news } = changeOf(session);
+      const written = withFirstEvents(task, events);
+      await db.$executeRaw(insertInto("task", [taskColumns(written)]));
+      await appendEvents(session, written, events);
+      news.set(task.id, { taskId: task.id, lastSeq: written.lastSeq, fence: task.fence, status: task.status });
+      return written;
+    },
+    find: (scope, id) => view(scope, id, empty),
+    async lock(scope, id) {
+      changeOf(session);
+      return view(scope, id, forUpdate(session.dialect, "t"));
+    },
+    async list(scope, filter, page) {
+      const rows = await db.$queryRaw<TaskViewRow[]>(sql`
+        ${views} WHERE ${all([visible(scope), ...chosen(filter), ...beyond(page)])}
+        ORDER BY t.created_at ${direction(page.order)}, t.id ${direction(page.order)} LIMIT ${page.limit}`);
+      return rows.map(taskViewOf);
+    },
+    async byId(id) {
+      const [row] = await db.$queryRaw<TaskRow[]>(sql`SELECT * FROM task WHERE id = ${id} AND deleted_at IS NULL`);
+      return row ? taskOf(row) : null;
+    },
+    advance: (id, step) => advance(session, id, step),
+    ...queueOf(session),
+    bury: (id, now, personal) => bury(session, id, now, personal),
+  };
+}
+
+/** A new task's counters follow from its first events; without any they are as given. */
+function withFirstEvents(task: Task, events: readonly NewEvent[]): Task {
+  if (events.length === 0) return task;
+  const lastSeq = task.lastSeq + events.length;
+  const lastTimestamp = Math.max(task.lastTimestamp, task.createdAt) + events.length;
+  const message = events.findLastIndex(({ type }) => type === "user_message");
+  return { ...task, lastSeq, lastTimestamp, messageSeq: message < 0 ? task.messageSeq : task.lastSeq + message + 1 };
+}
+
+const views = sql`SELECT t.*, k.name AS api_key_name FROM task t LEFT JOIN api_key k ON k.id = t.api_key_id`;
+
+/** The rows that a caller may know of (contract/decisions.md 1, 26). */
+function visible({ accountId, spaceId, clientId }: Scope): Sql {
+  const own = sql`t.space_id = ${spaceId} AND t.account_id = ${accountId} AND t.deleted_at IS NULL`;
+  return clientId === undefined ? own : sql`${own} AND t.client_id = ${clientId}`;
+}
+
+function chosen({ type, projectId }: TaskFilter): Sql[] {
+  const conditions: Sql[] = [];
+  if (type !== undefined) conditions.push(sql`t.type = ${type}`);
+  if (projectId !== undefined) conditions.push(sql`t.project_id = ${projectId}`);
+  return conditions;
+}
+
+function beyond({ order, after }: TaskPage): Sql[] {
+  if (!after) return [];
+  const operator = order === "asc" ? sql`>` : sql`<`;
+  return [sql`(t.created_at, t.id) ${operator} (${after.createdAt}, ${after.id})`];
+}

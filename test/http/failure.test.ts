@@ -1,0 +1,24 @@
+import { Code } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import { connectCodes, v2Answers } from "../../src/http/failure.ts";
+
+describe("a failure", () => {
+  test("of a credential is 401 permission_denied on v2 and unauthenticated on Connect", () => {
+    expect(v2Answers.unauthenticated).toEqual({ status: 401, code: "permission_denied" });
+    expect(connectCodes.unauthenticated).toBe(Code.Unauthenticated);
+  });
+
+  test("of a state is 412 on v2 and code 9 on Connect and gRPC", () => {
+    expect(v2Answers.precondition).toEqual({ status: 412, code: "failed_precondition" });
+    expect(connectCodes.precondition).toBe(9);
+  });
+
+  test("of a rate is told from one of a quota on v2", () => {
+    expect(v2Answers.limited).toEqual({ status: 429, code: "rate_limited" });
+    expect(v2Answers.exhausted).toEqual({ status: 429, code: "resource_exhausted" });
+  });
+
+  test("never has a status of success", () => {
+    expect(Object.values(v2Answers).filter(({ status }) => status < 400 || status > 599)).toEqual([]);
+  });
+});

@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { create, type DescMethod, type DescService, setExtension } from "@bufbuild/protobuf";
+import { MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
+import { describe, expect, test } from "vitest";
+import {
+  Access_Credential,
+  Access_CredentialSchema,
+  Access_Role,
+  Access_RoleSchema,
+  Operation_RateClass,
+  OperationSchema,
+  operation,
+} from "../src/gen/proto/platform/options/v1/options_pb.ts";
+import { TaskService } from "../src/gen/proto/task/v2/task_service_pb.ts";
+import { type Operation, operationTable } from "../src/operations.ts";
+import { services } from "../src/services.ts";
+import { expectGolden } from "./support/golden.ts";
+
+const table = operationTable();
+
+/** A method like task.delete, with other facts about itself. */
+function withFacts(facts: Parameters<typeof create<typeof OperationSchema>>[1] | null): DescService {
+  const options = create(MethodOptionsSchema);
+  if (facts !== null) setExtension(options, operation, create(OperationSchema, facts));
+  const { deleteTask } = TaskService.method;
+  const method = { ...deleteTask, proto: { ...deleteTask.proto, options } } as DescMethod;
+  return { ...TaskService, methods: [method] } as unknown as DescService;
+}
+
+const access = { credentials: [Access_Credential.API_KEY], anyScope: [], keyRoles: [] };
+const sound = { name: "task.delete", who: { case: "access" as const, value: access }, rateClass: Operation_RateClass.WRITE };
+
+describe("the operation table", () => {
+  test("is what the golden file says: a change of access is one line of a diff", () => {
+    expectGolden("operations.txt", `${table.all.map(line).join("\n")}\n`);
+  });
+
+  test("holds every service that proto/ lays out, the two standard exceptions apart", () => {
+    const root = new URL("../proto/", import.meta.url);
+    const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith("_service.proto"));
+    const named = files.flatMap((file) => {
+      const text = readFileSync(new URL(file, root), "utf8");
+      const pack = /^package ([\w.]+);/m.exec(text)?.[1];
+      return [...text.matchAll(/^service (\w+) \{/gm)].map(([, name]) => `${pack}.${name}`);
+    });
+    expect(services.map(({ typeName }) => typeName).toSorted()).toEqual(named.toSorted());
+  });
+
+  test.each([
+    { why: "no facts at all", facts: null, gap: "who may call is not stated" },
+    { why: "no access", facts: { ...sound, who: { case: undefined } }, gap: "who may call is not stated" },
+    { why: "no rate class", facts: { ...sound, rateClass: Operation_RateClass.RATE_CLASS_UNSPECIFIED }, gap: "the rate class is not stated" },
+    { why: "access for nobody", facts: { ...sound, who: { case: "access" as const, value: { ...access, credentials: [] } } }, gap: "no credential" },
+    { why: "an unknown scope", facts: { ...sound, who: { case: "access" as const, value: { ...access, credentials: [Access_Credential.OAUTH], anyScope: ["all"] } } }, gap: "unknown scope all" },
+    { why: "scopes without tokens", facts: { ...sound, who: { case: "access" as const, value: { ...access, anyScope: ["create_task"] } } }, gap: "scopes without OAUTH" },
+    { why: "roles without general keys", facts: { ...sound, who: { case: "access" as const, value: { ...access, credentials: [Access_Credential.SIEM], keyRoles: [Access_Role.OWNER] } } }, gap: "key roles without API_KEY" },
+    { why: "a name that is not dotted", facts: { ...sound, name: "delete" }, gap: "no dotted name" },
+  ])("stops the start on a method with $why", ({ facts, gap }) => {
+    expect(() => operationTable([withFacts(facts)])).toThrow(gap);
+  });
+
+  test("stops the start when two methods have one name", () => {
+    expect(() => operationTable([withFacts(sound), withFacts(sound)])).toThrow("the name task.delete is taken");
+  });
+});
+
+function line({ rpc, name, access, rateClass, change, secretAnswer }: Operation): string {
+  const credentials = access === null ? "anonymous" : [...access.credentials].map((value) => Access_CredentialSchema.value[value]?.name).join(",");
+  const scopes = access && access.anyScope.length > 0 ? ` scopes=${access.anyScope.join("|")}` : "";
+  const roles = access && access.keyRoles.size > 0 ? ` key_roles=${[...access.keyRoles].map((value) => Access_RoleSchema.value[value]?.name).join("|")}` : "";
+  return `${name ?? "-"}  ${change ? "POST" : "GET|POST"}  ${rpc}  ${credentials}${scopes}${roles}  ${rateClass}${secretAnswer ? "  secret" : ""}`;
+}

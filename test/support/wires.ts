@@ -1,0 +1,61 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { type Client, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+
+/** The RPC wire forms; v2 has its own caller. */
+export const rpcWires = ["connect-json", "connect-binary", "grpc", "grpc-web"] as const;
+export type RpcWire = (typeof rpcWires)[number];
+
+/** A transport of one wire form; headers go with every call. */
+export function transportOf(wire: RpcWire, baseUrl: string, headers: Readonly<Record<string, string>>): Transport {
+  const addHeaders: Interceptor = (next) => (request) => {
+    for (const [name, value] of Object.entries(headers)) request.header.set(name, value);
+    return next(request);
+  };
+  const options = { baseUrl, interceptors: [addHeaders] };
+  switch (wire) {
+    case "connect-json":
+      return createConnectTransport({ ...options, httpVersion: "1.1" });
+    case "connect-binary":
+      return createConnectTransport({ ...options, httpVersion: "2", useBinaryFormat: true });
+    case "grpc":
+      return createGrpcTransport(options);
+    case "grpc-web":
+      return createGrpcWebTransport({ ...options, httpVersion: "1.1" });
+  }
+}
+
+/** A client of a service over one wire form. */
+export const clientOf = <S extends DescService>(service: S, wire: RpcWire, baseUrl: string, headers: Readonly<Record<string, string>>): Client<S> =>
+  createClient(service, transportOf(wire, baseUrl, headers));
+
+/** A v2 answer as it came: status, headers, and the body as JSON. */
+export interface V2Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: V2Body;
+}
+
+/** The envelope, and whatever stands beside it. */
+export interface V2Body {
+  readonly ok: boolean;
+  readonly request_id: string;
+  readonly error?: { readonly code: string; readonly message: string };
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is read as the client sees it, member by member
+  readonly [member: string]: any;
+}
+
+export interface V2Call {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly method?: string;
+  /** Sent as it is, instead of `body` as JSON. */
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
+}
+
+/** Calls a v2 operation over a real socket. */
+export async function callV2(baseUrl: string, name: string, body: unknown, { headers = {}, method = "POST", raw }: V2Call = {}): Promise<V2Reply> {
+  const query = method === "GET" && body !== undefined ? `?${new URLSearchParams(body as Record<string, string>)}` : "";
+  const sent = method === "GET" ? null : (raw ?? JSON.stringify(body));
+  const reply = await fetch(`${baseUrl}/v2/${name}${query}`, { method, headers: { "content-type": "application/json", ...headers }, body: sent });
+  return { status: reply.status, headers: reply.headers, body: (await reply.json()) as V2Body };
+}
