@@ -3,11 +3,13 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PrismaPg } from "@prisma/adapter-pg";
 
 /** A PostgreSQL server of our own, on a throw-away folder. */
 export interface ScratchPostgres {
   /** The URL of one of its databases; `postgres` is there from the start. */
   url(database: string): string;
+  createDatabase(name: string): Promise<void>;
   /** Ends the server that was started here, and forgets its data. */
   stop(): Promise<void>;
 }
@@ -35,8 +37,13 @@ export async function startPostgres({ fsync = false }: { fsync?: boolean } = {})
   const server = spawn(join(bin, "postgres"), ["-D", data, ...arguments_], options);
   const gone = new Promise<void>((resolve) => server.once("exit", () => resolve()));
   await ready(server.stderr);
+  const url = (database: string) => `postgresql://postgres@127.0.0.1:${port}/${database}`;
   return {
-    url: (database) => `postgresql://postgres@127.0.0.1:${port}/${database}`,
+    url,
+    async createDatabase(name) {
+      const adapter = await new PrismaPg({ connectionString: url("postgres") }).connect();
+      await adapter.executeScript(`CREATE DATABASE ${name}`).finally(() => adapter.dispose());
+    },
     async stop() {
       server.kill("SIGINT");
       await gone;

@@ -6,11 +6,13 @@ import { handlerTable, implement } from "./call/handlers.ts";
 import { limits } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
 import { replays } from "./call/replay.ts";
+import { startChores } from "./chores.ts";
 import type { Config } from "./config.ts";
 import type { Cipher } from "./core/cipher.ts";
 import type { Failure } from "./core/failure.ts";
 import { projects } from "./core/projects/projects.ts";
 import type { Store } from "./core/store.ts";
+import { backlog } from "./core/tasks/backlog.ts";
 import { listings } from "./core/tasks/listings.ts";
 import { tasks } from "./core/tasks/tasks.ts";
 import { BrowserService } from "./gen/proto/browser/v2/browser_service_pb.ts";
@@ -49,10 +51,12 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
   const report = (failure: Failure, requestId: string) => {
     if (failure.reason === "internal") log("error", "a call failed", { requestId, cause: failure.cause });
   };
+  const waiting = backlog(store, config.queueDepth);
+  const stopChores = startChores(store, clock, log, waiting);
   const handlers = handlerTable([
     implement(UserService, userHandlers),
     implement(ProjectService, projectHandlers(projects(clock, ids))),
-    implement(TaskService, taskHandlers(tasks(clock, ids, config.queueDepth), listings, config.appUrl)),
+    implement(TaskService, taskHandlers(tasks(clock, ids, waiting), listings, config.appUrl)),
     implement(SkillService, skillHandlers),
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
@@ -71,7 +75,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
   });
   const stopWork = config.role === "api" ? async () => undefined : await startWork(config, store, { clock, ids, log });
   await app.listen({ host: config.host, port: config.port });
-  return { port: portOf(app), drain: () => drain(app, front, config.drainSeconds, stopWork) };
+  return { port: portOf(app), drain: () => drain(app, front, config.drainSeconds, [stopChores, stopWork]) };
 }
 
 /** Agents by the name that AGENT_PROFILES gives them. */
@@ -101,7 +105,7 @@ async function ready(store: Store, { draining }: Front): Promise<boolean> {
 }
 
 /** Calls end first, as far as they end in time; the work of agents stops beside them. */
-async function drain(app: FastifyInstance, front: Front, seconds: number, stopWork: () => Promise<void>): Promise<void> {
-  await Promise.all([front.drain(seconds), stopWork()]);
+async function drain(app: FastifyInstance, front: Front, seconds: number, stops: readonly (() => Promise<void>)[]): Promise<void> {
+  await Promise.all([front.drain(seconds), ...stops.map((stop) => stop())]);
   await app.close();
 }

@@ -50,7 +50,7 @@ export function http1(handler: Handler, limits: FrontLimits, draining: AbortSign
 }
 
 const optionsOf = ({ headersMs, requestMs, idleMs }: FrontLimits) => ({
-  headersTimeout: headersMs,
+  headersTimeout: Math.min(headersMs, requestMs),
   requestTimeout: requestMs,
   keepAliveTimeout: idleMs,
   // Time-outs are noticed when they are looked for: by default only every 30 s.

@@ -52,7 +52,10 @@ export function httpFront({ clock = systemClock, ...given }: FrontOptions = {}):
     server.on("connection", (socket) => {
       sockets.add(socket);
       unknown.add(socket);
-      socket.once("close", () => sockets.delete(socket) && unknown.delete(socket));
+      socket.once("close", () => {
+        sockets.delete(socket);
+        unknown.delete(socket);
+      });
       sniff(socket, limits.silentMs, (isHttp2) => {
         unknown.delete(socket);
         if (isHttp2) acceptHttp2(socket);

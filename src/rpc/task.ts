@@ -42,8 +42,9 @@ export function taskHandlers(tasks: Tasks, listings: Listings, appUrl: string): 
 
   return {
     async createTask(tx, caller, request) {
+      const wanted = newTask(request);
       refuseSchema(request.structuredOutputSchema);
-      return summary(await tasks.create(tx, caller, newTask(request)));
+      return summary(await tasks.create(tx, caller, wanted));
     },
     async getTask(tx, caller, { taskId, afterSeq, waitSeconds }) {
       refuseWaiting(afterSeq, waitSeconds);
@@ -68,8 +69,9 @@ export function taskHandlers(tasks: Tasks, listings: Listings, appUrl: string): 
     },
     async sendMessage(tx, caller, { taskId, message, agentProfile, structuredOutputSchema, clearConnectors = false }) {
       if (clearConnectors && (message?.connectors.length ?? 0) > 0) throw invalid("message.connectors", "cannot be given with clear_connectors");
+      const input = userInput(message);
       refuseSchema(structuredOutputSchema);
-      await tasks.send(tx, caller, taskId, userInput(message), agentProfile);
+      await tasks.send(tx, caller, taskId, input, agentProfile);
       return { taskId };
     },
     async listMessages(tx, caller, { taskId, limit = 50, cursor, order, verbose, startEventId, afterSeq, waitSeconds }) {

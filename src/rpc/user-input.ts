@@ -14,7 +14,8 @@ export function userInput(message: Message | undefined): UserInput {
   refuseUnknown("message.connectors", connectors, "is not installed");
   refuseUnknown("message.enable_skills", enableSkills, "is unknown");
   refuseUnknown("message.force_skills", forceSkills, "is unknown");
-  return { text: content.map(textOf).join("\n"), references: taskReferences };
+  content.forEach(checkPart);
+  return { texts: content.map(textOf), references: taskReferences };
 }
 
 /** Structured output is not built yet: a schema is refused rather than passed over. */
@@ -22,9 +23,20 @@ export function refuseSchema(schema: JsonObject | undefined): void {
   if (schema !== undefined) throw new Failure("unimplemented", "structured_output_schema is not built yet");
 }
 
-function textOf({ type, text }: ContentPart, index: number): string {
+/** The one source that a file or voice part has (contract/v2.md 7.3), and the text that a text part has. */
+function checkPart({ type, text, fileId, fileUrl, fileData, filename }: ContentPart, index: number): void {
+  const path = `message.content[${index}]`;
+  if (type === ContentPartType.TEXT) {
+    if (text === undefined) throw invalid(`${path}.text`, "is required in a text part");
+    return;
+  }
+  const sources = [fileId, fileUrl, fileData].filter(Boolean);
+  if (sources.length !== 1) throw invalid(path, "must have exactly one of file_id, file_url and file_data");
+  if (fileData && !filename) throw invalid(`${path}.filename`, "is required with file_data");
+}
+
+function textOf({ type, text = "" }: ContentPart, index: number): string {
   if (type !== ContentPartType.TEXT) throw new Failure("unimplemented", `message.content[${index}]: file and voice parts are not built yet`);
-  if (text === undefined) throw invalid(`message.content[${index}].text`, "is required in a text part");
   return text;
 }
 

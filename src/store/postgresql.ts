@@ -48,18 +48,23 @@ export async function openPostgres(options: BackendOptions): Promise<Backend<Pri
 /** Migrates under a lock of the database, and answers what gives the lock up. */
 async function migrateLocked(databaseUrl: string): Promise<() => Promise<void>> {
   const adapter = await new PrismaPg({ connectionString: databaseUrl, max: 2, connectionTimeoutMillis: connectMs }).connect();
+  const lock = await adapter.startTransaction().catch((thrown: unknown) => adapter.dispose().then(() => Promise.reject(thrown)));
+  const run = (sql: string) => lock.executeRaw({ sql, args: [], argTypes: [] });
+  const release = async () => {
+    await run("ROLLBACK");
+    await lock.rollback();
+    await adapter.dispose();
+  };
   try {
-    const lock = await adapter.startTransaction();
-    const run = (sql: string) => lock.queryRaw({ sql, args: [], argTypes: [] });
     await run("SET LOCAL idle_in_transaction_session_timeout = 0");
     await run(`SET LOCAL lock_timeout = '${startPatienceSeconds}s'`);
-    await run(`SELECT CAST(pg_advisory_xact_lock(${migrationLock}) AS TEXT)`);
+    await run(`SELECT pg_advisory_xact_lock(${migrationLock})`);
     await migrateIn(adapter);
-    return () => adapter.dispose();
   } catch (thrown) {
-    await adapter.dispose();
+    await release();
     throw thrown;
   }
+  return release;
 }
 
 /** In a transaction beside the one that holds the lock, so that it is committed before the lock ends. */

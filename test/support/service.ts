@@ -9,7 +9,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
 import type { Log } from "../../src/core/log.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store, Tx } from "../../src/core/store.ts";
 import { startPlatform } from "../../src/platform.ts";
 import { type DatabaseKind, openTestStore, type TestStore } from "./database.ts";
 import { callV2, clientOf, type RpcWire, type V2Call, type V2Reply } from "./wires.ts";
@@ -30,9 +30,18 @@ export interface PersonOptions {
   readonly role?: Role;
   /** A colleague: in the same team. */
   readonly with?: Person;
+  /** The same account with another key: in another team, or, together with `with`, in that one's. */
+  readonly as?: Person;
   readonly personal?: boolean;
   readonly kind?: KeyKind;
   readonly expiresAt?: number;
+}
+
+/** A line of the process log. */
+export interface LogLine {
+  readonly level: string;
+  readonly text: string;
+  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** A whole platform in this process: only the clock and the database are the test's. */
@@ -41,7 +50,7 @@ export interface Service extends AsyncDisposable {
   readonly store: Store;
   /** The statements that went to the database so far; to be counted. */
   readonly statements: string[];
-  readonly logged: readonly { readonly level: string; readonly text: string }[];
+  readonly logged: readonly LogLine[];
   /** A new person, owner of a team of its own unless told otherwise. */
   person(options?: PersonOptions): Promise<Person>;
   drain(): Promise<void>;
@@ -53,71 +62,89 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   /** Serve over a store that is open already, for instance as a second process would. */
-  readonly over?: TestStore;
+  readonly over?: Pick<TestStore, "store" | "url">;
+  /** Only answers calls: no task is ever run, so that nothing happens beside what the test does. */
+  readonly idle?: boolean;
 }
 
-export async function openService({ database = "sqlite", env = {}, clock = systemClock, over }: ServiceOptions = {}): Promise<Service> {
+export async function openService({ database = "sqlite", env = {}, clock = systemClock, over, idle = false }: ServiceOptions = {}): Promise<Service> {
   const statements: string[] = [];
-  const logged: { level: string; text: string }[] = [];
-  const log: Log = (level, text) => void logged.push({ level, text });
-  const test = over ?? (await openTestStore(database, { clock, onStatement: (sql) => void statements.push(sql) }));
+  const logged: LogLine[] = [];
+  const log: Log = (level, text, fields = {}) => void logged.push({ level, text, fields });
+  const own = over ? undefined : await openTestStore(database, { clock, onStatement: (sql) => void statements.push(sql) });
+  const { store, url: databaseUrl } = over ?? (own as TestStore);
   const config = loadConfig({
     PORT: "0",
     BASE_URL: "http://platform.test",
     RATE_LIMITS: "off",
     DRAIN_SECONDS: "1",
-    DATABASE_URL: test.url,
+    DATABASE_URL: databaseUrl,
     ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
     ...env,
   });
   const cipher = cipherFrom(Buffer.alloc(32, 7), systemRandom);
-  const platform = await startPlatform(config, test.store, cipher, { clock, ids: systemIds, random: systemRandom, log });
+  // SQLite's configuration knows no such role: there is one process, which does all.
+  const role = idle ? "api" : config.role;
+  const platform = await startPlatform({ ...config, role }, store, cipher, { clock, ids: systemIds, random: systemRandom, log });
   const url = `http://127.0.0.1:${platform.port}`;
   let drained: Promise<void> | undefined;
   const drain = () => (drained ??= platform.drain());
   return {
     url,
-    store: test.store,
+    store,
     statements,
     logged,
-    person: (options) => newPerson(test.store, url, clock, options),
+    person: (options) => newPerson(store, url, clock, options),
     drain,
     async [Symbol.asyncDispose]() {
       await drain();
-      if (!over) await test[Symbol.asyncDispose]();
+      await own?.[Symbol.asyncDispose]();
     },
   };
 }
 
 let people = 0;
 
-async function newPerson(store: Store, url: string, clock: Clock, { role = "owner", with: colleague, personal = false, kind = "general", expiresAt }: PersonOptions = {}): Promise<Person> {
-  const now = clock.now();
-  people += 1;
-  const email = `person-${people}-${systemIds.short()}@example.com`.toLowerCase();
-  const account = { id: systemIds.uuid(), email, name: null, locale: "en", createdAt: now };
+async function newPerson(store: Store, url: string, clock: Clock, options: PersonOptions = {}): Promise<Person> {
+  const { with: colleague, as: self, kind = "general", expiresAt = null } = options;
+  const accountId = self?.accountId ?? systemIds.uuid();
+  const spaceId = colleague?.spaceId ?? systemIds.short();
   const key = newKeyText(systemRandom);
   const keyId = systemIds.short();
-  const spaceId = colleague?.spaceId ?? systemIds.short();
+  const createdAt = clock.now();
   await store.change(async (tx) => {
-    await tx.accounts.insertAccount(account);
-    if (!colleague) {
-      await tx.accounts.insertSpace({ id: spaceId, kind: personal ? "personal" : "team", createdAt: now, accountId: personal ? account.id : null });
-      if (!personal) await tx.accounts.insertTeam({ id: `team-${spaceId}`, spaceId, name: `Team ${spaceId}`, createdAt: now });
-    }
-    if (!personal) {
-      const teamId = `team-${spaceId}`;
-      await tx.accounts.insertMember({ id: systemIds.short(), teamId, spaceId, accountId: account.id, email, role, status: "active", createdAt: now });
-    }
-    await tx.keys.insert({ id: keyId, accountId: account.id, spaceId, kind, name: "test", digest: keyDigest(key), createdAt: now, expiresAt: expiresAt ?? null, revokedAt: null });
+    await insertPerson(tx, { accountId, spaceId, createdAt }, options);
+    await tx.keys.insert({ id: keyId, accountId, spaceId, kind, name: "test", digest: keyDigest(key), createdAt, expiresAt, revokedAt: null });
   });
   const headers = { "x-service-api-key": key };
   return {
     key,
     keyId,
-    accountId: account.id,
+    accountId,
     spaceId,
     v2: (name, body = {}, call = {}) => callV2(url, name, body, { ...call, headers: { ...headers, ...call.headers } }),
     client: (service, wire = "connect-json") => clientOf(service, wire, url, headers),
   };
+}
+
+interface Made {
+  readonly accountId: string;
+  readonly spaceId: string;
+  readonly createdAt: number;
+}
+
+/** Account, space, team and membership, as far as they are not there yet. */
+async function insertPerson({ accounts }: Tx, made: Made, options: PersonOptions): Promise<void> {
+  const { role = "owner", with: colleague, as: self, personal = false } = options;
+  const { accountId, spaceId, createdAt } = made;
+  people += 1;
+  const email = `person-${people}-${systemIds.short()}@example.com`.toLowerCase();
+  const teamId = `team-${spaceId}`;
+  if (!self) await accounts.insertAccount({ id: accountId, email, name: null, locale: "en", createdAt });
+  if (!colleague) {
+    await accounts.insertSpace({ id: spaceId, kind: personal ? "personal" : "team", createdAt, accountId: personal ? accountId : null });
+    if (!personal) await accounts.insertTeam({ id: teamId, spaceId, name: `Team ${spaceId}`, createdAt });
+  }
+  if (personal || (self && self.spaceId === colleague?.spaceId)) return;
+  await accounts.insertMember({ id: systemIds.short(), teamId, spaceId, accountId, email, role, status: "active", createdAt });
 }

@@ -5,7 +5,7 @@ import type { Tx } from "../store.ts";
 import { type EventWindow, seqOf, type TaskEvent } from "./event.ts";
 import type { TaskFilter, TaskView } from "./task.ts";
 
-/** A page as a caller asks for it. */
+/** A page as a caller asks for it; an empty cursor is none. */
 export interface Wanted {
   readonly limit: number;
   readonly order: "asc" | "desc";
@@ -34,7 +34,7 @@ export interface Listings {
 export const listings: Listings = {
   async tasks(tx, caller, filter, { limit, order, cursor }) {
     const binding = bind(caller, "task.list", { ...filter, order });
-    const after = cursor === undefined ? undefined : decodeCursor(binding, cursor);
+    const after = cursor ? decodeCursor(binding, cursor) : undefined;
     // Until agents exist no task belongs to one.
     if (filter.agentId !== undefined) return { items: [], next: undefined };
     const page = { order, limit: limit + 1, ...(after ? { after: { createdAt: after.value, id: after.id } } : {}) };
@@ -48,8 +48,9 @@ export const listings: Listings = {
     const task = await tx.tasks.find(caller, taskId);
     if (!task) throw absent("task");
     const binding = bind(caller, "task.listMessages", { taskId: task.id, order, verbose });
-    const bound = cursor === undefined ? startBound(task, order, startEventId) : boundAt(order, decodeCursor(binding, cursor).value);
-    const rows = await tx.events.list(task.id, { ...bound, order, limit: limit + 1, verbose });
+    const bound = cursor ? boundAt(order, decodeCursor(binding, cursor).value) : startBound(task, order, startEventId);
+    // What came after the task was read is not shown: `last_seq` and the list tell of one moment.
+    const rows = await tx.events.list(task.id, { beforeSeq: task.lastSeq + 1, ...bound, order, limit: limit + 1, verbose });
     const items = rows.slice(0, limit);
     const last = items.at(-1);
     return { task, items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.seq, id: task.id }) : undefined };

@@ -8,8 +8,8 @@ const titleMax = 80;
 
 /** What a user sends to a task, as every wire form gives it. */
 export interface UserInput {
-  /** All text parts, a line feed between them. */
-  readonly text: string;
+  /** The text parts, in order. */
+  readonly texts: readonly string[];
   readonly references: readonly string[];
 }
 
@@ -24,11 +24,20 @@ export function estimateTokens(text: string): number {
   return Math.ceil(ascii / 4) + others;
 }
 
-/** @throws Failure `invalid` for an empty or an over-long text. */
-export function checkText(text: string): void {
-  if (text.trim() === "") throw invalid("message.content", "must not be empty");
-  const tokens = estimateTokens(text);
-  if (tokens > tokensMax) throw invalid("message.content", `the text is about ${tokens} tokens long, at most ${tokensMax} are accepted`);
+/**
+ * The message that the parts make, a line feed between them. Only what the user
+ * wrote counts toward the limit (contract/v2.md 9.6).
+ *
+ * @throws Failure `invalid` for an empty or an over-long text.
+ */
+export function messageText({ texts }: UserInput): string {
+  const written = texts.join("");
+  if (written.trim() === "") throw invalid("message.content", "must not be empty");
+  // The estimate is at least a quarter of the length: nobody counts through megabytes.
+  if (written.length > 4 * tokensMax || estimateTokens(written) > tokensMax) {
+    throw invalid("message.content", `the text is over ${tokensMax} estimated tokens`);
+  }
+  return texts.join("\n");
 }
 
 /** The first line with text in it, at most 80 characters: the title until the agent gives another. */

@@ -4,7 +4,7 @@ import { invalid } from "../failure.ts";
 export const agentProfiles = ["manus-1.6", "manus-1.6-lite", "manus-1.6-max"] as const;
 export type AgentProfile = (typeof agentProfiles)[number];
 
-const spelling = /^(?:manus-)?(?:\d+(?:\.\d+)*)?-?(standard|lite|max)?$/;
+const spelling = /^(?:manus-)?(?:\d+(?:\.\d+)*(?:-(standard|lite|max))?|(standard|lite|max))$/;
 
 /**
  * The profile that any accepted spelling names: `standard`, `lite` and `max` are the
@@ -16,7 +16,8 @@ const spelling = /^(?:manus-)?(?:\d+(?:\.\d+)*)?-?(standard|lite|max)?$/;
 export function parseProfile(text: string | undefined, otherwise: string): string {
   if (text === undefined || text === "") return otherwise;
   const match = spelling.exec(text);
-  if (!match || text === "-" || text === "manus-") throw invalid("agent_profile", `must be one of ${agentProfiles.join(", ")}, standard, lite, max`);
-  const [, size = "standard"] = match;
+  if (!match) throw invalid("agent_profile", `must be one of ${agentProfiles.join(", ")}, standard, lite, max`);
+  const [, versioned, stable] = match;
+  const size = versioned ?? stable ?? "standard";
   return size === "standard" ? "manus-1.6" : `manus-1.6-${size}`;
 }

@@ -3,8 +3,9 @@ import type { Clock } from "../clock.ts";
 import { absent, Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Tx } from "../store.ts";
+import type { Backlog } from "./backlog.ts";
 import { begin, queueMessage, resume, stop } from "./lifecycle.ts";
-import { addReferences, checkText, localeOf, titleOf, type UserInput } from "./message.ts";
+import { addReferences, localeOf, messageText, titleOf, type UserInput } from "./message.ts";
 import { parseProfile } from "./profile.ts";
 import type { Task, TaskChanges, TaskView, Visibility } from "./task.ts";
 
@@ -40,8 +41,7 @@ export interface Tasks {
 /** The most milliseconds for which an answer is held until its events lie in the past. */
 const settleMs = 50;
 
-/** @param queueDepth tasks that may wait for a runner before new work is refused. */
-export function tasks(clock: Clock, ids: Ids, queueDepth: number): Tasks {
+export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">): Tasks {
   async function locked(tx: Tx, caller: Caller, id: string): Promise<TaskView> {
     const task = await tx.tasks.lock(caller, id);
     if (!task) throw absent("task");
@@ -58,20 +58,14 @@ export function tasks(clock: Clock, ids: Ids, queueDepth: number): Tasks {
     await tx.jobs.put({ kind: "run", key: taskId, runAt: clock.now() });
   }
 
-  async function checkDepth(tx: Tx): Promise<void> {
-    if ((await tx.tasks.countUnowned(queueDepth)) >= queueDepth) {
-      throw new Failure("exhausted", `${queueDepth} tasks wait for a runner already`, { retryAfter: 1 });
-    }
-  }
-
   return {
     async create(tx, caller, wanted) {
-      checkText(wanted.input.text);
+      const text = messageText(wanted.input);
       const agentProfile = parseProfile(wanted.agentProfile, "manus-1.6");
-      await checkDepth(tx);
+      backlog.enter();
       if (wanted.projectId !== undefined && !(await tx.projects.find(caller, wanted.projectId))) throw absent("project");
-      const task = newTask(ids.short(), caller, { ...wanted, agentProfile }, clock.now());
-      const created = await tx.tasks.insert(task, begin(wanted.input.text));
+      const task = newTask(ids.short(), caller, { ...wanted, agentProfile, title: wanted.title?.trim() || titleOf(text) }, clock.now());
+      const created = await tx.tasks.insert(task, begin(text));
       await enqueue(tx, task.id);
       tx.audit.note({ subject: task.id });
       return created;
@@ -103,23 +97,24 @@ export function tasks(clock: Clock, ids: Ids, queueDepth: number): Tasks {
       const task = await locked(tx, caller, id);
       if (task.type === "agent_subtask") throw new Failure("precondition", "a task of an agent cannot be deleted");
       if (task.status === "running") throw new Failure("precondition", "the task is running: stop it first");
-      await advance(tx, id, { status: "stopped", nodeId: null, raiseFence: true });
+      // What waited waits no longer; a failed one keeps its status for the exports.
+      if (task.status === "waiting") await advance(tx, id, { status: "stopped" });
       await tx.events.erase(id);
       await tx.replays.forget(id);
       await tx.tasks.bury(id, clock.now(), caller.role === null);
       tx.audit.note({ subject: id });
     },
 
-    async send(tx, caller, id, { text, references }, agentProfile) {
-      checkText(text);
+    async send(tx, caller, id, input, agentProfile) {
+      const text = messageText(input);
       const task = await locked(tx, caller, id);
       const running = task.status === "running";
-      if (!running) await checkDepth(tx);
+      if (!running) backlog.enter();
       const step = running ? queueMessage(text) : resume(text, clock.now());
       const set = {
         ...step.set,
         agentProfile: parseProfile(agentProfile, task.agentProfile),
-        references: addReferences(task.references, references, id),
+        references: addReferences(task.references, input.references, id),
       };
       await advance(tx, id, set, step.events);
       if (!running) await enqueue(tx, id);
@@ -132,7 +127,7 @@ export function tasks(clock: Clock, ids: Ids, queueDepth: number): Tasks {
 const effective = (wanted: Visibility, caller: Caller): Visibility => (wanted === "team" && caller.role === null ? "private" : wanted);
 
 /** A task before its first event. */
-function newTask(id: string, caller: Caller, wanted: NewTask & { readonly agentProfile: string }, now: number): Task {
+function newTask(id: string, caller: Caller, wanted: NewTask & { readonly agentProfile: string; readonly title: string }, now: number): Task {
   return {
     id,
     accountId: caller.accountId,
@@ -141,7 +136,7 @@ function newTask(id: string, caller: Caller, wanted: NewTask & { readonly agentP
     apiKeyId: caller.credential.id,
     projectId: wanted.projectId ?? null,
     type: wanted.projectId === undefined ? "standard" : "project",
-    title: wanted.title || titleOf(wanted.input.text),
+    title: wanted.title,
     status: "running",
     shareVisibility: effective(wanted.shareVisibility, caller),
     hidden: wanted.hidden,

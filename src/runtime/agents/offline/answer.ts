@@ -1,79 +1,93 @@
-import type { Said } from "../../agent.ts";
+import { sumsIn } from "./sums.ts";
 
 /** What an answer is made from. */
 export interface Question {
   /** The messages of this turn, without their directives. */
   readonly text: string;
   readonly instruction: string;
-  readonly earlier: readonly Said[];
+  /** What the user said last before this turn; empty in the first one. */
+  readonly previous: string;
   readonly locale: string;
+}
+
+/** One step of the agent's plan, and what it finds there. */
+export interface Step {
+  readonly title: string;
+  readonly thought: string;
 }
 
 /** Words that carry no subject, in the language the agent speaks. */
 const filler = new Set(
-  "a an and are as at be but by can could do does for from give had has have how i if in into is it its just make me my of on or our please so than that the their them then there these they this to up us was we were what when where which who why will with would you your".split(" "),
+  "a an and are as at be but by can could do does for from give had has have how i if in into is it its just make me my of on or our please so than that the their them then there these they this to up us was we were what when where which who why will with would you your".split(
+    " ",
+  ),
 );
+const pointsMax = 20;
+const excerptMax = 200;
 
-/** The two or three steps the agent takes; the last one only where there is more than one point. */
-export function plan(text: string): readonly { readonly title: string; readonly thought: string }[] {
+/** The two or three steps the agent takes; the middle one only where there is more than one point. */
+export function plan(text: string): readonly Step[] {
   const points = pointsOf(text);
   return [
     { title: "Read the request", thought: `The request has ${count(wordsOf(text).length, "word")} in ${count(points.length, "point")}.` },
-    ...(points.length > 1 ? [{ title: "Go through its points", thought: points.map((point, i) => `${i + 1}. ${point}`).join("\n") }] : []),
+    ...(points.length > 1 ? [{ title: "Go through its points", thought: numbered(points) }] : []),
     { title: "Write the answer", thought: `Its subject seems to be ${listOf(subjectsOf(text)) || "open"}.` },
   ];
 }
 
 /**
- * A plain answer without a model: what was understood, point by point, under which
- * instruction, and what it follows on from. The same question gives the same text.
+ * A plain answer without a model: what was understood, point by point, the sums in
+ * it, the instruction it stands under, and what it follows. The same question gives
+ * the same text.
  */
-export function answer({ text, instruction, earlier }: Question): string {
+export function answer({ text, instruction, previous, locale }: Question): string {
+  if (text === "") return "Done.";
   const points = pointsOf(text);
   const subjects = subjectsOf(text);
-  const previous = earlier.findLast(({ role }) => role === "user");
   return [
-    text === "" ? "Done." : `You asked: ${shorten(points[0] ?? text, 200)}`,
-    points.length > 1 ? points.map((point, i) => `${i + 1}. ${shorten(point, 200)}`).join("\n") : "",
+    points.length > 1 ? `You made ${points.length} points:\n${numbered(points)}` : `You wrote: ${shorten(points[0] ?? text)}`,
+    ...sumsIn(text),
     subjects.length > 0 ? `Subject: ${listOf(subjects)}.` : "",
-    ...sums(text),
-    instruction === "" ? "" : `The project's instruction was applied: ${shorten(instruction, 200)}`,
-    previous ? `This follows on from your earlier message: ${shorten(previous.content, 200)}` : "",
-    text === "" ? "" : "This is the offline agent: it reads and sorts what you write, and calls no model.",
+    instruction === "" ? "" : `The project's instruction for this task: ${shorten(instruction)}`,
+    previous === "" ? "" : `Before this you wrote: ${shorten(previous)}`,
+    `This is the offline agent: it reads and sorts what you write, and calls no model.${english(locale)}`,
   ]
     .filter((line) => line !== "")
     .join("\n");
 }
 
-/** Simple sums in the text, worked out: `12 * 4 = 48`. */
-function sums(text: string): readonly string[] {
-  const found = text.matchAll(/(?<![\w.])(-?\d{1,9}(?:\.\d{1,6})?)\s*([-+*/×÷])\s*(-?\d{1,9}(?:\.\d{1,6})?)(?![\w.]*\d)/g);
-  return [...found].slice(0, 5).map(([sum, a, operator = "", b]) => `${sum.trim()} = ${calculate(Number(a), operator, Number(b))}`);
-}
-
-function calculate(a: number, operator: string, b: number): string {
-  const results: Record<string, number> = { "+": a + b, "-": a - b, "*": a * b, "×": a * b, "/": a / b, "÷": a / b };
-  const result = results[operator] ?? Number.NaN;
-  return Number.isFinite(result) ? String(Number(result.toPrecision(12))) : "undefined";
-}
+const english = (locale: string): string => (/^en\b/i.test(locale) ? "" : ` It speaks English only, not ${locale}.`);
 
 /** Lines and sentences with something in them. */
 const pointsOf = (text: string): readonly string[] =>
   text
     .split(/\n+|(?<=[.!?])\s+/)
-    .map((point) => point.replace(/^(?:[-*•]|\d+[.)])\s+/, "").trim())
-    .filter((point) => point !== "")
-    .slice(0, 20);
+    .map((point) => point.replace(/^\s*(?:[-*•]|\d+[.)])\s+/, "").trim())
+    .filter((point) => point !== "");
+
+function numbered(points: readonly string[]): string {
+  const lines = points.slice(0, pointsMax).map((point, i) => `${i + 1}. ${shorten(point)}`);
+  return (points.length > pointsMax ? [...lines, `… and ${points.length - pointsMax} more`] : lines).join("\n");
+}
 
 const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}'-]*/gu) ?? [];
 
 /** The words used most, earlier ones first among equals. */
 function subjectsOf(text: string): readonly string[] {
   const counts = new Map<string, number>();
-  for (const word of wordsOf(text)) if (word.length > 2 && !filler.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return [...counts].toSorted(([, a], [, b]) => b - a).slice(0, 5).map(([word]) => word);
+  for (const word of wordsOf(text)) {
+    if (word.length > 2 && /\p{L}/u.test(word) && !filler.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  return [...counts]
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, 5)
+    .map(([word]) => shorten(word));
 }
 
 const listOf = (words: readonly string[]): string => (words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`);
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
-const shorten = (text: string, max: number): string => ([...text].length <= max ? text : `${[...text].slice(0, max - 1).join("")}…`);
+
+function shorten(text: string): string {
+  const characters = [...text];
+  return characters.length <= excerptMax ? text : `${characters.slice(0, excerptMax - 1).join("")}…`;
+}

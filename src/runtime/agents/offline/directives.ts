@@ -17,22 +17,26 @@ export interface DirectiveFault {
 export type Orders = { readonly prose: string; readonly directives: readonly Directive[] } | { readonly fault: DirectiveFault };
 
 const secondsMax = 86_400;
+/** Directives of later releases: refused by name rather than taken for text. */
 const planned = new Set(["think", "plan", "step", "tool", "progress", "file", "ask", "confirm", "credits", "value"]);
-/** Error types that the contract knows (contract/v2.md 14.2); others are passed on as they are. */
 const errorTypeForm = /^[a-z][a-z0-9_]{0,63}$/;
 
 type Parsed = { readonly directive: Directive } | { readonly rule: string };
 
-const parsers: Record<Directive["name"], (args: readonly string[]) => Parsed> = {
-  say: ([text = ""]) => (text === "" ? { rule: "say needs a text" } : { directive: { name: "say", text } }),
-  sleep: ([text = ""]) =>
+/** Each takes what follows the name, trimmed. */
+const parsers: Record<Directive["name"], (rest: string) => Parsed> = {
+  say: (text) => (text === "" ? { rule: "say needs a text" } : { directive: { name: "say", text } }),
+  sleep: (text) =>
     /^\d+(\.\d+)?$/.test(text) && Number(text) <= secondsMax
       ? { directive: { name: "sleep", seconds: Number(text) } }
       : { rule: `sleep needs seconds, a decimal number from 0 to ${secondsMax}` },
-  fail: ([errorType = "", text = "Failed as asked."]) =>
-    errorTypeForm.test(errorType) ? { directive: { name: "fail", errorType, text } } : { rule: "fail needs an error type in snake case" },
-  forever: () => ({ directive: { name: "forever" } }),
-  crash: () => ({ directive: { name: "crash" } }),
+  fail: (rest) => {
+    const [, errorType = "", text = ""] = /^([^|\s]*)\s*(?:\|\s*([^]*))?$/.exec(rest) ?? [];
+    if (!errorTypeForm.test(errorType)) return { rule: "fail needs an error type in snake case, and may have a text after |" };
+    return { directive: { name: "fail", errorType, text: text || "Failed as asked." } };
+  },
+  forever: (rest) => (rest === "" ? { directive: { name: "forever" } } : { rule: "forever takes no argument" }),
+  crash: (rest) => (rest === "" ? { directive: { name: "crash" } } : { rule: "crash takes no argument" }),
 };
 
 /**
@@ -56,10 +60,11 @@ export function readOrders(text: string): Orders {
 }
 
 function readDirective(body: string): Parsed {
+  if (body.includes("[[")) return { rule: "a directive cannot stand inside another" };
   const [, name = "", rest = ""] = /^\s*(\S*)\s*([^]*)$/.exec(body) ?? [];
   if (planned.has(name)) return { rule: `${name} is not built yet` };
   if (!isName(name)) return { rule: `${name === "" ? "an empty directive" : name} is no directive: there are ${Object.keys(parsers).join(", ")}` };
-  return parsers[name](rest.split("|").map((arg) => arg.trim()));
+  return parsers[name](rest.trim());
 }
 
 const isName = (name: string): name is Directive["name"] => Object.hasOwn(parsers, name);

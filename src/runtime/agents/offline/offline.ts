@@ -1,7 +1,7 @@
 import type { NewEvent } from "../../../core/tasks/event.ts";
 import type { Agent, Outcome, Turn } from "../../agent.ts";
 import { answer, plan } from "./answer.ts";
-import { type Directive, readOrders } from "./directives.ts";
+import { type Directive, type Orders, readOrders } from "./directives.ts";
 
 /**
  * The embedded default: deterministic, without key, network or delay of its own.
@@ -9,18 +9,32 @@ import { type Directive, readOrders } from "./directives.ts";
  * instruction and what was said before, and obeys the directives in the messages.
  */
 export const offlineAgent: Agent = async function* (turn) {
-  const orders = readOrders(turn.messages.join("\n"));
-  if ("fault" in orders) {
-    const { position, rule } = orders.fault;
-    return { kind: "fail", errorType: "invalid_directive", content: `at position ${position}: ${rule}` };
-  }
-  for (const directive of orders.directives) {
+  const orders = turn.messages.map(readOrders);
+  const fault = faultIn(orders);
+  if (fault !== undefined) return { kind: "fail", errorType: "invalid_directive", content: fault };
+  const directives = orders.flatMap((order) => ("fault" in order ? [] : order.directives));
+  for (const directive of directives) {
     const outcome = yield* obey(directive, turn);
     if (outcome) return outcome;
   }
-  if (orders.directives.length === 0) yield* work(orders.prose);
-  return { kind: "finish", content: answer({ ...turn, text: orders.prose }) };
+  const text = orders.map(proseOf).filter(Boolean).join("\n");
+  if (directives.length === 0) yield* work(text, turn);
+  return { kind: "finish", content: answer({ ...turn, text, previous: previousOf(turn) }) };
 };
+
+/** Where the first fault stands, and the rule it broke. */
+function faultIn(orders: readonly Orders[]): string | undefined {
+  for (const [i, order] of orders.entries()) {
+    if (!("fault" in order)) continue;
+    const place = orders.length === 1 ? "at" : `message ${i + 1} of ${orders.length}, at`;
+    return `${place} position ${order.fault.position}: ${order.fault.rule}`;
+  }
+  return undefined;
+}
+
+const proseOf = (orders: Orders): string => ("fault" in orders ? "" : orders.prose);
+
+const previousOf = ({ earlier }: Turn): string => proseOf(readOrders(earlier.findLast(({ role }) => role === "user")?.content ?? ""));
 
 async function* obey(directive: Directive, { clock, signal, claim }: Turn): AsyncGenerator<readonly NewEvent[], Outcome | undefined, void> {
   switch (directive.name) {
@@ -39,13 +53,22 @@ async function* obey(directive: Directive, { clock, signal, claim }: Turn): Asyn
   }
 }
 
-/** A plan in two or three steps, told as it is worked through. */
-async function* work(text: string): AsyncGenerator<readonly NewEvent[], void, void> {
+/** A plan in two or three steps, told as it is worked through; its times are Unix seconds. */
+async function* work(text: string, { clock }: Turn): AsyncGenerator<readonly NewEvent[], void, void> {
   const steps = plan(text);
-  const snapshot = (done: number): NewEvent => ({
-    type: "plan_update",
-    payload: { steps: steps.map(({ title }, i) => ({ title, status: i < done ? "done" : i === done ? "doing" : "todo" })) },
-  });
+  /** When each step began, and the end of the last one: a step ends as the next begins. */
+  const times: number[] = [];
+  const snapshot = (doing: number): NewEvent => {
+    times.push(Math.floor(clock.now() / 1000));
+    const timesOf = (i: number) => {
+      const [startedAt, endAt] = [times[i], times[i + 1]];
+      return { ...(startedAt === undefined ? {} : { startedAt }), ...(endAt === undefined ? {} : { endAt }) };
+    };
+    return {
+      type: "plan_update",
+      payload: { steps: steps.map(({ title }, i) => ({ title, status: i < doing ? "done" : i === doing ? "doing" : "todo", ...timesOf(i) })) },
+    };
+  };
   for (const [i, { title, thought }] of steps.entries()) {
     yield [
       snapshot(i),

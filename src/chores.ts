@@ -1,0 +1,24 @@
+import { replayMs } from "./call/replay.ts";
+import type { Clock } from "./core/clock.ts";
+import type { Log } from "./core/log.ts";
+import type { Store } from "./core/store.ts";
+import { type Backlog, countEveryMs } from "./core/tasks/backlog.ts";
+import { repeat } from "./runtime/repeat.ts";
+
+const hourMs = 3_600_000;
+
+/** What every process does by the clock, whatever its role; the answer stops it. */
+export function startChores(store: Store, clock: Clock, log: Log, waiting: Backlog): () => Promise<void> {
+  const stopping = new AbortController();
+  const every = (ms: number, work: () => Promise<void>) => repeat(clock, ms, stopping.signal, log, work);
+  const loops = [
+    every(countEveryMs, () => waiting.count()),
+    every(hourMs, async function forgetReplays() {
+      await store.change((tx) => tx.replays.purge(clock.now() - replayMs));
+    }),
+  ];
+  return async () => {
+    stopping.abort();
+    await Promise.all(loops);
+  };
+}

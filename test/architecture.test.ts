@@ -1,0 +1,71 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+
+/** What each room may import beside itself and the type of the configuration: rooms, single files, packages by their beginning. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  core: ["node:"],
+  "core/oauth": ["jose"],
+  "core/structured-output": ["ajv"],
+  operations: ["core", "gen/proto", "@bufbuild/", "services"],
+  services: ["gen/proto", "@bufbuild/"],
+  store: ["node:", "core", "gen/prisma", "@prisma/", "pg", "pg-boss"],
+  call: ["node:", "operations", "core", "gen/proto", "@bufbuild/"],
+  rpc: ["core", "gen/proto", "type call/handlers", "@bufbuild/"],
+  http: [
+    "node:",
+    "call",
+    "operations",
+    "services",
+    "core",
+    "gen/proto",
+    "@bufbuild/",
+    "@connectrpc/",
+    "fastify",
+    "@fastify/",
+    "jsonc-parser",
+  ],
+  jobs: ["node:", "core"],
+  runtime: ["node:", "core", "jobs"],
+  delivery: ["node:", "core", "jobs", "undici"],
+  config: ["node:", "zod"],
+  log: ["core", "pino"],
+};
+/** These open and wire everything, may import whatever there is, and are imported by nobody but each other. */
+const wiring = ["main", "platform", "installation", "welcome", "encryption-key"];
+
+const files = globSync("src/**/*.ts", { exclude: (name) => name.startsWith("src/gen") }).map((path) => ({
+  path,
+  text: readFileSync(path, "utf8"),
+}));
+const roomOf = (path: string): string => path.replace(/^src\//, "").replace(/\.ts$/, "");
+const isIn = (name: string, room: string): boolean => name === room || name.startsWith(/[:/]$/.test(room) ? room : `${room}/`);
+
+/** `call/handlers`, `core/failure`, `node:fs`, each with `type ` before it where only types come from there. */
+function importsOf({ path, text }: { readonly path: string; readonly text: string }): string[] {
+  const found = text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/gm);
+  return [...found].map(([, type = "", named, called]) => {
+    const target = named ?? called ?? "";
+    return type + (target.startsWith(".") ? roomOf(join(dirname(path), target)) : target);
+  });
+}
+
+function strayImports(file: { readonly path: string; readonly text: string }): string[] {
+  const rooms = Object.keys(allowed).filter((room) => isIn(roomOf(file.path), room));
+  const entries = ["type config", ...rooms, ...rooms.flatMap((room) => allowed[room] ?? [])];
+  const fits = (target: string) => entries.some((entry) => isIn(target, entry) || isIn(target.replace(/^type /, ""), entry));
+  return importsOf(file).filter((target) => !fits(target));
+}
+
+test("imports go one way between the rooms", () => {
+  const housed = files.filter(({ path }) => !wiring.includes(roomOf(path)));
+  expect(housed.flatMap((file) => strayImports(file).map((target) => `${file.path} imports ${target}`))).toEqual([]);
+});
+
+test("only the configuration reads the environment", () => {
+  expect(files.filter(({ text }) => /process\.env\b/.test(text)).map(({ path }) => path)).toEqual(["src/config.ts"]);
+});
+
+test("only main ends the process", () => {
+  expect(files.filter(({ text }) => /process\.exit/.test(text)).map(({ path }) => path)).toEqual(["src/main.ts"]);
+});

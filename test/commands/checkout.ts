@@ -1,0 +1,125 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+
+/** A command of the checkout that runs or ran. */
+export interface Command {
+  readonly child: ChildProcess;
+  out(): string;
+  err(): string;
+  /** Resolves once either output matches; rejects when the command ends before. */
+  says(pattern: RegExp): Promise<void>;
+  readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
+}
+
+/** A copy of this checkout, where the two commands are run as a user runs them. */
+export interface Checkout extends Disposable {
+  path(name: string): string;
+  npm(words: readonly string[], env?: Readonly<Record<string, string>>): Command;
+  command(words: readonly string[], env?: Readonly<Record<string, string>>): Command;
+  /** Ids of processes that work in the copy, servers above all. */
+  processes(): number[];
+}
+
+const root = resolve(import.meta.dirname, "../..");
+
+/** Copies what git would see, and links the rest: dependencies, and what was generated unless `generated` is false. */
+export function copyCheckout({ generated = true } = {}): Checkout {
+  const copy = mkdtempSync(join(tmpdir(), "checkout-"));
+  const path = (name: string) => join(copy, name);
+  const names = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root, encoding: "utf8" });
+  for (const name of new Set(names.split("\0").filter((name) => name !== "" && !name.startsWith("test/")))) {
+    mkdirSync(dirname(path(name)), { recursive: true });
+    cpSync(join(root, name), path(name), { verbatimSymlinks: true, force: false });
+  }
+  // Linked files, not a linked folder: npm and Node must find the copy's own.
+  execFileSync("cp", ["-al", join(root, "node_modules"), path("node_modules")]);
+  if (generated) {
+    execFileSync("cp", ["-al", join(root, ".setup"), path(".setup")]);
+    cpSync(join(root, "src/gen"), path("src/gen"), { recursive: true, verbatimSymlinks: true });
+  }
+  const command: Checkout["command"] = ([file = "", ...words], env = {}) =>
+    watch(spawn(file, words, { cwd: copy, env: { ...outside(), ...env } }));
+  return {
+    path,
+    command,
+    npm: (words, env) => command(["npm", ...words], env),
+    processes: () => processesIn(copy),
+    [Symbol.dispose]() {
+      for (const pid of processesIn(copy)) process.kill(pid, "SIGKILL");
+      rmSync(copy, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The environment of a user's shell: nothing of the npm and the Node that run the tests. */
+function outside(): Record<string, string> {
+  const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
+  const ours = (folder: string) => folder.startsWith(root) || folder.includes("node-gyp-bin");
+  return {
+    PATH: PATH.split(delimiter)
+      .filter((folder) => !ours(folder))
+      .join(delimiter),
+    HOME,
+    TMPDIR,
+  };
+}
+
+function watch(child: ChildProcess): Command {
+  let out = "";
+  let err = "";
+  const listeners = new Set<() => void>();
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+    tell();
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+    tell();
+  });
+  const ended = once(child, "close").then(([code]) => ({ code, out, err }));
+  const says: Command["says"] = (pattern) =>
+    new Promise((done, failed) => {
+      const look = () => {
+        if (!pattern.test(out) && !pattern.test(err)) return;
+        listeners.delete(look);
+        done();
+      };
+      listeners.add(look);
+      look();
+      void ended.then(({ code }) => failed(new Error(`ended with ${code} before it said ${pattern}:\n${out}${err}`)));
+    });
+  return { child, out: () => out, err: () => err, says, ended };
+}
+
+function processesIn(folder: string): number[] {
+  const numbers = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return numbers.map(Number).filter((pid) => {
+    try {
+      // A zombie has no folder; a process of somebody else does not show it.
+      return readlinkSync(`/proc/${pid}/cwd`) === folder;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** What a process was started as. */
+export const commandLine = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}

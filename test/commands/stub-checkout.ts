@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+
+/** A run of the setup script. */
+export interface SetupRun {
+  readonly pid: number;
+  kill(): void;
+  readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
+}
+
+/** A checkout with the real setup scripts, and with stand-ins for npm, buf and Prisma's generator. */
+export interface StubCheckout extends Disposable {
+  path(name: string): string;
+  read(name: string): string;
+  write(name: string, content: string): void;
+  remove(name: string): void;
+  /** The tools that ran so far, in order. */
+  tools(): string[];
+  setUp(): SetupRun;
+}
+
+/**
+ * A tool notes that it runs, waits while there is a file `hold`, fails if there is a
+ * file `broken-NAME`, and makes a file that quotes its input.
+ */
+const stub = `
+const { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } = require("node:fs");
+const { dirname } = require("node:path");
+exports.runStub = (name, input, made) => {
+  appendFileSync("tools.log", name + "\\n");
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  while (existsSync("hold")) Atomics.wait(pause, 0, 0, 5);
+  console.log(name + " talks");
+  if (existsSync("broken-" + name)) process.exit(7);
+  mkdirSync(dirname(made), { recursive: true });
+  writeFileSync(made, "of " + readFileSync(input, "utf8"));
+};
+`;
+
+const npm = `require("./stub.cjs").runStub("npm", "package-lock.json", "node_modules/dependency.js");`;
+const buf = `#!/usr/bin/env node
+require("../../stub.cjs").runStub("buf", "proto/a/a.proto", process.argv.at(-1) + "/src/gen/proto/a.ts");`;
+const prisma = `import { createRequire } from "node:module";
+createRequire(import.meta.url)("../stub.cjs").runStub("prisma", "prisma/models/models.prisma", process.argv.at(-1) + "/sqlite/client.ts");`;
+
+const content: Readonly<Record<string, string>> = {
+  "package.json": "{ }",
+  "package-lock.json": "lock 1",
+  ".npmrc": "",
+  "buf.yaml": "",
+  "buf.gen.yaml": "",
+  "proto/a/a.proto": "proto 1",
+  "prisma/models/models.prisma": "models 1",
+  "prisma/sqlite/schema.prisma": "",
+  "prisma/postgresql/schema.prisma": "",
+  "stub.cjs": stub,
+  "npm-cli.js": npm,
+  "node_modules/.bin/buf": buf,
+  "scripts/generate-prisma.mjs": prisma,
+  "tools.log": "",
+};
+
+/** Makes one in a temporary folder; disposing removes it. */
+export function stubCheckout(): StubCheckout {
+  const root = mkdtempSync(join(tmpdir(), "stub-checkout-"));
+  const path = (name: string) => join(root, name);
+  const read = (name: string) => readFileSync(path(name), "utf8");
+  const write = (name: string, text: string) => {
+    mkdirSync(dirname(path(name)), { recursive: true });
+    writeFileSync(path(name), text);
+  };
+  for (const [name, text] of Object.entries(content)) write(name, text);
+  chmodSync(path("node_modules/.bin/buf"), 0o755);
+  const scripts = resolve(import.meta.dirname, "../../scripts");
+  for (const name of ["setup.mjs", "setup"]) cpSync(join(scripts, name), path(`scripts/${name}`), { recursive: true });
+  return {
+    path,
+    read,
+    write,
+    remove: (name) => rmSync(path(name), { recursive: true }),
+    tools: () => read("tools.log").split("\n").slice(0, -1),
+    setUp: () => runSetup(root),
+    [Symbol.dispose]: () => rmSync(root, { recursive: true }),
+  };
+}
+
+function runSetup(root: string): SetupRun {
+  const env = { ...process.env, npm_execpath: join(root, "npm-cli.js") };
+  const child = spawn(process.execPath, ["scripts/setup.mjs"], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  if (child.pid === undefined) throw new Error("the setup script did not start");
+  const { pid } = child;
+  const ended = Promise.all([once(child, "close"), text(child.stdout), text(child.stderr)]).then(([[code], out, err]) => ({
+    code,
+    out,
+    err,
+  }));
+  // The group is killed: a tool that the script started must not live on.
+  return { pid, kill: () => process.kill(-pid, "SIGKILL"), ended };
+}

@@ -1,0 +1,224 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { configurationPage } from "../src/config/document.ts";
+import type { Variable } from "../src/config/variable.ts";
+import { variableGroups } from "../src/config/variables.ts";
+import { type Config, ConfigError, loadConfig } from "../src/config.ts";
+
+const entries: [string, Variable<unknown>][] = Object.values(variableGroups).flatMap((group) => Object.entries<Variable<unknown>>(group));
+const postgres = { DATABASE_URL: "postgresql://u:pass-word@db/p", ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64") };
+
+function problemsOf(env: Record<string, string>): ConfigError {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error("it was accepted");
+}
+
+describe("an empty environment", () => {
+  test("serves this machine alone, on SQLite in ./data", () => {
+    expect(loadConfig({})).toMatchObject({
+      host: "127.0.0.1",
+      port: 8080,
+      adminPort: null,
+      baseUrl: "http://127.0.0.1:8080",
+      consentUrl: "http://127.0.0.1:8080",
+      appUrl: "http://127.0.0.1:8080",
+      dataDir: resolve("data"),
+      database: "sqlite",
+      databaseUrl: `file:${resolve("data/platform.db")}`,
+      encryptionKey: null,
+      role: "all",
+    });
+  });
+
+  test("trusts nothing and allows no private address", () => {
+    expect(loadConfig({})).toMatchObject({ trustProxy: null, corsOrigins: [], webhookAllow: [], fetchAllow: [] });
+  });
+
+  test("has the limits of the contract", () => {
+    expect(loadConfig({})).toMatchObject({
+      rateFactor: 1,
+      watchLimit: 100,
+      bodyLimit: 33_554_432,
+      runConcurrency: 1000,
+      drainSeconds: 25,
+      deletedTaskDays: 0,
+    });
+  });
+
+  test("is what a set but empty one is", () => {
+    expect(loadConfig(Object.fromEntries(entries.map(([name]) => [name, ""])))).toEqual(loadConfig({}));
+  });
+
+  test("may hold anything else besides", () => {
+    expect(loadConfig({ NO_VARIABLE_OF_OURS: "x" })).toEqual(loadConfig({}));
+  });
+});
+
+describe("a good value", () => {
+  const good: [Record<string, string>, Partial<Config>][] = [
+    [
+      { HOST: "0.0.0.0", PORT: "1" },
+      { host: "0.0.0.0", baseUrl: "http://127.0.0.1:1" },
+    ],
+    [{ HOST: "::1" }, { host: "::1", baseUrl: "http://[::1]:8080" }],
+    [{ HOST: "localhost" }, { baseUrl: "http://localhost:8080" }],
+    [{ PORT: "0" }, { port: 0 }],
+    [
+      { BASE_URL: "https://api.example.com/" },
+      { baseUrl: "https://api.example.com", consentUrl: "https://api.example.com", appUrl: "https://api.example.com" },
+    ],
+    [{ BASE_URL: "https://example.com/agents/" }, { baseUrl: "https://example.com/agents" }],
+    [{ CONSENT_URL: "https://id.example.com" }, { baseUrl: "http://127.0.0.1:8080", appUrl: "https://id.example.com" }],
+    [{ TRUST_PROXY: "X-Forwarded-For" }, { trustProxy: "x-forwarded-for" }],
+    [{ CORS_ORIGINS: "https://a.example, http://localhost:5173" }, { corsOrigins: ["https://a.example", "http://localhost:5173"] }],
+    [{ DATA_DIR: "/var/lib/x" }, { dataDir: "/var/lib/x", databaseUrl: "file:/var/lib/x/platform.db" }],
+    [{ DATABASE_URL: "file:other.db" }, { database: "sqlite", databaseUrl: `file:${resolve("other.db")}` }],
+    [
+      { ...postgres, ROLE: "worker" },
+      { database: "postgresql", role: "worker" },
+    ],
+    [{ OWNER_EMAIL: "Ann@Example.com" }, { ownerEmail: "ann@example.com" }],
+    [{ RATE_LIMITS: "off" }, { rateFactor: null }],
+    [{ RATE_LIMITS: "0.5" }, { rateFactor: 0.5 }],
+    [{ BODY_LIMIT: "1KiB" }, { bodyLimit: 1024 }],
+    [{ BODY_LIMIT: "65536" }, { bodyLimit: 65_536 }],
+    [{ AGENT_PROFILES: "a=offline, b.2=offline" }, { agentProfiles: { a: "offline", "b.2": "offline" } }],
+    [
+      { WEBHOOK_ALLOW: "loopback,10.1.0.0/16:8443,fd00::/8" },
+      {
+        webhookAllow: [
+          { kind: "loopback" },
+          { kind: "range", family: "ipv4", network: "10.1.0.0", prefix: 16, port: 8443 },
+          { kind: "range", family: "ipv6", network: "fd00::", prefix: 8, port: 443 },
+        ],
+      },
+    ],
+  ];
+  test.each(good)("%j is read", (env, expected) => {
+    expect(loadConfig(env)).toMatchObject(expected);
+  });
+
+  test.each(entries.filter(([name]) => name !== "ENCRYPTION_KEY"))("of %s is its own example", (name, { example }) => {
+    expect(() => loadConfig({ ...postgres, [name]: example })).not.toThrow();
+  });
+});
+
+const range = ["10.0.0.0", "10.0.0.0/33", "fd00::/129", "10.0.0.0/8:0", "10.0.0.0/8:70000", "example.com/8", "/8", "loopback,", "Loopback"];
+const url = [
+  "example.com",
+  "ftp://example.com",
+  "https://",
+  "https://a@example.com",
+  "https://example.com/?q",
+  "https://example.com/#f",
+  "https:example.com",
+];
+const bad: Record<string, readonly string[]> = {
+  HOST: ["not a host", "1.2.3", "http://x", "-a"],
+  PORT: ["-1", "65536", "80.5", "0x50", " 80", "http"],
+  ADMIN_PORT: ["0", "8080", "x"],
+  BASE_URL: url,
+  CONSENT_URL: url,
+  APP_URL: url,
+  TRUST_PROXY: ["x-forwarded-for, x-real-ip", "x forwarded", "1"],
+  CORS_ORIGINS: [
+    "*",
+    "https://example.com/",
+    "https://example.com/path",
+    "example.com",
+    "https://a.example,",
+    "https://Example.com",
+    "null",
+  ],
+  DATA_DIR: ["a\0b"],
+  DATABASE_URL: ["mysql://db/x", "file:", "file::memory:", "file:data/", "./platform.db", "postgresql://", "postgresql://a b"],
+  ENCRYPTION_KEY: [
+    "short",
+    "a".repeat(44),
+    `${"A".repeat(42)}B=`,
+    `${"-".repeat(43)}=`,
+    Buffer.alloc(31).toString("base64"),
+    Buffer.alloc(32).toString("hex"),
+  ],
+  DELETED_TASK_DAYS: ["-1", "1.5", "36501", "forever"],
+  OWNER_EMAIL: ["ann", "@example.com", "ann@", "a b@example.com", "a@b@c", "<ann@example.com>"],
+  RATE_LIMITS: ["0", "0.0", "-1", "on", "1e3", "1,5"],
+  WATCH_LIMIT: ["0", "x", "1.5"],
+  BODY_LIMIT: ["0", "32MB", "32 MiB", "2GiB", "1023", "-1"],
+  AGENT_PROFILES: ["manus-1.6", "manus-1.6=model-that-is-none", "a=offline,a=offline", "a=offline,", "=offline", "A=offline"],
+  RUN_CONCURRENCY: ["0", "many"],
+  QUEUE_DEPTH: ["0", "x"],
+  WEBHOOK_ALLOW: range,
+  FETCH_ALLOW: range,
+  ROLE: ["both", "API", "api", "worker"],
+  DRAIN_SECONDS: ["-1", "3601", "25s"],
+  LOG_LEVEL: ["verbose", "INFO"],
+};
+
+describe("a bad value", () => {
+  test("is known for every variable", () => {
+    expect(Object.keys(bad).sort()).toEqual(entries.map(([name]) => name).sort());
+  });
+
+  test.each(
+    entries.flatMap(([name, entry]) => (bad[name] ?? []).map((value) => ({ name, value, entry }))),
+  )("$name=$value stops the start with variable, rule and example", ({ name, value, entry }) => {
+    const { problems, message } = problemsOf({ [name]: value });
+    expect(problems.map(({ variable }) => variable)).toContain(name);
+    expect(message).toContain(`${name} must be ${entry.rule}`);
+    expect(message).toContain(`for example ${name}=${entry.example}`);
+  });
+
+  test("is shown, shortened", () => {
+    expect(problemsOf({ PORT: "x".repeat(500) }).message).toContain(`(it is "${"x".repeat(80)}")`);
+  });
+
+  test.each([
+    { DATABASE_URL: "mysql://root:sesame@db/x" },
+    { ENCRYPTION_KEY: "sesame" },
+    { DATABASE_URL: "postgresql://root:sesame@db/x" },
+  ])("of a secret is never shown: %j", (env) => {
+    const error = problemsOf(env);
+    expect(`${error.message} ${JSON.stringify(error)} ${error.stack}`).not.toContain("sesame");
+  });
+
+  test("comes with every other one", () => {
+    expect(problemsOf({ PORT: "x", ROLE: "y", LOG_LEVEL: "z" }).problems.map(({ variable }) => variable)).toEqual([
+      "PORT",
+      "ROLE",
+      "LOG_LEVEL",
+    ]);
+  });
+});
+
+describe("variables together", () => {
+  test("PostgreSQL demands an encryption key", () => {
+    expect(problemsOf({ DATABASE_URL: "postgresql://db/x" }).message).toContain("ENCRYPTION_KEY must be");
+  });
+
+  test("a malformed encryption key is one problem, not two", () => {
+    expect(problemsOf({ DATABASE_URL: "postgresql://db/x", ENCRYPTION_KEY: "x" }).problems).toHaveLength(1);
+  });
+
+  test.each(["api", "worker"])("%s alone demands PostgreSQL", (role) => {
+    expect(problemsOf({ ROLE: role }).message).toContain("ROLE must be");
+    expect(loadConfig({ ...postgres, ROLE: role }).role).toBe(role);
+  });
+});
+
+describe("the configuration", () => {
+  test("cannot be changed, at any depth", () => {
+    const config = loadConfig({ WEBHOOK_ALLOW: "10.0.0.0/8" });
+    for (const part of [config, config.agentProfiles, config.webhookAllow, config.webhookAllow[0]]) expect(part).toSatisfy(Object.isFrozen);
+  });
+
+  test("is documented as it is read", () => {
+    expect(readFileSync("docs/configuration.md", "utf8")).toBe(configurationPage());
+  });
+});

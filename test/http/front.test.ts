@@ -1,0 +1,325 @@
+import { EventEmitter, once } from "node:events";
+import { Agent, type ClientRequest, get, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { buffer, text } from "node:stream/consumers";
+import { fastify } from "fastify";
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { type FrontOptions, httpFront } from "../../src/http/front.ts";
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+const echo: Handler = (request, response) => response.end(`${request.method} ${request.url} over ${request.httpVersion}`);
+
+/** A listening front, closed with all its connections at the end of the test. */
+async function open(handler: Handler, options: FrontOptions = {}) {
+  const front = httpFront(options);
+  const server = front.serverFactory(handler, {});
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo; // it listens to TCP
+  return { front, server, port, [Symbol.asyncDispose]: () => front.drain(0) };
+}
+
+/** A handler that tells when a request is in, and answers when the test says so. */
+function held() {
+  const arrivals = new EventEmitter();
+  const handler: Handler = (request, response) => void arrivals.emit("call", request, response);
+  const next = async (): Promise<[IncomingMessage, ServerResponse]> => (await once(arrivals, "call")) as [IncomingMessage, ServerResponse];
+  return { handler, next };
+}
+
+const answerOf = async (sent: ClientRequest): Promise<IncomingMessage> => (await once(sent, "response"))[0];
+
+function raw(port: number): Socket {
+  const socket = connect(port, "127.0.0.1").setNoDelay(true);
+  socket.on("error", () => undefined);
+  return socket;
+}
+
+/** Each byte in a packet of its own, as far as the kernel lets it. */
+async function drip(socket: Socket, bytes: string): Promise<void> {
+  for (const byte of bytes) {
+    await new Promise((sent) => socket.write(byte, "latin1", sent));
+    await new Promise(setImmediate);
+  }
+}
+
+function session(port: number): ClientHttp2Session {
+  return connectHttp2(`http://127.0.0.1:${port}`).on("error", () => undefined);
+}
+
+async function callHttp2(client: ClientHttp2Session, headers = {}): Promise<string> {
+  const stream = client.request({ ":path": "/", ...headers });
+  return text(stream);
+}
+
+const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const emptySettings = "\0\0\0\x04\0\0\0\0\0";
+
+describe("one port", () => {
+  test("speaks HTTP/1.1 and HTTP/2", async () => {
+    await using service = await open(echo);
+    const client = session(service.port);
+    expect(await text(await answerOf(get(`http://127.0.0.1:${service.port}/a`)))).toBe("GET /a over 1.1");
+    expect(await callHttp2(client, { ":path": "/b" })).toBe("GET /b over 2.0");
+  });
+
+  test("knows HTTP/2's preface when it comes byte by byte", async () => {
+    await using service = await open(echo);
+    const socket = raw(service.port);
+    await drip(socket, preface + emptySettings);
+    const [frame] = await once(socket, "data");
+    expect(frame[3]).toBe(4); // a SETTINGS frame
+  });
+
+  test.each(["PUT", "POST", "PATCH", "PROPFIND", "GET"])("knows HTTP/1.1 when %s comes byte by byte", async (method) => {
+    await using service = await open(echo);
+    const socket = raw(service.port);
+    await drip(socket, `${method} /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    expect(await text(socket)).toContain(`${method} /a over 1.1`);
+  });
+
+  test("loses nothing that follows the first bytes", async () => {
+    await using service = await open(async (request, response) => response.end(`${request.url} ${await text(request)};`));
+    const socket = raw(service.port);
+    const post = (path: string, body: string) => `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const bytes = post("/1", "one") + post("/2", "two") + post("/3", "x".repeat(100_000));
+    await new Promise((sent) => socket.write(bytes.slice(0, 70), sent));
+    await new Promise(setImmediate);
+    socket.end(bytes.slice(70));
+    expect((await text(socket)).match(/\/\d [a-z]+;/g)).toEqual(["/1 one;", "/2 two;", `/3 ${"x".repeat(100_000)};`]);
+  });
+
+  test("goes on after a client that goes away in the middle of a body", async () => {
+    const { handler, next } = held();
+    await using service = await open(handler);
+    const call = next();
+    const socket = raw(service.port);
+    socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nsome");
+    const [incoming] = await call;
+    const cut = expect(text(incoming)).rejects.toThrow("aborted");
+    socket.destroy();
+    await cut;
+    const second = next();
+    const sent = get(`http://127.0.0.1:${service.port}/`);
+    (await second)[1].end("still here");
+    expect(await text(await answerOf(sent))).toBe("still here");
+  });
+});
+
+describe("a connection", () => {
+  test.each([
+    ["says nothing", ""],
+    ["stops within what may be a preface", "PR"],
+  ])("that %s is closed", async (_what, bytes) => {
+    await using service = await open(echo, { silentMs: 30 });
+    const socket = raw(service.port);
+    socket.write(bytes);
+    expect(await text(socket)).toBe("");
+  });
+
+  test("that sends its headers too slowly is answered 408 and closed", async () => {
+    await using service = await open(echo, { headersMs: 40 });
+    const socket = raw(service.port);
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\n");
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  test("that sends its body too slowly is answered 408 and closed", async () => {
+    await using service = await open((request) => void request.resume().on("error", () => undefined), { headersMs: 40, requestMs: 40 });
+    const socket = raw(service.port);
+    socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx");
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  test("that sends HTTP/2's preface but no settings is closed", async () => {
+    await using service = await open(echo, { settingsMs: 30 });
+    const socket = raw(service.port);
+    socket.resume().write(preface);
+    await once(socket, "close");
+  });
+
+  test("of HTTP/2 ends when the client closes its half", async () => {
+    await using service = await open(echo);
+    const socket = raw(service.port);
+    socket.write(preface + emptySettings, "latin1");
+    await once(socket, "data");
+    socket.end();
+    await once(socket, "close");
+  });
+
+  test("of HTTP/2 may have so many requests at a time", async () => {
+    await using service = await open(echo, { streamsMax: 7 });
+    const client = session(service.port);
+    const [settings] = await once(client, "remoteSettings");
+    expect(settings.maxConcurrentStreams).toBe(7);
+  });
+
+  test("of HTTP/2 without a request is closed after a while, one with a request is not", async () => {
+    const { handler, next } = held();
+    await using service = await open(handler, { idleMs: 40 });
+    const [busy, idle] = [session(service.port), session(service.port)];
+    const call = next();
+    const answer = callHttp2(busy);
+    const [, response] = await call;
+    const [code] = await once(idle, "goaway");
+    expect(code).toBe(0);
+    expect(busy.closed).toBe(false);
+    response.end("done");
+    expect(await answer).toBe("done");
+    await once(busy, "close");
+  });
+
+  test("of HTTP/2 loses a request whose body does not end", async () => {
+    await using service = await open((request) => void request.resume(), { requestMs: 40 });
+    const stream = session(service.port).request({ ":method": "POST" }, { endStream: false });
+    stream.on("error", () => undefined).resume();
+    await once(stream, "close");
+    expect(stream.rstCode).toBe(8); // CANCEL
+  });
+});
+
+describe("a drain", () => {
+  test("closes idle connections at once and refuses new ones", async () => {
+    await using service = await open(echo);
+    const agent = new Agent({ keepAlive: true });
+    await text(await answerOf(get(`http://127.0.0.1:${service.port}/`, { agent })));
+    const [idle] = Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);
+    const client = session(service.port);
+    await callHttp2(client);
+    const silent = raw(service.port);
+    await once(silent, "connect");
+    const closed = [once(idle ?? new EventEmitter(), "close"), once(client, "goaway"), once(client, "close"), text(silent)];
+    await service.front.drain(60);
+    await Promise.all(closed);
+    expect(service.front.draining.aborted).toBe(true);
+    await expect(answerOf(get(`http://127.0.0.1:${service.port}/`))).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("lets a running HTTP/1.1 call finish, and says that the connection closes", async () => {
+    const { handler, next } = held();
+    await using service = await open(handler);
+    const call = next();
+    const sent = get(`http://127.0.0.1:${service.port}/`, { agent: new Agent({ keepAlive: true }) });
+    const [, response] = await call;
+    const drained = service.front.drain(60);
+    response.end("done");
+    const answer = await answerOf(sent);
+    expect(answer.headers.connection).toBe("close");
+    expect(await text(answer)).toBe("done");
+    await drained;
+  });
+
+  test("lets an answer that had begun go on, and closes the connection after it", async () => {
+    const { handler, next } = held();
+    await using service = await open(handler);
+    const call = next();
+    const sent = get(`http://127.0.0.1:${service.port}/`, { agent: new Agent({ keepAlive: true }) });
+    const [, response] = await call;
+    response.write("one ");
+    const answer = await answerOf(sent);
+    const drained = service.front.drain(60);
+    response.end("two");
+    expect(await text(answer)).toBe("one two");
+    await drained;
+  });
+
+  test("does not cut off an answer that is written but not yet sent", async () => {
+    const size = 32 * 2 ** 20;
+    const { handler, next } = held();
+    await using service = await open(handler);
+    const call = next();
+    const sent = get(`http://127.0.0.1:${service.port}/`);
+    const [, response] = await call;
+    response.end(Buffer.alloc(size));
+    const answer = await answerOf(sent);
+    const drained = service.front.drain(60);
+    expect((await buffer(answer)).length).toBe(size);
+    await drained;
+  });
+
+  test("lets a running HTTP/2 call finish, and says which requests were too late", async () => {
+    const { handler, next } = held();
+    await using service = await open(handler);
+    const client = session(service.port);
+    const call = next();
+    const answer = callHttp2(client);
+    const [, response] = await call;
+    const goaway = once(client, "goaway");
+    const drained = service.front.drain(60);
+    const late = expect(callHttp2(client)).rejects.toThrow("NGHTTP2_REFUSED_STREAM");
+    const [code, lastStream] = await goaway;
+    expect([code, lastStream]).toEqual([0, 1]);
+    await late;
+    response.end("done");
+    expect(await answer).toBe("done");
+    await drained;
+  });
+
+  test("ends a stream that listens to its signal", async () => {
+    await using service = await open((_request, response) => {
+      response.write("open;");
+      service.front.draining.addEventListener("abort", () => response.end("ended"));
+    });
+    const client = session(service.port);
+    const overHttp1 = await answerOf(get(`http://127.0.0.1:${service.port}/`));
+    const overHttp2 = client.request({ ":path": "/" });
+    await once(overHttp2, "response");
+    const texts = Promise.all([text(overHttp1), text(overHttp2)]);
+    await service.front.drain(60);
+    expect(await texts).toEqual(["open;ended", "open;ended"]);
+  });
+
+  test("destroys at the deadline what does not end", async () => {
+    const deadline = Promise.withResolvers<void>();
+    const asked: number[] = [];
+    const clock = { ...systemClock, sleep: (ms: number) => (asked.push(ms), deadline.promise) };
+    await using service = await open((_request, response) => void response.write("open;"), { clock });
+    const overHttp1 = await answerOf(get(`http://127.0.0.1:${service.port}/`));
+    const client = session(service.port);
+    const overHttp2 = client.request({ ":path": "/" });
+    await once(overHttp2, "response");
+    const gone = [expect(text(overHttp1)).rejects.toThrow("aborted"), once(client, "close")];
+    overHttp2.on("error", () => undefined).resume();
+    const drained = service.front.drain(25);
+    await once(client, "goaway");
+    expect(asked).toEqual([25_000]);
+    deadline.resolve();
+    await drained;
+    await Promise.all(gone);
+  });
+
+  test("of a server that never listened is over at once", async () => {
+    const front = httpFront();
+    front.serverFactory(echo, {});
+    await front.drain(60);
+    await httpFront().drain(60);
+  });
+
+  test("may be asked for twice", async () => {
+    await using service = await open(echo);
+    await Promise.all([service.front.drain(60), service.front.drain(60)]);
+    await service.front.drain(60);
+  });
+});
+
+describe("Fastify", () => {
+  test("is served on both versions, and its close does not wait for idle connections", async () => {
+    const front = httpFront();
+    const app = fastify({ serverFactory: front.serverFactory, forceCloseConnections: false });
+    app.post("/", async (request) => ({ over: request.raw.httpVersion, body: request.body }));
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    const { port } = app.server.address() as AddressInfo; // it listens to TCP
+    const sent = request({ port, method: "POST", headers: { "content-type": "application/json" }, agent: new Agent({ keepAlive: true }) });
+    sent.end('{"a":1}');
+    expect(await text(await answerOf(sent))).toBe('{"over":"1.1","body":{"a":1}}');
+    const client = session(port);
+    const stream = client.request({ ":method": "POST", "content-type": "application/json" }, { endStream: false });
+    stream.end('{"b":2}');
+    expect(await text(stream)).toBe('{"over":"2.0","body":{"b":2}}');
+    await once(raw(port), "connect");
+    await app.close();
+    expect(front.draining.aborted).toBe(true);
+  });
+});

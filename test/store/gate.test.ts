@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { describeOnEach, openTestStore } from "../support/database.ts";
+import { ann, sampleProject } from "./samples.ts";
+
+/** Enough for anything that does not wait for the other change. */
+const turns = async () => {
+  for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describeOnEach("writes beside an open change", (kind) => {
+  test("an acknowledged write does not vanish with another's rollback", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    const held = Promise.withResolvers<void>();
+    const rolledBack = store.change(async (tx) => {
+      await tx.projects.insert(sampleProject({ id: "lost" }));
+      await held.promise;
+      throw new Error("no");
+    });
+    const acknowledged = store.change((tx) => tx.projects.insert(sampleProject({ id: "kept" })));
+    await turns();
+    held.resolve();
+    await expect(rolledBack).rejects.toThrow();
+    await acknowledged;
+    expect(await store.projects.find(ann, "kept")).not.toBeNull();
+    expect(await store.projects.find(ann, "lost")).toBeNull();
+  });
+
+  test("a row that is not committed is not seen from outside", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    const inserted = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const change = store.change(async (tx) => {
+      await tx.projects.insert(sampleProject({ id: "soon" }));
+      inserted.resolve();
+      await held.promise;
+    });
+    await inserted.promise;
+    expect(await store.projects.find(ann, "soon")).toBeNull();
+    held.resolve();
+    await change;
+    expect(await store.projects.find(ann, "soon")).not.toBeNull();
+  });
+});

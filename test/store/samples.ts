@@ -1,0 +1,122 @@
+import type { Member } from "../../src/core/accounts/account.ts";
+import type { AuditEntry } from "../../src/core/audit/audit.ts";
+import type { Scope } from "../../src/core/caller.ts";
+import type { ApiKey } from "../../src/core/keys/api-key.ts";
+import type { Project } from "../../src/core/projects/project.ts";
+import type { ReplayKey } from "../../src/core/replay/replay.ts";
+import type { Store } from "../../src/core/store.ts";
+import type { NewEvent } from "../../src/core/tasks/event.ts";
+import type { Task } from "../../src/core/tasks/task.ts";
+
+let made = 0;
+/** An id that no other sample has. */
+export const newId = (what: string): string => {
+  made += 1;
+  return `${what}-${made}`;
+};
+
+export const ann: Scope = { accountId: "ann", spaceId: "north" };
+/** In the same space, another person. */
+export const bo: Scope = { accountId: "bo", spaceId: "north" };
+/** The same person, in another space. */
+export const annAtHome: Scope = { accountId: "ann", spaceId: "home" };
+
+export const sampleTask = (members: Partial<Task> = {}): Task => ({
+  id: newId("task"),
+  ...ann,
+  clientId: null,
+  apiKeyId: null,
+  projectId: null,
+  type: "standard",
+  title: "Sort the post",
+  status: "running",
+  shareVisibility: "private",
+  hidden: false,
+  agentProfile: "manus-1.6",
+  locale: "en",
+  interactive: true,
+  references: [],
+  credits: 0,
+  createdAt: 1000,
+  updatedAt: 1000,
+  lastMessageAt: 1000,
+  lastSeq: 0,
+  lastTimestamp: 0,
+  messageSeq: 0,
+  answeredSeq: 0,
+  consumedSeq: 0,
+  fence: 0,
+  nodeId: null,
+  claims: 0,
+  idleClaims: 0,
+  queuedAt: 1000,
+  ...members,
+});
+
+export const userMessage = (content = "Please"): NewEvent => ({ type: "user_message", payload: { content, messageType: "text" } });
+export const said = (content = "Done"): NewEvent => ({ type: "assistant_message", payload: { content } });
+export const thought = (content = "Hm"): NewEvent => ({ type: "explanation", payload: { content } });
+
+/** Puts a task into the store, with its first events. */
+export const putTask = (store: Store, members: Partial<Task> = {}, events: readonly NewEvent[] = []): Promise<Task> =>
+  store.change((tx) => tx.tasks.insert(sampleTask(members), events));
+
+export const sampleProject = (members: Partial<Project> = {}): Project => ({
+  id: newId("project"),
+  ...ann,
+  name: "Post",
+  instruction: "",
+  createdAt: 1000,
+  ...members,
+});
+
+export const sampleKey = (members: Partial<ApiKey> = {}): ApiKey => ({
+  id: newId("key"),
+  ...ann,
+  kind: "general",
+  name: "ci",
+  digest: newId("digest"),
+  createdAt: 1000,
+  expiresAt: null,
+  revokedAt: null,
+  ...members,
+});
+
+export const sampleMember = (members: Partial<Member> = {}): Member => ({
+  id: newId("member"),
+  teamId: "north-team",
+  ...ann,
+  email: "ann@example.com",
+  role: "owner",
+  status: "active",
+  createdAt: 1000,
+  ...members,
+});
+
+/** Ann and Bo, the team that they could be members of, and Ann's personal space. */
+export async function putPeople(store: Store): Promise<void> {
+  await store.change(async ({ accounts }) => {
+    for (const id of ["ann", "bo"]) {
+      await accounts.insertAccount({ id, email: `${id}@example.com`, name: null, locale: id === "ann" ? "en" : "fr", createdAt: 1000 });
+    }
+    await accounts.insertSpace({ id: "north", kind: "team", createdAt: 1000, accountId: null });
+    await accounts.insertSpace({ id: "home", kind: "personal", createdAt: 1000, accountId: "ann" });
+    await accounts.insertTeam({ id: "north-team", spaceId: "north", name: "North", createdAt: 1000 });
+  });
+}
+
+export const sampleReplay = (members: Partial<ReplayKey> = {}): ReplayKey => ({ ...ann, clientId: "", operation: "o", key: newId("key"), ...members });
+
+export const sampleAudit = (members: Partial<AuditEntry> = {}): AuditEntry => ({
+  id: newId("audit"),
+  ...ann,
+  at: 1000,
+  credential: "key:k",
+  operation: "task.v2.TaskService/DeleteTask",
+  requestId: "req_1",
+  address: "127.0.0.1",
+  subject: null,
+  before: null,
+  after: null,
+  ...members,
+});

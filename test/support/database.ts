@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PrismaPg } from "@prisma/adapter-pg";
+import { describe, inject } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { systemRandom } from "../../src/core/ids.ts";
+import type { Store } from "../../src/core/store.ts";
+import { openStore, type StoreOptions } from "../../src/store/open.ts";
+
+export const databaseKinds = ["sqlite", "postgresql"] as const;
+export type DatabaseKind = (typeof databaseKinds)[number];
+
+/** The database that others are copied from; undefined where PostgreSQL is not installed. */
+export const postgresTemplate: string | undefined = inject("postgresTemplate") ?? undefined;
+
+/** A database of a test's own, gone with it. */
+export interface TestDatabase extends AsyncDisposable {
+  readonly kind: DatabaseKind;
+  /** As `DATABASE_URL` takes it. */
+  readonly url: string;
+}
+
+/** A store on a database of its own. */
+export interface TestStore extends TestDatabase {
+  readonly store: Store;
+}
+
+/** Runs a suite on both databases; without PostgreSQL its half is skipped. */
+export function describeOnEach(name: string, suite: (kind: DatabaseKind) => void): void {
+  for (const kind of databaseKinds) {
+    describe.skipIf(kind === "postgresql" && postgresTemplate === undefined)(`${name} (${kind})`, () => suite(kind));
+  }
+}
+
+/** An open store on a fresh database; what is not given is the system's. */
+export async function openTestStore(kind: DatabaseKind, options: Partial<Omit<StoreOptions, "databaseUrl">> = {}): Promise<TestStore> {
+  const database = await databaseUrl(kind);
+  const store = await openStore({ clock: systemClock, random: systemRandom, ...options, databaseUrl: database.url });
+  return {
+    ...database,
+    store,
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/**
+ * The URL of a fresh database, for tests that start processes. PostgreSQL's is migrated
+ * unless it is to be empty; SQLite's file is not there yet.
+ */
+export async function databaseUrl(kind: DatabaseKind, { empty = false }: { readonly empty?: boolean } = {}): Promise<TestDatabase> {
+  return kind === "sqlite" ? freshFile() : freshCopy(empty ? "template0" : "template");
+}
+
+async function freshFile(): Promise<TestDatabase> {
+  const folder = await mkdtemp(join(tmpdir(), "test-store-"));
+  return {
+    kind: "sqlite",
+    url: `file:${join(folder, "platform.db")}`,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+async function freshCopy(template: string): Promise<TestDatabase> {
+  if (postgresTemplate === undefined) throw new Error("PostgreSQL is not installed");
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  const url = new URL(postgresTemplate);
+  url.pathname = "/postgres";
+  const server = url.href;
+  await runOn(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  url.pathname = `/${name}`;
+  return { kind: "postgresql", url: url.href, [Symbol.asyncDispose]: () => runOn(server, `DROP DATABASE ${name} WITH (FORCE)`) };
+}
+
+/** Runs one statement on a connection of its own. */
+export async function runOn(url: string, statement: string): Promise<void> {
+  const adapter = await new PrismaPg({ connectionString: url, max: 1 }).connect();
+  try {
+    await adapter.executeScript(statement);
+  } finally {
+    await adapter.dispose();
+  }
+}

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll } from "vitest";
+import type { Task, TaskStatus } from "../../src/core/tasks/task.ts";
+import { openService, type Person, type Service, type ServiceOptions } from "./service.ts";
+import { until, untilStatus } from "./until.ts";
+import type { V2Body } from "./wires.ts";
+
+/** One platform for all tests of a suite, and somebody who has tasks there. */
+export interface TaskRig {
+  readonly service: Service;
+  /** Owner of a team. */
+  readonly ann: Person;
+  /** Creates a task, of ann's unless told otherwise, and answers its id. */
+  create(content?: unknown, more?: object, who?: Person): Promise<string>;
+  /** Creates a task and waits for its end. */
+  finished(content?: unknown, more?: object, who?: Person): Promise<string>;
+  send(id: string, content: unknown, more?: object, who?: Person): Promise<void>;
+  reach(id: string, status: TaskStatus): Promise<Task>;
+  /** The row itself. */
+  row(id: string): Promise<Task>;
+  /** All events of a task in order, verbose ones too, as v2 shows them. */
+  events(id: string, query?: object): Promise<V2Body[]>;
+  /** Puts a task that rests into a status that nothing can reach yet. */
+  force(id: string, status: TaskStatus): Promise<void>;
+}
+
+/** Opens a platform before the tests of a suite, and closes it after them. */
+export function taskRig(options: ServiceOptions = {}): TaskRig {
+  let open: { service: Service; ann: Person } | undefined;
+  beforeAll(async () => {
+    const service = await openService(options);
+    open = { service, ann: await service.person() };
+  });
+  afterAll(async () => open?.service[Symbol.asyncDispose]());
+  const rig = () => {
+    if (!open) throw new Error("the platform is opened before the first test");
+    return open;
+  };
+
+  async function create(content: unknown = "Say hello", more: object = {}, who: Person = rig().ann): Promise<string> {
+    const { body } = await who.v2("task.create", { message: { content }, ...more });
+    if (!body.ok) throw new Error(JSON.stringify(body));
+    return String(body["task_id"]);
+  }
+
+  return {
+    get service() {
+      return rig().service;
+    },
+    get ann() {
+      return rig().ann;
+    },
+    create,
+    async finished(content, more, who) {
+      const id = await create(content, more, who);
+      await untilStatus(rig().service.store, id, "stopped");
+      return id;
+    },
+    async send(id, content, more = {}, who = rig().ann) {
+      const { body } = await who.v2("task.sendMessage", { task_id: id, message: { content }, ...more });
+      if (!body.ok) throw new Error(JSON.stringify(body));
+    },
+    reach: (id, status) => untilStatus(rig().service.store, id, status),
+    row: (id) => until(rig().service.store, id, () => true),
+    async events(id, query = {}) {
+      const { body } = await rig().ann.v2("task.listMessages", { task_id: id, order: "asc", verbose: true, limit: 200, ...query });
+      return body["messages"];
+    },
+    async force(id, status) {
+      const { store } = rig().service;
+      const now = Date.now();
+      await store.change((tx) =>
+        tx.tasks.advance(id, { now, set: { status }, events: [{ type: "status_update", payload: { agentStatus: status, brief: "Forced" } }] }),
+      );
+    },
+  };
+}

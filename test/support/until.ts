@@ -1,0 +1,35 @@
+import type { Store } from "../../src/core/store.ts";
+import type { Task, TaskStatus } from "../../src/core/tasks/task.ts";
+
+/**
+ * The task as soon as it is as wanted: read once, and again at each piece of news,
+ * so that nothing sleeps and nothing is missed.
+ */
+export async function until(store: Store, taskId: string, wanted: (task: Task) => boolean, ms = 20_000): Promise<Task> {
+  const found = Promise.withResolvers<Task>();
+  let seen: Task | null = null;
+  async function look(): Promise<void> {
+    seen = await store.tasks.byId(taskId);
+    if (seen && wanted(seen)) found.resolve(seen);
+  }
+  const forget = store.feed.onTask((news) => {
+    if (news.taskId === taskId) look().catch(found.reject);
+  });
+  const tooLate = setTimeout(() => found.reject(new Error(`task ${taskId} after ${ms} ms: ${JSON.stringify(seen)}`)), ms);
+  look().catch(found.reject);
+  try {
+    return await found.promise;
+  } finally {
+    clearTimeout(tooLate);
+    forget();
+  }
+}
+
+/** The task once it has this status. */
+export const untilStatus = (store: Store, taskId: string, status: TaskStatus): Promise<Task> => until(store, taskId, (task) => task.status === status);
+
+/** The task once it has this many events. */
+export const untilSeq = (store: Store, taskId: string, seq: number): Promise<Task> => until(store, taskId, (task) => task.lastSeq >= seq);
+
+/** The task once a process runs it. */
+export const untilClaimed = (store: Store, taskId: string): Promise<Task> => until(store, taskId, (task) => task.nodeId !== null);
