@@ -95,8 +95,9 @@ function report(figure: string, results: readonly { readonly ours: Sample; reado
   });
 }
 
-/** Memory of a process that has nothing to do; the second start, whose compiled code is cached. */
+/** Memory of a process that has nothing to do: of a second start, which finds its code compiled. */
 async function idleMemory(): Promise<void> {
+  await (await startPlatform())[Symbol.asyncDispose]();
   await using platform = await startPlatform();
   await platform.post("/v2/user.me", {});
   say({ figure: "memory.idle", ours: round(residentOf(platform.pid)), unit: "MB" });

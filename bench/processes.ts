@@ -20,7 +20,7 @@ const connections = 32;
 
 /** Starts the platform as `npm start` does. */
 export const startPlatform = (env: Readonly<Record<string, string>> = {}): Promise<Measured> =>
-  start(["--max-semi-space-size=4", "src/main.ts"], { RATE_LIMITS: "off", LOG_LEVEL: "info", ...env });
+  start(["--max-semi-space-size=4", "src/main.ts"], { RATE_LIMITS: "off", NODE_COMPILE_CACHE: "node_modules/.cache/compiled", ...env });
 
 /** Starts a floor: a bare server of bench/floors. */
 export const startFloor = (name: string): Promise<Measured> => start([`bench/floors/${name}.ts`], {});
@@ -48,7 +48,7 @@ async function start(args: readonly string[], env: Readonly<Record<string, strin
     },
     async [Symbol.asyncDispose]() {
       await pool.destroy();
-      child.kill("SIGKILL");
+      child.kill("SIGTERM");
       await once(child, "exit");
       rmSync(folder, { recursive: true, force: true });
     },

@@ -22,8 +22,9 @@ import { SkillService } from "./gen/proto/skill/v2/skill_service_pb.ts";
 import { TaskService } from "./gen/proto/task/v2/task_service_pb.ts";
 import { UserService } from "./gen/proto/user/v2/user_service_pb.ts";
 import { type Front, httpFront } from "./http/front.ts";
+import { readiness } from "./http/health.ts";
 import { requestReader } from "./http/request.ts";
-import { httpServer } from "./http/server.ts";
+import { adminServer, httpServer } from "./http/server.ts";
 import type { Surroundings } from "./installation.ts";
 import { embeddedQueue } from "./jobs/embedded.ts";
 import { operationTable } from "./operations.ts";
@@ -61,13 +62,16 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
   ]);
+  const callLimits = limits(store.counters, clock, config.rateFactor);
+  const ready = readiness(store.ping, clock, front.draining);
   const app = httpServer({
     front,
     operations,
-    admit: admission(store, clock, limits(store.counters, clock, config.rateFactor)),
+    admit: admission(store, clock, callLimits),
+    anonymous: callLimits.anonymous,
     perform: performer(store, handlers, replays(cipher, clock.now), auditWriter(clock, ids)),
     readRequest: requestReader(ids.request, config.trustProxy),
-    readiness: { ready: () => ready(store, front), draining: front.draining },
+    readiness: ready,
     bodyLimit: config.bodyLimit,
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
@@ -75,7 +79,15 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
   });
   const stopWork = config.role === "api" ? async () => undefined : await startWork(config, store, { clock, ids, log });
   await app.listen({ host: config.host, port: config.port });
-  return { port: portOf(app), drain: () => drain(app, front, config.drainSeconds, [stopChores, stopWork]) };
+  const admin = config.adminPort === null ? undefined : adminServer(ready);
+  await admin?.listen({ host: config.host, port: config.adminPort ?? 0 });
+  return {
+    port: portOf(app),
+    async drain() {
+      await drain(app, front, config.drainSeconds, [stopChores, stopWork]);
+      await admin?.close();
+    },
+  };
 }
 
 /** Agents by the name that AGENT_PROFILES gives them. */
@@ -95,14 +107,6 @@ async function startWork(config: Config, store: Store, { clock, ids, log }: Pick
 }
 
 const portOf = ({ server }: FastifyInstance): number => (server.address() as AddressInfo).port; // It listens on TCP.
-
-async function ready(store: Store, { draining }: Front): Promise<boolean> {
-  if (draining.aborted) return false;
-  return store.ping().then(
-    () => true,
-    () => false,
-  );
-}
 
 /** Calls end first, as far as they end in time; the work of agents stops beside them. */
 async function drain(app: FastifyInstance, front: Front, seconds: number, stops: readonly (() => Promise<void>)[]): Promise<void> {

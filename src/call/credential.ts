@@ -19,9 +19,10 @@ const refusal = (why?: string) => new Failure("unauthenticated", why === undefin
 /** Headers that carry an API key; the public name and the enterprise one are aliases (contract/v2.md 2, enterprise.md 1). */
 const keyHeaders = ["x-service-api-key", "x-manus-api-key", "x-api-key"] as const;
 
-/** Reads the credential headers; `header` takes a lower-case name. */
+/** Reads the credential headers; `header` takes a lower-case name, and gives a header that stands twice joined by commas. */
 export function presented(header: (name: string) => string | null | undefined): Presented {
-  const keys = new Set(keyHeaders.map((name) => header(name)?.trim() ?? "").filter((key) => key !== ""));
+  const values = keyHeaders.flatMap((name) => header(name)?.split(",") ?? []);
+  const keys = new Set(values.map((key) => key.trim()).filter((key) => key !== ""));
   const bearer = /^Bearer +(\S+) *$/i.exec(header("authorization") ?? "");
   return { keys: [...keys], bearer: bearer?.[1] ?? null };
 }
@@ -34,11 +35,9 @@ export function presented(header: (name: string) => string | null | undefined): 
  */
 export async function identify({ keys, bearer }: Presented, store: Tx, clock: Clock): Promise<Caller> {
   const [key, other] = keys;
-  if (other !== undefined || (key !== undefined && bearer !== null)) {
-    throw invalid("", "a request carries one credential, this one carries two");
-  }
-  if (bearer !== null) throw refusal("invalid token");
-  if (key === undefined) throw refusal("missing authentication");
+  const second = other ?? (key === undefined ? null : bearer);
+  if (second !== null && second !== key) throw invalid("", "a request carries one credential, this one carries two");
+  if (key === undefined) throw refusal(bearer === null ? "missing authentication" : "invalid token");
   const holder = isKeyText(key) ? await store.keys.holder(keyDigest(key)) : null;
   if (holder === null || !opens(holder, clock.now())) throw refusal();
   return callerOf(holder);

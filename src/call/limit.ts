@@ -7,8 +7,8 @@ import type { Operation, RateClass } from "../operations.ts";
 /** Calls a minute of one account to one operation, over all its credentials (contract/v2.md 4). */
 const perMinute: Record<RateClass, number> = { start: 10, write: 40, read: 100, report: 600 };
 
-/** Calls a minute from one address that show no good credential. */
-const strangersPerMinute = 60;
+/** Calls a minute from one address that show no good credential, and as many to services that ask for none. */
+const perMinuteAndAddress = 60;
 
 /** From this limit on a node takes a tenth at once, and counts that down by itself. */
 const blockFrom = 100;
@@ -20,11 +20,23 @@ export interface RateState {
   readonly reset: number;
 }
 
+/** A call too many, with what a caller is told of the limit. */
+export class OverLimit extends Failure {
+  readonly rate: RateState;
+
+  constructor(rate: RateState) {
+    super("limited", `rate limit of ${rate.limit} calls a minute exceeded`, { retryAfter: rate.reset });
+    this.rate = rate;
+  }
+}
+
 export interface Limits {
-  /** Counts a call of an account; null when limits are lifted. @throws Failure `limited`. */
+  /** Counts a call of an account; null when limits are lifted. @throws OverLimit */
   account(accountId: string, operation: Operation): Promise<RateState | null>;
-  /** Counts a call that showed no good credential. @throws Failure `limited`. */
+  /** Counts a call that showed no good credential. @throws OverLimit */
   stranger(address: string): Promise<void>;
+  /** Counts a call to a service that asks for no credential, apart from those that fail for theirs. @throws OverLimit */
+  anonymous(address: string): Promise<void>;
 }
 
 /**
@@ -50,18 +62,21 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
       held.have += granted;
       held.left = left;
     }
-    if (held.have === 0) throw new Failure("limited", `rate limit of ${limit} calls a minute exceeded`, { retryAfter: reset });
+    if (held.have === 0) throw new OverLimit({ limit, remaining: 0, reset });
     held.have -= 1;
     return { limit, remaining: held.have + held.left, reset };
   }
 
+  const counted = async (key: string, most: number): Promise<RateState | null> =>
+    factor === null ? null : count(key, Math.max(1, Math.floor(most * factor)));
+
   return {
-    async account(accountId, operation) {
-      if (factor === null) return null;
-      return count(`${accountId} ${operation.rpc}`, Math.max(1, Math.floor(perMinute[operation.rateClass] * factor)));
-    },
+    account: (accountId, { rpc, rateClass }) => counted(`${accountId} ${rpc}`, perMinute[rateClass]),
     async stranger(address) {
-      if (factor !== null) await count(`address ${network(address)}`, Math.max(1, Math.floor(strangersPerMinute * factor)));
+      await counted(`stranger ${network(address)}`, perMinuteAndAddress);
+    },
+    async anonymous(address) {
+      await counted(`anonymous ${network(address)}`, perMinuteAndAddress);
     },
   };
 }

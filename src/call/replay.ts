@@ -9,6 +9,9 @@ import type { Admission } from "./admit.ts";
 /** Repeats are recognised for a day. */
 export const replayMs = 24 * 3_600_000;
 
+/** JSON of a hundred levels takes four messages for each in its binary form. */
+const recursionLimit = 400;
+
 const keyForm = /^[\x21-\x7e]{1,255}$/;
 
 /** A claim that this change holds: it has to be completed before the commit. */
@@ -38,7 +41,7 @@ export function replays(cipher: Cipher, now: () => number): Replays {
       if (record?.hash !== hash) throw new Failure("exists", "Idempotency-Key: already used with another request");
       if (record.answer === null) throw new Failure("exists", `Idempotency-Key: already used, it made ${record.subject ?? "nothing"}`);
       const plain = cipher.open(record.answer, contextOf(key));
-      return { answer: fromBinary(admission.operation.method.output, plain) };
+      return { answer: fromBinary(admission.operation.method.output, plain, { recursionLimit }) };
     };
   }
   return {

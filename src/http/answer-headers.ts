@@ -1,4 +1,4 @@
-import type { RateState } from "../call/limit.ts";
+import { OverLimit, type RateState } from "../call/limit.ts";
 import type { Failure } from "../core/failure.ts";
 
 type Headers = readonly (readonly [name: string, value: string])[];
@@ -19,8 +19,11 @@ export const rateHeaders = (rate: RateState | null): Headers =>
         ["RateLimit-Reset", String(rate.reset)],
       ];
 
-/** Whole seconds, where waiting helps. */
-export const retryHeaders = ({ retryAfter }: Failure): Headers => (retryAfter === undefined ? [] : [["Retry-After", String(retryAfter)]]);
+/** Whole seconds, where waiting helps; and the limit, where it was that. */
+export const refusalHeaders = (failure: Failure): Headers => [
+  ...rateHeaders(failure instanceof OverLimit ? failure.rate : null),
+  ...(failure.retryAfter === undefined ? [] : [["Retry-After", String(failure.retryAfter)] as const]),
+];
 
 /** Marks an answer that an earlier call with the same `Idempotency-Key` made. */
 export const replayHeaders = (replayed: boolean): Headers => (replayed ? [["Idempotent-Replayed", "true"]] : []);

@@ -1,21 +1,26 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
-import { ConnectError, type ConnectRouter, createContextKey, createContextValues, type HandlerContext } from "@connectrpc/connect";
+import { Code, ConnectError, type ConnectRouter, createContextKey, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import type { Admission, Admit, Request } from "../call/admit.ts";
+import type { Limits } from "../call/limit.ts";
 import type { Perform } from "../call/perform.ts";
 import { Failure, failureOf } from "../core/failure.ts";
 import { type OperationTable, rpcName } from "../operations.ts";
-import { callHeaders, rateHeaders, replayHeaders, retryHeaders } from "./answer-headers.ts";
+import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { connectCodes } from "./failure.ts";
 import type { ReadRequest } from "./request.ts";
 
 const requestKey = createContextKey<Request | undefined>(undefined);
 const admissionKey = createContextKey<Admission | undefined>(undefined);
+/** The message was read, and the call's own work has begun. */
+const begunKey = createContextKey(false);
 
 /** What the Connect, gRPC and gRPC-Web wire forms need of the call path. */
 export interface ConnectParts {
   readonly operations: OperationTable;
   readonly admit: Admit;
+  /** Counts calls to the services that are no operations: health and reflection. */
+  readonly anonymous: Limits["anonymous"];
   readonly perform: Perform;
   readonly readRequest: ReadRequest;
   /** Hears of every failure, with its private cause. */
@@ -23,36 +28,44 @@ export interface ConnectParts {
 }
 
 /** Connect, gRPC and gRPC-Web over the call path: options and routes of one router. */
-export function connectRoutes({ operations, admit, perform, readRequest, report }: ConnectParts) {
-  const refuse = (thrown: unknown, requestId: string): ConnectError => {
+export function connectRoutes({ operations, admit, anonymous, perform, readRequest, report }: ConnectParts) {
+  /** What callers know of a failure goes with the error, which each protocol puts where its clients look for it. */
+  function refuse(thrown: unknown, context: HandlerContext, requestId: string): ConnectError {
     const failure = failureOf(thrown);
     report(failure, requestId);
-    return toConnectError(failure, requestId);
-  };
+    const rate = context.values.get(admissionKey)?.rate ?? null;
+    const facts = [...callHeaders(requestId), ...rateHeaders(rate), ...refusalHeaders(failure)];
+    // Otherwise Connect would answer them twice.
+    for (const [name] of facts) context.responseHeader.delete(name);
+    return new ConnectError(failure.message, connectCodes[failure.reason], Object.fromEntries(facts));
+  }
 
   async function requestGate(context: HandlerContext): Promise<void> {
     const request = context.values.get(requestKey);
-    const operation = operations.byRpc(rpcName(context.method));
-    if (!request || !operation) return;
+    if (!request) throw refuse(new Failure("internal", "internal error"), context, "");
     for (const [name, value] of callHeaders(request.requestId)) context.responseHeader.set(name, value);
     try {
+      const operation = operations.byRpc(rpcName(context.method));
+      if (!operation) return await anonymous(request.address);
       const admission = await admit(operation, request);
       for (const [name, value] of rateHeaders(admission.rate)) context.responseHeader.set(name, value);
       context.values.set(admissionKey, admission);
+      blameSender(context);
     } catch (thrown) {
-      throw refuse(thrown, request.requestId);
+      throw refuse(thrown, context, request.requestId);
     }
   }
 
   async function unary(message: Message, context: HandlerContext): Promise<Message> {
     const admission = context.values.get(admissionKey);
-    if (!admission) throw refuse(new Failure("internal", "internal error"), "");
+    if (!admission) throw refuse(new Failure("internal", "internal error"), context, "");
+    context.values.set(begunKey, true);
     try {
       const { answer, replayed } = await perform(admission, message);
       for (const [name, value] of replayHeaders(replayed)) context.responseHeader.set(name, value);
       return answer;
     } catch (thrown) {
-      throw refuse(thrown, admission.request.requestId);
+      throw refuse(thrown, context, admission.request.requestId);
     }
   }
 
@@ -70,8 +83,15 @@ export function connectRoutes({ operations, admit, perform, readRequest, report 
 
 const isUnary = (method: DescMethod): method is DescMethod & { methodKind: "unary" } => method.methodKind === "unary";
 
-/** A failure on the Connect family of wires; headers travel as the error's metadata. */
-function toConnectError(failure: Failure, requestId: string): ConnectError {
-  const metadata = new Headers([...callHeaders(requestId), ...retryHeaders(failure)].map(([name, value]): [string, string] => [name, value]));
-  return new ConnectError(failure.message, connectCodes[failure.reason], metadata);
+/**
+ * Connect answers a binary message that it cannot read with `internal`, and lets
+ * nobody in between; but it aborts the call with the error before it writes it. Up
+ * to the call's own work, such a failure is the sender's.
+ */
+function blameSender({ signal, values }: HandlerContext): void {
+  signal.addEventListener("abort", () => {
+    const { reason } = signal;
+    if (values.get(begunKey) || !(reason instanceof ConnectError) || reason.code !== Code.Internal) return;
+    Object.assign(reason, { code: Code.InvalidArgument });
+  });
 }

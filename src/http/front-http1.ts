@@ -16,34 +16,37 @@ export interface Http1 {
  * before is closed after it.
  */
 export function http1(handler: Handler, limits: FrontLimits, draining: AbortSignal): Http1 {
-  /** Connections without a running request. */
-  const quiet = new Set<Socket>();
+  /** Each connection with the number of its running requests: more than one when the client does not wait for answers. */
+  const connections = new Map<Socket, number>();
   const running = new Set<ServerResponse>();
 
   const server = createServer(optionsOf(limits), (request, response) => {
     const { socket } = request;
-    quiet.delete(socket);
+    connections.set(socket, (connections.get(socket) ?? 0) + 1);
     running.add(response);
     response.once("close", () => {
       running.delete(response);
-      if (draining.aborted) socket.destroySoon();
-      else if (!socket.destroyed) quiet.add(socket);
+      const left = (connections.get(socket) ?? 1) - 1;
+      if (connections.has(socket)) connections.set(socket, left);
+      if (draining.aborted && left === 0) socket.destroySoon();
     });
     if (draining.aborted) response.setHeader("Connection", "close");
     handler(request, response);
   });
   draining.addEventListener("abort", () => {
-    for (const response of running) if (!response.headersSent) response.setHeader("Connection", "close");
+    // Only a connection's last answer may say so: it ends the connection.
+    const last = new Map([...running].map((response) => [response.req.socket, response]));
+    for (const response of last.values()) if (!response.headersSent) response.setHeader("Connection", "close");
   });
   // Part of `close`. Node's own version also cuts off answers that were written but are not yet sent.
   server.closeIdleConnections = () => {
-    for (const socket of quiet) socket.destroy();
+    for (const [socket, requests] of connections) if (requests === 0) socket.destroy();
   };
 
   const serve = takeConnectionListener(server);
   const accept = (socket: Socket): void => {
-    quiet.add(socket);
-    socket.once("close", () => quiet.delete(socket));
+    connections.set(socket, 0);
+    socket.once("close", () => connections.delete(socket));
     serve(socket);
   };
   return { server, accept };

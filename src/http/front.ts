@@ -47,7 +47,9 @@ export function httpFront({ clock = systemClock, ...given }: FrontOptions = {}):
     const http1Side = http1(handler, limits, begun.signal);
     const acceptHttp2 = http2Acceptor(handler, limits, begun.signal);
     const unknown = new Set<Socket>();
-    begun.signal.addEventListener("abort", () => unknown.forEach((socket) => socket.destroy()));
+    begun.signal.addEventListener("abort", () => {
+      for (const socket of unknown) socket.destroy();
+    });
     server = http1Side.server;
     server.on("connection", (socket) => {
       sockets.add(socket);

@@ -1,13 +1,33 @@
-import type { ServiceImpl } from "@connectrpc/connect";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
+import type { Clock } from "../core/clock.ts";
 import { type Health, HealthCheckResponse_ServingStatus as Status } from "../gen/proto/grpc/health/v1/health_pb.ts";
 
 /** What tells whether this process should get calls. */
 export interface Readiness {
-  /** False while starting or draining, or when the store does not answer. */
+  /** False while draining, or when the store does not answer in time. */
   ready(): Promise<boolean>;
   /** Aborted when the process begins to drain. */
   readonly draining: AbortSignal;
+}
+
+/** A store that is silent for so long does not answer. */
+const patienceMs = 2000;
+
+/** @param ping resolves when the store answers. */
+export function readiness(ping: () => Promise<void>, clock: Clock, draining: AbortSignal): Readiness {
+  async function answers(): Promise<boolean> {
+    const enough = new AbortController();
+    const silent = clock.sleep(patienceMs, enough.signal).then(() => false);
+    try {
+      return await Promise.race([ping().then(() => true), silent]);
+    } catch {
+      return false;
+    } finally {
+      enough.abort();
+      silent.catch(() => undefined);
+    }
+  }
+  return { ready: async () => !draining.aborted && (await answers()), draining };
 }
 
 /** `grpc.health.v1.Health` for these services; the empty name is the server as a whole. */
@@ -26,7 +46,7 @@ export function healthService({ ready, draining }: Readiness, services: readonly
     async *watch({ service }, { signal }) {
       yield { status: known.has(service) ? await present() : Status.SERVICE_UNKNOWN };
       await aborted(AbortSignal.any([signal, draining]));
-      if (!signal.aborted) yield { status: Status.NOT_SERVING };
+      if (draining.aborted && known.has(service)) yield { status: Status.NOT_SERVING };
     },
   };
 }

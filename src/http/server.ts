@@ -1,8 +1,9 @@
-import cors from "@fastify/cors";
+import { cors as connectCors, type ServiceImpl } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
-import type { ServiceImpl } from "@connectrpc/connect";
+import cors from "@fastify/cors";
 import { fastify, type FastifyInstance } from "fastify";
 import type { Admit } from "../call/admit.ts";
+import type { Limits } from "../call/limit.ts";
 import type { Perform } from "../call/perform.ts";
 import type { Failure } from "../core/failure.ts";
 import { Health } from "../gen/proto/grpc/health/v1/health_pb.ts";
@@ -23,6 +24,7 @@ export interface ServerParts {
   readonly front: Front;
   readonly operations: OperationTable;
   readonly admit: Admit;
+  readonly anonymous: Limits["anonymous"];
   readonly perform: Perform;
   readonly readRequest: ReadRequest;
   readonly readiness: Readiness;
@@ -34,12 +36,22 @@ export interface ServerParts {
   readonly report: (failure: Failure, requestId: string) => void;
 }
 
+/** What pages of other origins may read of an answer, beside its body. */
+const exposedHeaders = [
+  ...["X-Request-Id", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotent-Replayed"],
+  ...connectCors.exposedHeaders,
+];
+
+/** Connect JSON as it comes by default, but bytes that are no UTF-8 are refused: otherwise they become U+FFFD. */
+const jsonOptions = { ignoreUnknownFields: true, textDecoder: new TextDecoder("utf-8", { fatal: true }) };
+
 /** All wire forms on one port: Connect, gRPC, gRPC-Web, v2, health and reflection. */
 export function httpServer(parts: ServerParts): FastifyInstance {
   const { front, readiness, bodyLimit, corsOrigins, probesOnly } = parts;
   const app = fastify({ serverFactory: front.serverFactory, logger: false, exposeHeadRoutes: false, forceCloseConnections: false });
   probes(app, readiness);
-  if (corsOrigins.length > 0) void app.register(cors, { origin: [...corsOrigins], exposedHeaders: ["X-Request-Id", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotent-Replayed"] });
+  // Without Origin an OPTIONS is a call like any other: it gets no answer of its own.
+  if (corsOrigins.length > 0) void app.register(cors, { origin: [...corsOrigins], exposedHeaders, strictPreflight: false });
 
   const connect = connectRoutes(parts);
   const served = probesOnly ? [] : services;
@@ -47,6 +59,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     requestGate: connect.requestGate,
     contextValues: connect.contextValues,
     readMaxBytes: bodyLimit,
+    jsonOptions,
     shutdownSignal: readiness.draining,
     routes(router) {
       router.service(Health, healthService(readiness, served.map(({ typeName }) => typeName)));
@@ -59,5 +72,12 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     },
   });
   if (!probesOnly) void app.register(async (scope) => v2Routes(scope, parts));
+  return app;
+}
+
+/** The operators' port: the probes alone, which answer there for as long as the process lives. */
+export function adminServer(readiness: Readiness): FastifyInstance {
+  const app = fastify({ logger: false, forceCloseConnections: true });
+  probes(app, readiness);
   return app;
 }

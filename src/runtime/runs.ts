@@ -1,154 +1,143 @@
-import type { Log } from "../core/log.ts";
 import type { Tx } from "../core/store.ts";
-import { fail } from "../core/tasks/lifecycle.ts";
-import type { Claimable, Task } from "../core/tasks/task.ts";
+import type { Claimable } from "../core/tasks/task.ts";
+import { claimTasks, giveBack } from "./claims.ts";
 import { beatMs, type Lease } from "./lease.ts";
-import { repeat } from "./repeat.ts";
-import { type RunParts, runTask } from "./run.ts";
+import { inTurn, repeat } from "./repeat.ts";
+import { openRoster } from "./roster.ts";
+import type { RunParts } from "./run.ts";
 
-/** The tasks that this process runs. */
+/** The work of this process. */
 export interface Runs {
-  /** Looks for tasks to run: after a wake-up, and by itself every second. */
+  /** Looks for tasks to run: after a wake-up, and by itself every second. Resolves when what there is room for is claimed. */
   wake(): Promise<void>;
   /** How many run here now. */
   size(): number;
-  /** Gives every run back, so that another process goes on with it. */
+  /** Gives every run back, so that another process goes on with it, and waits until the agents have cleaned up. */
   drain(): Promise<void>;
 }
 
 const sweepMs = 1_000;
+/** How often the process asks itself whether it could beat in time: that needs no database. */
+const watchMs = 1_000;
 /** Tasks claimed in one transaction. */
 const batchMax = 32;
-/** Claims in a row without an event, after which a task is taken for one that cannot be run. */
-const idleClaimsMax = 25;
-
-interface Run {
-  readonly fence: number;
-  readonly abort: AbortController;
-  readonly ended: Promise<void>;
-}
 
 /**
  * Claims and runs tasks, at most `concurrency` at once. Who runs a task is said by
- * its row alone (node and fence); a wake-up only makes this look sooner.
+ * its row alone (node and fence); a wake-up only makes this look sooner. Whatever
+ * fails here is tried again by the next sweep.
  */
 export function startRuns(parts: RunParts & { readonly lease: Lease; readonly concurrency: number }): Runs {
   const { store, clock, log, lease, concurrency } = parts;
-  const running = new Map<string, Run>();
   const stopping = new AbortController();
+  /** Claims go one after the other, so that the room for them is counted once. */
   const exclusive = inTurn();
+  /** Something may wait for the end of a run: for its room, or for another run of the same task. */
+  let waiting = false;
+  const roster = openRoster(parts, () => {
+    if (waiting) void wake().catch((cause: unknown) => log("error", "claiming failed", { cause }));
+  });
+  const room = (): number => Math.max(0, Math.min(batchMax, concurrency - roster.size()));
 
-  function start(task: Task): void {
-    const abort = new AbortController();
-    const ended = runTask(task, abort.signal, parts)
-      .catch((cause: unknown) => log("error", "a run failed", { taskId: task.id, cause }))
-      .then(() => {
-        if (running.get(task.id)?.abort === abort) running.delete(task.id);
-        if (!stopping.signal.aborted) void wake();
-      });
-    running.set(task.id, { fence: task.fence, abort, ended });
+  /** A change that is a beat too. What cannot be ours any more is given up: before it for want of beats, after it for want of a row. */
+  async function alive<T>(work: (tx: Tx, nodeId: string) => Promise<T>): Promise<T | null> {
+    giveUpLate();
+    const done = await lease.alive(work);
+    if (done === null) roster.abortAll("peers took this process for dead");
+    return done;
   }
 
+  function giveUpLate(): void {
+    if (lease.lapsed()) roster.abortAll("this process could not beat in time");
+  }
+
+  /** Claims and starts as many of these as there is room for; answers how many. */
   async function claim(candidates: readonly Claimable[]): Promise<number> {
-    const room = Math.min(batchMax, concurrency - running.size);
-    const batch = candidates.filter(({ id }) => !running.has(id)).slice(0, Math.max(0, room));
-    if (batch.length === 0 || stopping.signal.aborted) return 0;
-    const claimed = await store.change((tx) => claimAll(tx, batch, lease.nodeId(), clock.now()));
-    if (stopping.signal.aborted) await giveBack(claimed);
-    else claimed.forEach(start);
-    return claimed.length;
+    let rest = candidates.filter(({ id }) => !roster.has(id));
+    let count = 0;
+    while (rest.length > 0 && room() > 0 && !stopping.signal.aborted) {
+      const batch = rest.slice(0, room());
+      rest = rest.slice(batch.length);
+      const claimed = (await alive((tx, nodeId) => claimTasks(tx, batch, nodeId, clock.now()))) ?? [];
+      // A drain that has begun meanwhile gives them back.
+      if (!stopping.signal.aborted) claimed.forEach(roster.start);
+      count += claimed.length;
+    }
+    return count;
   }
 
+  /** Takes from the queue, the least-served accounts first. */
   async function fill(): Promise<void> {
-    while (running.size < concurrency && !stopping.signal.aborted) {
-      const candidates = await store.tasks.unowned(Math.min(batchMax, concurrency - running.size));
+    waiting = false;
+    while (room() > 0 && !stopping.signal.aborted) {
+      const candidates = await store.tasks.unowned(room() + roster.leaving());
+      waiting ||= candidates.some(({ id }) => roster.has(id));
       if ((await claim(candidates)) === 0) return;
     }
+    waiting = true;
   }
 
-  /** Tasks that nobody runs although their row names somebody: this process after a crash of a run, or a dead peer. */
+  /** Finds running tasks without a living owner: this process has let go of the run, or a peer is dead. */
   async function sweep(): Promise<void> {
     const mine = await store.tasks.owned([lease.nodeId()]);
     const fences = new Map(mine.map(({ id, fence }) => [id, fence]));
-    for (const [id, run] of running) if (fences.get(id) !== run.fence) run.abort.abort();
+    roster.keep((taskId, fence) => fences.get(taskId) === fence);
     await claim(mine);
     const dead = await lease.deadPeers();
-    const orphans = dead.length === 0 ? [] : await store.tasks.owned(dead);
+    const orphans = await store.tasks.owned(dead);
     await claim(orphans);
     for (const nodeId of dead) if (!orphans.some((task) => task.nodeId === nodeId)) await lease.forget(nodeId);
     await fill();
   }
 
-  async function giveBack(tasks: readonly { readonly id: string; readonly fence: number }[]): Promise<void> {
-    if (tasks.length === 0) return;
-    await store.change(async (tx) => {
-      for (const { id, fence } of tasks) await tx.tasks.advance(id, { now: clock.now(), when: { fence, status: "running" }, set: { nodeId: null, raiseFence: true } });
-    });
+  async function giveAllBack(): Promise<void> {
+    for (let mine = await store.tasks.owned([lease.nodeId()]); mine.length > 0; mine = mine.slice(batchMax)) {
+      const batch = mine.slice(0, batchMax);
+      await store.change((tx) => giveBack(tx, batch, clock.now()));
+    }
   }
 
-  const abortAll = (): void => running.forEach(({ abort }) => abort.abort());
+  let woken: Promise<void> | undefined;
+  function wake(): Promise<void> {
+    // A look that has not begun yet will see what this one would.
+    woken ??= exclusive(() => {
+      woken = undefined;
+      return fill();
+    });
+    return woken;
+  }
+
   const forgetNews = store.feed.onTask(({ taskId, fence, status }) => {
-    const run = running.get(taskId);
-    if (run && (run.fence !== fence || status !== "running")) run.abort.abort();
+    const ours = roster.fence(taskId);
+    // Fences only grow: what comes late and is older says nothing of this run.
+    if (ours !== undefined && (fence > ours || (fence === ours && status !== "running"))) roster.abort(taskId);
   });
 
-  let woken = false;
-  async function wake(): Promise<void> {
-    if (woken) return;
-    woken = true;
-    await exclusive(async () => {
-      woken = false;
-      await fill().catch(reportTo(log, "claiming failed"));
-    });
-  }
-
+  const every = (ms: number, work: () => Promise<void>) => repeat(clock, ms, stopping.signal, log, work);
   const loops = [
-    repeat(clock, sweepMs, stopping.signal, log, () => exclusive(sweep)),
-    repeat(clock, beatMs, stopping.signal, log, async () => {
-      if (!(await lease.beat())) abortAll();
+    every(sweepMs, async function sweepTasks() {
+      await exclusive(sweep);
+    }),
+    every(beatMs, async function beat() {
+      await alive(async () => true);
+    }),
+    every(watchMs, async function watchBeats() {
+      giveUpLate();
     }),
   ];
 
   return {
     wake,
-    size: () => running.size,
+    size: roster.size,
     async drain() {
+      const failed = (text: string) => (cause: unknown) => log("error", text, { cause });
       stopping.abort();
       forgetNews();
-      const given = [...running].map(([id, { fence }]) => ({ id, fence }));
-      abortAll();
-      await Promise.all([...[...running.values()].map(({ ended }) => ended), ...loops]);
-      await exclusive(() => giveBack(given));
-      await lease.release();
+      roster.abortAll("this process stops");
+      // Before the agents have cleaned up: the fence is raised, and another process need not wait for that.
+      await exclusive(giveAllBack).catch(failed("giving runs back failed"));
+      await Promise.all([roster.ended(), ...loops]);
+      await lease.forget(lease.nodeId()).catch(failed("leaving the peers failed"));
     },
   };
 }
-
-/** Claims what is still claimable of these; a task that was claimed too often without an event ends here. */
-async function claimAll(tx: Tx, candidates: readonly Claimable[], nodeId: string, now: number): Promise<readonly Task[]> {
-  const claimed: Task[] = [];
-  for (const { id, fence, nodeId: owner, claims } of candidates) {
-    const turn = claims === 0 ? ({ beginTurn: true } as const) : ({ addClaim: true } as const);
-    const when = { fence, nodeId: owner, status: "running" } as const;
-    const task = await tx.tasks.advance(id, { now, when, set: { nodeId, raiseFence: true, ...turn } });
-    if (!task) continue;
-    if (task.idleClaims < idleClaimsMax) claimed.push(task);
-    else {
-      const { set, events } = fail("internal", "The task was given up after it was begun again too often.");
-      await tx.tasks.advance(id, { now, when: { fence: task.fence }, set, events });
-    }
-  }
-  return claimed;
-}
-
-/** Runs pieces of work one after the other. */
-function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
-  let tail: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const result = tail.then(work);
-    tail = result.catch(() => undefined);
-    return result;
-  };
-}
-
-const reportTo = (log: Log, text: string) => (cause: unknown) => log("error", text, { cause });

@@ -5,7 +5,7 @@ import type { EventType, TaskEvent } from "../core/tasks/event.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { Said, Turn } from "./agent.ts";
 
-/** So much of what was said before is given to an agent. */
+/** So much of what was said in earlier turns is given to an agent. */
 const earlierMax = 200;
 const pageMax = 1000;
 
@@ -20,19 +20,21 @@ export interface OpenTurn {
 
 /** Reads what an agent needs for the turn that a task is in. */
 export async function openTurn(store: Tx, task: Task, clock: Clock, signal: AbortSignal): Promise<OpenTurn> {
-  const said = await store.events.list(task.id, { beforeSeq: task.consumedSeq + 1, order: "desc", limit: earlierMax, verbose: false });
-  const messages = said.filter((event) => event.type === "user_message" && event.seq > task.answeredSeq);
-  const scope: Scope = { accountId: task.accountId, spaceId: task.spaceId };
-  const project = task.projectId === null ? null : await store.projects.find(scope, task.projectId);
+  const { id, answeredSeq, consumedSeq } = task;
+  const before = answeredSeq === 0 ? [] : await store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false });
+  const since = await Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 }));
+  const messages = since.filter(({ type }) => type === "user_message");
+  // What was said at the end of the last turn stands among the messages that this one answers.
+  const earlier = [...before.toReversed(), ...since.filter(({ type }) => type !== "user_message")];
   return {
     turn: {
-      taskId: task.id,
+      taskId: id,
       title: task.title,
       locale: task.locale,
       profile: task.agentProfile,
-      instruction: project?.instruction ?? "",
-      earlier: said.filter((event) => !messages.includes(event)).toReversed().flatMap(saidIn),
-      messages: messages.toReversed().flatMap(saidIn).map(({ content }) => content),
+      instruction: await instructionOf(store, task),
+      earlier: earlier.flatMap(saidIn).slice(-earlierMax),
+      messages: messages.flatMap(saidIn).map(({ content }) => content),
       claim: task.claims,
       clock,
       signal,
@@ -41,14 +43,30 @@ export async function openTurn(store: Tx, task: Task, clock: Clock, signal: Abor
   };
 }
 
-async function countWritten(store: Tx, task: Task): Promise<number> {
+async function instructionOf(store: Tx, { projectId, accountId, spaceId }: Task): Promise<string> {
+  const scope: Scope = { accountId, spaceId };
+  const project = projectId === null ? null : await store.projects.find(scope, projectId);
+  return project?.instruction ?? "";
+}
+
+async function countWritten(store: Tx, { id, consumedSeq }: Task): Promise<number> {
   let written = 0;
-  for (let afterSeq = task.consumedSeq; ; ) {
-    const page = await store.events.list(task.id, { afterSeq, order: "asc", limit: pageMax, verbose: true });
-    written += page.filter(({ type }) => !notByAgent.has(type)).length;
+  for await (const { type } of eventsOf(store, id, { afterSeq: consumedSeq, verbose: true })) if (!notByAgent.has(type)) written += 1;
+  return written;
+}
+
+/** Events after a number, page by page. */
+async function* eventsOf(
+  store: Tx,
+  taskId: string,
+  { afterSeq, verbose = false, ...bound }: { readonly afterSeq: number; readonly beforeSeq?: number; readonly verbose?: boolean },
+): AsyncGenerator<TaskEvent, void, void> {
+  for (let from = afterSeq; ; ) {
+    const page = await store.events.list(taskId, { ...bound, afterSeq: from, order: "asc", limit: pageMax, verbose });
+    yield* page;
     const last = page.at(-1);
-    if (!last || page.length < pageMax) return written;
-    afterSeq = last.seq;
+    if (!last || page.length < pageMax) return;
+    from = last.seq;
   }
 }
 

@@ -12,7 +12,14 @@ export function auditRows(session: Session): AuditRows {
     noted: () => session.change?.note ?? {},
     async insert(entry) {
       const { requestId, spaceId, accountId, before, after, ...same } = entry;
-      const row = { ...same, request_id: requestId, space_id: spaceId, account_id: accountId, before: jsonOf(before), after: jsonOf(after) };
+      const row = {
+        ...same,
+        request_id: requestId,
+        space_id: spaceId,
+        account_id: accountId,
+        before: jsonOf(before),
+        after: jsonOf(after),
+      };
       await session.db.$executeRaw(insertInto("audit_event", [row]));
     },
   };

@@ -5,6 +5,7 @@ import type { Store, Tx } from "../core/store.ts";
 import { driverFailure, repetitions } from "./driver-failure.ts";
 import type { ToldFeed } from "./feed.ts";
 import type { Gate } from "./gate.ts";
+import { Misuse } from "./misuse.ts";
 import { rowsOf } from "./rows.ts";
 import { type Change, type Client, type Dialect, newChange } from "./session.ts";
 
@@ -24,6 +25,12 @@ interface Surroundings {
   readonly afterwards: (thrown: unknown) => void;
 }
 
+/** One attempt: whether it is under way, and what its work threw. */
+interface Mark {
+  open: boolean;
+  thrown: unknown;
+}
+
 /** Set explicitly: Prisma's own are 2 s of waiting and 5 s of running, and a busy machine passes them. */
 const limits = { maxWait: 10_000, timeout: 15_000 };
 
@@ -32,13 +39,17 @@ const patienceMs = 5000;
 
 /** Makes the store's `change`: one transaction at a time on SQLite, repeated where another was first. */
 export function changer(writer: Writer, { clock, random, feed, afterwards }: Surroundings): Store["change"] {
-  const within = new AsyncLocalStorage<{ open: boolean }>();
+  const within = new AsyncLocalStorage<Mark>();
 
-  async function once<T>(work: (tx: Tx) => Promise<T>, change: Change): Promise<T> {
-    const mark = { open: true };
+  async function once<T>(work: (tx: Tx) => Promise<T>, change: Change, mark: Mark): Promise<T> {
     const { client, dialect, gate } = writer;
+    const marked = (tx: Tx): Promise<T> =>
+      work(tx).catch((thrown: unknown) => {
+        mark.thrown = thrown;
+        throw thrown;
+      });
     try {
-      return await gate(() => client.$transaction((db) => within.run(mark, () => work(rowsOf({ db, dialect, change }))), limits));
+      return await gate(() => client.$transaction((db) => within.run(mark, () => marked(rowsOf({ db, dialect, change }))), limits));
     } finally {
       mark.open = false;
     }
@@ -49,18 +60,19 @@ export function changer(writer: Writer, { clock, random, feed, afterwards }: Sur
     const started = clock.monotonic();
     for (let attempt = 1; ; attempt += 1) {
       const change = newChange();
+      const mark: Mark = { open: true, thrown: undefined };
       try {
-        return { result: await once(work, change), change };
+        return { result: await once(work, change, mark), change };
       } catch (thrown) {
         const patient = attempt <= repetitions(thrown) && clock.monotonic() - started < patienceMs;
-        if (!patient) throw driverFailure(thrown);
+        if (!patient) throw driverFailure(thrown, mark.thrown);
         await clock.sleep(backoffMs(attempt, random));
       }
     }
   }
 
   return async (work) => {
-    if (within.getStore()?.open) throw new Error("a change within a change: pass on its tx instead");
+    if (within.getStore()?.open) throw new Misuse("a change within a change: pass on its tx instead");
     const { result, change } = await repeated(work);
     feed.tell(change);
     for (const follow of change.after) await Promise.try(follow).catch(afterwards);

@@ -1,4 +1,5 @@
 import { Failure } from "../core/failure.ts";
+import { Misuse } from "./misuse.ts";
 
 /** What Prisma and its driver adapters say of an error, as far as it is read here. */
 interface DriverError {
@@ -41,15 +42,24 @@ export function repetitions(thrown: unknown): number {
 /** True for SQLite's lock in another process's hands. */
 export const isBusy = (thrown: unknown): boolean => marksOf(thrown).some((mark) => busy.has(mark));
 
+/** True for what Prisma throws; a pool's own errors, for instance, are plain ones. */
+const byPrisma = (thrown: unknown): boolean => thrown instanceof Error && /^(PrismaClient|DriverAdapterError)/.test(thrown.name);
+
 /**
- * What leaves the store: refusals as they are, all else without its text, which
- * may quote rows and statements and is for the process log alone.
+ * What leaves the store: refusals, and a caller's mistakes and errors, as they are;
+ * all else without its text, which may quote rows and statements and is for the
+ * process log alone.
+ *
+ * @param ofCaller what the caller's own work threw, if it did.
  */
-export function driverFailure(thrown: unknown): Failure {
-  if (thrown instanceof Failure) return thrown;
+export function driverFailure(thrown: unknown, ofCaller?: unknown): unknown {
+  if (thrown instanceof Failure || thrown instanceof Misuse) return thrown;
+  if (thrown === ofCaller && !byPrisma(thrown)) return thrown;
   const marks = marksOf(thrown);
   const unavailable = marks.some((mark) => away.has(mark) || conflicts.has(mark) || busy.has(mark) || awayState.test(String(mark)));
-  if (unavailable) return new Failure("unavailable", "the database is not available, try again", { cause: thrown, retryAfter: 1 });
+  if (unavailable || !byPrisma(thrown)) {
+    return new Failure("unavailable", "the database is not available, try again", { cause: thrown, retryAfter: 1 });
+  }
   return new Failure("internal", "internal error", { cause: thrown });
 }
 

@@ -1,5 +1,6 @@
 import type { AuditNote } from "../core/audit/audit.ts";
 import type { TaskNews } from "../core/store.ts";
+import { Misuse } from "./misuse.ts";
 import type { Prisma, PrismaClient } from "../gen/prisma/sqlite/client.ts";
 
 /** Where rows are read and written: a transaction, or a connection that only reads. */
@@ -29,8 +30,8 @@ export interface Session {
 /** A change that has done nothing yet. */
 export const newChange = (): Change => ({ news: new Map(), jobKinds: new Set(), note: {}, after: [] });
 
-/** The change that a session is in. @throws Error outside one: the caller forgot `store.change`. */
+/** The change that a session is in. @throws Misuse outside one: the caller forgot `store.change`. */
 export function changeOf({ change }: Session): Change {
-  if (change === null) throw new Error("only a change may do this: call it in store.change()");
+  if (change === null) throw new Misuse("only a change may do this: call it in store.change()");
   return change;
 }

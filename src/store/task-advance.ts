@@ -1,6 +1,7 @@
 import type { NewEvent } from "../core/tasks/event.ts";
 import type { Advance, Task, TaskChanges } from "../core/tasks/task.ts";
 import { appendEvents } from "./event.ts";
+import { Misuse } from "./misuse.ts";
 import { changeOf, type Session } from "./session.ts";
 import { all, assignments, join, type Sql, sql } from "./sql.ts";
 import { taskColumns, taskOf, type TaskRow } from "./task-row.ts";
@@ -65,6 +66,6 @@ function guards(id: string, { fence, nodeId, status, consumed }: Advance["when"]
 function checkMessage({ set, events = [] }: Advance): void {
   const [first, ...others] = events.map(({ type }) => type === "user_message");
   if ((first ?? false) !== (set?.addsMessage ?? false) || others.includes(true)) {
-    throw new Error("a user_message comes first, alone, and with addsMessage");
+    throw new Misuse("a user_message comes first, alone, and with addsMessage");
   }
 }

@@ -4,7 +4,16 @@ import { assignments, join, sql } from "./sql.ts";
 import { taskColumns, type TaskRow } from "./task-row.ts";
 
 /** What no tombstone keeps. */
-const blank: Partial<Task> = { agentProfile: "", locale: "", references: [], clientId: null, apiKeyId: null, nodeId: null, hidden: false, credits: 0 };
+const blank: Partial<Task> = {
+  agentProfile: "",
+  locale: "",
+  references: [],
+  clientId: null,
+  apiKeyId: null,
+  nodeId: null,
+  hidden: false,
+  credits: 0,
+};
 
 /** What a team's tombstone keeps for its exports, and a personal space has no use for. */
 const blankPersonal: Partial<Task> = { title: "", type: "standard", status: "stopped", shareVisibility: "private", projectId: null };

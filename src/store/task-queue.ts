@@ -38,4 +38,9 @@ export function queueOf({ db }: Session): Pick<TaskRows, "unowned" | "owned" | "
   };
 }
 
-const claimableOf = ({ id, fence, node_id, claims }: ClaimableRow): Claimable => ({ id, fence: numberOf(fence), nodeId: node_id, claims: numberOf(claims) });
+const claimableOf = ({ id, fence, node_id, claims }: ClaimableRow): Claimable => ({
+  id,
+  fence: numberOf(fence),
+  nodeId: node_id,
+  claims: numberOf(claims),
+});

@@ -8,7 +8,10 @@ type Methods = Readonly<Record<string, unknown>>;
  * the change's to do, which has to know the driver's error to try again.
  */
 export function translated<T extends object>(aggregates: T): T {
-  const pairs = Object.entries(aggregates).map(([name, rows]: [string, unknown]) => [name, isMethods(rows) ? translatedMethods(rows) : rows]);
+  const pairs = Object.entries(aggregates).map(([name, rows]: [string, unknown]) => [
+    name,
+    isMethods(rows) ? translatedMethods(rows) : rows,
+  ]);
   // Name by name the methods are those that came in, with another failure.
   return Object.fromEntries(pairs) as T;
 }

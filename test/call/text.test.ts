@@ -6,11 +6,16 @@ import { compileReader } from "../../src/http/v2/reader.ts";
 import { fixtureType } from "../http/v2/fixture/every-kind.ts";
 
 const everyKind = fixtureType("EveryKind");
-const refusal = (path: string) => expect.objectContaining({ reason: "invalid", message: `${path}: must not contain U+0000 or a lone surrogate` });
+const refusal = (path: string) =>
+  expect.objectContaining({ reason: "invalid", message: `${path}: must not contain U+0000 or a lone surrogate` });
 
 describe("text", () => {
   test("of every language passes, with surrogates in pairs", () => {
-    const message = create(everyKind, { someText: "日本語 😀 \u0001 \uffff", labels: { "😀": "ok" }, schema: { a: ["😀", null, 1, true] } });
+    const message = create(everyKind, {
+      someText: "日本語 😀 \u0001 \uffff",
+      labels: { "😀": "ok" },
+      schema: { a: ["😀", null, 1, true] },
+    });
     expect(() => checkText(everyKind, message)).not.toThrow();
   });
 

@@ -225,6 +225,31 @@ describe("a drain", () => {
     await drained;
   });
 
+  test("answers all requests that a connection sent at once", async () => {
+    const { handler, next } = held();
+    await using service = await open(handler);
+    const socket = raw(service.port);
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const responses: ServerResponse[] = [];
+    for (const path of ["/1", "/2", "/3"]) {
+      const call = next();
+      socket.write(get(path));
+      responses.push((await call)[1]);
+    }
+    responses[0]?.end("one;");
+    await once(socket, "data");
+    const drained = service.front.drain(60);
+    responses[1]?.end("two;");
+    responses[2]?.end("three;");
+    expect((await text(socket)).match(/\r\nConnection: .*|[a-z]+;/g)).toEqual([
+      "\r\nConnection: keep-alive",
+      "two;",
+      "\r\nConnection: close",
+      "three;",
+    ]);
+    await drained;
+  });
+
   test("does not cut off an answer that is written but not yet sent", async () => {
     const size = 32 * 2 ** 20;
     const { handler, next } = held();
@@ -274,8 +299,11 @@ describe("a drain", () => {
   test("destroys at the deadline what does not end", async () => {
     const deadline = Promise.withResolvers<void>();
     const asked: number[] = [];
-    const clock = { ...systemClock, sleep: (ms: number) => (asked.push(ms), deadline.promise) };
-    await using service = await open((_request, response) => void response.write("open;"), { clock });
+    const sleep = (ms: number) => {
+      asked.push(ms);
+      return deadline.promise;
+    };
+    await using service = await open((_request, response) => void response.write("open;"), { clock: { ...systemClock, sleep } });
     const overHttp1 = await answerOf(get(`http://127.0.0.1:${service.port}/`));
     const client = session(service.port);
     const overHttp2 = client.request({ ":path": "/" });

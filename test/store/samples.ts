@@ -105,7 +105,13 @@ export async function putPeople(store: Store): Promise<void> {
   });
 }
 
-export const sampleReplay = (members: Partial<ReplayKey> = {}): ReplayKey => ({ ...ann, clientId: "", operation: "o", key: newId("key"), ...members });
+export const sampleReplay = (members: Partial<ReplayKey> = {}): ReplayKey => ({
+  ...ann,
+  clientId: "",
+  operation: "o",
+  key: newId("key"),
+  ...members,
+});
 
 export const sampleAudit = (members: Partial<AuditEntry> = {}): AuditEntry => ({
   id: newId("audit"),

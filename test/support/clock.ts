@@ -23,7 +23,9 @@ export function movableClock(start = 1_790_000_000_000): MovableClock {
       pass(ms);
       await new Promise((resolve) => setImmediate(resolve));
     },
-    set: (to) => void (now = to),
+    set(to) {
+      now = to;
+    },
     pass,
   };
 }

@@ -2,8 +2,10 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { PrismaPg } from "@prisma/adapter-pg";
-import { describe, inject } from "vitest";
+import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
+import { afterAll, beforeAll, describe, inject } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
@@ -48,6 +50,27 @@ export async function openTestStore(kind: DatabaseKind, options: Partial<Omit<St
   };
 }
 
+/** A store that the tests of a suite share: for those that keep to rows of their own. */
+export function storeOfSuite(kind: DatabaseKind, options?: Parameters<typeof openTestStore>[1]): Pick<TestStore, "store" | "url"> {
+  let opened: TestStore | undefined;
+  const shared = (): TestStore => {
+    if (opened === undefined) throw new Error("the suite has not begun");
+    return opened;
+  };
+  beforeAll(async () => {
+    opened = await openTestStore(kind, options);
+  });
+  afterAll(() => opened?.[Symbol.asyncDispose]());
+  return {
+    get store() {
+      return shared().store;
+    },
+    get url() {
+      return shared().url;
+    },
+  };
+}
+
 /**
  * The URL of a fresh database, for tests that start processes. PostgreSQL's is migrated
  * unless it is to be empty; SQLite's file is not there yet.
@@ -71,17 +94,23 @@ async function freshCopy(template: string): Promise<TestDatabase> {
   const url = new URL(postgresTemplate);
   url.pathname = "/postgres";
   const server = url.href;
-  await runOn(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await runOn(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   url.pathname = `/${name}`;
   return { kind: "postgresql", url: url.href, [Symbol.asyncDispose]: () => runOn(server, `DROP DATABASE ${name} WITH (FORCE)`) };
 }
 
 /** Runs one statement on a connection of its own. */
 export async function runOn(url: string, statement: string): Promise<void> {
-  const adapter = await new PrismaPg({ connectionString: url, max: 1 }).connect();
-  try {
-    await adapter.executeScript(statement);
-  } finally {
-    await adapter.dispose();
-  }
+  const adapter = await connect(url);
+  await adapter.executeScript(statement).finally(() => adapter.dispose());
 }
+
+/** What a query finds, read past the store. */
+export async function rowsIn(url: string, query: string): Promise<Record<string, unknown>[]> {
+  const adapter = await connect(url);
+  const { columnNames, rows } = await adapter.queryRaw({ sql: query, args: [], argTypes: [] }).finally(() => adapter.dispose());
+  return rows.map((row) => Object.fromEntries(columnNames.map((name, index) => [name, row[index]])));
+}
+
+const connect = (url: string): Promise<SqlDriverAdapter> =>
+  url.startsWith("file:") ? new PrismaBetterSqlite3({ url }).connect() : new PrismaPg({ connectionString: url, max: 1 }).connect();

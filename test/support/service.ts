@@ -32,6 +32,8 @@ export interface PersonOptions {
   readonly with?: Person;
   /** The same account with another key: in another team, or, together with `with`, in that one's. */
   readonly as?: Person;
+  /** False: the key is left of somebody who never was a member. */
+  readonly member?: boolean;
   readonly personal?: boolean;
   readonly kind?: KeyKind;
   readonly expiresAt?: number;
@@ -135,7 +137,7 @@ interface Made {
 
 /** Account, space, team and membership, as far as they are not there yet. */
 async function insertPerson({ accounts }: Tx, made: Made, options: PersonOptions): Promise<void> {
-  const { role = "owner", with: colleague, as: self, personal = false } = options;
+  const { role = "owner", with: colleague, as: self, personal = false, member = true } = options;
   const { accountId, spaceId, createdAt } = made;
   people += 1;
   const email = `person-${people}-${systemIds.short()}@example.com`.toLowerCase();
@@ -145,6 +147,6 @@ async function insertPerson({ accounts }: Tx, made: Made, options: PersonOptions
     await accounts.insertSpace({ id: spaceId, kind: personal ? "personal" : "team", createdAt, accountId: personal ? accountId : null });
     if (!personal) await accounts.insertTeam({ id: teamId, spaceId, name: `Team ${spaceId}`, createdAt });
   }
-  if (personal || (self && self.spaceId === colleague?.spaceId)) return;
+  if (personal || !member || (self && self.spaceId === colleague?.spaceId)) return;
   await accounts.insertMember({ id: systemIds.short(), teamId, spaceId, accountId, email, role, status: "active", createdAt });
 }

@@ -15,7 +15,7 @@ export function transportOf(wire: RpcWire, baseUrl: string, headers: Readonly<Re
   const options = { baseUrl, interceptors: [addHeaders] };
   switch (wire) {
     case "connect-json":
-      return createConnectTransport({ ...options, httpVersion: "1.1" });
+      return createConnectTransport({ ...options, httpVersion: "1.1", useBinaryFormat: false });
     case "connect-binary":
       return createConnectTransport({ ...options, httpVersion: "2", useBinaryFormat: true });
     case "grpc":

@@ -56,7 +56,14 @@ function readMembers(desc: DescMessage, fields: ReadonlyMap<string, FieldReader>
 }
 
 function fieldSetter(field: DescField, mode: Mode): FieldReader["set"] {
-  if (mode === "query") return querySetter(field);
+  const set = mode === "query" ? querySetter(field) : bodySetter(field);
+  if (!wireOf(field).emptyIsAbsent) return set;
+  return (message, json) => {
+    if (json !== "") set(message, json);
+  };
+}
+
+function bodySetter(field: DescField): FieldReader["set"] {
   const { localName } = field;
   const read = fieldReader(field);
   if (field.oneof) return oneofSetter(field.oneof, field, read);

@@ -4,7 +4,7 @@ import type { Admission, Admit, Request } from "../../call/admit.ts";
 import type { Perform } from "../../call/perform.ts";
 import { Failure, failureOf } from "../../core/failure.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
-import { callHeaders, rateHeaders, replayHeaders, retryHeaders } from "../answer-headers.ts";
+import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
 import { v2Answers } from "../failure.ts";
 import type { ReadRequest } from "../request.ts";
 import { compileReader } from "./reader.ts";
@@ -74,7 +74,7 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
     const requestId = (request.v2?.request ?? begin(request)).requestId;
     parts.report(failure, requestId);
     const { status, code } = v2Answers[failure.reason];
-    for (const [name, value] of retryHeaders(failure)) reply.header(name, value);
+    for (const [name, value] of refusalHeaders(failure)) reply.header(name, value);
     return send(reply, requestId, status, JSON.stringify({ ok: false, request_id: requestId, error: { code, message: failure.message } }));
   }
 
@@ -86,8 +86,8 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
       throw new Failure("wrong_method", `${operation.name} takes ${operation.change ? "POST" : "POST or GET"}`);
     }
     const admission = await parts.admit(operation, head);
-    if (foreignTypes.test(request.headers["content-type"] ?? "")) throw new Failure("unsupported_media", "the body must be JSON");
     for (const [name, value] of rateHeaders(admission.rate)) reply.header(name, value);
+    if (foreignTypes.test(request.headers["content-type"] ?? "")) throw new Failure("unsupported_media", "the body must be JSON");
     request.v2 = { request: head, admission };
   }
 

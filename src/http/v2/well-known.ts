@@ -36,10 +36,10 @@ function readStruct(json: JsonValue): JsonObject {
 
 function readValue(json: JsonValue): Value {
   checkNumbers(json);
-  return valueOf(json);
+  return toValue(json);
 }
 
-function valueOf(json: JsonValue): Value {
+function toValue(json: JsonValue): Value {
   return create(ValueSchema, { kind: kindOf(json) });
 }
 
@@ -48,9 +48,9 @@ function kindOf(json: JsonValue): Exclude<Value["kind"], { case: undefined }> {
   if (typeof json === "string") return { case: "stringValue", value: json };
   if (typeof json === "number") return { case: "numberValue", value: json };
   if (typeof json === "boolean") return { case: "boolValue", value: json };
-  if (Array.isArray(json)) return { case: "listValue", value: create(ListValueSchema, { values: json.map(valueOf) }) };
+  if (Array.isArray(json)) return { case: "listValue", value: create(ListValueSchema, { values: json.map(toValue) }) };
   // fromEntries defines members, so that `__proto__` is one like any other.
-  const fields = Object.fromEntries(Object.entries(json).map(([key, inner]) => [key, valueOf(inner)]));
+  const fields = Object.fromEntries(Object.entries(json).map(([key, inner]) => [key, toValue(inner)]));
   return { case: "structValue", value: create(StructSchema, { fields }) };
 }
 

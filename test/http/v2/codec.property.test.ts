@@ -52,12 +52,12 @@ function element(field: DescField, depth: number): fc.Arbitrary<unknown> {
   if (field.message.typeName === "google.protobuf.Struct") return jsonObject;
   if (field.message.typeName === "google.protobuf.Timestamp") return fc.integer({ min: 0, max: 2 ** 41 }).map(timestampFromMs);
   // A field's null is an absent one, so a Value that is null does not come back.
-  if (field.message.typeName === "google.protobuf.Value") return json.filter((value) => value !== null).map(valueOf);
+  if (field.message.typeName === "google.protobuf.Value") return json.filter((value) => value !== null).map(toValue);
   return message(field.message, depth - 1);
 }
 
 const readFixture = compileReader(everyKind);
-const valueOf = (value: JsonValue): unknown => (readFixture({ result: value }, "body") as unknown as { result: unknown }).result;
+const toValue = (value: JsonValue): unknown => (readFixture({ result: value }, "body") as unknown as { result: unknown }).result;
 
 function member(of: DescField | DescOneof, depth: number): fc.Arbitrary<unknown> {
   if (of.kind === "oneof") {
@@ -65,7 +65,8 @@ function member(of: DescField | DescOneof, depth: number): fc.Arbitrary<unknown>
     return fc.oneof(fc.constant({ case: undefined }), ...cases);
   }
   if (of.fieldKind === "list") return depth > 0 || !of.message ? fc.array(element(of, depth), { maxLength: 3 }) : fc.constant([]);
-  if (of.fieldKind === "map") return fc.dictionary(fc.string({ maxLength: 4 }), element(of, depth), { maxKeys: 3 }).map((map) => ({ ...map }));
+  if (of.fieldKind === "map")
+    return fc.dictionary(fc.string({ maxLength: 4 }), element(of, depth), { maxKeys: 3 }).map((map) => ({ ...map }));
   if (of.fieldKind === "message" && depth <= 0) return fc.constant(undefined);
   return of.presence === 2 ? element(of, depth) : fc.option(element(of, depth), { nil: undefined });
 }
@@ -101,7 +102,10 @@ describe("any message", () => {
 
 describe("hostile JSON", () => {
   const names = everyKind.fields.flatMap(({ name, localName }) => [name, localName]);
-  const key = fc.oneof(fc.constantFrom(...names, "__proto__", "constructor", "prototype", "hasOwnProperty", "$typeName", "type", "text"), fc.string());
+  const key = fc.oneof(
+    fc.constantFrom(...names, "__proto__", "constructor", "prototype", "hasOwnProperty", "$typeName", "type", "text"),
+    fc.string(),
+  );
   const { value } = fc.letrec((tie) => ({
     leaf: fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constantFrom(1e308, -0, 2 ** 53, "NaN", "\ud800", "text", "red")),
     value: fc.oneof({ maxDepth: 5 }, tie("leaf"), fc.array(tie("value"), { maxLength: 3 }), tie("object")),
@@ -113,9 +117,9 @@ describe("hostile JSON", () => {
     fc.assert(
       fc.property(value, (given) => {
         const read = settled(() => readFixture(parseBody(Buffer.from(JSON.stringify(given))), mode));
-        if (read instanceof Error) return expect(read).toBeInstanceOf(Failure);
-        expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
-        expect(settled(() => checkText(everyKind, read)) ?? new Failure("invalid", "")).toBeInstanceOf(Failure);
+        const checked = read instanceof Error ? read : settled(() => checkText(everyKind, read));
+        expect(checked === undefined || checked instanceof Failure).toBe(true);
+        expect(read instanceof Error || Object.getPrototypeOf(read) === Object.prototype).toBe(true);
       }),
       { numRuns: 1000 },
     );
@@ -125,8 +129,10 @@ describe("hostile JSON", () => {
 
 describe("any text", () => {
   // Pieces that make nearly-JSON far more often than random characters do.
-  const pieces = ["{", "}", "[", "]", ":", ",", '"', "\\", "\\u", "0", "-", "1.", "e", "true", "nul", "null", "//", "/*", " ", "\n", "\r", "\t", "é", "\u2028", "\ufeff", "\0", "a"];
-  const text = fc.array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: "binary", maxLength: 2 })), { maxLength: 12 }).map((parts) => parts.join(""));
+  const pieces = [...'{}[]:,"\\0-e \n\r\té\u2028\ufeff\0a', "\\u", "1.", "true", "nul", "null", "//", "/*"];
+  const text = fc
+    .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: "binary", maxLength: 2 })), { maxLength: 12 })
+    .map((parts) => parts.join(""));
 
   test("is what JSON.parse makes of it, or a refusal with its place", () => {
     fc.assert(
@@ -134,7 +140,8 @@ describe("any text", () => {
         const read = settled(() => parseBody(Buffer.from(given)));
         const plain = given.replace(/^\ufeff/, "");
         const expected = /^[ \t\r\n]*$/.test(plain) ? {} : settled(() => JSON.parse(plain));
-        if (expected instanceof SyntaxError) expect(read).toMatchObject({ message: expect.stringMatching(/JSON: line \d+, column \d+: [a-zA-Z ]+$/) });
+        if (expected instanceof SyntaxError)
+          expect(read).toMatchObject({ message: expect.stringMatching(/JSON: line \d+, column \d+: [a-zA-Z ]+$/) });
         else expect(read).toEqual(expected);
       }),
       { numRuns: 5000 },

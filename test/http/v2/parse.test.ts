@@ -55,7 +55,9 @@ describe("a body", () => {
   });
 
   test("is never quoted in the answer", () => {
-    expect(() => parseBody(bytes('{"password": hunter2 }'))).toThrow(expect.objectContaining({ message: expect.not.stringContaining("hunter2") }));
+    expect(() => parseBody(bytes('{"password": hunter2 }'))).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining("hunter2") }),
+    );
   });
 });
 

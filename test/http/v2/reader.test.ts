@@ -1,7 +1,8 @@
 import { create, type JsonValue } from "@bufbuild/protobuf";
-import { timestampFromMs, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { TimestampSchema, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import { CreateTaskRequestSchema, ListTasksRequestSchema } from "../../../src/gen/proto/task/v2/task_service_pb.ts";
+import { PublishWebsiteRequestSchema, UpdateWebsiteRequestSchema } from "../../../src/gen/proto/website/v2/website_service_pb.ts";
 import { compileReader } from "../../../src/http/v2/reader.ts";
 import { compileBareWriter } from "../../../src/http/v2/writer.ts";
 import { fixtureType } from "./fixture/every-kind.ts";
@@ -10,6 +11,19 @@ const everyKind = fixtureType("EveryKind");
 const read = compileReader(everyKind);
 const body = (json: JsonValue) => read(json, "body");
 const query = (json: JsonValue) => read(json, "query");
+
+describe("an empty string where the schema says that it is none", () => {
+  const publish = compileReader(PublishWebsiteRequestSchema);
+  const update = compileReader(UpdateWebsiteRequestSchema);
+
+  test("is an absent visibility to website.publish (contract/v2.md 8.31)", () => {
+    expect(publish({ visibility: "" }, "body")).toEqual(create(PublishWebsiteRequestSchema));
+  });
+
+  test("is no word to website.update (contract/v2.md 8.32)", () => {
+    expect(() => update({ visibility: "" }, "body")).toThrow("visibility: must be one of");
+  });
+});
 
 describe("a body", () => {
   test("gives the message that protobuf would make for an empty object", () => {
@@ -74,6 +88,10 @@ describe("a body", () => {
     });
   });
 
+  test("has no negative zero in a whole number", () => {
+    expect(body({ count: -0 })).toEqual(create(everyKind, { count: 0 }));
+  });
+
   test("takes a string for a list with one text part", () => {
     const message = compileReader(CreateTaskRequestSchema)({ message: { content: "Hello" } }, "body");
     expect(message.message?.content).toMatchObject([{ type: 1, text: "Hello" }]);
@@ -89,7 +107,9 @@ describe("a body", () => {
 
   test("keeps __proto__ as an ordinary key of maps and plain JSON", () => {
     const message = body(JSON.parse('{"labels":{"__proto__":"x"},"schema":{"__proto__":{"y":1}},"result":{"__proto__":1}}'));
-    expect(compileBareWriter(everyKind)(message)).toMatch(/"labels":{"__proto__":"x"}.*"schema":{"__proto__":{"y":1}}.*"result":{"__proto__":1}/);
+    expect(compileBareWriter(everyKind)(message)).toMatch(
+      /"labels":{"__proto__":"x"}.*"schema":{"__proto__":{"y":1}}.*"result":{"__proto__":1}/,
+    );
     expect("y" in {}).toBe(false);
   });
 

@@ -67,7 +67,14 @@ describe("a member", () => {
         blob: new Uint8Array([0, 1, 2]),
         sharedAt: create(TimestampSchema, { seconds: 1_767_323_045n, nanos: 6_000_000 }),
       }),
-    ).toMatchObject({ created_at: 1_790_000_000_123, mark: 7, color: "dark_blue", level: "LEVEL_LOW", blob: "AAEC", shared_at: "2026-01-02T03:04:05.006Z" });
+    ).toMatchObject({
+      created_at: 1_790_000_000_123,
+      mark: 7,
+      color: "dark_blue",
+      level: "LEVEL_LOW",
+      blob: "AAEC",
+      shared_at: "2026-01-02T03:04:05.006Z",
+    });
   });
 
   test("of a oneof stands under its own name", () => {
@@ -78,7 +85,9 @@ describe("a member", () => {
 
   test("of type Value is the JSON it stands for, and null when nobody set its kind", () => {
     const value = (kind: unknown) => ({ $typeName: "google.protobuf.Value", kind });
-    expect(written({ result: value({ case: "listValue", value: { values: [value({ case: "numberValue", value: 1 })] } }) })).toMatchObject({ result: [1] });
+    expect(written({ result: value({ case: "listValue", value: { values: [value({ case: "numberValue", value: 1 })] } }) })).toMatchObject({
+      result: [1],
+    });
     expect(written({ result: value({ case: undefined }) })).toMatchObject({ result: null });
   });
 
@@ -101,6 +110,8 @@ describe("an answer", () => {
   });
 
   test("has ok and request_id once, and from the envelope", () => {
-    expect(answer(fixtureType("Answer"), { ok: false, requestId: "other", teamUserId: "u" })).toBe('{"ok":true,"request_id":"req_1","team_user_id":"u"}');
+    expect(answer(fixtureType("Answer"), { ok: false, requestId: "other", teamUserId: "u" })).toBe(
+      '{"ok":true,"request_id":"req_1","team_user_id":"u"}',
+    );
   });
 });

@@ -1,0 +1,134 @@
+import { existsSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Checkout, copyCheckout, freePort } from "./checkout.ts";
+
+const onlyKey = /^sk-[A-Za-z0-9_-]{49}\n$/;
+
+let checkout: Checkout;
+beforeAll(() => {
+  checkout = copyCheckout();
+});
+afterAll(() => checkout[Symbol.dispose]());
+
+/** `npm run --silent key`, as the README has it. */
+const newKey = (dataDir: string, ...words: string[]) =>
+  checkout.npm(["run", "--silent", "key", "--", ...words], { DATA_DIR: dataDir }).ended;
+
+interface Serving extends AsyncDisposable {
+  call(key: string, operation: string, body?: unknown): Promise<number>;
+}
+
+async function serve(dataDir: string): Promise<Serving> {
+  const port = await freePort();
+  const server = checkout.npm(["start"], { PORT: `${port}`, DATA_DIR: dataDir, RATE_LIMITS: "off" });
+  await server.says(/"msg":"ready"/);
+  return {
+    async call(key, operation, body = {}) {
+      const url = `http://127.0.0.1:${port}/v2/${operation}`;
+      const answer = await fetch(url, { method: "POST", headers: { "x-service-api-key": key }, body: JSON.stringify(body) });
+      await answer.arrayBuffer();
+      return answer.status;
+    },
+    async [Symbol.asyncDispose]() {
+      server.child.kill("SIGTERM");
+      await server.ended;
+    },
+  };
+}
+
+/** Runs `work` for each item, so many at a time. */
+async function inLanes<T, R>(items: readonly T[], lanes: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const left = items.entries();
+  const lane = async () => {
+    for (const [index, item] of left) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return results;
+}
+
+describe("npm run key", () => {
+  test("prints exactly the key, before any start; the start then makes no account and shows no other key", async () => {
+    const made = await newKey("before", "--name", "laptop");
+    expect(made).toMatchObject({ code: 0, out: expect.stringMatching(onlyKey) });
+    await using server = await serve("before");
+    expect(await server.call(made.out.trim(), "user.me")).toBe(200);
+    expect(existsSync(checkout.path("before/first-key"))).toBe(false);
+  });
+
+  test.each([
+    { why: "no name", words: [] },
+    { why: "an empty name", words: ["--name"] },
+    { why: "an unknown option", words: ["--name", "x", "--colour", "red"] },
+    { why: "an unknown kind", words: ["--name", "x", "--kind", "root"] },
+    { why: "words left over", words: ["--name", "x", "y"] },
+  ])("explains itself with exit code 2: $why", async ({ words }) => {
+    const { code, out, err } = await newKey("usage", ...words);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("usage: npm run --silent key -- --name NAME");
+    expect(existsSync(checkout.path("usage"))).toBe(false);
+  });
+
+  test.each([
+    { why: "nobody of that address", words: ["--user", "nobody@example.com"], says: "nobody@example.com" },
+    { why: "no such team", words: ["--team", "no such team"], says: '"no such team"' },
+    { why: "a name of blanks", words: ["--name", "  "], says: "name: must have" },
+  ])("refuses with exit code 1 and nothing on standard output: $why", async ({ words, says }) => {
+    const { code, out, err } = await newKey("refused", "--name", "x", ...words);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain(says);
+    expect(err).not.toMatch(/\bat .*\.ts:/);
+  });
+
+  test("serves several at once from a checkout that is not set up yet", async () => {
+    using fresh = copyCheckout({ generated: false });
+    const runs = Array.from({ length: 4 }, (_, i) => fresh.npm(["run", "--silent", "key", "--", "--name", `${i}`]).ended);
+    const made = await Promise.all(runs);
+    for (const run of made) expect(run).toMatchObject({ code: 0, out: expect.stringMatching(onlyKey) });
+    expect(new Set(made.map(({ out }) => out)).size).toBe(4);
+  });
+});
+
+describe("40 keys, eight at a time, while the server is under load", () => {
+  test("none is lost, and no call fails", async () => {
+    const first = (await newKey("load", "--name", "load")).out.trim();
+    await using server = await serve("load");
+    const statuses = new Map<string, number>();
+    let over = false;
+    const load = ["user.me", "project.list", "project.create", "task.create"].map(async (operation) => {
+      const body = { "project.create": { name: "n" }, "task.create": { message: { content: "What is 12 * 4?" } } }[operation] ?? {};
+      // Writes are paced by the disk; nobody else slows this down.
+      for (let calls = 0; !over && calls < 900; calls += 1) {
+        const outcome = `${operation} ${await server.call(first, operation, body)}`;
+        statuses.set(outcome, (statuses.get(outcome) ?? 0) + 1);
+      }
+    });
+    const names = Array.from({ length: 40 }, (_, i) => `key ${i}`);
+    const runs = await inLanes(names, 8, (name) => newKey("load", "--name", name));
+    over = true;
+    await Promise.all(load);
+    console.log(`calls during the 40 runs: ${JSON.stringify(Object.fromEntries(statuses))}`);
+
+    expect(runs.filter(({ code }) => code !== 0)).toEqual([]);
+    for (const { out } of runs) expect(out).toMatch(onlyKey);
+    expect(new Set(runs.map(({ out }) => out)).size).toBe(40);
+    expect(await Promise.all(runs.map(({ out }) => server.call(out.trim(), "user.me")))).toEqual(Array.from({ length: 40 }, () => 200));
+    expect([...statuses.keys()].filter((outcome) => !outcome.endsWith(" 200"))).toEqual([]);
+  });
+});
+
+describe("the 51st key of an account", () => {
+  test("is refused with exit code 1 and nothing on standard output", async () => {
+    // The load test's folder has 41; eight at a time again, for the limit must hold under a race.
+    const runs = await inLanes(
+      Array.from({ length: 12 }, (_, i) => `more ${i}`),
+      8,
+      (name) => newKey("load", "--name", name),
+    );
+    const refused = runs.filter(({ code }) => code !== 0);
+    expect(refused).toHaveLength(3);
+    for (const run of refused)
+      expect(run).toMatchObject({ code: 1, out: "", err: expect.stringContaining("an account has at most 50 living keys") });
+    expect(runs.filter(({ out }) => onlyKey.test(out))).toHaveLength(9);
+  });
+});

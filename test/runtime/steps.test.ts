@@ -1,0 +1,168 @@
+import { getEventListeners } from "node:events";
+import { setImmediate as turn } from "node:timers/promises";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Log } from "../../src/core/log.ts";
+import type { Agent, Turn } from "../../src/runtime/agent.ts";
+import { Lost, stepsOf } from "../../src/runtime/steps.ts";
+import { thought } from "../store/samples.ts";
+import { type StillClock, stillClock } from "../support/still-clock.ts";
+
+const finished = { kind: "finish", content: "Done" } as const;
+const never = () => new Promise<never>(() => undefined);
+
+let clock: StillClock;
+let abort: AbortController;
+let logged: string[];
+
+beforeEach(() => {
+  clock = stillClock();
+  abort = new AbortController();
+  logged = [];
+});
+
+const log: Log = (level, text, fields) => void logged.push(`${level}: ${text} ${String(fields?.["taskId"])}`);
+
+function stepsFor(agent: Agent) {
+  const asked: Turn = {
+    ...{ taskId: "t1", title: "", locale: "en", profile: "manus-1.6", instruction: "", earlier: [], messages: ["Hi"], claim: 1 },
+    clock,
+    signal: abort.signal,
+  };
+  return stepsOf(agent, asked, { clock, log });
+}
+
+/** Whether a promise has settled yet; no time passes meanwhile. */
+async function settled(promise: Promise<unknown>): Promise<boolean> {
+  let done = false;
+  promise.then(
+    () => (done = true),
+    () => (done = true),
+  );
+  for (let turns = 0; turns < 5; turns += 1) await turn();
+  return done;
+}
+
+describe("an aborted run", () => {
+  test("stops waiting for its agent at once, whatever that does", async () => {
+    const steps = stepsFor(async function* () {
+      yield [thought()];
+      return never();
+    });
+    await steps.next();
+    const next = steps.next();
+    abort.abort();
+    await expect(next).rejects.toThrow(Lost);
+    await expect(steps.next(), "and asks it for nothing more").rejects.toThrow(Lost);
+  });
+
+  test("wakes an agent that sleeps, which cleans up before the run has ended", async () => {
+    const done: string[] = [];
+    const steps = stepsFor(async function* (asked) {
+      try {
+        await asked.clock.sleep(86_400_000, asked.signal);
+      } finally {
+        done.push("cleaned up");
+      }
+      return finished;
+    });
+    const next = steps.next();
+    abort.abort();
+    await expect(next).rejects.toThrow(Lost);
+    await steps.close();
+    expect(done).toEqual(["cleaned up"]);
+    expect(logged).toEqual([]);
+  });
+
+  test("lets an agent between two steps clean up", async () => {
+    const done: string[] = [];
+    const steps = stepsFor(async function* () {
+      try {
+        yield [thought()];
+        done.push("went on");
+      } finally {
+        done.push("cleaned up");
+      }
+      return finished;
+    });
+    await steps.next();
+    abort.abort();
+    await steps.close();
+    expect(done).toEqual(["cleaned up"]);
+  });
+
+  test("gives an agent 5 s to clean up and then leaves it", async () => {
+    const steps = stepsFor(async function* () {
+      await never();
+      return finished;
+    });
+    const next = steps.next();
+    abort.abort();
+    await expect(next).rejects.toThrow(Lost);
+    const closed = steps.close();
+    await clock.advance(4_999);
+    expect(await settled(closed)).toBe(false);
+    await clock.advance(1);
+    expect(await settled(closed)).toBe(true);
+    expect(logged).toEqual(["warn: an agent did not clean up in time t1"]);
+  });
+
+  test("is not kept alive by the time that its agent did not need", async () => {
+    let sleeping = 0;
+    const { sleep } = clock;
+    clock.sleep = (ms, signal) => {
+      sleeping += 1;
+      return sleep(ms, signal).finally(() => (sleeping -= 1));
+    };
+    const steps = stepsFor(async function* () {
+      yield [thought()];
+      return finished;
+    });
+    await steps.next();
+    abort.abort();
+    await steps.close();
+    await turn();
+    expect(sleeping).toBe(0);
+  });
+
+  test("takes what its agent throws then for no failure", async () => {
+    const steps = stepsFor(async function* (asked) {
+      if (!asked.signal.aborted) await new Promise((resolve) => asked.signal.addEventListener("abort", resolve));
+      throw new Error("torn down");
+    });
+    const next = steps.next();
+    abort.abort();
+    await expect(next).rejects.toThrow(Lost);
+    await steps.close();
+    expect(logged).toEqual([]);
+  });
+
+  test("does not begin, if it was aborted before", async () => {
+    let begun = false;
+    const steps = stepsFor(async function* () {
+      begun = true;
+      return finished;
+    });
+    abort.abort();
+    await expect(steps.next()).rejects.toThrow(Lost);
+    await steps.close();
+    expect(begun).toBe(false);
+  });
+});
+
+test("an agent that throws has failed with `internal`, and its text stays in the log", async () => {
+  const steps = stepsFor(async function* () {
+    throw new Error("password is hunter2");
+  });
+  const { done, value } = await steps.next();
+  expect({ done, value }).toEqual({ done: true, value: { kind: "fail", errorType: "internal", content: "The agent failed." } });
+  expect(logged).toEqual(["error: an agent failed t1"]);
+});
+
+test("a run of many steps leaves no listener behind with each", async () => {
+  const steps = stepsFor(async function* () {
+    for (let i = 0; i < 500; i += 1) yield [thought()];
+    return finished;
+  });
+  while (!(await steps.next()).done);
+  expect(getEventListeners(abort.signal, "abort")).toEqual([]);
+});

@@ -1,0 +1,204 @@
+import { expect, test, vi } from "vitest";
+import { Failure, failureOf } from "../../src/core/failure.ts";
+import type { Tx } from "../../src/core/store.ts";
+import { backoffMs } from "../../src/store/change.ts";
+import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
+import { ann, putPeople, putTask, said, sampleAudit, sampleKey, sampleMember, sampleProject, sampleReplay, sampleTask } from "./samples.ts";
+
+/** Every method that writes, or takes a lock. */
+const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
+  ["accounts.insertAccount", (tx) => tx.accounts.insertAccount({ id: "x", email: "x", name: null, locale: "en", createdAt: 1 })],
+  ["accounts.insertSpace", (tx) => tx.accounts.insertSpace({ id: "x", kind: "team", createdAt: 1, accountId: null })],
+  ["accounts.insertTeam", (tx) => tx.accounts.insertTeam({ id: "x", spaceId: "north", name: "x", createdAt: 1 })],
+  ["accounts.insertMember", (tx) => tx.accounts.insertMember(sampleMember())],
+  ["accounts.lock", (tx) => tx.accounts.lock("ann")],
+  ["accounts.lockSpace", (tx) => tx.accounts.lockSpace("north")],
+  ["keys.insert", (tx) => tx.keys.insert(sampleKey())],
+  ["keys.revoke", (tx) => tx.keys.revoke("k", 1)],
+  ["projects.insert", (tx) => tx.projects.insert(sampleProject())],
+  ["tasks.insert", (tx) => tx.tasks.insert(sampleTask(), [])],
+  ["tasks.lock", (tx) => tx.tasks.lock(ann, "t")],
+  ["tasks.advance", (tx) => tx.tasks.advance("t", { now: 1 })],
+  ["tasks.bury", (tx) => tx.tasks.bury("t", 1, false)],
+  ["events.erase", (tx) => tx.events.erase("t")],
+  ["jobs.put", (tx) => tx.jobs.put({ kind: "run", key: "t", runAt: 1 })],
+  ["jobs.take", (tx) => tx.jobs.take("run", 9e12, 9e12 + 1, 1)],
+  ["jobs.done", (tx) => tx.jobs.done("run", [{ kind: "run", key: "t", runAt: 1 }])],
+  ["nodes.insert", (tx) => tx.nodes.insert({ id: "n", beat: 0, startedAt: 1 })],
+  ["nodes.raiseBeat", (tx) => tx.nodes.raiseBeat("n")],
+  ["nodes.remove", (tx) => tx.nodes.remove("n")],
+  ["replays.claim", (tx) => tx.replays.claim(sampleReplay(), "h", 1)],
+  ["replays.complete", (tx) => tx.replays.complete(sampleReplay(), null, null)],
+  ["replays.forget", (tx) => tx.replays.forget("t")],
+  ["replays.purge", (tx) => tx.replays.purge(1)],
+  ["audit.insert", (tx) => tx.audit.insert(sampleAudit())],
+  ["audit.note", async (tx) => tx.audit.note({ subject: "t" })],
+  ["settings.put", (tx) => tx.settings.put("k", "v")],
+];
+
+describeOnEach("change", (kind) => {
+  test("is all there once it resolves, and nothing of it once it rejects", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    const write = async (tx: Tx, id: string) => {
+      await tx.tasks.insert(sampleTask({ id }), [said()]);
+      await tx.projects.insert(sampleProject({ id }));
+      await tx.jobs.put({ kind: "run", key: id, runAt: 1 });
+    };
+    await store.change((tx) => write(tx, "kept"));
+    const refusal = new Failure("precondition", "no");
+    const refused = store.change(async (tx) => {
+      await write(tx, "lost");
+      throw refusal;
+    });
+    await expect(refused).rejects.toBe(refusal);
+    expect((await store.projects.list(ann)).map(({ id }) => id)).toEqual(["kept"]);
+    expect(await store.tasks.byId("lost")).toBeNull();
+    expect(await store.events.list("lost", { order: "asc", limit: 9, verbose: true })).toEqual([]);
+    expect(await store.change((tx) => tx.jobs.take("run", 1, 9, 9))).toMatchObject([{ key: "kept" }]);
+  });
+
+  test("sees its own writes", async () => {
+    await using database = await openTestStore(kind);
+    const seen = await database.store.change(async (tx) => {
+      await tx.projects.insert(sampleProject({ id: "mine" }));
+      return tx.projects.find(ann, "mine");
+    });
+    expect(seen).toMatchObject({ id: "mine" });
+  });
+
+  test("within a change is an error, not a deadlock; one that follows it is not within it", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    await expect(store.change(() => store.change(async () => 1))).rejects.toThrow("a change within a change");
+    let follow: (() => Promise<number>) | undefined;
+    await store.change(async () => {
+      const { resolve, promise } = Promise.withResolvers<void>();
+      const later = promise.then(() => store.change(async () => 2));
+      follow = () => {
+        resolve();
+        return later;
+      };
+    });
+    expect(await follow?.()).toBe(2);
+  });
+
+  test("its transaction ends with it: a tx that was kept writes no more", async () => {
+    await using database = await openTestStore(kind);
+    let kept: Tx | undefined;
+    await database.store.change(async (tx) => {
+      kept = tx;
+    });
+    await expect(kept?.projects.insert(sampleProject({ id: "late" }))).rejects.toThrow();
+    expect(await database.store.projects.find(ann, "late")).toBeNull();
+  });
+
+  test("fifty at once that read, then write what they read, lose nothing", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    await putTask(store, { id: "t", title: "0" });
+    await Promise.all(
+      Array.from({ length: 50 }, () =>
+        store.change(async (tx) => {
+          const task = await tx.tasks.lock(ann, "t");
+          await tx.tasks.advance("t", { now: 1, set: { title: String(Number(task?.title) + 1) } });
+        }),
+      ),
+    );
+    expect(await store.tasks.byId("t")).toMatchObject({ title: "50" });
+  });
+
+  test("changes that block each other are tried again until each went through", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    await putTask(store, { id: "a" });
+    await putTask(store, { id: "b" });
+    let runs = 0;
+    const both = (first: string, second: string) =>
+      store.change(async (tx) => {
+        runs += 1;
+        await tx.tasks.advance(first, { now: 1, events: [said()] });
+        await tx.tasks.advance(second, { now: 1, events: [said()] });
+      });
+    await Promise.all([both("a", "b"), both("b", "a"), both("a", "b"), both("b", "a")]);
+    expect(await store.tasks.byId("a")).toMatchObject({ lastSeq: 4 });
+    expect(await store.tasks.byId("b")).toMatchObject({ lastSeq: 4 });
+    expect(runs).toBeGreaterThanOrEqual(4);
+  });
+
+  test("a race for something unique is run again, so that the loser finds it", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    await putPeople(store);
+    const made = await Promise.all(
+      ["x", "y"].map((id) =>
+        store.change(async (tx) => {
+          const found = await tx.accounts.teamByName("South");
+          if (found) return found.id;
+          await tx.accounts.insertSpace({ id, kind: "team", createdAt: 1, accountId: null });
+          await tx.accounts.insertTeam({ id, spaceId: id, name: "South", createdAt: 1 });
+          return id;
+        }),
+      ),
+    );
+    expect(new Set(made).size).toBe(1);
+  });
+
+  test("a driver's error leaves the store without its text", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    await store.change((tx) => tx.projects.insert(sampleProject({ id: "twice" })));
+    const thrown = await store.change((tx) => tx.projects.insert(sampleProject({ id: "twice" }))).catch(failureOf);
+    expect(thrown).toMatchObject({ reason: "internal", message: "internal error" });
+    expect((thrown as Failure).cause).toBeDefined();
+    const outside = await store.projects.insert(sampleProject()).catch((refused: unknown) => refused);
+    expect(outside).toMatchObject({ name: "Failure", message: "internal error" });
+  });
+
+  test("what its work throws leaves it as it is", async () => {
+    await using database = await openTestStore(kind);
+    const mistake = new TypeError("mine");
+    await expect(database.store.change(() => Promise.reject(mistake))).rejects.toBe(mistake);
+  });
+
+  test("work that follows a commit is done before the change resolves, and cannot undo it", async () => {
+    const log = vi.fn();
+    await using database = await openTestStore(kind, { log });
+    const { store } = database;
+    const seen: unknown[] = [];
+    await store.change(async (tx) => {
+      tx.afterCommit(async () => void seen.push(await store.projects.find(ann, "p")));
+      tx.afterCommit(() => Promise.reject(new Error("late")));
+      tx.afterCommit(() => store.change((next) => next.projects.insert(sampleProject({ id: "q" }))));
+      await tx.projects.insert(sampleProject({ id: "p" }));
+      expect(seen).toEqual([]);
+    });
+    expect(seen).toMatchObject([{ id: "p" }]);
+    expect(await store.projects.find(ann, "q")).not.toBeNull();
+    expect(log).toHaveBeenCalledWith("error", expect.any(String), { cause: new Error("late") });
+    const never = vi.fn();
+    await store.change(async (tx) => tx.afterCommit(never)).then(() => expect(never).toHaveBeenCalledTimes(1));
+    const refused = store.change(async (tx) => {
+      tx.afterCommit(never);
+      throw new Error("no");
+    });
+    await expect(refused).rejects.toThrow();
+    expect(never).toHaveBeenCalledTimes(1);
+  });
+});
+
+describeOnEach("outside a change", (kind) => {
+  const suite = storeOfSuite(kind);
+
+  test.each(writes)("%s is refused", async (_, write) => {
+    await expect(async () => write(suite.store)).rejects.toThrow(/only a change may do this|internal error/);
+  });
+});
+
+test("the pause before another try grows, is never nothing and stays short", () => {
+  const least = Array.from({ length: 10 }, (_, n) => backoffMs(n + 1, () => Uint8Array.of(0)));
+  const most = Array.from({ length: 10 }, (_, n) => backoffMs(n + 1, () => Uint8Array.of(255)));
+  expect(Math.min(...least)).toBeGreaterThan(0);
+  expect(most.slice(0, 5)).toEqual([10, 20, 40, 80, 160]);
+  expect(Math.max(...most)).toBe(160);
+});

@@ -1,0 +1,70 @@
+import { expect } from "vitest";
+import type { Store } from "../../src/core/store.ts";
+import type { TaskStatus } from "../../src/core/tasks/task.ts";
+
+/** An event as far as it is checked, from a store or from an answer. */
+export interface SeenEvent {
+  readonly seq: number;
+  readonly type: string;
+  /** Unix ms. */
+  readonly timestamp: number;
+  /** Of a status_update. */
+  readonly status?: string | undefined;
+  /** Of a message. */
+  readonly text?: string | undefined;
+}
+
+/** A task with all its events, oldest first. */
+export interface SeenTask {
+  readonly id: string;
+  readonly status: string;
+  readonly events: readonly SeenEvent[];
+}
+
+/** What users add, which an ended task may get; all else is the runner's. */
+const byUsers: readonly string[] = ["user_message", "user_stop", "status_update"];
+
+/** What holds of every task at every moment, whatever happened to it. */
+export function checkTask({ id, status, events }: SeenTask): void {
+  expect(events.map(({ seq }) => seq), `${id}: numbers from 1, without gap or double`).toEqual(events.map((_, i) => i + 1));
+  const backwards = events.filter(({ timestamp }, i) => i > 0 && timestamp <= (events[i - 1]?.timestamp ?? 0));
+  expect(backwards, `${id}: times increase strictly`).toEqual([]);
+  const statuses = events.filter(({ type }) => type === "status_update").map((event) => event.status);
+  const notAlternating = statuses.filter((word, i) => (word === "running") !== (i % 2 === 0));
+  expect(notAlternating, `${id}: one end per turn, in ${statuses.join(" ")}`).toEqual([]);
+  expect(statuses.at(-1), `${id}: the status is the newest status_update`).toBe(status);
+  let running = false;
+  const late: SeenEvent[] = [];
+  for (const event of events) {
+    if (event.type === "status_update") running = event.status === "running";
+    else if (!running && !byUsers.includes(event.type)) late.push(event);
+  }
+  expect(late, `${id}: no runner writes after the end`).toEqual([]);
+}
+
+/** As `checkTask`, of a task that has come to rest: every message was answered, unless a stop or a failure came after it. */
+export function checkAnswered(task: SeenTask): void {
+  checkTask(task);
+  expect(task.status, `${task.id} has ended`).not.toBe("running");
+  const asked = task.events.findLast(({ type }) => type === "user_message");
+  const answer = task.events.findLast(({ type }) => ["assistant_message", "error_message", "user_stop"].includes(type));
+  expect(answer?.seq, `${task.id}: something follows the last message`).toBeGreaterThan(asked?.seq ?? 0);
+}
+
+/** A task as the store has it. */
+export async function seenInStore(store: Store, id: string): Promise<SeenTask> {
+  const task = await store.tasks.byId(id);
+  const events = await store.events.list(id, { order: "asc", limit: 10_000, verbose: true });
+  return {
+    id,
+    status: task?.status ?? "absent",
+    events: events.map(({ seq, type, timestamp, payload }) => ({ seq, type, timestamp, ...wordsOf(payload) })),
+  };
+}
+
+interface Words {
+  readonly agentStatus?: TaskStatus;
+  readonly content?: string;
+}
+
+const wordsOf = ({ agentStatus, content }: Words): Pick<SeenEvent, "status" | "text"> => ({ status: agentStatus, text: content });

@@ -1,0 +1,61 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { Clock } from "../../src/core/clock.ts";
+
+/**
+ * A clock that stands still until a test moves it, for a whole service: what sleeps
+ * in it sleeps until then. (`movableClock` lets nobody sleep, so that loops spin.)
+ */
+export interface StillClock extends Clock {
+  /** Moves on; whoever has slept enough is woken in order, at the time it asked for, and gets a turn before the next. */
+  advance(ms: number): Promise<void>;
+  /** Steps the time of day, in either direction; nobody wakes, for sleep goes by the other time. */
+  step(ms: number): void;
+}
+
+interface Sleeper {
+  readonly due: number;
+  readonly wake: () => void;
+}
+
+/** A quarter past a minute: 45 s of it are left. */
+export const quarterPast = 1_790_000_055_000;
+
+/** @param start Unix milliseconds at first. */
+export function stillClock(start = quarterPast): StillClock {
+  let offset = start;
+  let passed = 0;
+  const sleepers = new Set<Sleeper>();
+  const firstUpTo = (until: number) => [...sleepers].filter(({ due }) => due <= until).toSorted((a, b) => a.due - b.due)[0];
+
+  function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const sleeper = { due: passed + ms, wake: resolve };
+    const give = () => {
+      sleepers.delete(sleeper);
+      reject(signal?.reason);
+    };
+    sleepers.add(sleeper);
+    if (signal?.aborted) give();
+    signal?.addEventListener("abort", give, { once: true });
+    return promise;
+  }
+
+  return {
+    now: () => offset + passed,
+    monotonic: () => passed,
+    sleep,
+    async advance(ms) {
+      const until = passed + ms;
+      for (let next = firstUpTo(until); next !== undefined; next = firstUpTo(until)) {
+        passed = Math.max(passed, next.due);
+        sleepers.delete(next);
+        next.wake();
+        await turn();
+      }
+      passed = until;
+    },
+    step(ms) {
+      offset += ms;
+    },
+  };
+}

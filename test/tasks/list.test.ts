@@ -1,0 +1,257 @@
+import { Code } from "@connectrpc/connect";
+import { beforeAll, describe, expect, test } from "vitest";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
+import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
+import type { Task } from "../../src/core/tasks/task.ts";
+import { SortOrder, TaskScope } from "../../src/gen/proto/task/v2/task_pb.ts";
+import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import { describeOnEach } from "../support/database.ts";
+import type { Person, Service } from "../support/service.ts";
+import { taskRig } from "../support/task-rig.ts";
+import { callV2 } from "../support/wires.ts";
+
+const idsOf = (items: readonly { readonly id: string }[]): string[] => items.map(({ id }) => id);
+
+describeOnEach("task.list", (database) => {
+  const rig = taskRig({ database });
+  const list = async (who: Person, query: object = {}) => (await who.v2("task.list", query)).body;
+
+  /** Puts tasks at rest into the store, one for each time of creation; answers their ids in that order. */
+  async function plant(who: Person, times: readonly number[], other: Partial<Task> = {}): Promise<string[]> {
+    const model = { ...(await rig.row(await rig.finished("hi", {}, who))), ...other, accountId: who.accountId, spaceId: who.spaceId };
+    const copies = times.map((createdAt) => ({ ...model, id: systemIds.short(), createdAt }));
+    await rig.service.store.change(async (tx) => {
+      for (const copy of copies) await tx.tasks.insert(copy, []);
+      await tx.tasks.bury(model.id, 1, false);
+    });
+    return idsOf(copies);
+  }
+
+  /** All pages, and what happens between them. */
+  async function pages(who: Person, query: object, between: () => Promise<unknown> = async () => undefined): Promise<string[][]> {
+    const found: string[][] = [];
+    for (let cursor: string | undefined; ; ) {
+      const body = await list(who, { ...query, ...(cursor ? { cursor } : {}) });
+      found.push(idsOf(body["data"]));
+      expect(body["has_more"]).toBe(body["next_cursor"] !== undefined);
+      if (!body["has_more"]) return found;
+      cursor = body["next_cursor"];
+      await between();
+    }
+  }
+
+  describe("pages", () => {
+    let ben: Person;
+    /** 45 tasks, oldest first; every three of them were made in one millisecond. */
+    let made: string[];
+    beforeAll(async () => {
+      ben = await rig.service.person();
+      const times = Array.from({ length: 45 }, (_, n) => 1_700_000_000_000 + Math.floor(n / 3));
+      const ids = await plant(ben, times);
+      made = times.map((time, n) => ({ time, id: ids[n] ?? "" })).toSorted((a, b) => a.time - b.time || (a.id < b.id ? -1 : 1)).map(({ id }) => id);
+    });
+
+    test("20 tasks, newest first, when nothing is said", async () => {
+      const body = await list(ben);
+      expect(body).toStrictEqual({ ok: true, request_id: expect.any(String), data: expect.any(Array), has_more: true, next_cursor: expect.any(String) });
+      expect(idsOf(body["data"])).toEqual(made.toReversed().slice(0, 20));
+    });
+
+    test.each(["asc", "desc"])("each task exactly once and in order, whatever the size of the page, %s", async (order) => {
+      const all = order === "asc" ? made : made.toReversed();
+      for (const limit of [1, 2, 7, 44, 45, 46, 100]) expect((await pages(ben, { order, limit })).flat()).toEqual(all);
+    });
+
+    test("the last page has no next_cursor, also when it is full", async () => {
+      expect((await pages(ben, { limit: 15 })).map(({ length }) => length)).toEqual([15, 15, 15]);
+    });
+
+    test("another limit goes on with the same cursor", async () => {
+      const { next_cursor } = await list(ben, { limit: 4 });
+      expect(idsOf((await list(ben, { limit: 6, cursor: next_cursor }))["data"])).toEqual(made.toReversed().slice(4, 10));
+    });
+
+    test("an empty cursor is none", async () => {
+      expect(idsOf((await list(ben, { cursor: "" }))["data"])).toEqual(made.toReversed().slice(0, 20));
+    });
+
+    test("GET says what POST says", async () => {
+      const { body } = await ben.v2("task.list", { limit: "3", order: "asc", scope: "all" }, { method: "GET" });
+      expect(idsOf(body["data"])).toEqual(made.slice(0, 3));
+    });
+
+    test.each(["connect-json", "grpc"] as const)("says on %s what v2 says", async (wire) => {
+      const client = ben.client(TaskService, wire);
+      const first = await client.listTasks({ limit: 30, order: SortOrder.ASC, scope: TaskScope.ALL });
+      const second = await client.listTasks({ limit: 30, order: SortOrder.ASC, scope: TaskScope.ALL, cursor: first.nextCursor ?? "" });
+      expect([...idsOf(first.data), ...idsOf(second.data)]).toEqual(made);
+      expect([first.hasMore, second.hasMore, second.nextCursor]).toEqual([true, false, undefined]);
+      // One cursor for all wires.
+      expect(idsOf((await list(ben, { limit: 1, order: "asc", scope: "all", cursor: first.nextCursor }))["data"])).toEqual([made[30]]);
+      await expect(client.listTasks({ cursor: "nonsense" })).rejects.toMatchObject({ code: Code.InvalidArgument });
+      await expect(client.listTasks({ limit: 101 })).rejects.toMatchObject({ code: Code.InvalidArgument });
+      await expect(client.listTasks({ scope: TaskScope.PROJECT })).rejects.toMatchObject({ code: Code.InvalidArgument });
+    });
+  });
+
+  test.each(["asc", "desc"])("no task is doubled or passed over while others are made, %s", async (order) => {
+    const who = await rig.service.person();
+    const old = await plant(who, [1, 1, 1, 2, 3, 4, 5, 5, 6, 7]);
+    const made: string[] = [];
+    const between = async () => made.length < 3 && made.push(await rig.create("hi", {}, who));
+    const found = (await pages(who, { order, limit: 2 }, between)).flat();
+    expect(new Set(found).size).toBe(found.length);
+    expect(found.filter((id) => old.includes(id)).toSorted()).toEqual(old.toSorted());
+    // Later ones come after the oldest first, and before the newest.
+    expect(found.filter((id) => !old.includes(id))).toEqual(order === "asc" ? made : []);
+  });
+
+  test("a list without tasks is an empty page", async () => {
+    const body = await list(await rig.service.person());
+    expect(body).toStrictEqual({ ok: true, request_id: expect.any(String), data: [], has_more: false });
+  });
+
+  test("shows each task as task.detail does", async () => {
+    const who = await rig.service.person();
+    const id = await rig.finished("hi", { share_visibility: "team", agent_profile: "lite" }, who);
+    const { body } = await who.v2("task.detail", { task_id: id });
+    expect((await list(who))["data"]).toEqual([body["task"]]);
+  });
+
+  test("hidden tasks are listed: hiding concerns the web app", async () => {
+    const who = await rig.service.person();
+    const id = await rig.finished("hi", { hide_in_task_list: true }, who);
+    expect(idsOf((await list(who))["data"])).toEqual([id]);
+  });
+
+  test("deleted tasks are not listed, and pages go on without them", async () => {
+    const who = await rig.service.person();
+    const [first = "", second = "", third = ""] = await plant(who, [1, 2, 3]);
+    const { next_cursor } = await list(who, { order: "asc", limit: 1 });
+    await who.v2("task.delete", { task_id: second });
+    expect(idsOf((await list(who, { order: "asc", limit: 1, cursor: next_cursor }))["data"])).toEqual([third]);
+    await who.v2("task.delete", { task_id: first });
+    expect(idsOf((await list(who))["data"])).toEqual([third]);
+  });
+
+  describe("filters", () => {
+    let cy: Person;
+    let project: string;
+    let alone: string;
+    let inProject: string;
+    let subtask: string;
+    beforeAll(async () => {
+      cy = await rig.service.person();
+      project = (await cy.v2("project.create", { name: "Post" })).body["project"].id;
+      alone = await rig.finished("alone", {}, cy);
+      inProject = await rig.finished("in a project", { project_id: project }, cy);
+      const other = (await cy.v2("project.create", { name: "Other" })).body["project"].id;
+      await rig.finished("in another", { project_id: other }, cy);
+      [subtask = ""] = await plant(cy, [1], { type: "agent_subtask" });
+    });
+
+    test("by scope and project", async () => {
+      const of = async (query: object) => idsOf((await list(cy, query))["data"]);
+      expect(await of({ scope: "standard" })).toEqual([alone]);
+      expect(await of({ scope: "project", project_id: project })).toEqual([inProject]);
+      expect(await of({ project_id: project })).toEqual([inProject]);
+      expect(await of({ scope: "standard", project_id: project })).toEqual([]);
+      expect(await of({ scope: "all" })).toHaveLength(4);
+      expect(await of({ scope: "all" })).toContain(subtask);
+      expect(await of({})).toEqual(await of({ scope: "all" }));
+    });
+
+    test("by an agent: until there are agents, no task belongs to one", async () => {
+      for (const query of [{ scope: "agent_subtask", agent_id: "agent-default" }, { agent_id: "5f0c1d4e-0000-4000-8000-000000000000" }]) {
+        expect(await list(cy, query)).toMatchObject({ ok: true, data: [], has_more: false });
+      }
+    });
+
+    test("by a project that is unknown or somebody else's: silently nothing", async () => {
+      const stranger = await rig.service.person();
+      for (const id of ["nonsense", project]) expect(await list(stranger, { scope: "project", project_id: id })).toMatchObject({ data: [] });
+    });
+
+    test("pages keep to their filter", async () => {
+      for (const title of ["b", "c"]) await rig.finished(title, { project_id: project }, cy);
+      const found = await pages(cy, { scope: "project", project_id: project, limit: 1 });
+      expect(found.map(({ length }) => length)).toEqual([1, 1, 1]);
+      expect(found.flat()).toContain(inProject);
+    });
+  });
+
+  test("a colleague's tasks are not listed, whatever their visibility", async () => {
+    const colleague = await rig.service.person({ with: rig.ann, role: "member" });
+    const id = await rig.finished("hi", { share_visibility: "team" }, colleague);
+    expect(idsOf((await list(rig.ann, { limit: 100 }))["data"])).not.toContain(id);
+  });
+
+  test("a key of another space of the same account lists that space's tasks", async () => {
+    const who = await rig.service.person();
+    const personal = await keyOfPersonalSpace(rig.service, who);
+    const inTeam = await rig.finished("hi", {}, who);
+    const reply = await callV2(rig.service.url, "task.create", { message: { content: "hi" } }, { headers: { "x-service-api-key": personal } });
+    const { body } = await callV2(rig.service.url, "task.list", {}, { headers: { "x-service-api-key": personal } });
+    expect(idsOf(body["data"])).toEqual([reply.body["task_id"]]);
+    expect(idsOf((await list(who))["data"])).toEqual([inTeam]);
+  });
+
+  describe("refuses", () => {
+    test.each<[why: string, query: object, named: string]>([
+      ["limit 0", { limit: 0 }, "limit"],
+      ["limit 101", { limit: 101 }, "limit"],
+      ["limit as text", { limit: "5" }, "limit"],
+      ["a limit that is no whole number", { limit: 1.5 }, "limit"],
+      ["an unknown order", { order: "up" }, "order"],
+      ["an unknown scope", { scope: "mine" }, "scope"],
+      ["scope project without project_id", { scope: "project" }, "project_id"],
+      ["scope project with an empty project_id", { scope: "project", project_id: "" }, "project_id"],
+      ["scope agent_subtask without agent_id", { scope: "agent_subtask" }, "agent_id"],
+      ["a project_id of a wrong type", { project_id: 5 }, "project_id"],
+      ["a cursor of a wrong type", { cursor: 5 }, "cursor"],
+      ["a cursor that is none", { cursor: "nonsense" }, "cursor"],
+      ["a cursor of 1,025 characters", { cursor: "a".repeat(1025) }, "cursor"],
+    ])("%s", async (_why, query, named) => {
+      const reply = await rig.ann.v2("task.list", query);
+      expect(reply).toMatchObject({ status: 400, body: { error: { code: "invalid_argument", message: expect.stringContaining(named) } } });
+    });
+
+    test("a cursor of another caller, order, filter or list, or with a character changed", async () => {
+      const [dee, eve] = [await rig.service.person(), await rig.service.person()];
+      for (const who of [dee, eve]) await plant(who, [1, 2, 3]);
+      const { next_cursor: cursor, data } = await list(dee, { limit: 1 });
+      const { body: messages } = await rig.ann.v2("task.listMessages", { task_id: await rig.finished(), limit: 1 });
+      const changed = `${cursor.slice(0, 20)}${cursor[20] === "A" ? "B" : "A"}${cursor.slice(21)}`;
+      const foreign: [Person, object][] = [
+        [eve, { cursor }],
+        [dee, { cursor, order: "asc" }],
+        [dee, { cursor, scope: "standard" }],
+        [dee, { cursor, project_id: data[0].id }],
+        [dee, { cursor: cursor.slice(0, -1) }],
+        [dee, { cursor: `${cursor}A` }],
+        [dee, { cursor: changed }],
+        [rig.ann, { cursor: messages["next_cursor"] }],
+      ];
+      for (const [who, query] of foreign) {
+        expect(await who.v2("task.list", query)).toMatchObject({ status: 400, body: { error: { code: "invalid_argument", message: expect.stringContaining("cursor") } } });
+      }
+      expect(await list(dee, { cursor })).toMatchObject({ ok: true, has_more: false });
+    });
+
+    test.each(["limit=0", "limit=abc", "limit=1e1", "order=up", "scope=project", "limit=1&limit=2"])("GET with ?%s", async (query) => {
+      const reply = await fetch(`${rig.service.url}/v2/task.list?${query}`, { headers: { "x-service-api-key": rig.ann.key } });
+      expect(reply.status).toBe(400);
+    });
+  });
+});
+
+/** Gives an account a personal space beside its team, and answers a key of it. */
+async function keyOfPersonalSpace({ store }: Service, { accountId }: Person): Promise<string> {
+  const [key, spaceId, createdAt] = [newKeyText(systemRandom), systemIds.short(), Date.now()];
+  await store.change(async (tx) => {
+    await tx.accounts.insertSpace({ id: spaceId, kind: "personal", createdAt, accountId });
+    const more = { name: "personal", digest: keyDigest(key), createdAt, expiresAt: null, revokedAt: null };
+    await tx.keys.insert({ id: systemIds.short(), accountId, spaceId, kind: "general", ...more });
+  });
+  return key;
+}

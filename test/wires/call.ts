@@ -1,0 +1,118 @@
+import type { DescMessage, JsonObject, Message } from "@bufbuild/protobuf";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { expect } from "vitest";
+import type { Reason } from "../../src/core/failure.ts";
+import { compileReader } from "../../src/http/v2/reader.ts";
+import { type Operation, operationTable } from "../../src/operations.ts";
+import { callV2, type RpcWire, rpcWires, transportOf, type V2Body } from "../support/wires.ts";
+import { sampleOf } from "./sample.ts";
+
+/** All wire forms; a GET is one of its own, for operations that only read. */
+export const wires = ["v2", "v2-get", ...rpcWires] as const;
+export type Wire = (typeof wires)[number];
+
+const table = operationTable();
+
+/** The operations that a wire form serves. */
+export const servedBy = (wire: Wire): readonly Operation[] =>
+  table.all.filter(({ name, change }) => (wire === "v2" ? name !== null : wire === "v2-get" ? name !== null && !change : true));
+
+/** What came of a call, in words that are alike on all wires. */
+export interface Answer {
+  /** `ok`; else `404 not_found` on v2, Connect's code elsewhere. */
+  readonly outcome: string;
+  /** The public text of a refusal; empty for an answer. */
+  readonly message: string;
+  /** Headers, and on gRPC metadata of both ends. */
+  readonly headers: Headers;
+  readonly body: V2Body | Message | null;
+}
+
+export interface Call {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** As v2 spells it; the smallest that the rules accept when absent. */
+  readonly json?: JsonObject;
+  /** Instead of `json`, for what only the RPC wires can express. */
+  readonly message?: Message;
+}
+
+export type CallOver = (wire: Wire, operation: Operation, call?: Call) => Promise<Answer>;
+
+/** Calls any operation over any wire form of a service, over real sockets. */
+export function callerOf(baseUrl: string): CallOver {
+  const transports = new Map<RpcWire, Transport>(rpcWires.map((wire) => [wire, transportOf(wire, baseUrl, {})]));
+  return async (wire, operation, { headers = {}, json = sampleOf(operation.method.input), message } = {}) => {
+    const sent = { ...headers, "x-request-id": "req_of_the_caller" };
+    const answer =
+      wire === "v2" || wire === "v2-get"
+        ? await overV2(baseUrl, wire, operation, json, sent)
+        : await overRpc(transports.get(wire), operation, message ?? readerOf(operation.method.input)(json, "body"), sent);
+    expectCallHeaders(answer);
+    return answer;
+  };
+}
+
+/** Every answer, whatever it is, has a request id of ours and is kept by nobody. */
+function expectCallHeaders({ headers }: Answer): void {
+  expect(headers.get("x-request-id")).toMatch(/^req_[2-9A-HJ-NP-Za-km-z]{22}$/);
+  expect(headers.get("cache-control")).toBe("no-store");
+}
+
+async function overV2(baseUrl: string, wire: Wire, { name }: Operation, json: JsonObject, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  const reply = await callV2(baseUrl, name ?? "", json, { headers, method: wire === "v2" ? "POST" : "GET" });
+  const { status, body } = reply;
+  expectEnvelope(status, body);
+  expect(reply.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  expect(reply.headers.get("x-request-id")).toBe(body.request_id);
+  const outcome = body.error ? `${status} ${body.error.code}` : "ok";
+  return { outcome, message: body.error?.message ?? "", headers: reply.headers, body };
+}
+
+/** `ok` and `request_id` on every answer, an error exactly on those that are not ok (contract/v2.md 1 and 3.4). */
+function expectEnvelope(status: number, body: V2Body): void {
+  if (body.ok) {
+    expect(status).toBe(200);
+    expect(body).not.toHaveProperty("error");
+  } else {
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(body).toEqual({ ok: false, request_id: expect.any(String), error: { code: expect.any(String), message: expect.stringMatching(/./) } });
+  }
+}
+
+async function overRpc(transport: Transport | undefined, { method }: Operation, message: Message, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  if (method.methodKind !== "unary" || !transport) throw new Error(`${method.name} is not unary`);
+  try {
+    // The message was made from this method's own descriptor.
+    const { header, trailer, message: answer } = await transport.unary(method as never, undefined, undefined, headers, message as never);
+    return { outcome: "ok", message: "", headers: new Headers([...header, ...trailer]), body: answer };
+  } catch (thrown) {
+    const error = ConnectError.from(thrown);
+    return { outcome: Code[error.code], message: error.rawMessage, headers: error.metadata, body: null };
+  }
+}
+
+const readers = new Map<DescMessage, ReturnType<typeof compileReader>>();
+
+/** The reader that v2 itself has for a type. */
+export function readerOf(desc: DescMessage): ReturnType<typeof compileReader> {
+  const reader = readers.get(desc) ?? compileReader(desc);
+  readers.set(desc, reader);
+  return reader;
+}
+
+/** What each wire family answers, as contract/decisions.md 9 to 12 and contract/v2.md 3 and 14.1 have it, letter by letter. */
+const refusals = {
+  invalid: ["400 invalid_argument", "InvalidArgument"],
+  unauthenticated: ["401 permission_denied", "Unauthenticated"],
+  forbidden: ["403 permission_denied", "PermissionDenied"],
+  absent: ["404 not_found", "NotFound"],
+  exists: ["409 already_exists", "AlreadyExists"],
+  precondition: ["412 failed_precondition", "FailedPrecondition"],
+  limited: ["429 rate_limited", "ResourceExhausted"],
+  exhausted: ["429 resource_exhausted", "ResourceExhausted"],
+  unimplemented: ["501 unimplemented", "Unimplemented"],
+  internal: ["500 internal", "Internal"],
+} as const satisfies Partial<Record<Reason, readonly [v2: string, rpc: string]>>;
+
+/** The outcome of a refusal on a wire. */
+export const refused = (reason: keyof typeof refusals, wire: Wire): string => refusals[reason][wire.startsWith("v2") ? 0 : 1];
