@@ -22,7 +22,14 @@ const packages = "/usr/lib/postgresql";
 const modest = { listen_addresses: "127.0.0.1", unix_socket_directories: "", max_connections: 200, autovacuum: "off" };
 
 /** Nothing here is to survive a crash, and databases are made by the hundred. */
-const careless = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", wal_level: "minimal", max_wal_senders: 0, wal_init_zero: "off" };
+const careless = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  wal_level: "minimal",
+  max_wal_senders: 0,
+  wal_init_zero: "off",
+};
 
 /**
  * Starts a server on a free port of the loopback address; undefined where PostgreSQL

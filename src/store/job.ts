@@ -13,6 +13,7 @@ export function jobRows(session: Session): JobRows {
         ON CONFLICT (kind, key) DO UPDATE SET run_at = excluded.run_at`);
     },
     async take(kind, now, leaseUntil, max) {
+      changeOf(session);
       const due = await db.$queryRaw<{ readonly key: string }[]>(sql`
         SELECT key FROM job WHERE kind = ${kind} AND run_at <= ${now}
         ORDER BY run_at, key LIMIT ${max} ${forUpdate(dialect, "job", true)}`);

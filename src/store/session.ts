@@ -1,7 +1,7 @@
 import type { AuditNote } from "../core/audit/audit.ts";
 import type { TaskNews } from "../core/store.ts";
-import { Misuse } from "./misuse.ts";
 import type { Prisma, PrismaClient } from "../gen/prisma/sqlite/client.ts";
+import { Misuse } from "./misuse.ts";
 
 /** Where rows are read and written: a transaction, or a connection that only reads. */
 export type Db = Prisma.TransactionClient;

@@ -4,7 +4,7 @@ import { appendEvents } from "./event.ts";
 import { Misuse } from "./misuse.ts";
 import { changeOf, type Session } from "./session.ts";
 import { all, assignments, join, type Sql, sql } from "./sql.ts";
-import { taskColumns, taskOf, type TaskRow } from "./task-row.ts";
+import { type TaskRow, taskColumns, taskOf } from "./task-row.ts";
 
 /**
  * One guarded update takes the row's lock, checks the guard and reserves the events'

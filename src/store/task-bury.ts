@@ -1,7 +1,7 @@
 import type { Task } from "../core/tasks/task.ts";
 import { changeOf, type Session } from "./session.ts";
 import { assignments, join, sql } from "./sql.ts";
-import { taskColumns, type TaskRow } from "./task-row.ts";
+import { type TaskRow, taskColumns } from "./task-row.ts";
 
 /** What no tombstone keeps. */
 const blank: Partial<Task> = {

@@ -7,7 +7,7 @@ import { all, direction, empty, forUpdate, insertInto, type Sql, sql } from "./s
 import { advance } from "./task-advance.ts";
 import { bury } from "./task-bury.ts";
 import { queueOf } from "./task-queue.ts";
-import { taskColumns, taskOf, type TaskRow, taskViewOf, type TaskViewRow } from "./task-row.ts";
+import { type TaskRow, type TaskViewRow, taskColumns, taskOf, taskViewOf } from "./task-row.ts";
 
 /** Tasks as rows: what callers see of them here, how they change in `task-advance.ts`. */
 export function taskRows(session: Session): TaskRows {

@@ -30,8 +30,11 @@ const translatedMethod =
   (method: Method): Method =>
   (...asked) => {
     const answer = method(...asked);
-    return answer instanceof Promise ? answer.catch(refuse) : answer;
+    return isPromised(answer) ? Promise.resolve(answer).catch(refuse) : answer;
   };
+
+/** Prisma's promises are its own, which begin when they are waited for. */
+const isPromised = (answer: unknown): answer is PromiseLike<unknown> => typeof answer === "object" && answer !== null && "then" in answer;
 
 function refuse(thrown: unknown): never {
   throw driverFailure(thrown);

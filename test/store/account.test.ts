@@ -8,7 +8,13 @@ describeOnEach("accounts", (kind) => {
     const { accounts } = database.store;
     expect(await accounts.firstTeam()).toBeNull();
     await putPeople(database.store);
-    expect(await accounts.byEmail("bo@example.com")).toEqual({ id: "bo", email: "bo@example.com", name: null, locale: "fr", createdAt: 1000 });
+    expect(await accounts.byEmail("bo@example.com")).toEqual({
+      id: "bo",
+      email: "bo@example.com",
+      name: null,
+      locale: "fr",
+      createdAt: 1000,
+    });
     expect(await accounts.byEmail("nobody@example.com")).toBeNull();
     expect(await accounts.teamByName("North")).toEqual({ id: "north-team", spaceId: "north", name: "North", createdAt: 1000 });
     expect(await accounts.teamByName("north")).toBeNull();
@@ -32,7 +38,8 @@ describeOnEach("accounts", (kind) => {
     const { store } = database;
     await putPeople(store);
     const doubled = store.change(async ({ accounts }) => {
-      if (method === "insertAccount") await accounts.insertAccount({ id: "other", email: "ann@example.com", name: null, locale: "en", createdAt: 1 });
+      if (method === "insertAccount")
+        await accounts.insertAccount({ id: "other", email: "ann@example.com", name: null, locale: "en", createdAt: 1 });
       if (method === "insertTeam") await accounts.insertTeam({ id: "other", spaceId: "home", name: "North", createdAt: 1 });
       if (method === "insertSpace") await accounts.insertSpace({ id: "other", kind: "personal", createdAt: 1, accountId: "ann" });
     });

@@ -46,7 +46,15 @@ describeOnEach("keys", (kind) => {
   test("living keys are general, neither revoked nor expired, in any space", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const keys = [{}, annAtHome, { expiresAt: 2001 }, { expiresAt: 2000 }, { revokedAt: 1500 }, { kind: "siem" as const }, { accountId: "bo" }];
+    const keys = [
+      {},
+      annAtHome,
+      { expiresAt: 2001 },
+      { expiresAt: 2000 },
+      { revokedAt: 1500 },
+      { kind: "siem" as const },
+      { accountId: "bo" },
+    ];
     await store.change(async (tx) => {
       for (const key of keys) await tx.keys.insert(sampleKey(key));
     });

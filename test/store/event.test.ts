@@ -23,7 +23,11 @@ describeOnEach("events", (kind) => {
     });
     await fc.assert(
       fc.asyncProperty(windows, async ({ afterSeq, beforeSeq, ...rest }) => {
-        const window: EventWindow = { ...rest, ...(afterSeq === undefined ? {} : { afterSeq }), ...(beforeSeq === undefined ? {} : { beforeSeq }) };
+        const window: EventWindow = {
+          ...rest,
+          ...(afterSeq === undefined ? {} : { afterSeq }),
+          ...(beforeSeq === undefined ? {} : { beforeSeq }),
+        };
         const within = all.filter(({ seq }) => seq > (afterSeq ?? 0) && seq < (beforeSeq ?? 99));
         const shown = within.filter(({ type }) => window.verbose || !verboseTypes.has(type));
         const ordered = window.order === "asc" ? shown : shown.toReversed();
@@ -44,7 +48,11 @@ describeOnEach("events", (kind) => {
 
   test("many are written at once", async () => {
     const { store } = suite;
-    const { id } = await putTask(store, {}, Array.from({ length: 500 }, () => thought()));
+    const { id } = await putTask(
+      store,
+      {},
+      Array.from({ length: 500 }, () => thought()),
+    );
     expect(await store.events.list(id, { order: "asc", limit: 1000, verbose: true })).toHaveLength(500);
   });
 });

@@ -7,7 +7,8 @@ import { putTask, sampleTask } from "./samples.ts";
 /** Who is served next, one after the other, as the rule says it. */
 function fairly(tasks: readonly Task[]): string[] {
   const waiting = tasks.filter(({ status, nodeId }) => status === "running" && nodeId === null);
-  const served = (accountId: string) => tasks.filter((task) => task.accountId === accountId && task.status === "running" && task.nodeId !== null).length;
+  const served = (accountId: string) =>
+    tasks.filter((task) => task.accountId === accountId && task.status === "running" && task.nodeId !== null).length;
   const byAge = waiting.toSorted((a, b) => a.queuedAt - b.queuedAt || (a.id < b.id ? -1 : 1));
   const place = (task: Task) => served(task.accountId) + byAge.filter(({ accountId }) => accountId === task.accountId).indexOf(task);
   return byAge.toSorted((a, b) => place(a) - place(b)).map(({ id }) => id);
@@ -17,7 +18,8 @@ describeOnEach("tasks.unowned", (kind) => {
   test("favours the least-served account, then who waits longest", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const queue = (id: string, accountId: string, queuedAt: number, nodeId: string | null = null) => putTask(store, { id, accountId, queuedAt, nodeId });
+    const queue = (id: string, accountId: string, queuedAt: number, nodeId: string | null = null) =>
+      putTask(store, { id, accountId, queuedAt, nodeId });
     for (let n = 0; n < 5; n += 1) await queue(`greedy-${n}`, "greedy", n);
     await queue("modest-0", "modest", 100);
     await queue("busy-has", "busy", 0, "n");

@@ -71,7 +71,7 @@ const emptyRules = (field: DescField): FieldRules => ({ ...rulesOf(field), requi
 const explicitPresence = 1;
 
 /** A field that may not be left out: it must be present, or its zero breaks a rule. */
-function isNeeded(field: DescField): boolean {
+export function isNeeded(field: DescField): boolean {
   const rules = rulesOf(field);
   if (rules.required) return true;
   if (field.presence === explicitPresence) return false;

@@ -1,0 +1,167 @@
+TABLE account
+  id text NOT NULL
+  email text NOT NULL
+  name text
+  locale text NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT account_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX account_email_key ON public.account USING btree (email)
+  CREATE UNIQUE INDEX account_pkey ON public.account USING btree (id)
+TABLE api_key
+  id text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  kind text NOT NULL
+  name text NOT NULL
+  digest text NOT NULL
+  created_at bigint NOT NULL
+  expires_at bigint
+  revoked_at bigint
+  CONSTRAINT api_key_pkey PRIMARY KEY (id)
+  CREATE INDEX api_key_account_id_kind_idx ON public.api_key USING btree (account_id, kind)
+  CREATE UNIQUE INDEX api_key_digest_key ON public.api_key USING btree (digest)
+  CREATE UNIQUE INDEX api_key_pkey ON public.api_key USING btree (id)
+TABLE audit_event
+  id text NOT NULL
+  at bigint NOT NULL
+  space_id text NOT NULL
+  account_id text NOT NULL
+  credential text NOT NULL
+  operation text NOT NULL
+  request_id text NOT NULL
+  address text NOT NULL
+  subject text
+  before text
+  after text
+  CONSTRAINT audit_event_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX audit_event_pkey ON public.audit_event USING btree (id)
+  CREATE INDEX audit_event_space_id_at_id_idx ON public.audit_event USING btree (space_id, at, id)
+TABLE idempotency_record
+  account_id text NOT NULL
+  space_id text NOT NULL
+  client_id text NOT NULL
+  operation text NOT NULL
+  key text NOT NULL
+  hash text NOT NULL
+  answer bytea
+  subject text
+  claimed_at bigint NOT NULL
+  CONSTRAINT idempotency_record_pkey PRIMARY KEY (account_id, space_id, client_id, operation, key)
+  CREATE INDEX idempotency_record_claimed_at_idx ON public.idempotency_record USING btree (claimed_at)
+  CREATE UNIQUE INDEX idempotency_record_pkey ON public.idempotency_record USING btree (account_id, space_id, client_id, operation, key)
+  CREATE INDEX idempotency_record_subject_idx ON public.idempotency_record USING btree (subject)
+TABLE job
+  kind text NOT NULL
+  key text NOT NULL
+  run_at bigint NOT NULL
+  CONSTRAINT job_pkey PRIMARY KEY (kind, key)
+  CREATE INDEX job_kind_run_at_idx ON public.job USING btree (kind, run_at)
+  CREATE UNIQUE INDEX job_pkey ON public.job USING btree (kind, key)
+TABLE membership
+  id text NOT NULL
+  team_id text NOT NULL
+  space_id text NOT NULL
+  account_id text NOT NULL
+  email text NOT NULL
+  role text NOT NULL
+  status text NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT membership_pkey PRIMARY KEY (id)
+  CONSTRAINT membership_space_id_fkey FOREIGN KEY (space_id) REFERENCES space(id) ON UPDATE RESTRICT ON DELETE RESTRICT
+  CONSTRAINT membership_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON UPDATE RESTRICT ON DELETE RESTRICT
+  CREATE UNIQUE INDEX membership_once ON public.membership USING btree (team_id, account_id) WHERE (status <> 'removed'::text)
+  CREATE UNIQUE INDEX membership_one_owner ON public.membership USING btree (team_id) WHERE ((role = 'owner'::text) AND (status <> 'removed'::text))
+  CREATE UNIQUE INDEX membership_pkey ON public.membership USING btree (id)
+  CREATE INDEX membership_space_id_account_id_idx ON public.membership USING btree (space_id, account_id)
+TABLE node
+  id text NOT NULL
+  beat integer NOT NULL
+  started_at bigint NOT NULL
+  CONSTRAINT node_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX node_pkey ON public.node USING btree (id)
+TABLE project
+  id text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  name text NOT NULL
+  instruction text NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT project_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX project_pkey ON public.project USING btree (id)
+  CREATE INDEX project_space_id_account_id_created_at_id_idx ON public.project USING btree (space_id, account_id, created_at, id)
+UNLOGGED TABLE rate_counter
+  key text NOT NULL
+  minute integer NOT NULL
+  taken integer NOT NULL
+  granted integer NOT NULL
+  CONSTRAINT rate_counter_pkey PRIMARY KEY (key, minute)
+  CREATE INDEX rate_counter_minute_idx ON public.rate_counter USING btree (minute)
+  CREATE UNIQUE INDEX rate_counter_pkey ON public.rate_counter USING btree (key, minute)
+TABLE setting
+  key text NOT NULL
+  value text NOT NULL
+  CONSTRAINT setting_pkey PRIMARY KEY (key)
+  CREATE UNIQUE INDEX setting_pkey ON public.setting USING btree (key)
+TABLE space
+  id text NOT NULL
+  kind text NOT NULL
+  account_id text
+  created_at bigint NOT NULL
+  CONSTRAINT space_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX space_account_id_key ON public.space USING btree (account_id)
+  CREATE UNIQUE INDEX space_pkey ON public.space USING btree (id)
+TABLE task
+  id text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  client_id text
+  api_key_id text
+  project_id text
+  type text NOT NULL
+  title text NOT NULL
+  status text NOT NULL
+  share_visibility text NOT NULL
+  hidden boolean NOT NULL
+  agent_profile text NOT NULL
+  locale text NOT NULL
+  interactive boolean NOT NULL
+  task_references text NOT NULL
+  credits integer NOT NULL
+  created_at bigint NOT NULL
+  updated_at bigint NOT NULL
+  last_message_at bigint NOT NULL
+  last_seq integer NOT NULL
+  last_timestamp bigint NOT NULL
+  message_seq integer NOT NULL
+  answered_seq integer NOT NULL
+  consumed_seq integer NOT NULL
+  fence integer NOT NULL
+  node_id text
+  claims integer NOT NULL
+  idle_claims integer NOT NULL
+  queued_at bigint NOT NULL
+  deleted_at bigint
+  CONSTRAINT task_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX task_pkey ON public.task USING btree (id)
+  CREATE INDEX task_project_id_created_at_id_idx ON public.task USING btree (project_id, created_at, id)
+  CREATE INDEX task_running ON public.task USING btree (status, node_id, queued_at) WHERE (status = 'running'::text)
+  CREATE INDEX task_space_id_account_id_created_at_id_idx ON public.task USING btree (space_id, account_id, created_at, id)
+TABLE task_event
+  task_id text NOT NULL
+  seq integer NOT NULL
+  space_id text NOT NULL
+  type text NOT NULL
+  timestamp bigint NOT NULL
+  payload text NOT NULL
+  CONSTRAINT task_event_pkey PRIMARY KEY (task_id, seq)
+  CREATE UNIQUE INDEX task_event_pkey ON public.task_event USING btree (task_id, seq)
+TABLE team
+  id text NOT NULL
+  space_id text NOT NULL
+  name text NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT team_pkey PRIMARY KEY (id)
+  CONSTRAINT team_space_id_fkey FOREIGN KEY (space_id) REFERENCES space(id) ON UPDATE RESTRICT ON DELETE RESTRICT
+  CREATE UNIQUE INDEX team_name_key ON public.team USING btree (name)
+  CREATE UNIQUE INDEX team_pkey ON public.team USING btree (id)
+  CREATE UNIQUE INDEX team_space_id_key ON public.team USING btree (space_id)

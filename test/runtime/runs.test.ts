@@ -1,0 +1,439 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
+import type { NewEvent } from "../../src/core/tasks/event.ts";
+import { begin, finish, resume, stop } from "../../src/core/tasks/lifecycle.ts";
+import type { Task } from "../../src/core/tasks/task.ts";
+import type { Agent, Outcome } from "../../src/runtime/agent.ts";
+import { offlineAgent } from "../../src/runtime/agents/offline/offline.ts";
+import { openLease } from "../../src/runtime/lease.ts";
+import { type Runs, startRuns } from "../../src/runtime/runs.ts";
+import { openStore } from "../../src/store/open.ts";
+import { putTask } from "../store/samples.ts";
+import { type DatabaseKind, describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { checkAnswered, checkTask, seenInStore } from "../support/invariants.ts";
+import { type StillClock, stillClock } from "../support/still-clock.ts";
+import { untilClaimed, untilStatus } from "../support/until.ts";
+import { passTime, passUntil, type WatchedStore, watchedStore } from "./watched-store.ts";
+
+const done: Outcome = { kind: "finish", content: "Done" };
+
+interface ProcessOptions {
+  readonly concurrency?: number;
+  readonly agent?: Agent;
+  /** Its own time; without it that of the others. */
+  readonly clock?: StillClock;
+}
+
+/** A process that runs tasks, with a store of its own on the common database. */
+interface Process {
+  readonly watched: WatchedStore;
+  readonly clock: StillClock;
+  readonly runs: Runs;
+  readonly nodeId: () => string;
+  readonly logged: string[];
+}
+
+/** How often an agent began, and lets go on all that wait. */
+interface Held {
+  readonly agent: Agent;
+  /** Ids of tasks, in the order in which their runs began. */
+  readonly begun: string[];
+  readonly most: () => number;
+  release(): void;
+}
+
+/** An agent that holds each run until it is released. */
+function holding(): Held {
+  const begun: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  let now = 0;
+  let most = 0;
+  return {
+    begun,
+    most: () => most,
+    release: gate.resolve,
+    async *agent({ taskId, signal }) {
+      begun.push(taskId);
+      now += 1;
+      most = Math.max(most, now);
+      const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+      await Promise.race([gate.promise, aborted]);
+      now -= 1;
+      return done;
+    },
+  };
+}
+
+describeOnEach("the runs of a process", (kind: DatabaseKind) => {
+  let db: TestStore;
+  let clock: StillClock;
+  let processes: Process[];
+
+  beforeEach(async () => {
+    db = await openTestStore(kind);
+    clock = stillClock();
+    processes = [];
+  });
+  afterEach(async () => {
+    for (const { runs, clock: own } of processes) {
+      const drained = runs.drain();
+      await own.advance(6_000);
+      await drained;
+    }
+    for (const { watched } of processes) await watched.store.close();
+    await db[Symbol.asyncDispose]();
+  });
+
+  async function openProcess({ concurrency = 100, agent = offlineAgent, clock: own = clock }: ProcessOptions = {}): Promise<Process> {
+    const logged: string[] = [];
+    const watched = watchedStore(await openStore({ databaseUrl: db.url, clock: systemClock, random: systemRandom }));
+    const lease = await openLease(watched.store, own, systemIds, false);
+    const log = (_: string, text: string) => void logged.push(text);
+    const runs = startRuns({ store: watched.store, clock: own, log, lease, concurrency, agentFor: () => agent });
+    const opened = { watched, clock: own, runs, nodeId: lease.nodeId, logged };
+    processes.push(opened);
+    return opened;
+  }
+
+  const stores = () => processes.map(({ watched }) => watched);
+  const pass = (ms: number, own = clock) => passTime(own, ms, ...stores());
+  const passUntilHere = (holds: () => Promise<boolean> | boolean, own = clock) => passUntil(own, holds, ...stores());
+
+  const put = (text = "Hello", members: Partial<Task> = {}) => putTask(db.store, members, begin(text));
+  const asIs = async ({ id }: Pick<Task, "id">): Promise<Task> => {
+    const task = await db.store.tasks.byId(id);
+    if (!task) throw new Error("no such task");
+    return task;
+  };
+  const is = (status: string, ...tasks: readonly Task[]) => async () => {
+    const seen = await Promise.all(tasks.map(asIs));
+    return seen.every((task) => task.status === status);
+  };
+  const advance = (process: Process, { id }: Task, step: { readonly set: object; readonly events: readonly NewEvent[] }) =>
+    process.watched.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), ...step }));
+
+  test("takes what waits when it starts, and what is put later when it is woken", async () => {
+    const before = await put();
+    const process = await openProcess();
+    await passUntilHere(is("stopped", before));
+    const later = await put();
+    await process.runs.wake();
+    await untilStatus(process.watched.store, later.id, "stopped").catch(() => undefined);
+    await passUntilHere(is("stopped", later));
+    for (const { id } of [before, later]) checkAnswered(await seenInStore(db.store, id));
+  });
+
+  test("finds within a second what nobody woke it for", async () => {
+    await openProcess();
+    await pass(500);
+    const task = await put();
+    expect(await passUntilHere(async () => (await asIs(task)).nodeId !== null || (await asIs(task)).status === "stopped")).toBeLessThanOrEqual(1_000);
+  });
+
+  test("looks once for many wake-ups at once", async () => {
+    const process = await openProcess();
+    await pass(100);
+    const before = process.watched.calls("tasks.unowned");
+    await Promise.all(Array.from({ length: 50 }, () => process.runs.wake()));
+    expect(process.watched.calls("tasks.unowned") - before).toBeLessThanOrEqual(2);
+  });
+
+  describe("have a limit", () => {
+    test("that is never passed, and the next begins when one ends, before any second is over", async () => {
+      const held = holding();
+      const tasks = await Promise.all(Array.from({ length: 7 }, () => put("Hello", { lastTimestamp: 0, createdAt: 0 })));
+      const process = await openProcess({ concurrency: 3, agent: held.agent });
+      await process.runs.wake();
+      await pass(100);
+      await Promise.all(Array.from({ length: 5 }, () => process.runs.wake()));
+      expect([held.begun.length, process.runs.size()]).toEqual([3, 3]);
+      held.release();
+      expect(await passUntilHere(is("stopped", ...tasks))).toBeLessThan(1_000);
+      expect(held.most()).toBe(3);
+    });
+
+    test("within which the least-served account comes first", async () => {
+      const held = holding();
+      const members = (accountId: string, queuedAt: number) => ({ accountId, queuedAt });
+      const busy = await Promise.all([1, 2, 3, 4].map((at) => put("Busy", members("busy", at))));
+      const modest = await put("Modest", members("modest", 5));
+      await openProcess({ concurrency: 3, agent: held.agent });
+      await passUntilHere(() => held.begun.length === 3);
+      expect(held.begun.toSorted()).toEqual([busy[0]?.id, busy[1]?.id, modest.id].toSorted());
+    });
+  });
+
+  describe("end early", () => {
+    test("at once when their task is stopped, without waiting for a sweep", async () => {
+      const task = await put("[[forever]]");
+      const process = await openProcess();
+      await passUntilHere(() => process.runs.size() === 1);
+      await advance(process, task, stop);
+      for (const watched of stores()) await watched.quiet();
+      expect(process.runs.size()).toBe(0);
+      checkAnswered(await seenInStore(db.store, task.id));
+    });
+
+    test("within a second when another process stops their task", async () => {
+      const task = await put("[[forever]]");
+      const process = await openProcess();
+      await passUntilHere(() => process.runs.size() === 1);
+      await db.store.change((tx) => tx.tasks.advance(task.id, { now: clock.now(), ...stop }));
+      expect(process.runs.size(), "it has not heard of it").toBe(1);
+      expect(await passUntilHere(() => process.runs.size() === 0)).toBeLessThanOrEqual(1_100);
+    });
+
+    test("not because of news that are older than they are", async () => {
+      const task = await put("[[forever]]", { fence: 7 });
+      const process = await openProcess();
+      await passUntilHere(() => process.runs.size() === 1);
+      const { watched } = process;
+      const heard: Parameters<Parameters<typeof watched.store.feed.onTask>[0]>[0][] = [];
+      watched.store.feed.onTask((news) => void heard.push(news));
+      // The fence is 8 now. A change of the title tells the present state and ends nothing.
+      await watched.store.change((tx) => tx.tasks.advance(task.id, { now: 0, set: { title: "Other" } }));
+      expect(heard).toMatchObject([{ fence: 8, status: "running" }]);
+      await pass(1_500);
+      expect(process.runs.size()).toBe(1);
+    });
+
+    test("and an agent that will not clean up keeps its task's next run, and nobody else's, waiting for 5 s", async () => {
+      const seen: string[] = [];
+      const stubborn: Agent = async function* ({ messages }) {
+        seen.push(String(messages[0]));
+        if (messages[0] === "Stubborn") await new Promise<never>(() => undefined);
+        return done;
+      };
+      const stubborns = await Promise.all(Array.from({ length: 5 }, () => put("Stubborn")));
+      const process = await openProcess({ agent: stubborn });
+      await passUntilHere(() => seen.length === 5);
+      for (const task of stubborns) {
+        await advance(process, task, stop);
+        await advance(process, task, resume("Again", 0));
+      }
+      const other = await put("Other", { queuedAt: 9_999 });
+      await process.runs.wake();
+      expect(await passUntilHere(is("stopped", other)), "others go on").toBeLessThan(1_000);
+      expect(seen).not.toContain("Again");
+      const waited = await passUntilHere(is("stopped", ...stubborns));
+      expect(waited).toBeLessThanOrEqual(5_500);
+      for (const { id } of stubborns) checkAnswered(await seenInStore(db.store, id));
+    });
+  });
+
+  describe("are found again", () => {
+    test("within a second after a crash of the run, and go on as if nothing had been", async () => {
+      const text = "[[say Before]] [[crash]] [[say After]]";
+      const task = await put(text);
+      await openProcess();
+      expect(await passUntilHere(is("stopped", task))).toBeLessThanOrEqual(2_000);
+      const { events } = await seenInStore(db.store, task.id);
+      expect(events.flatMap((event) => event.text ?? []).slice(0, 3)).toEqual([text, "Before", "After"]);
+      checkAnswered(await seenInStore(db.store, task.id));
+    });
+
+    test("when a task names this process and it knows nothing of it", async () => {
+      const process = await openProcess();
+      await pass(100);
+      const task = await put("Hello", { nodeId: process.nodeId(), claims: 1, consumedSeq: 2, fence: 3 });
+      await passUntilHere(is("stopped", task));
+      expect(await asIs(task)).toMatchObject({ fence: 4 });
+      checkAnswered(await seenInStore(db.store, task.id));
+    });
+
+    test("when a run fails for want of the database, which is no fault of the agent's", async () => {
+      const process = await openProcess();
+      await pass(100);
+      let failures = 0;
+      process.watched.before("events.list", () => {
+        failures += 1;
+        if (failures <= 2) throw new Error("no database");
+      });
+      const task = await put();
+      await passUntilHere(is("stopped", task));
+      expect(process.logged.filter((text) => text === "a run failed")).toHaveLength(2);
+      checkAnswered(await seenInStore(db.store, task.id));
+    });
+
+    test("after sweeps that failed", async () => {
+      const process = await openProcess();
+      await pass(100);
+      let failures = 0;
+      process.watched.before("tasks.owned", () => {
+        failures += 1;
+        if (failures <= 3) throw new Error("no database");
+      });
+      const task = await put();
+      await passUntilHere(is("stopped", task));
+      expect(process.logged.filter((text) => text === "sweepTasks failed")).toHaveLength(3);
+    });
+  });
+
+  describe("of a dead peer", () => {
+    test("are all taken over after 15 s, and its row is removed when the last is", async () => {
+      const tasks = await Promise.all(
+        Array.from({ length: 70 }, () => put("Hello", { nodeId: "dead", claims: 1, consumedSeq: 2, fence: 3 })),
+      );
+      await db.store.change((tx) => tx.nodes.insert({ id: "dead", beat: 3, startedAt: 0 }));
+      await openProcess();
+      await pass(14_000);
+      expect((await asIs(tasks[0] as Task)).nodeId).toBe("dead");
+      expect(await passUntilHere(is("stopped", ...tasks))).toBeLessThanOrEqual(3_000);
+      await passUntilHere(async () => (await db.store.nodes.list()).every(({ id }) => id !== "dead"));
+      for (const { id } of tasks) checkAnswered(await seenInStore(db.store, id));
+    });
+
+    test("go on here when its event loop stood still, and nothing that it then still writes is kept", async () => {
+      const frozen = stillClock();
+      const task = await put("[[say One]] [[sleep 30]] [[say Two]]");
+      const first = await openProcess({ clock: frozen });
+      await passUntilHere(async () => (await asIs(task)).lastSeq === 3, frozen);
+      const second = await openProcess();
+      // The first one's clock stands still: nothing of it happens.
+      await passUntilHere(() => second.runs.size() === 1);
+      expect(await asIs(task)).toMatchObject({ nodeId: second.nodeId(), claims: 2 });
+      const lost = first.nodeId();
+      await passUntilHere(async () => (await db.store.nodes.list()).length === 1);
+      // It wakes: its agent's sleep is over, and it is behind with its beats.
+      await pass(30_000, frozen);
+      expect((await seenInStore(db.store, task.id)).events).toHaveLength(3);
+      expect(first.runs.size()).toBe(0);
+      expect(first.nodeId(), "it goes on under another name").not.toBe(lost);
+      await passUntilHere(is("stopped", task));
+      checkAnswered(await seenInStore(db.store, task.id));
+      const texts = (await seenInStore(db.store, task.id)).events.flatMap(({ text }) => text ?? []);
+      expect(texts.filter((text) => text === "Two")).toHaveLength(1);
+    });
+  });
+
+  test("are given up after 10 s in which the process could not beat, and taken up again when it can", async () => {
+    const task = await put("[[forever]]");
+    const process = await openProcess();
+    await passUntilHere(() => process.runs.size() === 1);
+    let away = true;
+    process.watched.before("change", () => {
+      if (away) throw new Error("no database");
+    });
+    await pass(9_000);
+    expect(process.runs.size()).toBe(1);
+    expect(await passUntilHere(() => process.runs.size() === 0)).toBeLessThanOrEqual(7_500);
+    const { fence } = await asIs(task);
+    away = false;
+    await passUntilHere(() => process.runs.size() === 1);
+    expect(await asIs(task)).toMatchObject({ nodeId: process.nodeId(), fence: fence + 1 });
+  });
+
+  test("have no more than one claim to a task that two processes want", async () => {
+    const held = holding();
+    await Promise.all(Array.from({ length: 40 }, () => put("Hello")));
+    const two = [await openProcess({ agent: held.agent }), await openProcess({ agent: held.agent })];
+    await passUntilHere(() => held.begun.length >= 40);
+    await pass(2_500);
+    expect(new Set(held.begun).size).toBe(40);
+    expect(two.reduce((sum, { runs }) => sum + runs.size(), 0)).toBe(40);
+  });
+
+  describe("in a drain", () => {
+    test("are given back at once, and another process goes on without repeating or losing anything", async () => {
+      const text = "[[say One]] [[sleep 5]] [[say Two]]";
+      const task = await put(text);
+      const first = await openProcess();
+      await passUntilHere(async () => (await asIs(task)).lastSeq === 3);
+      await first.runs.drain();
+      expect(await asIs(task)).toMatchObject({ status: "running", nodeId: null, idleClaims: 0 });
+      expect(await db.store.nodes.list(), "it leaves no row behind").toEqual([]);
+      await openProcess();
+      await passUntilHere(is("stopped", task));
+      const texts = (await seenInStore(db.store, task.id)).events.flatMap((event) => event.text ?? []);
+      expect(texts.slice(0, 3)).toEqual([text, "One", "Two"]);
+      checkAnswered(await seenInStore(db.store, task.id));
+    });
+
+    test("are given back before a stubborn agent has cleaned up", async () => {
+      const task = await put();
+      const stubborn: Agent = async function* () {
+        await new Promise<never>(() => undefined);
+        return done;
+      };
+      const process = await openProcess({ agent: stubborn });
+      await passUntilHere(() => process.runs.size() === 1);
+      const drained = process.runs.drain();
+      await passUntilHere(async () => (await asIs(task)).nodeId === null);
+      expect(process.runs.size()).toBe(1);
+      await clock.advance(6_000);
+      await drained;
+    });
+
+    test("are given back too when they were abandoned and not found again yet", async () => {
+      const task = await put("[[crash]]");
+      const process = await openProcess();
+      await passUntilHere(async () => (await asIs(task)).nodeId !== null && process.runs.size() === 0);
+      await process.runs.drain();
+      expect(await asIs(task)).toMatchObject({ nodeId: null });
+      expect(await db.store.nodes.list()).toEqual([]);
+    });
+
+    test("are given back, and never begun, when their claim was under way", async () => {
+      const held = holding();
+      const process = await openProcess({ agent: held.agent });
+      await pass(100);
+      const task = await put();
+      const reached = Promise.withResolvers<void>();
+      const gate = Promise.withResolvers<void>();
+      process.watched.before("change", () => {
+        reached.resolve();
+        return gate.promise;
+      });
+      const woken = process.runs.wake();
+      await reached.promise;
+      const drained = process.runs.drain();
+      gate.resolve();
+      await Promise.all([woken, drained]);
+      expect(held.begun).toEqual([]);
+      expect(await asIs(task)).toMatchObject({ status: "running", nodeId: null });
+      expect(await db.store.nodes.list()).toEqual([]);
+    });
+
+    test("leave nothing that still ticks", async () => {
+      const process = await openProcess();
+      await pass(2_000);
+      await process.runs.drain();
+      const before = process.watched.calls("tasks.owned") + process.watched.calls("change");
+      await process.runs.wake();
+      await pass(20_000);
+      expect(process.watched.calls("tasks.owned") + process.watched.calls("change")).toBe(before);
+    });
+
+    test("end although the database is gone, for others will find them", async () => {
+      const task = await put("[[forever]]");
+      const process = await openProcess();
+      await passUntilHere(() => process.runs.size() === 1);
+      let away = true;
+      process.watched.before("change", () => {
+        if (away) throw new Error("no database");
+      });
+      await process.runs.drain();
+      expect(process.logged).toContain("giving runs back failed");
+      expect(await asIs(task)).toMatchObject({ nodeId: process.nodeId() });
+      expect((await db.store.nodes.list()).map(({ id }) => id), "the row stays with what it owns").toEqual([process.nodeId()]);
+      away = false;
+    });
+  });
+
+  test("are aborted by the next sweep when their row changed between claim and start", async () => {
+    const task = await put("[[forever]]");
+    const process = await openProcess();
+    await pass(100);
+    // The news of the stop go by before the run is known: another store tells this one nothing.
+    await process.runs.wake();
+    await untilClaimed(db.store, task.id);
+    await db.store.change((tx) => tx.tasks.advance(task.id, { now: 0, ...stop }));
+    expect(await passUntilHere(() => process.runs.size() === 0)).toBeLessThanOrEqual(1_100);
+    checkTask(await seenInStore(db.store, task.id));
+    await turn();
+    await db.store.change((tx) => tx.tasks.advance(task.id, { now: 0, when: { status: "running" }, ...finish("No") }));
+    expect(await asIs(task)).toMatchObject({ status: "stopped" });
+  });
+});

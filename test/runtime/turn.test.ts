@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { NewEvent } from "../../src/core/tasks/event.ts";
+import { finish, queueMessage, resume, stop } from "../../src/core/tasks/lifecycle.ts";
+import type { Advance, Task } from "../../src/core/tasks/task.ts";
+import { claimTasks } from "../../src/runtime/claims.ts";
+import { openTurn } from "../../src/runtime/turn.ts";
+import { ann, putTask, said, sampleProject, thought, userMessage } from "../store/samples.ts";
+import { movableClock } from "../support/clock.ts";
+import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+
+const clock = movableClock();
+
+describeOnEach("a turn", (kind) => {
+  let db: TestStore;
+  beforeAll(async () => {
+    db = await openTestStore(kind);
+  });
+  afterAll(() => db[Symbol.asyncDispose]());
+
+  const advance = async (id: string, step: Omit<Advance, "now">): Promise<Task> => {
+    const task = await db.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), ...step }));
+    if (!task) throw new Error("the step did not hold");
+    return task;
+  };
+  const claim = async (task: Task): Promise<Task> => {
+    const [claimed] = await db.store.change((tx) => claimTasks(tx, [task], "n1", clock.now()));
+    if (!claimed) throw new Error("not claimed");
+    return claimed;
+  };
+  const open = (task: Task) => openTurn(db.store, task, clock, new AbortController().signal);
+  const begin = (text: string, members: Partial<Task> = {}) => putTask(db.store, members, [userMessage(text)]);
+
+  test("has the task's first message, and nothing from before", async () => {
+    const { turn, written } = await open(await claim(await begin("Hello")));
+    expect(turn).toMatchObject({ messages: ["Hello"], earlier: [], claim: 1, instruction: "" });
+    expect(written).toBe(0);
+  });
+
+  test("has its project's instruction", async () => {
+    const project = sampleProject({ instruction: "Be brief" });
+    await db.store.change((tx) => tx.projects.insert(project));
+    const { turn } = await open(await claim(await begin("Hello", { ...ann, projectId: project.id })));
+    expect(turn.instruction).toBe("Be brief");
+  });
+
+  test("that follows an ended one has the new message, and knows what was said before", async () => {
+    const first = await claim(await begin("One"));
+    await advance(first.id, finish("Answer one"));
+    const { turn } = await open(await claim(await advance(first.id, resume("Two", 0))));
+    expect(turn.messages).toEqual(["Two"]);
+    expect(turn.earlier).toEqual([
+      { role: "user", content: "One" },
+      { role: "assistant", content: "Answer one" },
+    ]);
+  });
+
+  test("that follows at once has every message that came in meanwhile, however many, in order", async () => {
+    const { id } = await claim(await begin("One"));
+    const later = Array.from({ length: 1_205 }, (_, i) => `More ${i}`);
+    await db.store.change(async (tx) => {
+      for (const text of later) await tx.tasks.advance(id, { now: clock.now(), ...queueMessage(text) });
+    });
+    const next = await advance(id, { set: { beginTurn: true }, events: [said("Answer one")] });
+    const { turn } = await open(next);
+    expect(turn.messages).toEqual(later);
+    expect(turn.earlier).toEqual([
+      { role: "user", content: "One" },
+      { role: "assistant", content: "Answer one" },
+    ]);
+  });
+
+  test("leaves out what a stop has dropped", async () => {
+    const { id } = await claim(await begin("One"));
+    await advance(id, queueMessage("Two"));
+    await advance(id, stop);
+    const { turn } = await open(await claim(await advance(id, resume("Three", 0))));
+    expect(turn.messages).toEqual(["Three"]);
+    expect(turn.earlier.map(({ content }) => content)).toEqual(["One", "Two"]);
+  });
+
+  test("that is resumed is the same again, but for the claim, and knows what it has written", async () => {
+    const first = await claim(await begin("One"));
+    const before = await open(first);
+    const events: NewEvent[] = [thought("Hm"), said("Part")];
+    await advance(first.id, { events });
+    const more = await advance(first.id, queueMessage("Two"));
+    const { turn, written } = await open(await claim(more));
+    expect(turn).toMatchObject({ messages: before.turn.messages, earlier: before.turn.earlier, claim: 2 });
+    expect(written, "what others added does not count").toBe(events.length);
+  });
+});

@@ -1,0 +1,101 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
+import { expect, inject, test } from "vitest";
+import { describablePostgres } from "../../scripts/describable.ts";
+import { migrationDrift } from "../../scripts/migration-drift.ts";
+import { migrationList, openEngine } from "../../scripts/schema-engine.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { systemRandom } from "../../src/core/ids.ts";
+import { openStore } from "../../src/store/open.ts";
+import { type DatabaseKind, databaseUrl, describeOnEach, openTestStore, rowsIn, runOn } from "../support/database.ts";
+import { expectGolden } from "../support/golden.ts";
+
+const open = (url: string) => openStore({ databaseUrl: url, clock: systemClock, random: systemRandom });
+
+/** All that makes a schema, as sorted lines. */
+const schemas: Record<DatabaseKind, string> = {
+  sqlite:
+    "SELECT sql AS line FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name <> '_prisma_migrations' ORDER BY tbl_name, type DESC, name",
+  postgresql: `
+    SELECT line FROM (
+      SELECT c.relname AS owner, 0 AS part, c.relname AS name,
+        CASE c.relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END || 'TABLE ' || c.relname AS line
+      FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+      UNION ALL SELECT table_name, 1, to_char(ordinal_position, '000'), '  ' || column_name || ' ' || data_type ||
+        CASE is_nullable WHEN 'NO' THEN ' NOT NULL' ELSE '' END || COALESCE(' DEFAULT ' || column_default, '')
+      FROM information_schema.columns WHERE table_schema = 'public'
+      UNION ALL SELECT conrelid::regclass::text, 2, conname, '  CONSTRAINT ' || conname || ' ' || pg_get_constraintdef(oid)
+      FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+      UNION ALL SELECT tablename, 3, indexname, '  ' || indexdef FROM pg_indexes WHERE schemaname = 'public'
+    ) lines WHERE owner <> '_prisma_migrations' ORDER BY owner COLLATE "C", part, name COLLATE "C"`,
+};
+
+describeOnEach("migrations", (kind) => {
+  test("make the schema that is checked in", async () => {
+    await using database = await openTestStore(kind);
+    const lines = (await rowsIn(database.url, schemas[kind])).map(({ line }) => String(line));
+    expectGolden(`schema.${kind}.sql`, `${lines.join("\n")}\n`);
+  });
+
+  test("are applied once by processes that start at once, which prepare one after the other", async () => {
+    await using database = await databaseUrl(kind, { empty: true });
+    const script = join(import.meta.dirname, "processes", "open.ts");
+    await Promise.all(Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, [script, database.url])));
+    const [book] = await rowsIn(database.url, "SELECT COUNT(*) AS n, COUNT(DISTINCT migration_name) AS names FROM _prisma_migrations");
+    const [starts] = await rowsIn(database.url, "SELECT value FROM setting WHERE key = 'starts'");
+    expect(Number(book?.["n"])).toBe(Number(book?.["names"]));
+    expect(starts).toEqual({ value: "4" });
+  });
+
+  test("are booked as Prisma books them, so that its own commands agree", async () => {
+    await using database = await openTestStore(kind);
+    const adapter = kind === "sqlite" ? new PrismaBetterSqlite3({ url: database.url }) : describablePostgres(database.url);
+    const engine = await openEngine(kind, adapter);
+    const filters = { externalTables: [], externalEnums: [] };
+    const history = await engine.diagnoseMigrationHistory({
+      migrationsList: await migrationList(kind),
+      optInToShadowDatabase: false,
+      filters,
+    });
+    expect(history).toMatchObject({ editedMigrationNames: [], failedMigrationNames: [], hasMigrationsTable: true, history: null });
+  });
+
+  test.each([
+    { why: "of a newer release", sql: "UPDATE _prisma_migrations SET migration_name = '9999_future'", says: /9999_future/ },
+    { why: "with another migration of the same name", sql: "UPDATE _prisma_migrations SET checksum = 'x'", says: /another 0001_first/ },
+    { why: "with a migration that did not end", sql: "UPDATE _prisma_migrations SET finished_at = NULL", says: /unfinished/ },
+  ])("refuse a database $why, and leave it as it is", async ({ sql, says }) => {
+    await using database = await databaseUrl(kind);
+    await (await open(database.url)).close();
+    await runOn(database.url, sql);
+    const before = await rowsIn(database.url, "SELECT migration_name, checksum FROM _prisma_migrations");
+    const refusal = await open(database.url).catch((thrown: unknown) => thrown);
+    expect(refusal).toMatchObject({ reason: "precondition", message: expect.stringMatching(says) });
+    expect(await rowsIn(database.url, "SELECT migration_name, checksum FROM _prisma_migrations")).toEqual(before);
+  });
+
+  test("are not left half done by a prepare that fails, and the next start goes on", async () => {
+    await using database = await databaseUrl(kind, { empty: true });
+    const prepare = () => Promise.reject(new Error("another key"));
+    const refused = openStore({ databaseUrl: database.url, clock: systemClock, random: systemRandom, prepare });
+    await expect(refused).rejects.toThrow("another key");
+    const store = await open(database.url);
+    expect(await store.settings.get("k")).toBeNull();
+    await store.close();
+  });
+});
+
+test.skipIf(inject("postgresTemplate") === null)("the migrations of both databases lead to the models", async () => {
+  expect(await migrationDrift(inject("postgresTemplate") ?? undefined)).toEqual({ sqlite: "", postgresql: "" });
+});
+
+test("a database that is neither is refused", async () => {
+  await expect(open("mysql://localhost/x")).rejects.toMatchObject({ reason: "invalid" });
+});
+
+test("a database that does not answer is unavailable, and its address is not told", async () => {
+  const refusal = await open("postgresql://postgres@127.0.0.1:1/x").catch((thrown: unknown) => thrown);
+  expect(refusal).toMatchObject({ reason: "unavailable", message: expect.not.stringContaining("127.0.0.1") });
+});

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import type { Store } from "../../src/core/store.ts";
+import { describeOnEach, openTestStore } from "../support/database.ts";
+import { ann, putPeople, putTask, said, sampleKey, sampleMember, sampleReplay, sampleTask, userMessage } from "./samples.ts";
+
+/** What the hot paths cost, in statements; BEGIN and COMMIT count. */
+const costs: readonly {
+  readonly what: string;
+  readonly work: (store: Store) => Promise<unknown>;
+  readonly statements: readonly RegExp[];
+}[] = [
+  { what: "the holder of a key", work: (store) => store.keys.holder("digest"), statements: [/^SELECT k/] },
+  { what: "finding a task", work: (store) => store.tasks.find(ann, "t"), statements: [/^SELECT t/] },
+  { what: "a page of tasks", work: (store) => store.tasks.list(ann, {}, { order: "desc", limit: 20 }), statements: [/^SELECT t/] },
+  {
+    what: "a page of events",
+    work: (store) => store.events.list("t", { order: "asc", limit: 20, verbose: false }),
+    statements: [/^SELECT seq/],
+  },
+  { what: "the queue", work: (store) => store.tasks.unowned(10), statements: [/^SELECT/] },
+  {
+    what: "a step with two events",
+    work: (store) => store.change((tx) => tx.tasks.advance("t", { now: 1, events: [said(), said()] })),
+    statements: [/^BEGIN$/, /^UPDATE task/, /^INSERT INTO task_event/, /^COMMIT$/],
+  },
+  {
+    what: "a step without events",
+    work: (store) => store.change((tx) => tx.tasks.advance("t", { now: 1 })),
+    statements: [/^BEGIN$/, /^UPDATE task/, /^COMMIT$/],
+  },
+  {
+    what: "a claim that was lost",
+    work: (store) => store.change((tx) => tx.tasks.advance("t", { now: 1, when: { fence: 99 }, events: [said()] })),
+    statements: [/^BEGIN$/, /^UPDATE task/, /^COMMIT$/],
+  },
+  {
+    what: "creating a task, with its job and its answer kept",
+    work: (store) =>
+      store.change(async (tx) => {
+        const key = sampleReplay();
+        await tx.replays.claim(key, "hash", 1);
+        const { id } = await tx.tasks.insert(sampleTask(), [userMessage(), said()]);
+        await tx.jobs.put({ kind: "run", key: id, runAt: 1 });
+        await tx.replays.complete(key, null, id);
+      }),
+    statements: [
+      /^BEGIN$/,
+      /^INSERT INTO idem/,
+      /^INSERT INTO task \(/,
+      /^INSERT INTO task_event/,
+      /^INSERT INTO job/,
+      /^UPDATE idem/,
+      /^COMMIT$/,
+    ],
+  },
+  { what: "asking whether the database answers", work: (store) => store.ping(), statements: [/^SELECT 1$/] },
+];
+
+describeOnEach("round trips", (kind) => {
+  test("each operation costs what it has to, and no more", async () => {
+    const sent: string[] = [];
+    await using database = await openTestStore(kind, { onStatement: (sql) => void sent.push(sql.trim()) });
+    const { store } = database;
+    await putPeople(store);
+    await store.change(async (tx) => {
+      await tx.accounts.insertMember(sampleMember());
+      await tx.keys.insert(sampleKey({ digest: "digest" }));
+    });
+    await putTask(store, { id: "t" });
+    for (const { what, work, statements } of costs) {
+      sent.length = 0;
+      await work(store);
+      expect(sent, what).toEqual(statements.map((statement) => expect.stringMatching(statement)));
+    }
+  });
+});

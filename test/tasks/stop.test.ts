@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import { systemIds } from "../../src/core/ids.ts";
+import { tasks } from "../../src/core/tasks/tasks.ts";
+import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import { movableClock } from "../support/clock.ts";
+import { describeOnEach, openTestStore } from "../support/database.ts";
+import { taskRig } from "../support/task-rig.ts";
+import { untilClaimed } from "../support/until.ts";
+
+describeOnEach("task.stop", (database) => {
+  const rig = taskRig({ database });
+  const stop = (id: string) => rig.ann.v2("task.stop", { task_id: id });
+  const typesOf = async (id: string) => (await rig.events(id)).map(({ type }) => type);
+
+  test("stops a running task: user_stop, then the status, and an empty answer", async () => {
+    const id = await rig.create("[[forever]]");
+    const { body, status } = await stop(id);
+    expect({ body, status }).toStrictEqual({ body: { ok: true, request_id: expect.stringMatching(/^req_/) }, status: 200 });
+    expect((await rig.events(id)).slice(2)).toMatchObject([
+      { type: "user_stop", user_stop: {} },
+      { type: "status_update", status_update: { agent_status: "stopped", brief: expect.stringMatching(/./) } },
+    ]);
+    const { body: detail } = await rig.ann.v2("task.detail", { task_id: id });
+    expect(detail["task"]).toMatchObject({ status: "stopped", has_running_background_jobs: false });
+  });
+
+  test("on a task that has finished, was stopped or failed it answers ok and adds nothing", async () => {
+    const [finished, stopped, failed] = [await rig.finished(), await rig.create("[[forever]]"), await rig.create("[[fail timeout]]")];
+    await stop(stopped);
+    await rig.reach(failed, "error");
+    for (const id of [finished, stopped, failed]) {
+      const before = await rig.row(id);
+      expect(await stop(id)).toMatchObject({ status: 200, body: { ok: true } });
+      expect(await rig.row(id)).toEqual(before);
+    }
+  });
+
+  test("stops a task that waits", async () => {
+    const id = await rig.finished();
+    await rig.force(id, "waiting");
+    const { lastSeq } = await rig.row(id);
+    await stop(id);
+    expect(await rig.row(id)).toMatchObject({ status: "stopped", lastSeq: lastSeq + 2 });
+    expect((await typesOf(id)).slice(-2)).toEqual(["user_stop", "status_update"]);
+  });
+
+  test("whoever ran the task may write no more", async () => {
+    const { store } = rig.service;
+    const claimed = await untilClaimed(store, await rig.create("[[forever]]"));
+    await stop(claimed.id);
+    const late = { now: Date.now(), when: { fence: claimed.fence }, set: { status: "stopped" }, events: [] } as const;
+    expect(await store.change((tx) => tx.tasks.advance(claimed.id, late))).toBeNull();
+    expect(await rig.row(claimed.id)).toMatchObject({ nodeId: null });
+  });
+
+  test("the task goes on with the next message, and what was stopped is not taken up again", async () => {
+    const id = await rig.create("[[forever]] Tell me about owls");
+    await stop(id);
+    await rig.send(id, "Tell me about cats");
+    await rig.reach(id, "stopped");
+    const said = (await rig.events(id)).filter(({ type }) => type === "assistant_message").map((event) => event["assistant_message"].content);
+    expect(said).toEqual([expect.stringContaining("You wrote: Tell me about cats")]);
+    expect(said[0]).toContain("Before this you wrote: Tell me about owls");
+  });
+
+  test.each<[why: string, body: object]>([
+    ["no task_id", {}],
+    ["an empty one", { task_id: "" }],
+    ["one of a wrong type", { task_id: ["a"] }],
+    ["one of 129 characters", { task_id: "a".repeat(129) }],
+  ])("refuses %s", async (_why, body) => {
+    const reply = await rig.ann.v2("task.stop", body);
+    expect(reply).toMatchObject({ status: 400, body: { error: { code: "invalid_argument", message: expect.stringContaining("task_id") } } });
+  });
+
+  test("stops over gRPC as over v2", async () => {
+    const id = await rig.create("[[forever]]");
+    await rig.ann.client(TaskService, "grpc").stopTask({ taskId: id });
+    expect(await rig.row(id)).toMatchObject({ status: "stopped" });
+    expect((await typesOf(id)).slice(-2)).toEqual(["user_stop", "status_update"]);
+  });
+});
+
+describe("the time of a stop", () => {
+  const caller = { accountId: systemIds.uuid(), spaceId: "space", role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "key" } } as const;
+  const wanted = { input: { texts: ["hi"], references: [] }, interactive: false, hidden: false, shareVisibility: "private" } as const;
+
+  test("has passed when the answer comes, so that what is sent next is newer; a clock that fell back is not waited for", async () => {
+    const clock = movableClock();
+    await using opened = await openTestStore("sqlite", { clock });
+    const { store } = opened;
+    const { create, stop, send } = tasks(clock, systemIds, { enter: () => undefined });
+    const { id } = await store.change((tx) => create(tx, caller, wanted));
+    await store.change((tx) => stop(tx, caller, id));
+    // Four events on a clock that stood still: the last one is 4 ms ahead of the request.
+    const lastTimestamp = async () => (await store.tasks.byId(id))?.lastTimestamp;
+    expect(await lastTimestamp()).toBe(clock.now());
+    await store.change((tx) => send(tx, caller, id, wanted.input, undefined));
+    clock.set(clock.now() - 3_600_000);
+    const before = clock.now();
+    await store.change((tx) => stop(tx, caller, id));
+    expect(clock.now()).toBe(before + 50);
+    expect(await lastTimestamp()).toBe(before + 3_600_000 + 4);
+  });
+});
+
+describe("a task that nobody runs yet", () => {
+  const rig = taskRig({ env: { RUN_CONCURRENCY: "1" } });
+
+  test("is stopped before it was claimed, never begins, and goes on with the next message", async () => {
+    const first = await rig.create("[[forever]]");
+    await untilClaimed(rig.service.store, first);
+    const id = await rig.create("Say one");
+    await rig.ann.v2("task.stop", { task_id: id });
+    await rig.ann.v2("task.stop", { task_id: first });
+    // The runner is free now and takes the next task in the queue: had it been this one, it would have said something.
+    await rig.finished("Say two");
+    expect((await rig.events(id)).map(({ type }) => type)).toEqual(["user_message", "status_update", "user_stop", "status_update"]);
+    await rig.send(id, "Say three");
+    await rig.reach(id, "stopped");
+    const said = (await rig.events(id)).findLast(({ type }) => type === "assistant_message");
+    expect(said?.["assistant_message"].content).toContain("You wrote: Say three");
+  });
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemRandom } from "../../src/core/ids.ts";
+import { newKeyText } from "../../src/core/keys/api-key.ts";
+import { operationTable } from "../../src/operations.ts";
+import { openService, type Person, type Service } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
+import { type CallOver, callerOf, refused, wires } from "./call.ts";
+
+const me = operationTable().byName("user.me");
+const clock = stillClock();
+
+describe.each(wires)("a credential over %s", (wire) => {
+  let service: Service;
+  let call: CallOver;
+  let ann: Person;
+  let bo: Person;
+
+  beforeAll(async () => {
+    service = await openService({ idle: true, clock });
+    call = callerOf(service.url);
+    ann = await service.person();
+    bo = await service.person();
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  async function outcome(headers: Record<string, string>): Promise<string> {
+    if (!me) throw new Error("user.me is gone");
+    const answer = await call(wire, me, { headers });
+    return answer.outcome === "ok" ? "ok" : `${answer.outcome}: ${answer.message}`;
+  }
+
+  test.each(["x-service-api-key", "x-manus-api-key", "x-api-key", "X-API-Key"])("is read from %s", async (header) => {
+    expect(await outcome({ [header]: ann.key })).toBe("ok");
+  });
+
+  test.each([
+    ["in two headers", () => ({ "x-manus-api-key": ann.key, "x-api-key": ann.key })],
+    ["in three headers", () => ({ "x-service-api-key": ann.key, "x-manus-api-key": ann.key, "x-api-key": ann.key })],
+    ["twice in one header", () => ({ "x-service-api-key": `${ann.key}, ${ann.key}` })],
+    ["as a key and as a token", () => ({ "x-service-api-key": ann.key, authorization: `Bearer ${ann.key}` })],
+    ["beside an empty header", () => ({ "x-service-api-key": ann.key, "x-manus-api-key": "", authorization: "Bearer" })],
+    ["beside a scheme that is not ours", () => ({ "x-service-api-key": ann.key, authorization: "Basic YTpi" })],
+  ])("that stands %s is one", async (_where, headers) => {
+    expect(await outcome(headers())).toBe("ok");
+  });
+
+  test.each([
+    ["keys", () => ({ "x-service-api-key": ann.key, "x-api-key": bo.key })],
+    ["keys in one header", () => ({ "x-service-api-key": `${ann.key}, ${bo.key}` })],
+    ["keys of which one is bad", () => ({ "x-service-api-key": ann.key, "x-manus-api-key": "sk-bad" })],
+    ["a key and a token", () => ({ "x-api-key": ann.key, authorization: "Bearer abc" })],
+    ["a key and another as a token", () => ({ "x-api-key": ann.key, authorization: `Bearer ${bo.key}` })],
+  ])("is never chosen from two: %s", async (_what, headers) => {
+    expect(await outcome(headers())).toBe(`${refused("invalid", wire)}: a request carries one credential, this one carries two`);
+  });
+
+  const missing = "Invalid or missing API key";
+  test.each([
+    ["an empty header", () => ({ "x-service-api-key": " " }), `${missing} or access token: missing authentication`],
+    ["a token without a text", () => ({ authorization: "Bearer " }), `${missing} or access token: missing authentication`],
+    ["a scheme that is not ours", () => ({ authorization: "Basic YTpi" }), `${missing} or access token: missing authentication`],
+    ["a key as a token", () => ({ authorization: `Bearer ${ann.key}` }), `${missing} or access token: invalid token`],
+    ["a token in another spelling", () => ({ authorization: "bearer  abc" }), `${missing} or access token: invalid token`],
+    ["a mistyped key", () => ({ "x-service-api-key": ann.key.replace(/.$/, (last) => (last === "A" ? "B" : "A")) }), missing],
+    ["a key without its checksum", () => ({ "x-service-api-key": ann.key.slice(0, -6) }), missing],
+    ["a key in capitals", () => ({ "x-service-api-key": ann.key.toUpperCase() }), missing],
+  ])("is not %s", async (_what, headers, why) => {
+    expect(await outcome(headers())).toBe(`${refused("unauthenticated", wire)}: ${why}`);
+  });
+
+  test("lives until the moment it expires", async () => {
+    const { key } = await service.person({ expiresAt: clock.now() + 1 });
+    expect(await outcome({ "x-service-api-key": key })).toBe("ok");
+    await clock.advance(1);
+    expect(await outcome({ "x-service-api-key": key })).toBe(`${refused("unauthenticated", wire)}: ${missing}`);
+  });
+
+  test("lives until it is revoked, on calls that follow at once", async () => {
+    const { key, keyId } = await service.person();
+    expect(await outcome({ "x-service-api-key": key })).toBe("ok");
+    await service.store.change((tx) => tx.keys.revoke(keyId, clock.now()));
+    expect(await outcome({ "x-service-api-key": key })).toBe(`${refused("unauthenticated", wire)}: ${missing}`);
+  });
+
+  test("that is mistyped costs the database nothing", async () => {
+    const before = service.statements.length;
+    await outcome({ "x-service-api-key": `${newKeyText(systemRandom).slice(0, -1)}!` });
+    await outcome({});
+    expect(service.statements.length - before).toBe(0);
+  });
+});

@@ -1,0 +1,51 @@
+import type { Role } from "../../src/core/accounts/account.ts";
+import { type KeyKind, keyKinds } from "../../src/core/caller.ts";
+import { Access_Credential, Access_Role } from "../../src/gen/proto/platform/options/v1/options_pb.ts";
+import type { Operation } from "../../src/operations.ts";
+import type { Person, Service } from "../support/service.ts";
+
+const credentialOf: Record<KeyKind, Access_Credential> = {
+  general: Access_Credential.API_KEY,
+  ediscovery: Access_Credential.EDISCOVERY,
+  siem: Access_Credential.SIEM,
+  team_user_mgmt: Access_Credential.TEAM_USER_MGMT,
+  team_asset_audit: Access_Credential.TEAM_ASSET_AUDIT,
+  team_asset_mgmt: Access_Credential.TEAM_ASSET_MGMT,
+};
+const roleOf: Record<Role, Access_Role> = {
+  owner: Access_Role.OWNER,
+  super_admin: Access_Role.SUPER_ADMIN,
+  admin: Access_Role.ADMIN,
+  member: Access_Role.MEMBER,
+  guest: Access_Role.GUEST,
+};
+
+/** Whether the table lets a kind of key in, in the hand of this role; null is a personal space. */
+export function takes({ access }: Operation, kind: KeyKind, role: Role | null): boolean {
+  if (!access?.credentials.has(credentialOf[kind])) return false;
+  return kind !== "general" || access.keyRoles.size === 0 || (role !== null && access.keyRoles.has(roleOf[role]));
+}
+
+/** A team's owner with a key of every kind. */
+export interface Keyring {
+  readonly owner: Person;
+  key(kind: KeyKind): string;
+  /** The header of a key that opens this operation. */
+  opening(operation: Operation): Record<string, string>;
+  /** The header of a sound key that does not. */
+  barred(operation: Operation): Record<string, string>;
+}
+
+export async function keyringOf(service: Service): Promise<Keyring> {
+  const owner = await service.person();
+  const keys = new Map<KeyKind, string>();
+  for (const kind of keyKinds) keys.set(kind, (await service.person({ as: owner, with: owner, kind })).key);
+  const key = (kind: KeyKind | undefined) => keys.get(kind ?? "general") ?? "";
+  const header = (kind: KeyKind | undefined) => ({ "x-service-api-key": key(kind) });
+  return {
+    owner,
+    key,
+    opening: (operation) => header(keyKinds.find((kind) => takes(operation, kind, "owner"))),
+    barred: (operation) => header(keyKinds.find((kind) => !takes(operation, kind, "owner"))),
+  };
+}
