@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { PrismaPg } from "@prisma/adapter-pg";
 import type { SqlDriverAdapter, SqlMigrationAwareDriverAdapterFactory, SqlQuery } from "@prisma/driver-adapter-utils";
@@ -34,13 +35,43 @@ type ConnectedPostgres = Awaited<ReturnType<PrismaPg["connect"]>>;
  * A PostgreSQL server that the schema engine can read: it asks for columns of the
  * type `"char"`, which the driver adapter as it is refuses to give out.
  */
-export function describablePostgres(connectionString: string): SqlMigrationAwareDriverAdapterFactory {
-  const factory = new PrismaPg({ connectionString });
+export function describablePostgres(url: string): SqlMigrationAwareDriverAdapterFactory {
+  const factory = new PrismaPg(partsOf(url));
   return {
     provider: factory.provider,
     adapterName: factory.adapterName,
     connect: async () => readable(await factory.connect()),
-    connectToShadowDb: async () => readable(await factory.connectToShadowDb()),
+    connectToShadowDb: () => shadowOf(url),
+  };
+}
+
+/** A database for the length of a comparison. The adapter's own way drops it before it has left it, and with a URL makes it but does not enter it. */
+async function shadowOf(url: string): Promise<SqlDriverAdapter> {
+  const database = `shadow_${randomBytes(8).toString("hex")}`;
+  const server = await new PrismaPg(partsOf(url)).connect();
+  await server.executeScript(`CREATE DATABASE ${database}`);
+  const shadow = readable(await new PrismaPg({ ...partsOf(url), database }).connect());
+  const leave = shadow.dispose.bind(shadow);
+  return Object.assign(shadow, {
+    async dispose() {
+      await leave();
+      await server.executeScript(`DROP DATABASE ${database}`);
+      await server.dispose();
+    },
+  });
+}
+
+/** The URL in parts, of which one can be exchanged. Idle connections do not keep the process alive. */
+function partsOf(url: string) {
+  const { hostname, port, username, password, pathname } = new URL(url);
+  const [user, secret, database] = [username, password, pathname.slice(1)].map(decodeURIComponent);
+  return {
+    host: hostname,
+    port: Number(port || 5432),
+    user: user ?? "",
+    password: secret ?? "",
+    database: database ?? "",
+    allowExitOnIdle: true,
   };
 }
 

@@ -1,16 +1,16 @@
 // `npm run --silent key -- --name NAME`: prints a new API key, and nothing else, on standard output.
 import { parseArgs } from "node:util";
-import { ConfigError, loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config.ts";
 import { makeFirstAccount } from "../src/core/accounts/first-start.ts";
 import { auditCommand } from "../src/core/audit/command-audit.ts";
 import { type KeyKind, keyKinds } from "../src/core/caller.ts";
 import { systemClock } from "../src/core/clock.ts";
-import { Failure } from "../src/core/failure.ts";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
 import { type Making, makeKey } from "../src/core/keys/make-key.ts";
 import { findRecipient, type RecipientQuery } from "../src/core/keys/recipient.ts";
 import { openInstallation } from "../src/installation.ts";
 import { processLog } from "../src/log.ts";
+import { fail } from "./fail.ts";
 
 const usage = `usage: npm run --silent key -- --name NAME [--user EMAIL] [--team NAME] [--kind KIND]
 
@@ -62,8 +62,6 @@ if (wanted === null) {
   try {
     process.stdout.write(`${await newKey(wanted)}\n`);
   } catch (error) {
-    const plain = error instanceof ConfigError || error instanceof Failure;
-    process.stderr.write(`${plain ? error.message : String(error instanceof Error ? error.stack : error)}\n`);
-    process.exitCode = 1;
+    fail(error);
   }
 }

@@ -48,6 +48,7 @@ export async function startPostgres({ fsync = false }: { fsync?: boolean } = {})
   const settings = { ...(fsync ? {} : careless), ...modest, port };
   const arguments_ = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const server = spawn(join(bin, "postgres"), ["-D", data, ...arguments_], options);
+  process.once("exit", () => server.kill("SIGKILL"));
   const gone = new Promise<void>((resolve) => server.once("exit", () => resolve()));
   await ready(server.stderr);
   const url = (database: string) => `postgresql://postgres@127.0.0.1:${port}/${database}`;

@@ -1,9 +1,15 @@
 import { type DescField, type DescMessage, type DescOneof, type Message, ScalarType } from "@bufbuild/protobuf";
-import type { Value } from "@bufbuild/protobuf/wkt";
+import type { Timestamp, Value } from "@bufbuild/protobuf/wkt";
 import { invalid } from "../core/failure.ts";
 
-/** The path of the first bad text in a value, from that value on; undefined when there is none. */
-type Find = (value: unknown) => string | undefined;
+/** What is wrong, and where. */
+interface Flaw {
+  readonly path: string;
+  readonly rule: string;
+}
+
+/** The first flaw in a value, its path from that value on; undefined when there is none. */
+type Find = (value: unknown) => Flaw | undefined;
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -12,19 +18,35 @@ const compiled = new WeakMap<DescMessage, Find>();
 /**
  * Refuses text that not every database and every wire can hold: U+0000 and lone
  * surrogates, in fields, lists, map keys, Struct and Value (contract/decisions.md
- * 12). The check is compiled per message type at its first use.
+ * 12). So it does the numbers and times of binary wires that JSON has no form for.
+ * The check is compiled per message type at its first use.
  *
- * @throws Failure `invalid` with the path of the first such text.
+ * @throws Failure `invalid` with the path of the first flaw.
  */
 export function checkText(schema: DescMessage, message: Message): void {
-  const path = messageFinder(schema)(message);
-  if (path !== undefined) throw invalid(path, "must not contain U+0000 or a lone surrogate");
+  const flaw = messageFinder(schema)(message);
+  if (flaw !== undefined) throw invalid(flaw.path, flaw.rule);
 }
 
 const isBad = (text: string): boolean => text.includes("\0") || !text.isWellFormed();
 
+const badText: Flaw = { path: "", rule: "must not contain U+0000 or a lone surrogate" };
+const badNumber: Flaw = { path: "", rule: "must be a finite number" };
+const badTime: Flaw = { path: "", rule: "must be a time of the years 1 to 9999" };
+
 // Only ever given the value of a string field.
-const findInText: Find = (value) => (isBad(value as string) ? "" : undefined);
+const findInText: Find = (value) => (isBad(value as string) ? badText : undefined);
+
+const findInNumber: Find = (value) => (Number.isFinite(value) ? undefined : badNumber);
+
+const earliest = -62_135_596_800n;
+const latest = 253_402_300_799n;
+
+// Only ever given a Timestamp.
+const findInTime: Find = (value) => {
+  const { seconds, nanos } = value as Timestamp;
+  return seconds >= earliest && seconds <= latest && nanos >= 0 && nanos < 1e9 ? undefined : badTime;
+};
 
 function messageFinder(desc: DescMessage): Find {
   const known = compiled.get(desc);
@@ -32,8 +54,8 @@ function messageFinder(desc: DescMessage): Find {
   const finders: Find[] = [];
   const find: Find = (message) => {
     for (const findIn of finders) {
-      const path = findIn(message);
-      if (path !== undefined) return path;
+      const flaw = findIn(message);
+      if (flaw !== undefined) return flaw;
     }
     return undefined;
   };
@@ -72,11 +94,11 @@ function fieldFinder(field: DescField): Find | undefined {
 }
 
 function below(name: string, find: Find): Find {
-  return (value) => {
-    const path = find(value);
-    return path === undefined ? undefined : joined(name, path);
-  };
+  return (value) => at(name, find(value));
 }
+
+/** A flaw, seen from one step above. */
+const at = (step: string, flaw: Flaw | undefined): Flaw | undefined => flaw && { path: joined(step, flaw.path), rule: flaw.rule };
 
 /** A path below a step: `a` and `b` are `a.b`, `a` and `[0]` are `a[0]`. */
 export const joined = (step: string, path: string): string => (path === "" || path.startsWith("[") ? step + path : `${step}.${path}`);
@@ -94,22 +116,24 @@ function valueFinder(field: DescField): Find | undefined {
 /** The finder for a field's single value, a list's item or a map's value; undefined where no text can be. */
 function elementFinder(field: DescField): Find | undefined {
   if (field.scalar === ScalarType.STRING) return findInText;
-  if (!field.message || !holdsText(field.message)) return undefined;
+  if (field.message?.typeName === "google.protobuf.Timestamp") return findInTime;
+  if (!field.message || !holdsFlaws(field.message)) return undefined;
   if (field.message.typeName === "google.protobuf.Value") return findInValue;
   // A Struct in a field is plain JSON.
   if (field.message.typeName === "google.protobuf.Struct") return findInJson;
   return messageFinder(field.message);
 }
 
-/** Whether text can be anywhere in a message of this type. */
-function holdsText(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
+/** Whether text or a time can be anywhere in a message of this type. */
+function holdsFlaws(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
+  if (desc.typeName === "google.protobuf.Timestamp") return true;
   if (seen.has(desc)) return false;
   seen.add(desc);
   return desc.fields.some(
     (field) =>
       field.scalar === ScalarType.STRING ||
       (field.fieldKind === "map" && field.mapKey === ScalarType.STRING) ||
-      (field.message !== undefined && holdsText(field.message, seen)),
+      (field.message !== undefined && holdsFlaws(field.message, seen)),
   );
 }
 
@@ -118,8 +142,8 @@ function listFinder(find: Find): Find {
     // A list field holds nothing but an array.
     const items = value as readonly unknown[];
     for (let index = 0; index < items.length; index++) {
-      const path = find(items[index]);
-      if (path !== undefined) return joined(`[${index}]`, path);
+      const flaw = find(items[index]);
+      if (flaw !== undefined) return at(`[${index}]`, flaw);
     }
     return undefined;
   };
@@ -130,9 +154,9 @@ function mapFinder(find: Find): Find {
     // A map field holds nothing but an object; a key that is no text reads as digits or a word.
     const entries = value as Members;
     for (const key of Object.keys(entries)) {
-      if (isBad(key)) return keyStep(key);
-      const path = find(entries[key]);
-      if (path !== undefined) return joined(keyStep(key), path);
+      if (isBad(key)) return at(keyStep(key), badText);
+      const flaw = find(entries[key]);
+      if (flaw !== undefined) return at(keyStep(key), flaw);
     }
     return undefined;
   };
@@ -143,6 +167,7 @@ const findNothing: Find = () => undefined;
 /** Plain JSON of any shape. */
 const findInJson: Find = (value) => {
   if (typeof value === "string") return findInText(value);
+  if (typeof value === "number") return findInNumber(value);
   if (typeof value !== "object" || value === null) return undefined;
   return Array.isArray(value) ? findInItems(value) : findInMembers(value);
 };
@@ -154,6 +179,7 @@ const findInValue: Find = (value) => {
   // A field of type Value, and the Values inside it, hold nothing else.
   const { kind } = value as Value;
   if (kind.case === "stringValue") return findInText(kind.value);
+  if (kind.case === "numberValue") return findInNumber(kind.value);
   if (kind.case === "listValue") return findInValues(kind.value.values);
   return kind.case === "structValue" ? findInFields(kind.value.fields) : undefined;
 };

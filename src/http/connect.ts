@@ -1,10 +1,11 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
+import { base64Decode } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError, type ConnectRouter, createContextKey, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import type { Admission, Admit, Request } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
 import type { Perform } from "../call/perform.ts";
-import { Failure, failureOf } from "../core/failure.ts";
+import { Failure, failureOf, invalid } from "../core/failure.ts";
 import { type OperationTable, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { connectCodes } from "./failure.ts";
@@ -50,6 +51,7 @@ export function connectRoutes({ operations, admit, anonymous, perform, readReque
       const admission = await admit(operation, request);
       for (const [name, value] of rateHeaders(admission.rate)) context.responseHeader.set(name, value);
       context.values.set(admissionKey, admission);
+      checkQuery(context);
       blameSender(context);
     } catch (thrown) {
       throw refuse(thrown, context, request.requestId);
@@ -82,6 +84,18 @@ export function connectRoutes({ operations, admit, anonymous, perform, readReque
 }
 
 const isUnary = (method: DescMethod): method is DescMethod & { methodKind: "unary" } => method.methodKind === "unary";
+
+/** Connect takes a query's message that is no base64 for a fault of the server's. */
+function checkQuery({ requestMethod, url }: HandlerContext): void {
+  if (requestMethod !== "GET") return;
+  const { searchParams } = new URL(url);
+  if (searchParams.get("base64") !== "1") return;
+  try {
+    base64Decode(searchParams.get("message") ?? "");
+  } catch {
+    throw invalid("message", "must be base64");
+  }
+}
 
 /**
  * Connect answers a binary message that it cannot read with `internal`, and lets

@@ -17,7 +17,7 @@ import { healthService, type Readiness } from "./health.ts";
 import { probes } from "./probes.ts";
 import { reflectionService } from "./reflection.ts";
 import type { ReadRequest } from "./request.ts";
-import { v2Routes } from "./v2/route.ts";
+import { v2Refusal, v2Routes } from "./v2/route.ts";
 
 /** What the server needs of the rest. */
 export interface ServerParts {
@@ -48,7 +48,15 @@ const jsonOptions = { ignoreUnknownFields: true, textDecoder: new TextDecoder("u
 /** All wire forms on one port: Connect, gRPC, gRPC-Web, v2, health and reflection. */
 export function httpServer(parts: ServerParts): FastifyInstance {
   const { front, readiness, bodyLimit, corsOrigins, probesOnly } = parts;
-  const app = fastify({ serverFactory: front.serverFactory, logger: false, exposeHeadRoutes: false, forceCloseConnections: false });
+  const refuse = v2Refusal(parts);
+  const app = fastify({
+    serverFactory: front.serverFactory,
+    logger: false,
+    exposeHeadRoutes: false,
+    forceCloseConnections: false,
+    // A URL that no router can read.
+    frameworkErrors: (error, request, reply) => void refuse(request, reply, error),
+  });
   probes(app, readiness);
   // Without Origin an OPTIONS is a call like any other: it gets no answer of its own.
   if (corsOrigins.length > 0) void app.register(cors, { origin: [...corsOrigins], exposedHeaders, strictPreflight: false });

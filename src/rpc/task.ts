@@ -68,7 +68,8 @@ export function taskHandlers(tasks: Tasks, listings: Listings, appUrl: string): 
       return { id: taskId, deleted: true };
     },
     async sendMessage(tx, caller, { taskId, message, agentProfile, structuredOutputSchema, clearConnectors = false }) {
-      if (clearConnectors && (message?.connectors.length ?? 0) > 0) throw invalid("message.connectors", "cannot be given with clear_connectors");
+      if (clearConnectors && (message?.connectors.length ?? 0) > 0)
+        throw invalid("message.connectors", "cannot be given with clear_connectors");
       const input = userInput(message);
       refuseSchema(structuredOutputSchema);
       await tasks.send(tx, caller, taskId, input, agentProfile);
@@ -78,7 +79,13 @@ export function taskHandlers(tasks: Tasks, listings: Listings, appUrl: string): 
       refuseWaiting(afterSeq, waitSeconds);
       const wanted = { limit, order: orderOf(order), cursor, verbose, startEventId };
       const { task, items, next } = await listings.messages(tx, caller, taskId, wanted);
-      return { taskId: task.id, messages: items.map(eventMessage), hasMore: next !== undefined, ...nextCursor(next), lastSeq: task.lastSeq };
+      return {
+        taskId: task.id,
+        messages: items.map(eventMessage),
+        hasMore: next !== undefined,
+        ...nextCursor(next),
+        lastSeq: task.lastSeq,
+      };
     },
   };
 }
@@ -116,7 +123,7 @@ const newTask = (request: CreateTaskRequest): NewTask => ({
 function edit({ title, shareVisibility, enableVisibleInTaskList }: UpdateTaskRequest): TaskEdit {
   const shown = visibilityOf(shareVisibility);
   return {
-    ...(title === undefined ? {} : { title: nonEmptyTitle(title) }),
+    ...(title === undefined ? {} : { title: titleIn(title) }),
     ...(shown === undefined ? {} : { shareVisibility: shown }),
     ...(enableVisibleInTaskList === undefined ? {} : { hidden: !enableVisibleInTaskList }),
   };
@@ -125,7 +132,8 @@ function edit({ title, shareVisibility, enableVisibleInTaskList }: UpdateTaskReq
 /** The unspecified value is as good as none. */
 const visibilityOf = (value: ShareVisibility | undefined) => (value === undefined ? undefined : visibility.toWord(value));
 
-function nonEmptyTitle(title: string): string {
-  if (title.trim() === "") throw invalid("title", "must not be empty");
+function titleIn(text: string): string {
+  const title = text.trim();
+  if (title === "") throw invalid("title", "must not be empty");
   return title;
 }

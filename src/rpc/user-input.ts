@@ -1,5 +1,5 @@
-import type { JsonObject } from "../core/json.ts";
 import { Failure, invalid } from "../core/failure.ts";
+import type { JsonObject } from "../core/json.ts";
 import type { UserInput } from "../core/tasks/message.ts";
 import { type ContentPart, ContentPartType, type Message } from "../gen/proto/task/v2/message_pb.ts";
 
@@ -36,7 +36,8 @@ function checkPart({ type, text, fileId, fileUrl, fileData, filename }: ContentP
 }
 
 function textOf({ type, text = "" }: ContentPart, index: number): string {
-  if (type !== ContentPartType.TEXT) throw new Failure("unimplemented", `message.content[${index}]: file and voice parts are not built yet`);
+  if (type !== ContentPartType.TEXT)
+    throw new Failure("unimplemented", `message.content[${index}]: file and voice parts are not built yet`);
   return text;
 }
 

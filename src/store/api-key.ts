@@ -29,7 +29,8 @@ export function apiKeyRows({ db }: Session): ApiKeyRows {
     async holder(digest) {
       // A living membership comes before the tombstones of earlier ones.
       const [row] = await db.$queryRaw<HolderRow[]>(sql`
-        SELECT k.*, a.locale, s.kind AS space_kind, m.role, m.status
+        SELECT k.id, k.account_id, k.space_id, k.kind, k.name, k.digest, k.created_at, k.expires_at, k.revoked_at,
+          a.locale, s.kind AS space_kind, m.role, m.status
         FROM api_key k JOIN account a ON a.id = k.account_id JOIN space s ON s.id = k.space_id
         LEFT JOIN membership m ON m.space_id = k.space_id AND m.account_id = k.account_id
         WHERE k.digest = ${digest}

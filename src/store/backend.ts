@@ -24,3 +24,6 @@ export interface BackendOptions {
   /** Told of what fails beside any call. */
   readonly failed: (text: string, thrown: unknown) => void;
 }
+
+/** Errors go to the process log with their cause, so Prisma need not look up the caller's lines for each statement. */
+export const clientOptions = { errorFormat: "minimal" } as const;

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../core/clock.ts";
+import { Failure } from "../core/failure.ts";
 import type { Random } from "../core/ids.ts";
 import type { Store, Tx } from "../core/store.ts";
 import { driverFailure, repetitions } from "./driver-failure.ts";
@@ -7,7 +8,7 @@ import type { ToldFeed } from "./feed.ts";
 import type { Gate } from "./gate.ts";
 import { Misuse } from "./misuse.ts";
 import { rowsOf } from "./rows.ts";
-import { type Change, type Client, type Dialect, newChange } from "./session.ts";
+import { type Change, type Client, type Db, type Dialect, newChange } from "./session.ts";
 
 /** What changes need of a database. */
 export interface Writer {
@@ -23,6 +24,8 @@ interface Surroundings {
   readonly feed: ToldFeed;
   /** Told of what fails after a commit, when there is no way back. */
   readonly afterwards: (thrown: unknown) => void;
+  /** A change that takes longer is rolled back. */
+  readonly changeMs: number;
 }
 
 /** One attempt: whether it is under way, and what its work threw. */
@@ -31,25 +34,33 @@ interface Mark {
   thrown: unknown;
 }
 
-/** Set explicitly: Prisma's own are 2 s of waiting and 5 s of running, and a busy machine passes them. */
-const limits = { maxWait: 10_000, timeout: 15_000 };
+/** A connection, or SQLite's lock, is waited for so long; Prisma's own 2 s are too few on a busy machine. */
+const maxWait = 10_000;
 
-/** A change is tried again for so long at most. */
-const patienceMs = 5000;
+/** Prisma's own timer comes after ours. */
+const graceMs = 1000;
+
+/** A change is tried again for so long at most; PostgreSQL takes a second to see that two changes block each other. */
+const patienceMs = 15_000;
 
 /** Makes the store's `change`: one transaction at a time on SQLite, repeated where another was first. */
-export function changer(writer: Writer, { clock, random, feed, afterwards }: Surroundings): Store["change"] {
+export function changer(writer: Writer, { clock, random, feed, afterwards, changeMs }: Surroundings): Store["change"] {
+  const { client, dialect, gate } = writer;
   const within = new AsyncLocalStorage<Mark>();
 
-  async function once<T>(work: (tx: Tx) => Promise<T>, change: Change, mark: Mark): Promise<T> {
-    const { client, dialect, gate } = writer;
-    const marked = (tx: Tx): Promise<T> =>
-      work(tx).catch((thrown: unknown) => {
-        mark.thrown = thrown;
-        throw thrown;
-      });
+  async function marked<T>(work: (tx: Tx) => Promise<T>, tx: Tx, mark: Mark): Promise<T> {
     try {
-      return await gate(() => client.$transaction((db) => within.run(mark, () => marked(rowsOf({ db, dialect, change }))), limits));
+      return await work(tx);
+    } catch (thrown) {
+      mark.thrown = thrown;
+      throw thrown;
+    }
+  }
+
+  async function once<T>(work: (tx: Tx) => Promise<T>, change: Change, mark: Mark): Promise<T> {
+    const run = (db: Db) => within.run(mark, () => inTime(marked(work, rowsOf({ db, dialect, change }), mark), changeMs));
+    try {
+      return await gate(() => client.$transaction(run, { maxWait, timeout: changeMs + graceMs }));
     } finally {
       mark.open = false;
     }
@@ -78,6 +89,21 @@ export function changer(writer: Writer, { clock, random, feed, afterwards }: Sur
     for (const follow of change.after) await Promise.try(follow).catch(afterwards);
     return result;
   };
+}
+
+/**
+ * Gives work up that takes too long, which rolls its change back. Prisma has a timer
+ * for that, but waits for the work all the same: work that never ends would keep the
+ * gate shut for everybody. The timer is the machine's, as Prisma's is.
+ */
+async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Failure("unavailable", "the change took too long, try again", { retryAfter: 1 })), ms);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Up to 10, 20, 40, … 160 ms, by the dice, so that those who met once do not meet again. */

@@ -31,11 +31,13 @@ const away: ReadonlySet<unknown> = new Set([
 /** PostgreSQL's classes 08 (connection), 53 (resources), 57P (shutting down), and a lock that was waited for too long. */
 const awayState = /^(08|53|57P|55P03)/;
 
-/** How often a change that failed so is tried again at most; 0 for what no repetition mends. */
+/**
+ * How often a change that failed so is tried again at most; 0 for what no repetition
+ * mends. SQLite's lock was waited for already, before the change began.
+ */
 export function repetitions(thrown: unknown): number {
   const marks = marksOf(thrown);
   if (marks.some((mark) => conflicts.has(mark))) return 10;
-  if (marks.some((mark) => busy.has(mark))) return Number.POSITIVE_INFINITY;
   return marks.some((mark) => unique.has(mark)) ? 2 : 0;
 }
 

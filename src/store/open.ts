@@ -20,6 +20,8 @@ export interface StoreOptions {
   readonly log?: Log;
   /** Runs right after the migrations, while other processes that start wait: the first account, checks of the installation. */
   readonly prepare?: (store: Store) => Promise<void>;
+  /** A change that takes longer than this is rolled back and refused; 15 s unless given. */
+  readonly changeMs?: number;
   /** Told of every round trip to the database. */
   readonly onStatement?: OnStatement;
 }
@@ -59,7 +61,7 @@ async function openBackend(options: BackendOptions): Promise<Backend<Client>> {
   return backend as unknown as Backend<Client>;
 }
 
-function storeOn(backend: Backend<Client>, { clock, random }: StoreOptions, failed: BackendOptions["failed"]): Store {
+function storeOn(backend: Backend<Client>, { clock, random, changeMs = 15_000 }: StoreOptions, failed: BackendOptions["failed"]): Store {
   const { dialect, writer, reader, gate, counters } = backend;
   const feed = createFeed((thrown) => failed("a listener of the feed failed", thrown));
   const afterwards = (thrown: unknown) => failed("what was to follow a commit failed", thrown);
@@ -67,7 +69,7 @@ function storeOn(backend: Backend<Client>, { clock, random }: StoreOptions, fail
   return {
     ...reads,
     afterCommit: (work) => void Promise.try(work).catch(afterwards),
-    change: changer({ client: writer, dialect, gate }, { clock, random, feed, afterwards }),
+    change: changer({ client: writer, dialect, gate }, { clock, random, feed, afterwards, changeMs }),
     feed: feed.feed,
     counters: translated({ counters }).counters,
     ping: () => translated({ reader: { ping: async () => void (await reader.$queryRaw`SELECT 1`) } }).reader.ping(),

@@ -1,7 +1,7 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import type { SqlQuery } from "@prisma/driver-adapter-utils";
 import { PrismaClient } from "../gen/prisma/postgresql/client.ts";
-import type { Backend, BackendOptions } from "./backend.ts";
+import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
 import { sharedCounters } from "./counter.ts";
 import { openGate } from "./gate.ts";
 import { migrate } from "./migrate.ts";
@@ -33,8 +33,8 @@ export async function openPostgres(options: BackendOptions): Promise<Backend<Pri
     );
   const release = await migrateLocked(databaseUrl);
   try {
-    const writer = new PrismaClient({ adapter: traced(pool(changing)) });
-    const reader = new PrismaClient({ adapter: traced(pool(reading)) });
+    const writer = new PrismaClient({ adapter: traced(pool(changing)), ...clientOptions });
+    const reader = new PrismaClient({ adapter: traced(pool(reading)), ...clientOptions });
     await Promise.all([writer.$connect(), reader.$connect()]);
     // The one thing it does is raw SQL of PostgreSQL's own.
     const counters = sharedCounters(writer as unknown as Client, (thrown) => failed("purging rate counters failed", thrown));

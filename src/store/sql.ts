@@ -3,7 +3,7 @@ import type { Dialect } from "./session.ts";
 
 /** A statement with its parameters: the same text for both databases. */
 export type Sql = Prisma.Sql;
-export const { sql, join, empty } = Prisma;
+export const { sql, join, raw, empty } = Prisma;
 
 /** What a parameter may be. */
 export type Value = string | number | bigint | boolean | Uint8Array<ArrayBuffer> | null;
@@ -25,11 +25,11 @@ export const truthOf = (truth: Truth): boolean => Boolean(Number(truth));
 export function insertInto(table: string, rows: readonly Row[]): Sql {
   const columns = Object.keys(rows[0] ?? {});
   const values = rows.map((row) => sql`(${join(columns.map((column) => row[column] ?? null))})`);
-  return sql`INSERT INTO ${Prisma.raw(table)} (${Prisma.raw(columns.join(", "))}) VALUES ${join(values)}`;
+  return sql`INSERT INTO ${raw(table)} (${raw(columns.join(", "))}) VALUES ${join(values)}`;
 }
 
 /** `a = ?, b = ?` of a row's columns. */
-export const assignments = (row: Row): Sql[] => Object.entries(row).map(([column, value]) => sql`${Prisma.raw(column)} = ${value}`);
+export const assignments = (row: Row): Sql[] => Object.entries(row).map(([column, value]) => sql`${raw(column)} = ${value}`);
 
 /** Conditions that must all hold; a list without any holds. */
 export const all = (conditions: readonly Sql[]): Sql => (conditions.length === 0 ? sql`1 = 1` : join([...conditions], " AND "));
@@ -40,5 +40,5 @@ export const direction = (order: "asc" | "desc"): Sql => (order === "asc" ? sql`
 /** Locks the rows that a query finds. SQLite's writer is alone anyway. */
 export const forUpdate = (dialect: Dialect, of: "t" | "job", skipLocked = false): Sql => {
   if (dialect === "sqlite") return empty;
-  return sql`FOR UPDATE OF ${Prisma.raw(of)} ${skipLocked ? sql`SKIP LOCKED` : empty}`;
+  return sql`FOR UPDATE OF ${raw(of)} ${skipLocked ? sql`SKIP LOCKED` : empty}`;
 };

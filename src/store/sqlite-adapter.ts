@@ -2,6 +2,7 @@ import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import type { SqlDriverAdapter, SqlDriverAdapterFactory, Transaction } from "@prisma/driver-adapter-utils";
 import type { Clock } from "../core/clock.ts";
 import { isBusy } from "./driver-failure.ts";
+import { keepPrepared } from "./prepared.ts";
 
 /** The driver waits for another process's lock with the whole thread: so briefly, and then without it. */
 const blockingMs = 50;
@@ -15,7 +16,29 @@ const pragmas = `PRAGMA busy_timeout = ${blockingMs}; PRAGMA synchronous = FULL;
 export async function connectSqlite(path: string, settings = ""): Promise<SqlDriverAdapter> {
   const adapter = await new PrismaBetterSqlite3({ url: `file:${path}` }).connect();
   await adapter.executeScript(pragmas + settings);
+  keepPrepared(adapter);
   return adapter;
+}
+
+/** A file whose lock this process holds, until it lets go or dies. */
+export interface FileLock {
+  release(): Promise<void>;
+}
+
+/**
+ * Takes the operating system's lock on a file, by way of SQLite.
+ *
+ * @throws what `isBusy` knows when another process has it.
+ */
+export async function lockFile(path: string): Promise<FileLock> {
+  const connection = await new PrismaBetterSqlite3({ url: `file:${path}` }).connect();
+  try {
+    await connection.executeScript(`PRAGMA busy_timeout = ${blockingMs}; BEGIN EXCLUSIVE`);
+  } catch (thrown) {
+    await connection.dispose();
+    throw thrown;
+  }
+  return { release: () => connection.dispose() };
 }
 
 /** Tries until it is done or the lock has been somebody else's for too long, and lets others work in between. */

@@ -1,12 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { PrismaClient } from "../gen/prisma/sqlite/client.ts";
-import type { Backend, BackendOptions } from "./backend.ts";
+import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
 import { memoryCounters } from "./counter.ts";
 import { createGate } from "./gate.ts";
 import { migrate } from "./migrate.ts";
 import type { Client } from "./session.ts";
-import { connectSqlite, readerFactory, whileBusy, writerFactory } from "./sqlite-adapter.ts";
+import { connectSqlite, lockFile, readerFactory, whileBusy, writerFactory } from "./sqlite-adapter.ts";
 
 /** A write waits so long for a script that writes beside the server. */
 const patienceMs = 5000;
@@ -22,29 +22,18 @@ const startPatienceMs = 60_000;
 export async function openSqlite({ databaseUrl, clock, traced }: BackendOptions): Promise<Backend<Client>> {
   const path = databaseUrl.replace(/^file:/, "");
   mkdirSync(dirname(path), { recursive: true });
-  const release = await lockStarts(path, clock);
+  // Processes that start at once go one after the other; the lock ends with its process.
+  const { release } = await whileBusy(() => lockFile(`${path}-start`), clock, startPatienceMs);
   try {
     await prepareFile(path);
-    const writer = new PrismaClient({ adapter: traced(writerFactory(path, clock, patienceMs)) });
-    const reader = new PrismaClient({ adapter: traced(readerFactory(path)) });
+    const writer = new PrismaClient({ adapter: traced(writerFactory(path, clock, patienceMs)), ...clientOptions });
+    const reader = new PrismaClient({ adapter: traced(readerFactory(path)), ...clientOptions });
     await Promise.all([writer.$connect(), reader.$connect()]);
     return { dialect: "sqlite", writer, reader, gate: createGate(), counters: memoryCounters(), release };
   } catch (thrown) {
     await release();
     throw thrown;
   }
-}
-
-/** Processes that start at once go one after the other; the lock ends with its process. */
-async function lockStarts(path: string, clock: BackendOptions["clock"]): Promise<() => Promise<void>> {
-  const lock = await connectSqlite(`${path}-start`);
-  try {
-    await whileBusy(() => lock.executeScript("BEGIN EXCLUSIVE"), clock, startPatienceMs);
-  } catch (thrown) {
-    await lock.dispose();
-    throw thrown;
-  }
-  return () => lock.dispose();
 }
 
 /** Under the lock: the journal's mode, which stays with the file, and the migrations. */

@@ -4,7 +4,7 @@ import { appendEvents } from "./event.ts";
 import { Misuse } from "./misuse.ts";
 import { changeOf, type Session } from "./session.ts";
 import { all, assignments, join, type Sql, sql } from "./sql.ts";
-import { type TaskRow, taskColumns, taskOf } from "./task-row.ts";
+import { type TaskRow, taskColumnNames, taskColumns, taskOf } from "./task-row.ts";
 
 /**
  * One guarded update takes the row's lock, checks the guard and reserves the events'
@@ -16,7 +16,7 @@ export async function advance(session: Session, id: string, step: Advance): Prom
   const { events = [] } = step;
   checkMessage(step);
   const [row] = await session.db.$queryRaw<TaskRow[]>(sql`
-    UPDATE task SET ${join(changes(step, events))} WHERE ${all(guards(id, step.when))} RETURNING *`);
+    UPDATE task SET ${join(changes(step, events))} WHERE ${all(guards(id, step.when))} RETURNING ${taskColumnNames("task")}`);
   if (!row) return null;
   const task = taskOf(row);
   await appendEvents(session, task, events);

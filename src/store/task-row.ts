@@ -1,5 +1,5 @@
 import type { Task, TaskChanges, TaskStatus, TaskType, TaskView, Visibility } from "../core/tasks/task.ts";
-import { numberOf, type Row, type Truth, truthOf, type Value, type Whole } from "./sql.ts";
+import { numberOf, type Row, raw, type Sql, type Truth, truthOf, type Value, type Whole } from "./sql.ts";
 
 /** A row of `task` as a statement gives it. */
 export interface TaskRow {
@@ -66,6 +66,20 @@ const columns = {
   idleClaims: "idle_claims",
   queuedAt: "queued_at",
 } as const satisfies Record<keyof Task, keyof TaskRow>;
+
+/**
+ * The columns by name, of the table called `of`: a statement that asks for `*` would
+ * break in a running process when a newer one adds a column.
+ */
+export const taskColumnNames = (of: "t" | "task"): Sql => names[of];
+
+const listed = (of: string): Sql =>
+  raw(
+    Object.values(columns)
+      .map((column) => `${of}.${column}`)
+      .join(", "),
+  );
+const names = { t: listed("t"), task: listed("task") };
 
 /** Members of a task that have a column, by that column's name; others are left out. */
 export function taskColumns(members: Partial<Task> | TaskChanges): Row {

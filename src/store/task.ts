@@ -7,7 +7,7 @@ import { all, direction, empty, forUpdate, insertInto, type Sql, sql } from "./s
 import { advance } from "./task-advance.ts";
 import { bury } from "./task-bury.ts";
 import { queueOf } from "./task-queue.ts";
-import { type TaskRow, type TaskViewRow, taskColumns, taskOf, taskViewOf } from "./task-row.ts";
+import { type TaskRow, type TaskViewRow, taskColumnNames, taskColumns, taskOf, taskViewOf } from "./task-row.ts";
 
 /** Tasks as rows: what callers see of them here, how they change in `task-advance.ts`. */
 export function taskRows(session: Session): TaskRows {
@@ -40,7 +40,7 @@ export function taskRows(session: Session): TaskRows {
       return rows.map(taskViewOf);
     },
     async byId(id) {
-      const [row] = await db.$queryRaw<TaskRow[]>(sql`SELECT * FROM task WHERE id = ${id} AND deleted_at IS NULL`);
+      const [row] = await db.$queryRaw<TaskRow[]>(sql`SELECT ${taskColumnNames("task")} FROM task WHERE id = ${id} AND deleted_at IS NULL`);
       return row ? taskOf(row) : null;
     },
     advance: (id, step) => advance(session, id, step),
@@ -58,7 +58,7 @@ function withFirstEvents(task: Task, events: readonly NewEvent[]): Task {
   return { ...task, lastSeq, lastTimestamp, messageSeq: message < 0 ? task.messageSeq : task.lastSeq + message + 1 };
 }
 
-const views = sql`SELECT t.*, k.name AS api_key_name FROM task t LEFT JOIN api_key k ON k.id = t.api_key_id`;
+const views = sql`SELECT ${taskColumnNames("t")}, k.name AS api_key_name FROM task t LEFT JOIN api_key k ON k.id = t.api_key_id`;
 
 /** The rows that a caller may know of (contract/decisions.md 1, 26). */
 function visible({ accountId, spaceId, clientId }: Scope): Sql {

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -36,9 +36,9 @@ export function copyCheckout({ generated = true } = {}): Checkout {
     cpSync(join(root, name), path(name), { verbatimSymlinks: true, force: false });
   }
   // Linked files, not a linked folder: npm and Node must find the copy's own.
-  execFileSync("cp", ["-al", join(root, "node_modules"), path("node_modules")]);
+  linkFolder(join(root, "node_modules"), path("node_modules"));
   if (generated) {
-    execFileSync("cp", ["-al", join(root, ".setup"), path(".setup")]);
+    linkFolder(join(root, ".setup"), path(".setup"));
     cpSync(join(root, "src/gen"), path("src/gen"), { recursive: true, verbatimSymlinks: true });
   }
   const command: Checkout["command"] = ([file = "", ...words], env = {}) =>
@@ -53,6 +53,13 @@ export function copyCheckout({ generated = true } = {}): Checkout {
       rmSync(copy, { recursive: true, force: true });
     },
   };
+}
+
+/** Hard links where both folders are on one file system, copies elsewhere. */
+function linkFolder(from: string, to: string): void {
+  mkdirSync(to);
+  const linked = spawnSync("cp", ["-al", `${from}/.`, to]);
+  if (linked.status !== 0) execFileSync("cp", ["-a", "--remove-destination", `${from}/.`, to]);
 }
 
 /** The environment of a user's shell: nothing of the npm and the Node that run the tests. */

@@ -1,5 +1,10 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeFirstAccount } from "../../src/core/accounts/first-start.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
+import { makeKey } from "../../src/core/keys/make-key.ts";
+import { openStore } from "../../src/store/open.ts";
 import { type Checkout, copyCheckout, freePort } from "./checkout.ts";
 
 const onlyKey = /^sk-[A-Za-z0-9_-]{49}\n$/;
@@ -118,17 +123,30 @@ describe("40 keys, eight at a time, while the server is under load", () => {
 });
 
 describe("the 51st key of an account", () => {
-  test("is refused with exit code 1 and nothing on standard output", async () => {
-    // The load test's folder has 41; eight at a time again, for the limit must hold under a race.
+  test("is refused with exit code 1 and nothing on standard output, also when twelve ask for the last three", async () => {
+    await fill("full", 47);
     const runs = await inLanes(
       Array.from({ length: 12 }, (_, i) => `more ${i}`),
       8,
-      (name) => newKey("load", "--name", name),
+      (name) => newKey("full", "--name", name),
     );
     const refused = runs.filter(({ code }) => code !== 0);
-    expect(refused).toHaveLength(3);
+    expect(refused).toHaveLength(9);
     for (const run of refused)
       expect(run).toMatchObject({ code: 1, out: "", err: expect.stringContaining("an account has at most 50 living keys") });
-    expect(runs.filter(({ out }) => onlyKey.test(out))).toHaveLength(9);
+    expect(runs.filter(({ out }) => onlyKey.test(out))).toHaveLength(3);
   });
 });
+
+/** Makes so many keys of the first account in a data folder, without a process for each. */
+async function fill(dataDir: string, keys: number): Promise<void> {
+  const making = { now: systemClock.now(), ids: systemIds, random: systemRandom };
+  const databaseUrl = `file:${checkout.path(`${dataDir}/platform.db`)}`;
+  const store = await openStore({ databaseUrl, clock: systemClock, random: systemRandom });
+  await store.change(async (tx) => {
+    const owner = await makeFirstAccount(tx, making, "owner@localhost");
+    if (!owner) throw new Error("the folder was not empty");
+    for (let i = 0; i < keys; i += 1) await makeKey(tx, making, { ...owner, kind: "general", name: `key ${i}` });
+  });
+  await store.close();
+}

@@ -129,6 +129,17 @@ describe("a start that cannot be", () => {
     expect(existsSync(checkout.path("wrong"))).toBe(false);
   });
 
+  test("because the port is taken: names it", async () => {
+    const first = await start("port-a");
+    await first.server.says(ready);
+    const { port } = new URL(first.url);
+    const { code, err } = await checkout.npm(["start"], { PORT: port, DATA_DIR: "port-b" }).ended;
+    expect(code).toBe(1);
+    expect(err).toMatch(new RegExp(`EADDRINUSE.*127\\.0\\.0\\.1:${port}`));
+    expect(await statusOf(`${first.url}/livez`)).toBe(200);
+    await stop(first.server);
+  });
+
   test("because the database belongs to another encryption key: says so", async () => {
     const first = await start("other-key");
     await first.server.says(ready);

@@ -57,7 +57,11 @@ test("a cursor with one symbol changed, lost or added is refused", () => {
 });
 
 test("garbage is refused, never an error of ours", () => {
-  fc.assert(fc.property(bindings, fc.string(), (binding, text) => expect(refusal(binding, text)).toMatchObject(refused)));
+  fc.assert(
+    fc.property(bindings, fc.string(), (binding, text) => {
+      expect(refusal(binding, text)).toMatchObject(refused);
+    }),
+  );
 });
 
 test("the order of a filter's members does not matter", () => {

@@ -13,7 +13,7 @@ const hourMs = 3_600_000;
 interface Process {
   readonly lease: Lease;
   readonly clock: MovableClock;
-  beat(): Promise<true | null>;
+  beat(): Promise<boolean | null>;
 }
 
 describeOnEach("a lease", (kind) => {

@@ -4,7 +4,7 @@ import { finish, queueMessage, resume, stop } from "../../src/core/tasks/lifecyc
 import type { Advance, Task } from "../../src/core/tasks/task.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { openTurn } from "../../src/runtime/turn.ts";
-import { ann, putTask, said, sampleProject, thought, userMessage } from "../store/samples.ts";
+import { putTask, said, sampleProject, thought, userMessage } from "../store/samples.ts";
 import { movableClock } from "../support/clock.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
 
@@ -39,7 +39,7 @@ describeOnEach("a turn", (kind) => {
   test("has its project's instruction", async () => {
     const project = sampleProject({ instruction: "Be brief" });
     await db.store.change((tx) => tx.projects.insert(project));
-    const { turn } = await open(await claim(await begin("Hello", { ...ann, projectId: project.id })));
+    const { turn } = await open(await claim(await begin("Hello", { projectId: project.id })));
     expect(turn.instruction).toBe("Be brief");
   });
 

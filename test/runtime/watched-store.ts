@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { Store } from "../../src/core/store.ts";
+import type { Store, TaskNews } from "../../src/core/store.ts";
 import type { StillClock } from "../support/still-clock.ts";
 
 /** A real store of which it is known when it has nothing to do, and that can be made to fail. */
@@ -9,6 +9,8 @@ export interface WatchedStore {
   calls(method: string): number;
   /** Called before each use of a method; what it throws or waits for happens to the caller. */
   before(method: string, hook: () => Promise<void> | void): void;
+  /** Tells the listeners news of the test's own. */
+  tell(news: TaskNews): void;
   /** Resolves when nothing has been under way for a while. */
   quiet(): Promise<void>;
 }
@@ -40,10 +42,20 @@ export function watchedStore(real: Store): WatchedStore {
     Object.fromEntries(Object.entries(methods).map(([name, method]: [string, Method]) => [name, watched(`${room}.${name}`, method)]));
 
   const reads = Object.fromEntries(["tasks", "events", "nodes", "projects"].map((room) => [room, aggregate(room, real[room as keyof Store])]));
+  const listeners = new Set<(news: TaskNews) => void>();
+  const feed: Store["feed"] = {
+    ...real.feed,
+    onTask(listener) {
+      listeners.add(listener);
+      const forget = real.feed.onTask(listener);
+      return () => void (listeners.delete(listener) && forget());
+    },
+  };
   // The members are the store's own, each within a count.
-  const store = { ...real, ...reads, change: watched("change", real.change as Method) } as unknown as Store;
+  const store = { ...real, ...reads, feed, change: watched("change", real.change as Method) } as unknown as Store;
   return {
     store,
+    tell: (news) => listeners.forEach((listener) => listener(news)),
     calls: (method) => counts.get(method) ?? 0,
     before: (method, hook) => void hooks.set(method, hook),
     async quiet() {

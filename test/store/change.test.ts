@@ -155,6 +155,23 @@ describeOnEach("change", (kind) => {
     expect(outside).toMatchObject({ name: "Failure", message: "internal error" });
   });
 
+  test("one that does not end is given up, and the next goes through", async () => {
+    await using database = await openTestStore(kind, { changeMs: 100 });
+    const { store } = database;
+    const held = Promise.withResolvers<void>();
+    let late: Promise<unknown> | undefined;
+    const stuck = store.change(async (tx) => {
+      await tx.projects.insert(sampleProject({ id: "stuck" }));
+      late = held.promise.then(() => tx.projects.insert(sampleProject({ id: "late" })));
+      await late;
+    });
+    await expect(stuck).rejects.toMatchObject({ reason: "unavailable" });
+    await store.change((tx) => tx.projects.insert(sampleProject({ id: "next" })));
+    held.resolve();
+    await expect(late).rejects.toThrow();
+    expect((await store.projects.list(ann)).map(({ id }) => id)).toEqual(["next"]);
+  });
+
   test("what its work throws leaves it as it is", async () => {
     await using database = await openTestStore(kind);
     const mistake = new TypeError("mine");

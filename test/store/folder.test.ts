@@ -18,10 +18,11 @@ async function holder(folder: string) {
   });
   const gone = once(child, "exit");
   await once(child.stdout, "data");
-  return async () => {
+  const kill = async () => {
     child.kill("SIGKILL");
     await gone;
   };
+  return { kill, [Symbol.asyncDispose]: kill };
 }
 
 test("a second server on one folder is refused, and told which", async () => {
@@ -43,8 +44,8 @@ test("a folder is made, and two folders are two", async () => {
 
 test("another process's hold is seen, and ends with the process however it dies", async () => {
   await using folder = await temporaryFolder();
-  const kill = await holder(folder.path);
+  await using other = await holder(folder.path);
   await expect(holdFolder(folder.path)).rejects.toMatchObject({ reason: "precondition" });
-  await kill();
+  await other.kill();
   await (await holdFolder(folder.path)).release();
 });

@@ -88,7 +88,8 @@ describeOnEach("migrations", (kind) => {
 });
 
 test.skipIf(inject("postgresTemplate") === null)("the migrations of both databases lead to the models", async () => {
-  expect(await migrationDrift(inject("postgresTemplate") ?? undefined)).toEqual({ sqlite: "", postgresql: "" });
+  const server = new URL("/postgres", inject("postgresTemplate") ?? "").href;
+  expect(await migrationDrift(server)).toEqual({ sqlite: "", postgresql: "" });
 });
 
 test("a database that is neither is refused", async () => {

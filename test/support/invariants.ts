@@ -1,6 +1,5 @@
 import { expect } from "vitest";
 import type { Store } from "../../src/core/store.ts";
-import type { TaskStatus } from "../../src/core/tasks/task.ts";
 
 /** An event as far as it is checked, from a store or from an answer. */
 export interface SeenEvent {
@@ -21,8 +20,8 @@ export interface SeenTask {
   readonly events: readonly SeenEvent[];
 }
 
-/** What users add, which an ended task may get; all else is the runner's. */
-const byUsers: readonly string[] = ["user_message", "user_stop", "status_update"];
+/** What an ended task may get still; all else is the runner's. */
+const notByRunner: readonly string[] = ["user_message", "user_stop", "status_update"];
 
 /** What holds of every task at every moment, whatever happened to it. */
 export function checkTask({ id, status, events }: SeenTask): void {
@@ -37,7 +36,7 @@ export function checkTask({ id, status, events }: SeenTask): void {
   const late: SeenEvent[] = [];
   for (const event of events) {
     if (event.type === "status_update") running = event.status === "running";
-    else if (!running && !byUsers.includes(event.type)) late.push(event);
+    else if (!running && !notByRunner.includes(event.type)) late.push(event);
   }
   expect(late, `${id}: no runner writes after the end`).toEqual([]);
 }
@@ -62,9 +61,8 @@ export async function seenInStore(store: Store, id: string): Promise<SeenTask> {
   };
 }
 
-interface Words {
-  readonly agentStatus?: TaskStatus;
-  readonly content?: string;
+/** Of any payload, what is checked of it, if it has it. */
+function wordsOf(payload: object): Pick<SeenEvent, "status" | "text"> {
+  const { agentStatus, content } = payload as { readonly agentStatus?: string; readonly content?: string };
+  return { status: agentStatus, text: content };
 }
-
-const wordsOf = ({ agentStatus, content }: Words): Pick<SeenEvent, "status" | "text"> => ({ status: agentStatus, text: content });

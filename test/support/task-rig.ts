@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import type { Task, TaskStatus } from "../../src/core/tasks/task.ts";
 import { openService, type Person, type Service, type ServiceOptions } from "./service.ts";
 import { until, untilStatus } from "./until.ts";
@@ -69,8 +69,18 @@ export function taskRig(options: ServiceOptions = {}): TaskRig {
       const { store } = rig().service;
       const now = Date.now();
       await store.change((tx) =>
-        tx.tasks.advance(id, { now, set: { status }, events: [{ type: "status_update", payload: { agentStatus: status, brief: "Forced" } }] }),
+        tx.tasks.advance(id, {
+          now,
+          set: { status },
+          events: [{ type: "status_update", payload: { agentStatus: status, brief: "Forced" } }],
+        }),
       );
     },
   };
 }
+
+/** A v2 reply that refuses input and names what is wrong with it. */
+export const invalid = (named: string) => ({
+  status: 400,
+  body: { ok: false, error: { code: "invalid_argument", message: expect.stringContaining(named) } },
+});

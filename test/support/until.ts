@@ -26,7 +26,8 @@ export async function until(store: Store, taskId: string, wanted: (task: Task) =
 }
 
 /** The task once it has this status. */
-export const untilStatus = (store: Store, taskId: string, status: TaskStatus): Promise<Task> => until(store, taskId, (task) => task.status === status);
+export const untilStatus = (store: Store, taskId: string, status: TaskStatus): Promise<Task> =>
+  until(store, taskId, (task) => task.status === status);
 
 /** The task once it has this many events. */
 export const untilSeq = (store: Store, taskId: string, seq: number): Promise<Task> => until(store, taskId, (task) => task.lastSeq >= seq);

@@ -5,7 +5,7 @@ import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
 import { type DirectRow, directly } from "../support/direct.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
-import { taskRig } from "../support/task-rig.ts";
+import { invalid, taskRig } from "../support/task-rig.ts";
 import { untilStatus } from "../support/until.ts";
 
 describeOnEach("task.delete", (database) => {
@@ -15,7 +15,10 @@ describeOnEach("task.delete", (database) => {
   test("answers the id and that it is deleted, and nothing else", async () => {
     const id = await rig.finished();
     const { status, body } = await remove(id);
-    expect({ status, body }).toStrictEqual({ status: 200, body: { ok: true, request_id: expect.stringMatching(/^req_/), id, deleted: true } });
+    expect({ status, body }).toStrictEqual({
+      status: 200,
+      body: { ok: true, request_id: expect.stringMatching(/^req_/), id, deleted: true },
+    });
   });
 
   test("a running task is refused, and nothing of it changes", async () => {
@@ -84,7 +87,7 @@ describeOnEach("task.delete", (database) => {
     ["one of 129 characters", { task_id: "a".repeat(129) }],
   ])("refuses %s", async (_why, body) => {
     const reply = await rig.ann.v2("task.delete", body);
-    expect(reply).toMatchObject({ status: 400, body: { error: { code: "invalid_argument", message: expect.stringContaining("task_id") } } });
+    expect(reply).toMatchObject(invalid("task_id"));
   });
 
   test("deletes over Connect as over v2", async () => {
@@ -109,7 +112,11 @@ describeOnEach("what is left of a deleted task", (database) => {
   const numberOf = (row: DirectRow, column: string): number | null => (row[column] === null ? null : Number(row[column]));
 
   /** The tombstone of a task that ended as its message says. */
-  async function tombstone(who: Person, content: string, more: object = {}): Promise<{ readonly before: DirectRow; readonly after: DirectRow; readonly now: number }> {
+  async function tombstone(
+    who: Person,
+    content: string,
+    more: object = {},
+  ): Promise<{ readonly before: DirectRow; readonly after: DirectRow; readonly now: number }> {
     const select = (id: string) => directly(opened, `SELECT * FROM task WHERE id = '${id}'`);
     const message = { content, task_references: ["A".repeat(22)] };
     const { body } = await who.v2("task.create", { message, share_visibility: "public", hide_in_task_list: true, ...more });
@@ -127,7 +134,14 @@ describeOnEach("what is left of a deleted task", (database) => {
     const who = await service.person();
     const project = (await who.v2("project.create", { name: "Post" })).body["project"].id;
     const { before, after, now } = await tombstone(who, "hi", { project_id: project, title: "Q3" });
-    const kept = { title: "Q3", status: "stopped", project_id: project, share_visibility: "public", account_id: who.accountId, space_id: who.spaceId };
+    const kept = {
+      title: "Q3",
+      status: "stopped",
+      project_id: project,
+      share_visibility: "public",
+      account_id: who.accountId,
+      space_id: who.spaceId,
+    };
     expect(after).toMatchObject({ id: before["id"], ...kept });
     for (const column of ["created_at", "last_message_at"]) expect(numberOf(after, column)).toBe(numberOf(before, column));
     expect(numberOf(after, "deleted_at")).toBeGreaterThanOrEqual(now);
@@ -143,7 +157,15 @@ describeOnEach("what is left of a deleted task", (database) => {
     const solo = await service.person({ personal: true });
     const project = (await solo.v2("project.create", { name: "Mine" })).body["project"].id;
     const { before, after, now } = await tombstone(solo, "[[fail timeout]]", { project_id: project, title: "Secret" });
-    expect(after).toMatchObject({ title: "", status: "stopped", project_id: null, share_visibility: "private", type: "standard", task_references: "[]", api_key_id: null });
+    expect(after).toMatchObject({
+      title: "",
+      status: "stopped",
+      project_id: null,
+      share_visibility: "private",
+      type: "standard",
+      task_references: "[]",
+      api_key_id: null,
+    });
     expect(after["id"]).toBe(before["id"]);
     for (const column of ["created_at", "last_message_at"]) expect(numberOf(after, column)).toBe(numberOf(before, column));
     expect(numberOf(after, "deleted_at")).toBeGreaterThanOrEqual(now);

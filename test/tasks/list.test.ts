@@ -7,7 +7,7 @@ import { SortOrder, TaskScope } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnEach } from "../support/database.ts";
 import type { Person, Service } from "../support/service.ts";
-import { taskRig } from "../support/task-rig.ts";
+import { invalid, taskRig } from "../support/task-rig.ts";
 import { callV2 } from "../support/wires.ts";
 
 const idsOf = (items: readonly { readonly id: string }[]): string[] => items.map(({ id }) => id);
@@ -48,12 +48,21 @@ describeOnEach("task.list", (database) => {
       ben = await rig.service.person();
       const times = Array.from({ length: 45 }, (_, n) => 1_700_000_000_000 + Math.floor(n / 3));
       const ids = await plant(ben, times);
-      made = times.map((time, n) => ({ time, id: ids[n] ?? "" })).toSorted((a, b) => a.time - b.time || (a.id < b.id ? -1 : 1)).map(({ id }) => id);
+      made = times
+        .map((time, n) => ({ time, id: ids[n] ?? "" }))
+        .toSorted((a, b) => a.time - b.time || (a.id < b.id ? -1 : 1))
+        .map(({ id }) => id);
     });
 
     test("20 tasks, newest first, when nothing is said", async () => {
       const body = await list(ben);
-      expect(body).toStrictEqual({ ok: true, request_id: expect.any(String), data: expect.any(Array), has_more: true, next_cursor: expect.any(String) });
+      expect(body).toStrictEqual({
+        ok: true,
+        request_id: expect.any(String),
+        data: expect.any(Array),
+        has_more: true,
+        next_cursor: expect.any(String),
+      });
       expect(idsOf(body["data"])).toEqual(made.toReversed().slice(0, 20));
     });
 
@@ -169,7 +178,8 @@ describeOnEach("task.list", (database) => {
 
     test("by a project that is unknown or somebody else's: silently nothing", async () => {
       const stranger = await rig.service.person();
-      for (const id of ["nonsense", project]) expect(await list(stranger, { scope: "project", project_id: id })).toMatchObject({ data: [] });
+      for (const id of ["nonsense", project])
+        expect(await list(stranger, { scope: "project", project_id: id })).toMatchObject({ data: [] });
     });
 
     test("pages keep to their filter", async () => {
@@ -190,7 +200,12 @@ describeOnEach("task.list", (database) => {
     const who = await rig.service.person();
     const personal = await keyOfPersonalSpace(rig.service, who);
     const inTeam = await rig.finished("hi", {}, who);
-    const reply = await callV2(rig.service.url, "task.create", { message: { content: "hi" } }, { headers: { "x-service-api-key": personal } });
+    const reply = await callV2(
+      rig.service.url,
+      "task.create",
+      { message: { content: "hi" } },
+      { headers: { "x-service-api-key": personal } },
+    );
     const { body } = await callV2(rig.service.url, "task.list", {}, { headers: { "x-service-api-key": personal } });
     expect(idsOf(body["data"])).toEqual([reply.body["task_id"]]);
     expect(idsOf((await list(who))["data"])).toEqual([inTeam]);
@@ -213,7 +228,7 @@ describeOnEach("task.list", (database) => {
       ["a cursor of 1,025 characters", { cursor: "a".repeat(1025) }, "cursor"],
     ])("%s", async (_why, query, named) => {
       const reply = await rig.ann.v2("task.list", query);
-      expect(reply).toMatchObject({ status: 400, body: { error: { code: "invalid_argument", message: expect.stringContaining(named) } } });
+      expect(reply).toMatchObject(invalid(named));
     });
 
     test("a cursor of another caller, order, filter or list, or with a character changed", async () => {
@@ -233,7 +248,7 @@ describeOnEach("task.list", (database) => {
         [rig.ann, { cursor: messages["next_cursor"] }],
       ];
       for (const [who, query] of foreign) {
-        expect(await who.v2("task.list", query)).toMatchObject({ status: 400, body: { error: { code: "invalid_argument", message: expect.stringContaining("cursor") } } });
+        expect(await who.v2("task.list", query)).toMatchObject(invalid("cursor"));
       }
       expect(await list(dee, { cursor })).toMatchObject({ ok: true, has_more: false });
     });

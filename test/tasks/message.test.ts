@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { addReferences, estimateTokens, localeOf, messageText, titleOf } from "../../src/core/tasks/message.ts";
 
 /** So many ASCII characters around so many others. */
-const textOf = (ascii: number, others: number, other: string): string => "a".repeat(ascii >> 1) + other.repeat(others) + "\u007f".repeat(ascii - (ascii >> 1));
+const textOf = (ascii: number, others: number, other: string): string =>
+  "a".repeat(ascii >> 1) + other.repeat(others) + "\u007f".repeat(ascii - (ascii >> 1));
 
 const other = fc.constantFrom("é", "漢", "🙂", "\u0080");
 const counts = fc.record({ ascii: fc.integer({ min: 0, max: 20_010 }), others: fc.integer({ min: 0, max: 5_010 }), other });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Failure } from "../../src/core/failure.ts";
+import type { Failure } from "../../src/core/failure.ts";
 import { parseProfile } from "../../src/core/tasks/profile.ts";
 
 describe("agent_profile", () => {
@@ -19,7 +19,22 @@ describe("agent_profile", () => {
 
   test.each(["", undefined])("%j keeps what there was", (absent) => expect(parseProfile(absent, "manus-1.6-max")).toBe("manus-1.6-max"));
 
-  const words = ["manus", "manus-", "-", "-lite", "lite-", "manus--lite", "1.6lite", "1.6-", "1..6", ".6", "LITE", " lite", "quality", "manus-1.6-lite-max"];
+  const words = [
+    "manus",
+    "manus-",
+    "-",
+    "-lite",
+    "lite-",
+    "manus--lite",
+    "1.6lite",
+    "1.6-",
+    "1..6",
+    ".6",
+    "LITE",
+    " lite",
+    "quality",
+    "manus-1.6-lite-max",
+  ];
   test.each(words)("%j is no profile", (word) => {
     expect(() => parseProfile(word, "manus-1.6")).toThrow(expect.objectContaining({ reason: "invalid" } satisfies Partial<Failure>));
   });

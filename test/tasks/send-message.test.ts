@@ -7,7 +7,7 @@ import { tasks } from "../../src/core/tasks/tasks.ts";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnEach } from "../support/database.ts";
-import { taskRig } from "../support/task-rig.ts";
+import { invalid, taskRig } from "../support/task-rig.ts";
 import { untilClaimed } from "../support/until.ts";
 
 const ref = (n: number): string => `${"B".repeat(19)}${100 + n}`;
@@ -15,7 +15,8 @@ const refs = (from: number, count: number): string[] => Array.from({ length: cou
 
 describeOnEach("task.sendMessage", (database) => {
   const rig = taskRig({ database });
-  const send = (id: string, message: object | string, more: object = {}) => rig.ann.v2("task.sendMessage", { task_id: id, message, ...more });
+  const send = (id: string, message: object | string, more: object = {}) =>
+    rig.ann.v2("task.sendMessage", { task_id: id, message, ...more });
   const answersOf = async (id: string): Promise<string[]> =>
     (await rig.events(id)).filter(({ type }) => type === "assistant_message").map((event) => event["assistant_message"].content);
   const statusesOf = async (id: string): Promise<string[]> =>
@@ -27,7 +28,11 @@ describeOnEach("task.sendMessage", (database) => {
     expect({ status, body }).toStrictEqual({ status: 200, body: { ok: true, request_id: expect.stringMatching(/^req_/), task_id: id } });
   });
 
-  test.each(["stopped", "error", "waiting"] as const)("a task in %s runs again, and the message and the status are written before the answer", async (from) => {
+  test.each([
+    "stopped",
+    "error",
+    "waiting",
+  ] as const)("a task in %s runs again, and the message and the status are written before the answer", async (from) => {
     const id = await (from === "error" ? rig.create("[[fail timeout]]") : rig.finished());
     if (from === "waiting") await rig.force(id, from);
     const { lastSeq } = await rig.reach(id, from);
@@ -72,7 +77,9 @@ describeOnEach("task.sendMessage", (database) => {
     await untilClaimed(rig.service.store, id);
     await send(id, { content: "Tell me about cats" });
     await rig.reach(id, "stopped");
-    expect((await rig.events(id)).find(({ type }) => type === "error_message")).toMatchObject({ error_message: { error_type: "timeout", content: "Too slow" } });
+    expect((await rig.events(id)).find(({ type }) => type === "error_message")).toMatchObject({
+      error_message: { error_type: "timeout", content: "Too slow" },
+    });
     expect(await answersOf(id)).toEqual([expect.stringContaining("Tell me about cats")]);
     expect(await statusesOf(id)).toEqual(["running", "stopped"]);
   });
@@ -103,9 +110,26 @@ describeOnEach("task.sendMessage", (database) => {
     expect(await after([ref(2), ref(30)])).toEqual([...refs(3, 18), ref(2), ref(30)]);
   });
 
+  test("runners are told at once when a task has to run again, and not when it runs already", async () => {
+    const told: string[] = [];
+    const forget = rig.service.store.feed.onJob((kind) => told.push(kind));
+    const id = await rig.create("[[forever]]");
+    expect(told.splice(0)).toEqual(["run"]);
+    await rig.send(id, "hi");
+    expect(told.splice(0)).toEqual([]);
+    await rig.ann.v2("task.stop", { task_id: id });
+    await rig.send(id, "hi");
+    forget();
+    expect(told).toEqual(["run"]);
+  });
+
   test("clear_connectors and an empty list are accepted, alone and together", async () => {
     const id = await rig.finished();
-    for (const [message, more] of [[{ connectors: [] }, {}], [{}, { clear_connectors: true }], [{ connectors: [] }, { clear_connectors: true }]] as const) {
+    for (const [message, more] of [
+      [{ connectors: [] }, {}],
+      [{}, { clear_connectors: true }],
+      [{ connectors: [] }, { clear_connectors: true }],
+    ] as const) {
       expect(await send(id, { content: "hi", ...message }, more)).toMatchObject({ status: 200 });
     }
   });
@@ -128,7 +152,12 @@ describeOnEach("task.sendMessage", (database) => {
     ["too much text", { content: "y".repeat(20_001) }, {}, "message.content"],
     ["a part of an unknown type", { content: [{ type: "image" }] }, {}, "message.content[0].type"],
     ["a connector that is not installed", { content: "hi", connectors: ["9444d960"] }, {}, "9444d960"],
-    ["connectors together with clear_connectors", { content: "hi", connectors: ["9444d960"] }, { clear_connectors: true }, "clear_connectors"],
+    [
+      "connectors together with clear_connectors",
+      { content: "hi", connectors: ["9444d960"] },
+      { clear_connectors: true },
+      "clear_connectors",
+    ],
     ["an unknown skill", { content: "hi", enable_skills: ["s-1"] }, {}, "s-1"],
     ["an unknown forced skill", { content: "hi", force_skills: ["s-2"] }, {}, "s-2"],
     ["21 references, repeats counted", { content: "hi", task_references: Array(21).fill(ref(0)) }, {}, "message.task_references"],
@@ -141,7 +170,7 @@ describeOnEach("task.sendMessage", (database) => {
     const id = await rig.finished();
     const before = await rig.row(id);
     const reply = await rig.ann.v2("task.sendMessage", { task_id: id, message, ...more });
-    expect(reply).toMatchObject({ status: 400, body: { error: { code: "invalid_argument", message: expect.stringContaining(named) } } });
+    expect(reply).toMatchObject(invalid(named));
     expect(await rig.row(id)).toEqual(before);
   });
 

@@ -2,8 +2,16 @@ import type { JsonObject } from "../json.ts";
 
 /** Types of a task's events, in the contract's words (contract/v2.md 7.5). */
 export const eventTypes = [
-  "user_message", "assistant_message", "error_message", "status_update", "user_stop",
-  "structured_output_result", "tool_used", "plan_update", "new_plan_step", "explanation",
+  "user_message",
+  "assistant_message",
+  "error_message",
+  "status_update",
+  "user_stop",
+  "structured_output_result",
+  "tool_used",
+  "plan_update",
+  "new_plan_step",
+  "explanation",
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
@@ -18,7 +26,13 @@ export interface EventPayloads {
   status_update: { agentStatus: "running" | "stopped" | "waiting" | "error"; brief: string; description?: string };
   user_stop: Record<string, never>;
   structured_output_result: { success: boolean; value: JsonObject; error?: string };
-  tool_used: { tool: string; actionId: string; status: "success" | "error" | "rollback" | "pending_confirmation"; brief: string; description?: string };
+  tool_used: {
+    tool: string;
+    actionId: string;
+    status: "success" | "error" | "rollback" | "pending_confirmation";
+    brief: string;
+    description?: string;
+  };
   plan_update: { steps: readonly PlanStep[] };
   new_plan_step: { stepId: string; title: string };
   explanation: { content: string };
@@ -36,7 +50,7 @@ export interface PlanStep {
 export type NewEvent = { readonly [T in EventType]: { readonly type: T; readonly payload: EventPayloads[T] } }[EventType];
 
 /** An event of a task. `seq` starts at 1, without gap, verbose events included. */
-export type TaskEvent = NewEvent & { readonly taskId: string; readonly seq: number; /** Unix ms. */ readonly timestamp: number };
+export type TaskEvent = NewEvent & { readonly taskId: string; readonly seq: number /** Unix ms. */; readonly timestamp: number };
 
 /** The id is the task's and the number's: unique for the life of a task, and it needs no index. */
 export const eventId = (taskId: string, seq: number): string => `ev_${taskId}_${seq}`;

@@ -57,7 +57,13 @@ export const listings: Listings = {
   },
 };
 
-const bind = ({ accountId, spaceId, clientId }: Scope, operation: string, filter: object): CursorBinding => ({ accountId, spaceId, clientId, operation, filter });
+const bind = ({ accountId, spaceId, clientId }: Scope, operation: string, filter: object): CursorBinding => ({
+  accountId,
+  spaceId,
+  clientId,
+  operation,
+  filter,
+});
 
 type Bound = Pick<EventWindow, "afterSeq" | "beforeSeq">;
 

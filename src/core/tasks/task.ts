@@ -59,7 +59,10 @@ export interface TaskView extends Task {
 
 /** What may be changed; the counters of events are `advance`'s own. */
 export type TaskChanges = Partial<
-  Pick<Task, "title" | "status" | "shareVisibility" | "hidden" | "agentProfile" | "references" | "nodeId" | "queuedAt" | "claims" | "idleClaims">
+  Pick<
+    Task,
+    "title" | "status" | "shareVisibility" | "hidden" | "agentProfile" | "references" | "nodeId" | "queuedAt" | "claims" | "idleClaims"
+  >
 > & {
   /** Raises the fence by one: whoever ran the task may write no more. */
   readonly raiseFence?: true;
@@ -75,7 +78,12 @@ export type TaskChanges = Partial<
 export interface Advance {
   readonly now: number;
   /** Nothing happens unless all of it holds. */
-  readonly when?: { readonly fence?: number; readonly nodeId?: string | null; readonly status?: TaskStatus; /** The turn has seen every user_message: messageSeq <= consumedSeq. */ readonly consumed?: true };
+  readonly when?: {
+    readonly fence?: number;
+    readonly nodeId?: string | null;
+    readonly status?: TaskStatus /** The turn has seen every user_message: messageSeq <= consumedSeq. */;
+    readonly consumed?: true;
+  };
   readonly set?: TaskChanges;
   readonly events?: readonly NewEvent[];
 }

@@ -62,8 +62,8 @@ export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">): 
     async create(tx, caller, wanted) {
       const text = messageText(wanted.input);
       const agentProfile = parseProfile(wanted.agentProfile, "manus-1.6");
-      backlog.enter();
       if (wanted.projectId !== undefined && !(await tx.projects.find(caller, wanted.projectId))) throw absent("project");
+      backlog.enter();
       const task = newTask(ids.short(), caller, { ...wanted, agentProfile, title: wanted.title?.trim() || titleOf(text) }, clock.now());
       const created = await tx.tasks.insert(task, begin(text));
       await enqueue(tx, task.id);
@@ -108,15 +108,14 @@ export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">): 
     async send(tx, caller, id, input, agentProfile) {
       const text = messageText(input);
       const task = await locked(tx, caller, id);
-      const running = task.status === "running";
-      if (!running) backlog.enter();
-      const step = running ? queueMessage(text) : resume(text, clock.now());
-      const set = {
-        ...step.set,
+      const chosen = {
         agentProfile: parseProfile(agentProfile, task.agentProfile),
         references: addReferences(task.references, input.references, id),
       };
-      await advance(tx, id, set, step.events);
+      const running = task.status === "running";
+      if (!running) backlog.enter();
+      const step = running ? queueMessage(text) : resume(text, clock.now());
+      await advance(tx, id, { ...step.set, ...chosen }, step.events);
       if (!running) await enqueue(tx, id);
       tx.audit.note({ subject: id });
     },
@@ -127,7 +126,12 @@ export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">): 
 const effective = (wanted: Visibility, caller: Caller): Visibility => (wanted === "team" && caller.role === null ? "private" : wanted);
 
 /** A task before its first event. */
-function newTask(id: string, caller: Caller, wanted: NewTask & { readonly agentProfile: string; readonly title: string }, now: number): Task {
+function newTask(
+  id: string,
+  caller: Caller,
+  wanted: NewTask & { readonly agentProfile: string; readonly title: string },
+  now: number,
+): Task {
   return {
     id,
     accountId: caller.accountId,

@@ -57,29 +57,12 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: parts.bodyLimit }, (_request, body, done) => done(null, body));
+  const refuse = v2Refusal(parts);
   app.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
-  app.setNotFoundHandler((request, reply) => {
-    begin(request);
-    return refuse(request, reply, new Failure("absent", "unknown operation"));
-  });
-
-  function begin(request: FastifyRequest): Request {
-    const head = parts.readRequest({ headers: request.headers, remoteAddress: request.raw.socket.remoteAddress });
-    request.v2 = { request: head };
-    return head;
-  }
-
-  function refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown): FastifyReply {
-    const failure = fromFastify(thrown) ?? failureOf(thrown);
-    const requestId = (request.v2?.request ?? begin(request)).requestId;
-    parts.report(failure, requestId);
-    const { status, code } = v2Answers[failure.reason];
-    for (const [name, value] of refusalHeaders(failure)) reply.header(name, value);
-    return send(reply, requestId, status, JSON.stringify({ ok: false, request_id: requestId, error: { code, message: failure.message } }));
-  }
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, new Failure("absent", "unknown operation")));
 
   async function admitCall(request: FastifyRequest, codec: Codec, reply: FastifyReply): Promise<void> {
-    const head = begin(request);
+    const head = begin(request, parts);
     const { operation } = codec;
     if (request.method === "GET" ? operation.change : request.method !== "POST") {
       reply.header("Allow", operation.change ? "POST" : "GET, POST");
@@ -87,7 +70,10 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
     }
     const admission = await parts.admit(operation, head);
     for (const [name, value] of rateHeaders(admission.rate)) reply.header(name, value);
-    if (foreignTypes.test(request.headers["content-type"] ?? "")) throw new Failure("unsupported_media", "the body must be JSON");
+    const { headers } = request.raw;
+    if (foreignTypes.test(headers["content-type"] ?? "")) throw new Failure("unsupported_media", "the body must be JSON");
+    // Fastify refuses types that it cannot read, and over HTTP/2 passes over a body that has none.
+    headers["content-type"] = "application/json";
     request.v2 = { request: head, admission };
   }
 
@@ -112,6 +98,26 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
   }
 }
 
+function begin(request: FastifyRequest, { readRequest }: Pick<V2Parts, "readRequest">): Request {
+  const head = readRequest({ headers: request.headers, remoteAddress: request.raw.socket.remoteAddress });
+  request.v2 = { request: head };
+  return head;
+}
+
+/** Answers a failure in the envelope; also for requests that no route is found for. */
+export function v2Refusal(parts: Pick<V2Parts, "readRequest" | "report">) {
+  return (request: FastifyRequest, reply: FastifyReply, thrown: unknown): FastifyReply => {
+    const failure = fromFastify(thrown) ?? failureOf(thrown);
+    const requestId = (request.v2?.request ?? begin(request, parts)).requestId;
+    parts.report(failure, requestId);
+    const { status, code } = v2Answers[failure.reason];
+    for (const [name, value] of refusalHeaders(failure)) reply.header(name, value);
+    // Fastify's, on a body that is left unread; HTTP/2 has no such header.
+    if (request.raw.httpVersionMajor > 1) reply.removeHeader("Connection");
+    return send(reply, requestId, status, JSON.stringify({ ok: false, request_id: requestId, error: { code, message: failure.message } }));
+  };
+}
+
 function send(reply: FastifyReply, requestId: string, status: number, body: string): FastifyReply {
   for (const [name, value] of callHeaders(requestId)) reply.header(name, value);
   return reply.code(status).header("Content-Type", "application/json; charset=utf-8").send(body);
@@ -124,6 +130,7 @@ function fromFastify(thrown: unknown): Failure | undefined {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Failure("too_large", "the body is too large", { cause: thrown });
   if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH") return new Failure("invalid", "the body is shorter or longer than announced", { cause: thrown });
-  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return new Failure("unsupported_media", "the body must be JSON", { cause: thrown });
+  if (code === "FST_ERR_BAD_URL") return new Failure("invalid", "the URL is not well-formed", { cause: thrown });
+  if (code === "ECONNRESET") return new Failure("cancelled", "the connection was closed", { cause: thrown });
   return undefined;
 }

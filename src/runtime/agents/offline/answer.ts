@@ -46,7 +46,7 @@ export function answer({ text, instruction, previous, locale }: Question): strin
   const subjects = subjectsOf(text);
   return [
     points.length > 1 ? `You made ${points.length} points:\n${numbered(points)}` : `You wrote: ${shorten(points[0] ?? text)}`,
-    ...sumsIn(text),
+    ...sumsIn(points.join("\n")),
     subjects.length > 0 ? `Subject: ${listOf(subjects)}.` : "",
     instruction === "" ? "" : `The project's instruction for this task: ${shorten(instruction)}`,
     previous === "" ? "" : `Before this you wrote: ${shorten(previous)}`,
@@ -84,7 +84,8 @@ function subjectsOf(text: string): readonly string[] {
     .map(([word]) => shorten(word));
 }
 
-const listOf = (words: readonly string[]): string => (words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`);
+const listOf = (words: readonly string[]): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
 function shorten(text: string): string {

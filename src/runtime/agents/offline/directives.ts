@@ -31,7 +31,7 @@ const parsers: Record<Directive["name"], (rest: string) => Parsed> = {
       ? { directive: { name: "sleep", seconds: Number(text) } }
       : { rule: `sleep needs seconds, a decimal number from 0 to ${secondsMax}` },
   fail: (rest) => {
-    const [, errorType = "", text = ""] = /^([^|\s]*)\s*(?:\|\s*([^]*))?$/.exec(rest) ?? [];
+    const [, errorType = "", text = ""] = /^([^|\s]*)\s*(?:\|\s*(.*))?$/s.exec(rest) ?? [];
     if (!errorTypeForm.test(errorType)) return { rule: "fail needs an error type in snake case, and may have a text after |" };
     return { directive: { name: "fail", errorType, text: text || "Failed as asked." } };
   },
@@ -61,10 +61,11 @@ export function readOrders(text: string): Orders {
 
 function readDirective(body: string): Parsed {
   if (body.includes("[[")) return { rule: "a directive cannot stand inside another" };
-  const [, name = "", rest = ""] = /^\s*(\S*)\s*([^]*)$/.exec(body) ?? [];
+  const [, name = "", rest = ""] = /^\s*(\S*)\s*(.*)$/s.exec(body) ?? [];
   if (planned.has(name)) return { rule: `${name} is not built yet` };
-  if (!isName(name)) return { rule: `${name === "" ? "an empty directive" : name} is no directive: there are ${Object.keys(parsers).join(", ")}` };
+  if (!isName(name)) return { rule: `${shown(name)} is no directive: there are ${Object.keys(parsers).join(", ")}` };
   return parsers[name](rest.trim());
 }
 
+const shown = (name: string): string => (name === "" ? "an empty directive" : name.slice(0, 40));
 const isName = (name: string): name is Directive["name"] => Object.hasOwn(parsers, name);

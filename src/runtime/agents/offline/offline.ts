@@ -66,7 +66,9 @@ async function* work(text: string, { clock }: Turn): AsyncGenerator<readonly New
     };
     return {
       type: "plan_update",
-      payload: { steps: steps.map(({ title }, i) => ({ title, status: i < doing ? "done" : i === doing ? "doing" : "todo", ...timesOf(i) })) },
+      payload: {
+        steps: steps.map(({ title }, i) => ({ title, status: i < doing ? "done" : i === doing ? "doing" : "todo", ...timesOf(i) })),
+      },
     };
   };
   for (const [i, { title, thought }] of steps.entries()) {

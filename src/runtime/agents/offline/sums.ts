@@ -1,6 +1,9 @@
-/** Numbers with operators between them; a sum has one operator, a longer chain is left alone. */
-const chain = /(?<![\p{L}\p{N}.,_/+*-])-?\d+(?:\.\d+)?(?:(?:\s*[+*×÷]\s*|\s+[-/]\s+)-?\d+(?:\.\d+)?)+(?![\p{L}\p{N}_/+*×÷-]|[.,]\d|\s+[-+*/×÷]\s*\d)/gu;
-const sum = /^(-?\d{1,9}(?:\.\d{1,6})?)\s*([-+*/×÷])\s*(-?\d{1,9}(?:\.\d{1,6})?)$/;
+const number = String.raw`-?\d{1,9}(?:\.\d{1,6})?`;
+const operator = String.raw`\s{0,9}[+*×÷]\s{0,9}|\s{1,9}[-/]\s{1,9}`;
+/** What makes a number part of a word, a date, a path or a longer sum, which is left alone. */
+const before = String.raw`(?<![\p{L}\p{N}.,:_/+*×÷-]|[-+*/×÷]\s{1,9})`;
+const after = String.raw`(?![\p{L}\p{N}_/+*×÷-]|[.,:]\d|\s{1,9}[-+*/×÷]\s{0,9}\d)`;
+const sum = new RegExp(`${before}(${number})(${operator})(${number})${after}`, "gu");
 
 const sumsMax = 5;
 
@@ -9,12 +12,8 @@ const sumsMax = 5;
  * around them: without any they stand in dates, versions and paths too.
  */
 export function sumsIn(text: string): readonly string[] {
-  const found: string[] = [];
-  for (const [chained] of text.matchAll(chain)) {
-    const [, a, operator = "", b] = sum.exec(chained) ?? [];
-    if (a !== undefined && b !== undefined) found.push(`${a} ${operator} ${b} ${resultOf(a, operator, b)}`);
-  }
-  return found.slice(0, sumsMax);
+  const found = [...text.matchAll(sum)].slice(0, sumsMax);
+  return found.map(([, a = "", between = "", b = ""]) => `${a} ${between.trim()} ${b} ${resultOf(a, between.trim(), b)}`);
 }
 
 function resultOf(a: string, operator: string, b: string): string {

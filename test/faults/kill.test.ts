@@ -1,0 +1,118 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { TestDatabase } from "../support/database.ts";
+import { directly } from "../support/direct.ts";
+import { checkAnswered } from "../support/invariants.ts";
+import type { V2Reply } from "../support/wires.ts";
+import { eventually, installation, type Server, type User, userOf } from "./server.ts";
+
+const rounds = 5;
+const many = 50;
+
+/** What somebody wants of the service, with the key under which he may ask again. */
+interface Wish {
+  readonly key: string;
+  readonly text: string;
+  /** The follow-up, if there is one. */
+  readonly then: string;
+  /** The task, once its creation was acknowledged. */
+  id?: string;
+  /** The follow-up was acknowledged. */
+  followed: boolean;
+}
+
+/** Tasks that run when the server is killed. */
+const long = [
+  (name: string) => `[[say ${name} one]] [[sleep 5]] [[say ${name} two]]`,
+  (name: string) => `[[say ${name} one]] [[say ${name} two]] [[sleep 5]]`,
+  (name: string) => `[[sleep 5]] [[say ${name} one]]`,
+];
+/** Tasks that come and go in the storm. */
+const short = [
+  (name: string) => `${name}: sort the post. Then answer it.`,
+  (name: string) => `[[say ${name} one]] [[crash]] [[say ${name} two]]`,
+];
+
+const wishes = (round: number, kinds: readonly ((name: string) => string)[], count: number): Wish[] =>
+  Array.from({ length: count }, (_, i) => {
+    const name = `r${round}k${kinds.length}t${i}`;
+    return { key: `wish-${name}`, text: kinds[i % kinds.length]?.(name) ?? name, then: i % 2 ? `[[say ${name} three]]` : "", followed: false };
+  });
+
+async function create(user: User, wish: Wish): Promise<string> {
+  const { body } = await user.call("task.create", { message: { content: wish.text } }, { "idempotency-key": wish.key });
+  wish.id ??= String(acknowledged(body)["task_id"]);
+  return wish.id;
+}
+
+/** Asks for what was not acknowledged yet; a call that is cut off stays unacknowledged. */
+async function ask(user: User, wish: Wish): Promise<void> {
+  const id = wish.id ?? (await create(user, wish));
+  if (wish.then === "" || wish.followed) return;
+  const message = { task_id: id, message: { content: wish.then } };
+  acknowledged((await user.call("task.sendMessage", message, { "idempotency-key": `${wish.key}-then` })).body);
+  wish.followed = true;
+}
+
+function acknowledged(body: V2Reply["body"]): V2Reply["body"] {
+  if (!body.ok) throw new Error(JSON.stringify(body));
+  return body;
+}
+
+/** Lets all ask at once, and kills the server when so many of them were answered. */
+async function killWhileAsking(server: Server, user: User, asking: readonly Wish[], after: number): Promise<void> {
+  let answered = 0;
+  const enough = Promise.withResolvers<void>();
+  const count = () => {
+    answered += 1;
+    if (answered >= after) enough.resolve();
+  };
+  const asked = asking.map((wish) => ask(user, wish).then(count, () => undefined));
+  await enough.promise;
+  await server.end("SIGKILL");
+  await Promise.all(asked);
+}
+
+test(`what a server acknowledged survives ${rounds} kills, and every task comes to its end`, { timeout: 180_000 }, async () => {
+  using place = installation();
+  const rows = async (where: string) => {
+    const [row] = await directly(database, `SELECT COUNT(*) AS n FROM task WHERE ${where}`);
+    return Number(row?.["n"]);
+  };
+  const database: TestDatabase = { kind: "sqlite", url: `file:${join(place.dataDir, "platform.db")}`, [Symbol.asyncDispose]: async () => undefined };
+  const all: Wish[] = [];
+  let server = await place.start();
+  const key = await place.key();
+  for (let round = 0; round < rounds; round += 1) {
+    const running = wishes(round, long, many);
+    const storm = wishes(round, short, 20);
+    all.push(...running, ...storm);
+    const user = userOf(server, key);
+    await Promise.all(running.map((wish) => create(user, wish)));
+    // Each time a little later in the storm.
+    await killWhileAsking(server, user, [...running.filter(({ then }) => then !== ""), ...storm], 5 + round * 7);
+    expect(await rows("status = 'running'"), "tasks that ran when it was killed").toBeGreaterThanOrEqual(many);
+    server = await place.start();
+  }
+
+  const cutOff = all.filter(({ id, then, followed }) => id === undefined || (then !== "" && !followed));
+  expect(cutOff.length, "calls that were cut off").toBeGreaterThan(0);
+  const user = userOf(server, key);
+  await Promise.all(cutOff.map((wish) => ask(user, wish)));
+  expect(new Set(all.map(({ id }) => id)).size, "one task per key").toBe(all.length);
+  expect(await rows("1 = 1"), "and none without").toBe(all.length);
+
+  for (const { id = "", text, then } of all) {
+    await eventually(`task ${id} ends`, 30_000, async () => (await user.status(id)) !== "running");
+    const task = await user.see(id);
+    checkAnswered(task);
+    expect(task.status).toBe("stopped");
+    const messages = task.events.filter(({ type }) => type === "user_message").map((event) => event.text);
+    expect(messages).toEqual(then === "" ? [text] : [text, then]);
+    const said = task.events.flatMap((event) => (event.type === "assistant_message" ? (event.text ?? []) : []));
+    for (const [, wanted] of `${text}${then}`.matchAll(/\[\[say (.*?)\]\]/g)) {
+      expect(said.filter((words) => words === wanted), `${id} says ${wanted} once`).toHaveLength(1);
+    }
+  }
+  expect((await server.end("SIGTERM")).code).toBe(0);
+});

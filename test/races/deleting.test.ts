@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { describeOnEach } from "../support/database.ts";
+import { directly } from "../support/direct.ts";
+import { checkAnswered, seenInStore } from "../support/invariants.ts";
+import { atOnce, many, raceRig } from "./race-rig.ts";
+
+describeOnEach("deleting", (kind) => {
+  const rig = raceRig(kind);
+
+  const eventsLeft = async (id: string) => Number((await directly(rig.db, `SELECT COUNT(*) AS n FROM task_event WHERE task_id = '${id}'`))[0]?.["n"]);
+  const tombstone = async (id: string) => (await directly(rig.db, `SELECT status, node_id, deleted_at FROM task WHERE id = '${id}'`))[0];
+
+  async function expectGone(id: string): Promise<void> {
+    expect((await rig.call("task.detail", id)).status).toBe(404);
+    expect(await eventsLeft(id), `${id}: events after the tombstone`).toBe(0);
+    const row = await tombstone(id);
+    expect(row?.["deleted_at"]).not.toBeNull();
+    expect([row?.["status"], row?.["node_id"]]).toEqual(["stopped", null]);
+  }
+
+  test(`${many} tasks whose runs still write leaves nothing of them, and they add nothing after`, async () => {
+    const says = Array.from({ length: 30 }, (_, i) => `[[say ${i}]]`).join(" ");
+    const ids = await atOnce(async (i) => {
+      const id = await rig.create(`[[sleep ${i / 1_000}]] ${says}`);
+      expect((await rig.call("task.stop", id)).status).toBe(200);
+      expect((await rig.call("task.delete", id)).status).toBe(200);
+      return id;
+    });
+    // Whoever ran one of them has had time for his next event when a later task is through.
+    await rig.atRest(await rig.create("Hello"));
+    for (const id of ids) await expectGone(id);
+  });
+
+  test(`${many} tasks to which a message is sent at the same moment: the one or the other, never half`, async () => {
+    const outcomes = await atOnce(async () => {
+      const id = await rig.create("Hello");
+      await rig.atRest(id);
+      const [deleted, sent] = await Promise.all([rig.call("task.delete", id), rig.send(id, "More")]);
+      return { id, deleted: deleted.status, sent: sent.status };
+    });
+    for (const { id, deleted, sent } of outcomes) {
+      if (deleted === 200) {
+        // The message came too late, or to a task that had run to its end already.
+        expect([404, 200]).toContain(sent);
+        await expectGone(id);
+      } else {
+        expect([deleted, sent]).toEqual([412, 200]);
+        await rig.atRest(id);
+        checkAnswered(await seenInStore(rig.store, id));
+      }
+    }
+  });
+
+  test(`one task ${many} times deletes it once`, async () => {
+    const id = await rig.create("Hello");
+    await rig.atRest(id);
+    const answers = await atOnce(() => rig.call("task.delete", id));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(many - 1);
+    await expectGone(id);
+  });
+});

@@ -1,0 +1,310 @@
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
+import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { compressionGzip, createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CreateProjectRequestSchema, ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
+import { ListTasksRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import { services } from "../../src/services.ts";
+import { openTestStore } from "../support/database.ts";
+import { openService, type Person, type Service } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
+import { rpcWires } from "../support/wires.ts";
+import { faulty } from "./faults.ts";
+import { type RawRequest, send, sendHttp2 } from "./raw.ts";
+
+const limit = 4096;
+
+let service: Service;
+let ann: Person;
+let key: Record<string, string>;
+
+beforeAll(async () => {
+  service = await openService({ idle: true, env: { BODY_LIMIT: String(limit) } });
+  ann = await service.person();
+  key = { "x-service-api-key": ann.key };
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const path = (rpc: string) => `${service.url}/${rpc}`;
+const json = { "content-type": "application/json" };
+const proto = { "content-type": "application/proto" };
+const grpc = { "content-type": "application/grpc+proto", te: "trailers" };
+const createProject = "project.v2.ProjectService/CreateProject";
+const listProjects = "project.v2.ProjectService/ListProjects";
+const createTask = "task.v2.TaskService/CreateTask";
+
+const call = (rpc: string, { headers, ...rest }: RawRequest) => send(path(rpc), { headers: { ...key, ...json, ...headers }, ...rest });
+
+/** A message in the envelope of gRPC and of streams. */
+function framed(bytes: Uint8Array, flags = 0): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(flags);
+  head.writeUInt32BE(bytes.length, 1);
+  return Buffer.concat([head, bytes]);
+}
+
+const garden = '{"name":"Garden"}';
+const gardenBytes = toBinary(CreateProjectRequestSchema, create(CreateProjectRequestSchema, { name: "Garden" }));
+
+describe("Connect JSON", () => {
+  test("answers in lowerCamelCase, with 64-bit numbers as text, and without an envelope", async () => {
+    const reply = await call(createProject, { body: garden });
+    expect(reply.json()).toEqual({ project: { id: expect.any(String), name: "Garden", createdAt: expect.stringMatching(/^\d{10}$/) } });
+  });
+
+  test.each([
+    ["the proto's spelling", { message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text: "Hi" }] }, share_visibility: "SHARE_VISIBILITY_PUBLIC" }],
+    ["lowerCamelCase", { message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text: "Hi" }] }, shareVisibility: "SHARE_VISIBILITY_PUBLIC" }],
+    ["numbers for enums", { message: { content: [{ type: 1, text: "Hi" }] }, shareVisibility: 3 }],
+  ])("takes %s", async (_what, body) => {
+    const reply = await call(createTask, { body: JSON.stringify(body) });
+    expect(reply.json()).toMatchObject({ taskId: expect.any(String), shareVisibility: "SHARE_VISIBILITY_PUBLIC" });
+  });
+
+  test("ignores members that nobody knows", async () => {
+    const reply = await call(createProject, { body: '{"name":"Garden","__proto__":{"polluted":1},"constructor":1,"no_such_member":[{}]}' });
+    expect(reply.json()).toMatchObject({ project: { name: "Garden" } });
+    expect({}).not.toHaveProperty("polluted");
+  });
+
+  const snakeCase: ReadonlySet<string> = new Set(["team.v2", "dataexport.v1", "dataexport.v2", "observability.v2"]);
+
+  test("spells fields as proto3 does, save in the packages that the contract names", () => {
+    const wrong = allMessages().flatMap(({ file, fields, typeName }) =>
+      fields.flatMap(({ name, jsonName }) => {
+        const wanted = snakeCase.has(file.proto.package) ? name : name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+        return jsonName === wanted ? [] : [`${typeName}.${name}: ${jsonName}`];
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+/** Every message of ours that can go over a wire. */
+function allMessages(): DescMessage[] {
+  const found = new Set<DescMessage>();
+  const visit = (desc: DescMessage | undefined): void => {
+    if (!desc || found.has(desc) || desc.typeName.startsWith("google.")) return;
+    found.add(desc);
+    for (const field of desc.fields) visit(field.message);
+  };
+  for (const method of services.flatMap(({ methods }) => methods)) [method.input, method.output].forEach(visit);
+  return [...found];
+}
+
+describe("a compressed message", () => {
+  test.each([
+    ["gzip", gzipSync, gunzipSync],
+    ["br", brotliCompressSync, brotliDecompressSync],
+  ])("comes and goes as %s over Connect", async (encoding, compress, decompress) => {
+    const name = "G".repeat(200);
+    for (const _ of Array(8)) await ann.v2("project.create", { name });
+    const reply = await call(listProjects, { headers: { "content-encoding": encoding, "accept-encoding": encoding }, body: compress("{}") });
+    expect(reply.headers.get("content-encoding")).toBe(encoding);
+    expect(JSON.parse(decompress(reply.bytes).toString()).data[0].name).toBe(name);
+  });
+
+  test("comes and goes over gRPC", async () => {
+    const options = { baseUrl: service.url, sendCompression: compressionGzip, acceptCompression: [compressionGzip], compressMinBytes: 0 };
+    const transport = createGrpcTransport(options);
+    const { project } = await createClient(ProjectService, transport).createProject({ name: "Garden" }, { headers: key });
+    expect(project?.name).toBe("Garden");
+  });
+
+  test("is measured after it was unpacked", async () => {
+    const bomb = gzipSync("x".repeat(10_000_000));
+    const overConnect = await call(createProject, { headers: { "content-encoding": "gzip" }, body: bomb });
+    expect(overConnect.json()).toEqual({ code: "resource_exhausted", message: expect.stringContaining("readMaxBytes 4096") });
+    const overGrpc = await sendHttp2(path(createProject), { headers: { ...key, ...grpc, "grpc-encoding": "gzip" }, body: framed(bomb, 1) });
+    expect(overGrpc.headers.get("grpc-status")).toBe("8");
+  });
+
+  test.each([
+    ["that is none", "gzip", 400, "invalid_argument"],
+    ["in a way that nobody knows", "zip", 501, "unimplemented"],
+  ])("%s is refused, once its credential is taken", async (_what, encoding, status, code) => {
+    const headers = { "content-encoding": encoding };
+    expect((await call(createProject, { headers, body: "not gzip" })).json()).toMatchObject({ code });
+    expect((await call(createProject, { headers, body: "not gzip" })).status).toBe(status);
+    expect((await send(path(createProject), { headers: { ...json, ...headers }, body: "not gzip" })).status).toBe(401);
+  });
+});
+
+describe("a Connect GET", () => {
+  const get = (rpc: string, query: string, headers = key) => send(`${path(rpc)}?${query}`, { method: "GET", headers });
+  const base64 = Buffer.from(toBinary(ListTasksRequestSchema, create(ListTasksRequestSchema, { limit: 1 }))).toString("base64url");
+
+  test.each([
+    ["JSON", "connect=v1&encoding=json&message=%7B%22limit%22%3A1%7D"],
+    ["JSON in base64", `connect=v1&encoding=json&base64=1&message=${Buffer.from('{"limit":1}').toString("base64url")}`],
+    ["a binary message", `connect=v1&encoding=proto&base64=1&message=${base64}`],
+    ["a compressed one", `connect=v1&encoding=proto&base64=1&compression=gzip&message=${gzipSync(Buffer.from(base64, "base64url")).toString("base64url")}`],
+  ])("reads with %s", async (_what, query) => {
+    const reply = await get("task.v2.TaskService/ListTasks", query);
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test.each([
+    ["a message that is no base64", "encoding=proto&base64=1&message=!", "message: must be base64"],
+    ["a binary message that is none", "encoding=proto&base64=1&message=CgVh", "parse binary: premature EOF"],
+    ["JSON that is none", "encoding=json&message=%7B", expect.stringContaining("JSON")],
+    ["a field that breaks a rule", "encoding=json&message=%7B%22limit%22%3A0%7D", expect.stringMatching(/^limit: must/)],
+  ])("is refused with %s, once its credential is taken", async (_what, query, message) => {
+    const reply = await get("task.v2.TaskService/ListTasks", query);
+    expect([reply.status, reply.json()]).toEqual([400, { code: "invalid_argument", message }]);
+    expect((await get("task.v2.TaskService/ListTasks", query, {})).status).toBe(401);
+  });
+
+  test("never changes anything", async () => {
+    const reply = await get(createProject, "encoding=json&message=%7B%22name%22%3A%22By%20GET%22%7D");
+    expect(reply.status).toBe(405);
+    const { body } = await ann.v2("project.list");
+    expect(JSON.stringify(body)).not.toContain("By GET");
+  });
+
+  test("is what a client does for reads, when told to", async () => {
+    const transport = createConnectTransport({ baseUrl: service.url, httpVersion: "1.1", useHttpGet: true });
+    const { data } = await createClient(ProjectService, transport).listProjects({}, { headers: key });
+    expect(data.length).toBeGreaterThan(0);
+  });
+});
+
+describe("a message that cannot be read", () => {
+  const truncated = Uint8Array.from([0x0a, 0x05, 0x61]);
+  const surrogate = Uint8Array.from([0x0a, 0x03, 0xed, 0xa0, 0x80]);
+  const noType = Uint8Array.from([0x0f]);
+  /** A Struct inside Structs, deeper than any reader follows. */
+  const deep = `{"structuredOutputSchema":${'{"a":'.repeat(300)}1${"}".repeat(300)}}`;
+
+  test.each([
+    ["one that ends early", truncated],
+    ["text that is no UTF-8", surrogate],
+    ["a field of no type", noType],
+  ])("is the sender's fault on every binary wire: %s", async (_what, bytes) => {
+    const overConnect = await send(path(createProject), { headers: { ...key, ...proto }, body: bytes });
+    expect([overConnect.status, overConnect.json().code]).toEqual([400, "invalid_argument"]);
+    const overGrpc = await sendHttp2(path(createProject), { headers: { ...key, ...grpc }, body: framed(bytes) });
+    expect(overGrpc.headers.get("grpc-status")).toBe(String(Code.InvalidArgument));
+    const overWeb = await send(path(createProject), { headers: { ...key, "content-type": "application/grpc-web+proto" }, body: framed(bytes) });
+    expect(overWeb.text).toContain(`grpc-status: ${Code.InvalidArgument}`);
+    for (const { headers } of [overConnect, overGrpc, overWeb]) expect(headers.get("x-request-id")).toMatch(/^req_/);
+  });
+
+  test.each([
+    ["JSON that is none", "{"],
+    ["bytes that are no UTF-8", Buffer.from([...Buffer.from('{"name":"'), 0xff, ...Buffer.from('"}')])],
+    ["no object", "[]"],
+  ])("is the sender's fault on Connect JSON: %s", async (_what, body) => {
+    const reply = await call(createProject, { body });
+    expect([reply.status, reply.json().code]).toEqual([400, "invalid_argument"]);
+  });
+
+  test("may be one that is nested too deep", async () => {
+    const reply = await call(createTask, { body: deep });
+    expect([reply.status, reply.json().code]).toEqual([400, "invalid_argument"]);
+  });
+
+  test("is not looked at before its credential", async () => {
+    for (const [headers, body] of [[json, "{"], [proto, truncated]] as const) {
+      expect((await send(path(createProject), { headers, body })).status).toBe(401);
+    }
+    expect((await sendHttp2(path(createProject), { headers: grpc, body: framed(truncated) })).headers.get("grpc-status")).toBe("16");
+  });
+
+  test("over BODY_LIMIT is refused, announced or not", async () => {
+    const large = "x".repeat(limit + 1);
+    for (const body of [large, [large.slice(1), "x"]]) expect((await call(createProject, { body })).json()).toMatchObject({ code: "resource_exhausted" });
+    const overGrpc = await sendHttp2(path(createProject), { headers: { ...key, ...grpc }, body: framed(Buffer.from(large)) });
+    expect(overGrpc.headers.get("grpc-status")).toBe("8");
+  });
+
+  test("may be its head: a time-out that is none", async () => {
+    expect((await call(createProject, { headers: { "connect-timeout-ms": "soon" }, body: garden })).json()).toMatchObject({ code: "invalid_argument" });
+  });
+});
+
+describe("an RPC path", () => {
+  test.each(["project.v2.ProjectService/BurnProject", "project.v2.NoSuchService/ListProjects", "project.v2.ProjectService", "project.v2.ProjectService/listProjects"])(
+    "that nobody serves is 404: %s",
+    async (rpc) => {
+      expect((await call(rpc, { body: "{}" })).status).toBe(404);
+    },
+  );
+
+  test("that nobody serves is unimplemented to Connect and gRPC clients", async () => {
+    const method = { ...ProjectService.method.listProjects, name: "BurnProjects" };
+    for (const transport of [createConnectTransport({ baseUrl: service.url, httpVersion: "1.1" }), createGrpcTransport({ baseUrl: service.url })]) {
+      const answer = transport.unary(method, undefined, undefined, key, {});
+      await expect(answer).rejects.toMatchObject({ code: Code.Unimplemented });
+    }
+  });
+
+  test.each(["text/plain", "application/xml", "application/x-www-form-urlencoded"])("refuses %s with 415", async (type) => {
+    expect((await call(createProject, { headers: { "content-type": type }, body: garden })).status).toBe(415);
+  });
+
+  test.each(["PUT", "DELETE", "PATCH"])("refuses %s with 405", async (method) => {
+    expect((await call(createProject, { method, body: garden })).status).toBe(405);
+  });
+});
+
+describe("gRPC, to a client of another make,", () => {
+  const unary = (url: string, metadata: Metadata) =>
+    new Promise<{ bytes?: Buffer; error?: ServiceError; metadata: Metadata; status: Metadata }>((resolve) => {
+      const client = new Client(url.replace("http://", ""), credentials.createInsecure());
+      let initial = new Metadata();
+      let outcome: { bytes?: Buffer; error?: ServiceError } = {};
+      const sent = client.makeUnaryRequest<Buffer, Buffer>(`/${createProject}`, (bytes) => bytes, (bytes) => bytes, Buffer.from(gardenBytes), metadata, (error, bytes) => {
+        outcome = error ? { error } : bytes ? { bytes } : {};
+      });
+      sent.on("metadata", (given) => {
+        initial = given;
+      });
+      sent.on("status", (status) => {
+        client.close();
+        resolve({ ...outcome, metadata: initial, status: status.metadata });
+      });
+    });
+
+  test("answers, counts in metadata, and tells when to come again", async () => {
+    await using limited = await openService({ idle: true, clock: stillClock(), env: { RATE_LIMITS: "0.001" } });
+    const { key: hers } = await limited.person();
+    const shown = new Metadata();
+    shown.set("x-service-api-key", hers);
+    const first = await unary(limited.url, shown);
+    expect(first.bytes?.toString()).toContain("Garden");
+    expect(first.metadata.getMap()).toMatchObject({ "ratelimit-limit": "1", "ratelimit-remaining": "0", "ratelimit-reset": "45", "cache-control": "no-store" });
+    const second = await unary(limited.url, shown);
+    expect(second.error).toMatchObject({ code: 8, details: "rate limit of 1 calls a minute exceeded" });
+    expect(second.status.getMap()).toMatchObject({ "retry-after": "45", "ratelimit-limit": "1", "ratelimit-remaining": "0", "ratelimit-reset": "45" });
+    expect(second.status.get("x-request-id")).toEqual([expect.stringMatching(/^req_/)]);
+  });
+
+  test("refuses with code 16", async () => {
+    const { error } = await unary(service.url, new Metadata());
+    expect(error?.code).toBe(16);
+    // This client leaves escaped what stands for itself in a URL.
+    expect(decodeURIComponent(error?.details ?? "")).toBe("Invalid or missing API key or access token: missing authentication");
+  });
+});
+
+describe("an exception that nobody meant", () => {
+  test.each(rpcWires)("is told as an internal error alone over %s, and logged with the request's id", async (wire) => {
+    const secret = "row 17 of accounts holds sk-secret";
+    await using database = await openTestStore("sqlite");
+    const insert = async () => {
+      throw new Error(secret);
+    };
+    await using broken = await openService({ idle: true, over: { store: faulty(database.store, "projects", { insert }), url: database.url } });
+    const person = await broken.person();
+    const error = await person.client(ProjectService, wire).createProject({ name: "Garden" }).catch(ConnectError.from);
+    if (!(error instanceof ConnectError)) throw new Error("it was answered");
+    expect([error.code, error.rawMessage]).toEqual([Code.Internal, "internal error"]);
+    expect(JSON.stringify([...error.metadata])).not.toContain("row 17");
+    expect(broken.logged).toMatchObject([{ level: "error", text: "a call failed", fields: { requestId: error.metadata.get("x-request-id") } }]);
+    expect(String(broken.logged[0]?.fields["cause"])).toContain(secret);
+  });
+});

@@ -1,0 +1,66 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { connect } from "node:http2";
+import { buffer } from "node:stream/consumers";
+
+/** A request as it goes over the socket; nothing is added but what HTTP demands. */
+export interface RawRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent with their length in front; several are sent chunked. */
+  readonly body?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined;
+}
+
+export interface RawReply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is read as the client sees it, member by member
+  readonly json: () => any;
+}
+
+const replyOf = (status: number, headers: Headers, bytes: Buffer): RawReply => ({
+  status,
+  headers,
+  bytes,
+  text: bytes.toString(),
+  json: () => JSON.parse(bytes.toString()),
+});
+
+/** Over HTTP/1.1, on a connection of its own. */
+export async function send(url: string, { method = "POST", headers = {}, body }: RawRequest = {}): Promise<RawReply> {
+  const sent = request(url, { method, headers, agent: false });
+  // A refusal may come, and the connection go, before all is sent.
+  sent.on("error", () => undefined);
+  const answer = once(sent, "response");
+  if (Array.isArray(body)) for (const chunk of body) sent.write(chunk);
+  else if (body !== undefined) {
+    const bytes = Buffer.from(body as string);
+    sent.setHeader("Content-Length", bytes.length);
+    sent.write(bytes);
+  }
+  sent.end();
+  const [response] = await answer;
+  return replyOf(response.statusCode, new Headers(response.headers), await buffer(response));
+}
+
+/** Over cleartext HTTP/2; trailers stand among the headers. */
+export async function sendHttp2(url: string, { method = "POST", headers = {}, body = [] }: RawRequest = {}): Promise<RawReply> {
+  const { origin, pathname, search } = new URL(url);
+  const session = connect(origin);
+  try {
+    const stream = session.request({ ":method": method, ":path": pathname + search, ...headers });
+    const answer = once(stream, "response");
+    for (const chunk of [body].flat()) stream.write(chunk);
+    stream.end();
+    const trailers: Record<string, unknown> = {};
+    stream.on("trailers", (fields) => Object.assign(trailers, fields));
+    const [{ ":status": status, ...fields }] = await answer;
+    const bytes = await buffer(stream);
+    const plain = Object.entries({ ...fields, ...trailers }).flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as [string, string]] : []));
+    return replyOf(Number(status), new Headers(plain), bytes);
+  } finally {
+    session.close();
+  }
+}
