@@ -19,10 +19,12 @@ async function main(): Promise<void> {
   const { store, cipher } = await openInstallation(config, outside, async (tx) => {
     firstKey = await firstStart(tx, { now: systemClock.now(), ids: systemIds, random: systemRandom }, config.ownerEmail);
   });
+  // Heard from here on: a signal that comes before all is open drains it as soon as it is.
+  const signal = signalled();
   const platform = await startPlatform(config, store, cipher, outside);
   log("info", "ready", { host: config.host, port: platform.port, role: config.role, database: config.database });
   if (firstKey !== null) await welcome(process.stdout, { baseUrl: config.baseUrl, dataDir: config.dataDir, key: firstKey });
-  await signalled();
+  await signal;
   log("info", "draining");
   await platform.drain();
   await store.close();

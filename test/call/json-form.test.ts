@@ -21,7 +21,9 @@ describe("a number that JSON has no form for", () => {
 
   test("is refused with the path of a real request's field", () => {
     const request = create(CreateTaskRequestSchema, { structuredOutputSchema: { minimum: Number.NaN } });
-    expect(() => checkText(CreateTaskRequestSchema, request)).toThrow(refusal('structured_output_schema["minimum"]: must be a finite number'));
+    expect(() => checkText(CreateTaskRequestSchema, request)).toThrow(
+      refusal('structured_output_schema["minimum"]: must be a finite number'),
+    );
   });
 
   test("is none of those that JSON has", () => {

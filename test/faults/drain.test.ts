@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { Agent, request } from "node:http";
 import { type ClientHttp2Session, connect } from "node:http2";
-import { json, text } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { clientOf } from "../support/wires.ts";
@@ -26,8 +28,8 @@ describe("SIGTERM ends a server with 0 and promptly", { timeout: 60_000 }, () =>
   async function expectPromptEnd(): Promise<void> {
     const { pid = 0 } = server.child;
     const { code, ms } = await server.end("SIGTERM");
-    expect(server.said()).toMatch(/"msg":"draining"[\s\S]*"msg":"stopped"/);
     expect(code).toBe(0);
+    expect(server.said()).toMatch(/"msg":"draining"[\s\S]*"msg":"stopped"/);
     expect(ms).toBeLessThan(promptly);
     expect(() => process.kill(pid, 0), "nothing is left of it").toThrow("ESRCH");
   }
@@ -36,7 +38,7 @@ describe("SIGTERM ends a server with 0 and promptly", { timeout: 60_000 }, () =>
   async function openHttp2(): Promise<ClientHttp2Session> {
     const session = connect(server.url);
     session.on("error", () => undefined);
-    expect(JSON.parse(await text(session.request({ ":path": "/livez" }).end()))).toBeDefined();
+    expect(await text(session.request({ ":path": "/livez" }).end())).toBe("ok\n");
     return session;
   }
 
@@ -44,12 +46,12 @@ describe("SIGTERM ends a server with 0 and promptly", { timeout: 60_000 }, () =>
 
   test("while an HTTP/1.1 connection is kept alive", async () => {
     const agent = new Agent({ keepAlive: true });
-    const answer = await new Promise<unknown>((resolve, reject) => {
-      request(`${server.url}/livez`, { agent }, (response) => resolve(json(response)))
+    const answer = await new Promise<string>((resolve, reject) => {
+      request(`${server.url}/livez`, { agent }, (response) => resolve(text(response)))
         .on("error", reject)
         .end();
     });
-    expect(answer).toBeDefined();
+    expect(answer).toBe("ok\n");
     await expectPromptEnd();
     agent.destroy();
   });
@@ -72,9 +74,18 @@ describe("SIGTERM ends a server with 0 and promptly", { timeout: 60_000 }, () =>
     await expectPromptEnd();
   });
 
-  test("after a gRPC client has called and left", async () => {
+  test("while a gRPC client keeps its connection for the next call", async () => {
     const client = clientOf(TaskService, "grpc", server.url, { "x-service-api-key": key });
     await client.listTasks({});
+    await expectPromptEnd();
+  });
+
+  test("after a gRPC client has called and ended", async () => {
+    const { hostname, port } = new URL(server.url);
+    const target = `http://${hostname}:${port}/task.v2.TaskService/ListTasks`;
+    const flags = ["--schema", "proto", "--protocol", "grpc", "--http2-prior-knowledge", "-H", `x-service-api-key: ${key}`, "-d", "{}"];
+    const { stdout } = await promisify(execFile)("node_modules/.bin/buf", ["curl", ...flags, target]);
+    expect(JSON.parse(stdout)).toBeDefined();
     await expectPromptEnd();
   });
 

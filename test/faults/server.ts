@@ -56,7 +56,7 @@ async function startServer(env: Readonly<Record<string, string>>, flags: readonl
   const child = spawn(process.execPath, [...flags, "src/main.ts"], { cwd: root, env: { PATH, ...env }, stdio: ["ignore", "ignore", "pipe"] });
   children.push(child);
   let said = "";
-  const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
   const port = await new Promise<string>((resolve, reject) => {
     child.stderr?.on("data", (chunk: Buffer) => {
       said += chunk.toString();

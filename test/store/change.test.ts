@@ -3,7 +3,7 @@ import { Failure, failureOf } from "../../src/core/failure.ts";
 import type { Tx } from "../../src/core/store.ts";
 import { backoffMs } from "../../src/store/change.ts";
 import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
-import { ann, putPeople, putTask, said, sampleAudit, sampleKey, sampleMember, sampleProject, sampleReplay, sampleTask } from "./samples.ts";
+import { ann, putTask, said, sampleAudit, sampleKey, sampleMember, sampleProject, sampleReplay, sampleTask } from "./samples.ts";
 
 /** Every method that writes, or takes a lock. */
 const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
@@ -35,6 +35,11 @@ const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
   ["audit.note", async (tx) => tx.audit.note({ subject: "t" })],
   ["settings.put", (tx) => tx.settings.put("k", "v")],
 ];
+
+/** Long enough for statements of another change, if that runs at all. */
+const turns = async () => {
+  for (let turn = 0; turn < 5000; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
 
 describeOnEach("change", (kind) => {
   test("is all there once it resolves, and nothing of it once it rejects", async () => {
@@ -129,19 +134,25 @@ describeOnEach("change", (kind) => {
   test("a race for something unique is run again, so that the loser finds it", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    await putPeople(store);
-    const made = await Promise.all(
-      ["x", "y"].map((id) =>
-        store.change(async (tx) => {
-          const found = await tx.accounts.teamByName("South");
-          if (found) return found.id;
-          await tx.accounts.insertSpace({ id, kind: "team", createdAt: 1, accountId: null });
-          await tx.accounts.insertTeam({ id, spaceId: id, name: "South", createdAt: 1 });
-          return id;
-        }),
-      ),
+    const looked = Promise.withResolvers<void>();
+    const make = (id: string, before: () => unknown, after: () => unknown) =>
+      store.change(async (tx) => {
+        const found = await tx.accounts.teamByName("South");
+        if (found) return found.id;
+        await before();
+        await tx.accounts.insertSpace({ id, kind: "team", createdAt: 1, accountId: null });
+        await tx.accounts.insertTeam({ id, spaceId: id, name: "South", createdAt: 1 });
+        await after();
+        return id;
+      });
+    // Both look before the first commits, unless the second is not let in before that.
+    const first = make(
+      "x",
+      () => undefined,
+      () => Promise.race([looked.promise, turns()]),
     );
-    expect(new Set(made).size).toBe(1);
+    const second = make("y", looked.resolve, () => undefined);
+    expect(await Promise.all([first, second])).toEqual(["x", "x"]);
   });
 
   test("a driver's error leaves the store without its text", async () => {

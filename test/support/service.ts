@@ -53,7 +53,7 @@ export interface Service extends AsyncDisposable {
   /** The statements that went to the database so far; to be counted. */
   readonly statements: string[];
   readonly logged: readonly LogLine[];
-  /** A new person, owner of a team of its own unless told otherwise. */
+  /** A new person, by default the owner of a team of its own, or a member of a colleague's. */
   person(options?: PersonOptions): Promise<Person>;
   drain(): Promise<void>;
 }
@@ -69,7 +69,13 @@ export interface ServiceOptions {
   readonly idle?: boolean;
 }
 
-export async function openService({ database = "sqlite", env = {}, clock = systemClock, over, idle = false }: ServiceOptions = {}): Promise<Service> {
+export async function openService({
+  database = "sqlite",
+  env = {},
+  clock = systemClock,
+  over,
+  idle = false,
+}: ServiceOptions = {}): Promise<Service> {
   const statements: string[] = [];
   const logged: LogLine[] = [];
   const log: Log = (level, text, fields = {}) => void logged.push({ level, text, fields });
@@ -116,7 +122,17 @@ async function newPerson(store: Store, url: string, clock: Clock, options: Perso
   const createdAt = clock.now();
   await store.change(async (tx) => {
     await insertPerson(tx, { accountId, spaceId, createdAt }, options);
-    await tx.keys.insert({ id: keyId, accountId, spaceId, kind, name: "test", digest: keyDigest(key), createdAt, expiresAt, revokedAt: null });
+    await tx.keys.insert({
+      id: keyId,
+      accountId,
+      spaceId,
+      kind,
+      name: "test",
+      digest: keyDigest(key),
+      createdAt,
+      expiresAt,
+      revokedAt: null,
+    });
   });
   const headers = { "x-service-api-key": key };
   return {
@@ -137,7 +153,8 @@ interface Made {
 
 /** Account, space, team and membership, as far as they are not there yet. */
 async function insertPerson({ accounts }: Tx, made: Made, options: PersonOptions): Promise<void> {
-  const { role = "owner", with: colleague, as: self, personal = false, member = true } = options;
+  const { with: colleague, as: self, personal = false, member = true } = options;
+  const { role = colleague ? "member" : "owner" } = options;
   const { accountId, spaceId, createdAt } = made;
   people += 1;
   const email = `person-${people}-${systemIds.short()}@example.com`.toLowerCase();

@@ -26,8 +26,12 @@ export function transportOf(wire: RpcWire, baseUrl: string, headers: Readonly<Re
 }
 
 /** A client of a service over one wire form. */
-export const clientOf = <S extends DescService>(service: S, wire: RpcWire, baseUrl: string, headers: Readonly<Record<string, string>>): Client<S> =>
-  createClient(service, transportOf(wire, baseUrl, headers));
+export const clientOf = <S extends DescService>(
+  service: S,
+  wire: RpcWire,
+  baseUrl: string,
+  headers: Readonly<Record<string, string>>,
+): Client<S> => createClient(service, transportOf(wire, baseUrl, headers));
 
 /** A v2 answer as it came: status, headers, and the body as JSON. */
 export interface V2Reply {
@@ -53,9 +57,18 @@ export interface V2Call {
 }
 
 /** Calls a v2 operation over a real socket. */
-export async function callV2(baseUrl: string, name: string, body: unknown, { headers = {}, method = "POST", raw }: V2Call = {}): Promise<V2Reply> {
+export async function callV2(
+  baseUrl: string,
+  name: string,
+  body: unknown,
+  { headers = {}, method = "POST", raw }: V2Call = {},
+): Promise<V2Reply> {
   const query = method === "GET" && body !== undefined ? `?${new URLSearchParams(body as Record<string, string>)}` : "";
   const sent = method === "GET" ? null : (raw ?? JSON.stringify(body));
-  const reply = await fetch(`${baseUrl}/v2/${name}${query}`, { method, headers: { "content-type": "application/json", ...headers }, body: sent });
+  const reply = await fetch(`${baseUrl}/v2/${name}${query}`, {
+    method,
+    headers: { "content-type": "application/json", ...headers },
+    body: sent,
+  });
   return { status: reply.status, headers: reply.headers, body: (await reply.json()) as V2Body };
 }

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Operation } from "../../src/operations.ts";
 import { openService, type Service } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
+import { badTexts, inside, misfits, outside, protoJson, protoMisfits, sampleEnum, setRaw } from "./bad-values.ts";
 import { type Answer, type CallOver, callerOf, readerOf, refused, servedBy, type Wire } from "./call.ts";
 import { type Keyring, keyringOf } from "./keyring.ts";
-import { badTexts, inside, misfits, outside, protoJson, protoMisfits, sampleEnum, setRaw } from "./bad-values.ts";
 import { isNeeded, placed, type Spot, sampleOf, spotsOf } from "./sample.ts";
 
 const seen = ({ outcome, message }: Answer): string => (outcome === "ok" ? "ok" : `${outcome}: ${message}`);
@@ -45,7 +45,8 @@ async function expectRefused(wire: Wire, operation: Operation, cases: readonly C
   const headers = keys.opening(operation);
   const wrong = await pooled(cases, async ({ title, path, rule, ...sent }) => {
     const answer = await call(wire, operation, { headers, ...sent });
-    const isRight = answer.outcome === refused("invalid", wire) && /^[:[]/.test(answer.message.slice(path.length)) && answer.message.startsWith(path);
+    const isRight =
+      answer.outcome === refused("invalid", wire) && /^[:[]/.test(answer.message.slice(path.length)) && answer.message.startsWith(path);
     return isRight && answer.message.includes(rule) ? [] : [`${title} → ${seen(answer)}`];
   });
   expect(wrong.flat()).toEqual([]);
@@ -87,7 +88,9 @@ describe("over v2, every field", () => {
     const fields = spotsOf(input).filter(({ item }) => !item);
     const wrong = await pooled(fields, async ({ path, steps, field }) => {
       const without = absentAt(input, steps);
-      const [absent, isNull] = await Promise.all([without, placed(input, steps, null)].map((json) => call("v2", operation, { headers, json })));
+      const [absent, isNull] = await Promise.all(
+        [without, placed(input, steps, null)].map((json) => call("v2", operation, { headers, json })),
+      );
       const same = absent && isNull && seen(absent) === seen(isNull);
       const missed = absent?.outcome === refused("invalid", "v2") && absent.message.startsWith(`${path}: `);
       return same && (!isNeeded(field) || missed) ? [] : [`${path}: ${absent && seen(absent)} / ${isNull && seen(isNull)}`];
@@ -99,7 +102,11 @@ describe("over v2, every field", () => {
     const { input } = operation.method;
     const headers = keys.opening(operation);
     const stray = { ["__proto__"]: { polluted: true }, constructor: { prototype: 1 }, toString: null, no_such_member: [{}], "": "\0" };
-    const answers = await Promise.all([sampleOf(input), { ...sampleOf(input), ...stray }, { ...stray, ...sampleOf(input) }].map((json) => call("v2", operation, { headers, json })));
+    const answers = await Promise.all(
+      [sampleOf(input), { ...sampleOf(input), ...stray }, { ...stray, ...sampleOf(input) }].map((json) =>
+        call("v2", operation, { headers, json }),
+      ),
+    );
     const [plain, ...others] = answers.map(seen);
     expect(others).toEqual([plain, plain]);
     expect({}).not.toHaveProperty("polluted");
@@ -128,7 +135,12 @@ describe("in a query, every field", () => {
   test.each(operations)("of %s refuses text that does not fit it", async (_name, operation) => {
     const { input } = operation.method;
     const cases = input.fields.filter(isPlain).flatMap((field) =>
-      misfitsOf(field).map((value) => ({ title: `${field.name}=${value}`, path: field.name, rule: "must", json: { ...sampleOf(input), [field.name]: value } })),
+      misfitsOf(field).map((value) => ({
+        title: `${field.name}=${value}`,
+        path: field.name,
+        rule: "must",
+        json: { ...sampleOf(input), [field.name]: value },
+      })),
     );
     await expectRefused("v2-get", operation, cases);
   });
@@ -137,7 +149,14 @@ describe("in a query, every field", () => {
     const { input } = operation.method;
     const cases = spotsOf(input)
       .filter(({ field, steps }) => isPlain(field) && steps.length === 1)
-      .flatMap((spot) => outside(spot).map(({ what, value, rule }) => ({ title: `${spot.path}: ${what}`, path: spot.path, rule, json: { ...sampleOf(input), [spot.field.name]: value } })));
+      .flatMap((spot) =>
+        outside(spot).map(({ what, value, rule }) => ({
+          title: `${spot.path}: ${what}`,
+          path: spot.path,
+          rule,
+          json: { ...sampleOf(input), [spot.field.name]: value },
+        })),
+      );
     await expectRefused("v2-get", operation, cases);
   });
 });
@@ -149,7 +168,11 @@ describe.each(rpcWires)("over %s, every field", (wire) => {
     const cases = spotsOf(input).flatMap((spot) => {
       // Lone surrogates do not reach the call path: a binary wire has none, and Connect's JSON is refused before.
       const texts = badTexts(spot).filter(({ what }) => what.includes("U+0000"));
-      const messages = [...texts, ...outside(spot)].map(({ what, value, rule }) => ({ what, rule, message: read(placed(input, spot.steps, value)) }));
+      const messages = [...texts, ...outside(spot)].map(({ what, value, rule }) => ({
+        what,
+        rule,
+        message: read(placed(input, spot.steps, value)),
+      }));
       if (spot.field.enum && (spot.item || spot.field.fieldKind !== "list")) {
         const message = read(placed(input, spot.steps, sampleEnum(spot)));
         setRaw(input, message, spot.steps, 99);
@@ -165,11 +188,17 @@ describe.each(rpcWires)("over %s, every field", (wire) => {
 });
 
 describe("over Connect JSON, every field", () => {
-  test.each(named(withFields("connect-json")))("of %s refuses JSON of another type and lone surrogates, and says where", async (_name, operation) => {
+  test.each(
+    named(withFields("connect-json")),
+  )("of %s refuses JSON of another type and lone surrogates, and says where", async (_name, operation) => {
     const { input } = operation.method;
     const texts = (spot: Spot) => badTexts(spot).filter(({ what }) => what.includes("surrogate"));
     const cases = spotsOf(input).flatMap((spot) =>
-      [...protoMisfits(spot), ...texts(spot)].map(({ what, value }) => ({ spot, what, json: protoJson(input, placed(input, spot.steps, value)) })),
+      [...protoMisfits(spot), ...texts(spot)].map(({ what, value }) => ({
+        spot,
+        what,
+        json: protoJson(input, placed(input, spot.steps, value)),
+      })),
     );
     const wrong = await pooled(cases, async ({ spot, what, json }) => {
       const headers = { ...keys.opening(operation), "content-type": "application/json" };
@@ -177,7 +206,8 @@ describe("over Connect JSON, every field", () => {
       const { code, message } = (await reply.json()) as { code: string; message: string };
       // The library names the field, or where it does not, its type.
       const names = [spot.field.name, spot.field.message?.typeName, spot.field.enum?.typeName];
-      const isRight = reply.status === 400 && code === "invalid_argument" && names.some((name) => name !== undefined && message.includes(name));
+      const isRight =
+        reply.status === 400 && code === "invalid_argument" && names.some((name) => name !== undefined && message.includes(name));
       return isRight ? [] : [`${spot.path}: ${what} → ${reply.status} ${code}: ${message}`];
     });
     expect(wrong.flat()).toEqual([]);

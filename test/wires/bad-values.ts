@@ -17,7 +17,8 @@ export function misfits({ field, item }: Spot): Bad[] {
   const bad = (rule: string, ...values: JsonValue[]): Bad[] => values.map((value) => ({ what: JSON.stringify(value), value, rule }));
   if (field.fieldKind === "list" && !item) return bad("must be an array", 5, {}, true, ...(wireOf(field).textOrParts ? [] : ["x"]));
   if (field.enum) return bad(wordsOf(field.enum).rule, "no_such_word", 1, true, {}, [], ...(wireOf(field).emptyIsAbsent ? [] : [""]));
-  if (field.message?.typeName === "google.protobuf.Timestamp") return [...bad("must be a string", 5, {}), ...bad("must be an RFC 3339 time", "yesterday", "2026-13-01T00:00:00Z")];
+  if (field.message?.typeName === "google.protobuf.Timestamp")
+    return [...bad("must be a string", 5, {}), ...bad("must be an RFC 3339 time", "yesterday", "2026-13-01T00:00:00Z")];
   if (field.message) return bad("must be an object", "x", 5, [], true);
   return bad(...scalarMisfits(field));
 }
@@ -60,12 +61,16 @@ export function outside({ field, item, rules }: Spot): Bad[] {
       const { lessThan, greaterThan } = type.value;
       return [
         ...(lessThan.case === "lte" ? [{ what: "one more", value: Number(lessThan.value) + 1, rule: String(lessThan.value) }] : []),
-        ...(greaterThan.case === "gte" ? [{ what: "one less", value: Number(greaterThan.value) - 1, rule: String(greaterThan.value) }] : []),
+        ...(greaterThan.case === "gte"
+          ? [{ what: "one less", value: Number(greaterThan.value) - 1, rule: String(greaterThan.value) }]
+          : []),
       ];
     }
     case "enum": {
       const { notIn, in: only } = type.value;
-      const barred = (field.enum?.values ?? []).filter(({ number }) => notIn.includes(number) || (only.length > 0 && !only.includes(number)));
+      const barred = (field.enum?.values ?? []).filter(
+        ({ number }) => notIn.includes(number) || (only.length > 0 && !only.includes(number)),
+      );
       return field.enum ? barred.map(({ number }) => ({ what: `the barred ${number}`, value: wordOf(field, number), rule: "" })) : [];
     }
     case "repeated": {

@@ -58,7 +58,13 @@ function expectCallHeaders({ headers }: Answer): void {
   expect(headers.get("cache-control")).toBe("no-store");
 }
 
-async function overV2(baseUrl: string, wire: Wire, { name }: Operation, json: JsonObject, headers: Readonly<Record<string, string>>): Promise<Answer> {
+async function overV2(
+  baseUrl: string,
+  wire: Wire,
+  { name }: Operation,
+  json: JsonObject,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> {
   const reply = await callV2(baseUrl, name ?? "", json, { headers, method: wire === "v2" ? "POST" : "GET" });
   const { status, body } = reply;
   expectEnvelope(status, body);
@@ -75,11 +81,20 @@ function expectEnvelope(status: number, body: V2Body): void {
     expect(body).not.toHaveProperty("error");
   } else {
     expect(status).toBeGreaterThanOrEqual(400);
-    expect(body).toEqual({ ok: false, request_id: expect.any(String), error: { code: expect.any(String), message: expect.stringMatching(/./) } });
+    expect(body).toEqual({
+      ok: false,
+      request_id: expect.any(String),
+      error: { code: expect.any(String), message: expect.stringMatching(/./) },
+    });
   }
 }
 
-async function overRpc(transport: Transport | undefined, { method }: Operation, message: Message, headers: Readonly<Record<string, string>>): Promise<Answer> {
+async function overRpc(
+  transport: Transport | undefined,
+  { method }: Operation,
+  message: Message,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> {
   if (method.methodKind !== "unary" || !transport) throw new Error(`${method.name} is not unary`);
   try {
     // The message was made from this method's own descriptor.

@@ -55,8 +55,14 @@ describe("Connect JSON", () => {
   });
 
   test.each([
-    ["the proto's spelling", { message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text: "Hi" }] }, share_visibility: "SHARE_VISIBILITY_PUBLIC" }],
-    ["lowerCamelCase", { message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text: "Hi" }] }, shareVisibility: "SHARE_VISIBILITY_PUBLIC" }],
+    [
+      "the proto's spelling",
+      { message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text: "Hi" }] }, share_visibility: "SHARE_VISIBILITY_PUBLIC" },
+    ],
+    [
+      "lowerCamelCase",
+      { message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text: "Hi" }] }, shareVisibility: "SHARE_VISIBILITY_PUBLIC" },
+    ],
     ["numbers for enums", { message: { content: [{ type: 1, text: "Hi" }] }, shareVisibility: 3 }],
   ])("takes %s", async (_what, body) => {
     const reply = await call(createTask, { body: JSON.stringify(body) });
@@ -101,7 +107,10 @@ describe("a compressed message", () => {
   ])("comes and goes as %s over Connect", async (encoding, compress, decompress) => {
     const name = "G".repeat(200);
     for (const _ of Array(8)) await ann.v2("project.create", { name });
-    const reply = await call(listProjects, { headers: { "content-encoding": encoding, "accept-encoding": encoding }, body: compress("{}") });
+    const reply = await call(listProjects, {
+      headers: { "content-encoding": encoding, "accept-encoding": encoding },
+      body: compress("{}"),
+    });
     expect(reply.headers.get("content-encoding")).toBe(encoding);
     expect(JSON.parse(decompress(reply.bytes).toString()).data[0].name).toBe(name);
   });
@@ -140,7 +149,10 @@ describe("a Connect GET", () => {
     ["JSON", "connect=v1&encoding=json&message=%7B%22limit%22%3A1%7D"],
     ["JSON in base64", `connect=v1&encoding=json&base64=1&message=${Buffer.from('{"limit":1}').toString("base64url")}`],
     ["a binary message", `connect=v1&encoding=proto&base64=1&message=${base64}`],
-    ["a compressed one", `connect=v1&encoding=proto&base64=1&compression=gzip&message=${gzipSync(Buffer.from(base64, "base64url")).toString("base64url")}`],
+    [
+      "a compressed one",
+      `connect=v1&encoding=proto&base64=1&compression=gzip&message=${gzipSync(Buffer.from(base64, "base64url")).toString("base64url")}`,
+    ],
   ])("reads with %s", async (_what, query) => {
     const reply = await get("task.v2.TaskService/ListTasks", query);
     expect(reply.status).toBe(200);
@@ -188,7 +200,10 @@ describe("a message that cannot be read", () => {
     expect([overConnect.status, overConnect.json().code]).toEqual([400, "invalid_argument"]);
     const overGrpc = await sendHttp2(path(createProject), { headers: { ...key, ...grpc }, body: framed(bytes) });
     expect(overGrpc.headers.get("grpc-status")).toBe(String(Code.InvalidArgument));
-    const overWeb = await send(path(createProject), { headers: { ...key, "content-type": "application/grpc-web+proto" }, body: framed(bytes) });
+    const overWeb = await send(path(createProject), {
+      headers: { ...key, "content-type": "application/grpc-web+proto" },
+      body: framed(bytes),
+    });
     expect(overWeb.text).toContain(`grpc-status: ${Code.InvalidArgument}`);
     for (const { headers } of [overConnect, overGrpc, overWeb]) expect(headers.get("x-request-id")).toMatch(/^req_/);
   });
@@ -208,7 +223,10 @@ describe("a message that cannot be read", () => {
   });
 
   test("is not looked at before its credential", async () => {
-    for (const [headers, body] of [[json, "{"], [proto, truncated]] as const) {
+    for (const [headers, body] of [
+      [json, "{"],
+      [proto, truncated],
+    ] as const) {
       expect((await send(path(createProject), { headers, body })).status).toBe(401);
     }
     expect((await sendHttp2(path(createProject), { headers: grpc, body: framed(truncated) })).headers.get("grpc-status")).toBe("16");
@@ -216,27 +234,35 @@ describe("a message that cannot be read", () => {
 
   test("over BODY_LIMIT is refused, announced or not", async () => {
     const large = "x".repeat(limit + 1);
-    for (const body of [large, [large.slice(1), "x"]]) expect((await call(createProject, { body })).json()).toMatchObject({ code: "resource_exhausted" });
+    for (const body of [large, [large.slice(1), "x"]])
+      expect((await call(createProject, { body })).json()).toMatchObject({ code: "resource_exhausted" });
     const overGrpc = await sendHttp2(path(createProject), { headers: { ...key, ...grpc }, body: framed(Buffer.from(large)) });
     expect(overGrpc.headers.get("grpc-status")).toBe("8");
   });
 
   test("may be its head: a time-out that is none", async () => {
-    expect((await call(createProject, { headers: { "connect-timeout-ms": "soon" }, body: garden })).json()).toMatchObject({ code: "invalid_argument" });
+    expect((await call(createProject, { headers: { "connect-timeout-ms": "soon" }, body: garden })).json()).toMatchObject({
+      code: "invalid_argument",
+    });
   });
 });
 
 describe("an RPC path", () => {
-  test.each(["project.v2.ProjectService/BurnProject", "project.v2.NoSuchService/ListProjects", "project.v2.ProjectService", "project.v2.ProjectService/listProjects"])(
-    "that nobody serves is 404: %s",
-    async (rpc) => {
-      expect((await call(rpc, { body: "{}" })).status).toBe(404);
-    },
-  );
+  test.each([
+    "project.v2.ProjectService/BurnProject",
+    "project.v2.NoSuchService/ListProjects",
+    "project.v2.ProjectService",
+    "project.v2.ProjectService/listProjects",
+  ])("that nobody serves is 404: %s", async (rpc) => {
+    expect((await call(rpc, { body: "{}" })).status).toBe(404);
+  });
 
   test("that nobody serves is unimplemented to Connect and gRPC clients", async () => {
     const method = { ...ProjectService.method.listProjects, name: "BurnProjects" };
-    for (const transport of [createConnectTransport({ baseUrl: service.url, httpVersion: "1.1" }), createGrpcTransport({ baseUrl: service.url })]) {
+    for (const transport of [
+      createConnectTransport({ baseUrl: service.url, httpVersion: "1.1" }),
+      createGrpcTransport({ baseUrl: service.url }),
+    ]) {
       const answer = transport.unary(method, undefined, undefined, key, {});
       await expect(answer).rejects.toMatchObject({ code: Code.Unimplemented });
     }
@@ -257,9 +283,16 @@ describe("gRPC, to a client of another make,", () => {
       const client = new Client(url.replace("http://", ""), credentials.createInsecure());
       let initial = new Metadata();
       let outcome: { bytes?: Buffer; error?: ServiceError } = {};
-      const sent = client.makeUnaryRequest<Buffer, Buffer>(`/${createProject}`, (bytes) => bytes, (bytes) => bytes, Buffer.from(gardenBytes), metadata, (error, bytes) => {
-        outcome = error ? { error } : bytes ? { bytes } : {};
-      });
+      const sent = client.makeUnaryRequest<Buffer, Buffer>(
+        `/${createProject}`,
+        (bytes) => bytes,
+        (bytes) => bytes,
+        Buffer.from(gardenBytes),
+        metadata,
+        (error, bytes) => {
+          outcome = error ? { error } : bytes ? { bytes } : {};
+        },
+      );
       sent.on("metadata", (given) => {
         initial = given;
       });
@@ -276,10 +309,20 @@ describe("gRPC, to a client of another make,", () => {
     shown.set("x-service-api-key", hers);
     const first = await unary(limited.url, shown);
     expect(first.bytes?.toString()).toContain("Garden");
-    expect(first.metadata.getMap()).toMatchObject({ "ratelimit-limit": "1", "ratelimit-remaining": "0", "ratelimit-reset": "45", "cache-control": "no-store" });
+    expect(first.metadata.getMap()).toMatchObject({
+      "ratelimit-limit": "1",
+      "ratelimit-remaining": "0",
+      "ratelimit-reset": "45",
+      "cache-control": "no-store",
+    });
     const second = await unary(limited.url, shown);
     expect(second.error).toMatchObject({ code: 8, details: "rate limit of 1 calls a minute exceeded" });
-    expect(second.status.getMap()).toMatchObject({ "retry-after": "45", "ratelimit-limit": "1", "ratelimit-remaining": "0", "ratelimit-reset": "45" });
+    expect(second.status.getMap()).toMatchObject({
+      "retry-after": "45",
+      "ratelimit-limit": "1",
+      "ratelimit-remaining": "0",
+      "ratelimit-reset": "45",
+    });
     expect(second.status.get("x-request-id")).toEqual([expect.stringMatching(/^req_/)]);
   });
 
@@ -298,13 +341,18 @@ describe("an exception that nobody meant", () => {
     const insert = async () => {
       throw new Error(secret);
     };
-    await using broken = await openService({ idle: true, over: { store: faulty(database.store, "projects", { insert }), url: database.url } });
+    await using broken = await openService({
+      idle: true,
+      over: { store: faulty(database.store, "projects", { insert }), url: database.url },
+    });
     const person = await broken.person();
     const error = await person.client(ProjectService, wire).createProject({ name: "Garden" }).catch(ConnectError.from);
     if (!(error instanceof ConnectError)) throw new Error("it was answered");
     expect([error.code, error.rawMessage]).toEqual([Code.Internal, "internal error"]);
     expect(JSON.stringify([...error.metadata])).not.toContain("row 17");
-    expect(broken.logged).toMatchObject([{ level: "error", text: "a call failed", fields: { requestId: error.metadata.get("x-request-id") } }]);
+    expect(broken.logged).toMatchObject([
+      { level: "error", text: "a call failed", fields: { requestId: error.metadata.get("x-request-id") } },
+    ]);
     expect(String(broken.logged[0]?.fields["cause"])).toContain(secret);
   });
 });

@@ -58,7 +58,9 @@ export async function sendHttp2(url: string, { method = "POST", headers = {}, bo
     stream.on("trailers", (fields) => Object.assign(trailers, fields));
     const [{ ":status": status, ...fields }] = await answer;
     const bytes = await buffer(stream);
-    const plain = Object.entries({ ...fields, ...trailers }).flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as [string, string]] : []));
+    const plain = Object.entries({ ...fields, ...trailers }).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name, value] as [string, string]] : [],
+    );
     return replyOf(Number(status), new Headers(plain), bytes);
   } finally {
     session.close();

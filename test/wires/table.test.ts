@@ -23,7 +23,8 @@ const labels = new Map<Access_Credential, string>([
 
 /** The kinds of key that a text names, and those that an operation takes. */
 const kindsIn = (text: string): string => [...labels.values()].filter((label) => text.includes(label)).join();
-const kindsOf = ({ access }: Operation): string => [...labels].flatMap(([kind, label]) => (access?.credentials.has(kind) ? [label] : [])).join();
+const kindsOf = ({ access }: Operation): string =>
+  [...labels].flatMap(([kind, label]) => (access?.credentials.has(kind) ? [label] : [])).join();
 
 const isBuilt = ({ name }: Operation): boolean => name !== null && name in built;
 
@@ -33,7 +34,12 @@ const withKey = (key: string): Call => ({ headers: { "x-service-api-key": key } 
 type Outcomes = Record<string, string>;
 
 /** Calls every operation that a wire serves, all at once. */
-async function overAll(call: CallOver, wire: Wire, callOf: (operation: Operation) => Call, see: (answer: Answer) => string): Promise<Outcomes> {
+async function overAll(
+  call: CallOver,
+  wire: Wire,
+  callOf: (operation: Operation) => Call,
+  see: (answer: Answer) => string,
+): Promise<Outcomes> {
   const pairs = servedBy(wire).map(async (operation) => [operation.rpc, see(await call(wire, operation, callOf(operation)))] as const);
   return Object.fromEntries(await Promise.all(pairs));
 }
@@ -98,7 +104,8 @@ describe.each(wires)("every operation over %s", (wire) => {
   });
 
   test.each(keyKinds)("is open to %s keys where the table says so, and names the kinds it takes elsewhere", async (kind) => {
-    const see = (answer: Answer) => (answer.outcome === refused("forbidden", wire) ? `${answer.outcome}: ${kindsIn(answer.message)}` : access(answer));
+    const see = (answer: Answer) =>
+      answer.outcome === refused("forbidden", wire) ? `${answer.outcome}: ${kindsIn(answer.message)}` : access(answer);
     const opens = (operation: Operation) =>
       takes(operation, kind, "owner") ? letIn(operation, wire) : `${refused("forbidden", wire)}: ${kindsOf(operation)}`;
     expect(await answers(() => withKey(keys.key(kind)), see)).toEqual(expected(wire, opens));
@@ -108,7 +115,8 @@ describe.each(wires)("every operation over %s", (wire) => {
     const { key } = await service.person(role === null ? { personal: true } : { role });
     const opens = (operation: Operation) => (takes(operation, "general", role) ? letIn(operation, wire) : refused("forbidden", wire));
     const asked = servedBy(wire).filter(({ access: needed, name }) => name === "user.me" || (needed?.keyRoles.size ?? 0) > 0);
-    for (const operation of asked) expect([operation.rpc, access(await call(wire, operation, withKey(key)))]).toEqual([operation.rpc, opens(operation)]);
+    for (const operation of asked)
+      expect([operation.rpc, access(await call(wire, operation, withKey(key)))]).toEqual([operation.rpc, opens(operation)]);
   });
 
   describe("that is not built", () => {

@@ -67,7 +67,9 @@ describe("a v2 body", () => {
     "???",
     "application/json;;",
   ])("is JSON whatever its Content-Type: %s", async (type) => {
-    expect(told(await post("project.create", { headers: type === undefined ? {} : { "content-type": type }, body: garden }))).toBe("200 ok");
+    expect(told(await post("project.create", { headers: type === undefined ? {} : { "content-type": type }, body: garden }))).toBe(
+      "200 ok",
+    );
   });
 
   test.each([
@@ -81,7 +83,9 @@ describe("a v2 body", () => {
     "application/protobuf",
     "application/connect+proto",
   ])("is refused as %s, which is no JSON whatever it holds", async (type) => {
-    expect(told(await post("project.create", { headers: { "content-type": type }, body: garden }))).toBe("415 invalid_argument: the body must be JSON");
+    expect(told(await post("project.create", { headers: { "content-type": type }, body: garden }))).toBe(
+      "415 invalid_argument: the body must be JSON",
+    );
   });
 
   test.each([
@@ -161,7 +165,11 @@ describe("a v2 body that has not come yet", () => {
     };
     await using left = await openService({ idle: true, over: { store: faulty(database.store, "keys", { holder }), url: database.url } });
     const { key: hers } = await left.person();
-    const sent = request(`${left.url}/v2/project.create`, { method: "POST", headers: { ...announced, "x-service-api-key": hers }, agent: false });
+    const sent = request(`${left.url}/v2/project.create`, {
+      method: "POST",
+      headers: { ...announced, "x-service-api-key": hers },
+      agent: false,
+    });
     sent.on("error", () => undefined);
     sent.write('{"name"');
     await admitted.promise;
@@ -202,7 +210,9 @@ describe("a v2 GET", () => {
   });
 
   test("ignores a body", async () => {
-    expect(told(await send(path("project.list"), { method: "GET", headers: { ...key, "content-type": "application/json" }, body: "{" }))).toBe("200 ok");
+    expect(
+      told(await send(path("project.list"), { method: "GET", headers: { ...key, "content-type": "application/json" }, body: "{" })),
+    ).toBe("200 ok");
   });
 
   test.each(["true", "false", "1", "0"])("takes %s for a boolean", async (word) => {
@@ -226,14 +236,22 @@ describe("a v2 GET", () => {
 });
 
 describe("an unknown operation", () => {
-  test.each(["/v2/project.burn", "/v2/", "/v2", "/v2/project.create/", "/v2/project.create/x", "/v2/Project.create", "/v3/project.create", "/"])(
-    "%s is 404 in the envelope",
-    async (url) => {
-      for (const method of ["GET", "POST", "DELETE"]) {
-        expect(told(await send(`${service.url}${url}`, { method, headers: key, body: method === "GET" ? [] : "{" }))).toBe("404 not_found: unknown operation");
-      }
-    },
-  );
+  test.each([
+    "/v2/project.burn",
+    "/v2/",
+    "/v2",
+    "/v2/project.create/",
+    "/v2/project.create/x",
+    "/v2/Project.create",
+    "/v3/project.create",
+    "/",
+  ])("%s is 404 in the envelope", async (url) => {
+    for (const method of ["GET", "POST", "DELETE"]) {
+      expect(told(await send(`${service.url}${url}`, { method, headers: key, body: method === "GET" ? [] : "{" }))).toBe(
+        "404 not_found: unknown operation",
+      );
+    }
+  });
 
   test.each(["/v2/%zz", "/v2/%c0%af", "/%"])("%s is 400 in the envelope", async (url) => {
     expect(told(await send(`${service.url}${url}`))).toBe("400 invalid_argument: the URL is not well-formed");
@@ -298,7 +316,10 @@ describe("pages of other origins", () => {
     });
     afterAll(() => open[Symbol.asyncDispose]());
 
-    test.each(["/v2/project.create", "/project.v2.ProjectService/CreateProject"])("may ask before they call %s, without a credential", async (url) => {
+    test.each([
+      "/v2/project.create",
+      "/project.v2.ProjectService/CreateProject",
+    ])("may ask before they call %s, without a credential", async (url) => {
       const reply = await send(`${open.url}${url}`, { method: "OPTIONS", headers: preflight });
       expect(reply.status).toBe(204);
       expect(reply.headers.get("access-control-allow-origin")).toBe(origin);
@@ -307,15 +328,32 @@ describe("pages of other origins", () => {
       expect(reply.headers.get("access-control-allow-credentials")).toBeNull();
     });
 
-    test.each(["/v2/project.list", "/project.v2.ProjectService/ListProjects"])("may read what %s answers, refusals and limits too", async (url) => {
+    test.each([
+      "/v2/project.list",
+      "/project.v2.ProjectService/ListProjects",
+    ])("may read what %s answers, refusals and limits too", async (url) => {
       const person = await open.person();
       const headers = { origin, "content-type": "application/json", "x-service-api-key": person.key };
-      const answers = [await send(`${open.url}${url}`, { headers, body: "{}" }), await send(`${open.url}${url}`, { headers: { origin, "content-type": "application/json" }, body: "{}" })];
+      const answers = [
+        await send(`${open.url}${url}`, { headers, body: "{}" }),
+        await send(`${open.url}${url}`, { headers: { origin, "content-type": "application/json" }, body: "{}" }),
+      ];
       expect(answers.map(({ status }) => status)).toEqual([200, 401]);
       for (const reply of answers) {
         expect(reply.headers.get("access-control-allow-origin")).toBe(origin);
         const exposed = reply.headers.get("access-control-expose-headers")?.toLowerCase().split(", ");
-        expect(exposed).toEqual(expect.arrayContaining(["x-request-id", "retry-after", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "idempotent-replayed", "grpc-status", "grpc-message"]));
+        expect(exposed).toEqual(
+          expect.arrayContaining([
+            "x-request-id",
+            "retry-after",
+            "ratelimit-limit",
+            "ratelimit-remaining",
+            "ratelimit-reset",
+            "idempotent-replayed",
+            "grpc-status",
+            "grpc-message",
+          ]),
+        );
         expect(reply.headers.get("vary")).toContain("Origin");
       }
     });
@@ -346,7 +384,9 @@ describe("an exception that nobody meant", () => {
     const reply = await send(`${broken.url}/v2/${name}`, { headers: { "x-service-api-key": person.key }, body: JSON.stringify(body) });
     expect(told(reply)).toBe("500 internal: internal error");
     expect(JSON.stringify([...reply.headers])).not.toContain("row 17");
-    expect(broken.logged).toMatchObject([{ level: "error", text: "a call failed", fields: { requestId: reply.headers.get("x-request-id") } }]);
+    expect(broken.logged).toMatchObject([
+      { level: "error", text: "a call failed", fields: { requestId: reply.headers.get("x-request-id") } },
+    ]);
     expect(String(broken.logged[0]?.fields["cause"])).toContain(secret);
     expect(await database.store.projects.list(person)).toEqual([]);
   });

@@ -1,8 +1,7 @@
 import { invalid } from "../failure.ts";
 
 /** The profiles that tasks are kept and shown under (contract/v2.md 7.1, clients.md 20). */
-export const agentProfiles = ["manus-1.6", "manus-1.6-lite", "manus-1.6-max"] as const;
-export type AgentProfile = (typeof agentProfiles)[number];
+const agentProfiles = ["manus-1.6", "manus-1.6-lite", "manus-1.6-max"];
 
 const spelling = /^(?:manus-)?(?:\d+(?:\.\d+)*(?:-(standard|lite|max))?|(standard|lite|max))$/;
 

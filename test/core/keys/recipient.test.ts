@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { MemberStatus, Role } from "../../../src/core/accounts/account.ts";
 import { makeFirstAccount } from "../../../src/core/accounts/first-start.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
@@ -58,6 +58,12 @@ async function openTown(kind: "sqlite" | "postgresql") {
 }
 
 describeOnEach("a key that a command makes", (kind) => {
+  let town: Awaited<ReturnType<typeof openTown>>;
+  beforeAll(async () => {
+    town = await openTown(kind);
+  });
+  afterAll(() => town[Symbol.asyncDispose]());
+
   test.each([
     { asked: {}, who: "ann", where: "first" },
     { asked: { team: "north" }, who: "cy", where: "north" },
@@ -67,7 +73,6 @@ describeOnEach("a key that a command makes", (kind) => {
     { asked: { kind: "ediscovery" }, who: "ann", where: "first" },
     { asked: { kind: "siem", email: "cy@example.com", team: "north" }, who: "cy", where: "north" },
   ] as const)("belongs, for $asked, to $who in $where", async ({ asked, who, where }) => {
-    await using town = await openTown(kind);
     const recipient = await town.store.change((tx) => findRecipient(tx, { kind: "general", ...asked }));
     expect(recipient).toEqual({ accountId: town[who], spaceId: town.spaces[where] });
   });
@@ -82,7 +87,6 @@ describeOnEach("a key that a command makes", (kind) => {
     { why: "an owner's kind for a member", asked: { email: "bo@example.com", kind: "siem" }, reason: "precondition" },
     { why: "an owner's kind in a personal space", asked: { email: "pia@example.com", kind: "siem" }, reason: "precondition" },
   ] as const)("is refused: $why", async ({ asked, reason }) => {
-    await using town = await openTown(kind);
     await expect(town.store.change((tx) => findRecipient(tx, { kind: "general", ...asked }))).rejects.toMatchObject({ reason });
   });
 

@@ -1,0 +1,344 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import { systemRandom } from "../../src/core/ids.ts";
+import { Health } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
+import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
+import { operationTable } from "../../src/operations.ts";
+import { openStore } from "../../src/store/open.ts";
+import { databaseKinds, openTestStore, postgresTemplate } from "../support/database.ts";
+import { openService, type Person, type Service } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
+import { callV2, clientOf, rpcWires, type V2Reply } from "../support/wires.ts";
+
+/** How many of these were let in, and how many refused for the rate. */
+const tally = (replies: readonly V2Reply[]): { letIn: number; limited: number } => ({
+  letIn: replies.filter(({ status }) => status === 200).length,
+  limited: replies.filter(({ status, body }) => status === 429 && body.error?.code === "rate_limited").length,
+});
+
+const times = <T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => work(n)));
+
+async function inTurn<T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  for (let n = 0; n < count; n++) results.push(await work(n));
+  return results;
+}
+
+const limited = (env: Record<string, string> = {}, options: Partial<Parameters<typeof openService>[0]> = {}) =>
+  openService({ idle: true, env: { RATE_LIMITS: "default", ...env }, ...options });
+
+describe("the number of calls a minute", () => {
+  /** contract/v2.md 4, and 14.1 for what is not published. */
+  const published: Readonly<Record<number, readonly string[]>> = {
+    10: ["task.create", "task.sendMessage"],
+    40: [
+      ...["task.update", "task.stop", "task.delete", "task.confirmAction", "project.create", "agent.update", "file.upload", "file.delete"],
+      ...["webhook.create", "webhook.delete", "website.publish", "website.update"],
+    ],
+    100: [
+      ...["task.detail", "task.list", "task.listMessages", "project.list", "skill.list", "agent.list", "agent.detail", "file.detail"],
+      ...["webhook.list", "connector.list", "browser.onlineList", "website.status", "website.listCheckpoints"],
+      ...["webhook.publicKey", "usage.availableCredits", "user.me"],
+    ],
+    600: ["usage.list", "usage.teamStatistic", "usage.teamLog"],
+  };
+  const numbers = Object.entries(published).flatMap(([number, names]) => names.map((name) => [name, number] as const));
+
+  test("is the contract's, by operation", async () => {
+    await using service = await limited({}, { clock: stillClock() });
+    const ann = await service.person();
+    const seen = await Promise.all(numbers.map(async ([name]) => [name, (await ann.v2(name)).headers.get("ratelimit-limit")] as const));
+    expect(seen).toEqual(numbers);
+  });
+
+  test("is stated for every operation that the contract publishes", () => {
+    const names = operationTable().all.flatMap(({ name }) => name ?? []);
+    expect(names.filter((name) => !/^(team|enterprise)\./.test(name)).toSorted()).toEqual(numbers.map(([name]) => name).toSorted());
+  });
+
+  test.each([
+    ["0.5", "project.list", "50"],
+    ["0.5", "task.create", "5"],
+    ["2.5", "project.list", "250"],
+    ["0.0001", "project.list", "1"],
+  ])("times the factor %s of RATE_LIMITS, at least 1: %s", async (factor, name, number) => {
+    await using service = await limited({ RATE_LIMITS: factor }, { clock: stillClock() });
+    const reply = await (await service.person()).v2(name);
+    expect(reply.headers.get("ratelimit-limit")).toBe(number);
+  });
+
+  test("is none when RATE_LIMITS is off, for strangers neither", async () => {
+    await using service = await limited({ RATE_LIMITS: "off" }, { clock: stillClock() });
+    const ann = await service.person();
+    const replies = await times(110, () => ann.v2("project.list"));
+    expect(tally(replies)).toEqual({ letIn: 110, limited: 0 });
+    expect([...(replies[0]?.headers ?? [])].filter(([name]) => name.startsWith("ratelimit"))).toEqual([]);
+    const strangers = await times(70, () => callV2(service.url, "project.list", {}));
+    expect(new Set(strangers.map(({ status }) => status))).toEqual(new Set([401]));
+  });
+});
+
+describe.each(databaseKinds)("a limit (%s)", (database) => {
+  describe.skipIf(database === "postgresql" && postgresTemplate === undefined)("", () => {
+    test.each([
+      ["task.create", 10],
+      ["project.create", 40],
+      ["project.list", 100],
+    ])("of %s lets exactly %i in, and counts them down", async (name, number) => {
+      await using service = await limited({}, { clock: stillClock(), database });
+      const ann = await service.person();
+      const body = name === "task.create" ? { message: { content: "Hi" } } : { name: "Garden" };
+      const replies = await inTurn(number + 2, () => ann.v2(name, body));
+      expect(tally(replies)).toEqual({ letIn: number, limited: 2 });
+      const remaining = replies.map(({ headers }) => Number(headers.get("ratelimit-remaining")));
+      expect(remaining).toEqual([...Array.from({ length: number }, (_, n) => number - 1 - n), 0, 0]);
+    });
+
+    test("lets exactly its number in when many more come at once", async () => {
+      await using service = await limited({}, { clock: stillClock(), database });
+      const ann = await service.person();
+      expect(tally(await times(150, () => ann.v2("project.list")))).toEqual({ letIn: 100, limited: 50 });
+      expect(tally(await times(60, () => ann.v2("project.create", { name: "Garden" })))).toEqual({ letIn: 40, limited: 20 });
+    });
+
+    test("holds for a fixed minute and says when the next begins, in whole seconds", async () => {
+      const clock = stillClock();
+      await using service = await limited({ RATE_LIMITS: "0.03" }, { clock, database });
+      const ann = await service.person();
+      const reset = async () => {
+        const { status, headers } = await ann.v2("project.list");
+        return [status, headers.get("ratelimit-remaining"), headers.get("ratelimit-reset"), headers.get("retry-after")];
+      };
+      expect(await inTurn(4, reset)).toEqual([
+        [200, "2", "45", null],
+        [200, "1", "45", null],
+        [200, "0", "45", null],
+        [429, "0", "45", "45"],
+      ]);
+      clock.step(44_001);
+      expect(await reset()).toEqual([429, "0", "1", "1"]);
+      clock.step(998);
+      expect(await reset()).toEqual([429, "0", "1", "1"]);
+      clock.step(1);
+      expect(await reset()).toEqual([200, "2", "60", null]);
+    });
+
+    test("is not to be had twice by a clock that steps back", async () => {
+      const clock = stillClock();
+      await using service = await limited({ RATE_LIMITS: "0.03" }, { clock, database });
+      const ann = await service.person();
+      await inTurn(3, () => ann.v2("project.list"));
+      clock.step(-60_000);
+      await ann.v2("project.list");
+      clock.step(60_000);
+      expect((await ann.v2("project.list")).status).toBe(429);
+    });
+
+    test("is the account's, whichever of its keys, spaces and wires are used", async () => {
+      await using service = await limited({ RATE_LIMITS: "0.08" }, { clock: stillClock(), database });
+      const ann = await service.person();
+      const hers = [ann, await service.person({ as: ann, with: ann }), await service.person({ as: ann })];
+      for (const person of hers) expect((await person.v2("project.list")).status).toBe(200);
+      for (const wire of rpcWires) await ann.client(ProjectService, wire).listProjects({});
+      expect((await ann.v2("project.list", {}, { method: "GET" })).headers.get("ratelimit-remaining")).toBe("0");
+      for (const person of hers) expect((await person.v2("project.list")).status).toBe(429);
+      for (const wire of rpcWires)
+        await expect(ann.client(ProjectService, wire).listProjects({})).rejects.toMatchObject({ code: Code.ResourceExhausted });
+    });
+
+    test("is one operation's and one account's", async () => {
+      await using service = await limited({ RATE_LIMITS: "0.01" }, { clock: stillClock(), database });
+      const ann = await service.person();
+      await ann.v2("project.list");
+      expect((await ann.v2("project.list")).status).toBe(429);
+      expect((await ann.v2("skill.list")).status).toBe(200);
+      expect((await (await service.person({ with: ann })).v2("project.list")).status).toBe(200);
+    });
+  });
+});
+
+describe("a call", () => {
+  test("counts when its fields are refused, and does not when its key opens something else", async () => {
+    await using service = await limited({ RATE_LIMITS: "0.1" }, { clock: stillClock() });
+    const ann = await service.person();
+    const siem = await service.person({ as: ann, with: ann, kind: "siem" });
+    for (const body of [{ name: "" }, { name: 5 }]) expect((await ann.v2("project.create", body)).status).toBe(400);
+    for (let n = 0; n < 3; n++) expect((await siem.v2("project.create", { name: "Garden" })).status).toBe(403);
+    const { headers } = await ann.v2("project.create", { name: "Garden" });
+    expect([headers.get("ratelimit-limit"), headers.get("ratelimit-remaining")]).toEqual(["4", "1"]);
+  });
+});
+
+describe("a stranger", () => {
+  const stranger = (service: Service, headers: Record<string, string> = {}) => callV2(service.url, "project.list", {}, { headers });
+
+  /** Calls until refused for the rate: how many came before. */
+  async function allowance(service: Service, headers: Record<string, string>): Promise<number> {
+    for (let count = 0; ; count++) {
+      const { status } = await stranger(service, headers);
+      if (status === 429) return count;
+      expect(status).toBe(401);
+    }
+  }
+
+  test("has sixty calls a minute from one address, whatever it shows and whatever wire it speaks", async () => {
+    const clock = stillClock();
+    await using service = await limited({}, { clock });
+    const revoked = await service.person();
+    await service.store.change((tx) => tx.keys.revoke(revoked.keyId, clock.now()));
+    const shown: Record<string, string>[] = [
+      {},
+      { "x-service-api-key": "sk-bad" },
+      { authorization: "Bearer abc" },
+      { "x-api-key": revoked.key },
+    ];
+    for (let n = 0; n < 56; n++) expect((await stranger(service, shown[n % 4])).status).toBe(401);
+    for (const wire of rpcWires) {
+      const error = await clientOf(ProjectService, wire, service.url, {}).listProjects({}).catch(ConnectError.from);
+      expect(error).toMatchObject({ code: Code.Unauthenticated });
+    }
+    const over = await stranger(service);
+    expect([over.status, over.body.error?.code, over.headers.get("retry-after"), over.headers.get("ratelimit-limit")]).toEqual([
+      429,
+      "rate_limited",
+      "45",
+      "60",
+    ]);
+    for (const wire of rpcWires) {
+      const error = ConnectError.from(
+        await clientOf(ProjectService, wire, service.url, {})
+          .listProjects({})
+          .catch((thrown: unknown) => thrown),
+      );
+      expect([error.code, error.metadata.get("retry-after")]).toEqual([Code.ResourceExhausted, "45"]);
+    }
+    clock.step(45_000);
+    expect((await stranger(service)).status).toBe(401);
+  });
+
+  test("does not use up what callers with a key have from the same address", async () => {
+    await using service = await limited({ RATE_LIMITS: "0.05" }, { clock: stillClock() });
+    const ann = await service.person();
+    expect(await allowance(service, {})).toBe(3);
+    expect((await ann.v2("project.list")).status).toBe(200);
+    expect((await ann.v2("project.list", {}, { headers: { "x-api-key": "sk-other" } })).status).toBe(400);
+  });
+
+  test("is known by its connection, not by what it says, unless a proxy is trusted", async () => {
+    await using service = await limited({ RATE_LIMITS: "0.05" }, { clock: stillClock() });
+    for (let n = 0; n < 3; n++)
+      expect((await stranger(service, { "x-forwarded-for": `203.0.113.${n}`, forwarded: `for=203.0.113.${n}` })).status).toBe(401);
+    expect((await stranger(service, { "x-forwarded-for": "203.0.113.9" })).status).toBe(429);
+  });
+
+  describe("behind a trusted proxy", () => {
+    const behind = () => limited({ RATE_LIMITS: "0.05", TRUST_PROXY: "X-Forwarded-For" }, { clock: stillClock() });
+    const from = (address: string) => ({ "x-forwarded-for": address });
+
+    test("is known by the address that the proxy added last, on every wire", async () => {
+      await using service = await behind();
+      expect(await allowance(service, from("203.0.113.1"))).toBe(3);
+      expect((await stranger(service, from("203.0.113.9, 203.0.113.1"))).status).toBe(429);
+      expect((await stranger(service, from("203.0.113.1, 203.0.113.2"))).status).toBe(401);
+      for (const wire of rpcWires) {
+        const error = ConnectError.from(
+          await clientOf(ProjectService, wire, service.url, from("203.0.113.1"))
+            .listProjects({})
+            .catch((thrown: unknown) => thrown),
+        );
+        expect(error.code).toBe(Code.ResourceExhausted);
+      }
+    });
+
+    test.each([
+      "",
+      "unknown",
+      "203.0.113.1:4711",
+      "203.0.113.1, nonsense",
+    ])("is known by its connection when the proxy names no address: %j", async (address) => {
+      await using service = await behind();
+      expect(await allowance(service, from(address))).toBe(3);
+      expect((await stranger(service)).status).toBe(429);
+    });
+
+    test.each([
+      ["2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff"],
+      ["2001:db8:1:2::1", "2001:db8:1:2::"],
+      ["2001:db8::1", "2001:db8:0:0:8::"],
+      ["::1", "::2"],
+      ["fe80::1", "fe80:0:0:0:1::"],
+    ])("shares its allowance with its /64 of IPv6: %s and %s", async (one, other) => {
+      await using service = await behind();
+      expect(await allowance(service, from(one))).toBe(3);
+      expect((await stranger(service, from(other))).status).toBe(429);
+    });
+
+    test.each([
+      ["2001:db8:1:2::1", "2001:db8:1:3::1"],
+      ["2001:db8::1", "2001:db8:0:1::1"],
+      ["::ffff:203.0.113.1", "::ffff:203.0.113.2"],
+      ["203.0.113.1", "203.0.113.2"],
+      ["::1", "0:0:0:1::1"],
+    ])("has its own apart from another network: %s and %s", async (one, other) => {
+      await using service = await behind();
+      expect(await allowance(service, from(one))).toBe(3);
+      expect((await stranger(service, from(other))).status).toBe(401);
+    });
+  });
+
+  test("may ask for health sixty times a minute, and has its other calls apart", async () => {
+    await using service = await limited({ RATE_LIMITS: "0.05" }, { clock: stillClock() });
+    const check = () => clientOf(Health, "grpc", service.url, {}).check({});
+    expect(await allowance(service, {})).toBe(3);
+    for (let n = 0; n < 3; n++) await check();
+    const error = ConnectError.from(await check().catch((thrown: unknown) => thrown));
+    expect([error.code, error.metadata.get("retry-after")]).toEqual([Code.ResourceExhausted, "45"]);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  });
+});
+
+describe.skipIf(postgresTemplate === undefined)("two processes over one PostgreSQL", () => {
+  /** Two services, each with a store of its own on one database, and one person's key on each. */
+  async function pair(): Promise<
+    AsyncDisposable & { readonly people: readonly [Person, Person]; readonly clock: ReturnType<typeof stillClock> }
+  > {
+    const clock = stillClock();
+    const stack = new AsyncDisposableStack();
+    const first = stack.use(await openTestStore("postgresql", { clock }));
+    const store = await openStore({ databaseUrl: first.url, clock, random: systemRandom });
+    stack.defer(() => store.close());
+    const one = stack.use(await limited({}, { clock, over: first }));
+    const two = stack.use(await limited({}, { clock, over: { store, url: first.url } }));
+    const ann = await one.person();
+    const there = {
+      ...ann,
+      v2: ((name, body = {}, call = {}) =>
+        callV2(two.url, name, body, { ...call, headers: { "x-service-api-key": ann.key } })) as Person["v2"],
+    };
+    return { people: [ann, there], clock, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  }
+
+  test.each([
+    ["task.create", 10],
+    ["project.create", 40],
+    ["project.list", 100],
+    ["usage.list", 600],
+  ])("let %s through exactly %i times together", async (name, number) => {
+    await using both = await pair();
+    const body = name === "task.create" ? { message: { content: "Hi" } } : { name: "Garden" };
+    const replies = await times(number + 100, (n) => both.people[n % 2 === 0 ? 0 : 1].v2(name, body));
+    expect(replies.filter(({ status }) => status !== 429)).toHaveLength(number);
+  });
+
+  test("never let more through than the number, though one holds a block it does not use", async () => {
+    await using both = await pair();
+    const [here, there] = both.people;
+    expect((await here.v2("project.list")).status).toBe(200);
+    // The first has ten in hand and used one: nine are lost to the second.
+    expect(tally(await times(120, () => there.v2("project.list")))).toEqual({ letIn: 90, limited: 30 });
+    expect(tally(await times(20, () => here.v2("project.list")))).toEqual({ letIn: 9, limited: 11 });
+    both.clock.step(45_000);
+    expect(tally(await times(120, () => there.v2("project.list")))).toEqual({ letIn: 100, limited: 20 });
+  });
+});

@@ -1,0 +1,272 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Admission } from "../../src/call/admit.ts";
+import { replays } from "../../src/call/replay.ts";
+import { cipherFrom } from "../../src/core/cipher.ts";
+import type { Failure } from "../../src/core/failure.ts";
+import { systemRandom } from "../../src/core/ids.ts";
+import type { ReplayKey } from "../../src/core/replay/replay.ts";
+import { type CreateProjectResponse, ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
+import { CreateWebhookRequestSchema, CreateWebhookResponseSchema } from "../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
+import { operationTable } from "../../src/operations.ts";
+import { describeOnEach, openTestStore } from "../support/database.ts";
+import { openService, type Person, type Service } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
+import { type RpcWire, rpcWires, type V2Reply } from "../support/wires.ts";
+
+const createProject = "project.v2.ProjectService/CreateProject";
+
+/** A v2 call with an `Idempotency-Key`. */
+const keyed = (person: Person, key: string, name: string, body: unknown): Promise<V2Reply> =>
+  person.v2(name, body, { headers: { "idempotency-key": key } });
+
+const wasReplayed = ({ headers }: V2Reply): boolean => headers.get("idempotent-replayed") === "true";
+const told = ({ status, body }: V2Reply): string => (body.error ? `${status} ${body.error.code}: ${body.error.message}` : `${status} ok`);
+
+async function projectNames(person: Person): Promise<string[]> {
+  const { body } = await person.v2("project.list");
+  return body["data"].map(({ name }: { name: string }) => name);
+}
+
+/** A project made over an RPC wire, and whether an earlier call had made it. */
+async function createOver(wire: RpcWire, person: Person, key: string, name: string): Promise<{ id: string; replayed: boolean }> {
+  let replayed = false;
+  const note = (headers: Headers) => {
+    replayed ||= headers.get("idempotent-replayed") === "true";
+  };
+  const answer: CreateProjectResponse = await person
+    .client(ProjectService, wire)
+    .createProject({ name }, { headers: { "idempotency-key": key }, onHeader: note, onTrailer: note });
+  return { id: answer.project?.id ?? "", replayed };
+}
+
+describeOnEach("a change with an Idempotency-Key", (database) => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await openService({ database, idle: true });
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  test("happens once: a repeat gets the same answer under a request id of its own", async () => {
+    const ann = await service.person();
+    const first = await keyed(ann, "k1", "project.create", { name: "Garden", instruction: "Be brief." });
+    const second = await keyed(ann, "k1", "project.create", { name: "Garden", instruction: "Be brief." });
+    expect([told(first), wasReplayed(first)]).toEqual(["200 ok", false]);
+    expect([told(second), wasReplayed(second)]).toEqual(["200 ok", true]);
+    expect(second.body["project"]).toEqual(first.body["project"]);
+    expect(second.body.request_id).not.toBe(first.body.request_id);
+    expect(second.headers.get("x-request-id")).toBe(second.body.request_id);
+    expect(await projectNames(ann)).toEqual(["Garden"]);
+  });
+
+  test("happens once over all wires, each of which gets its own form of the answer", async () => {
+    const ann = await service.person();
+    const { body } = await keyed(ann, "k1", "project.create", { name: "Garden" });
+    for (const wire of rpcWires) expect(await createOver(wire, ann, "k1", "Garden")).toEqual({ id: body["project"].id, replayed: true });
+    const other = await createOver("grpc", ann, "k2", "Pond");
+    expect(other.replayed).toBe(false);
+    const again = await keyed(ann, "k2", "project.create", { name: "Pond" });
+    expect([again.body["project"].id, wasReplayed(again)]).toEqual([other.id, true]);
+    expect(await projectNames(ann)).toHaveLength(2);
+  });
+
+  test("is the same however its JSON is written", async () => {
+    const ann = await service.person();
+    const { body } = await keyed(ann, "k", "task.create", { message: { content: "Hi" }, hide_in_task_list: true, title: "T" });
+    const spellings = [
+      { title: "T", message: { content: [{ text: "Hi", type: "text" }] }, hideInTaskList: true },
+      { message: { content: "Hi", connectors: null }, hide_in_task_list: true, title: "T", locale: null, no_such_member: 1 },
+    ];
+    for (const spelling of spellings) {
+      const reply = await keyed(ann, "k", "task.create", spelling);
+      expect([told(reply), reply.body["task_id"], wasReplayed(reply)]).toEqual(["200 ok", body["task_id"], true]);
+    }
+  });
+
+  test("is refused when the key comes with another request, on every wire", async () => {
+    const ann = await service.person();
+    await keyed(ann, "k1", "project.create", { name: "Garden" });
+    const why = "Idempotency-Key: already used with another request";
+    expect(told(await keyed(ann, "k1", "project.create", { name: "Pond" }))).toBe(`409 already_exists: ${why}`);
+    expect(told(await keyed(ann, "k1", "project.create", { name: "Garden", instruction: "" }))).toBe(`409 already_exists: ${why}`);
+    for (const wire of rpcWires) {
+      const error = ConnectError.from(await createOver(wire, ann, "k1", "Pond").catch((thrown: unknown) => thrown));
+      expect([error.code, error.rawMessage]).toEqual([Code.AlreadyExists, why]);
+    }
+    expect(await projectNames(ann)).toEqual(["Garden"]);
+  });
+
+  test("is one of its own for another account, another space and another operation", async () => {
+    const ann = await service.person();
+    const colleague = await service.person({ with: ann });
+    const elsewhere = await service.person({ as: ann });
+    const { body } = await keyed(ann, "k1", "project.create", { name: "Garden" });
+    for (const other of [colleague, elsewhere, await service.person()]) {
+      const reply = await keyed(other, "k1", "project.create", { name: "Pond" });
+      expect([told(reply), wasReplayed(reply)]).toEqual(["200 ok", false]);
+      expect(reply.body["project"].id).not.toBe(body["project"].id);
+    }
+    expect(told(await keyed(ann, "k1", "task.create", { message: { content: "Hi" } }))).toBe("200 ok");
+  });
+
+  test("is the same under another key of the same account and space", async () => {
+    const ann = await service.person();
+    const { body } = await keyed(ann, "k1", "project.create", { name: "Garden" });
+    const reply = await keyed(await service.person({ as: ann, with: ann }), "k1", "project.create", { name: "Garden" });
+    expect([reply.body["project"].id, wasReplayed(reply)]).toEqual([body["project"].id, true]);
+  });
+
+  test("happens once when fifty come at once: the others wait for its answer", async () => {
+    const ann = await service.person();
+    const replies = await Promise.all(Array.from({ length: 50 }, () => keyed(ann, "k1", "project.create", { name: "Garden" })));
+    expect(new Set(replies.map(told))).toEqual(new Set(["200 ok"]));
+    expect(new Set(replies.map(({ body }) => body["project"].id)).size).toBe(1);
+    expect(new Set(replies.map(({ body }) => body.request_id)).size).toBe(50);
+    expect(replies.filter((reply) => !wasReplayed(reply))).toHaveLength(1);
+    expect(await projectNames(ann)).toEqual(["Garden"]);
+  });
+
+  test("is one request when fifty of two kinds come at once: the other kind is refused", async () => {
+    const ann = await service.person();
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => keyed(ann, "k1", "project.create", { name: n % 2 ? "Garden" : "Pond" })),
+    );
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(25);
+    expect(replies.filter(({ status }) => status === 409)).toHaveLength(25);
+    expect(await projectNames(ann)).toHaveLength(1);
+  });
+
+  test("that was refused leaves its key free", async () => {
+    const ann = await service.person();
+    expect(told(await keyed(ann, "k1", "project.create", { name: "" }))).toContain("400 invalid_argument");
+    expect(told(await keyed(ann, "k1", "project.create", { name: "Garden" }))).toBe("200 ok");
+    const { body } = await ann.v2("task.create", { message: { content: "Hi" } });
+    const task = { task_id: body["task_id"] };
+    expect(told(await keyed(ann, "k2", "task.delete", task))).toContain("412 failed_precondition");
+    await ann.v2("task.stop", task);
+    const deleted = await keyed(ann, "k2", "task.delete", task);
+    expect([told(deleted), wasReplayed(deleted)]).toEqual(["200 ok", false]);
+    const again = await keyed(ann, "k2", "task.delete", task);
+    expect([told(again), wasReplayed(again)]).toEqual(["200 ok", true]);
+  });
+
+  test("forgets the answer that told of a task together with the task", async () => {
+    const ann = await service.person();
+    const { body } = await keyed(ann, "k1", "task.create", { message: { content: "Hi" } });
+    const task = { task_id: body["task_id"] };
+    await ann.v2("task.stop", task);
+    await ann.v2("task.delete", task);
+    const again = await keyed(ann, "k1", "task.create", { message: { content: "Hi" } });
+    expect(wasReplayed(again)).toBe(false);
+    expect(again.body["task_id"]).not.toBe(body["task_id"]);
+  });
+
+  test("is kept sealed: its answer is in no row for who has the database alone", async () => {
+    const ann = await service.person();
+    const { body } = await keyed(ann, "k1", "project.create", { name: "Garden of secrets" });
+    const key: ReplayKey = { accountId: ann.accountId, spaceId: ann.spaceId, clientId: "", operation: createProject, key: "k1" };
+    const record = await service.store.replays.find(key);
+    const stored = Buffer.from(record?.answer ?? []);
+    expect(stored.length).toBeGreaterThan(28);
+    for (const text of ["Garden", body["project"].id]) expect(stored.includes(text)).toBe(false);
+    const context = JSON.stringify([key.accountId, key.spaceId, key.clientId, key.operation, key.key]);
+    const cipher = (fill: number) => cipherFrom(Buffer.alloc(32, fill), systemRandom);
+    expect(Buffer.from(cipher(7).open(stored, context)).includes("Garden of secrets")).toBe(true);
+    expect(() => cipher(8).open(stored, context)).toThrow();
+    expect(() => cipher(7).open(stored, context.replace("k1", "k2"))).toThrow();
+  });
+
+  test("is new again once a day has passed and the records were purged", async () => {
+    const clock = stillClock();
+    await using slow = await openService({ database, idle: true, clock });
+    const ann = await slow.person();
+    await keyed(ann, "k1", "project.create", { name: "Garden" });
+    clock.step(23 * 3_600_000);
+    expect(wasReplayed(await keyed(ann, "k1", "project.create", { name: "Garden" }))).toBe(true);
+    await slow.store.change((tx) => tx.replays.purge(clock.now() - 24 * 3_600_000));
+    expect(wasReplayed(await keyed(ann, "k1", "project.create", { name: "Garden" }))).toBe(true);
+    clock.step(3_600_001);
+    await slow.store.change((tx) => tx.replays.purge(clock.now() - 24 * 3_600_000));
+    expect(wasReplayed(await keyed(ann, "k1", "project.create", { name: "Garden" }))).toBe(false);
+  });
+
+  test("counts against the limit when it is repeated", async () => {
+    await using limited = await openService({ database, idle: true, clock: stillClock(), env: { RATE_LIMITS: "0.1" } });
+    const ann = await limited.person();
+    const answers: string[] = [];
+    for (let n = 0; n < 5; n++) answers.push(told(await keyed(ann, "k1", "project.create", { name: "Garden" })));
+    expect(answers).toEqual([...Array<string>(4).fill("200 ok"), "429 rate_limited: rate limit of 4 calls a minute exceeded"]);
+  });
+
+  test("whose answer holds a secret is not answered twice: a repeat is told what was made", async () => {
+    await using test = await openTestStore(database);
+    const operation = operationTable().byName("webhook.create");
+    if (!operation) throw new Error("webhook.create is gone");
+    const caller = {
+      accountId: "a",
+      spaceId: "s",
+      clientId: undefined,
+      credential: { kind: "key", keyKind: "general", id: "k" },
+      role: "owner",
+      locale: "en",
+    } as const;
+    const request = { requestId: "r", address: "127.0.0.1", credentials: { keys: [], bearer: null }, idempotencyKey: "k1" };
+    const admission: Admission = { operation, caller, request, rate: null };
+    const idempotency = replays(cipherFrom(Buffer.alloc(32, 7), systemRandom), () => 1);
+    const message = create(CreateWebhookRequestSchema, { url: "https://example.com/hook" });
+    await test.store.change(async (tx) => {
+      const claimed = await idempotency.begin(tx, admission, message);
+      if (claimed === null || "answer" in claimed) throw new Error("not claimed");
+      await claimed.complete(create(CreateWebhookResponseSchema), "webhook-1");
+    });
+    const key: ReplayKey = { accountId: "a", spaceId: "s", clientId: "", operation: operation.rpc, key: "k1" };
+    expect(await test.store.replays.find(key)).toMatchObject({ answer: null, subject: "webhook-1" });
+    const repeat = test.store.change((tx) => idempotency.begin(tx, admission, message));
+    await expect(repeat).rejects.toMatchObject({
+      reason: "exists",
+      message: "Idempotency-Key: already used, it made webhook-1",
+    } satisfies Partial<Failure>);
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await openService({ idle: true });
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  const bad = ["", "x".repeat(256), "two words", "caf\u00e9", "a, b"];
+
+  test.each(bad)("is refused when it is none: %j", async (key) => {
+    const ann = await service.person();
+    const why = "Idempotency-Key: must be 1 to 255 visible ASCII characters";
+    expect(told(await keyed(ann, key, "project.create", { name: "Garden" }))).toBe(`400 invalid_argument: ${why}`);
+    expect(await projectNames(ann)).toEqual([]);
+  });
+
+  test.each(rpcWires)("that is none is refused over %s", async (wire) => {
+    const error = ConnectError.from(
+      await createOver(wire, await service.person(), "two words", "Garden").catch((thrown: unknown) => thrown),
+    );
+    expect(error.code).toBe(Code.InvalidArgument);
+  });
+
+  test.each(["x".repeat(255), "!", "a:b/c~", "8e03978e-40d5-43e8-bc93-6894a57f9324"])("may be %s", async (key) => {
+    const ann = await service.person();
+    expect(told(await keyed(ann, key, "project.create", { name: "Garden" }))).toBe("200 ok");
+    expect(wasReplayed(await keyed(ann, key, "project.create", { name: "Garden" }))).toBe(true);
+  });
+
+  test("is ignored on reads, whatever it is", async () => {
+    const ann = await service.person();
+    for (const key of ["k1", "two words"]) {
+      const before = await keyed(ann, key, "project.list", {});
+      await ann.v2("project.create", { name: "Garden" });
+      const after = await keyed(ann, key, "project.list", {});
+      expect(after.body["data"]).toHaveLength(before.body["data"].length + 1);
+      expect([told(after), wasReplayed(after)]).toEqual(["200 ok", false]);
+    }
+  });
+});
