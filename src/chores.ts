@@ -6,15 +6,28 @@ import { type Backlog, countEveryMs } from "./core/tasks/backlog.ts";
 import { repeat } from "./runtime/repeat.ts";
 
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Deleted tasks whose events are erased in one change. */
+const eraseMax = 100;
+
+/** What a process does by the clock depends on this much configuration. */
+export interface Keeping {
+  /** How long a team's deleted tasks keep their events. */
+  readonly deletedTaskDays: number;
+}
 
 /** What every process does by the clock, whatever its role; the answer stops it. */
-export function startChores(store: Store, clock: Clock, log: Log, waiting: Backlog): () => Promise<void> {
+export function startChores(store: Store, clock: Clock, log: Log, waiting: Backlog, { deletedTaskDays }: Keeping): () => Promise<void> {
   const stopping = new AbortController();
   const every = (ms: number, work: () => Promise<void>) => repeat(clock, ms, stopping.signal, log, work);
   const loops = [
     every(countEveryMs, () => waiting.count()),
     every(hourMs, async function forgetReplays() {
       await store.change((tx) => tx.replays.purge(clock.now() - replayMs));
+    }),
+    every(hourMs, async function eraseDeletedTasks() {
+      const before = clock.now() - deletedTaskDays * dayMs;
+      while ((await store.change((tx) => tx.events.eraseDeleted(before, eraseMax))) === eraseMax) if (stopping.signal.aborted) return;
     }),
   ];
   return async () => {

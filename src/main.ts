@@ -1,8 +1,8 @@
-import { ConfigError, loadConfig } from "./config.ts";
+import { loadConfig } from "./config.ts";
 import { firstStart } from "./core/accounts/first-start.ts";
 import { systemClock } from "./core/clock.ts";
-import { Failure } from "./core/failure.ts";
 import { systemIds, systemRandom } from "./core/ids.ts";
+import { faultText } from "./fault.ts";
 import { openInstallation, type Surroundings } from "./installation.ts";
 import { processLog } from "./log.ts";
 import { startPlatform } from "./platform.ts";
@@ -23,7 +23,9 @@ async function main(): Promise<void> {
   const signal = signalled();
   const platform = await startPlatform(config, store, cipher, outside);
   log("info", "ready", { host: config.host, port: platform.port, role: config.role, database: config.database });
-  if (firstKey !== null) await welcome(process.stdout, { baseUrl: config.baseUrl, dataDir: config.dataDir, key: firstKey });
+  // PORT 0 takes any free port: only now it is known which.
+  const baseUrl = config.port === 0 ? config.baseUrl.replace(/:0$/, `:${platform.port}`) : config.baseUrl;
+  if (firstKey !== null) await welcome(process.stdout, { baseUrl, dataDir: config.dataDir, key: firstKey });
   await signal;
   log("info", "draining");
   await platform.drain();
@@ -41,8 +43,7 @@ const signalled = (): Promise<void> =>
 try {
   await main();
 } catch (error) {
-  // Only what is meant for an operator's eyes is shown plainly; anything else is shown whole, as a fault of ours.
-  const plain = error instanceof ConfigError || error instanceof Failure;
-  process.stderr.write(`${plain ? error.message : String(error instanceof Error ? error.stack : error)}\n`);
-  process.exitCode = 1;
+  process.stderr.write(faultText(error));
+  // What was begun holds the folder and claims tasks; without a server it must not live on.
+  process.exit(1);
 }

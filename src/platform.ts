@@ -53,11 +53,11 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     if (failure.reason === "internal") log("error", "a call failed", { requestId, cause: failure.cause });
   };
   const waiting = backlog(store, config.queueDepth);
-  const stopChores = startChores(store, clock, log, waiting);
+  const stopChores = startChores(store, clock, log, waiting, config);
   const handlers = handlerTable([
     implement(UserService, userHandlers),
     implement(ProjectService, projectHandlers(projects(clock, ids))),
-    implement(TaskService, taskHandlers(tasks(clock, ids, waiting), listings, config.appUrl)),
+    implement(TaskService, taskHandlers(tasks(clock, ids, waiting, config.deletedTaskDays > 0), listings, config.appUrl)),
     implement(SkillService, skillHandlers),
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),

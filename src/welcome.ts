@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Where the first start's words go. */
@@ -14,7 +14,11 @@ export interface Screen {
  */
 export async function welcome(screen: Screen, { baseUrl, dataDir, key }: { readonly baseUrl: string; readonly dataDir: string; readonly key: string }): Promise<void> {
   const path = join(dataDir, "first-key");
-  if (!screen.isTTY) await writeFile(path, `${key}\n`, { mode: 0o600, flag: "wx" });
+  if (!screen.isTTY) {
+    // One that an earlier database left opens nothing here.
+    await rm(path, { force: true });
+    await writeFile(path, `${key}\n`, { mode: 0o600, flag: "wx" });
+  }
   const shown = screen.isTTY ? key : `$(cat '${path.replaceAll("'", `'\\''`)}')`;
   screen.write(`
 Welcome. This is the first start: a team, its owner and an API key were made.

@@ -24,6 +24,12 @@ export function eventRows({ db }: Session): EventRows {
     async erase(taskId) {
       await db.$executeRaw(sql`DELETE FROM task_event WHERE task_id = ${taskId}`);
     },
+    async eraseDeleted(before, max) {
+      const found = await db.$queryRaw<{ readonly id: string }[]>(sql`
+        SELECT id FROM task WHERE deleted_at < ${before} AND EXISTS (SELECT 1 FROM task_event WHERE task_id = task.id) LIMIT ${max}`);
+      if (found.length > 0) await db.$executeRaw(sql`DELETE FROM task_event WHERE task_id IN (${join(found.map(({ id }) => id))})`);
+      return found.length;
+    },
   };
 }
 

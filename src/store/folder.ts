@@ -12,7 +12,7 @@ import { type FileLock, lockFile } from "./sqlite-adapter.ts";
  * @throws Failure `precondition` when another process holds the folder.
  */
 export async function holdFolder(dataDir: string): Promise<FileLock> {
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   try {
     return await lockFile(join(dataDir, "lock.db"));
   } catch (thrown) {

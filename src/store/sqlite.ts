@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Clock } from "../core/clock.ts";
 import { PrismaClient } from "../gen/prisma/sqlite/client.ts";
 import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
 import { memoryCounters } from "./counter.ts";
@@ -25,7 +26,7 @@ export async function openSqlite({ databaseUrl, clock, traced }: BackendOptions)
   // Processes that start at once go one after the other; the lock ends with its process.
   const { release } = await whileBusy(() => lockFile(`${path}-start`), clock, startPatienceMs);
   try {
-    await prepareFile(path);
+    await prepareFile(path, clock);
     const writer = new PrismaClient({ adapter: traced(writerFactory(path, clock, patienceMs)), ...clientOptions });
     const reader = new PrismaClient({ adapter: traced(readerFactory(path)), ...clientOptions });
     await Promise.all([writer.$connect(), reader.$connect()]);
@@ -37,10 +38,11 @@ export async function openSqlite({ databaseUrl, clock, traced }: BackendOptions)
 }
 
 /** Under the lock: the journal's mode, which stays with the file, and the migrations. */
-async function prepareFile(path: string): Promise<void> {
+async function prepareFile(path: string, clock: Clock): Promise<void> {
   const connection = await connectSqlite(path, "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;");
   try {
-    await connection.executeScript("BEGIN IMMEDIATE");
+    // A server that runs already writes without asking for that lock.
+    await whileBusy(() => connection.executeScript("BEGIN IMMEDIATE"), clock, startPatienceMs);
     await migrate("sqlite", {
       query: async (sql) => (await connection.queryRaw({ sql, args: [], argTypes: [] })).rows,
       script: (sql) => connection.executeScript(sql),

@@ -187,11 +187,10 @@ describeOnEach("task.sendMessage", (database) => {
   test("a task at rest does not run again while the queue is full", async () => {
     const { store } = rig.service;
     const { id } = await rig.reach(await rig.finished(), "stopped");
-    const full = tasks(systemClock, systemIds, {
-      enter() {
-        throw new Failure("exhausted", "full");
-      },
-    });
+    const enter = () => {
+      throw new Failure("exhausted", "full");
+    };
+    const full = tasks(systemClock, systemIds, { enter }, false);
     const caller = { ...rig.ann, role: "owner", locale: "en", credential: { kind: "key", keyKind: "general", id: rig.ann.keyId } } as const;
     const input = { texts: ["hi"], references: [] };
     await expect(store.change((tx) => full.send(tx, caller, id, input, undefined))).rejects.toMatchObject({ reason: "exhausted" });

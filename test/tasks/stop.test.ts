@@ -97,7 +97,7 @@ describe("the time of a stop", () => {
     const clock = movableClock();
     await using opened = await openTestStore("sqlite", { clock });
     const { store } = opened;
-    const { create, stop, send } = tasks(clock, systemIds, { enter: () => undefined });
+    const { create, stop, send } = tasks(clock, systemIds, { enter: () => undefined }, false);
     const { id } = await store.change((tx) => create(tx, caller, wanted));
     await store.change((tx) => stop(tx, caller, id));
     // Four events on a clock that stood still: the last one is 4 ms ahead of the request.

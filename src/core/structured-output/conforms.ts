@@ -48,11 +48,14 @@ function compiled(schema: JsonObject): Validator {
     logger: false,
     code: { optimize: false },
   });
-  const recall = rememberReferences(ajv, schema);
+  const answers = rememberReferences(ajv, schema);
   const validate = ajv.compile(schema);
   return (value) => {
-    recall.clear();
-    return validate(value);
+    try {
+      return validate(value);
+    } finally {
+      answers.clear();
+    }
   };
 }
 

@@ -75,4 +75,6 @@ export interface EventRows {
   list(taskId: string, window: EventWindow): Promise<readonly TaskEvent[]>;
   /** Erases all events of a task. */
   erase(taskId: string): Promise<void>;
+  /** Erases the events of up to `max` tasks that were deleted before then; answers of how many. */
+  eraseDeleted(before: number, max: number): Promise<number>;
 }

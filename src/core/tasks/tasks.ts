@@ -41,7 +41,8 @@ export interface Tasks {
 /** The most milliseconds for which an answer is held until its events lie in the past. */
 const settleMs = 50;
 
-export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">): Tasks {
+/** @param keepsEvents the events of a team's deleted tasks stay for a while, for its exports only (contract/decisions.md 14). */
+export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">, keepsEvents: boolean): Tasks {
   async function locked(tx: Tx, caller: Caller, id: string): Promise<TaskView> {
     const task = await tx.tasks.lock(caller, id);
     if (!task) throw absent("task");
@@ -95,13 +96,14 @@ export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">): 
 
     async remove(tx, caller, id) {
       const task = await locked(tx, caller, id);
+      const personal = caller.role === null;
       if (task.type === "agent_subtask") throw new Failure("precondition", "a task of an agent cannot be deleted");
       if (task.status === "running") throw new Failure("precondition", "the task is running: stop it first");
       // What waited waits no longer; a failed one keeps its status for the exports.
       if (task.status === "waiting") await advance(tx, id, { status: "stopped" });
-      await tx.events.erase(id);
+      if (personal || !keepsEvents) await tx.events.erase(id);
       await tx.replays.forget(id);
-      await tx.tasks.bury(id, clock.now(), caller.role === null);
+      await tx.tasks.bury(id, clock.now(), personal);
       tx.audit.note({ subject: id });
     },
 

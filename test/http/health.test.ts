@@ -1,0 +1,160 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
+import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
+import { services } from "../../src/services.ts";
+import { openTestStore, postgresTemplate } from "../support/database.ts";
+import { openService, type Service } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
+import { clientOf, rpcWires } from "../support/wires.ts";
+
+const everyService = ["", ...services.map(({ typeName }) => typeName)];
+
+async function probe(url: string): Promise<string> {
+  const reply = await fetch(url);
+  return `${reply.status} ${(await reply.text()).trim()}`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  await new Promise((closed) => server.close(closed));
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return address.port;
+}
+
+/** A service whose store answers as told, beside what it really does. */
+async function serviceOver(ping: () => Promise<void>, options: Parameters<typeof openService>[0] = {}): Promise<Service & AsyncDisposable> {
+  const stack = new AsyncDisposableStack();
+  const database = stack.use(await openTestStore("sqlite"));
+  const service = stack.use(await openService({ idle: true, over: { store: { ...database.store, ping }, url: database.url }, ...options }));
+  return { ...service, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+describe.each(rpcWires)("grpc.health.v1 over %s", (wire) => {
+  test("knows every service, and the whole, without a credential", async () => {
+    await using service = await openService({ idle: true });
+    const health = clientOf(Health, wire, service.url, {});
+    for (const name of everyService) expect([name, (await health.check({ service: name })).status]).toEqual([name, Status.SERVING]);
+    const { statuses } = await health.list({});
+    expect(Object.keys(statuses).toSorted()).toEqual(everyService.toSorted());
+    expect(new Set(Object.values(statuses).map(({ status }) => status))).toEqual(new Set([Status.SERVING]));
+  });
+
+  test("does not find what it does not serve", async () => {
+    await using service = await openService({ idle: true });
+    const error = ConnectError.from(
+      await clientOf(Health, wire, service.url, {})
+        .check({ service: "no.such.Service" })
+        .catch((thrown: unknown) => thrown),
+    );
+    expect(error.code).toBe(Code.NotFound);
+  });
+
+  test.each([
+    ["", [Status.SERVING, Status.NOT_SERVING]],
+    [ProjectService.typeName, [Status.SERVING, Status.NOT_SERVING]],
+    ["no.such.Service", [Status.SERVICE_UNKNOWN]],
+  ])("tells who watches %j when the drain begins, and ends there", async (name, statuses) => {
+    await using service = await openService({ idle: true });
+    const seen: Status[] = [];
+    let drained: Promise<void> | undefined;
+    for await (const { status } of clientOf(Health, wire, service.url, {}).watch({ service: name })) {
+      seen.push(status);
+      drained ??= service.drain();
+    }
+    await drained;
+    expect(seen).toEqual(statuses);
+  });
+
+  test("says so when the store does not answer", async () => {
+    await using service = await serviceOver(() => Promise.reject(new Error("gone")));
+    const health = clientOf(Health, wire, service.url, {});
+    expect((await health.check({})).status).toBe(Status.NOT_SERVING);
+    const enough = new AbortController();
+    const watch = health.watch({}, { signal: enough.signal })[Symbol.asyncIterator]();
+    expect((await watch.next()).value).toMatchObject({ status: Status.NOT_SERVING });
+    enough.abort();
+  });
+});
+
+describe("the probes", () => {
+  test("say that the process lives and takes calls", async () => {
+    await using service = await openService({ idle: true });
+    expect(await probe(`${service.url}/livez`)).toBe("200 ok");
+    expect(await probe(`${service.url}/readyz`)).toBe("200 ready");
+  });
+
+  test("say that it lives but takes no calls when the store fails", async () => {
+    await using service = await serviceOver(() => Promise.reject(new Error("gone")));
+    expect(await probe(`${service.url}/livez`)).toBe("200 ok");
+    expect(await probe(`${service.url}/readyz`)).toBe("503 not ready");
+  });
+
+  test("say so after two seconds when the store is silent", async () => {
+    const clock = stillClock();
+    const asked = Promise.withResolvers<void>();
+    const silent = () => {
+      asked.resolve();
+      return new Promise<void>(() => undefined);
+    };
+    await using service = await serviceOver(silent, { clock });
+    const ready = probe(`${service.url}/readyz`);
+    await asked.promise;
+    await clock.advance(2000);
+    expect(await ready).toBe("503 not ready");
+    expect(await probe(`${service.url}/livez`)).toBe("200 ok");
+  });
+
+  test("are on no other port unless ADMIN_PORT is set", async () => {
+    const port = await freePort();
+    await using service = await openService({ idle: true });
+    expect(await probe(`${service.url}/livez`)).toBe("200 ok");
+    await expect(probe(`http://127.0.0.1:${port}/livez`)).rejects.toThrow();
+  });
+
+  test("on ADMIN_PORT stand alone, and tell of the drain until it is over", async () => {
+    const port = await freePort();
+    const admin = `http://127.0.0.1:${port}`;
+    await using database = await openTestStore("sqlite");
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const list = async () => {
+      asked.resolve();
+      await answer.promise;
+      return [];
+    };
+    const store = { ...database.store, projects: { ...database.store.projects, list } };
+    await using service = await openService({
+      idle: true,
+      over: { store, url: database.url },
+      env: { ADMIN_PORT: String(port), DRAIN_SECONDS: "60" },
+    });
+    const ann = await service.person();
+    expect([await probe(`${admin}/livez`), await probe(`${admin}/readyz`)]).toEqual(["200 ok", "200 ready"]);
+    expect((await fetch(`${admin}/v2/project.list`, { method: "POST", headers: { "x-service-api-key": ann.key } })).status).toBe(404);
+
+    const held = ann.v2("project.list");
+    await asked.promise;
+    const drained = service.drain();
+    expect([await probe(`${admin}/livez`), await probe(`${admin}/readyz`)]).toEqual(["200 ok", "503 not ready"]);
+    answer.resolve();
+    expect((await held).status).toBe(200);
+    await drained;
+    await expect(probe(`${admin}/livez`)).rejects.toThrow();
+  });
+});
+
+describe.skipIf(postgresTemplate === undefined)("a worker", () => {
+  test("has probes and health, and takes no calls", async () => {
+    await using service = await openService({ database: "postgresql", env: { ROLE: "worker" } });
+    const ann = await service.person();
+    expect([await probe(`${service.url}/livez`), await probe(`${service.url}/readyz`)]).toEqual(["200 ok", "200 ready"]);
+    expect(Object.keys((await clientOf(Health, "grpc", service.url, {}).list({})).statuses)).toEqual([""]);
+    expect((await fetch(`${service.url}/v2/project.list`, { method: "POST", headers: { "x-service-api-key": ann.key } })).status).toBe(404);
+    await expect(ann.client(ProjectService, "grpc").listProjects({})).rejects.toMatchObject({ code: Code.Unimplemented });
+  });
+});
