@@ -44,8 +44,11 @@ export function repetitions(thrown: unknown): number {
 /** True for SQLite's lock in another process's hands. */
 export const isBusy = (thrown: unknown): boolean => marksOf(thrown).some((mark) => busy.has(mark));
 
-/** True for what Prisma throws; a pool's own errors, for instance, are plain ones. */
+/** True for what Prisma or an adapter of its says itself. */
 const byPrisma = (thrown: unknown): boolean => thrown instanceof Error && /^(PrismaClient|DriverAdapterError)/.test(thrown.name);
+
+/** True for what came through Prisma: a driver's plain error, of a connection that broke, is only marked on its way. */
+const throughPrisma = (thrown: unknown): boolean => byPrisma(thrown) || (thrown instanceof Error && "clientVersion" in thrown);
 
 /**
  * What leaves the store: refusals, and a caller's mistakes and errors, as they are;
@@ -56,7 +59,7 @@ const byPrisma = (thrown: unknown): boolean => thrown instanceof Error && /^(Pri
  */
 export function driverFailure(thrown: unknown, ofCaller?: unknown): unknown {
   if (thrown instanceof Failure || thrown instanceof Misuse) return thrown;
-  if (thrown === ofCaller && !byPrisma(thrown)) return thrown;
+  if (thrown === ofCaller && !throughPrisma(thrown)) return thrown;
   const marks = marksOf(thrown);
   const unavailable = marks.some((mark) => away.has(mark) || conflicts.has(mark) || busy.has(mark) || awayState.test(String(mark)));
   if (unavailable || !byPrisma(thrown)) {

@@ -142,6 +142,7 @@ TABLE task
   queued_at bigint NOT NULL
   deleted_at bigint
   CONSTRAINT task_pkey PRIMARY KEY (id)
+  CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
   CREATE UNIQUE INDEX task_pkey ON public.task USING btree (id)
   CREATE INDEX task_project_id_created_at_id_idx ON public.task USING btree (project_id, created_at, id)
   CREATE INDEX task_running ON public.task USING btree (status, node_id, queued_at) WHERE (status = 'running'::text)

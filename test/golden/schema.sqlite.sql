@@ -137,6 +137,7 @@ CREATE TABLE "task" (
     "queued_at" BIGINT NOT NULL,
     "deleted_at" BIGINT
 )
+CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE INDEX "task_project_id_created_at_id_idx" ON "task"("project_id", "created_at", "id")
 CREATE INDEX "task_running" ON "task"("status", "node_id", "queued_at") WHERE status = 'running'
 CREATE INDEX "task_space_id_account_id_created_at_id_idx" ON "task"("space_id", "account_id", "created_at", "id")

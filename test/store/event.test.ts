@@ -46,6 +46,26 @@ describeOnEach("events", (kind) => {
     expect(await store.events.list(stays.id, { order: "asc", limit: 9, verbose: true })).toHaveLength(1);
   });
 
+  test("the events of deleted tasks go once their time has come, some tasks at a time", async () => {
+    const { store } = suite;
+    const tasks = await Promise.all([1000, 2000, 3000].map(() => putTask(store, {}, [userMessage()])));
+    const living = await putTask(store, {}, [userMessage()]);
+    await store.change(async (tx) => {
+      for (const [n, { id }] of tasks.entries()) await tx.tasks.bury(id, 1000 * (n + 1), false);
+    });
+    const left = async () => {
+      const pages = [...tasks, living].map(({ id }) => store.events.list(id, { order: "asc", limit: 9, verbose: true }));
+      return (await Promise.all(pages)).map((page) => page.length);
+    };
+    const erase = (before: number, max: number) => store.change((tx) => tx.events.eraseDeleted(before, max));
+    expect(await erase(1000, 9)).toBe(0);
+    expect(await erase(3000, 1)).toBe(1);
+    expect((await left()).reduce((sum, n) => sum + n, 0)).toBe(3);
+    expect(await erase(3000, 9)).toBe(1);
+    expect(await left()).toEqual([0, 0, 1, 1]);
+    expect(await erase(3000, 9)).toBe(0);
+  });
+
   test("many are written at once", async () => {
     const { store } = suite;
     const { id } = await putTask(

@@ -1,4 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { systemRandom } from "../../src/core/ids.ts";
+import { openStore } from "../../src/store/open.ts";
 import { databaseUrl, openTestStore, postgresTemplate, rowsIn } from "../support/database.ts";
 
 describe.skipIf(postgresTemplate === undefined)("PostgreSQL", () => {
@@ -23,16 +26,24 @@ describe.skipIf(postgresTemplate === undefined)("PostgreSQL", () => {
     expect(log).toHaveBeenCalled();
   });
 
-  test("settings of the session that the URL carries stay, and ours are added", async () => {
+  test("a URL that carries settings of the session keeps them, and reads still cannot write", async () => {
     await using plain = await databaseUrl("postgresql");
     const url = new URL(plain.url);
-    url.searchParams.set("options", "-c statement_timeout=54321");
-    const { openStore } = await import("../../src/store/open.ts");
-    const { systemClock } = await import("../../src/core/clock.ts");
-    const { systemRandom } = await import("../../src/core/ids.ts");
+    url.searchParams.set("options", "-c lock_timeout=1");
     const store = await openStore({ databaseUrl: url.href, clock: systemClock, random: systemRandom });
     await store.change((tx) => tx.settings.put("k", "v"));
     await expect(store.settings.put("k", "w")).rejects.toMatchObject({ reason: "internal" });
+    const written = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const holds = store.change(async (tx) => {
+      await tx.settings.put("k", "w");
+      written.resolve();
+      await held.promise;
+    });
+    await written.promise;
+    await expect(store.change((tx) => tx.settings.put("k", "x"))).rejects.toMatchObject({ reason: "unavailable" });
+    held.resolve();
+    await holds;
     await store.close();
   });
 });

@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
-import { describeOnEach, openTestStore } from "../support/database.ts";
+import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
 import { sampleReplay } from "./samples.ts";
 
 const answer = Uint8Array.from([0, 1, 127, 128, 255]);
 
 describeOnEach("replays", (kind) => {
+  const suite = storeOfSuite(kind);
+
   test("a key is claimed once; the answer is kept to the byte", async () => {
-    await using database = await openTestStore(kind);
-    const { store } = database;
+    const { store } = suite;
     const key = sampleReplay();
     await store.change(async (tx) => {
       expect(await tx.replays.claim(key, "hash", 1)).toBe(true);
@@ -20,8 +21,7 @@ describeOnEach("replays", (kind) => {
   });
 
   test("an answer with a secret is kept without its body", async () => {
-    await using database = await openTestStore(kind);
-    const { store } = database;
+    const { store } = suite;
     const key = sampleReplay();
     await store.change(async (tx) => {
       await tx.replays.claim(key, "hash", 1);
@@ -31,8 +31,7 @@ describeOnEach("replays", (kind) => {
   });
 
   test.each(["accountId", "spaceId", "clientId", "operation", "key"] as const)("another %s is another call", async (member) => {
-    await using database = await openTestStore(kind);
-    const { store } = database;
+    const { store } = suite;
     const key = sampleReplay();
     const other = { ...key, [member]: "other" };
     expect(await store.change((tx) => tx.replays.claim(key, "hash", 1))).toBe(true);
@@ -41,8 +40,7 @@ describeOnEach("replays", (kind) => {
   });
 
   test("the losers of a race wait for the winner, and find its answer", async () => {
-    await using database = await openTestStore(kind);
-    const { store } = database;
+    const { store } = suite;
     const key = sampleReplay();
     const call = (subject: string) =>
       store.change(async (tx) => {
@@ -57,8 +55,7 @@ describeOnEach("replays", (kind) => {
   });
 
   test("a claim whose change failed is free for the next", async () => {
-    await using database = await openTestStore(kind);
-    const { store } = database;
+    const { store } = suite;
     const key = sampleReplay();
     const claimed = Promise.withResolvers<void>();
     const failing = store.change(async (tx) => {

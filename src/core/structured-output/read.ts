@@ -38,7 +38,7 @@ function readNode(reading: Reading, schema: Json, path: string): Node {
   if (!isObject(schema)) throw fault(path, rules.schema);
   checkKeywords(schema, path);
   const node = readKind(reading, schema, path);
-  const definitions = readNamed(reading, schema["$defs"], `${path}.$defs`);
+  const definitions = readNamed(reading, schema["$defs"], path, ".$defs");
   // Elsewhere they are sound, but no reference leads to them.
   if (path === "") for (const [name, definition] of definitions) reading.definitions.set(name, definition);
   return node;
@@ -76,7 +76,7 @@ function readTyped(reading: Reading, schema: JsonObject, path: string): Node {
   checkObject(schema, types, path);
   if (types.includes("array") && schema["items"] === undefined) throw fault(path, rules.items);
   const entries = entriesOf(schema, types, path);
-  const properties = readNamed(reading, schema["properties"], path);
+  const properties = readNamed(reading, schema["properties"], path, "");
   const items = schema["items"] === undefined ? undefined : readNode(reading, schema["items"], `${path}.items`);
   if (entries) return keep(reading, { kind: "enum", path, entries });
   const branches = types.map((type) => keep(reading, nodeOf(type, path, properties, items)));
@@ -92,11 +92,11 @@ function nodeOf(type: TypeName, path: string, properties: ReadonlyMap<string, No
 }
 
 /** The members of `properties` or `$defs`. `__proto__` is refused: what carries values on takes it for something else. */
-function readNamed(reading: Reading, members: Json | undefined, path: string): ReadonlyMap<string, Node> {
+function readNamed(reading: Reading, members: Json | undefined, path: string, within: string): ReadonlyMap<string, Node> {
   if (members !== undefined && !isObject(members)) throw fault(path, rules.schema);
   const named = new Map<string, Node>();
   for (const [name, schema] of Object.entries(members ?? {})) {
-    const place = `${path}.${shortened(name)}`;
+    const place = `${path}${within}.${shortened(name)}`;
     if (name === "__proto__") throw fault(place, rules.schema);
     named.set(name, readNode(reading, schema, place));
   }

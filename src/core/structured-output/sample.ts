@@ -17,7 +17,7 @@ interface Sampling {
 /**
  * A value that conforms to the schema, made from a text: what the offline agent extracts. What the text labels (`total: 7`)
  * goes to properties of that name; other strings are its sentences, other numbers its numbers. An enum is its first entry,
- * arrays have one or two items, what may be null is not, and recursion ends below the fifth level or where the value gets
+ * arrays have one or two items, what may be null is not, and recursion ends beyond the fifth level or where the value gets
  * too long. The same input gives the same value. The schema must be one that `checkSchema` accepts.
  */
 export function sampleValue(schema: JsonObject, text: string): JsonObject {
@@ -62,7 +62,7 @@ function sampleArray(sampling: Sampling, node: ArrayNode, name: string, level: n
   return Array.from({ length: count }, () => sample(sampling, items, name, level + 1));
 }
 
-/** The first branch that says something: any but null, below the fifth level only a scalar. */
+/** The first branch that says something: any but null, beyond the fifth level only a scalar. */
 function sampleUnion(sampling: Sampling, node: UnionNode, name: string, level: number): Json {
   const says = ({ kind }: Node) => level <= levelsMax || kind === "scalar" || kind === "enum";
   const branch = node.branches.find((branch) => says(branch) && !(branch.kind === "scalar" && branch.type === "null"));

@@ -3,7 +3,7 @@ const phraseLengthMax = 80;
 const labelsMax = 100;
 
 const numeral = /(?<![\p{L}\p{N}.-])-?\d{1,15}(?:\.\d{1,6})?/gu;
-const labelled = /(?<![\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_ ]{0,39}) {0,3}[:=] {0,3}([^\s,;:=][^\n,;]{0,79})/gu;
+const labelled = /(?<![\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_ ]{0,39}) {0,3}[:=] {0,3}([^\s,;:=](?:[^\n,;.!?]|[.!?](?!\s|$)){0,79})/gu;
 
 /** What a text offers to somebody who fills in a form, asked by the names of its fields. */
 export interface Wording {
@@ -30,7 +30,7 @@ export function wordingOf(text: string): Wording {
   const number = inTurn(numbersIn(start));
   return {
     phrase: (name) => shortened(said(name) ?? phrase() ?? name),
-    number: (name) => numbersIn(said(name) ?? "")[0] ?? number() ?? words.split(" ").length,
+    number: (name) => numbersIn(said(name) ?? "")[0] ?? number() ?? words.split(" ").filter(Boolean).length,
     truth(name) {
       const answer = said(name);
       return answer === undefined ? ` ${words} `.includes(` ${wordsOf(name)} `) : /^(?:yes|true|on)\b/i.test(answer);
@@ -40,10 +40,7 @@ export function wordingOf(text: string): Wording {
 
 /** What stands behind a label whose last words are the name. */
 function labelsOf(text: string): (name: string) => string | undefined {
-  const labels = [...text.matchAll(labelled).take(labelsMax)].map(([, label = "", said = ""]) => ({
-    label: ` ${wordsOf(label)}`,
-    said: said.split(/[.!?](?:\s|$)/)[0],
-  }));
+  const labels = [...text.matchAll(labelled).take(labelsMax)].map(([, label = "", said = ""]) => ({ label: ` ${wordsOf(label)}`, said }));
   return (name) => {
     const ending = ` ${wordsOf(name)}`;
     return labels.find(({ label }) => label.endsWith(ending))?.said;

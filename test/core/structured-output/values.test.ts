@@ -16,7 +16,7 @@ test("every schema of the subset is accepted", () => {
     fc.property(acceptedSchemas, (schema) => {
       expect(refusalOf(schema)).toBeUndefined();
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
@@ -31,7 +31,7 @@ test("zero value and sample of every accepted schema conform to it", () => {
       expect([conforms(schema, zero), conforms(schema, sample)]).toEqual([true, true]);
       expect(sampleValue(structuredClone(schema), text)).toEqual(sample);
     }),
-    { numRuns: 400 },
+    { numRuns: 150 },
   );
 });
 
@@ -52,7 +52,7 @@ test("values conform exactly when the judge says so", () => {
       seen[`${verdict}`] += 1;
       expect(verdict).toBe(judgeOf(schema)(value));
     }),
-    { numRuns: 400 },
+    { numRuns: 150 },
   );
-  expect(Math.min(seen.true, seen.false)).toBeGreaterThan(40);
+  expect(Math.min(seen.true, seen.false)).toBeGreaterThan(10);
 });

@@ -226,6 +226,9 @@ CREATE INDEX "task_project_id_created_at_id_idx" ON "task"("project_id", "create
 CREATE INDEX "task_running" ON "task"("status", "node_id", "queued_at") WHERE (status = 'running');
 
 -- CreateIndex
+CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE (deleted_at IS NOT NULL);
+
+-- CreateIndex
 CREATE INDEX "audit_event_space_id_at_id_idx" ON "audit_event"("space_id", "at", "id");
 
 -- CreateIndex

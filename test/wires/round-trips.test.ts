@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { type Clock, systemClock } from "../../src/core/clock.ts";
+import { type DatabaseKind, databaseKinds, postgresTemplate } from "../support/database.ts";
+import { expectGolden } from "../support/golden.ts";
+import { openService } from "../support/service.ts";
+import { built } from "./built.ts";
+
+/** Nobody who sleeps for long wakes up, so that no chore comes between. */
+const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms < 1000 ? ms : 2 ** 31 - 1, signal) };
+
+/** The statements of one successful v2 call of each built operation, the second of its kind. */
+async function countsOn(database: DatabaseKind): Promise<Map<string, number>> {
+  await using service = await openService({ database, idle: true, clock });
+  const counts = new Map<string, number>();
+  for (const [name, prepare] of Object.entries(built)) {
+    const person = await service.person();
+    for (let round = 0; round < 2; round++) {
+      const body = await prepare(person);
+      const before = service.statements.length;
+      const reply = await person.v2(name, body);
+      expect(`${name} ${JSON.stringify(reply.body.error ?? "ok")}`).toBe(`${name} "ok"`);
+      counts.set(name, service.statements.length - before);
+    }
+  }
+  return counts;
+}
+
+test.skipIf(postgresTemplate === undefined)(
+  "a call costs the database as many statements as the golden file says, BEGIN and COMMIT among them",
+  async () => {
+    const [sqlite, postgresql] = await Promise.all(databaseKinds.map(countsOn));
+    const lines = Object.keys(built).map((name) => `${name.padEnd(20)} ${sqlite?.get(name)}  ${postgresql?.get(name)}`);
+    expectGolden("round-trips.txt", `${["operation            sqlite  postgresql", ...lines].join("\n")}\n`);
+  },
+);
