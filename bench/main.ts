@@ -25,7 +25,10 @@ async function detail(server: Measured, create: string, read: string): Promise<C
 const busy = { RUN_CONCURRENCY: "1", QUEUE_DEPTH: "1000000" };
 const endless = { message: { content: "[[forever]]" } };
 
-const createCase = (server: Measured, path: string): Case => ({ pid: server.pid, call: async () => void (await server.post(path, endless)) });
+const createCase = (server: Measured, path: string): Case => ({
+  pid: server.pid,
+  call: async () => void (await server.post(path, endless)),
+});
 
 /** One task from its creation until it reads `stopped`. */
 function runCase(server: Measured): Case {
@@ -73,7 +76,10 @@ async function measure({ name, concurrency, env = {}, ours, floor }: Figure): Pr
   for (let round = 0; round < rounds; round += 1) {
     const first = round % 2 === 0 ? "ours" : "floor";
     const second = first === "ours" ? "floor" : "ours";
-    const samples = { [first]: await sample(cases[first], concurrency, roundMs), [second]: await sample(cases[second], concurrency, roundMs) };
+    const samples = {
+      [first]: await sample(cases[first], concurrency, roundMs),
+      [second]: await sample(cases[second], concurrency, roundMs),
+    };
     results.push({ ours: samples["ours"] as Sample, floor: samples["floor"] as Sample }); // both were just measured
   }
   report(name, results);

@@ -35,7 +35,11 @@ export async function sample({ pid, call }: Case, concurrency: number, ms: numbe
 
 const at = (sorted: readonly number[], part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 
-export const median = (values: readonly number[]): number => at(values.toSorted((a, b) => a - b), 0.5);
+export const median = (values: readonly number[]): number =>
+  at(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  );
 
 /** Milliseconds of CPU that a process has used, from /proc (Linux). */
 function cpuOf(pid: number): number {

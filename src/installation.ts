@@ -28,7 +28,11 @@ export interface Installation {
  * @param first runs in a change while other processes that start wait, before anything else is written.
  * @throws ConfigError when the database was begun under another encryption key.
  */
-export async function openInstallation(config: Config, { clock, random, log }: Surroundings, first: (tx: Tx) => Promise<void>): Promise<Installation> {
+export async function openInstallation(
+  config: Config,
+  { clock, random, log }: Surroundings,
+  first: (tx: Tx) => Promise<void>,
+): Promise<Installation> {
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const cipher = cipherFrom(await encryptionKey(config, random), random);
   const prepare = (store: Store) =>
@@ -45,5 +49,6 @@ const checkName = "encryption-key-check";
 async function checkKey(tx: Tx, cipher: Cipher): Promise<void> {
   const known = await tx.settings.get(checkName);
   if (known === null) await tx.settings.put(checkName, cipher.check);
-  else if (known !== cipher.check) throw new ConfigError([{ variable: "ENCRYPTION_KEY", text: "ENCRYPTION_KEY is not the key that this database was begun with" }]);
+  else if (known !== cipher.check)
+    throw new ConfigError([{ variable: "ENCRYPTION_KEY", text: "ENCRYPTION_KEY is not the key that this database was begun with" }]);
 }

@@ -94,7 +94,11 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
 const agents: Readonly<Record<Config["agentProfiles"][string], Agent>> = { offline: offlineAgent };
 
 /** Runs tasks in this process; the answer gives them back. */
-async function startWork(config: Config, store: Store, { clock, ids, log }: Pick<Surroundings, "clock" | "ids" | "log">): Promise<() => Promise<void>> {
+async function startWork(
+  config: Config,
+  store: Store,
+  { clock, ids, log }: Pick<Surroundings, "clock" | "ids" | "log">,
+): Promise<() => Promise<void>> {
   const agentFor = (profile: string): Agent => agents[config.agentProfiles[profile] ?? "offline"];
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const runs = startRuns({ store, clock, log, lease, concurrency: config.runConcurrency, agentFor });

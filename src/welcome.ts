@@ -12,7 +12,10 @@ export interface Screen {
  * key is shown on a terminal only; elsewhere it goes to a file of mode 0600, whose
  * path is shown (contract/decisions.md 22).
  */
-export async function welcome(screen: Screen, { baseUrl, dataDir, key }: { readonly baseUrl: string; readonly dataDir: string; readonly key: string }): Promise<void> {
+export async function welcome(
+  screen: Screen,
+  { baseUrl, dataDir, key }: { readonly baseUrl: string; readonly dataDir: string; readonly key: string },
+): Promise<void> {
   const path = join(dataDir, "first-key");
   if (!screen.isTTY) {
     // One that an earlier database left opens nothing here.

@@ -49,11 +49,37 @@ describe("the operation table", () => {
   test.each([
     { why: "no facts at all", facts: null, gap: "who may call is not stated" },
     { why: "no access", facts: { ...sound, who: { case: undefined } }, gap: "who may call is not stated" },
-    { why: "no rate class", facts: { ...sound, rateClass: Operation_RateClass.RATE_CLASS_UNSPECIFIED }, gap: "the rate class is not stated" },
-    { why: "access for nobody", facts: { ...sound, who: { case: "access" as const, value: { ...access, credentials: [] } } }, gap: "no credential" },
-    { why: "an unknown scope", facts: { ...sound, who: { case: "access" as const, value: { ...access, credentials: [Access_Credential.OAUTH], anyScope: ["all"] } } }, gap: "unknown scope all" },
-    { why: "scopes without tokens", facts: { ...sound, who: { case: "access" as const, value: { ...access, anyScope: ["create_task"] } } }, gap: "scopes without OAUTH" },
-    { why: "roles without general keys", facts: { ...sound, who: { case: "access" as const, value: { ...access, credentials: [Access_Credential.SIEM], keyRoles: [Access_Role.OWNER] } } }, gap: "key roles without API_KEY" },
+    {
+      why: "no rate class",
+      facts: { ...sound, rateClass: Operation_RateClass.RATE_CLASS_UNSPECIFIED },
+      gap: "the rate class is not stated",
+    },
+    {
+      why: "access for nobody",
+      facts: { ...sound, who: { case: "access" as const, value: { ...access, credentials: [] } } },
+      gap: "no credential",
+    },
+    {
+      why: "an unknown scope",
+      facts: {
+        ...sound,
+        who: { case: "access" as const, value: { ...access, credentials: [Access_Credential.OAUTH], anyScope: ["all"] } },
+      },
+      gap: "unknown scope all",
+    },
+    {
+      why: "scopes without tokens",
+      facts: { ...sound, who: { case: "access" as const, value: { ...access, anyScope: ["create_task"] } } },
+      gap: "scopes without OAUTH",
+    },
+    {
+      why: "roles without general keys",
+      facts: {
+        ...sound,
+        who: { case: "access" as const, value: { ...access, credentials: [Access_Credential.SIEM], keyRoles: [Access_Role.OWNER] } },
+      },
+      gap: "key roles without API_KEY",
+    },
     { why: "a name that is not dotted", facts: { ...sound, name: "delete" }, gap: "no dotted name" },
   ])("stops the start on a method with $why", ({ facts, gap }) => {
     expect(() => operationTable([withFacts(facts)])).toThrow(gap);
@@ -65,8 +91,12 @@ describe("the operation table", () => {
 });
 
 function line({ rpc, name, access, rateClass, change, secretAnswer }: Operation): string {
-  const credentials = access === null ? "anonymous" : [...access.credentials].map((value) => Access_CredentialSchema.value[value]?.name).join(",");
+  const credentials =
+    access === null ? "anonymous" : [...access.credentials].map((value) => Access_CredentialSchema.value[value]?.name).join(",");
   const scopes = access && access.anyScope.length > 0 ? ` scopes=${access.anyScope.join("|")}` : "";
-  const roles = access && access.keyRoles.size > 0 ? ` key_roles=${[...access.keyRoles].map((value) => Access_RoleSchema.value[value]?.name).join("|")}` : "";
+  const roles =
+    access && access.keyRoles.size > 0
+      ? ` key_roles=${[...access.keyRoles].map((value) => Access_RoleSchema.value[value]?.name).join("|")}`
+      : "";
   return `${name ?? "-"}  ${change ? "POST" : "GET|POST"}  ${rpc}  ${credentials}${scopes}${roles}  ${rateClass}${secretAnswer ? "  secret" : ""}`;
 }

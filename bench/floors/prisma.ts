@@ -3,11 +3,11 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
+import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { PrismaClient } from "../../src/gen/prisma/sqlite/client.ts";
 import { openStore } from "../../src/store/open.ts";
-import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 
 const { DATA_DIR = ".", PORT = "0" } = process.env;
 const url = `file:${join(DATA_DIR, "floor.db")}`;

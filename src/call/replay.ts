@@ -68,7 +68,9 @@ const contextOf = (key: ReplayKey): string => JSON.stringify([key.accountId, key
 
 /** One hash for one decoded request, whatever wire and member order it came by. */
 function requestHash(schema: DescMessage, message: Message): string {
-  return createHash("sha256").update(stable(toJson(schema, message))).digest("hex");
+  return createHash("sha256")
+    .update(stable(toJson(schema, message)))
+    .digest("hex");
 }
 
 function stable(value: JsonValue): string {

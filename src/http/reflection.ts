@@ -49,10 +49,13 @@ function fileOf(types: Registry, symbol: string): DescFile | undefined {
 }
 
 const extensionFile = (types: Registry, { containingType, extensionNumber }: { containingType: string; extensionNumber: number }) =>
-  [...types].find((type) => type.kind === "extension" && type.extendee.typeName === containingType && type.number === extensionNumber)?.file;
+  [...types].find((type) => type.kind === "extension" && type.extendee.typeName === containingType && type.number === extensionNumber)
+    ?.file;
 
 function extensionNumbers(types: Registry, containingType: string) {
-  const extensionNumber = [...types].flatMap((type) => (type.kind === "extension" && type.extendee.typeName === containingType ? [type.number] : []));
+  const extensionNumber = [...types].flatMap((type) =>
+    type.kind === "extension" && type.extendee.typeName === containingType ? [type.number] : [],
+  );
   return { case: "allExtensionNumbersResponse", value: { baseTypeName: containingType, extensionNumber } } as const;
 }
 

@@ -16,7 +16,10 @@ export interface Words<Word extends string, Value> {
 export function wordsOf<Desc extends DescEnum, Word extends string>(desc: Desc, words: readonly Word[]): Words<Word, EnumShape<Desc>> {
   const pairs = desc.values.map((value) => [getOption(value, word), value.number] as const).filter(([text]) => text !== "");
   const values = new Map<string, number>(pairs);
-  const missing = [...words.filter((text) => !values.has(text)), ...[...values.keys()].filter((text) => !(words as readonly string[]).includes(text))];
+  const missing = [
+    ...words.filter((text) => !values.has(text)),
+    ...[...values.keys()].filter((text) => !(words as readonly string[]).includes(text)),
+  ];
   if (missing.length > 0) throw new Error(`${desc.typeName} and the core differ on: ${missing.join(", ")}`);
   const texts = new Map(pairs.map(([text, number]) => [number, text]));
   return {

@@ -10,7 +10,7 @@ const readme = readFileSync(join(root, "README.md"), "utf8");
 
 /** The first block of code in a language that holds this. */
 function block(language: string, holding: string): string {
-  const blocks = [...readme.matchAll(/^```(\w+)\n([^]*?)^```$/gm)];
+  const blocks = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)];
   return blocks.find(([, name, text]) => name === language && text?.includes(holding))?.[2] ?? "";
 }
 
@@ -23,7 +23,9 @@ async function shell(server: ServerProcess, lines: string): Promise<string> {
 describe("the README", () => {
   test("creates, reads and stops a first task with its lines of curl", async () => {
     await using server = await startServer();
-    const [key = "", create = "", ...rest] = block("sh", "task.create").split("\n").filter((line) => line !== "");
+    const [key = "", create = "", ...rest] = block("sh", "task.create")
+      .split("\n")
+      .filter((line) => line !== "");
     const created = JSON.parse(await shell(server, `${key}\n${create}`));
     expect(created).toMatchObject({ ok: true, task_title: "What is 12 * 4?" });
     for (const line of rest.filter((text) => text.startsWith("curl"))) {

@@ -89,7 +89,7 @@ type Answers = Map<string, Map<Json, boolean>>;
 function remembered(answers: Answers, name: string, value: Json, answer: () => boolean): boolean {
   const known = answers.get(name) ?? new Map<Json, boolean>();
   answers.set(name, known);
-  const result = answer();
+  const result = known.get(value) ?? answer();
   known.set(value, result);
   return result;
 }

@@ -62,6 +62,12 @@ test("__proto__ is refused as a name, and nothing is taken from it", () => {
   expect({}).not.toHaveProperty("x");
 });
 
+test("what every object inherits is none of its properties", () => {
+  const schema = objectOf({ toString: text, constructor: { type: ["string", "null"] } });
+  expect(conforms(schema, {})).toBe(false);
+  expect(conforms(schema, { toString: "", constructor: null })).toBe(true);
+});
+
 test("alternatives of alternatives are compared with a value once each", () => {
   const doubled = (index: number) => ({ anyOf: [refTo(`d${index + 1}`), refTo(`d${index + 1}`)] });
   const schema = { ...objectOf({ x: refTo("d0") }), $defs: many(200, (index) => (index === 199 ? text : doubled(index))) };
