@@ -13,11 +13,17 @@ export type Handler<M extends DescMethod> = (
   message: MessageShape<M["input"]>,
 ) => Promise<MessageInitShape<M["output"]>>;
 
+/** A handler with work before it that has no effect on our state: slow, or not to be done while a transaction is open. */
+export interface Prepared<M extends DescMethod> {
+  readonly prepare: (message: MessageShape<M["input"]>, caller: Caller) => Promise<void> | void;
+  readonly perform: Handler<M>;
+}
+
 /** The handlers of a service by method; one that is missing answers `unimplemented`. */
-export type Handlers<S extends DescService> = { readonly [K in keyof S["method"]]?: Handler<S["method"][K]> };
+export type Handlers<S extends DescService> = { readonly [K in keyof S["method"]]?: Handler<S["method"][K]> | Prepared<S["method"][K]> };
 
 /** A handler with its types forgotten: the call path makes each one's message from its own descriptor. */
-export type AnyHandler = Handler<DescMethod>;
+export type AnyHandler = Handler<DescMethod> | Prepared<DescMethod>;
 
 /** What the installation has built, by RPC name. */
 export type HandlerTable = ReadonlyMap<string, AnyHandler>;

@@ -1,7 +1,7 @@
 import { cors as connectCors, type ServiceImpl } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import cors from "@fastify/cors";
-import { fastify, type FastifyInstance } from "fastify";
+import { type FastifyInstance, fastify } from "fastify";
 import type { Admit } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
 import type { Perform } from "../call/perform.ts";
@@ -70,7 +70,13 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     jsonOptions,
     shutdownSignal: readiness.draining,
     routes(router) {
-      router.service(Health, healthService(readiness, served.map(({ typeName }) => typeName)));
+      router.service(
+        Health,
+        healthService(
+          readiness,
+          served.map(({ typeName }) => typeName),
+        ),
+      );
       if (probesOnly) return;
       connect.routes(router);
       const reflection = reflectionService([...served, Health]);

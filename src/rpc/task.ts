@@ -1,6 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import { Failure, invalid } from "../core/failure.ts";
+import type { JsonObject } from "../core/json.ts";
+import { checkSchema } from "../core/structured-output/schema.ts";
 import type { Listings } from "../core/tasks/listings.ts";
 import type { Task, TaskView } from "../core/tasks/task.ts";
 import type { NewTask, TaskEdit, Tasks } from "../core/tasks/tasks.ts";
@@ -9,7 +11,7 @@ import type { CreateTaskRequest, TaskService, UpdateTaskRequest } from "../gen/p
 import { eventMessage } from "./event.ts";
 import { taskStatus, taskType, visibility } from "./task-words.ts";
 import { seconds } from "./time.ts";
-import { refuseSchema, userInput } from "./user-input.ts";
+import { userInput } from "./user-input.ts";
 
 /**
  * Tasks (contract/v2.md 8.1 to 8.8). `appUrl` is where people open them.
@@ -41,10 +43,9 @@ export function taskHandlers(tasks: Tasks, listings: Listings, appUrl: string): 
   });
 
   return {
-    async createTask(tx, caller, request) {
-      const wanted = newTask(request);
-      refuseSchema(request.structuredOutputSchema);
-      return summary(await tasks.create(tx, caller, wanted));
+    createTask: {
+      prepare: ({ structuredOutputSchema }) => checkOutput(structuredOutputSchema),
+      perform: async (tx, caller, request) => summary(await tasks.create(tx, caller, newTask(request))),
     },
     async getTask(tx, caller, { taskId, afterSeq, waitSeconds }) {
       refuseWaiting(afterSeq, waitSeconds);
@@ -67,13 +68,14 @@ export function taskHandlers(tasks: Tasks, listings: Listings, appUrl: string): 
       await tasks.remove(tx, caller, taskId);
       return { id: taskId, deleted: true };
     },
-    async sendMessage(tx, caller, { taskId, message, agentProfile, structuredOutputSchema, clearConnectors = false }) {
-      if (clearConnectors && (message?.connectors.length ?? 0) > 0)
-        throw invalid("message.connectors", "cannot be given with clear_connectors");
-      const input = userInput(message);
-      refuseSchema(structuredOutputSchema);
-      await tasks.send(tx, caller, taskId, input, agentProfile);
-      return { taskId };
+    sendMessage: {
+      prepare: ({ structuredOutputSchema }) => checkOutput(structuredOutputSchema),
+      async perform(tx, caller, { taskId, message, agentProfile, structuredOutputSchema: outputSchema, clearConnectors = false }) {
+        if (clearConnectors && (message?.connectors.length ?? 0) > 0)
+          throw invalid("message.connectors", "cannot be given with clear_connectors");
+        await tasks.send(tx, caller, taskId, userInput(message), { agentProfile, outputSchema });
+        return { taskId };
+      },
     },
     async listMessages(tx, caller, { taskId, limit = 50, cursor, order, verbose, startEventId, afterSeq, waitSeconds }) {
       refuseWaiting(afterSeq, waitSeconds);
@@ -88,6 +90,11 @@ export function taskHandlers(tasks: Tasks, listings: Listings, appUrl: string): 
       };
     },
   };
+}
+
+/** Reading a hostile schema takes a while: it is done before the transaction (contract/v2.md 9.5). */
+function checkOutput(schema: JsonObject | undefined): void {
+  if (schema !== undefined) checkSchema(schema);
 }
 
 const nextCursor = (next: string | undefined) => (next === undefined ? {} : { nextCursor: next });
@@ -118,6 +125,7 @@ const newTask = (request: CreateTaskRequest): NewTask => ({
   ...(request.locale ? { locale: request.locale } : {}),
   ...(request.agentProfile ? { agentProfile: request.agentProfile } : {}),
   ...(request.title ? { title: request.title } : {}),
+  outputSchema: request.structuredOutputSchema,
 });
 
 function edit({ title, shareVisibility, enableVisibleInTaskList }: UpdateTaskRequest): TaskEdit {

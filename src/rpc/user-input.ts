@@ -1,5 +1,4 @@
 import { Failure, invalid } from "../core/failure.ts";
-import type { JsonObject } from "../core/json.ts";
 import type { UserInput } from "../core/tasks/message.ts";
 import { type ContentPart, ContentPartType, type Message } from "../gen/proto/task/v2/message_pb.ts";
 
@@ -16,11 +15,6 @@ export function userInput(message: Message | undefined): UserInput {
   refuseUnknown("message.force_skills", forceSkills, "is unknown");
   content.forEach(checkPart);
   return { texts: content.map(textOf), references: taskReferences };
-}
-
-/** Structured output is not built yet: a schema is refused rather than passed over. */
-export function refuseSchema(schema: JsonObject | undefined): void {
-  if (schema !== undefined) throw new Failure("unimplemented", "structured_output_schema is not built yet");
 }
 
 /** The one source that a file or voice part has (contract/v2.md 7.3), and the text that a text part has. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 
 /** One thing said in a task, by either side. */
@@ -20,6 +21,8 @@ export interface Turn {
   readonly earlier: readonly Said[];
   /** The messages to answer, oldest first. */
   readonly messages: readonly string[];
+  /** What a value must fit that the agent is to give at its finish; null when none is asked for. */
+  readonly outputSchema: JsonObject | null;
   /** 1 for the first run of this turn, more when an earlier one was lost. */
   readonly claim: number;
   readonly clock: Clock;
@@ -29,7 +32,8 @@ export interface Turn {
 
 /** How a turn ends. */
 export type Outcome =
-  | { readonly kind: "finish"; readonly content: string }
+  /** `output` is the value that `outputSchema` asks for; without one the extraction counts as failed. */
+  | { readonly kind: "finish"; readonly content: string; readonly output?: Json }
   | { readonly kind: "fail"; readonly errorType: string; readonly content: string }
   /** Given up as if this process had died: nothing is written, and a sweep finds the task. */
   | { readonly kind: "abandon" };

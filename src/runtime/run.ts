@@ -2,11 +2,12 @@ import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { Store } from "../core/store.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
-import { fail, finish } from "../core/tasks/lifecycle.ts";
+import { structuredResult } from "../core/structured-output/result.ts";
+import { type Ending, fail, finish } from "../core/tasks/lifecycle.ts";
 import type { Task } from "../core/tasks/task.ts";
-import type { Agent, Outcome } from "./agent.ts";
+import type { Agent, Outcome, Turn } from "./agent.ts";
 import { Lost, type Steps, stepsOf } from "./steps.ts";
-import { openTurn } from "./turn.ts";
+import { type OpenTurn, openTurn } from "./turn.ts";
 
 /** What a run needs. */
 export interface RunParts {
@@ -39,19 +40,19 @@ async function runTurn(task: Task, signal: AbortSignal, parts: RunParts): Promis
   const { turn, written } = await openTurn(parts.store, task, parts.clock, signal);
   const steps = stepsOf(parts.agentFor(task.agentProfile), turn, parts);
   try {
-    return await writeDown(steps, task, written, parts);
+    return await writeDown(steps, { task, turn, written }, parts);
   } finally {
     await steps.close();
   }
 }
 
 /** Writes what an agent does as it does it; the first `written` events of the turn are there already. */
-async function writeDown(steps: Steps, task: Task, written: number, parts: RunParts): Promise<Task | null> {
+async function writeDown(steps: Steps, { task, turn, written }: OpenTurn & { readonly task: Task }, parts: RunParts): Promise<Task | null> {
   let passOver = written;
   let last = task;
   for (;;) {
     const step = await steps.next();
-    if (step.done) return end(last, step.value, parts);
+    if (step.done) return end(last, endingOf(step.value, turn), parts);
     if (passOver > 0) passOver -= step.value.length;
     else last = await append(last, step.value, parts);
   }
@@ -63,13 +64,20 @@ async function append(task: Task, events: readonly NewEvent[], { store, clock }:
   return next;
 }
 
+/** What an outcome writes; null for one that writes nothing. */
+function endingOf(outcome: Outcome, { outputSchema }: Turn): Ending | null {
+  if (outcome.kind === "abandon") return null;
+  if (outcome.kind === "fail") return fail(outcome.errorType, outcome.content);
+  return finish(outcome.content, outputSchema === null ? undefined : structuredResult(outputSchema, outcome.output));
+}
+
 /**
  * Leaves `running`, unless a message came in that the turn has not seen: then what
  * was said stands, and the next turn begins with no `stopped` between.
  */
-async function end(task: Task, outcome: Outcome, { store, clock }: RunParts): Promise<Task | null> {
-  if (outcome.kind === "abandon") return null;
-  const { said, events, set } = outcome.kind === "finish" ? finish(outcome.content) : fail(outcome.errorType, outcome.content);
+async function end(task: Task, ending: Ending | null, { store, clock }: RunParts): Promise<Task | null> {
+  if (ending === null) return null;
+  const { said, events, set } = ending;
   const { id, fence } = task;
   // The events take the milliseconds between the last one and now, so that none is ahead of the next request.
   const ahead = task.lastTimestamp + events.length - clock.now();

@@ -35,6 +35,7 @@ export async function openTurn(store: Tx, task: Task, clock: Clock, signal: Abor
       instruction: await instructionOf(store, task),
       earlier: earlier.flatMap(saidIn).slice(-earlierMax),
       messages: messages.flatMap(saidIn).map(({ content }) => content),
+      outputSchema: task.armed ? await store.tasks.outputSchema(id) : null,
       claim: task.claims,
       clock,
       signal,

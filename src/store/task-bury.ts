@@ -1,10 +1,11 @@
-import type { Task } from "../core/tasks/task.ts";
+import type { Task, TaskChanges } from "../core/tasks/task.ts";
 import { changeOf, type Session } from "./session.ts";
 import { assignments, join, sql } from "./sql.ts";
 import { type TaskRow, taskColumns } from "./task-row.ts";
 
 /** What no tombstone keeps. */
-const blank: Partial<Task> = {
+const blank: TaskChanges & Partial<Task> = {
+  outputSchema: null,
   agentProfile: "",
   locale: "",
   references: [],

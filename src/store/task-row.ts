@@ -32,6 +32,7 @@ export interface TaskRow {
   readonly claims: Whole;
   readonly idle_claims: Whole;
   readonly queued_at: Whole;
+  readonly armed: Truth;
 }
 
 /** The column of each member of a task. */
@@ -65,7 +66,7 @@ const columns = {
   claims: "claims",
   idleClaims: "idle_claims",
   queuedAt: "queued_at",
-} as const satisfies Record<keyof Task, keyof TaskRow>;
+} as const satisfies Record<Exclude<keyof Task, "armed">, keyof TaskRow>;
 
 /**
  * The columns by name, of the table called `of`: a statement that asks for `*` would
@@ -73,12 +74,11 @@ const columns = {
  */
 export const taskColumnNames = (of: "t" | "task"): Sql => names[of];
 
-const listed = (of: string): Sql =>
-  raw(
-    Object.values(columns)
-      .map((column) => `${of}.${column}`)
-      .join(", "),
-  );
+const listed = (of: string): Sql => {
+  const named = Object.values(columns).map((column) => `${of}.${column}`);
+  // The schema itself may be large, and is read only where it is used.
+  return raw([...named, `(${of}.output_schema IS NOT NULL) AS armed`].join(", "));
+};
 const names = { t: listed("t"), task: listed("task") };
 
 /** Members of a task that have a column, by that column's name; others are left out. */
@@ -88,6 +88,8 @@ export function taskColumns(members: Partial<Task> | TaskChanges): Row {
     const value = (members as Partial<Record<string, Value | readonly string[]>>)[member];
     if (value !== undefined) row[column] = isList(value) ? JSON.stringify(value) : value;
   }
+  const schema = "outputSchema" in members ? members.outputSchema : undefined;
+  if (schema !== undefined) row["output_schema"] = schema === null ? null : JSON.stringify(schema);
   return row;
 }
 
@@ -124,6 +126,7 @@ export const taskOf = (row: TaskRow): Task => ({
   claims: numberOf(row.claims),
   idleClaims: numberOf(row.idle_claims),
   queuedAt: numberOf(row.queued_at),
+  armed: truthOf(row.armed),
 });
 
 /** A row of `task` with its key's present name beside it. */

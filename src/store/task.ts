@@ -1,4 +1,5 @@
 import type { Scope } from "../core/caller.ts";
+import type { JsonObject } from "../core/json.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import type { Task, TaskFilter, TaskPage, TaskRows, TaskView } from "../core/tasks/task.ts";
 import { appendEvents } from "./event.ts";
@@ -42,6 +43,11 @@ export function taskRows(session: Session): TaskRows {
     async byId(id) {
       const [row] = await db.$queryRaw<TaskRow[]>(sql`SELECT ${taskColumnNames("task")} FROM task WHERE id = ${id} AND deleted_at IS NULL`);
       return row ? taskOf(row) : null;
+    },
+    async outputSchema(id) {
+      const [row] = await db.$queryRaw<{ readonly output_schema: string | null }[]>(sql`SELECT output_schema FROM task WHERE id = ${id}`);
+      // It was written as a checked schema, by `advance`.
+      return row?.output_schema ? (JSON.parse(row.output_schema) as JsonObject) : null;
     },
     advance: (id, step) => advance(session, id, step),
     ...queueOf(session),

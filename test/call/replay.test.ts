@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Admission } from "../../src/call/admit.ts";
@@ -8,6 +8,7 @@ import type { Failure } from "../../src/core/failure.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import type { ReplayKey } from "../../src/core/replay/replay.ts";
 import { type CreateProjectResponse, ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
+import { CreateTaskRequestSchema, CreateTaskResponseSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { CreateWebhookRequestSchema, CreateWebhookResponseSchema } from "../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
 import { operationTable } from "../../src/operations.ts";
 import { describeOnEach, openTestStore } from "../support/database.ts";
@@ -23,6 +24,15 @@ const keyed = (person: Person, key: string, name: string, body: unknown): Promis
 
 const wasReplayed = ({ headers }: V2Reply): boolean => headers.get("idempotent-replayed") === "true";
 const told = ({ status, body }: V2Reply): string => (body.error ? `${status} ${body.error.code}: ${body.error.message}` : `${status} ok`);
+
+/** A call with the key `k1` that was let in. */
+function admissionOf(name: string): Admission {
+  const operation = operationTable().byName(name);
+  if (!operation) throw new Error(`${name} is gone`);
+  const credential = { kind: "key", keyKind: "general", id: "k" } as const;
+  const request = { requestId: "r", address: "127.0.0.1", credentials: { keys: [], bearer: null }, idempotencyKey: "k1" };
+  return { operation, caller: { accountId: "a", spaceId: "s", credential, role: "owner", locale: "en" }, request, rate: null };
+}
 
 async function projectNames(person: Person): Promise<string[]> {
   const { body } = await person.v2("project.list");
@@ -199,30 +209,39 @@ describeOnEach("a change with an Idempotency-Key", (database) => {
     expect(answers).toEqual([...Array<string>(4).fill("200 ok"), "429 rate_limited: rate limit of 4 calls a minute exceeded"]);
   });
 
+  test("is the same in whatever order the members of a plain object come", async () => {
+    await using opened = await openTestStore(database);
+    const idempotency = replays(cipherFrom(Buffer.alloc(32, 7), systemRandom), () => 1);
+    const begin = (structuredOutputSchema: JsonObject) =>
+      opened.store.change(async (tx) => {
+        const begun = await idempotency.begin(tx, admissionOf("task.create"), create(CreateTaskRequestSchema, { structuredOutputSchema }));
+        if (begun !== null && "complete" in begun) await begun.complete(create(CreateTaskResponseSchema, { taskId: "t" }), "t");
+        return begun;
+      });
+    await begin({ a: 1, b: { c: [1, 2], d: null } });
+    expect(await begin({ b: { d: null, c: [1, 2] }, a: 1 })).toMatchObject({ answer: { taskId: "t" } });
+    for (const other of [
+      { a: 1, b: { c: [2, 1], d: null } },
+      { a: 1, b: { c: [1, 2] } },
+      { a: "1", b: { c: [1, 2], d: null } },
+    ]) {
+      await expect(begin(other)).rejects.toMatchObject({ reason: "exists" });
+    }
+  });
+
   test("whose answer holds a secret is not answered twice: a repeat is told what was made", async () => {
-    await using test = await openTestStore(database);
-    const operation = operationTable().byName("webhook.create");
-    if (!operation) throw new Error("webhook.create is gone");
-    const caller = {
-      accountId: "a",
-      spaceId: "s",
-      clientId: undefined,
-      credential: { kind: "key", keyKind: "general", id: "k" },
-      role: "owner",
-      locale: "en",
-    } as const;
-    const request = { requestId: "r", address: "127.0.0.1", credentials: { keys: [], bearer: null }, idempotencyKey: "k1" };
-    const admission: Admission = { operation, caller, request, rate: null };
+    await using opened = await openTestStore(database);
+    const admission = admissionOf("webhook.create");
     const idempotency = replays(cipherFrom(Buffer.alloc(32, 7), systemRandom), () => 1);
     const message = create(CreateWebhookRequestSchema, { url: "https://example.com/hook" });
-    await test.store.change(async (tx) => {
+    await opened.store.change(async (tx) => {
       const claimed = await idempotency.begin(tx, admission, message);
       if (claimed === null || "answer" in claimed) throw new Error("not claimed");
       await claimed.complete(create(CreateWebhookResponseSchema), "webhook-1");
     });
-    const key: ReplayKey = { accountId: "a", spaceId: "s", clientId: "", operation: operation.rpc, key: "k1" };
-    expect(await test.store.replays.find(key)).toMatchObject({ answer: null, subject: "webhook-1" });
-    const repeat = test.store.change((tx) => idempotency.begin(tx, admission, message));
+    const key: ReplayKey = { accountId: "a", spaceId: "s", clientId: "", operation: admission.operation.rpc, key: "k1" };
+    expect(await opened.store.replays.find(key)).toMatchObject({ answer: null, subject: "webhook-1" });
+    const repeat = opened.store.change((tx) => idempotency.begin(tx, admission, message));
     await expect(repeat).rejects.toMatchObject({
       reason: "exists",
       message: "Idempotency-Key: already used, it made webhook-1",

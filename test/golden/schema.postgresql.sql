@@ -140,6 +140,7 @@ TABLE task
   claims integer NOT NULL
   idle_claims integer NOT NULL
   queued_at bigint NOT NULL
+  output_schema text
   deleted_at bigint
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)

@@ -135,6 +135,7 @@ CREATE TABLE "task" (
     "claims" INTEGER NOT NULL,
     "idle_claims" INTEGER NOT NULL,
     "queued_at" BIGINT NOT NULL,
+    "output_schema" TEXT,
     "deleted_at" BIGINT
 )
 CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL

@@ -6,6 +6,7 @@ import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/g
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
 import { services } from "../../src/services.ts";
 import { openTestStore, postgresTemplate } from "../support/database.ts";
+import { faulty } from "../support/faults.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { clientOf, rpcWires } from "../support/wires.ts";
@@ -127,7 +128,7 @@ describe("the probes", () => {
       await answer.promise;
       return [];
     };
-    const store = { ...database.store, projects: { ...database.store.projects, list } };
+    const store = faulty(database.store, "projects", () => ({ list }));
     await using service = await openService({
       idle: true,
       over: { store, url: database.url },

@@ -1,25 +1,41 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { projectsMax } from "../../src/core/projects/project.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { faulty } from "../support/faults.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { rpcWires } from "../support/wires.ts";
 
+/** What was counted, a little later: time for others to count the same, where nothing keeps them from it. */
+async function dawdling(count: Promise<number>): Promise<number> {
+  const counted = await count;
+  for (let n = 0; n < 20; n++) await turn();
+  return counted;
+}
+
 const shortId = /^[2-9A-HJ-NP-Za-km-z]{22}$/;
 
 describeOnEach("project.create", (database) => {
+  // Half a second past a full one: the contract's times are whole seconds.
+  const clock = stillClock(quarterPast + 500);
+  let opened: TestStore;
   let service: Service;
   let ann: Person;
 
   beforeAll(async () => {
-    // Half a second past a full one: the contract's times are whole seconds.
-    service = await openService({ database, idle: true, clock: stillClock(quarterPast + 500) });
+    opened = await openTestStore(database, { clock });
+    const store = faulty(opened.store, "projects", (rows) => ({ count: (spaceId) => dawdling(rows.count(spaceId)) }));
+    service = await openService({ idle: true, clock, over: { store, url: opened.url } });
     ann = await service.person();
   });
-  afterAll(() => service[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await opened[Symbol.asyncDispose]();
+  });
 
   test("answers the project with its instruction", async () => {
     const { status, body } = await ann.v2("project.create", { name: "Garden", instruction: "Answer in verse." });

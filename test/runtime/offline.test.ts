@@ -23,6 +23,7 @@ async function turnOf(
     profile: "manus-1.6",
     instruction: "",
     earlier: [],
+    outputSchema: null,
     claim: 1,
     clock: movableClock(),
   };

@@ -50,6 +50,7 @@ export const sampleTask = (members: Partial<Task> = {}): Task => ({
   claims: 0,
   idleClaims: 0,
   queuedAt: 1000,
+  armed: false,
   ...members,
 });
 

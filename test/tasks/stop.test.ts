@@ -103,7 +103,7 @@ describe("the time of a stop", () => {
     // Four events on a clock that stood still: the last one is 4 ms ahead of the request.
     const lastTimestamp = async () => (await store.tasks.byId(id))?.lastTimestamp;
     expect(await lastTimestamp()).toBe(clock.now());
-    await store.change((tx) => send(tx, caller, id, wanted.input, undefined));
+    await store.change((tx) => send(tx, caller, id, wanted.input, {}));
     clock.set(clock.now() - 3_600_000);
     const before = clock.now();
     await store.change((tx) => stop(tx, caller, id));

@@ -8,10 +8,10 @@ import { CreateProjectRequestSchema, ProjectService } from "../../src/gen/proto/
 import { ListTasksRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { services } from "../../src/services.ts";
 import { openTestStore } from "../support/database.ts";
+import { faulty } from "../support/faults.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { rpcWires } from "../support/wires.ts";
-import { faulty } from "./faults.ts";
 import { type RawRequest, send, sendHttp2 } from "./raw.ts";
 
 const limit = 4096;
@@ -197,7 +197,7 @@ describe("a message that cannot be read", () => {
     ["a field of no type", noType],
   ])("is the sender's fault on every binary wire: %s", async (_what, bytes) => {
     const overConnect = await send(path(createProject), { headers: { ...key, ...proto }, body: bytes });
-    expect([overConnect.status, overConnect.json().code]).toEqual([400, "invalid_argument"]);
+    expect([overConnect.status, overConnect.json()["code"]]).toEqual([400, "invalid_argument"]);
     const overGrpc = await sendHttp2(path(createProject), { headers: { ...key, ...grpc }, body: framed(bytes) });
     expect(overGrpc.headers.get("grpc-status")).toBe(String(Code.InvalidArgument));
     const overWeb = await send(path(createProject), {
@@ -214,12 +214,12 @@ describe("a message that cannot be read", () => {
     ["no object", "[]"],
   ])("is the sender's fault on Connect JSON: %s", async (_what, body) => {
     const reply = await call(createProject, { body });
-    expect([reply.status, reply.json().code]).toEqual([400, "invalid_argument"]);
+    expect([reply.status, reply.json()["code"]]).toEqual([400, "invalid_argument"]);
   });
 
   test("may be one that is nested too deep", async () => {
     const reply = await call(createTask, { body: deep });
-    expect([reply.status, reply.json().code]).toEqual([400, "invalid_argument"]);
+    expect([reply.status, reply.json()["code"]]).toEqual([400, "invalid_argument"]);
   });
 
   test("is not looked at before its credential", async () => {
@@ -343,7 +343,7 @@ describe("an exception that nobody meant", () => {
     };
     await using broken = await openService({
       idle: true,
-      over: { store: faulty(database.store, "projects", { insert }), url: database.url },
+      over: { store: faulty(database.store, "projects", () => ({ insert })), url: database.url },
     });
     const person = await broken.person();
     const error = await person.client(ProjectService, wire).createProject({ name: "Garden" }).catch(ConnectError.from);

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:http2";
 import { buffer } from "node:stream/consumers";
+import type { V2Body } from "../support/wires.ts";
 
 /** A request as it goes over the socket; nothing is added but what HTTP demands. */
 export interface RawRequest {
@@ -16,8 +17,8 @@ export interface RawReply {
   readonly headers: Headers;
   readonly bytes: Buffer;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: an answer is read as the client sees it, member by member
-  readonly json: () => any;
+  /** The body as the client reads it, member by member. */
+  readonly json: () => V2Body;
 }
 
 const replyOf = (status: number, headers: Headers, bytes: Buffer): RawReply => ({
@@ -25,7 +26,7 @@ const replyOf = (status: number, headers: Headers, bytes: Buffer): RawReply => (
   headers,
   bytes,
   text: bytes.toString(),
-  json: () => JSON.parse(bytes.toString()),
+  json: () => JSON.parse(bytes.toString()) as V2Body,
 });
 
 /** Over HTTP/1.1, on a connection of its own. */

@@ -16,7 +16,7 @@ export interface Spot {
 }
 
 /** The rules that a field's own descriptor states. */
-export const rulesOf = (field: DescField): FieldRules => getOption(field, fieldRules);
+const rulesOf = (field: DescField): FieldRules => getOption(field, fieldRules);
 
 /** The smallest request that every rule of a message type accepts, as v2 spells it. */
 export function sampleOf(desc: DescMessage): JsonObject {
@@ -111,7 +111,7 @@ function sampleMessage(desc: DescMessage): JsonValue {
 }
 
 /** The least number that rules accept, or 1. */
-export function leastOf(type: FieldRules["type"]): number {
+function leastOf(type: FieldRules["type"]): number {
   const bounded = (type.case === "int32" || type.case === "int64") && type.value.greaterThan.case === "gte";
   return bounded ? Number(type.value.greaterThan.value) : 1;
 }

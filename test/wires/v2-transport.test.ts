@@ -4,10 +4,9 @@ import { text } from "node:stream/consumers";
 import { setImmediate as turn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ApiKeyRows } from "../../src/core/keys/api-key.ts";
 import { openTestStore } from "../support/database.ts";
+import { faulty } from "../support/faults.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
-import { faulty } from "./faults.ts";
 import { type RawReply, type RawRequest, send, sendHttp2 } from "./raw.ts";
 
 const limit = 4096;
@@ -37,7 +36,7 @@ function told({ status, json, headers }: RawReply): string {
   expect(headers.get("cache-control")).toBe("no-store");
   if (ok) return `${status} ok`;
   expect(rest).toEqual({});
-  return `${status} ${error.code}: ${error.message}`;
+  return `${status} ${error?.code}: ${error?.message}`;
 }
 
 const garden = '{"name":"Garden"}';
@@ -158,12 +157,14 @@ describe("a v2 body that has not come yet", () => {
   test("and whose sender goes away is nobody's fault here", async () => {
     await using database = await openTestStore("sqlite");
     const admitted = Promise.withResolvers<void>();
-    const holder: ApiKeyRows["holder"] = async (digest) => {
-      const found = await database.store.keys.holder(digest);
-      setImmediate(admitted.resolve);
-      return found;
-    };
-    await using left = await openService({ idle: true, over: { store: faulty(database.store, "keys", { holder }), url: database.url } });
+    const store = faulty(database.store, "keys", (rows) => ({
+      async holder(digest) {
+        const found = await rows.holder(digest);
+        setImmediate(admitted.resolve);
+        return found;
+      },
+    }));
+    await using left = await openService({ idle: true, over: { store, url: database.url } });
     const { key: hers } = await left.person();
     const sent = request(`${left.url}/v2/project.create`, {
       method: "POST",
@@ -378,7 +379,7 @@ describe("an exception that nobody meant", () => {
     ["a change", "project.create", { name: "Garden" }],
   ])("in %s is told as an internal error alone, and logged with the request's id", async (_what, name, body) => {
     await using database = await openTestStore("sqlite");
-    const store = faulty(database.store, "projects", { list: fail, insert: fail });
+    const store = faulty(database.store, "projects", () => ({ list: fail, insert: fail }));
     await using broken = await openService({ idle: true, over: { store, url: database.url } });
     const person = await broken.person();
     const reply = await send(`${broken.url}/v2/${name}`, { headers: { "x-service-api-key": person.key }, body: JSON.stringify(body) });

@@ -1,3 +1,4 @@
+import type { StructuredResult } from "../structured-output/result.ts";
 import type { NewEvent } from "./event.ts";
 import type { TaskChanges, TaskStatus } from "./task.ts";
 
@@ -45,10 +46,13 @@ export interface Ending extends Step {
   readonly said: readonly NewEvent[];
 }
 
-/** The agent is done. */
-export function finish(content: string): Ending {
+/** The agent is done. What an armed schema asked for comes after the status, and disarms it (contract/v2.md 9.5). */
+export function finish(content: string, result?: StructuredResult): Ending {
   const said: readonly NewEvent[] = [{ type: "assistant_message", payload: { content, deliveryKind: "result" } }];
-  return { said, set: { status: "stopped", nodeId: null }, events: [...said, status("stopped", "Done")] };
+  const events = [...said, status("stopped", "Done")];
+  if (!result) return { said, set: { status: "stopped", nodeId: null }, events };
+  const told: NewEvent = { type: "structured_output_result", payload: result };
+  return { said, set: { status: "stopped", nodeId: null, outputSchema: null }, events: [...events, told] };
 }
 
 /** The agent cannot go on. */

@@ -1,4 +1,5 @@
 import type { Scope } from "../caller.ts";
+import type { JsonObject } from "../json.ts";
 import type { NewEvent } from "./event.ts";
 
 export type TaskStatus = "running" | "stopped" | "waiting" | "error";
@@ -50,6 +51,8 @@ export interface Task {
   readonly idleClaims: number;
   /** Since when it waits for a runner, Unix ms. */
   readonly queuedAt: number;
+  /** A schema is armed: the next finish tells a value that fits it (contract/v2.md 9.5). */
+  readonly armed: boolean;
 }
 
 /** A task as lists and `task.detail` show it: with its key's present name. */
@@ -70,6 +73,8 @@ export type TaskChanges = Partial<
   readonly addClaim?: true;
   /** Begins a turn with every message so far: answeredSeq = the old consumedSeq, consumedSeq = the new lastSeq, claims = 1, idleClaims = 0. */
   readonly beginTurn?: true;
+  /** Arms a schema, in place of one that is armed; null disarms. */
+  readonly outputSchema?: JsonObject | null;
   /** One of the events is a user_message, the first: messageSeq becomes its number. */
   readonly addsMessage?: true;
 };
@@ -113,6 +118,8 @@ export interface TaskRows {
   list(scope: Scope, filter: TaskFilter, page: TaskPage): Promise<readonly TaskView[]>;
   /** The row itself, for the runtime. */
   byId(id: string): Promise<Task | null>;
+  /** The armed schema; it is not part of the row's view, because it may be large. */
+  outputSchema(id: string): Promise<JsonObject | null>;
   /**
    * The one way a task changes: row lock, guard, numbers of the new events and the
    * events themselves. Event times are max(now, last) + 1, + 2, …. Null when the

@@ -2,6 +2,7 @@ import type { Caller } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { absent, Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
+import type { JsonObject } from "../json.ts";
 import type { Tx } from "../store.ts";
 import type { Backlog } from "./backlog.ts";
 import { begin, queueMessage, resume, stop } from "./lifecycle.ts";
@@ -19,6 +20,15 @@ export interface NewTask {
   readonly shareVisibility: Visibility;
   readonly agentProfile?: string;
   readonly title?: string;
+  /** Was checked by `checkSchema`. */
+  readonly outputSchema?: JsonObject | undefined;
+}
+
+/** What task.sendMessage may set beside the message; absent stays as it is. */
+export interface NewTurn {
+  readonly agentProfile?: string | undefined;
+  /** Was checked by `checkSchema`. */
+  readonly outputSchema?: JsonObject | undefined;
 }
 
 /** What task.update may change; absent stays as it is. */
@@ -35,7 +45,7 @@ export interface Tasks {
   update(tx: Tx, caller: Caller, id: string, edit: TaskEdit): Promise<Task>;
   stop(tx: Tx, caller: Caller, id: string): Promise<void>;
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
-  send(tx: Tx, caller: Caller, id: string, input: UserInput, agentProfile: string | undefined): Promise<void>;
+  send(tx: Tx, caller: Caller, id: string, input: UserInput, turn: NewTurn): Promise<void>;
 }
 
 /** The most milliseconds for which an answer is held until its events lie in the past. */
@@ -67,6 +77,7 @@ export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">, k
       backlog.enter();
       const task = newTask(ids.short(), caller, { ...wanted, agentProfile, title: wanted.title?.trim() || titleOf(text) }, clock.now());
       const created = await tx.tasks.insert(task, begin(text));
+      if (wanted.outputSchema) await advance(tx, task.id, { outputSchema: wanted.outputSchema });
       await enqueue(tx, task.id);
       tx.audit.note({ subject: task.id });
       return created;
@@ -107,12 +118,13 @@ export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">, k
       tx.audit.note({ subject: id });
     },
 
-    async send(tx, caller, id, input, agentProfile) {
+    async send(tx, caller, id, input, { agentProfile, outputSchema }) {
       const text = messageText(input);
       const task = await locked(tx, caller, id);
       const chosen = {
         agentProfile: parseProfile(agentProfile, task.agentProfile),
         references: addReferences(task.references, input.references, id),
+        ...(outputSchema ? { outputSchema } : {}),
       };
       const running = task.status === "running";
       if (!running) backlog.enter();
@@ -164,5 +176,6 @@ function newTask(
     claims: 0,
     idleClaims: 0,
     queuedAt: now,
+    armed: false,
   };
 }

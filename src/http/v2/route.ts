@@ -2,13 +2,13 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Admission, Admit, Request } from "../../call/admit.ts";
 import type { Perform } from "../../call/perform.ts";
-import { Failure, failureOf } from "../../core/failure.ts";
+import { Failure, failureOf, type Reason } from "../../core/failure.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
 import { v2Answers } from "../failure.ts";
 import type { ReadRequest } from "../request.ts";
-import { compileReader } from "./reader.ts";
 import { parseBody } from "./parse.ts";
+import { compileReader } from "./reader.ts";
 import { compileWriter } from "./writer.ts";
 
 /** What the v2 wire form needs of the call path. */
@@ -80,7 +80,8 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
   async function answer(request: FastifyRequest, codec: Codec, reply: FastifyReply): Promise<FastifyReply> {
     const { admission } = request.v2 ?? {};
     if (!admission) throw new Failure("internal", "internal error");
-    const input = request.method === "GET" ? codec.read(request.query as JsonObject, "query") : codec.read(parseBody(bodyOf(request)), "body");
+    const input =
+      request.method === "GET" ? codec.read(request.query as JsonObject, "query") : codec.read(parseBody(bodyOf(request)), "body");
     const outcome = await parts.perform(admission, input);
     for (const [name, value] of replayHeaders(outcome.replayed)) reply.header(name, value);
     const { requestId } = admission.request;
@@ -125,12 +126,15 @@ function send(reply: FastifyReply, requestId: string, status: number, body: stri
 
 const bodyOf = ({ body }: FastifyRequest): Uint8Array => (body instanceof Uint8Array ? body : new Uint8Array());
 
-/** Fastify's own refusals, in our words. */
+/** Fastify's own refusals, and a body that breaks off, in our words. */
+const strangeFailures: Readonly<Record<string, readonly [reason: Reason, text: string]>> = {
+  FST_ERR_BAD_URL: ["invalid", "the URL is not well-formed"],
+  FST_ERR_CTP_BODY_TOO_LARGE: ["too_large", "the body is too large"],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["invalid", "the body is shorter or longer than announced"],
+  ECONNRESET: ["cancelled", "the connection was closed"],
+};
+
 function fromFastify(thrown: unknown): Failure | undefined {
-  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Failure("too_large", "the body is too large", { cause: thrown });
-  if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH") return new Failure("invalid", "the body is shorter or longer than announced", { cause: thrown });
-  if (code === "FST_ERR_BAD_URL") return new Failure("invalid", "the URL is not well-formed", { cause: thrown });
-  if (code === "ECONNRESET") return new Failure("cancelled", "the connection was closed", { cause: thrown });
-  return undefined;
+  const known = thrown instanceof Error && "code" in thrown ? strangeFailures[String(thrown.code)] : undefined;
+  return known && new Failure(...known, { cause: thrown });
 }

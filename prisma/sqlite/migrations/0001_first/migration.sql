@@ -92,6 +92,7 @@ CREATE TABLE "task" (
     "claims" INTEGER NOT NULL,
     "idle_claims" INTEGER NOT NULL,
     "queued_at" BIGINT NOT NULL,
+    "output_schema" TEXT,
     "deleted_at" BIGINT
 );
 

@@ -1,3 +1,5 @@
+import type { JsonObject } from "../../../core/json.ts";
+import { sampleValue } from "../../../core/structured-output/sample.ts";
 import type { NewEvent } from "../../../core/tasks/event.ts";
 import type { Agent, Outcome, Turn } from "../../agent.ts";
 import { answer, plan } from "./answer.ts";
@@ -19,8 +21,15 @@ export const offlineAgent: Agent = async function* (turn) {
   }
   const text = orders.map(proseOf).filter(Boolean).join("\n");
   if (directives.length === 0) yield* work(text, turn);
-  return { kind: "finish", content: answer({ ...turn, text, previous: previousOf(turn) }) };
+  return { kind: "finish", content: answer({ ...turn, text, previous: previousOf(turn) }), ...outputOf(turn, text) };
 };
+
+/** What an armed schema asks for, from the whole conversation. */
+function outputOf({ outputSchema, earlier }: Turn, text: string): { readonly output?: JsonObject } {
+  if (outputSchema === null) return {};
+  const before = earlier.filter(({ role }) => role === "user").map(({ content }) => proseOf(readOrders(content)));
+  return { output: sampleValue(outputSchema, [...before, text].filter(Boolean).join("\n")) };
+}
 
 /** Where the first fault stands, and the rule it broke. */
 function faultIn(orders: readonly Orders[]): string | undefined {
