@@ -66,6 +66,21 @@ describeOnEach("a run", (kind) => {
     checkAnswered(await seenInStore(db.store, id));
   });
 
+  test.each([
+    { why: "no value", output: {}, error: "Failed to extract structured output" },
+    { why: "another value", output: { output: { total: "7" } }, error: "Extracted value does not conform to the provided schema" },
+  ])("whose agent gives $why tells the zero value and why (contract/v2.md 9.5)", async ({ output, error }) => {
+    const { id } = await put();
+    const schema = { type: "object", properties: { total: { type: "number" } }, required: ["total"], additionalProperties: false };
+    await change(id, { set: { outputSchema: schema } });
+    const agent = scripted(async function* () {
+      return { kind: "finish", content: "Done", ...output };
+    });
+    await run(await claim(id), agent);
+    expect((await events(id)).at(-1)).toMatchObject({ type: "structured_output_result", payload: { success: false, value: { total: 0 }, error } });
+    expect(await asIs(id)).toMatchObject({ status: "stopped", armed: false });
+  });
+
   test("ends with a failure that its agent reports", async () => {
     const { id } = await put("[[fail invalid_input | No such file]]");
     await run(await claim(id));

@@ -177,7 +177,10 @@ describeOnEach("task.sendMessage", (database) => {
   test("a file part is not built yet, and changes nothing", async () => {
     const id = await rig.finished();
     const before = await rig.row(id);
-    expect(await send(id, { content: [{ type: "file", file_id: "f_1" }] })).toMatchObject({ status: 501, body: { error: { code: "unimplemented" } } });
+    expect(await send(id, { content: [{ type: "file", file_id: "f_1" }] })).toMatchObject({
+      status: 501,
+      body: { error: { code: "unimplemented" } },
+    });
     expect(await rig.row(id)).toEqual(before);
   });
 

@@ -6,7 +6,12 @@ import { describeOnEach } from "../support/database.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { until } from "../support/until.ts";
 
-const closed = (properties: JsonObject): JsonObject => ({ type: "object", properties, required: Object.keys(properties), additionalProperties: false });
+const closed = (properties: JsonObject): JsonObject => ({
+  type: "object",
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
 const total = closed({ total: { type: "number" } });
 /** Nullable the way clients write it (clients.md 19). */
 const named = closed({ name: { type: ["string", "null"] }, tags: { type: "array", items: { type: "string" } } });
@@ -77,7 +82,9 @@ describeOnEach("structured output", (database) => {
     expect(await rig.ann.v2("task.create", { message: { content: "hi" }, ...armed(schema as JsonObject) })).toMatchObject(refused);
     const id = await rig.finished();
     const before = await rig.row(id);
-    expect(await rig.ann.v2("task.sendMessage", { task_id: id, message: { content: "hi" }, ...armed(schema as JsonObject) })).toMatchObject(refused);
+    expect(await rig.ann.v2("task.sendMessage", { task_id: id, message: { content: "hi" }, ...armed(schema as JsonObject) })).toMatchObject(
+      refused,
+    );
     expect(await rig.row(id)).toEqual(before);
   });
 
