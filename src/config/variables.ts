@@ -34,7 +34,7 @@ export const listening = {
     unset: "off",
     rule: "a whole number from 1 to 65535 other than PORT",
     example: "9090",
-    description: "A second port, for operators only.",
+    description: "A second port, for operators only: `/livez` and `/readyz`, which it answers until the drain is over.",
     schema: wholeNumber(1, portMax),
   }),
 };

@@ -1,11 +1,11 @@
 import { cors as connectCors, type ServiceImpl } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import cors from "@fastify/cors";
-import { type FastifyInstance, fastify } from "fastify";
+import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import type { Admit } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
 import type { Perform } from "../call/perform.ts";
-import type { Failure } from "../core/failure.ts";
+import { type Failure, invalid } from "../core/failure.ts";
 import { Health } from "../gen/proto/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../gen/proto/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "../gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
@@ -47,7 +47,7 @@ const jsonOptions = { ignoreUnknownFields: true, textDecoder: new TextDecoder("u
 
 /** All wire forms on one port: Connect, gRPC, gRPC-Web, v2, health and reflection. */
 export function httpServer(parts: ServerParts): FastifyInstance {
-  const { front, readiness, bodyLimit, corsOrigins, probesOnly } = parts;
+  const { front, readiness, corsOrigins, probesOnly } = parts;
   const refuse = v2Refusal(parts);
   const app = fastify({
     serverFactory: front.serverFactory,
@@ -58,25 +58,33 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     frameworkErrors: (error, request, reply) => void refuse(request, reply, error),
   });
   probes(app, readiness);
-  // Without Origin an OPTIONS is a call like any other: it gets no answer of its own.
+  // An OPTIONS that asks for no leave gets an empty answer as well, for text would be no envelope.
   if (corsOrigins.length > 0) void app.register(cors, { origin: [...corsOrigins], exposedHeaders, strictPreflight: false });
+  void app.register(async (scope) => {
+    // Connect reads the URL with its host; without one it would answer 200 and nothing else.
+    scope.addHook("onRequest", async (request, reply) =>
+      namesHost(request) ? undefined : refuse(request, reply, invalid("Host", "must name a host")),
+    );
+    void scope.register(fastifyConnectPlugin, connectOptions(parts));
+  });
+  if (!probesOnly) void app.register(async (scope) => v2Routes(scope, parts));
+  return app;
+}
 
+/** Connect, gRPC and gRPC-Web: the operations, health, and reflection of both. */
+function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlugin>[1] {
+  const { readiness, bodyLimit, probesOnly } = parts;
   const connect = connectRoutes(parts);
   const served = probesOnly ? [] : services;
-  void app.register(fastifyConnectPlugin, {
+  const names = served.map(({ typeName }) => typeName);
+  return {
     requestGate: connect.requestGate,
     contextValues: connect.contextValues,
     readMaxBytes: bodyLimit,
     jsonOptions,
     shutdownSignal: readiness.draining,
     routes(router) {
-      router.service(
-        Health,
-        healthService(
-          readiness,
-          served.map(({ typeName }) => typeName),
-        ),
-      );
+      router.service(Health, healthService(readiness, names));
       if (probesOnly) return;
       connect.routes(router);
       const reflection = reflectionService([...served, Health]);
@@ -84,10 +92,10 @@ export function httpServer(parts: ServerParts): FastifyInstance {
       // The two versions differ in nothing but the package's name.
       router.service(ServerReflectionAlpha, reflection as unknown as ServiceImpl<typeof ServerReflectionAlpha>);
     },
-  });
-  if (!probesOnly) void app.register(async (scope) => v2Routes(scope, parts));
-  return app;
+  };
 }
+
+const namesHost = ({ headers }: FastifyRequest): boolean => URL.canParse(`http://${headers.host ?? headers[":authority"] ?? ""}`);
 
 /** The operators' port: the probes alone, which answer there for as long as the process lives. */
 export function adminServer(readiness: Readiness): FastifyInstance {

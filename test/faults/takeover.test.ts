@@ -104,6 +104,22 @@ describe.skipIf(postgresTemplate === undefined).concurrent("of two processes on 
     for (const server of [pair.first, pair.second]) expect((await server.end("SIGTERM")).code).toBe(0);
   });
 
+  test("the other takes over what one was writing when it stood still, and each event is there once", async () => {
+    const words = Array.from({ length: 300 }, (_, i) => `word ${i}`);
+    await using pair = await openPair();
+    const text = words.map((word) => `[[say ${word}]]`).join(" ");
+    const ids = await Promise.all(Array.from({ length: many / 2 }, () => pair.viaFirst.create(text)));
+    await eventually("they write", 10_000, async () => saidIn(await pair.viaFirst.see(ids.at(-1) ?? "")).length > 10);
+    pair.first.child.kill("SIGUSR2");
+    await eventually("it thaws", 25_000, async () => pair.first.said().includes("thawed"));
+    for (const id of ids) await eventually(`task ${id} ends`, 30_000, async () => (await pair.viaSecond.status(id)) !== "running");
+    for (const id of ids) {
+      const task = await pair.viaSecond.see(id);
+      checkAnswered(task);
+      expect(saidIn(task).slice(0, words.length)).toEqual(words);
+    }
+  });
+
   test("one that is asked to stop gives its runs back at once, and the other goes on", async () => {
     const text = "[[say One]] [[sleep 6]] [[say Two]]";
     await using pair = await openPair();

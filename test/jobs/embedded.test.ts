@@ -81,6 +81,23 @@ describeOnEach("the queue", (kind) => {
       expect(await pending()).toEqual([]);
     });
 
+    test("that is put in the very moment in which there was none", async () => {
+      const { keys, watched } = taking();
+      await pass(300);
+      const change = watched.store.change.bind(watched.store);
+      let put_ = false;
+      watched.store.change = async (work) => {
+        const taken = await change(work);
+        // Nothing was found, and whoever looked does not know it yet.
+        if (!put_) await put(stores[0] as Store, "late");
+        put_ = true;
+        return taken;
+      };
+      await clock.advance(1_000);
+      await watched.quiet();
+      expect(keys).toEqual(["late"]);
+    });
+
     test("of another process within a second", async () => {
       const { keys } = taking();
       await pass(300);
@@ -156,9 +173,8 @@ describeOnEach("the queue", (kind) => {
       await clock.advance(1);
       await put(watched.store, "a");
       gate.resolve();
-      await passUntilHere(() => seen.length === 2);
       await watched.quiet();
-      expect(seen).toEqual(["old", "new"]);
+      expect(seen, "at once").toEqual(["old", "new"]);
       expect(await pending()).toEqual([]);
     });
 

@@ -1,3 +1,5 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
@@ -266,6 +268,20 @@ describe("an RPC path", () => {
       const answer = transport.unary(method, undefined, undefined, key, {});
       await expect(answer).rejects.toMatchObject({ code: Code.Unimplemented });
     }
+  });
+
+  test.each([
+    ["without a host, as HTTP/1.0 allows", `POST /${createProject} HTTP/1.0`],
+    ["with an empty one", `POST /${createProject} HTTP/1.1\r\nHost:`],
+    ["with one that is none", `POST /${createProject} HTTP/1.1\r\nHost: a b`],
+  ])("is refused %s, and never answered as if it were done", async (_what, head) => {
+    const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+    socket.end(
+      `${head}\r\nx-service-api-key: ${ann.key}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${garden.length}\r\n\r\n${garden}`,
+    );
+    const answer = await text(socket);
+    expect(answer).toContain(" 400 Bad Request\r\n");
+    expect(answer).toContain("Host: must name a host");
   });
 
   test.each(["text/plain", "application/xml", "application/x-www-form-urlencoded"])("refuses %s with 415", async (type) => {
