@@ -65,7 +65,7 @@ export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boo
       const done = await store.change(async (tx) => ((await tx.nodes.raiseBeat(nodeId)) ? { result: await work(tx, nodeId) } : null));
       if (done === null) await renew(nodeId);
       lastBeat = Math.max(lastBeat, begun);
-      return done && done.result;
+      return done === null ? null : done.result;
     },
     lapsed: () => clock.monotonic() - lastBeat > giveUpMs,
     async deadPeers() {

@@ -1,8 +1,8 @@
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { Store } from "../core/store.ts";
-import type { NewEvent } from "../core/tasks/event.ts";
 import { structuredResult } from "../core/structured-output/result.ts";
+import type { NewEvent } from "../core/tasks/event.ts";
 import { type Ending, fail, finish } from "../core/tasks/lifecycle.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { Agent, Outcome, Turn } from "./agent.ts";

@@ -45,7 +45,9 @@ export function stepsOf(agent: Agent, turn: Turn, { clock, log }: { readonly clo
     },
     async close() {
       if (done) return;
-      const cleaned = events.return({ kind: "abandon" }).catch((cause: unknown) => log("warn", "an agent failed to clean up", { taskId, cause }));
+      const cleaned = events
+        .return({ kind: "abandon" })
+        .catch((cause: unknown) => log("warn", "an agent failed to clean up", { taskId, cause }));
       if (!(await within(clock, cleanUpMs, cleaned))) log("warn", "an agent did not clean up in time", { taskId });
     },
   };

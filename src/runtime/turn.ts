@@ -21,7 +21,8 @@ export interface OpenTurn {
 /** Reads what an agent needs for the turn that a task is in. */
 export async function openTurn(store: Tx, task: Task, clock: Clock, signal: AbortSignal): Promise<OpenTurn> {
   const { id, answeredSeq, consumedSeq } = task;
-  const before = answeredSeq === 0 ? [] : await store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false });
+  const before =
+    answeredSeq === 0 ? [] : await store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false });
   const since = await Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 }));
   const messages = since.filter(({ type }) => type === "user_message");
   // What was said at the end of the last turn stands among the messages that this one answers.

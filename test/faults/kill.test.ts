@@ -14,7 +14,7 @@ interface Wish {
   readonly key: string;
   readonly text: string;
   /** The follow-up, if there is one. */
-  readonly then: string;
+  readonly next: string;
   /** The task, once its creation was acknowledged. */
   id?: string;
   /** The follow-up was acknowledged. */
@@ -23,9 +23,9 @@ interface Wish {
 
 /** Tasks that run when the server is killed. */
 const long = [
-  (name: string) => `[[say ${name} one]] [[sleep 5]] [[say ${name} two]]`,
-  (name: string) => `[[say ${name} one]] [[say ${name} two]] [[sleep 5]]`,
-  (name: string) => `[[sleep 5]] [[say ${name} one]]`,
+  (name: string) => `[[say ${name} one]] [[sleep 20]] [[say ${name} two]]`,
+  (name: string) => `[[say ${name} one]] [[say ${name} two]] [[sleep 20]]`,
+  (name: string) => `[[sleep 20]] [[say ${name} one]]`,
 ];
 /** Tasks that come and go in the storm. */
 const short = [
@@ -36,7 +36,12 @@ const short = [
 const wishes = (round: number, kinds: readonly ((name: string) => string)[], count: number): Wish[] =>
   Array.from({ length: count }, (_, i) => {
     const name = `r${round}k${kinds.length}t${i}`;
-    return { key: `wish-${name}`, text: kinds[i % kinds.length]?.(name) ?? name, then: i % 2 ? `[[say ${name} three]]` : "", followed: false };
+    return {
+      key: `wish-${name}`,
+      text: kinds[i % kinds.length]?.(name) ?? name,
+      next: i % 2 ? `[[say ${name} three]]` : "",
+      followed: false,
+    };
   });
 
 async function create(user: User, wish: Wish): Promise<string> {
@@ -48,8 +53,8 @@ async function create(user: User, wish: Wish): Promise<string> {
 /** Asks for what was not acknowledged yet; a call that is cut off stays unacknowledged. */
 async function ask(user: User, wish: Wish): Promise<void> {
   const id = wish.id ?? (await create(user, wish));
-  if (wish.then === "" || wish.followed) return;
-  const message = { task_id: id, message: { content: wish.then } };
+  if (wish.next === "" || wish.followed) return;
+  const message = { task_id: id, message: { content: wish.next } };
   acknowledged((await user.call("task.sendMessage", message, { "idempotency-key": `${wish.key}-then` })).body);
   wish.followed = true;
 }
@@ -79,7 +84,11 @@ test(`what a server acknowledged survives ${rounds} kills, and every task comes 
     const [row] = await directly(database, `SELECT COUNT(*) AS n FROM task WHERE ${where}`);
     return Number(row?.["n"]);
   };
-  const database: TestDatabase = { kind: "sqlite", url: `file:${join(place.dataDir, "platform.db")}`, [Symbol.asyncDispose]: async () => undefined };
+  const database: TestDatabase = {
+    kind: "sqlite",
+    url: `file:${join(place.dataDir, "platform.db")}`,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
   const all: Wish[] = [];
   let server = await place.start();
   const key = await place.key();
@@ -90,28 +99,31 @@ test(`what a server acknowledged survives ${rounds} kills, and every task comes 
     const user = userOf(server, key);
     await Promise.all(running.map((wish) => create(user, wish)));
     // Each time a little later in the storm.
-    await killWhileAsking(server, user, [...running.filter(({ then }) => then !== ""), ...storm], 5 + round * 7);
+    await killWhileAsking(server, user, [...running.filter(({ next }) => next !== ""), ...storm], 5 + round * 7);
     expect(await rows("status = 'running'"), "tasks that ran when it was killed").toBeGreaterThanOrEqual(many);
     server = await place.start();
   }
 
-  const cutOff = all.filter(({ id, then, followed }) => id === undefined || (then !== "" && !followed));
+  const cutOff = all.filter(({ id, next, followed }) => id === undefined || (next !== "" && !followed));
   expect(cutOff.length, "calls that were cut off").toBeGreaterThan(0);
   const user = userOf(server, key);
   await Promise.all(cutOff.map((wish) => ask(user, wish)));
   expect(new Set(all.map(({ id }) => id)).size, "one task per key").toBe(all.length);
   expect(await rows("1 = 1"), "and none without").toBe(all.length);
 
-  for (const { id = "", text, then } of all) {
-    await eventually(`task ${id} ends`, 30_000, async () => (await user.status(id)) !== "running");
+  for (const { id = "", text, next } of all) {
+    await eventually(`task ${id} ends`, 60_000, async () => (await user.status(id)) !== "running");
     const task = await user.see(id);
     checkAnswered(task);
     expect(task.status).toBe("stopped");
     const messages = task.events.filter(({ type }) => type === "user_message").map((event) => event.text);
-    expect(messages).toEqual(then === "" ? [text] : [text, then]);
+    expect(messages).toEqual(next === "" ? [text] : [text, next]);
     const said = task.events.flatMap((event) => (event.type === "assistant_message" ? (event.text ?? []) : []));
-    for (const [, wanted] of `${text}${then}`.matchAll(/\[\[say (.*?)\]\]/g)) {
-      expect(said.filter((words) => words === wanted), `${id} says ${wanted} once`).toHaveLength(1);
+    for (const [, wanted] of `${text}${next}`.matchAll(/\[\[say (.*?)\]\]/g)) {
+      expect(
+        said.filter((words) => words === wanted),
+        `${id} says ${wanted} once`,
+      ).toHaveLength(1);
     }
   }
   expect((await server.end("SIGTERM")).code).toBe(0);

@@ -53,7 +53,11 @@ export function installation(env: Readonly<Record<string, string>> = {}): Instal
 
 async function startServer(env: Readonly<Record<string, string>>, flags: readonly string[], children: ChildProcess[]): Promise<Server> {
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, [...flags, "src/main.ts"], { cwd: root, env: { PATH, ...env }, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [...flags, "src/main.ts"], {
+    cwd: root,
+    env: { PATH, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   children.push(child);
   let said = "";
   const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));

@@ -7,7 +7,8 @@ import { atOnce, many, raceRig } from "./race-rig.ts";
 describeOnEach("deleting", (kind) => {
   const rig = raceRig(kind);
 
-  const eventsLeft = async (id: string) => Number((await directly(rig.db, `SELECT COUNT(*) AS n FROM task_event WHERE task_id = '${id}'`))[0]?.["n"]);
+  const eventsLeft = async (id: string) =>
+    Number((await directly(rig.db, `SELECT COUNT(*) AS n FROM task_event WHERE task_id = '${id}'`))[0]?.["n"]);
   const tombstone = async (id: string) => (await directly(rig.db, `SELECT status, node_id, deleted_at FROM task WHERE id = '${id}'`))[0];
 
   async function expectGone(id: string): Promise<void> {

@@ -33,7 +33,11 @@ describeOnEach("claims", (kind) => {
       expect(claimed).toMatchObject({ nodeId: "n1", claims: 3, idleClaims: 2, consumedSeq: 3 });
     });
 
-    const changed: readonly { readonly why: string; readonly change: Partial<Pick<Task, "status" | "nodeId">>; readonly fence?: boolean }[] = [
+    const changed: readonly {
+      readonly why: string;
+      readonly change: Partial<Pick<Task, "status" | "nodeId">>;
+      readonly fence?: boolean;
+    }[] = [
       { why: "ended", change: { status: "stopped" } },
       { why: "was claimed by somebody", change: { nodeId: "n2" } },
       { why: "changed hands and was given back", change: {}, fence: true },
@@ -49,7 +53,12 @@ describeOnEach("claims", (kind) => {
     test("is won by one of many at once", async () => {
       const tasks = await Promise.all(Array.from({ length: 5 }, () => putTask(test_.store)));
       const won = await Promise.all(Array.from({ length: 8 }, (_, i) => claim(i % 2 ? tasks : tasks.toReversed(), `n${i}`)));
-      expect(won.flat().map(({ id }) => id).toSorted()).toEqual(tasks.map(({ id }) => id).toSorted());
+      expect(
+        won
+          .flat()
+          .map(({ id }) => id)
+          .toSorted(),
+      ).toEqual(tasks.map(({ id }) => id).toSorted());
     });
   });
 

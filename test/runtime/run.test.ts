@@ -77,7 +77,10 @@ describeOnEach("a run", (kind) => {
       return { kind: "finish", content: "Done", ...output };
     });
     await run(await claim(id), agent);
-    expect((await events(id)).at(-1)).toMatchObject({ type: "structured_output_result", payload: { success: false, value: { total: 0 }, error } });
+    expect((await events(id)).at(-1)).toMatchObject({
+      type: "structured_output_result",
+      payload: { success: false, value: { total: 0 }, error },
+    });
     expect(await asIs(id)).toMatchObject({ status: "stopped", armed: false });
   });
 
@@ -85,7 +88,10 @@ describeOnEach("a run", (kind) => {
     const { id } = await put("[[fail invalid_input | No such file]]");
     await run(await claim(id));
     expect(await asIs(id)).toMatchObject({ status: "error", nodeId: null });
-    expect((await events(id)).at(-2)).toMatchObject({ type: "error_message", payload: { errorType: "invalid_input", content: "No such file" } });
+    expect((await events(id)).at(-2)).toMatchObject({
+      type: "error_message",
+      payload: { errorType: "invalid_input", content: "No such file" },
+    });
     checkAnswered(await seenInStore(db.store, id));
   });
 

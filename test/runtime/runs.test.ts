@@ -119,10 +119,12 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
     if (!task) throw new Error("no such task");
     return task;
   };
-  const is = (status: string, ...tasks: readonly Task[]) => async () => {
-    const seen = await Promise.all(tasks.map(asIs));
-    return seen.every((task) => task.status === status);
-  };
+  const is =
+    (status: string, ...tasks: readonly Task[]) =>
+    async () => {
+      const seen = await Promise.all(tasks.map(asIs));
+      return seen.every((task) => task.status === status);
+    };
   const advance = (process: Process, { id }: Task, step: { readonly set: object; readonly events: readonly NewEvent[] }) =>
     process.watched.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), ...step }));
 
@@ -141,7 +143,9 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
     await openProcess();
     await pass(500);
     const task = await put();
-    expect(await passUntilHere(async () => (await asIs(task)).nodeId !== null || (await asIs(task)).status === "stopped")).toBeLessThanOrEqual(1_000);
+    expect(
+      await passUntilHere(async () => (await asIs(task)).nodeId !== null || (await asIs(task)).status === "stopped"),
+    ).toBeLessThanOrEqual(1_000);
   });
 
   test("looks once for many wake-ups at once", async () => {
@@ -296,7 +300,10 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
       expect(runs.size()).toBe(0);
       await passUntilHere(async () => (await asIs(tasks[0] as Task)).claims > 1);
       const seen = await Promise.all(tasks.map(asIs));
-      expect(seen.filter(({ claims }) => claims === 1), "however many there are").toEqual([]);
+      expect(
+        seen.filter(({ claims }) => claims === 1),
+        "however many there are",
+      ).toEqual([]);
       await passUntilHere(is("stopped", ...tasks));
       await passUntilHere(async () => (await db.store.nodes.list()).every(({ id }) => id !== "dead"));
       for (const { id } of tasks) checkAnswered(await seenInStore(db.store, id));
@@ -434,7 +441,10 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
       await process.runs.drain();
       expect(process.logged).toContain("giving runs back failed");
       expect(await asIs(task)).toMatchObject({ nodeId: process.nodeId() });
-      expect((await db.store.nodes.list()).map(({ id }) => id), "the row stays with what it owns").toEqual([process.nodeId()]);
+      expect(
+        (await db.store.nodes.list()).map(({ id }) => id),
+        "the row stays with what it owns",
+      ).toEqual([process.nodeId()]);
       away = false;
     });
   });

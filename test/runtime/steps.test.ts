@@ -24,7 +24,17 @@ const log: Log = (level, text, fields) => void logged.push(`${level}: ${text} ${
 
 function stepsFor(agent: Agent) {
   const asked: Turn = {
-    ...{ taskId: "t1", title: "", locale: "en", profile: "manus-1.6", instruction: "", earlier: [], messages: ["Hi"], outputSchema: null, claim: 1 },
+    ...{
+      taskId: "t1",
+      title: "",
+      locale: "en",
+      profile: "manus-1.6",
+      instruction: "",
+      earlier: [],
+      messages: ["Hi"],
+      outputSchema: null,
+      claim: 1,
+    },
     clock,
     signal: abort.signal,
   };

@@ -41,7 +41,9 @@ export function watchedStore(real: Store): WatchedStore {
   const aggregate = (room: string, methods: object) =>
     Object.fromEntries(Object.entries(methods).map(([name, method]: [string, Method]) => [name, watched(`${room}.${name}`, method)]));
 
-  const reads = Object.fromEntries(["tasks", "events", "nodes", "projects"].map((room) => [room, aggregate(room, real[room as keyof Store])]));
+  const reads = Object.fromEntries(
+    ["tasks", "events", "nodes", "projects"].map((room) => [room, aggregate(room, real[room as keyof Store])]),
+  );
   const listeners = new Set<(news: TaskNews) => void>();
   const feed: Store["feed"] = {
     ...real.feed,
@@ -55,7 +57,9 @@ export function watchedStore(real: Store): WatchedStore {
   const store = { ...real, ...reads, feed, change: watched("change", real.change as Method) } as unknown as Store;
   return {
     store,
-    tell: (news) => listeners.forEach((listener) => listener(news)),
+    tell(news) {
+      for (const listener of listeners) listener(news);
+    },
     calls: (method) => counts.get(method) ?? 0,
     before: (method, hook) => void hooks.set(method, hook),
     async quiet() {
@@ -77,7 +81,11 @@ export async function passTime(clock: StillClock, ms: number, ...stores: readonl
 }
 
 /** Moves a clock on until something holds; answers how long that took in the clock's time. */
-export async function passUntil(clock: StillClock, holds: () => Promise<boolean> | boolean, ...stores: readonly WatchedStore[]): Promise<number> {
+export async function passUntil(
+  clock: StillClock,
+  holds: () => Promise<boolean> | boolean,
+  ...stores: readonly WatchedStore[]
+): Promise<number> {
   const begun = clock.monotonic();
   while (!(await holds())) {
     if (clock.monotonic() - begun > 120_000) throw new Error("it did not come to hold within two minutes of the clock");

@@ -25,7 +25,10 @@ const notByRunner: readonly string[] = ["user_message", "user_stop", "status_upd
 
 /** What holds of every task at every moment, whatever happened to it. */
 export function checkTask({ id, status, events }: SeenTask): void {
-  expect(events.map(({ seq }) => seq), `${id}: numbers from 1, without gap or double`).toEqual(events.map((_, i) => i + 1));
+  expect(
+    events.map(({ seq }) => seq),
+    `${id}: numbers from 1, without gap or double`,
+  ).toEqual(events.map((_, i) => i + 1));
   const backwards = events.filter(({ timestamp }, i) => i > 0 && timestamp <= (events[i - 1]?.timestamp ?? 0));
   expect(backwards, `${id}: times increase strictly`).toEqual([]);
   const statuses = events.filter(({ type }) => type === "status_update").map((event) => event.status);
