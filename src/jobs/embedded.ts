@@ -15,14 +15,17 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
   const stopping = new AbortController();
   const loops: Promise<void>[] = [];
 
+  /** Until there is none: what was done and what comes next are one change. */
   async function takeAll(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const now = clock.now();
-      const jobs = await store.change((tx) => tx.jobs.take(kind, now, now + leaseMs, batchMax));
-      if (jobs.length === 0) return;
-      await work(jobs);
-      await store.change((tx) => tx.jobs.done(kind, jobs));
-    }
+    let jobs: readonly Job[] = [];
+    do {
+      const done = jobs;
+      jobs = await store.change(async (tx) => {
+        if (done.length > 0) await tx.jobs.done(kind, done);
+        return stopping.signal.aborted ? [] : tx.jobs.take(kind, clock.now(), clock.now() + leaseMs, batchMax);
+      });
+      if (jobs.length > 0) await work(jobs);
+    } while (jobs.length > 0);
   }
 
   async function serve(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>): Promise<void> {

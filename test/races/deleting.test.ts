@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { describeOnEach } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
 import { checkAnswered, seenInStore } from "../support/invariants.ts";
+import { until } from "../support/until.ts";
+import { said } from "../store/samples.ts";
 import { atOnce, many, raceRig } from "./race-rig.ts";
 
 describeOnEach("deleting", (kind) => {
@@ -29,6 +31,27 @@ describeOnEach("deleting", (kind) => {
     });
     // Whoever ran one of them has had time for his next event when a later task is through.
     await rig.atRest(await rig.create("Hello"));
+    for (const id of ids) await expectGone(id);
+  });
+
+  test(`${many} tasks whose runners hear of nothing and write on and on ends them all the same`, async () => {
+    const ids = await atOnce(async () => {
+      const id = await rig.create("[[forever]]");
+      const { fence } = await until(rig.store, id, ({ nodeId }) => nodeId !== null);
+      let deleted = false;
+      async function writeOn(): Promise<void> {
+        for (let after = 0; after < 3; after += deleted ? 1 : 0) {
+          await rig.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), when: { fence }, events: [said("On and on")] }));
+        }
+      }
+      async function deleteIt(): Promise<void> {
+        expect((await rig.call("task.stop", id)).status).toBe(200);
+        expect((await rig.call("task.delete", id)).status).toBe(200);
+        deleted = true;
+      }
+      await Promise.all([writeOn(), deleteIt()]);
+      return id;
+    });
     for (const id of ids) await expectGone(id);
   });
 

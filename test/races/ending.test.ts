@@ -5,6 +5,8 @@ import { atOnce, many, raceRig } from "./race-rig.ts";
 
 /** Ends a little later each time, so that whatever is called at once meets runs at all their points. */
 const message = (i: number) => `[[say First]] [[sleep ${i / 500}]] [[say Second]] Hello`;
+/** Keeps a run at its writing, so that what stops it meets it there. */
+const writing = Array.from({ length: 20 }, (_, i) => `[[say ${i}]]`).join(" ");
 const count = ({ events }: SeenTask, type: string, text?: string) =>
   events.filter((event) => event.type === type && (text === undefined || event.text === text)).length;
 
@@ -14,7 +16,7 @@ describeOnEach("the end of a turn", (kind) => {
   describe(`against ${many} stops`, () => {
     test("of as many tasks: each ends once, by the one or by the other", async () => {
       const seen = await atOnce(async (i) => {
-        const id = await rig.create(message(i));
+        const id = await rig.create(`${message(i)} ${writing}`);
         expect((await rig.call("task.stop", id)).status).toBe(200);
         expect(await rig.atRest(id)).toMatchObject({ status: "stopped", nodeId: null });
         return seenInStore(rig.store, id);
