@@ -54,7 +54,8 @@ async function untaken({ db }: Place): Promise<number> {
   return Number(row?.["n"]);
 }
 
-const saidIn = ({ events }: SeenTask): readonly string[] => events.flatMap(({ type, text: words = "" }) => (type === "assistant_message" ? [words] : []));
+const saidIn = ({ events }: SeenTask): readonly string[] =>
+  events.flatMap(({ type, text: words = "" }) => (type === "assistant_message" ? [words] : []));
 
 /** The tasks once all have ended. */
 async function ended(user: User, ids: readonly string[]): Promise<readonly SeenTask[]> {
@@ -101,7 +102,10 @@ describe.skipIf(postgresTemplate === undefined).concurrent("of two processes on 
     for (const task of await ended(place.viaFirst, ids)) {
       const said = saidIn(task);
       for (const words of ["One", "Two", "Three", "Four"]) {
-        expect(said.filter((other) => other === words), `${task.id}: ${words}`).toHaveLength(1);
+        expect(
+          said.filter((other) => other === words),
+          `${task.id}: ${words}`,
+        ).toHaveLength(1);
       }
     }
     const next = await place.viaFirst.create("Hello");

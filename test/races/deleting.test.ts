@@ -1,9 +1,10 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { said } from "../store/samples.ts";
 import { describeOnEach } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
 import { checkAnswered, seenInStore } from "../support/invariants.ts";
 import { until } from "../support/until.ts";
-import { said } from "../store/samples.ts";
 import { atOnce, many, raceRig } from "./race-rig.ts";
 
 describeOnEach("deleting", (kind) => {
@@ -41,13 +42,17 @@ describeOnEach("deleting", (kind) => {
       let deleted = false;
       async function writeOn(): Promise<void> {
         for (let after = 0; after < 3; after += deleted ? 1 : 0) {
+          await turn();
           await rig.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), when: { fence }, events: [said("On and on")] }));
         }
       }
       async function deleteIt(): Promise<void> {
-        expect((await rig.call("task.stop", id)).status).toBe(200);
-        expect((await rig.call("task.delete", id)).status).toBe(200);
-        deleted = true;
+        try {
+          expect((await rig.call("task.stop", id)).status).toBe(200);
+          expect((await rig.call("task.delete", id)).status).toBe(200);
+        } finally {
+          deleted = true;
+        }
       }
       await Promise.all([writeOn(), deleteIt()]);
       return id;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createGate } from "../../src/store/gate.ts";
 import { describeOnEach, openTestStore } from "../support/database.ts";
 import { ann, sampleProject } from "./samples.ts";
 
@@ -6,6 +7,17 @@ import { ann, sampleProject } from "./samples.ts";
 const turns = async () => {
   for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
+
+test("changes one after the other let requests and timers in between", async () => {
+  const gate = createGate();
+  let turned = false;
+  setImmediate(() => {
+    turned = true;
+  });
+  // Work that never leaves the microtasks, as SQLite's does.
+  for (let i = 0; i < 100 && !turned; i += 1) await gate(async () => undefined);
+  expect(turned).toBe(true);
+});
 
 describeOnEach("writes beside an open change", (kind) => {
   test("an acknowledged write does not vanish with another's rollback", async () => {
