@@ -260,6 +260,26 @@ describeOnEach("a run", (kind) => {
       expect(await texts(id)).toEqual(["One", "Two", "Three", "No", "Answer two"]);
     });
 
+    test("an armed schema fires once, at the last finish, behind its `stopped`", async () => {
+      const { id } = await put("One");
+      const outputSchema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"], additionalProperties: false };
+      await change(id, { set: { outputSchema } });
+      const asked: unknown[] = [];
+      await run(
+        await claim(id),
+        scripted(async function* (turn) {
+          asked.push(turn.outputSchema);
+          if (asked.length === 1) await change(id, queueMessage("Two"));
+          return { ...finish(), output: { n: asked.length } };
+        }),
+      );
+      expect(asked, "it stays armed for the turn that follows").toEqual([outputSchema, outputSchema]);
+      const results = (await events(id)).filter(({ type }) => type === "structured_output_result");
+      expect(results).toMatchObject([{ payload: { success: true, value: { n: 2 } } }]);
+      expect((await types(id)).slice(-2)).toEqual(["status_update", "structured_output_result"]);
+      checkAnswered(await seenInStore(db.store, id));
+    });
+
     test("the next turn counts its claims anew", async () => {
       const { id } = await put("One");
       const claims: number[] = [];

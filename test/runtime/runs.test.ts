@@ -24,6 +24,8 @@ interface ProcessOptions {
   readonly agent?: Agent;
   /** Its own time; without it that of the others. */
   readonly clock?: StillClock;
+  /** It holds the folder. */
+  readonly alone?: boolean;
 }
 
 /** A process that runs tasks, with a store of its own on the common database. */
@@ -96,12 +98,17 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
     }
   });
 
-  async function openProcess({ concurrency = 100, agent = offlineAgent, clock: own = clock }: ProcessOptions = {}): Promise<Process> {
+  async function openProcess({
+    concurrency = 100,
+    agent = offlineAgent,
+    clock: own = clock,
+    alone = false,
+  }: ProcessOptions = {}): Promise<Process> {
     const logged: string[] = [];
     const store = stores[processes.length];
     if (!store) throw new Error("too many processes");
     const watched = watchedStore(store);
-    const lease = await openLease(watched.store, own, systemIds, false);
+    const lease = await openLease(watched.store, own, systemIds, alone);
     const log = (_: string, text: string) => void logged.push(text);
     const runs = startRuns({ store: watched.store, clock: own, log, lease, concurrency, agentFor: () => agent });
     const opened = { watched, clock: own, runs, nodeId: lease.nodeId, logged };
@@ -307,6 +314,16 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
       await passUntilHere(is("stopped", ...tasks));
       await passUntilHere(async () => (await db.store.nodes.list()).every(({ id }) => id !== "dead"));
       for (const { id } of tasks) checkAnswered(await seenInStore(db.store, id));
+    });
+
+    test("are taken over at once by the holder of the folder, who knows that there is no peer", async () => {
+      const tasks = await Promise.all(Array.from({ length: 5 }, () => put("Hello", { nodeId: "before", claims: 1, consumedSeq: 2 })));
+      await db.store.change((tx) => tx.nodes.insert({ id: "before", beat: 3, startedAt: 0 }));
+      const { watched } = await openProcess({ alone: true });
+      await watched.quiet();
+      const seen = await Promise.all(tasks.map(asIs));
+      expect(seen.map(({ claims }) => claims)).toEqual(seen.map(() => 2));
+      await passUntilHere(is("stopped", ...tasks));
     });
 
     test("go on here when its event loop stood still, and nothing that it then still writes is kept", async () => {
