@@ -18,8 +18,12 @@ const preparedMax = 300;
 /** Prisma's own lock of migrations: `prisma migrate deploy` and this runner keep out of each other's way. */
 const migrationLock = 72707369;
 
-/** Rows are locked by the changes themselves, so READ COMMITTED is enough; nobody holds a lock while he idles. */
-const changing = ["default_transaction_isolation=read\\ committed", "idle_in_transaction_session_timeout=30000"];
+/**
+ * Rows are locked by the changes themselves, so READ COMMITTED is enough. A process that
+ * stands still in a change loses its locks well before peers take it for dead (15 s),
+ * so that they need not wait for them to go on with its tasks.
+ */
+const changing = ["default_transaction_isolation=read\\ committed", "idle_in_transaction_session_timeout=8000"];
 const reading = ["default_transaction_read_only=on"];
 
 /** PostgreSQL: a pool that changes and a pool that cannot. */
