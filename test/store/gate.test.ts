@@ -8,15 +8,28 @@ const turns = async () => {
   for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test("changes one after the other let requests and timers in between", async () => {
-  const gate = createGate();
+/** Enters a gate again and again, a millisecond each time, until the event loop has gone on; answers how often. */
+async function entriesUntilTurn(): Promise<number> {
+  let ms = 0;
+  const gate = createGate(() => ms);
   let turned = false;
   setImmediate(() => {
     turned = true;
   });
+  let entries = 0;
   // Work that never leaves the microtasks, as SQLite's does.
-  for (let i = 0; i < 100 && !turned; i += 1) await gate(async () => undefined);
-  expect(turned).toBe(true);
+  for (; entries < 100 && !turned; entries += 1) {
+    await gate(async () => {
+      ms += 1;
+    });
+  }
+  return entries;
+}
+
+test("changes one after the other let requests and timers in between, and not for each of them", async () => {
+  const entries = await entriesUntilTurn();
+  expect(entries).toBeLessThan(20);
+  expect(entries).toBeGreaterThan(5);
 });
 
 describeOnEach("writes beside an open change", (kind) => {
