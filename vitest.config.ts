@@ -5,6 +5,8 @@ export default defineConfig({
     globalSetup: "test/support/postgres.ts",
     pool: "forks",
     maxWorkers: 2,
+    // It remembers where links led to, and src/gen leads elsewhere whenever something is generated.
+    fsModuleCache: false,
     projects: [
       {
         test: {

@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { type Config, ConfigError } from "./config.ts";
+import { ensureDefaultAgents } from "./core/agents/default-agent.ts";
 import { type Cipher, cipherFrom } from "./core/cipher.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Ids, Random } from "./core/ids.ts";
@@ -30,7 +31,7 @@ export interface Installation {
  */
 export async function openInstallation(
   config: Config,
-  { clock, random, log }: Surroundings,
+  { clock, ids, random, log }: Surroundings,
   first: (tx: Tx) => Promise<void>,
 ): Promise<Installation> {
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
@@ -39,6 +40,7 @@ export async function openInstallation(
     store.change(async (tx) => {
       await checkKey(tx, cipher);
       await first(tx);
+      await ensureDefaultAgents(tx, { now: clock.now(), ids });
     });
   return { store: await openStore({ databaseUrl: config.databaseUrl, clock, random, log, prepare }), cipher };
 }

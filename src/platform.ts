@@ -8,13 +8,18 @@ import { performer } from "./call/perform.ts";
 import { replays } from "./call/replay.ts";
 import { startChores } from "./chores.ts";
 import type { Config } from "./config.ts";
+import { confirmations } from "./core/actions/confirm.ts";
 import type { Cipher } from "./core/cipher.ts";
+import type { Clock } from "./core/clock.ts";
 import type { Failure } from "./core/failure.ts";
 import { projects } from "./core/projects/projects.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
 import { listings } from "./core/tasks/listings.ts";
+import { taskSteps } from "./core/tasks/steps.ts";
 import { tasks } from "./core/tasks/tasks.ts";
+import { waitingRoom } from "./core/tasks/waiting-room.ts";
+import { type Watches, watches } from "./core/tasks/watches.ts";
 import { BrowserService } from "./gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "./gen/proto/connector/v2/connector_service_pb.ts";
 import { ProjectService } from "./gen/proto/project/v2/project_service_pb.ts";
@@ -54,10 +59,20 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
   };
   const waiting = backlog(store, config.queueDepth);
   const stopChores = startChores(store, clock, log, waiting, config);
+  const steps = taskSteps(clock);
   const handlers = handlerTable([
     implement(UserService, userHandlers),
     implement(ProjectService, projectHandlers(projects(clock, ids))),
-    implement(TaskService, taskHandlers(tasks(clock, ids, waiting, config.deletedTaskDays > 0), listings, config.appUrl)),
+    implement(
+      TaskService,
+      taskHandlers({
+        tasks: tasks({ clock, ids, backlog: waiting, steps, keepsEvents: config.deletedTaskDays > 0 }),
+        listings,
+        confirmations: confirmations(clock, cipher, waiting, steps),
+        watches: watchesOf(config, store, clock, front.draining),
+        appUrl: config.appUrl,
+      }),
+    ),
     implement(SkillService, skillHandlers),
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
@@ -69,15 +84,16 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     operations,
     admit: admission(store, clock, callLimits),
     anonymous: callLimits.anonymous,
-    perform: performer(store, handlers, replays(cipher, clock.now), auditWriter(clock, ids)),
+    performer: performer(store, handlers, replays(cipher, clock.now), auditWriter(clock, ids)),
     readRequest: requestReader(ids.request, config.trustProxy),
+    clock,
     readiness: ready,
     bodyLimit: config.bodyLimit,
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
     report,
   });
-  const stopWork = config.role === "api" ? async () => undefined : await startWork(config, store, { clock, ids, log });
+  const stopWork = config.role === "api" ? async () => undefined : await startWork(config, store, cipher, { clock, ids, log });
   await app.listen({ host: config.host, port: config.port });
   const admin = config.adminPort === null ? undefined : adminServer(ready);
   await admin?.listen({ host: config.host, port: config.adminPort ?? 0 });
@@ -90,6 +106,12 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
   };
 }
 
+/** News of other processes is not heard, only looked for; on SQLite there are none. */
+function watchesOf({ database, watchLimit }: Config, { feed }: Store, clock: Clock, draining: AbortSignal): Watches {
+  const lookMs = database === "sqlite" ? 5_000 : 1_000;
+  return watches(waitingRoom(feed, clock, { limit: watchLimit, lookMs, draining }), clock, draining);
+}
+
 /** Agents by the name that AGENT_PROFILES gives them. */
 const agents: Readonly<Record<Config["agentProfiles"][string], Agent>> = { offline: offlineAgent };
 
@@ -97,11 +119,12 @@ const agents: Readonly<Record<Config["agentProfiles"][string], Agent>> = { offli
 async function startWork(
   config: Config,
   store: Store,
+  cipher: Cipher,
   { clock, ids, log }: Pick<Surroundings, "clock" | "ids" | "log">,
 ): Promise<() => Promise<void>> {
   const agentFor = (profile: string): Agent => agents[config.agentProfiles[profile] ?? "offline"];
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
-  const runs = startRuns({ store, clock, log, lease, concurrency: config.runConcurrency, agentFor });
+  const runs = startRuns({ store, clock, ids, cipher, log, lease, concurrency: config.runConcurrency, agentFor });
   const queue = embeddedQueue(store, clock, log);
   queue.subscribe("run", runs.wake);
   return async () => {

@@ -7,6 +7,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   core: ["node:"],
   "core/oauth": ["jose"],
   "core/structured-output": ["ajv"],
+  "core/actions": ["ajv"],
   operations: ["core", "gen/proto", "@bufbuild/", "services"],
   services: ["gen/proto", "@bufbuild/"],
   store: ["node:", "core", "gen/prisma", "@prisma/", "pg", "pg-boss"],

@@ -23,6 +23,12 @@ export interface Admission {
   readonly request: Request;
   readonly caller: Caller;
   readonly rate: RateState | null;
+  /**
+   * Who calls by now: credential and access anew, without the limits.
+   *
+   * @throws Failure `unauthenticated` or `forbidden`, as a new call would get.
+   */
+  again(): Promise<Caller>;
 }
 
 export type Admit = (operation: Operation, request: Request) => Promise<Admission>;
@@ -41,10 +47,15 @@ export function admission(store: Tx, clock: Clock, limits: Limits): Admit {
       throw thrown;
     }
   }
+  async function again(operation: Operation, { credentials }: Request): Promise<Caller> {
+    const caller = await identify(credentials, store, clock);
+    checkAccess(operation, caller);
+    return caller;
+  }
   return async (operation, request) => {
     if (operation.access === null) throw new Failure("unimplemented", "anonymous operations are not built");
     const caller = await credential(request);
     checkAccess(operation, caller);
-    return { operation, request, caller, rate: await limits.account(caller.accountId, operation) };
+    return { operation, request, caller, rate: await limits.account(caller.accountId, operation), again: () => again(operation, request) };
   };
 }

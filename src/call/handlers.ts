@@ -1,5 +1,6 @@
 import type { DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { Caller } from "../core/caller.ts";
+import type { OpenCall } from "../core/open-call.ts";
 import type { Tx } from "../core/store.ts";
 
 /**
@@ -19,11 +20,30 @@ export interface Prepared<M extends DescMethod> {
   readonly perform: Handler<M>;
 }
 
+/** A read whose answer may be held back for a while. */
+export interface Held<M extends DescMethod> {
+  readonly hold: (tx: Tx, call: OpenCall, message: MessageShape<M["input"]>) => Promise<MessageInitShape<M["output"]>>;
+}
+
+/**
+ * A read that goes on: what is thrown before it begins is a plain refusal. Null says
+ * that there is nothing to tell, now or ever.
+ */
+export interface Streamed<M extends DescMethod> {
+  readonly stream: (
+    tx: Tx,
+    call: OpenCall,
+    message: MessageShape<M["input"]>,
+  ) => Promise<AsyncIterable<MessageInitShape<M["output"]>> | null>;
+}
+
+type FormOf<M extends DescMethod> = M["methodKind"] extends "server_streaming" ? Streamed<M> : Handler<M> | Prepared<M> | Held<M>;
+
 /** The handlers of a service by method; one that is missing answers `unimplemented`. */
-export type Handlers<S extends DescService> = { readonly [K in keyof S["method"]]?: Handler<S["method"][K]> | Prepared<S["method"][K]> };
+export type Handlers<S extends DescService> = { readonly [K in keyof S["method"]]?: FormOf<S["method"][K]> };
 
 /** A handler with its types forgotten: the call path makes each one's message from its own descriptor. */
-export type AnyHandler = Handler<DescMethod> | Prepared<DescMethod>;
+export type AnyHandler = Handler<DescMethod> | Prepared<DescMethod> | Held<DescMethod> | Streamed<DescMethod>;
 
 /** What the installation has built, by RPC name. */
 export type HandlerTable = ReadonlyMap<string, AnyHandler>;

@@ -1,9 +1,10 @@
-import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
+import { create, type DescMessage, type DescMethod, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import { Failure } from "../core/failure.ts";
+import type { OpenCall } from "../core/open-call.ts";
 import type { Store, Tx } from "../core/store.ts";
 import type { Admission } from "./admit.ts";
 import type { WriteAudit } from "./audit.ts";
-import type { Handler, HandlerTable } from "./handlers.ts";
+import type { AnyHandler, Handler, HandlerTable } from "./handlers.ts";
 import type { Replays } from "./replay.ts";
 import { validate } from "./validate.ts";
 
@@ -14,16 +15,34 @@ export interface Outcome {
   readonly replayed: boolean;
 }
 
-export type Perform = (admission: Admission, message: Message) => Promise<Outcome>;
+/** The second half of every call, by what it answers. `gone` is aborted when nobody waits for that any more. */
+export interface Performer {
+  /**
+   * One answer. For a change it is made in one transaction, in which the idempotency
+   * record is claimed, the handler runs, the audit row is written and the answer goes
+   * into the record.
+   *
+   * @throws Failure of any reason.
+   */
+  perform(admission: Admission, message: Message, gone: AbortSignal): Promise<Outcome>;
+  /**
+   * Any number of answers, as a server stream has them; null when there is none and
+   * never will be.
+   *
+   * @throws Failure of any reason: the promise before the first answer, the stream after it.
+   */
+  stream(admission: Admission, message: Message, gone: AbortSignal): Promise<AsyncIterable<Message> | null>;
+}
 
-/**
- * The second half of every call: field rules, then for a read the handler, and for
- * a change one transaction in which the idempotency record is claimed, the handler
- * runs, the audit row is written and the answer goes into the record.
- *
- * @throws Failure of any reason.
- */
-export function performer(store: Store, handlers: HandlerTable, replays: Replays, writeAudit: WriteAudit): Perform {
+/** Field rules first, then the handler. */
+export function performer(store: Store, handlers: HandlerTable, replays: Replays, writeAudit: WriteAudit): Performer {
+  function handlerOf({ operation }: Admission, message: Message): AnyHandler {
+    validate(operation.method.input, message);
+    const built = handlers.get(operation.rpc);
+    if (!built) throw new Failure("unimplemented", `${operation.name ?? operation.rpc} is not built yet`);
+    return built;
+  }
+
   async function change(tx: Tx, admission: Admission, message: Message, handler: Handler<DescMethod>): Promise<Outcome> {
     const replay = await replays.begin(tx, admission, message);
     if (replay !== null && "answer" in replay) return { answer: replay.answer, replayed: true };
@@ -33,18 +52,37 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
     return { answer, replayed: false };
   }
 
-  return async (admission, message) => {
-    const { operation } = admission;
-    validate(operation.method.input, message);
-    const built = handlers.get(operation.rpc);
-    if (!built) throw new Failure("unimplemented", `${operation.name ?? operation.rpc} is not built yet`);
-    if ("prepare" in built) await built.prepare(message, admission.caller);
-    const handler = "prepare" in built ? built.perform : built;
-    if (operation.change) return store.change((tx) => change(tx, admission, message, handler));
-    return { answer: await run(handler, store, admission, message), replayed: false };
+  return {
+    async perform(admission, message, gone) {
+      const { operation, caller } = admission;
+      const built = handlerOf(admission, message);
+      if ("stream" in built) throw new Error(`${operation.rpc} is a stream`);
+      if ("hold" in built) {
+        const answer = await built.hold(store, openCall(admission, gone), message);
+        return { answer: create(operation.method.output, answer), replayed: false };
+      }
+      if ("prepare" in built) await built.prepare(message, caller);
+      const handler = "prepare" in built ? built.perform : built;
+      if (operation.change) return store.change((tx) => change(tx, admission, message, handler));
+      return { answer: await run(handler, store, admission, message), replayed: false };
+    },
+
+    async stream(admission, message, gone) {
+      const { operation } = admission;
+      const built = handlerOf(admission, message);
+      if (!("stream" in built)) throw new Error(`${operation.rpc} is no stream`);
+      const answers = await built.stream(store, openCall(admission, gone), message);
+      return answers && created(operation.method.output, answers);
+    },
   };
 }
 
+const openCall = ({ caller, again }: Admission, gone: AbortSignal): OpenCall => ({ caller, again, gone });
+
 async function run(handler: Handler<DescMethod>, tx: Tx, { operation, caller }: Admission, message: Message): Promise<Message> {
   return create(operation.method.output, await handler(tx, caller, message));
+}
+
+async function* created(desc: DescMessage, answers: AsyncIterable<MessageInitShape<DescMessage>>): AsyncGenerator<Message> {
+  for await (const answer of answers) yield create(desc, answer);
 }

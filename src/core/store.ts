@@ -1,4 +1,6 @@
 import type { AccountRows } from "./accounts/account.ts";
+import type { ActionRows } from "./actions/action.ts";
+import type { AgentRows } from "./agents/agent.ts";
 import type { AuditRows } from "./audit/audit.ts";
 import type { JobRows } from "./jobs/job.ts";
 import type { ApiKeyRows } from "./keys/api-key.ts";
@@ -18,8 +20,10 @@ export interface Tx {
   readonly accounts: AccountRows;
   readonly keys: ApiKeyRows;
   readonly projects: ProjectRows;
+  readonly agents: AgentRows;
   readonly tasks: TaskRows;
   readonly events: EventRows;
+  readonly actions: ActionRows;
   readonly jobs: JobRows;
   readonly nodes: NodeRows;
   readonly replays: ReplayRows;

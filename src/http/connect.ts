@@ -4,7 +4,7 @@ import { Code, ConnectError, type ConnectRouter, createContextKey, createContext
 import type { FastifyRequest } from "fastify";
 import type { Admission, Admit, Request } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
-import type { Perform } from "../call/perform.ts";
+import type { Performer } from "../call/perform.ts";
 import { Failure, failureOf, invalid } from "../core/failure.ts";
 import { type OperationTable, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
@@ -15,6 +15,8 @@ const requestKey = createContextKey<Request | undefined>(undefined);
 const admissionKey = createContextKey<Admission | undefined>(undefined);
 /** The message was read, and the call's own work has begun. */
 const begunKey = createContextKey(false);
+/** A stream's head has gone out. */
+const headedKey = createContextKey(false);
 
 /** What the Connect, gRPC and gRPC-Web wire forms need of the call path. */
 export interface ConnectParts {
@@ -22,23 +24,24 @@ export interface ConnectParts {
   readonly admit: Admit;
   /** Counts calls to the services that are no operations: health and reflection. */
   readonly anonymous: Limits["anonymous"];
-  readonly perform: Perform;
+  readonly performer: Performer;
   readonly readRequest: ReadRequest;
   /** Hears of every failure, with its private cause. */
   readonly report: (failure: Failure, requestId: string) => void;
 }
 
 /** Connect, gRPC and gRPC-Web over the call path: options and routes of one router. */
-export function connectRoutes({ operations, admit, anonymous, perform, readRequest, report }: ConnectParts) {
-  /** What callers know of a failure goes with the error, which each protocol puts where its clients look for it. */
+export function connectRoutes({ operations, admit, anonymous, performer, readRequest, report }: ConnectParts) {
+  /** What callers know of a failure goes with the error, which each protocol puts where its clients look for it, unless the head says it. */
   function refuse(thrown: unknown, context: HandlerContext, requestId: string): ConnectError {
     const failure = failureOf(thrown);
     report(failure, requestId);
+    if (context.values.get(headedKey) || isConnectStream(context)) return errorOf(failure, context, refusalHeaders(failure));
     const rate = context.values.get(admissionKey)?.rate ?? null;
     const facts = [...callHeaders(requestId), ...rateHeaders(rate), ...refusalHeaders(failure)];
     // Otherwise Connect would answer them twice.
     for (const [name] of facts) context.responseHeader.delete(name);
-    return new ConnectError(failure.message, connectCodes[failure.reason], Object.fromEntries(facts));
+    return errorOf(failure, context, facts);
   }
 
   async function requestGate(context: HandlerContext): Promise<void> {
@@ -63,12 +66,36 @@ export function connectRoutes({ operations, admit, anonymous, perform, readReque
     if (!admission) throw refuse(new Failure("internal", "internal error"), context, "");
     context.values.set(begunKey, true);
     try {
-      const { answer, replayed } = await perform(admission, message);
+      const { answer, replayed } = await performer.perform(admission, message, context.signal);
       for (const [name, value] of replayHeaders(replayed)) context.responseHeader.set(name, value);
       return answer;
     } catch (thrown) {
       throw refuse(thrown, context, admission.request.requestId);
     }
+  }
+
+  async function* answersTo(admission: Admission, message: Message, { signal }: HandlerContext): AsyncGenerator<Message> {
+    yield* (await performer.stream(admission, message, signal)) ?? [];
+  }
+
+  /** Only what the call's own work throws is refused: what is thrown when a client goes away comes in at the other end. */
+  function stream(message: Message, context: HandlerContext): AsyncIterable<Message> {
+    const admission = context.values.get(admissionKey);
+    if (!admission) throw refuse(new Failure("internal", "internal error"), context, "");
+    const { requestId } = admission.request;
+    context.values.set(begunKey, true);
+    const answers = answersTo(admission, message, context);
+    async function next(): Promise<IteratorResult<Message>> {
+      try {
+        const result = await answers.next();
+        context.values.set(headedKey, true);
+        return result;
+      } catch (thrown) {
+        throw refuse(thrown, context, requestId);
+      }
+    }
+    const close = () => answers.return(undefined);
+    return { [Symbol.asyncIterator]: () => ({ next, return: close, throw: close }) };
   }
 
   return {
@@ -78,12 +105,27 @@ export function connectRoutes({ operations, admit, anonymous, perform, readReque
     routes(router: ConnectRouter) {
       for (const { method } of operations.all) {
         if (isUnary(method)) router.rpc(method, unary);
+        if (isServerStream(method)) router.rpc(method, stream);
       }
     },
   };
 }
 
 const isUnary = (method: DescMethod): method is DescMethod & { methodKind: "unary" } => method.methodKind === "unary";
+const isServerStream = (method: DescMethod): method is DescMethod & { methodKind: "server_streaming" } =>
+  method.methodKind === "server_streaming";
+
+/** Its head goes out in any case. */
+const isConnectStream = ({ protocolName, method }: HandlerContext): boolean => protocolName === "connect" && !isUnary(method);
+
+/** Connect knows why nobody waits any more: a deadline of the caller's has a code of its own. */
+function errorOf({ reason, message }: Failure, { signal }: HandlerContext, facts: readonly (readonly [string, string])[]): ConnectError {
+  const late = reason === "cancelled" && signal.reason instanceof ConnectError && signal.reason.code === Code.DeadlineExceeded;
+  const metadata = Object.fromEntries(facts);
+  return late
+    ? new ConnectError(signal.reason.rawMessage, Code.DeadlineExceeded, metadata)
+    : new ConnectError(message, connectCodes[reason], metadata);
+}
 
 /** Connect takes a query's message that is no base64 for a fault of the server's. */
 function checkQuery({ requestMethod, url }: HandlerContext): void {

@@ -4,7 +4,8 @@ import cors from "@fastify/cors";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import type { Admit } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
-import type { Perform } from "../call/perform.ts";
+import type { Performer } from "../call/perform.ts";
+import type { Clock } from "../core/clock.ts";
 import { type Failure, invalid } from "../core/failure.ts";
 import { Health } from "../gen/proto/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../gen/proto/grpc/reflection/v1/reflection_pb.ts";
@@ -25,8 +26,9 @@ export interface ServerParts {
   readonly operations: OperationTable;
   readonly admit: Admit;
   readonly anonymous: Limits["anonymous"];
-  readonly perform: Perform;
+  readonly performer: Performer;
   readonly readRequest: ReadRequest;
+  readonly clock: Clock;
   readonly readiness: Readiness;
   readonly bodyLimit: number;
   /** Origins that browsers may call from; empty: CORS is off. */

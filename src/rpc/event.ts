@@ -1,5 +1,6 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import { eventId, eventTypes, type PlanStep, type TaskEvent } from "../core/tasks/event.ts";
+import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { type EventPayloads, eventId, eventTypes, type PlanStep, type TaskEvent } from "../core/tasks/event.ts";
 import {
   MessageTypeSchema,
   PlanStepStatusSchema,
@@ -31,17 +32,17 @@ function payloadOf(event: TaskEvent): Payload {
     case "user_message":
       return { case: "userMessage", value: { ...event.payload, messageType: messageType.toValue(event.payload.messageType) } };
     case "assistant_message":
-      return { case: "assistantMessage", value: event.payload };
+      return { case: "assistantMessage", value: answerMessage(event.payload) };
     case "error_message":
       return { case: "errorMessage", value: event.payload };
     case "status_update":
-      return { case: "statusUpdate", value: { ...event.payload, agentStatus: taskStatus.toValue(event.payload.agentStatus) } };
+      return { case: "statusUpdate", value: statusMessage(event, event.payload) };
     case "user_stop":
       return { case: "userStop", value: {} };
     case "structured_output_result":
       return { case: "structuredOutputResult", value: event.payload };
     case "tool_used":
-      return { case: "toolUsed", value: { ...event.payload, status: toolStatus.toValue(event.payload.status) } };
+      return { case: "toolUsed", value: useMessage(event.payload) };
     case "plan_update":
       return { case: "planUpdate", value: { steps: event.payload.steps.map(stepMessage) } };
     case "new_plan_step":
@@ -49,6 +50,22 @@ function payloadOf(event: TaskEvent): Payload {
     case "explanation":
       return { case: "explanation", value: event.payload };
   }
+}
+
+function answerMessage({ questionExpectation, ...said }: EventPayloads["assistant_message"]) {
+  if (!questionExpectation) return said;
+  return { ...said, questionExpectation: { ...questionExpectation, options: [...questionExpectation.options] } };
+}
+
+/** What is waited for stands right before the status that says so. */
+function statusMessage({ taskId, seq }: TaskEvent, { statusDetail, agentStatus, ...said }: EventPayloads["status_update"]) {
+  const status = { ...said, agentStatus: taskStatus.toValue(agentStatus) };
+  return statusDetail ? { ...status, statusDetail: { ...statusDetail, waitingForEventId: eventId(taskId, seq - 1) } } : status;
+}
+
+function useMessage({ status, result, ...said }: EventPayloads["tool_used"]) {
+  const use = { ...said, status: toolStatus.toValue(status) };
+  return result === undefined ? use : { ...use, result: fromJson(ValueSchema, result) };
 }
 
 const stepMessage = ({ status, title, startedAt, endAt }: PlanStep) => ({

@@ -1,11 +1,15 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
-import { Failure, invalid } from "../core/failure.ts";
+import type { Confirmations } from "../core/actions/confirm.ts";
+import type { Caller } from "../core/caller.ts";
+import { invalid } from "../core/failure.ts";
 import type { JsonObject } from "../core/json.ts";
 import { checkSchema } from "../core/structured-output/schema.ts";
+import type { TaskEvent } from "../core/tasks/event.ts";
 import type { Listings } from "../core/tasks/listings.ts";
 import type { Task, TaskView } from "../core/tasks/task.ts";
 import type { NewTask, TaskEdit, Tasks } from "../core/tasks/tasks.ts";
+import type { Watches } from "../core/tasks/watches.ts";
 import { type ShareVisibility, SortOrder, type TaskSchema, TaskScope } from "../gen/proto/task/v2/task_pb.ts";
 import type { CreateTaskRequest, TaskService, UpdateTaskRequest } from "../gen/proto/task/v2/task_service_pb.ts";
 import { eventMessage } from "./event.ts";
@@ -13,11 +17,18 @@ import { taskStatus, taskType, visibility } from "./task-words.ts";
 import { seconds } from "./time.ts";
 import { userInput } from "./user-input.ts";
 
-/**
- * Tasks (contract/v2.md 8.1 to 8.8). `appUrl` is where people open them.
- * task.confirmAction is not here: it answers `unimplemented`.
- */
-export function taskHandlers(tasks: Tasks, listings: Listings, appUrl: string): Handlers<typeof TaskService> {
+/** What the operations on tasks are made of. */
+export interface TaskParts {
+  readonly tasks: Tasks;
+  readonly listings: Listings;
+  readonly confirmations: Confirmations;
+  readonly watches: Watches;
+  /** Where people open tasks. */
+  readonly appUrl: string;
+}
+
+/** Tasks (contract/v2.md 8.1 to 8.9). */
+export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }: TaskParts): Handlers<typeof TaskService> {
   /** What create and update answer; `share_url` unless private. */
   const summary = ({ id, title, shareVisibility }: Task) => ({
     taskId: id,
@@ -47,10 +58,13 @@ export function taskHandlers(tasks: Tasks, listings: Listings, appUrl: string): 
       prepare: ({ structuredOutputSchema }) => checkOutput(structuredOutputSchema),
       perform: async (tx, caller, request) => summary(await tasks.create(tx, caller, newTask(request))),
     },
-    async getTask(tx, caller, { taskId, afterSeq, waitSeconds }) {
-      refuseWaiting(afterSeq, waitSeconds);
-      const task = await tasks.get(tx, caller, taskId);
-      return { task: toMessage(task), lastSeq: task.lastSeq };
+    getTask: {
+      async hold(tx, call, { taskId, afterSeq, waitSeconds: seconds = 0 }) {
+        const look = async (caller: Caller) => ({ task: await tasks.get(tx, caller, taskId) });
+        const enough = ({ task }: { task: Task }) => (afterSeq === undefined ? task.status !== "running" : task.lastSeq > afterSeq);
+        const { task } = await watches.hold(call, { seconds, look, enough });
+        return { task: toMessage(task), lastSeq: task.lastSeq };
+      },
     },
     async listTasks(tx, caller, { limit = 20, cursor, order, scope, projectId, agentId }) {
       const filter = { ...scopeFilter(scope, projectId, agentId), ...(projectId ? { projectId } : {}), ...(agentId ? { agentId } : {}) };
@@ -73,21 +87,27 @@ export function taskHandlers(tasks: Tasks, listings: Listings, appUrl: string): 
       async perform(tx, caller, { taskId, message, agentProfile, structuredOutputSchema: outputSchema, clearConnectors = false }) {
         if (clearConnectors && (message?.connectors.length ?? 0) > 0)
           throw invalid("message.connectors", "cannot be given with clear_connectors");
-        await tasks.send(tx, caller, taskId, userInput(message), { agentProfile, outputSchema });
-        return { taskId };
+        return { taskId: await tasks.send(tx, caller, taskId, userInput(message), { agentProfile, outputSchema }) };
       },
     },
-    async listMessages(tx, caller, { taskId, limit = 50, cursor, order, verbose, startEventId, afterSeq, waitSeconds }) {
-      refuseWaiting(afterSeq, waitSeconds);
-      const wanted = { limit, order: orderOf(order), cursor, verbose, startEventId };
-      const { task, items, next } = await listings.messages(tx, caller, taskId, wanted);
-      return {
-        taskId: task.id,
-        messages: items.map(eventMessage),
-        hasMore: next !== undefined,
-        ...nextCursor(next),
-        lastSeq: task.lastSeq,
-      };
+    confirmAction: (tx, caller, { taskId, eventId, input }) => confirmations.confirm(tx, caller, taskId, eventId, input),
+    listMessages: {
+      async hold(tx, call, { taskId, limit = 50, cursor, order, verbose, startEventId, afterSeq, waitSeconds }) {
+        if (waitSeconds !== undefined && afterSeq === undefined) throw invalid("wait_seconds", "needs after_seq");
+        const wanted = { limit, order: orderOf(order), cursor, verbose, startEventId, afterSeq };
+        const look = (caller: Caller) => listings.messages(tx, caller, taskId, wanted);
+        // Only the first page waits for more.
+        const seconds = cursor ? 0 : (waitSeconds ?? 0);
+        const { task, items, next } = await watches.hold(call, { seconds, look, enough: (page) => page.items.length > 0 });
+        const messages = items.map(eventMessage);
+        return { taskId: task.id, messages, hasMore: next !== undefined, ...nextCursor(next), lastSeq: task.lastSeq };
+      },
+    },
+    watchTask: {
+      async stream(tx, call, { taskId, afterSeq = 0, untilSettled }) {
+        const events = await watches.watch(tx, call, { taskId, afterSeq, untilSettled });
+        return events && watchMessages(events);
+      },
     },
   };
 }
@@ -102,10 +122,8 @@ const nextCursor = (next: string | undefined) => (next === undefined ? {} : { ne
 /** Newest first unless asked otherwise (contract/v2.md 5). */
 const orderOf = (order: SortOrder | undefined): "asc" | "desc" => (order === SortOrder.ASC ? "asc" : "desc");
 
-/** Watching and waiting are not built yet: what asks for them is refused rather than answered at once. */
-function refuseWaiting(afterSeq: number | undefined, waitSeconds: number | undefined): void {
-  if (afterSeq !== undefined) throw new Failure("unimplemented", "after_seq is not built yet");
-  if (waitSeconds !== undefined) throw new Failure("unimplemented", "wait_seconds is not built yet");
+async function* watchMessages(events: AsyncIterable<TaskEvent>) {
+  for await (const event of events) yield { event: eventMessage(event) };
 }
 
 /** The task type a scope stands for; a scope that needs an id says so (contract/v2.md 8.3). */

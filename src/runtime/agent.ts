@@ -1,3 +1,4 @@
+import type { KindName } from "../core/actions/kind.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
@@ -6,6 +7,14 @@ import type { NewEvent } from "../core/tasks/event.ts";
 export interface Said {
   readonly role: "user" | "assistant";
   readonly content: string;
+}
+
+/** What the user decided on something that the agent asked approval for. */
+export interface Decided {
+  readonly kind: KindName;
+  readonly accepted: boolean;
+  /** As the kind's schema has it; what an earlier `always_allow` or `global_allow` decided has no other members. */
+  readonly input: JsonObject;
 }
 
 /** What an agent is given for one turn: the same again whenever the turn is resumed. */
@@ -17,17 +26,33 @@ export interface Turn {
   readonly profile: string;
   /** The project's instruction; empty without one. */
   readonly instruction: string;
+  /** True lets the agent ask when something is unclear; otherwise it does its best. */
+  readonly interactive: boolean;
   /** What was said in earlier turns, oldest first. */
   readonly earlier: readonly Said[];
   /** The messages to answer, oldest first. */
   readonly messages: readonly string[];
+  /** What the agent left to itself when it asked the question that this turn answers; null in any other turn. */
+  readonly memo: Json;
+  /** The decisions of this turn, in the order in which the agent asked for them. */
+  readonly decisions: readonly Decided[];
+  /** The agent's own events of this turn that are written already, oldest first. */
+  readonly written: readonly NewEvent[];
   /** What a value must fit that the agent is to give at its finish; null when none is asked for. */
   readonly outputSchema: JsonObject | null;
-  /** 1 for the first run of this turn, more when an earlier one was lost. */
+  /** 1 for the first run of this turn, more when an earlier one was lost or the turn has waited for a decision. */
   readonly claim: number;
   readonly clock: Clock;
   /** Aborted when the run is no longer ours: by a stop, a drain or a lost lease. */
   readonly signal: AbortSignal;
+}
+
+/** Events that are written in one transaction, and the credits that they cost. */
+export interface Progress {
+  /** At least one. */
+  readonly events: readonly NewEvent[];
+  /** Whole and not negative. */
+  readonly credits?: number;
 }
 
 /** How a turn ends. */
@@ -35,13 +60,33 @@ export type Outcome =
   /** `output` is the value that `outputSchema` asks for; without one the extraction counts as failed. */
   | { readonly kind: "finish"; readonly content: string; readonly output?: Json }
   | { readonly kind: "fail"; readonly errorType: string; readonly content: string }
+  /** The next message is the answer; the turn it begins is given the `memo` back. */
+  | {
+      readonly kind: "ask";
+      readonly content: string;
+      /** Offered answers. */
+      readonly options: readonly string[];
+      readonly memo: Json;
+    }
+  /** The same turn goes on after the decision: the generator is run again, with one decision more. */
+  | {
+      readonly kind: "confirm";
+      readonly action: KindName;
+      /** Where the kind has several schemas. */
+      readonly variant: string;
+      /** What is asked, for people; the kind's own text unless given. */
+      readonly description?: string;
+      /** The tool's arguments, for instance `messages` of a mail. */
+      readonly params?: JsonObject;
+    }
   /** Given up as if this process had died: nothing is written, and a sweep finds the task. */
   | { readonly kind: "abandon" };
 
 /**
  * An agent answers a turn by a generator: each yield is a group of events that is
  * written in one transaction, the return value is the outcome. When a run was lost,
- * the generator is run again from its start, and the events that the turn already
- * has are passed over: so an agent must yield the same events for the same turn.
+ * or the turn has waited for a decision, the generator is run again from its start,
+ * and the events that the turn already has are passed over: so an agent must yield
+ * the same events for the same turn.
  */
-export type Agent = (turn: Turn) => AsyncGenerator<readonly NewEvent[], Outcome, void>;
+export type Agent = (turn: Turn) => AsyncGenerator<Progress, Outcome, void>;

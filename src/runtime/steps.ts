@@ -1,7 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
-import type { NewEvent } from "../core/tasks/event.ts";
-import type { Agent, Outcome, Turn } from "./agent.ts";
+import type { Agent, Outcome, Progress, Turn } from "./agent.ts";
 
 /** The run is no longer ours: somebody else holds the fence, or the task was stopped. */
 export class Lost extends Error {}
@@ -16,7 +15,7 @@ export interface Steps {
    *
    * @throws Lost as soon as the turn's signal is aborted, whatever the agent does meanwhile.
    */
-  next(): Promise<IteratorResult<readonly NewEvent[], Outcome>>;
+  next(): Promise<IteratorResult<Progress, Outcome>>;
   /** Lets an agent that is not done clean up, for a while. */
   close(): Promise<void>;
 }
@@ -27,7 +26,7 @@ export function stepsOf(agent: Agent, turn: Turn, { clock, log }: { readonly clo
   const events = agent(turn);
   let done = false;
 
-  async function step(): Promise<IteratorResult<readonly NewEvent[], Outcome>> {
+  async function step(): Promise<IteratorResult<Progress, Outcome>> {
     try {
       return await events.next();
     } catch (cause) {

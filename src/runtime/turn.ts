@@ -1,4 +1,6 @@
+import { openInput } from "../core/actions/sealed.ts";
 import type { Scope } from "../core/caller.ts";
+import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Tx } from "../core/store.ts";
 import type { EventType, TaskEvent } from "../core/tasks/event.ts";
@@ -12,14 +14,15 @@ const pageMax = 1000;
 /** Events that others than the agent add while it runs. */
 const notByAgent: ReadonlySet<EventType> = new Set(["user_message", "status_update", "user_stop"]);
 
-/** A turn, and how many of its events are written already. */
-export interface OpenTurn {
-  readonly turn: Turn;
-  readonly written: number;
+/** Where turns are read from. */
+export interface TurnParts {
+  readonly store: Tx;
+  readonly clock: Clock;
+  readonly cipher: Cipher;
 }
 
 /** Reads what an agent needs for the turn that a task is in. */
-export async function openTurn(store: Tx, task: Task, clock: Clock, signal: AbortSignal): Promise<OpenTurn> {
+export async function openTurn({ store, clock, cipher }: TurnParts, task: Task, signal: AbortSignal): Promise<Turn> {
   const { id, answeredSeq, consumedSeq } = task;
   const before =
     answeredSeq === 0 ? [] : await store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false });
@@ -28,33 +31,41 @@ export async function openTurn(store: Tx, task: Task, clock: Clock, signal: Abor
   // What was said at the end of the last turn stands among the messages that this one answers.
   const earlier = [...before.toReversed(), ...since.filter(({ type }) => type !== "user_message")];
   return {
-    turn: {
-      taskId: id,
-      title: task.title,
-      locale: task.locale,
-      profile: task.agentProfile,
-      instruction: await instructionOf(store, task),
-      earlier: earlier.flatMap(saidIn).slice(-earlierMax),
-      messages: messages.flatMap(saidIn).map(({ content }) => content),
-      outputSchema: task.armed ? await store.tasks.outputSchema(id) : null,
-      claim: task.claims,
-      clock,
-      signal,
-    },
-    written: task.claims === 1 ? 0 : await countWritten(store, task),
+    taskId: id,
+    title: task.title,
+    locale: task.locale,
+    profile: task.agentProfile,
+    instruction: await instructionOf(store, task),
+    interactive: task.interactive,
+    earlier: earlier.flatMap(saidIn).slice(-earlierMax),
+    messages: messages.flatMap(saidIn).map(({ content }) => content),
+    ...(task.armed || task.recalls ? await store.tasks.briefing(id) : { outputSchema: null, memo: null }),
+    ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
+    claim: task.claims,
+    clock,
+    signal,
   };
+}
+
+/** How far the turn has come: what was decided in it, and what the agent itself has written. */
+async function progressOf(store: Tx, cipher: Cipher, { id, consumedSeq }: Task): Promise<Pick<Turn, "decisions" | "written">> {
+  const actions = await store.actions.after(id, consumedSeq);
+  const uses = new Set(actions.map(({ actionId }) => actionId));
+  const isOwn = (event: TaskEvent) => !notByAgent.has(event.type) && !(event.type === "tool_used" && uses.has(event.payload.actionId));
+  const written = (await Array.fromAsync(eventsOf(store, id, { afterSeq: consumedSeq, verbose: true }))).filter(isOwn);
+  const decided = actions.filter(({ state }) => state === "accepted" || state === "cancelled");
+  const decisions = decided.map((action) => ({
+    kind: action.kind,
+    accepted: action.state === "accepted",
+    input: openInput(cipher, action),
+  }));
+  return { decisions, written };
 }
 
 async function instructionOf(store: Tx, { projectId, accountId, spaceId }: Task): Promise<string> {
   const scope: Scope = { accountId, spaceId };
   const project = projectId === null ? null : await store.projects.find(scope, projectId);
   return project?.instruction ?? "";
-}
-
-async function countWritten(store: Tx, { id, consumedSeq }: Task): Promise<number> {
-  let written = 0;
-  for await (const { type } of eventsOf(store, id, { afterSeq: consumedSeq, verbose: true })) if (!notByAgent.has(type)) written += 1;
-  return written;
 }
 
 /** Events after a number, page by page. */

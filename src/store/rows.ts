@@ -1,5 +1,7 @@
 import type { Tx } from "../core/store.ts";
 import { accountRows } from "./account.ts";
+import { actionRows } from "./action.ts";
+import { agentRows } from "./agent.ts";
 import { apiKeyRows } from "./api-key.ts";
 import { auditRows } from "./audit.ts";
 import { eventRows } from "./event.ts";
@@ -16,8 +18,10 @@ export const rowsOf = (session: Session): Tx => ({
   accounts: accountRows(session),
   keys: apiKeyRows(session),
   projects: projectRows(session),
+  agents: agentRows(session),
   tasks: taskRows(session),
   events: eventRows(session),
+  actions: actionRows(session),
   jobs: jobRows(session),
   nodes: nodeRows(session),
   replays: replayRows(session),

@@ -31,12 +31,17 @@ function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[]
     found.push(sql`last_seq = last_seq + ${events.length}`);
     found.push(sql`last_timestamp = CASE WHEN last_timestamp > ${now} THEN last_timestamp ELSE ${now} END + ${events.length}`);
   }
+  if (set.addCredits) found.push(sql`credits = ${raised(set.addCredits)}`);
   if (set.raiseFence) found.push(sql`fence = fence + 1`);
   if (set.addsMessage) found.push(sql`message_seq = last_seq + 1`);
   if (set.beginTurn) found.push(sql`answered_seq = consumed_seq`, sql`consumed_seq = last_seq + ${events.length}`);
   if (set.addsMessage || events.some(({ type }) => type === "assistant_message")) found.push(sql`last_message_at = ${now}`);
   return found;
 }
+
+/** The wire has 32 bits for them: what is beyond counts as the most there is. */
+const creditsMax = 2 ** 31 - 1;
+const raised = (added: number): Sql => sql`CASE WHEN credits > ${creditsMax - added} THEN ${creditsMax} ELSE credits + ${added} END`;
 
 /**
  * How often the turn was claimed, and how often in a row to no avail. What a step

@@ -6,6 +6,8 @@ import { type TaskRow, taskColumns } from "./task-row.ts";
 /** What no tombstone keeps. */
 const blank: TaskChanges & Partial<Task> = {
   outputSchema: null,
+  memo: null,
+  allowed: [],
   agentProfile: "",
   locale: "",
   references: [],

@@ -1,3 +1,5 @@
+import type { KindName } from "../core/actions/kind.ts";
+import type { Json } from "../core/json.ts";
 import type { Task, TaskChanges, TaskStatus, TaskType, TaskView, Visibility } from "../core/tasks/task.ts";
 import { numberOf, type Row, raw, type Sql, type Truth, truthOf, type Value, type Whole } from "./sql.ts";
 
@@ -9,6 +11,7 @@ export interface TaskRow {
   readonly client_id: string | null;
   readonly api_key_id: string | null;
   readonly project_id: string | null;
+  readonly agent_id: string | null;
   readonly type: string;
   readonly title: string;
   readonly status: string;
@@ -32,7 +35,9 @@ export interface TaskRow {
   readonly claims: Whole;
   readonly idle_claims: Whole;
   readonly queued_at: Whole;
+  readonly allowed: string;
   readonly armed: Truth;
+  readonly recalls: Truth;
 }
 
 /** The column of each member of a task. */
@@ -43,6 +48,7 @@ const columns = {
   clientId: "client_id",
   apiKeyId: "api_key_id",
   projectId: "project_id",
+  agentId: "agent_id",
   type: "type",
   title: "title",
   status: "status",
@@ -66,7 +72,8 @@ const columns = {
   claims: "claims",
   idleClaims: "idle_claims",
   queuedAt: "queued_at",
-} as const satisfies Record<Exclude<keyof Task, "armed">, keyof TaskRow>;
+  allowed: "allowed",
+} as const satisfies Record<Exclude<keyof Task, "armed" | "recalls">, keyof TaskRow>;
 
 /**
  * The columns by name, of the table called `of`: a statement that asks for `*` would
@@ -76,8 +83,9 @@ export const taskColumnNames = (of: "t" | "task"): Sql => names[of];
 
 const listed = (of: string): Sql => {
   const named = Object.values(columns).map((column) => `${of}.${column}`);
-  // The schema itself may be large, and is read only where it is used.
-  return raw([...named, `(${of}.output_schema IS NOT NULL) AS armed`].join(", "));
+  // Schema and memo may be large, and are read only where they are used.
+  const flags = [`(${of}.output_schema IS NOT NULL) AS armed`, `(${of}.memo IS NOT NULL) AS recalls`];
+  return raw([...named, ...flags].join(", "));
 };
 const names = { t: listed("t"), task: listed("task") };
 
@@ -88,10 +96,13 @@ export function taskColumns(members: Partial<Task> | TaskChanges): Row {
     const value = (members as Partial<Record<string, Value | readonly string[]>>)[member];
     if (value !== undefined) row[column] = isList(value) ? JSON.stringify(value) : value;
   }
-  const schema = "outputSchema" in members ? members.outputSchema : undefined;
-  if (schema !== undefined) row["output_schema"] = schema === null ? null : JSON.stringify(schema);
+  const { outputSchema, memo } = members as TaskChanges;
+  if (outputSchema !== undefined) row["output_schema"] = jsonOrNull(outputSchema);
+  if (memo !== undefined) row["memo"] = jsonOrNull(memo);
   return row;
 }
+
+const jsonOrNull = (value: Json): string | null => (value === null ? null : JSON.stringify(value));
 
 const isList = (value: Value | readonly string[]): value is readonly string[] => Array.isArray(value);
 
@@ -103,6 +114,7 @@ export const taskOf = (row: TaskRow): Task => ({
   clientId: row.client_id,
   apiKeyId: row.api_key_id,
   projectId: row.project_id,
+  agentId: row.agent_id,
   type: row.type as TaskType,
   title: row.title,
   status: row.status as TaskStatus,
@@ -127,6 +139,8 @@ export const taskOf = (row: TaskRow): Task => ({
   idleClaims: numberOf(row.idle_claims),
   queuedAt: numberOf(row.queued_at),
   armed: truthOf(row.armed),
+  recalls: truthOf(row.recalls),
+  allowed: JSON.parse(row.allowed) as KindName[],
 });
 
 /** A row of `task` with its key's present name beside it. */

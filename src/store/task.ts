@@ -1,5 +1,6 @@
+import { defaultAgent, defaultMainTask } from "../core/agents/agent.ts";
 import type { Scope } from "../core/caller.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import type { Task, TaskFilter, TaskPage, TaskRows, TaskView } from "../core/tasks/task.ts";
 import { appendEvents } from "./event.ts";
@@ -10,13 +11,18 @@ import { bury } from "./task-bury.ts";
 import { queueOf } from "./task-queue.ts";
 import { type TaskRow, type TaskViewRow, taskColumnNames, taskColumns, taskOf, taskViewOf } from "./task-row.ts";
 
+interface BriefingRow {
+  readonly output_schema: string | null;
+  readonly memo: string | null;
+}
+
 /** Tasks as rows: what callers see of them here, how they change in `task-advance.ts`. */
 export function taskRows(session: Session): TaskRows {
   const { db } = session;
 
   async function view(scope: Scope, id: string, lock: Sql): Promise<TaskView | null> {
     const [row] = await db.$queryRaw<TaskViewRow[]>(sql`
-      ${views} WHERE t.id = ${id} AND ${visible(scope)} ${lock}`);
+      ${views} WHERE t.id = ${id === defaultMainTask ? mainTaskOf(scope) : id} AND ${visible(scope)} ${lock}`);
     return row ? taskViewOf(row) : null;
   }
 
@@ -36,7 +42,7 @@ export function taskRows(session: Session): TaskRows {
     },
     async list(scope, filter, page) {
       const rows = await db.$queryRaw<TaskViewRow[]>(sql`
-        ${views} WHERE ${all([visible(scope), ...chosen(filter), ...beyond(page)])}
+        ${views} WHERE ${all([visible(scope), begun, ...chosen(scope, filter), ...beyond(page)])}
         ORDER BY t.created_at ${direction(page.order)}, t.id ${direction(page.order)} LIMIT ${page.limit}`);
       return rows.map(taskViewOf);
     },
@@ -44,10 +50,11 @@ export function taskRows(session: Session): TaskRows {
       const [row] = await db.$queryRaw<TaskRow[]>(sql`SELECT ${taskColumnNames("task")} FROM task WHERE id = ${id} AND deleted_at IS NULL`);
       return row ? taskOf(row) : null;
     },
-    async outputSchema(id) {
-      const [row] = await db.$queryRaw<{ readonly output_schema: string | null }[]>(sql`SELECT output_schema FROM task WHERE id = ${id}`);
-      // It was written as a checked schema, by `advance`.
-      return row?.output_schema ? (JSON.parse(row.output_schema) as JsonObject) : null;
+    async briefing(id) {
+      const [row] = await db.$queryRaw<BriefingRow[]>(sql`SELECT output_schema, memo FROM task WHERE id = ${id}`);
+      // Both were written by `advance`: a checked schema, and any JSON.
+      const outputSchema = row?.output_schema ? (JSON.parse(row.output_schema) as JsonObject) : null;
+      return { outputSchema, memo: row?.memo ? (JSON.parse(row.memo) as Json) : null };
     },
     advance: (id, step) => advance(session, id, step),
     ...queueOf(session),
@@ -72,9 +79,18 @@ function visible({ accountId, spaceId, clientId }: Scope): Sql {
   return clientId === undefined ? own : sql`${own} AND t.client_id = ${clientId}`;
 }
 
-function chosen({ type, projectId }: TaskFilter): Sql[] {
+/** An agent's main task is there before anybody has said a word in it. */
+const begun = sql`(t.agent_id IS NULL OR t.last_seq > 0)`;
+
+const mainTaskOf = (scope: Scope): Sql => sql`(SELECT task_id FROM agent WHERE ${isDefaultOf(scope)})`;
+const isDefaultOf = ({ accountId, spaceId }: Scope): Sql => sql`space_id = ${spaceId} AND account_id = ${accountId} AND is_default`;
+
+function chosen(scope: Scope, { type, projectId, agentId }: TaskFilter): Sql[] {
   const conditions: Sql[] = [];
   if (type !== undefined) conditions.push(sql`t.type = ${type}`);
+  if (type === "standard") conditions.push(sql`t.agent_id IS NULL`);
+  if (agentId === defaultAgent) conditions.push(sql`t.agent_id = (SELECT id FROM agent WHERE ${isDefaultOf(scope)})`);
+  else if (agentId !== undefined) conditions.push(sql`t.agent_id = ${agentId}`);
   if (projectId !== undefined) conditions.push(sql`t.project_id = ${projectId}`);
   return conditions;
 }

@@ -39,7 +39,17 @@ describe("the number of calls a minute", () => {
       ...["webhook.create", "webhook.delete", "website.publish", "website.update"],
     ],
     100: [
-      ...["task.detail", "task.list", "task.listMessages", "project.list", "skill.list", "agent.list", "agent.detail", "file.detail"],
+      ...[
+        "task.detail",
+        "task.list",
+        "task.listMessages",
+        "task.watch",
+        "project.list",
+        "skill.list",
+        "agent.list",
+        "agent.detail",
+        "file.detail",
+      ],
       ...["webhook.list", "connector.list", "browser.onlineList", "website.status", "website.listCheckpoints"],
       ...["webhook.publicKey", "usage.availableCredits", "user.me"],
     ],

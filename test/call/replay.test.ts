@@ -31,7 +31,8 @@ function admissionOf(name: string): Admission {
   if (!operation) throw new Error(`${name} is gone`);
   const credential = { kind: "key", keyKind: "general", id: "k" } as const;
   const request = { requestId: "r", address: "127.0.0.1", credentials: { keys: [], bearer: null }, idempotencyKey: "k1" };
-  return { operation, caller: { accountId: "a", spaceId: "s", credential, role: "owner", locale: "en" }, request, rate: null };
+  const caller = { accountId: "a", spaceId: "s", credential, role: "owner", locale: "en" } as const;
+  return { operation, caller, request, rate: null, again: async () => caller };
 }
 
 async function projectNames(person: Person): Promise<string[]> {

@@ -4,21 +4,17 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { root, type ServerProcess, startServer } from "../support/server-process.ts";
+import { blocksIn, readPage, shell } from "./page.ts";
 
 const run = promisify(execFile);
-const readme = readFileSync(join(root, "README.md"), "utf8");
+const readme = readPage("README.md");
 
 /** The first block of code in a language that holds this. */
-function block(language: string, holding: string): string {
-  const blocks = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)];
-  return blocks.find(([, name, text]) => name === language && text?.includes(holding))?.[2] ?? "";
-}
+const block = (language: string, holding: string): string => blocksIn(readme, language).find((text) => text.includes(holding)) ?? "";
 
-/** Runs lines of the README in a shell, against this server and with its key. */
-async function shell(server: ServerProcess, lines: string): Promise<string> {
-  const here = lines.replaceAll("localhost:8080", server.url).replace(/^KEY=.*$/m, `KEY=${server.key}`);
-  return (await run("bash", ["-ec", here])).stdout;
-}
+/** Runs lines of the README, against this server and with its key. */
+const here = (server: ServerProcess, lines: string): Promise<string> =>
+  shell(lines.replaceAll("localhost:8080", server.url).replace(/^KEY=.*$/m, `KEY=${server.key}`));
 
 describe("the README", () => {
   test("creates, reads and stops a first task with its lines of curl", async () => {
@@ -26,10 +22,10 @@ describe("the README", () => {
     const [key = "", create = "", ...rest] = block("sh", "task.create")
       .split("\n")
       .filter((line) => line !== "");
-    const created = JSON.parse(await shell(server, `${key}\n${create}`));
+    const created = JSON.parse(await here(server, `${key}\n${create}`));
     expect(created).toMatchObject({ ok: true, task_title: "What is 12 * 4?" });
     for (const line of rest.filter((text) => text.startsWith("curl"))) {
-      const answer = JSON.parse(await shell(server, `${key}\n${line.replace("THE_TASK_ID", created.task_id)}`));
+      const answer = JSON.parse(await here(server, `${key}\n${line.replace("THE_TASK_ID", created.task_id)}`));
       expect(answer).toMatchObject({ ok: true });
     }
   });

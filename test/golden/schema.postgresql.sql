@@ -7,6 +7,19 @@ TABLE account
   CONSTRAINT account_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX account_email_key ON public.account USING btree (email)
   CREATE UNIQUE INDEX account_pkey ON public.account USING btree (id)
+TABLE agent
+  id text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  task_id text NOT NULL
+  nickname text NOT NULL
+  about text NOT NULL
+  is_default boolean NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT agent_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX agent_one_default ON public.agent USING btree (space_id, account_id) WHERE is_default
+  CREATE UNIQUE INDEX agent_pkey ON public.agent USING btree (id)
+  CREATE UNIQUE INDEX agent_task_id_key ON public.agent USING btree (task_id)
 TABLE api_key
   id text NOT NULL
   account_id text NOT NULL
@@ -79,6 +92,17 @@ TABLE node
   started_at bigint NOT NULL
   CONSTRAINT node_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX node_pkey ON public.node USING btree (id)
+TABLE pending_action
+  task_id text NOT NULL
+  seq integer NOT NULL
+  space_id text NOT NULL
+  kind text NOT NULL
+  variant text NOT NULL
+  action_id text NOT NULL
+  state text NOT NULL
+  input bytea
+  CONSTRAINT pending_action_pkey PRIMARY KEY (task_id, seq)
+  CREATE UNIQUE INDEX pending_action_pkey ON public.pending_action USING btree (task_id, seq)
 TABLE project
   id text NOT NULL
   account_id text NOT NULL
@@ -142,8 +166,12 @@ TABLE task
   queued_at bigint NOT NULL
   output_schema text
   deleted_at bigint
+  agent_id text
+  allowed text NOT NULL DEFAULT '[]'::text
+  memo text
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+  CREATE INDEX task_of_agent ON public.task USING btree (agent_id, created_at, id) WHERE (agent_id IS NOT NULL)
   CREATE UNIQUE INDEX task_pkey ON public.task USING btree (id)
   CREATE INDEX task_project_id_created_at_id_idx ON public.task USING btree (project_id, created_at, id)
   CREATE INDEX task_running ON public.task USING btree (status, node_id, queued_at) WHERE (status = 'running'::text)

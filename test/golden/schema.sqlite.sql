@@ -6,6 +6,18 @@ CREATE TABLE "account" (
     "created_at" BIGINT NOT NULL
 )
 CREATE UNIQUE INDEX "account_email_key" ON "account"("email")
+CREATE TABLE "agent" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "account_id" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "task_id" TEXT NOT NULL,
+    "nickname" TEXT NOT NULL,
+    "about" TEXT NOT NULL,
+    "is_default" BOOLEAN NOT NULL,
+    "created_at" BIGINT NOT NULL
+)
+CREATE UNIQUE INDEX "agent_one_default" ON "agent"("space_id", "account_id") WHERE is_default
+CREATE UNIQUE INDEX "agent_task_id_key" ON "agent"("task_id")
 CREATE TABLE "api_key" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT NOT NULL,
@@ -76,6 +88,18 @@ CREATE TABLE "node" (
     "beat" INTEGER NOT NULL,
     "started_at" BIGINT NOT NULL
 )
+CREATE TABLE "pending_action" (
+    "task_id" TEXT NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "variant" TEXT NOT NULL,
+    "action_id" TEXT NOT NULL,
+    "state" TEXT NOT NULL,
+    "input" BLOB,
+
+    PRIMARY KEY ("task_id", "seq")
+)
 CREATE TABLE "project" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT NOT NULL,
@@ -137,8 +161,9 @@ CREATE TABLE "task" (
     "queued_at" BIGINT NOT NULL,
     "output_schema" TEXT,
     "deleted_at" BIGINT
-)
+, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]')
 CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL
+CREATE INDEX "task_of_agent" ON "task"("agent_id", "created_at", "id") WHERE agent_id IS NOT NULL
 CREATE INDEX "task_project_id_created_at_id_idx" ON "task"("project_id", "created_at", "id")
 CREATE INDEX "task_running" ON "task"("status", "node_id", "queued_at") WHERE status = 'running'
 CREATE INDEX "task_space_id_account_id_created_at_id_idx" ON "task"("space_id", "account_id", "created_at", "id")

@@ -13,6 +13,7 @@ export const many = 50;
 export interface RaceRig {
   readonly db: TestStore;
   readonly store: Store;
+  readonly person: Person;
   /** Creates a task and answers its id. */
   create(content: string): Promise<string>;
   /** Calls an operation on a task. */
@@ -45,6 +46,9 @@ export function raceRig(kind: DatabaseKind): RaceRig {
     },
     get store() {
       return rig().db.store;
+    },
+    get person() {
+      return rig().ann;
     },
     async create(content) {
       const { body } = await rig().ann.v2("task.create", { message: { content } });

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { NewEvent } from "../../src/core/tasks/event.ts";
+import { systemIds } from "../../src/core/ids.ts";
 import { begin, queueMessage, stop } from "../../src/core/tasks/lifecycle.ts";
 import type { Advance, Task } from "../../src/core/tasks/task.ts";
-import type { Agent, Outcome, Turn } from "../../src/runtime/agent.ts";
+import type { Agent, Outcome, Progress, Turn } from "../../src/runtime/agent.ts";
 import { offlineAgent } from "../../src/runtime/agents/offline/offline.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { runTask } from "../../src/runtime/run.ts";
 import { putTask, said } from "../store/samples.ts";
+import { cipher } from "../support/cipher.ts";
 import { type MovableClock, movableClock } from "../support/clock.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
 import { checkAnswered, checkTask, seenInStore } from "../support/invariants.ts";
@@ -14,7 +15,7 @@ import { untilSeq } from "../support/until.ts";
 
 const finish = (content = "Done"): Outcome => ({ kind: "finish", content });
 /** An agent that does what it is told, turn by turn. */
-const scripted = (script: (turn: Turn) => AsyncGenerator<readonly NewEvent[], Outcome, void>): Agent => script;
+const scripted = (script: (turn: Turn) => AsyncGenerator<Progress, Outcome, void>): Agent => script;
 
 describeOnEach("a run", (kind) => {
   let db: TestStore;
@@ -48,7 +49,14 @@ describeOnEach("a run", (kind) => {
   const change = (id: string, step: Omit<Advance, "now">) => db.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), ...step }));
 
   const run = (claimed: Task, agent: Agent = offlineAgent, abort = new AbortController()) =>
-    runTask(claimed, abort.signal, { store: db.store, clock, log: (level, text) => logged.push({ level, text }), agentFor: () => agent });
+    runTask(claimed, abort.signal, {
+      store: db.store,
+      clock,
+      ids: systemIds,
+      cipher,
+      log: (level, text) => logged.push({ level, text }),
+      agentFor: () => agent,
+    });
 
   const events = (id: string) => db.store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
   /** What an agent did, without numbers and times. */
@@ -100,7 +108,7 @@ describeOnEach("a run", (kind) => {
     await run(
       await claim(id),
       scripted(async function* () {
-        yield [said("Part")];
+        yield { events: [said("Part")] };
         throw new Error("password is hunter2");
       }),
     );
@@ -133,9 +141,9 @@ describeOnEach("a run", (kind) => {
         await claim(id),
         scripted(async function* () {
           clock.pass(3_600_000);
-          yield [said("Late")];
+          yield { events: [said("Late")] };
           clock.set(clock.now() - 3_600_000);
-          yield [said("Early"), said("Still early")];
+          yield { events: [said("Early"), said("Still early")] };
           return finish();
         }),
       );
@@ -145,7 +153,7 @@ describeOnEach("a run", (kind) => {
 
   describe("whose fence is old", () => {
     /** A run that is about to do something when the task changes hands. */
-    async function overtaken(last: (turn: Turn) => AsyncGenerator<readonly NewEvent[], Outcome, void>) {
+    async function overtaken(last: (turn: Turn) => AsyncGenerator<Progress, Outcome, void>) {
       const { id } = await put();
       const gate = Promise.withResolvers<void>();
       let cleanedUp = false;
@@ -153,7 +161,7 @@ describeOnEach("a run", (kind) => {
         await claim(id),
         scripted(async function* (turn) {
           try {
-            yield [said("Mine")];
+            yield { events: [said("Mine")] };
             await gate.promise;
             return yield* last(turn);
           } finally {
@@ -172,7 +180,7 @@ describeOnEach("a run", (kind) => {
 
     test("adds no event", async () => {
       const left = await overtaken(async function* () {
-        yield [said("Not mine any more")];
+        yield { events: [said("Not mine any more")] };
         return finish();
       });
       expect(left).toEqual(["Hello", "Mine"]);
@@ -209,7 +217,7 @@ describeOnEach("a run", (kind) => {
         await claim(id),
         scripted(async function* () {
           await gate.promise;
-          yield [said("Too late")];
+          yield { events: [said("Too late")] };
           return finish();
         }),
       );

@@ -30,8 +30,12 @@ function stepsFor(agent: Agent) {
       locale: "en",
       profile: "manus-1.6",
       instruction: "",
+      interactive: false,
       earlier: [],
       messages: ["Hi"],
+      memo: null,
+      decisions: [],
+      written: [],
       outputSchema: null,
       claim: 1,
     },
@@ -55,7 +59,7 @@ async function settled(promise: Promise<unknown>): Promise<boolean> {
 describe("an aborted run", () => {
   test("stops waiting for its agent at once, whatever that does", async () => {
     const steps = stepsFor(async function* () {
-      yield [thought()];
+      yield { events: [thought()] };
       return never();
     });
     await steps.next();
@@ -87,7 +91,7 @@ describe("an aborted run", () => {
     const done: string[] = [];
     const steps = stepsFor(async function* () {
       try {
-        yield [thought()];
+        yield { events: [thought()] };
         done.push("went on");
       } finally {
         done.push("cleaned up");
@@ -124,7 +128,7 @@ describe("an aborted run", () => {
       return sleep(ms, signal).finally(() => (sleeping -= 1));
     };
     const steps = stepsFor(async function* () {
-      yield [thought()];
+      yield { events: [thought()] };
       return finished;
     });
     await steps.next();
@@ -170,7 +174,7 @@ test("an agent that throws has failed with `internal`, and its text stays in the
 
 test("a run of many steps leaves no listener behind with each", async () => {
   const steps = stepsFor(async function* () {
-    for (let i = 0; i < 500; i += 1) yield [thought()];
+    for (let i = 0; i < 500; i += 1) yield { events: [thought()] };
     return finished;
   });
   while (!(await steps.next()).done);

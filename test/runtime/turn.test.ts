@@ -5,6 +5,7 @@ import type { Advance, Task } from "../../src/core/tasks/task.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { openTurn } from "../../src/runtime/turn.ts";
 import { putTask, said, sampleProject, thought, userMessage } from "../store/samples.ts";
+import { cipher } from "../support/cipher.ts";
 import { movableClock } from "../support/clock.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
 
@@ -27,26 +28,25 @@ describeOnEach("a turn", (kind) => {
     if (!claimed) throw new Error("not claimed");
     return claimed;
   };
-  const open = (task: Task) => openTurn(db.store, task, clock, new AbortController().signal);
+  const open = (task: Task) => openTurn({ store: db.store, clock, cipher }, task, new AbortController().signal);
   const begin = (text: string, members: Partial<Task> = {}) => putTask(db.store, members, [userMessage(text)]);
 
   test("has the task's first message, and nothing from before", async () => {
-    const { turn, written } = await open(await claim(await begin("Hello")));
-    expect(turn).toMatchObject({ messages: ["Hello"], earlier: [], claim: 1, instruction: "" });
-    expect(written).toBe(0);
+    const turn = await open(await claim(await begin("Hello")));
+    expect(turn).toMatchObject({ messages: ["Hello"], earlier: [], claim: 1, instruction: "", written: [], decisions: [], memo: null });
   });
 
   test("has its project's instruction", async () => {
     const project = sampleProject({ instruction: "Be brief" });
     await db.store.change((tx) => tx.projects.insert(project));
-    const { turn } = await open(await claim(await begin("Hello", { projectId: project.id })));
+    const turn = await open(await claim(await begin("Hello", { projectId: project.id })));
     expect(turn.instruction).toBe("Be brief");
   });
 
   test("that follows an ended one has the new message, and knows what was said before", async () => {
     const first = await claim(await begin("One"));
     await advance(first.id, finish("Answer one"));
-    const { turn } = await open(await claim(await advance(first.id, resume("Two", 0))));
+    const turn = await open(await claim(await advance(first.id, resume("Two", 0))));
     expect(turn.messages).toEqual(["Two"]);
     expect(turn.earlier).toEqual([
       { role: "user", content: "One" },
@@ -61,7 +61,7 @@ describeOnEach("a turn", (kind) => {
       for (const text of later) await tx.tasks.advance(id, { now: clock.now(), ...queueMessage(text) });
     });
     const next = await advance(id, { set: { beginTurn: true }, events: [said("Answer one")] });
-    const { turn } = await open(next);
+    const turn = await open(next);
     expect(turn.messages).toEqual(later);
     expect(turn.earlier).toEqual([
       { role: "user", content: "One" },
@@ -73,7 +73,7 @@ describeOnEach("a turn", (kind) => {
     const { id } = await claim(await begin("One"));
     await advance(id, queueMessage("Two"));
     await advance(id, stop);
-    const { turn } = await open(await claim(await advance(id, resume("Three", 0))));
+    const turn = await open(await claim(await advance(id, resume("Three", 0))));
     expect(turn.messages).toEqual(["Three"]);
     expect(turn.earlier.map(({ content }) => content)).toEqual(["One", "Two"]);
   });
@@ -84,8 +84,8 @@ describeOnEach("a turn", (kind) => {
     const events: NewEvent[] = [thought("Hm"), said("Part")];
     await advance(first.id, { events });
     const more = await advance(first.id, queueMessage("Two"));
-    const { turn, written } = await open(await claim(more));
-    expect(turn).toMatchObject({ messages: before.turn.messages, earlier: before.turn.earlier, claim: 2 });
-    expect(written, "what others added does not count").toBe(events.length);
+    const turn = await open(await claim(more));
+    expect(turn).toMatchObject({ messages: before.messages, earlier: before.earlier, claim: 2 });
+    expect(turn.written, "what others added does not count").toMatchObject(events);
   });
 });

@@ -6,6 +6,7 @@ import type { Project } from "../../src/core/projects/project.ts";
 import type { ReplayKey } from "../../src/core/replay/replay.ts";
 import type { Store } from "../../src/core/store.ts";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
+import { restingTask } from "../../src/core/tasks/new-task.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 
 let made = 0;
@@ -22,35 +23,10 @@ export const bo: Scope = { accountId: "bo", spaceId: "north" };
 export const annAtHome: Scope = { accountId: "ann", spaceId: "home" };
 
 export const sampleTask = (members: Partial<Task> = {}): Task => ({
-  id: newId("task"),
-  ...ann,
-  clientId: null,
-  apiKeyId: null,
-  projectId: null,
-  type: "standard",
+  ...restingTask(newId("task"), ann, 1000),
   title: "Sort the post",
   status: "running",
-  shareVisibility: "private",
-  hidden: false,
   agentProfile: "manus-1.6",
-  locale: "en",
-  interactive: true,
-  references: [],
-  credits: 0,
-  createdAt: 1000,
-  updatedAt: 1000,
-  lastMessageAt: 1000,
-  lastSeq: 0,
-  lastTimestamp: 0,
-  messageSeq: 0,
-  answeredSeq: 0,
-  consumedSeq: 0,
-  fence: 0,
-  nodeId: null,
-  claims: 0,
-  idleClaims: 0,
-  queuedAt: 1000,
-  armed: false,
   ...members,
 });
 

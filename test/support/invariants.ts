@@ -32,19 +32,27 @@ export function checkTask({ id, status, events }: SeenTask): void {
   const backwards = events.filter(({ timestamp }, i) => i > 0 && timestamp <= (events[i - 1]?.timestamp ?? 0));
   expect(backwards, `${id}: times increase strictly`).toEqual([]);
   const statuses = events.filter(({ type }) => type === "status_update").map((event) => event.status);
-  const notAlternating = statuses.filter((word, i) => (word === "running") !== (i % 2 === 0));
-  expect(notAlternating, `${id}: one end per turn, in ${statuses.join(" ")}`).toEqual([]);
+  const misplaced = statuses.filter((word, i) => !follows(word, statuses[i - 1]));
+  expect(misplaced, `${id}: one end per turn, in ${statuses.join(" ")}`).toEqual([]);
   expect(statuses.at(-1), `${id}: the status is the newest status_update`).toBe(status);
   expect(afterTheEnd(events), `${id}: no runner writes after the end`).toEqual([]);
 }
 
-/** What a runner wrote while the task was at rest; a structured result right behind `stopped` belongs to the end. */
+/** A task runs, rests, and runs again; only what waits may also be stopped where it stands. */
+const follows = (word: string | undefined, before: string | undefined): boolean =>
+  word === "running" ? before !== "running" : before === "running" || (before === "waiting" && word === "stopped");
+
+/**
+ * What a runner wrote while the task was at rest. A structured result right behind
+ * `stopped` belongs to the end, and a decision's tool right before `running` to the user.
+ */
 function afterTheEnd(events: readonly SeenEvent[]): readonly SeenEvent[] {
-  let running = false;
+  let status: string | undefined = "stopped";
   return events.filter((event, i) => {
-    if (event.type === "status_update") running = event.status === "running";
+    if (event.type === "status_update") status = event.status;
     const isResult = event.type === "structured_output_result" && events[i - 1]?.status === "stopped";
-    return !running && !isResult && !notByRunner.includes(event.type);
+    const isDecision = event.type === "tool_used" && status === "waiting" && events[i + 1]?.status === "running";
+    return status !== "running" && !isResult && !isDecision && !notByRunner.includes(event.type);
   });
 }
 

@@ -2,8 +2,8 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { loadConfig } from "../../src/config.ts";
 import type { Role } from "../../src/core/accounts/account.ts";
+import { ensureDefaultAgents } from "../../src/core/agents/default-agent.ts";
 import type { KeyKind } from "../../src/core/caller.ts";
-import { cipherFrom } from "../../src/core/cipher.ts";
 import type { Clock } from "../../src/core/clock.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
@@ -11,6 +11,7 @@ import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { Store, Tx } from "../../src/core/store.ts";
 import { startPlatform } from "../../src/platform.ts";
+import { cipher } from "./cipher.ts";
 import { type DatabaseKind, openTestStore, type TestStore } from "./database.ts";
 import { callV2, clientOf, type RpcWire, type V2Call, type V2Reply } from "./wires.ts";
 
@@ -90,7 +91,6 @@ export async function openService({
     ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
     ...env,
   });
-  const cipher = cipherFrom(Buffer.alloc(32, 7), systemRandom);
   // SQLite's configuration knows no such role: there is one process, which does all.
   const role = idle ? "api" : config.role;
   const platform = await startPlatform({ ...config, role }, store, cipher, { clock, ids: systemIds, random: systemRandom, log });
@@ -122,6 +122,7 @@ async function newPerson(store: Store, url: string, clock: Clock, options: Perso
   const createdAt = clock.now();
   await store.change(async (tx) => {
     await insertPerson(tx, { accountId, spaceId, createdAt }, options);
+    await ensureDefaultAgents(tx, { now: createdAt, ids: systemIds });
     await tx.keys.insert({
       id: keyId,
       accountId,

@@ -56,7 +56,10 @@ export interface V2Call {
   readonly raw?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** Calls a v2 operation over a real socket. */
+/** The envelope is all of a body, or the data of a stream's last frame. */
+const envelopeIn = (body: string): string => (body.startsWith(":") ? body.slice(body.lastIndexOf("\ndata: ") + "\ndata: ".length) : body);
+
+/** Calls a v2 operation over a real socket; a stream is read to its end. */
 export async function callV2(
   baseUrl: string,
   name: string,
@@ -70,5 +73,5 @@ export async function callV2(
     headers: { "content-type": "application/json", ...headers },
     body: sent,
   });
-  return { status: reply.status, headers: reply.headers, body: (await reply.json()) as V2Body };
+  return { status: reply.status, headers: reply.headers, body: JSON.parse(envelopeIn(await reply.text())) as V2Body };
 }

@@ -87,7 +87,7 @@ describe("clients.md", () => {
       [412, "task.delete", post(JSON.stringify({ task_id }))],
       [413, "task.create", post(JSON.stringify({ message: { content: "y".repeat(2 ** 20) } }))],
       [415, "task.create", post("--x--", { "content-type": "multipart/form-data; boundary=x" })],
-      [501, "task.detail", post(JSON.stringify({ task_id, wait_seconds: 1 }))],
+      [501, "usage.availableCredits", { headers: key }],
     ];
     for (const [status, path, init] of calls) {
       const reply = await fetch(url(path), init);

@@ -30,13 +30,6 @@ describeOnEach("task.delete", (database) => {
     expect(await remove(id)).toMatchObject({ status: 200 });
   });
 
-  test("a task of an agent is refused", async () => {
-    const copy = { ...(await rig.row(await rig.finished())), id: systemIds.short(), type: "agent_subtask" as const };
-    await rig.service.store.change((tx) => tx.tasks.insert(copy, []));
-    expect(await remove(copy.id)).toMatchObject({ status: 412, body: { error: { code: "failed_precondition" } } });
-    expect(await remove("agent-default-main_task")).toMatchObject({ status: 404 });
-  });
-
   test("tasks that failed or wait can be deleted", async () => {
     const [failed, waits] = [await rig.create("[[fail internal]]"), await rig.finished()];
     await rig.reach(failed, "error");

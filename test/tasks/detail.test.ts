@@ -94,15 +94,6 @@ describeOnEach("task.detail", (database) => {
     expect(reply).toMatchObject(invalid(named));
   });
 
-  test.each(["after_seq", "wait_seconds"])("%s is not built yet, and never passed over", async (member) => {
-    const reply = await rig.ann.v2("task.detail", { task_id: await rig.create(), [member]: 0 });
-    expect(reply).toMatchObject({ status: 501, body: { error: { code: "unimplemented", message: expect.stringContaining(member) } } });
-  });
-
-  test("the shortcut of an agent's main task is an unknown id until there are agents", async () => {
-    expect(await rig.ann.v2("task.detail", { task_id: "agent-default-main_task" })).toMatchObject({ status: 404 });
-  });
-
   test.each(["connect-json", "grpc"] as const)("says on %s what v2 says", async (wire) => {
     const id = await rig.finished();
     const { task } = await detail(id);

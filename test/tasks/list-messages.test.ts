@@ -174,7 +174,6 @@ describeOnEach("task.listMessages", (database) => {
       expect(both[0]?.payload).toMatchObject({ case: "userMessage", value: { content: "Compare tea and coffee. Then choose one." } });
       await expect(client.listMessages({ taskId: id, cursor: "nonsense" })).rejects.toMatchObject({ code: Code.InvalidArgument });
       await expect(client.listMessages({ taskId: id, startEventId: "nonsense" })).rejects.toMatchObject({ code: Code.InvalidArgument });
-      await expect(client.listMessages({ taskId: id, afterSeq: 1 })).rejects.toMatchObject({ code: Code.Unimplemented });
     });
 
     test.each<[why: string, query: object, named: string]>([
@@ -229,15 +228,6 @@ describeOnEach("task.listMessages", (database) => {
         expect(reply).toMatchObject(invalid("cursor"));
       }
       expect(await list(id, { cursor, order: "desc", verbose: false, slides_format: "pptx", limit: 2 })).toMatchObject({ ok: true });
-    });
-
-    test.each([
-      { after_seq: 0 },
-      { wait_seconds: 0 },
-      { after_seq: 3, wait_seconds: 10 },
-    ])("%j is not built yet, and never passed over", async (query) => {
-      const reply = await rig.ann.v2("task.listMessages", { task_id: id, ...query });
-      expect(reply).toMatchObject({ status: 501, body: { error: { code: "unimplemented" } } });
     });
 
     test("slides_format is accepted", async () => {

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemIds } from "../../src/core/ids.ts";
+import { taskSteps } from "../../src/core/tasks/steps.ts";
 import { tasks } from "../../src/core/tasks/tasks.ts";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
@@ -190,7 +191,7 @@ describeOnEach("task.sendMessage", (database) => {
     const enter = () => {
       throw new Failure("exhausted", "full");
     };
-    const full = tasks(systemClock, systemIds, { enter }, false);
+    const full = tasks({ clock: systemClock, ids: systemIds, backlog: { enter }, steps: taskSteps(systemClock), keepsEvents: false });
     const caller = { ...rig.ann, role: "owner", locale: "en", credential: { kind: "key", keyKind: "general", id: rig.ann.keyId } } as const;
     const input = { texts: ["hi"], references: [] };
     await expect(store.change((tx) => full.send(tx, caller, id, input, {}))).rejects.toMatchObject({ reason: "exhausted" });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
+import { taskSteps } from "../../src/core/tasks/steps.ts";
 import { tasks } from "../../src/core/tasks/tasks.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { movableClock } from "../support/clock.ts";
@@ -97,7 +98,13 @@ describe("the time of a stop", () => {
     const clock = movableClock();
     await using opened = await openTestStore("sqlite", { clock });
     const { store } = opened;
-    const { create, stop, send } = tasks(clock, systemIds, { enter: () => undefined }, false);
+    const { create, stop, send } = tasks({
+      clock,
+      ids: systemIds,
+      backlog: { enter: () => undefined },
+      steps: taskSteps(clock),
+      keepsEvents: false,
+    });
     const { id } = await store.change((tx) => create(tx, caller, wanted));
     await store.change((tx) => stop(tx, caller, id));
     // Four events on a clock that stood still: the last one is 4 ms ahead of the request.

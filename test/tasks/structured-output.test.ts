@@ -92,6 +92,6 @@ describeOnEach("structured output", (database) => {
     const id = await rig.create("[[fail internal]]", armed(total));
     await rig.reach(id, "error");
     await rig.ann.v2("task.delete", { task_id: id });
-    expect(await rig.service.store.tasks.outputSchema(id)).toBeNull();
+    expect(await rig.service.store.tasks.briefing(id)).toEqual({ outputSchema: null, memo: null });
   });
 });

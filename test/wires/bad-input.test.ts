@@ -6,6 +6,7 @@ import { rpcWires } from "../support/wires.ts";
 import { badTexts, inside, misfits, outside, protoJson, protoMisfits, sampleEnum, setRaw } from "./bad-values.ts";
 import { type Answer, type CallOver, callerOf, readerOf, refused, servedBy, type Wire } from "./call.ts";
 import { type Keyring, keyringOf } from "./keyring.ts";
+import { endOf, framed, send } from "./raw.ts";
 import { isNeeded, placed, type Spot, sampleOf, spotsOf } from "./sample.ts";
 
 const seen = ({ outcome, message }: Answer): string => (outcome === "ok" ? "ok" : `${outcome}: ${message}`);
@@ -188,6 +189,16 @@ describe.each(rpcWires)("over %s, every field", (wire) => {
 });
 
 describe("over Connect JSON, every field", () => {
+  /** The error of a refusal: an answer with a status, or the end of a stream. */
+  async function refusalOf(operation: Operation, json: string): Promise<{ code: string; message: string }> {
+    const isStream = operation.method.methodKind !== "unary";
+    const headers = { ...keys.opening(operation), "content-type": `application/${isStream ? "connect+json" : "json"}` };
+    const reply = await send(`${service.url}/${operation.rpc}`, { headers, body: isStream ? framed(Buffer.from(json)) : json });
+    expect(reply.status).toBe(isStream ? 200 : 400);
+    const { code = "", message = "" } = (isStream ? endOf(reply).error : reply.json()) ?? {};
+    return { code: String(code), message: String(message) };
+  }
+
   test.each(
     named(withFields("connect-json")),
   )("of %s refuses JSON of another type and lone surrogates, and says where", async (_name, operation) => {
@@ -201,14 +212,11 @@ describe("over Connect JSON, every field", () => {
       })),
     );
     const wrong = await pooled(cases, async ({ spot, what, json }) => {
-      const headers = { ...keys.opening(operation), "content-type": "application/json" };
-      const reply = await fetch(`${service.url}/${operation.rpc}`, { method: "POST", headers, body: JSON.stringify(json) });
-      const { code, message } = (await reply.json()) as { code: string; message: string };
+      const { code, message } = await refusalOf(operation, JSON.stringify(json));
       // The library names the field, or where it does not, its type.
       const names = [spot.field.name, spot.field.message?.typeName, spot.field.enum?.typeName];
-      const isRight =
-        reply.status === 400 && code === "invalid_argument" && names.some((name) => name !== undefined && message.includes(name));
-      return isRight ? [] : [`${spot.path}: ${what} → ${reply.status} ${code}: ${message}`];
+      const isRight = code === "invalid_argument" && names.some((name) => name !== undefined && message.includes(name));
+      return isRight ? [] : [`${spot.path}: ${what} → ${code}: ${message}`];
     });
     expect(wrong.flat()).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import type { DescMessage, JsonObject, Message } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod, JsonObject, Message } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { expect } from "vitest";
 import type { Reason } from "../../src/core/failure.ts";
@@ -95,8 +95,9 @@ async function overRpc(
   message: Message,
   headers: Readonly<Record<string, string>>,
 ): Promise<Answer> {
-  if (method.methodKind !== "unary" || !transport) throw new Error(`${method.name} is not unary`);
+  if (!transport) throw new Error("no such wire");
   try {
+    if (method.methodKind === "server_streaming") return await allOf(transport, method, message, headers);
     // The message was made from this method's own descriptor.
     const { header, trailer, message: answer } = await transport.unary(method as never, undefined, undefined, headers, message as never);
     return { outcome: "ok", message: "", headers: new Headers([...header, ...trailer]), body: answer };
@@ -104,6 +105,22 @@ async function overRpc(
     const error = ConnectError.from(thrown);
     return { outcome: Code[error.code], message: error.rawMessage, headers: error.metadata, body: null };
   }
+}
+
+/** Reads a stream to its end; its last message stands for it. */
+async function allOf(
+  transport: Transport,
+  method: DescMethod,
+  message: Message,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  const sent = (async function* () {
+    yield message;
+  })();
+  // The message was made from this method's own descriptor.
+  const { header, trailer, message: answers } = await transport.stream(method as never, undefined, undefined, headers, sent as never);
+  const all = await Array.fromAsync<Message>(answers);
+  return { outcome: "ok", message: "", headers: new Headers([...header, ...trailer]), body: all.at(-1) ?? null };
 }
 
 const readers = new Map<DescMessage, ReturnType<typeof compileReader>>();

@@ -14,7 +14,7 @@ import { faulty } from "../support/faults.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { rpcWires } from "../support/wires.ts";
-import { type RawRequest, send, sendHttp2 } from "./raw.ts";
+import { framed, type RawRequest, send, sendHttp2 } from "./raw.ts";
 
 const limit = 4096;
 
@@ -38,14 +38,6 @@ const listProjects = "project.v2.ProjectService/ListProjects";
 const createTask = "task.v2.TaskService/CreateTask";
 
 const call = (rpc: string, { headers, ...rest }: RawRequest) => send(path(rpc), { headers: { ...key, ...json, ...headers }, ...rest });
-
-/** A message in the envelope of gRPC and of streams. */
-function framed(bytes: Uint8Array, flags = 0): Buffer {
-  const head = Buffer.alloc(5);
-  head.writeUInt8(flags);
-  head.writeUInt32BE(bytes.length, 1);
-  return Buffer.concat([head, bytes]);
-}
 
 const garden = '{"name":"Garden"}';
 const gardenBytes = toBinary(CreateProjectRequestSchema, create(CreateProjectRequestSchema, { name: "Garden" }));

@@ -67,3 +67,20 @@ export async function sendHttp2(url: string, { method = "POST", headers = {}, bo
     session.close();
   }
 }
+
+/** A message in the envelope of gRPC and of streams. */
+export function framed(bytes: Uint8Array, flags = 0): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(flags);
+  head.writeUInt32BE(bytes.length, 1);
+  return Buffer.concat([head, bytes]);
+}
+
+/** The flag of the last envelope of a Connect stream. */
+const endFlag = 2;
+
+/** What a Connect stream ends with, as its only envelope. */
+export function endOf({ bytes }: RawReply): { readonly error?: { readonly code: string; readonly message: string } } {
+  if (bytes[0] !== endFlag || bytes.readUInt32BE(1) !== bytes.length - 5) throw new Error("not an end alone");
+  return JSON.parse(bytes.subarray(5).toString());
+}

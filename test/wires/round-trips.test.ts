@@ -15,7 +15,7 @@ async function countsOn(database: DatabaseKind): Promise<Map<string, number>> {
   for (const [name, prepare] of Object.entries(built)) {
     const person = await service.person();
     for (let round = 0; round < 2; round++) {
-      const body = await prepare(person);
+      const body = await prepare(person, service.store);
       const before = service.statements.length;
       const reply = await person.v2(name, body);
       expect(`${name} ${JSON.stringify(reply.body.error ?? "ok")}`).toBe(`${name} "ok"`);

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
 
 /** Types of a task's events, in the contract's words (contract/v2.md 7.5). */
 export const eventTypes = [
@@ -21,9 +21,15 @@ export const verboseTypes: ReadonlySet<EventType> = new Set(["tool_used", "plan_
 /** A payload by type. Members are named as the proto's, in lowerCamelCase; absent is left out. */
 export interface EventPayloads {
   user_message: { content: string; messageType: "text" | "voice" };
-  assistant_message: { content: string; deliveryKind?: "result" | "progress" | "question" };
+  assistant_message: { content: string; deliveryKind?: "result" | "progress" | "question"; questionExpectation?: QuestionExpectation };
   error_message: { errorType: string; content: string };
-  status_update: { agentStatus: "running" | "stopped" | "waiting" | "error"; brief: string; description?: string };
+  status_update: {
+    agentStatus: "running" | "stopped" | "waiting" | "error";
+    brief: string;
+    description?: string;
+    /** With `waiting` only. */
+    statusDetail?: WaitDetail;
+  };
   user_stop: Record<string, never>;
   structured_output_result: { success: boolean; value: JsonObject; error?: string };
   tool_used: {
@@ -32,10 +38,30 @@ export interface EventPayloads {
     status: "success" | "error" | "rollback" | "pending_confirmation";
     brief: string;
     description?: string;
+    message?: { action: string; param: string };
+    params?: JsonObject;
+    result?: Json;
   };
   plan_update: { steps: readonly PlanStep[] };
   new_plan_step: { stepId: string; title: string };
   explanation: { content: string };
+}
+
+/** How a question wants to be answered. */
+export interface QuestionExpectation {
+  readonly responseMethod: "send_message";
+  /** Offered answers; free text is welcome all the same. */
+  readonly options: readonly string[];
+  readonly selectionMode: "single" | "multiple";
+}
+
+/** What a waiting task waits for: the event right before the status_update that says so. */
+export interface WaitDetail {
+  /** A kind of contract/v2.md 9.3. */
+  readonly waitingForEventType: string;
+  readonly waitingDescription: string;
+  /** Absent for a question. */
+  readonly confirmInputSchema?: JsonObject;
 }
 
 /** One step of a plan; times are Unix seconds. */

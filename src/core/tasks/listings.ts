@@ -12,6 +12,13 @@ export interface Wanted {
   readonly cursor: string | undefined;
 }
 
+/** A page of a task's events, `afterSeq` excluded; the cursor is bound to all of it but the start. */
+export interface WantedMessages extends Wanted {
+  readonly verbose: boolean;
+  readonly startEventId: string | undefined;
+  readonly afterSeq?: number | undefined;
+}
+
 /** A page of something; `next` is the cursor of the page after it, if there is one. */
 export interface Page<T> {
   readonly items: readonly T[];
@@ -21,22 +28,15 @@ export interface Page<T> {
 /** Lists of a caller: a cursor is bound to the caller, the filter and the order it was made for. */
 export interface Listings {
   /** By creation time (contract/v2.md 8.3). */
-  tasks(tx: Tx, caller: Caller, filter: TaskFilter & { readonly agentId?: string }, wanted: Wanted): Promise<Page<TaskView>>;
+  tasks(tx: Tx, caller: Caller, filter: TaskFilter, wanted: Wanted): Promise<Page<TaskView>>;
   /** By number (contract/v2.md 8.8). */
-  messages(
-    tx: Tx,
-    caller: Caller,
-    taskId: string,
-    wanted: Wanted & { readonly verbose: boolean; readonly startEventId: string | undefined },
-  ): Promise<Page<TaskEvent> & { readonly task: TaskView }>;
+  messages(tx: Tx, caller: Caller, taskId: string, wanted: WantedMessages): Promise<Page<TaskEvent> & { readonly task: TaskView }>;
 }
 
 export const listings: Listings = {
   async tasks(tx, caller, filter, { limit, order, cursor }) {
     const binding = bind(caller, "task.list", { ...filter, order });
     const after = cursor ? decodeCursor(binding, cursor) : undefined;
-    // Until agents exist no task belongs to one.
-    if (filter.agentId !== undefined) return { items: [], next: undefined };
     const page = { order, limit: limit + 1, ...(after ? { after: { createdAt: after.value, id: after.id } } : {}) };
     const rows = await tx.tasks.list(caller, filter, page);
     const items = rows.slice(0, limit);
@@ -44,13 +44,14 @@ export const listings: Listings = {
     return { items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
   },
 
-  async messages(tx, caller, taskId, { limit, order, cursor, verbose, startEventId }) {
+  async messages(tx, caller, taskId, { limit, order, cursor, verbose, startEventId, afterSeq = 0 }) {
     const task = await tx.tasks.find(caller, taskId);
     if (!task) throw absent("task");
-    const binding = bind(caller, "task.listMessages", { taskId: task.id, order, verbose });
+    const binding = bind(caller, "task.listMessages", { taskId: task.id, order, verbose, afterSeq });
     const bound = cursor ? boundAt(order, decodeCursor(binding, cursor).value) : startBound(task, order, startEventId);
     // What came after the task was read is not shown: `last_seq` and the list tell of one moment.
-    const rows = await tx.events.list(task.id, { beforeSeq: task.lastSeq + 1, ...bound, order, limit: limit + 1, verbose });
+    const window = { beforeSeq: task.lastSeq + 1, ...bound, afterSeq: Math.max(afterSeq, bound.afterSeq ?? 0) };
+    const rows = await tx.events.list(task.id, { ...window, order, limit: limit + 1, verbose });
     const items = rows.slice(0, limit);
     const last = items.at(-1);
     return { task, items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.seq, id: task.id }) : undefined };

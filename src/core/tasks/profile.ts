@@ -2,6 +2,8 @@ import { invalid } from "../failure.ts";
 
 /** The profiles that tasks are kept and shown under (contract/v2.md 7.1, clients.md 20). */
 const agentProfiles = ["manus-1.6", "manus-1.6-lite", "manus-1.6-max"];
+/** What a task runs with when nothing else is asked for. */
+export const defaultProfile = "manus-1.6";
 
 const spelling = /^(?:manus-)?(?:\d+(?:\.\d+)*(?:-(standard|lite|max))?|(standard|lite|max))$/;
 
@@ -18,5 +20,5 @@ export function parseProfile(text: string | undefined, otherwise: string): strin
   if (!match) throw invalid("agent_profile", `must be one of ${agentProfiles.join(", ")}, standard, lite, max`);
   const [, versioned, stable] = match;
   const size = versioned ?? stable ?? "standard";
-  return size === "standard" ? "manus-1.6" : `manus-1.6-${size}`;
+  return size === "standard" ? defaultProfile : `manus-1.6-${size}`;
 }

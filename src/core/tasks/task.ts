@@ -1,5 +1,6 @@
+import type { KindName } from "../actions/kind.ts";
 import type { Scope } from "../caller.ts";
-import type { JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
 import type { NewEvent } from "./event.ts";
 
 export type TaskStatus = "running" | "stopped" | "waiting" | "error";
@@ -15,6 +16,8 @@ export interface Task {
   readonly clientId: string | null;
   readonly apiKeyId: string | null;
   readonly projectId: string | null;
+  /** The agent whose main task or, by the type, subtask it is. */
+  readonly agentId: string | null;
   readonly type: TaskType;
   readonly title: string;
   readonly status: TaskStatus;
@@ -53,6 +56,10 @@ export interface Task {
   readonly queuedAt: number;
   /** A schema is armed: the next finish tells a value that fits it (contract/v2.md 9.5). */
   readonly armed: boolean;
+  /** The agent has left something to itself for the present turn. */
+  readonly recalls: boolean;
+  /** What needs no approval in this task any more (contract/decisions.md 15). */
+  readonly allowed: readonly KindName[];
 }
 
 /** A task as lists and `task.detail` show it: with its key's present name. */
@@ -64,7 +71,17 @@ export interface TaskView extends Task {
 export type TaskChanges = Partial<
   Pick<
     Task,
-    "title" | "status" | "shareVisibility" | "hidden" | "agentProfile" | "references" | "nodeId" | "queuedAt" | "claims" | "idleClaims"
+    | "title"
+    | "status"
+    | "shareVisibility"
+    | "hidden"
+    | "agentProfile"
+    | "references"
+    | "nodeId"
+    | "queuedAt"
+    | "claims"
+    | "idleClaims"
+    | "allowed"
   >
 > & {
   /** Raises the fence by one: whoever ran the task may write no more. */
@@ -75,6 +92,10 @@ export type TaskChanges = Partial<
   readonly beginTurn?: true;
   /** Arms a schema, in place of one that is armed; null disarms. */
   readonly outputSchema?: JsonObject | null;
+  /** What the agent leaves to itself for the turn after its question; null forgets it. */
+  readonly memo?: Json;
+  /** Adds to what the task has cost. */
+  readonly addCredits?: number;
   /** One of the events is a user_message, the first: messageSeq becomes its number. */
   readonly addsMessage?: true;
 };
@@ -93,10 +114,21 @@ export interface Advance {
   readonly events?: readonly NewEvent[];
 }
 
+/** What an agent is given for a turn beside the messages. */
+export interface Briefing {
+  /** The armed schema; null when none is. */
+  readonly outputSchema: JsonObject | null;
+  /** What the agent left to itself; null for nothing. */
+  readonly memo: Json;
+}
+
 /** Which of a caller's tasks a list shows (contract/v2.md 8.3). */
 export interface TaskFilter {
+  /** `standard` leaves agents' main tasks out. */
   readonly type?: TaskType;
   readonly projectId?: string;
+  /** Of this agent; `agent-default` is one too. */
+  readonly agentId?: string;
 }
 
 /** A keyset page: ordered by creation time, then id. */
@@ -111,15 +143,16 @@ export type Claimable = Pick<Task, "id" | "fence" | "nodeId" | "claims">;
 
 export interface TaskRows {
   insert(task: Task, events: readonly NewEvent[]): Promise<Task>;
-  /** What this caller sees under an id, deleted tasks excepted. */
+  /** What this caller sees under an id, or under `agent-default-main_task`; deleted tasks excepted. */
   find(scope: Scope, id: string): Promise<TaskView | null>;
   /** As `find`, and nobody else changes the row before this change ends. */
   lock(scope: Scope, id: string): Promise<TaskView | null>;
+  /** An agent's main task is listed from its first event on. */
   list(scope: Scope, filter: TaskFilter, page: TaskPage): Promise<readonly TaskView[]>;
   /** The row itself, for the runtime. */
   byId(id: string): Promise<Task | null>;
-  /** The armed schema; it is not part of the row's view, because it may be large. */
-  outputSchema(id: string): Promise<JsonObject | null>;
+  /** What a turn is given beside the messages; it is not part of the row's view, because it may be large. */
+  briefing(id: string): Promise<Briefing>;
   /**
    * The one way a task changes: row lock, guard, numbers of the new events and the
    * events themselves. Event times are max(now, last) + 1, + 2, …. Null when the

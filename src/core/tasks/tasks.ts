@@ -1,3 +1,4 @@
+import { isQuestion } from "../actions/kind.ts";
 import type { Caller } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { absent, Failure } from "../failure.ts";
@@ -7,8 +8,10 @@ import type { Tx } from "../store.ts";
 import type { Backlog } from "./backlog.ts";
 import { begin, queueMessage, resume, stop } from "./lifecycle.ts";
 import { addReferences, localeOf, messageText, titleOf, type UserInput } from "./message.ts";
-import { parseProfile } from "./profile.ts";
-import type { Task, TaskChanges, TaskView, Visibility } from "./task.ts";
+import { restingTask } from "./new-task.ts";
+import { defaultProfile, parseProfile } from "./profile.ts";
+import type { TaskSteps } from "./steps.ts";
+import type { Task, TaskView, Visibility } from "./task.ts";
 
 /** What task.create is asked for, beyond the message. */
 export interface NewTask {
@@ -45,34 +48,37 @@ export interface Tasks {
   update(tx: Tx, caller: Caller, id: string, edit: TaskEdit): Promise<Task>;
   stop(tx: Tx, caller: Caller, id: string): Promise<void>;
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
-  send(tx: Tx, caller: Caller, id: string, input: UserInput, turn: NewTurn): Promise<void>;
+  /** Answers the task's id, also when a shortcut was given. */
+  send(tx: Tx, caller: Caller, id: string, input: UserInput, turn: NewTurn): Promise<string>;
 }
 
 /** The most milliseconds for which an answer is held until its events lie in the past. */
 const settleMs = 50;
 
-/** @param keepsEvents the events of a team's deleted tasks stay for a while, for its exports only (contract/decisions.md 14). */
-export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">, keepsEvents: boolean): Tasks {
-  async function locked(tx: Tx, caller: Caller, id: string): Promise<TaskView> {
-    const task = await tx.tasks.lock(caller, id);
-    if (!task) throw absent("task");
-    return task;
-  }
+/** What the operations need of their surroundings. */
+export interface TasksParts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly backlog: Pick<Backlog, "enter">;
+  readonly steps: TaskSteps;
+  /** The events of a team's deleted tasks stay for a while, for its exports only (contract/decisions.md 14). */
+  readonly keepsEvents: boolean;
+}
 
-  async function advance(tx: Tx, id: string, set: TaskChanges, events: ReturnType<typeof begin> = []): Promise<Task> {
-    const task = await tx.tasks.advance(id, { now: clock.now(), set, events });
-    if (!task) throw absent("task");
-    return task;
-  }
+export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): Tasks {
+  const { locked, advance, enqueue } = steps;
 
-  async function enqueue(tx: Tx, taskId: string): Promise<void> {
-    await tx.jobs.put({ kind: "run", key: taskId, runAt: clock.now() });
+  /** A message instead of a decision: what was to be done is dropped; only a question leaves the agent something (contract/decisions.md 19). */
+  async function unasked(tx: Tx, { id, status }: Task): Promise<{ readonly memo?: null }> {
+    if (status !== "waiting") return {};
+    const kind = await tx.actions.dismiss(id);
+    return kind === null || isQuestion(kind) ? {} : { memo: null };
   }
 
   return {
     async create(tx, caller, wanted) {
       const text = messageText(wanted.input);
-      const agentProfile = parseProfile(wanted.agentProfile, "manus-1.6");
+      const agentProfile = parseProfile(wanted.agentProfile, defaultProfile);
       if (wanted.projectId !== undefined && !(await tx.projects.find(caller, wanted.projectId))) throw absent("project");
       backlog.enter();
       const task = newTask(ids.short(), caller, { ...wanted, agentProfile, title: wanted.title?.trim() || titleOf(text) }, clock.now());
@@ -92,15 +98,16 @@ export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">, k
     async update(tx, caller, id, edit) {
       const before = await locked(tx, caller, id);
       const visible = edit.shareVisibility === undefined ? {} : { shareVisibility: effective(edit.shareVisibility, caller) };
-      tx.audit.note({ subject: id, before: { shareVisibility: before.shareVisibility }, after: visible });
-      return advance(tx, id, { ...edit, ...visible });
+      tx.audit.note({ subject: before.id, before: { shareVisibility: before.shareVisibility }, after: visible });
+      return advance(tx, before.id, { ...edit, ...visible });
     },
 
     async stop(tx, caller, id) {
       const task = await locked(tx, caller, id);
-      tx.audit.note({ subject: id });
+      tx.audit.note({ subject: task.id });
       if (task.status !== "running" && task.status !== "waiting") return;
-      const { lastTimestamp } = await advance(tx, id, stop.set, stop.events);
+      if (task.status === "waiting") await tx.actions.dismiss(task.id);
+      const { lastTimestamp } = await advance(tx, task.id, stop.set, stop.events);
       // The next request must not be older than the events of this one (clients.md 13).
       tx.afterCommit(() => clock.sleep(Math.min(settleMs, Math.max(0, lastTimestamp - clock.now()))));
     },
@@ -108,10 +115,11 @@ export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">, k
     async remove(tx, caller, id) {
       const task = await locked(tx, caller, id);
       const personal = caller.role === null;
-      if (task.type === "agent_subtask") throw new Failure("precondition", "a task of an agent cannot be deleted");
+      if (task.agentId !== null) throw new Failure("precondition", "a task of an agent cannot be deleted");
       if (task.status === "running") throw new Failure("precondition", "the task is running: stop it first");
       // What waited waits no longer; a failed one keeps its status for the exports.
       if (task.status === "waiting") await advance(tx, id, { status: "stopped" });
+      await tx.actions.erase(id);
       if (personal || !keepsEvents) await tx.events.erase(id);
       await tx.replays.forget(id);
       await tx.tasks.bury(id, clock.now(), personal);
@@ -123,15 +131,17 @@ export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">, k
       const task = await locked(tx, caller, id);
       const chosen = {
         agentProfile: parseProfile(agentProfile, task.agentProfile),
-        references: addReferences(task.references, input.references, id),
+        references: addReferences(task.references, input.references, task.id),
         ...(outputSchema ? { outputSchema } : {}),
+        ...(await unasked(tx, task)),
       };
       const running = task.status === "running";
       if (!running) backlog.enter();
       const step = running ? queueMessage(text) : resume(text, clock.now());
-      await advance(tx, id, { ...step.set, ...chosen }, step.events);
-      if (!running) await enqueue(tx, id);
-      tx.audit.note({ subject: id });
+      await advance(tx, task.id, { ...step.set, ...chosen }, step.events);
+      if (!running) await enqueue(tx, task.id);
+      tx.audit.note({ subject: task.id });
+      return task.id;
     },
   };
 }
@@ -140,42 +150,23 @@ export function tasks(clock: Clock, ids: Ids, backlog: Pick<Backlog, "enter">, k
 const effective = (wanted: Visibility, caller: Caller): Visibility => (wanted === "team" && caller.role === null ? "private" : wanted);
 
 /** A task before its first event. */
-function newTask(
+const newTask = (
   id: string,
   caller: Caller,
   wanted: NewTask & { readonly agentProfile: string; readonly title: string },
   now: number,
-): Task {
-  return {
-    id,
-    accountId: caller.accountId,
-    spaceId: caller.spaceId,
-    clientId: caller.clientId ?? null,
-    apiKeyId: caller.credential.id,
-    projectId: wanted.projectId ?? null,
-    type: wanted.projectId === undefined ? "standard" : "project",
-    title: wanted.title,
-    status: "running",
-    shareVisibility: effective(wanted.shareVisibility, caller),
-    hidden: wanted.hidden,
-    agentProfile: wanted.agentProfile,
-    locale: localeOf(wanted.locale, caller.locale),
-    interactive: wanted.interactive,
-    references: addReferences([], wanted.input.references, id),
-    credits: 0,
-    createdAt: now,
-    updatedAt: now,
-    lastMessageAt: now,
-    lastSeq: 0,
-    lastTimestamp: 0,
-    messageSeq: 0,
-    answeredSeq: 0,
-    consumedSeq: 0,
-    fence: 0,
-    nodeId: null,
-    claims: 0,
-    idleClaims: 0,
-    queuedAt: now,
-    armed: false,
-  };
-}
+): Task => ({
+  ...restingTask(id, caller, now),
+  clientId: caller.clientId ?? null,
+  apiKeyId: caller.credential.id,
+  projectId: wanted.projectId ?? null,
+  type: wanted.projectId === undefined ? "standard" : "project",
+  title: wanted.title,
+  status: "running",
+  shareVisibility: effective(wanted.shareVisibility, caller),
+  hidden: wanted.hidden,
+  agentProfile: wanted.agentProfile,
+  locale: localeOf(wanted.locale, caller.locale),
+  interactive: wanted.interactive,
+  references: addReferences([], wanted.input.references, id),
+});

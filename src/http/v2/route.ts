@@ -1,12 +1,14 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Admission, Admit, Request } from "../../call/admit.ts";
-import type { Perform } from "../../call/perform.ts";
+import type { Performer } from "../../call/perform.ts";
+import type { Clock } from "../../core/clock.ts";
 import { Failure, failureOf, type Reason } from "../../core/failure.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
 import { v2Answers } from "../failure.ts";
 import type { ReadRequest } from "../request.ts";
+import { compileFrameWriter, endFrame, eventStream, lastEventId } from "./event-stream.ts";
 import { parseBody } from "./parse.ts";
 import { compileReader } from "./reader.ts";
 import { compileWriter } from "./writer.ts";
@@ -15,8 +17,10 @@ import { compileWriter } from "./writer.ts";
 export interface V2Parts {
   readonly operations: OperationTable;
   readonly admit: Admit;
-  readonly perform: Perform;
+  readonly performer: Performer;
   readonly readRequest: ReadRequest;
+  /** Streams that are silent for long say so by it. */
+  readonly clock: Clock;
   readonly bodyLimit: number;
   readonly report: (failure: Failure, requestId: string) => void;
 }
@@ -24,18 +28,26 @@ export interface V2Parts {
 interface Codec {
   readonly operation: Operation;
   readonly read: ReturnType<typeof compileReader>;
-  readonly write: ReturnType<typeof compileWriter>;
+  readonly answer: Answer;
 }
+
+/** Answers a call that was let in and read. */
+type Answer = (call: Admitted, input: Message, reply: FastifyReply) => Promise<FastifyReply>;
 
 /** A v2 call between its head and its answer. */
 interface Call {
   readonly request: Request;
-  readonly admission?: Admission;
+}
+
+interface Admitted extends Call {
+  readonly admission: Admission;
+  /** Aborted when the client has gone away, or has its answer. */
+  readonly gone: AbortSignal;
 }
 
 declare module "fastify" {
   interface FastifyRequest {
-    v2?: Call;
+    v2?: Call | Admitted;
   }
 }
 
@@ -47,23 +59,15 @@ const foreignTypes = /^(multipart\/|application\/(grpc|proto|x-protobuf|protobuf
  * without side effects (contract/v2.md 1). Every answer has the envelope.
  */
 export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
-  const codecs = new Map(
-    parts.operations.all.flatMap((operation) =>
-      operation.name === null
-        ? []
-        : [[operation.name, { operation, read: compileReader(operation.method.input), write: compileWriter(operation.method.output) }]],
-    ),
-  );
-
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: parts.bodyLimit }, (_request, body, done) => done(null, body));
   const refuse = v2Refusal(parts);
   app.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
   app.setNotFoundHandler((request, reply) => refuse(request, reply, new Failure("absent", "unknown operation")));
 
-  async function admitCall(request: FastifyRequest, codec: Codec, reply: FastifyReply): Promise<void> {
+  async function admitCall(request: FastifyRequest, { operation }: Codec, reply: FastifyReply): Promise<void> {
+    const gone = goneSignal(reply);
     const head = begin(request, parts);
-    const { operation } = codec;
     if (request.method === "GET" ? operation.change : request.method !== "POST") {
       reply.header("Allow", operation.change ? "POST" : "GET, POST");
       throw new Failure("wrong_method", `${operation.name} takes ${operation.change ? "POST" : "POST or GET"}`);
@@ -74,29 +78,72 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
     if (foreignTypes.test(headers["content-type"] ?? "")) throw new Failure("unsupported_media", "the body must be JSON");
     // Fastify refuses types that it cannot read, and over HTTP/2 passes over a body that has none.
     headers["content-type"] = "application/json";
-    request.v2 = { request: head, admission };
+    request.v2 = { request: head, admission, gone };
   }
 
-  async function answer(request: FastifyRequest, codec: Codec, reply: FastifyReply): Promise<FastifyReply> {
-    const { admission } = request.v2 ?? {};
-    if (!admission) throw new Failure("internal", "internal error");
-    const input =
-      request.method === "GET" ? codec.read(request.query as JsonObject, "query") : codec.read(parseBody(bodyOf(request)), "body");
-    const outcome = await parts.perform(admission, input);
-    for (const [name, value] of replayHeaders(outcome.replayed)) reply.header(name, value);
-    const { requestId } = admission.request;
-    return send(reply, requestId, 200, codec.write(outcome.answer, requestId));
+  async function answer(request: FastifyRequest, { read, answer }: Codec, reply: FastifyReply): Promise<FastifyReply> {
+    if (!request.v2 || !("admission" in request.v2)) throw new Failure("internal", "internal error");
+    const input = request.method === "GET" ? read(request.query as JsonObject, "query") : read(parseBody(bodyOf(request)), "body");
+    return answer(request.v2, input, reply);
   }
 
-  for (const [name, codec] of codecs) {
+  for (const operation of parts.operations.all) {
+    if (operation.name === null) continue;
+    const answerOf = operation.method.methodKind === "server_streaming" ? streaming : answering;
+    const codec: Codec = { operation, read: compileReader(operation.method.input), answer: answerOf(operation, parts) };
     app.route({
       method: [...app.supportedMethods],
-      url: `/v2/${name}`,
+      url: `/v2/${operation.name}`,
       exposeHeadRoute: false,
       onRequest: (request, reply) => admitCall(request, codec, reply),
       handler: (request, reply) => answer(request, codec, reply),
     });
   }
+}
+
+/** One answer, in the envelope. */
+function answering({ method }: Operation, { performer }: V2Parts): Answer {
+  const write = compileWriter(method.output);
+  return async ({ admission, gone }, input, reply) => {
+    const { answer, replayed } = await performer.perform(admission, input, gone);
+    for (const [name, value] of replayHeaders(replayed)) reply.header(name, value);
+    const { requestId } = admission.request;
+    return send(reply, requestId, 200, write(answer, requestId));
+  };
+}
+
+/** A stream, as server-sent events; 204 stops EventSource where nothing is to come (contract/decisions.md 17a). */
+function streaming({ method }: Operation, { performer, clock, report }: V2Parts): Answer {
+  const write = compileFrameWriter(method.output);
+
+  async function* frames(answers: AsyncIterable<Message>, requestId: string): AsyncGenerator<string> {
+    try {
+      for await (const answer of answers) yield write(answer);
+      yield endFrame(JSON.stringify({ ok: true, request_id: requestId }));
+    } catch (thrown) {
+      const failure = failureOf(thrown);
+      report(failure, requestId);
+      yield endFrame(refusalText(failure, requestId));
+    }
+  }
+
+  return async ({ admission, gone }, input, reply) => {
+    const { requestId } = admission.request;
+    const seen = lastEventId(reply.request.headers["last-event-id"]);
+    // What can be resumed has this field.
+    if (seen !== undefined) Object.assign(input, { afterSeq: seen });
+    const answers = await performer.stream(admission, input, gone);
+    for (const [name, value] of callHeaders(requestId)) reply.header(name, value);
+    if (answers === null) return reply.code(204).send();
+    reply.header("Content-Type", "text/event-stream; charset=utf-8").header("X-Accel-Buffering", "no");
+    return reply.send(eventStream(frames(answers, requestId), clock));
+  };
+}
+
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once("close", () => gone.abort());
+  return gone.signal;
 }
 
 function begin(request: FastifyRequest, { readRequest }: Pick<V2Parts, "readRequest">): Request {
@@ -111,12 +158,16 @@ export function v2Refusal(parts: Pick<V2Parts, "readRequest" | "report">) {
     const failure = fromFastify(thrown) ?? failureOf(thrown);
     const requestId = (request.v2?.request ?? begin(request, parts)).requestId;
     parts.report(failure, requestId);
-    const { status, code } = v2Answers[failure.reason];
+    const { status } = v2Answers[failure.reason];
     for (const [name, value] of refusalHeaders(failure)) reply.header(name, value);
     // Fastify's, on a body that is left unread; HTTP/2 has no such header.
     if (request.raw.httpVersionMajor > 1) reply.removeHeader("Connection");
-    return send(reply, requestId, status, JSON.stringify({ ok: false, request_id: requestId, error: { code, message: failure.message } }));
+    return send(reply, requestId, status, refusalText(failure, requestId));
   };
+}
+
+function refusalText({ reason, message }: Failure, requestId: string): string {
+  return JSON.stringify({ ok: false, request_id: requestId, error: { code: v2Answers[reason].code, message } });
 }
 
 function send(reply: FastifyReply, requestId: string, status: number, body: string): FastifyReply {

@@ -26,7 +26,7 @@ const pointsMax = 20;
 const excerptMax = 200;
 
 /** The two or three steps the agent takes; the middle one only where there is more than one point. */
-export function plan(text: string): readonly Step[] {
+export function stepsFor(text: string): readonly Step[] {
   const points = pointsOf(text);
   return [
     { title: "Read the request", thought: `The request has ${count(wordsOf(text).length, "word")} in ${count(points.length, "point")}.` },
@@ -88,7 +88,8 @@ const listOf = (words: readonly string[]): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
-function shorten(text: string): string {
+/** A text as it is quoted: its first 200 characters. */
+export function shorten(text: string): string {
   const characters = [...text];
   return characters.length <= excerptMax ? text : `${characters.slice(0, excerptMax - 1).join("")}…`;
 }

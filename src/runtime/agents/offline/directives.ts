@@ -1,71 +1,133 @@
+import { isKind, isQuestion, type KindName, kinds, variantsOf } from "../../../core/actions/kind.ts";
+import type { Json } from "../../../core/json.ts";
+import { parseJson } from "./json.ts";
+
+const toolStatuses = ["success", "error", "rollback"] as const;
+
 /** What a message may order the offline agent to do (contract/decisions.md 19). */
-export type Directive =
-  | { readonly name: "say"; readonly text: string }
+export type Directive = Telling | Silent | Ending;
+
+/** Told by events, at once. */
+export type Telling =
+  | { readonly name: "say" | "think" | "progress"; readonly text: string }
+  | { readonly name: "plan"; readonly titles: readonly string[] }
+  | { readonly name: "step" }
+  | { readonly name: "tool"; readonly tool: string; readonly status: (typeof toolStatuses)[number] }
+  | { readonly name: "credits"; readonly credits: number };
+
+/** Done without an event. */
+type Silent =
+  | { readonly name: "value"; readonly value: Json }
   | { readonly name: "sleep"; readonly seconds: number }
+  | { readonly name: "forever" };
+
+/** Where a turn may end. */
+export type Ending =
+  | { readonly name: "ask"; readonly question: string; readonly options: readonly string[] }
+  | { readonly name: "confirm"; readonly kind: KindName; readonly variant: string }
   | { readonly name: "fail"; readonly errorType: string; readonly text: string }
-  | { readonly name: "forever" }
   | { readonly name: "crash" };
 
-/** A directive that cannot be obeyed: where it stands, and the rule it broke. */
-export interface DirectiveFault {
-  /** Offset of its `[[` in the message, from 0, in UTF-16 units. */
-  readonly position: number;
-  readonly rule: string;
-}
+/** A directive, or the rule that its text broke. */
+export type Parsed = Directive | { readonly rule: string };
 
-/** All directives of a message, or its first fault; `prose` is the text around them. */
-export type Orders = { readonly prose: string; readonly directives: readonly Directive[] } | { readonly fault: DirectiveFault };
+/** Takes what follows the name, trimmed. */
+type Parser = (rest: string) => Parsed;
 
+const titlesMax = 50;
+const titleMax = 200;
+const optionsMax = 20;
+const creditsMax = 1_000_000;
 const secondsMax = 86_400;
+const wordForm = /^[a-z][a-z0-9_]{0,63}$/;
 /** Directives of later releases: refused by name rather than taken for text. */
-const planned = new Set(["think", "plan", "step", "tool", "progress", "file", "ask", "confirm", "credits", "value"]);
-const errorTypeForm = /^[a-z][a-z0-9_]{0,63}$/;
+const planned = new Set(["file"]);
 
-type Parsed = { readonly directive: Directive } | { readonly rule: string };
+const spoken =
+  (name: "say" | "think" | "progress"): Parser =>
+  (text) =>
+    text === "" ? { rule: `${name} needs a text` } : { name, text };
 
-/** Each takes what follows the name, trimmed. */
-const parsers: Record<Directive["name"], (rest: string) => Parsed> = {
-  say: (text) => (text === "" ? { rule: "say needs a text" } : { directive: { name: "say", text } }),
-  sleep: (text) =>
-    /^\d+(\.\d+)?$/.test(text) && Number(text) <= secondsMax
-      ? { directive: { name: "sleep", seconds: Number(text) } }
-      : { rule: `sleep needs seconds, a decimal number from 0 to ${secondsMax}` },
-  fail: (rest) => {
-    const [, errorType = "", text = ""] = /^([^|\s]*)\s*(?:\|\s*(.*))?$/s.exec(rest) ?? [];
-    if (!errorTypeForm.test(errorType)) return { rule: "fail needs an error type in snake case, and may have a text after |" };
-    return { directive: { name: "fail", errorType, text: text || "Failed as asked." } };
+const bare =
+  (name: "step" | "forever" | "crash"): Parser =>
+  (rest) =>
+    rest === "" ? { name } : { rule: `${name} takes no argument` };
+
+const parsers: Record<Directive["name"], Parser> = {
+  say: spoken("say"),
+  think: spoken("think"),
+  progress: spoken("progress"),
+  plan(rest) {
+    const titles = partsOf(rest);
+    const fit = titles.length <= titlesMax && titles.every((title) => title !== "" && [...title].length <= titleMax);
+    return fit
+      ? { name: "plan", titles }
+      : { rule: `plan needs 1 to ${titlesMax} titles with | between them, each with 1 to ${titleMax} characters` };
   },
-  forever: (rest) => (rest === "" ? { directive: { name: "forever" } } : { rule: "forever takes no argument" }),
-  crash: (rest) => (rest === "" ? { directive: { name: "crash" } } : { rule: "crash takes no argument" }),
+  step: bare("step"),
+  tool(rest) {
+    const [tool, word] = halvesOf(rest);
+    const status = toolStatuses.find((known) => known === (word || "success"));
+    if (!wordForm.test(tool) || status === undefined)
+      return { rule: `tool needs a name in snake case, and may have ${toolStatuses.join(", ")} after |` };
+    return { name: "tool", tool, status };
+  },
+  credits: (rest) =>
+    /^[1-9]\d{0,6}$/.test(rest) && Number(rest) <= creditsMax
+      ? { name: "credits", credits: Number(rest) }
+      : { rule: `credits needs a whole number from 1 to ${creditsMax}` },
+  value(rest) {
+    const parsed = parseJson(rest);
+    return parsed
+      ? { name: "value", ...parsed }
+      : { rule: "value needs one JSON value that every wire can carry, at most 100 levels deep" };
+  },
+  sleep: (rest) =>
+    /^\d+(\.\d+)?$/.test(rest) && Number(rest) <= secondsMax
+      ? { name: "sleep", seconds: Number(rest) }
+      : { rule: `sleep needs seconds, a decimal number from 0 to ${secondsMax}` },
+  ask(rest) {
+    const [question = "", ...options] = partsOf(rest);
+    const fit = question !== "" && options.length <= optionsMax && !options.includes("");
+    return fit
+      ? { name: "ask", question, options }
+      : { rule: `ask needs a question, and may have up to ${optionsMax} options, each after a | and not empty` };
+  },
+  confirm(rest) {
+    const [kind, variant] = halvesOf(rest);
+    if (!isKind(kind)) return { rule: `${shown(kind, "nothing")} is no kind of confirmation: there are ${confirmable.join(", ")}` };
+    if (isQuestion(kind)) return { rule: `${kind} is a question: use ask` };
+    const [first = "", ...others] = variantsOf(kind);
+    if ([first, ...others, ""].includes(variant)) return { name: "confirm", kind, variant: variant || first };
+    return { rule: first === "" ? `${kind} has no variants` : `${kind} has the variants ${[first, ...others].join(", ")}` };
+  },
+  fail(rest) {
+    const [errorType, text] = halvesOf(rest);
+    if (!wordForm.test(errorType)) return { rule: "fail needs an error type in snake case, and may have a text after |" };
+    return { name: "fail", errorType, text: text || "Failed as asked." };
+  },
+  forever: bare("forever"),
+  crash: bare("crash"),
 };
 
-/**
- * Reads `[[NAME ARG | ARG]]` anywhere in a text, in order. All are read before the
- * first one is obeyed, so that a mistake at the end is known at the start.
- */
-export function readOrders(text: string): Orders {
-  const directives: Directive[] = [];
-  let prose = "";
-  let from = 0;
-  for (let open = text.indexOf("[["); open !== -1; open = text.indexOf("[[", from)) {
-    const close = text.indexOf("]]", open);
-    if (close === -1) return { fault: { position: open, rule: "a directive ends with ]]" } };
-    const parsed = readDirective(text.slice(open + 2, close));
-    if ("rule" in parsed) return { fault: { position: open, rule: parsed.rule } };
-    directives.push(parsed.directive);
-    prose += text.slice(from, open);
-    from = close + 2;
-  }
-  return { prose: (prose + text.slice(from)).trim(), directives };
-}
+const confirmable = Object.keys(kinds).filter((kind) => isKind(kind) && !isQuestion(kind));
 
-function readDirective(body: string): Parsed {
-  if (body.includes("[[")) return { rule: "a directive cannot stand inside another" };
+/** Reads what stands between `[[` and `]]`. */
+export function parseDirective(body: string): Parsed {
   const [, name = "", rest = ""] = /^\s*(\S*)\s*(.*)$/s.exec(body) ?? [];
   if (planned.has(name)) return { rule: `${name} is not built yet` };
-  if (!isName(name)) return { rule: `${shown(name)} is no directive: there are ${Object.keys(parsers).join(", ")}` };
+  if (!isName(name)) return { rule: `${shown(name, "an empty directive")} is no directive: there are ${Object.keys(parsers).join(", ")}` };
   return parsers[name](rest.trim());
 }
 
-const shown = (name: string): string => (name === "" ? "an empty directive" : name.slice(0, 40));
 const isName = (name: string): name is Directive["name"] => Object.hasOwn(parsers, name);
+const shown = (word: string, nothing: string): string => (word === "" ? nothing : [...word].slice(0, 40).join(""));
+
+/** What stands between the bars. */
+const partsOf = (rest: string): readonly string[] => rest.split("|").map((part) => part.trim());
+
+/** What stands before the first bar, and after it; nothing without one. */
+function halvesOf(rest: string): readonly [string, string] {
+  const bar = rest.indexOf("|");
+  return bar === -1 ? [rest, ""] : [rest.slice(0, bar).trim(), rest.slice(bar + 1).trim()];
+}

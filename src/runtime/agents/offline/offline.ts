@@ -1,9 +1,13 @@
-import type { JsonObject } from "../../../core/json.ts";
+import type { Json } from "../../../core/json.ts";
 import { sampleValue } from "../../../core/structured-output/sample.ts";
-import type { NewEvent } from "../../../core/tasks/event.ts";
-import type { Agent, Outcome, Turn } from "../../agent.ts";
-import { answer, plan } from "./answer.ts";
-import { type Directive, type Orders, readOrders } from "./directives.ts";
+import type { Agent, Outcome, Progress, Turn } from "../../agent.ts";
+import { answer, stepsFor } from "./answer.ts";
+import { type Memo, type Request, readMemo } from "./memo.ts";
+import { beginWork, explanation, obey, type Work } from "./obey.ts";
+import { type PlanKeeper, planKeeper } from "./plan.ts";
+import { proseOf } from "./reading.ts";
+import { readTurn, type TurnOrders } from "./turn-orders.ts";
+import { askWhatIsWanted, isThin } from "./unclear.ts";
 
 /**
  * The embedded default: deterministic, without key, network or delay of its own.
@@ -11,81 +15,55 @@ import { type Directive, type Orders, readOrders } from "./directives.ts";
  * instruction and what was said before, and obeys the directives in the messages.
  */
 export const offlineAgent: Agent = async function* (turn) {
-  const orders = turn.messages.map(readOrders);
-  const fault = faultIn(orders);
-  if (fault !== undefined) return { kind: "fail", errorType: "invalid_directive", content: fault };
-  const directives = orders.flatMap((order) => ("fault" in order ? [] : order.directives));
-  for (const directive of directives) {
-    const outcome = yield* obey(directive, turn);
-    if (outcome) return outcome;
-  }
-  const text = orders.map(proseOf).filter(Boolean).join("\n");
-  if (directives.length === 0) yield* work(text, turn);
-  return { kind: "finish", content: answer({ ...turn, text, previous: previousOf(turn) }), ...outputOf(turn, text) };
+  const memo = readMemo(turn.memo);
+  const plan = planKeeper(turn, memo?.plan);
+  const orders = readTurn(turn.messages, memo);
+  const outcome = "fault" in orders ? invalidDirective(orders.fault) : yield* carryOut(orders, turn, memo, plan);
+  if (outcome.kind === "finish") yield* lastOf(plan, "done");
+  if (outcome.kind === "fail") yield* lastOf(plan, "failed");
+  return outcome;
 };
 
-/** What an armed schema asks for, from the whole conversation. */
-function outputOf({ outputSchema, earlier }: Turn, text: string): { readonly output?: JsonObject } {
+const invalidDirective = (content: string): Outcome => ({ kind: "fail", errorType: "invalid_directive", content });
+
+async function* carryOut(orders: TurnOrders, turn: Turn, memo: Memo | null, plan: PlanKeeper): AsyncGenerator<Progress, Outcome, void> {
+  const request = requestOf(turn, orders, memo);
+  const { text, ordered } = request;
+  if (turn.interactive && !memo && !ordered && isThin(text)) return askWhatIsWanted(request);
+  const work = beginWork(turn, request, plan, memo?.value);
+  const outcome = yield* obey(orders.directives, work);
+  if (outcome) return outcome;
+  if (!ordered) yield* workThrough(text, plan);
+  return { kind: "finish", content: answer({ ...turn, ...request }), ...outputOf(work, orders.prose) };
+}
+
+/** What is to be answered: all that was said since the turn that asked, if one did. */
+function requestOf(turn: Turn, { directives, prose }: TurnOrders, memo: Memo | null): Request {
+  const ordered = directives.length > 0;
+  if (!memo) return { text: prose, previous: previousOf(turn), ordered };
+  const { text, previous, ordered: before } = memo.request;
+  return { text: [text, prose].filter(Boolean).join("\n"), previous, ordered: ordered || before };
+}
+
+const previousOf = ({ earlier }: Turn): string => proseOf(earlier.findLast(({ role }) => role === "user")?.content ?? "");
+
+/** What a directive gave, or else what an armed schema asks for, from the whole conversation. */
+function outputOf({ turn: { outputSchema, earlier }, value }: Work, prose: string): { readonly output?: Json } {
+  if (value !== undefined) return { output: value };
   if (outputSchema === null) return {};
-  const before = earlier.filter(({ role }) => role === "user").map(({ content }) => proseOf(readOrders(content)));
-  return { output: sampleValue(outputSchema, [...before, text].filter(Boolean).join("\n")) };
+  const before = earlier.filter(({ role }) => role === "user").map(({ content }) => proseOf(content));
+  return { output: sampleValue(outputSchema, [...before, prose].filter(Boolean).join("\n")) };
 }
 
-/** Where the first fault stands, and the rule it broke. */
-function faultIn(orders: readonly Orders[]): string | undefined {
-  for (const [i, order] of orders.entries()) {
-    if (!("fault" in order)) continue;
-    const place = orders.length === 1 ? "at" : `message ${i + 1} of ${orders.length}, at`;
-    return `${place} position ${order.fault.position}: ${order.fault.rule}`;
-  }
-  return undefined;
+/** The work that nobody has to order: a plan in two or three steps, told as it is worked through. */
+function* workThrough(text: string, plan: PlanKeeper): Generator<Progress, void, void> {
+  const steps = stepsFor(text);
+  plan.draw(steps.map(({ title }) => title));
+  for (const { thought } of steps) yield { events: [...plan.step(), explanation(thought)] };
 }
 
-const proseOf = (orders: Orders): string => ("fault" in orders ? "" : orders.prose);
-
-const previousOf = ({ earlier }: Turn): string => proseOf(readOrders(earlier.findLast(({ role }) => role === "user")?.content ?? ""));
-
-async function* obey(directive: Directive, { clock, signal, claim }: Turn): AsyncGenerator<readonly NewEvent[], Outcome | undefined, void> {
-  switch (directive.name) {
-    case "say":
-      yield [{ type: "assistant_message", payload: { content: directive.text, deliveryKind: "progress" } }];
-      return undefined;
-    case "sleep":
-      await clock.sleep(directive.seconds * 1000, signal);
-      return undefined;
-    case "fail":
-      return { kind: "fail", errorType: directive.errorType, content: directive.text };
-    case "forever":
-      for (;;) await clock.sleep(60_000, signal);
-    case "crash":
-      return claim === 1 ? { kind: "abandon" } : undefined;
-  }
-}
-
-/** A plan in two or three steps, told as it is worked through; its times are Unix seconds. */
-async function* work(text: string, { clock }: Turn): AsyncGenerator<readonly NewEvent[], void, void> {
-  const steps = plan(text);
-  /** When each step began, and the end of the last one: a step ends as the next begins. */
-  const times: number[] = [];
-  const snapshot = (doing: number): NewEvent => {
-    times.push(Math.floor(clock.now() / 1000));
-    const timesOf = (i: number) => {
-      const [startedAt, endAt] = [times[i], times[i + 1]];
-      return { ...(startedAt === undefined ? {} : { startedAt }), ...(endAt === undefined ? {} : { endAt }) };
-    };
-    return {
-      type: "plan_update",
-      payload: {
-        steps: steps.map(({ title }, i) => ({ title, status: i < doing ? "done" : i === doing ? "doing" : "todo", ...timesOf(i) })),
-      },
-    };
-  };
-  for (const [i, { title, thought }] of steps.entries()) {
-    yield [
-      snapshot(i),
-      { type: "new_plan_step", payload: { stepId: `step_${i + 1}`, title } },
-      { type: "explanation", payload: { content: thought } },
-    ];
-  }
-  yield [snapshot(steps.length)];
+/** A step under way ends with its turn. */
+function* lastOf(plan: PlanKeeper, status: "done" | "failed"): Generator<Progress, void, void> {
+  const events = plan.close(status);
+  if (events.length > 0) yield { events };
 }

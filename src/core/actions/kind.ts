@@ -1,0 +1,121 @@
+import type { JsonObject } from "../json.ts";
+
+/** What an input decides; `undecided` leaves the task waiting (contract/v2.md 9.3). */
+export type Decision = "accepted" | "cancelled" | "undecided";
+
+/** A kind of wait, as an agent asks for it and a user answers it. */
+export interface Kind {
+  /** The tool that waits; null for a question, which is answered by a message. */
+  readonly tool: string | null;
+  /** What is asked, when the agent does not say. */
+  readonly description: string;
+  /** JSON Schema of the input by variant; the first one is the default, an only one is called `""`. */
+  readonly inputs: Readonly<Record<string, JsonObject>>;
+  /** `accept: false` is a real refusal; elsewhere it decides nothing. */
+  readonly cancels: boolean;
+  /** The member of the input by which further waits of this kind are done with, in this task (contract/decisions.md 15). */
+  readonly silencedBy?: string;
+  /** A member whose values are shown to nobody. */
+  readonly secret?: string;
+}
+
+const boolean = { type: "boolean" };
+const text = { type: "string" };
+const oneOf = (values: string[], more: JsonObject = {}): JsonObject => ({ type: "string", enum: values, ...more });
+const listOf = (items: JsonObject): JsonObject => ({ type: "array", items });
+const closed = (properties: JsonObject, required: string[]): JsonObject => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+});
+const accept = (more: JsonObject = {}): JsonObject => closed({ accept: boolean, ...more }, ["accept"]);
+
+const question = (description: string): Kind => ({ tool: null, description, inputs: {}, cancels: false });
+const approval = (tool: string, description: string, more: JsonObject = {}): Kind => ({
+  tool,
+  description,
+  inputs: { "": accept(more) },
+  cancels: false,
+});
+const mail = (tool: string, description: string): Kind => ({
+  ...approval(tool, description, { save_draft: boolean, indices: listOf({ type: "integer", minimum: 0 }) }),
+  cancels: true,
+});
+
+/** Every kind of wait (contract/v2.md 9.3), with the schemas to emit. */
+export const kinds = {
+  messageAskUser: question("The agent asks a question."),
+  cascadeAskUser: question("The agent asks a question."),
+  needConnectMyBrowser: {
+    tool: "my_browser",
+    description: "Connect a browser, or go on without one.",
+    inputs: { "": closed({ action: oneOf(["select", "skip"]), client_id: { ...text, minLength: 1, maxLength: 128 } }, ["action"]) },
+    cancels: true,
+  },
+  gmailSendAction: mail("gmail_send", "Send these mails with Gmail."),
+  outlookSendMailsAction: mail("outlook_send_mails", "Send these mails with Outlook."),
+  deployAction: { ...approval("deploy", "Deploy.", { global_allow: boolean }), silencedBy: "global_allow" },
+  terminalExecute: { ...approval("terminal", "Run a command.", { always_allow: boolean }), silencedBy: "always_allow" },
+  videoGenerate: {
+    tool: "video_generate",
+    description: "Choose the quality of the video.",
+    inputs: { "": closed({ choice: oneOf(["standard", "premium"], { default: "standard" }) }, ["choice"]) },
+    cancels: false,
+  },
+  apiHighCreditNotice: {
+    tool: "credit_notice",
+    description: "The next step takes many credits.",
+    inputs: { "": closed({ action: oneOf(["accept", "reject", "do_not_show_again"]) }, ["action"]) },
+    cancels: true,
+    silencedBy: "action",
+  },
+  googleCalendarCreate: approval("google_calendar_create", "Create a Google Calendar event."),
+  googleCalendarUpdate: approval("google_calendar_update", "Change a Google Calendar event."),
+  googleCalendarDelete: approval("google_calendar_delete", "Delete a Google Calendar event."),
+  outlookCalendarCreate: approval("outlook_calendar_create", "Create an Outlook Calendar event."),
+  outlookCalendarUpdate: approval("outlook_calendar_update", "Change an Outlook Calendar event."),
+  outlookCalendarDelete: approval("outlook_calendar_delete", "Delete an Outlook Calendar event."),
+  metaMarketingAction: approval("meta_marketing", "Act on these advertising accounts.", { selectedAccountIds: listOf(text) }),
+  metaMarketingActionResult: approval("meta_marketing_result", "Go on with this result.", { mode: text }),
+  webdevRunAction: {
+    tool: "webdev",
+    description: "Build the web application.",
+    inputs: {
+      run: accept({ mode: oneOf(["quality", "speed", "max"], { default: "speed" }) }),
+      deploy: accept({ visibility: oneOf(["owner", "team", "public"], { default: "owner" }) }),
+    },
+    cancels: false,
+  },
+  webdevRequestSecrets: {
+    ...approval("webdev_secrets", "Give the secrets that the application needs.", {
+      secrets: listOf(closed({ key: text, value: text }, ["key", "value"])),
+    }),
+    cancels: true,
+    secret: "secrets",
+  },
+  connectorOauthExpired: approval("connector_oauth", "Sign in to the connector again."),
+  mapreduceAction: approval("map_reduce", "Work on many items at once."),
+  shopifyAction: approval("shopify", "Act on the shop."),
+  instagramCreateResult: approval("instagram_create", "Publish this on Instagram."),
+} as const satisfies Readonly<Record<string, Kind>>;
+
+export type KindName = keyof typeof kinds;
+
+/** Whether a word names a kind. */
+export const isKind = (word: string): word is KindName => Object.hasOwn(kinds, word);
+
+/** What is known of a kind. */
+export const kindOf = (name: KindName): Kind => kinds[name];
+
+/** A question is answered by a message, all else by a decision. */
+export const isQuestion = (name: KindName): boolean => kindOf(name).tool === null;
+
+/** The variants by which a kind's schemas are told apart; none where it has one schema or is a question. */
+export const variantsOf = (name: KindName): readonly string[] => Object.keys(kindOf(name).inputs).filter(Boolean);
+
+/** The schema of an action's input; undefined for a question, and for a variant that does not exist. */
+export function inputSchema(name: KindName, variant: string): JsonObject | undefined {
+  const { inputs } = kindOf(name);
+  return Object.hasOwn(inputs, variant) ? inputs[variant] : undefined;
+}

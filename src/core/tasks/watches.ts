@@ -1,0 +1,128 @@
+import type { Caller } from "../caller.ts";
+import type { Clock } from "../clock.ts";
+import { absent, Failure } from "../failure.ts";
+import type { OpenCall } from "../open-call.ts";
+import type { Tx } from "../store.ts";
+import type { TaskEvent } from "./event.ts";
+import type { TaskView } from "./task.ts";
+import type { RoomRules, Visit, WaitingRoom } from "./waiting-room.ts";
+
+/** A read that is repeated until it shows enough. */
+export interface Look<T> {
+  /** For at most so long, 0 to 60. */
+  readonly seconds: number;
+  /** One read, for the caller as it is at that moment. */
+  readonly look: (caller: Caller) => Promise<T>;
+  /** Whether there is anything that the caller waits for. */
+  readonly enough: (found: T) => boolean;
+}
+
+/** Which events of which task to tell. */
+export interface Watch {
+  readonly taskId: string;
+  readonly afterSeq: number;
+  /** Ends once the task does not run and everything was told. */
+  readonly untilSettled: boolean;
+}
+
+/** Calls that stay open until there is news of a task (contract/decisions.md 17, 17a). */
+export interface Watches {
+  /**
+   * What a look finds: at once when it is enough; else when it is, when the time is
+   * over, or when the process drains.
+   *
+   * @throws Failure `exhausted` with too many calls held; what a look throws, and what a new call would get.
+   */
+  hold<T extends { readonly task: TaskView }>(call: OpenCall, look: Look<T>): Promise<T>;
+  /**
+   * The events of a task as they come, each once, without a gap; null when the task
+   * is settled, nothing is left to tell, and nothing else was asked for. One page is
+   * in memory, however slowly it is read.
+   *
+   * @throws Failure `absent` or `exhausted`; the events later also `unavailable` when
+   * the process drains, and what a new call would get.
+   */
+  watch(tx: Tx, call: OpenCall, watch: Watch): Promise<AsyncIterable<TaskEvent> | null>;
+}
+
+/** Credential and visibility are never older when something is told. */
+const recheckMs = 5_000;
+/** Events that are read at a time. */
+const pageSize = 100;
+
+const stopping = (): Failure => new Failure("unavailable", "the server is stopping: call again", { retryAfter: 1 });
+const cancelled = (): Failure => new Failure("cancelled", "nobody waits for the answer any more");
+
+export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["draining"]): Watches {
+  async function* tell(tx: Tx, call: OpenCall, first: TaskView, watch: Watch, visit: Visit): AsyncGenerator<TaskEvent> {
+    let task = first;
+    let told = watch.afterSeq;
+    let checkedAt = clock.monotonic();
+
+    async function check(): Promise<void> {
+      if (draining.aborted) throw stopping();
+      if (call.gone.aborted) throw cancelled();
+      task = await find(tx, await call.again(), task.id);
+      checkedAt = clock.monotonic();
+    }
+
+    try {
+      for (;;) {
+        while (told < task.lastSeq) {
+          const page = await pageOf(tx, task, told);
+          // Erased since: the next check says so.
+          if (page.length === 0) break;
+          for (const event of page) {
+            if (draining.aborted || clock.monotonic() - checkedAt >= recheckMs) await check();
+            yield event;
+            told = event.seq;
+          }
+        }
+        if (watch.untilSettled && isTold(task, told)) return;
+        await visit.wake();
+        await check();
+      }
+    } finally {
+      visit.leave();
+    }
+  }
+
+  return {
+    async hold(call, { seconds, look, enough }) {
+      const until = clock.monotonic() + seconds * 1000;
+      let found = await look(call.caller);
+      if (enough(found) || seconds === 0 || draining.aborted) return found;
+      const visit = room.enter(call, found.task.id, until);
+      try {
+        while (!enough(found) && !draining.aborted && clock.monotonic() < until) {
+          await visit.wake();
+          if (call.gone.aborted && !draining.aborted) throw cancelled();
+          found = await look(await call.again());
+        }
+        return found;
+      } finally {
+        visit.leave();
+      }
+    },
+
+    async watch(tx, call, watch) {
+      if (draining.aborted) throw stopping();
+      const task = await find(tx, call.caller, watch.taskId);
+      if (watch.untilSettled && isTold(task, watch.afterSeq)) return null;
+      return tell(tx, call, task, watch, room.enter(call, task.id));
+    },
+  };
+}
+
+async function find(tx: Tx, caller: Caller, id: string): Promise<TaskView> {
+  const task = await tx.tasks.find(caller, id);
+  if (!task) throw absent("task");
+  return task;
+}
+
+/** The task rests, and everything was told up to there. */
+const isTold = ({ status, lastSeq }: TaskView, told: number): boolean => status !== "running" && told >= lastSeq;
+
+/** What the task had when it was found: its status and its events tell of one moment. */
+const pageOf = (tx: Tx, { id, lastSeq }: TaskView, told: number): Promise<readonly TaskEvent[]> =>
+  tx.events.list(id, { afterSeq: told, beforeSeq: lastSeq + 1, order: "asc", limit: pageSize, verbose: true });

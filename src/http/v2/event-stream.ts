@@ -1,0 +1,92 @@
+import { Readable } from "node:stream";
+import type { DescMessage, Message } from "@bufbuild/protobuf";
+import type { Clock } from "../../core/clock.ts";
+import { invalid } from "../../core/failure.ts";
+import type { Members } from "./message-reader.ts";
+import { wordsOf } from "./wire.ts";
+import { compileBareWriter } from "./writer.ts";
+
+/** Writes one answer of a stream as a server-sent event: `id` is its seq, `event` its type, `data` itself. */
+export type FrameWriter = (answer: Message) => string;
+
+/** After so long a silence a comment tells everybody in between that the stream lives. */
+const silenceMs = 15_000;
+
+/** Says nothing; at the start it sends the head on its way. */
+const comment = ":\n\n";
+
+const int32Max = 2 ** 31 - 1;
+
+/**
+ * The seq that a client saw last, as EventSource says it when it connects again;
+ * undefined when it says nothing.
+ *
+ * @throws Failure `invalid` for anything but a whole number that a seq can be.
+ */
+export function lastEventId(header: string | string[] | undefined): number | undefined {
+  if (header === undefined || header === "") return undefined;
+  const seq = Number(header);
+  if (!/^\d+$/.test(String(header)) || seq > int32Max) throw invalid("Last-Event-ID", `must be a whole number from 0 to ${int32Max}`);
+  return seq;
+}
+
+/**
+ * Compiles the frames of a stream: each of its answers holds one event, in its only field.
+ *
+ * @throws Error when its answers are of another form: a mistake in `proto/`.
+ */
+export function compileFrameWriter(desc: DescMessage): FrameWriter {
+  const [{ message: event, localName } = {}] = desc.fields;
+  const types = event?.field["type"]?.enum;
+  if (!event || !localName || !types || !event.field["seq"]) throw new Error(`${desc.typeName} holds no event`);
+  const { words } = wordsOf(types);
+  const write = compileBareWriter(event);
+  return (answer) => {
+    // An answer has the members that its descriptor names.
+    const held = (answer as unknown as Members)[localName] as Message & { readonly seq: number; readonly type: number };
+    return frame(words.get(held.type) ?? "", write(held), held.seq);
+  };
+}
+
+/** The last frame. It has no id, so that a client that connects again does so after the last event. */
+export const endFrame = (envelope: string): string => frame("end", envelope);
+
+function frame(event: string, data: string, id?: number): string {
+  const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\n${lines.join("")}\n`;
+}
+
+/**
+ * A body of server-sent events: these frames, and comments in between where they are
+ * long in coming. Nothing is read ahead of the client but one frame.
+ */
+export function eventStream(frames: AsyncIterable<string>, clock: Clock): Readable {
+  const over = new AbortController();
+  let spoken = clock.monotonic();
+  async function* body(): AsyncGenerator<string> {
+    try {
+      yield comment;
+      for await (const next of frames) {
+        spoken = clock.monotonic();
+        yield next;
+      }
+    } finally {
+      over.abort();
+    }
+  }
+  const stream = Readable.from(body());
+  // It may never have begun.
+  stream.once("close", () => over.abort());
+  async function keepAlive(): Promise<void> {
+    for (;;) {
+      await clock.sleep(spoken + silenceMs - clock.monotonic(), over.signal);
+      if (clock.monotonic() - spoken < silenceMs) continue;
+      // A client that is behind hears enough.
+      if (stream.readableLength === 0) stream.push(comment);
+      spoken = clock.monotonic();
+    }
+  }
+  // Rejected only because it is over.
+  keepAlive().catch(() => undefined);
+  return stream;
+}

@@ -1,0 +1,124 @@
+import type { Json } from "../../../core/json.ts";
+import type { NewEvent } from "../../../core/tasks/event.ts";
+import type { Outcome, Progress, Turn } from "../../agent.ts";
+import { actionIds } from "./action-ids.ts";
+import { approvalOf } from "./approvals.ts";
+import type { Directive, Ending, Telling } from "./directives.ts";
+import { memoOf, type Request } from "./memo.ts";
+import type { PlanKeeper } from "./plan.ts";
+import type { Placed } from "./reading.ts";
+
+/** A turn at work, and how far this run of it is. */
+export interface Work {
+  readonly turn: Turn;
+  readonly request: Request;
+  readonly plan: PlanKeeper;
+  readonly nextActionId: () => string;
+  /** The value in force for the finish. */
+  value: Json | undefined;
+  /** So many events were told. */
+  told: number;
+  /** So many confirmations were passed over, because they are decided. */
+  passed: number;
+}
+
+/** A run of a turn before its first directive. */
+export const beginWork = (turn: Turn, request: Request, plan: PlanKeeper, value: Json | undefined): Work => ({
+  turn,
+  request,
+  plan,
+  nextActionId: actionIds(turn),
+  value,
+  told: 0,
+  passed: 0,
+});
+
+/** Does what directives say, in order, until one of them ends the turn; undefined when none did. */
+export async function* obey(directives: readonly Placed[], work: Work): AsyncGenerator<Progress, Outcome | undefined, void> {
+  for (const [i, { directive }] of directives.entries()) {
+    const outcome = yield* obeyOne(directive, () => directives.slice(i + 1), work);
+    if (outcome) return outcome;
+  }
+  return undefined;
+}
+
+async function* obeyOne(
+  directive: Directive,
+  left: () => readonly Placed[],
+  work: Work,
+): AsyncGenerator<Progress, Outcome | undefined, void> {
+  const { clock, signal } = work.turn;
+  switch (directive.name) {
+    case "value":
+      work.value = directive.value;
+      return undefined;
+    case "sleep":
+      if (!isOver(work)) await clock.sleep(directive.seconds * 1000, signal);
+      return undefined;
+    case "forever":
+      for (;;) await clock.sleep(60_000, signal);
+    case "ask":
+    case "confirm":
+    case "fail":
+    case "crash":
+      return outcomeOf(directive, left, work);
+    default: {
+      const progress = progressOf(directive, work);
+      work.told += progress.events.length;
+      yield progress;
+      return undefined;
+    }
+  }
+}
+
+/** Whether an earlier run came further than this one is: what it slept is not slept again. */
+const isOver = ({ turn, told, passed }: Work): boolean => told < turn.written.length || passed < turn.decisions.length;
+
+function progressOf(directive: Telling, { plan, nextActionId }: Work): Progress {
+  switch (directive.name) {
+    case "say":
+      return { events: [{ type: "assistant_message", payload: { content: directive.text } }] };
+    case "progress":
+      return { events: [{ type: "assistant_message", payload: { content: directive.text, deliveryKind: "progress" } }] };
+    case "think":
+      return { events: [explanation(directive.text)] };
+    case "plan":
+      plan.draw(directive.titles);
+      return { events: [plan.tell()] };
+    case "step":
+      return { events: plan.step() };
+    case "tool":
+      return { events: [toolUsed(directive, nextActionId())] };
+    case "credits":
+      return { events: [explanation(`Spent ${directive.credits} credits.`)], credits: directive.credits };
+  }
+}
+
+/** A thought that only verbose lists show. */
+export const explanation = (content: string): NewEvent => ({ type: "explanation", payload: { content } });
+
+const briefs = { success: "It worked", error: "It failed", rollback: "It was undone" } as const;
+
+const toolUsed = ({ tool, status }: Extract<Telling, { name: "tool" }>, actionId: string): NewEvent => ({
+  type: "tool_used",
+  payload: { tool, actionId, status, brief: briefs[status], message: { action: "Using", param: tool } },
+});
+
+/** How the turn ends at a directive; undefined when it goes on. */
+function outcomeOf(directive: Ending, left: () => readonly Placed[], work: Work): Outcome | undefined {
+  const { turn, request, plan, value } = work;
+  switch (directive.name) {
+    case "ask": {
+      const sources = left().map(({ source }) => source);
+      const memo = memoOf({ left: sources.join(""), request, plan: plan.plan, value });
+      return { kind: "ask", content: directive.question, options: directive.options, memo };
+    }
+    case "confirm":
+      work.passed += 1;
+      return work.passed <= turn.decisions.length ? undefined : approvalOf(directive.kind, directive.variant);
+    case "fail":
+      return { kind: "fail", errorType: directive.errorType, content: directive.text };
+    case "crash":
+      return turn.claim === 1 ? { kind: "abandon" } : undefined;
+  }
+}

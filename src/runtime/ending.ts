@@ -1,0 +1,76 @@
+import type { Clock } from "../core/clock.ts";
+import type { Ids } from "../core/ids.ts";
+import type { Store, Tx } from "../core/store.ts";
+import { structuredResult } from "../core/structured-output/result.ts";
+import { type Approval, allowed, ask, confirm, type Ending, fail, finish } from "../core/tasks/lifecycle.ts";
+import type { Task } from "../core/tasks/task.ts";
+import type { Outcome, Turn } from "./agent.ts";
+import { Lost } from "./steps.ts";
+
+/** What ending a turn needs. */
+export interface EndingParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** The most milliseconds for which an ending waits until the events before it lie in the past. */
+const settleMs = 50;
+
+/** Writes how a turn came out; the task as its next run finds it, null when there is none. */
+export async function endTurn(task: Task, outcome: Outcome, turn: Turn, parts: EndingParts): Promise<Task | null> {
+  if (outcome.kind === "abandon") return null;
+  if (outcome.kind !== "confirm") return end(task, endingOf(outcome, turn, parts.ids), parts);
+  const { action: kind, variant, description, params } = outcome;
+  const approval: Approval = { kind, variant, actionId: parts.ids.short(), description, params };
+  return task.allowed.includes(kind) ? pass(task, approval, parts) : end(task, confirm(approval), parts);
+}
+
+function endingOf(outcome: Exclude<Outcome, { kind: "abandon" | "confirm" }>, { outputSchema }: Turn, ids: Ids): Ending {
+  if (outcome.kind === "fail") return fail(outcome.errorType, outcome.content);
+  if (outcome.kind === "ask") return ask(outcome.content, outcome.options, outcome.memo, ids.short());
+  return finish(outcome.content, outputSchema === null ? undefined : structuredResult(outputSchema, outcome.output));
+}
+
+/**
+ * Leaves `running`, unless a message came in that the turn has not seen: then what
+ * was said stands, and the next turn begins with no `stopped` between.
+ */
+async function end(task: Task, ending: Ending, { store, clock }: EndingParts): Promise<Task | null> {
+  const { said, events, set, wait, memo } = ending;
+  const { id, fence } = task;
+  // The events take the milliseconds between the last one and now, so that none is ahead of the next request.
+  const ahead = task.lastTimestamp + events.length - clock.now();
+  if (ahead > 0) await clock.sleep(Math.min(settleMs, ahead));
+  return store.change(async (tx) => {
+    const now = clock.now() - events.length;
+    const ended = await tx.tasks.advance(id, { now, when: { fence, consumed: true }, set, events });
+    // What is waited for stands right before the status.
+    if (ended && wait) await note(tx, ended, ended.lastSeq - 1, wait, "pending");
+    if (ended) return null;
+    const next = await tx.tasks.advance(id, { now, when: { fence }, set: { beginTurn: true, memo }, events: said });
+    if (!next) throw new Lost();
+    return next;
+  });
+}
+
+/** Does without asking what was allowed before: the same turn goes on, with one decision more. */
+async function pass(task: Task, approval: Approval, { store, clock }: EndingParts): Promise<Task> {
+  const { events } = allowed(approval);
+  return store.change(async (tx) => {
+    const next = await tx.tasks.advance(task.id, { now: clock.now(), when: { fence: task.fence }, events });
+    if (!next) throw new Lost();
+    await note(tx, next, next.lastSeq, approval, "accepted");
+    return next;
+  });
+}
+
+async function note(
+  tx: Tx,
+  { id, spaceId }: Task,
+  seq: number,
+  { kind, variant, actionId }: Approval,
+  state: "pending" | "accepted",
+): Promise<void> {
+  await tx.actions.insert({ taskId: id, spaceId, seq, kind, variant, actionId, state, input: null });
+}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readOrders } from "../../src/runtime/agents/offline/reading.ts";
+import { type ServerProcess, startServer } from "../support/server-process.ts";
+import { kindsTable } from "./kinds-table.ts";
+import { blocksIn, readPage, shell } from "./page.ts";
+
+const page = readPage("docs/offline-agent.md");
+
+/** A command of the page, and the parts of its answer that the comments after it name. */
+interface Command {
+  readonly text: string;
+  readonly parts: readonly string[];
+}
+
+const commandsIn = (text: string): readonly Command[] =>
+  blocksIn(text, "sh").flatMap((block) =>
+    [...block.matchAll(/^curl .*\n(?:[ ].*\n)*((?:# .*\n)*)/gm)].map(([all, comments = ""]) => ({
+      text: all.slice(0, all.length - comments.length),
+      parts: comments.split("\n").flatMap((comment) => comment.slice(2) || []),
+    })),
+  );
+
+const sections = page.split(/^## /m).map((text, i) => ({ title: i === 0 ? "The offline agent" : text.split("\n", 1)[0], text }));
+const withCommands = sections
+  .map(({ title, text }) => ({ title, commands: commandsIn(text) }))
+  .filter(({ commands }) => commands.length > 0);
+
+describe("the page of the offline agent", () => {
+  let server: ServerProcess;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(async () => server[Symbol.asyncDispose]());
+
+  /** How a reader reads `$EVENT`. */
+  const waitAndRead = commandsIn(page.slice(page.indexOf("`$EVENT` is")))
+    .slice(1, 3)
+    .map(({ text }) => ({ text, parts: [] }));
+
+  /** A reader at a terminal, who puts ids from answers into variables as the page says. */
+  function reader() {
+    const known = { KEY: server.key, BASE: server.url, TASK: "", EVENT: "" };
+    async function play({ text, parts }: Command): Promise<void> {
+      if (text.includes("$EVENT") && known.EVENT === "") for (const command of waitAndRead) await play(command);
+      const answer = await shell(text, known);
+      if (!text.includes("curl -sN")) expect(JSON.parse(answer), text).toMatchObject({ ok: true });
+      for (const part of parts) expect(squeezed(answer), text).toContain(squeezed(part));
+      if (text.includes("task.create")) Object.assign(known, { TASK: idIn(answer, "task_id"), EVENT: "" });
+      known.EVENT = idIn(answer, "waiting_for_event_id") || known.EVENT;
+    }
+    return play;
+  }
+
+  const squeezed = (text: string): string => text.replaceAll(/\s/g, "");
+  const idIn = (answer: string, name: string): string => new RegExp(`"${name}":"([^"]+)"`).exec(answer)?.[1] ?? "";
+
+  test.each(withCommands)("shows what happens: $title", async ({ commands }) => {
+    const play = reader();
+    for (const command of commands) await play(command);
+  });
+
+  test("has commands for every state, and no line of a block but those, comments and variables", () => {
+    expect(withCommands.map(({ title }) => title)).toEqual([
+      ...["The offline agent", "Running", "Every event", "Error", "Waiting on a question", "Waiting on an approval"],
+      ...["Structured output", "Credits"],
+    ]);
+    const lines = blocksIn(page, "sh").flatMap((block) => block.split("\n"));
+    expect(lines.filter((line) => !/^(curl -sN? |[ ]|# |(KEY|BASE)=|$)/.test(line))).toEqual([]);
+  });
+
+  test("lists every directive, and none that there is not", () => {
+    const orders = readOrders("[[x]]");
+    const known = "fault" in orders ? (orders.fault.rule.split("there are ")[1] ?? "").split(", ") : [];
+    const listed = [...page.matchAll(/^\| `\[\[(\w+)/gm)].map(([, name]) => name);
+    expect(known.length).toBeGreaterThan(13);
+    expect(listed.toSorted()).toEqual(known.toSorted());
+  });
+
+  test("lists every kind of confirmation as it is", () => {
+    expect(page.slice(page.indexOf("| Kind |")).trim()).toBe(kindsTable());
+  });
+});

@@ -1,0 +1,18 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { root } from "../support/server-process.ts";
+
+const run = promisify(execFile);
+
+/** A page of the documentation, by its path in the checkout. */
+export const readPage = (path: string): string => readFileSync(join(root, path), "utf8");
+
+/** The blocks of code in a language, in order. */
+export const blocksIn = (page: string, language: string): readonly string[] =>
+  [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text = ""]) => (name === language ? [text] : []));
+
+/** Runs lines in a shell with these variables; what they printed. @throws Error when one of them fails. */
+export const shell = async (lines: string, variables: Readonly<Record<string, string>> = {}): Promise<string> =>
+  (await run("bash", ["-ec", lines], { env: { ...process.env, ...variables } })).stdout;

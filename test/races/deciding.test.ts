@@ -1,0 +1,121 @@
+import { expect, test } from "vitest";
+import { eventId } from "../../src/core/tasks/event.ts";
+import { describeOnEach } from "../support/database.ts";
+import { checkTask, type SeenTask, seenInStore } from "../support/invariants.ts";
+import { until, untilStatus } from "../support/until.ts";
+import type { V2Reply } from "../support/wires.ts";
+import { atOnce, many, raceRig } from "./race-rig.ts";
+
+const says = ({ events }: SeenTask, text: string): number =>
+  events.filter((event) => event.type === "assistant_message" && event.text === text).length;
+const isConfirmed = ({ status, body }: V2Reply): boolean => status === 200 && body["confirmed"] === true;
+const schemaOf = (name: string) => ({
+  type: "object",
+  properties: { [name]: { type: "integer" } },
+  required: [name],
+  additionalProperties: false,
+});
+
+describeOnEach("a decision", (kind) => {
+  const rig = raceRig(kind);
+
+  /** A task that waits for an approval, and the call that gives it. */
+  async function waiting(rest: string) {
+    const id = await rig.create(`[[confirm terminalExecute]] ${rest}`);
+    const { lastSeq } = await untilStatus(rig.store, id, "waiting");
+    const event_id = eventId(id, lastSeq - 1);
+    return { id, confirm: (input: object = { accept: true }) => rig.call("task.confirmAction", id, { event_id, input }) };
+  }
+  const states = async (id: string) => (await rig.store.actions.after(id, 0)).map(({ state }) => state);
+
+  test(`asked for ${many} times at once takes effect exactly once`, async () => {
+    const { id, confirm } = await waiting("[[say After]]");
+    const replies = await atOnce((i) => confirm(i % 2 === 0 ? { accept: true } : { accept: true, always_allow: true }));
+    expect(replies.filter(isConfirmed)).toHaveLength(1);
+    expect(replies.filter(({ status }) => status === 412)).toHaveLength(many - 1);
+    await untilStatus(rig.store, id, "stopped");
+    const seen = await seenInStore(rig.store, id);
+    checkTask(seen);
+    expect(says(seen, "After")).toBe(1);
+    expect(seen.events.filter(({ type }) => type === "tool_used")).toHaveLength(2);
+    expect(await states(id)).toEqual(["accepted"]);
+  });
+
+  test(`against a stop, ${many} times: the task ends stopped, and was decided on or dismissed, never both`, async () => {
+    const outcomes = await atOnce(async (i) => {
+      const { id, confirm } = await waiting("[[forever]]");
+      const stop = () => rig.call("task.stop", id);
+      const [confirmed, stopped] = await (i % 2 === 0
+        ? Promise.all([confirm(), stop()])
+        : Promise.all([stop(), confirm()]).then((both) => both.reverse()));
+      expect(stopped?.status).toBe(200);
+      expect(await rig.atRest(id)).toMatchObject({ status: "stopped", nodeId: null });
+      checkTask(await seenInStore(rig.store, id));
+      return { confirmed: confirmed !== undefined && isConfirmed(confirmed), status: confirmed?.status, states: await states(id) };
+    });
+    for (const { confirmed, status, states } of outcomes) {
+      expect(states).toEqual([confirmed ? "accepted" : "dismissed"]);
+      expect(status).toBe(confirmed ? 200 : 412);
+    }
+  });
+
+  test(`against a message, ${many} times: what was left runs if it was decided, and the message is answered either way`, async () => {
+    const outcomes = await atOnce(async (i) => {
+      const { id, confirm } = await waiting("[[say After]]");
+      const send = () => rig.send(id, "[[say Message]]");
+      const [first, second] = await Promise.all(i % 2 === 0 ? [confirm(), send()] : [send(), confirm()]);
+      const [confirmed, sent] = i % 2 === 0 ? [first, second] : [second, first];
+      expect(sent?.status).toBe(200);
+      await until(rig.store, id, ({ status, messageSeq, consumedSeq }) => status === "stopped" && messageSeq <= consumedSeq);
+      const seen = await seenInStore(rig.store, id);
+      checkTask(seen);
+      return { seen, confirmed: confirmed !== undefined && isConfirmed(confirmed), states: await states(id) };
+    });
+    for (const { seen, confirmed, states } of outcomes) {
+      expect(says(seen, "Message"), `${seen.id}: answered once`).toBe(1);
+      expect(says(seen, "After"), `${seen.id}: the rest runs only when it was allowed`).toBe(confirmed ? 1 : 0);
+      expect(states).toEqual([confirmed ? "accepted" : "dismissed"]);
+    }
+  });
+
+  test(`of ${many} answers to a question at once: each message is there once, and the question is left behind`, async () => {
+    const id = await rig.create("[[ask Which?]] [[say Left]]");
+    await untilStatus(rig.store, id, "waiting");
+    const sent = await atOnce((i) => rig.send(id, `[[say Answer ${i}]]`));
+    expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 200));
+    await until(rig.store, id, ({ status, messageSeq, consumedSeq }) => status === "stopped" && messageSeq <= consumedSeq);
+    const seen = await seenInStore(rig.store, id);
+    checkTask(seen);
+    expect(says(seen, "Left")).toBe(1);
+    for (let i = 0; i < many; i += 1) expect(says(seen, `Answer ${i}`), `answer ${i}`).toBe(1);
+    expect(await states(id)).toEqual(["dismissed"]);
+  });
+
+  test(`arming another schema against the finish, ${many} times: each stop tells one value, and the last is of the newest schema`, async () => {
+    const results = await atOnce(async (i) => {
+      const { body } = await rig.person.v2("task.create", {
+        message: { content: `[[sleep ${i / 2_000}]] Hello` },
+        structured_output_schema: schemaOf("old"),
+      });
+      const id = String(body["task_id"]);
+      const sent = await rig.call("task.sendMessage", id, { message: { content: "More" }, structured_output_schema: schemaOf("new") });
+      expect(sent.status).toBe(200);
+      await until(rig.store, id, ({ status, messageSeq, consumedSeq }) => status === "stopped" && messageSeq <= consumedSeq);
+      checkTask(await seenInStore(rig.store, id));
+      const events = await rig.store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
+      expect((await rig.store.tasks.byId(id))?.armed, "it fires once").toBe(false);
+      return {
+        stops: events.filter(
+          ({ type, payload }) => type === "status_update" && "agentStatus" in payload && payload.agentStatus === "stopped",
+        ).length,
+        values: events.flatMap((event) => (event.type === "structured_output_result" ? [event.payload] : [])),
+      };
+    });
+    for (const { stops, values } of results) {
+      expect(values).toHaveLength(stops);
+      const names = values.map(({ value }) => Object.keys(value).join());
+      expect(names).toEqual(stops === 1 ? ["new"] : ["old", "new"]);
+      expect(values.every(({ success }) => success)).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,128 @@
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
+import type { Duplex } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WatchTaskRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import { openTestStore, type TestStore } from "../support/database.ts";
+import { framesIn } from "../support/event-stream.ts";
+import { faulty } from "../support/faults.ts";
+import { openService, type Person, type Service } from "../support/service.ts";
+import { watcher } from "../support/watcher.ts";
+import { seqs, seqsOf, step } from "../tasks/watch-rig.ts";
+import { framed } from "../wires/raw.ts";
+
+/** Far more than what lies in the kernel's buffers between two sockets. */
+const events = 3_000;
+const content = "x".repeat(10_000);
+const pageSize = 100;
+
+const rpc = "/task.v2.TaskService/WatchTask";
+
+/** Opens a connection, asks to watch, and reads nothing. */
+type Ask = (url: string, person: Person, taskId: string) => Duplex;
+
+const overHttp1 =
+  (head: (taskId: string) => string, body: (taskId: string) => Buffer): Ask =>
+  (url, { key }, taskId) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.write(`${head(taskId)}\r\nHost: x\r\nx-service-api-key: ${key}\r\nContent-Length: ${body(taskId).length}\r\n\r\n`);
+    socket.write(body(taskId));
+    return socket;
+  };
+
+const overHttp2 =
+  (head: (taskId: string) => Record<string, string>, body: (taskId: string) => Buffer): Ask =>
+  (url, { key }, taskId) => {
+    const session = connectHttp2(url);
+    session.on("error", () => undefined);
+    const stream = session.request({ ...head(taskId), "x-service-api-key": key });
+    stream.once("close", () => session.destroy());
+    return stream.end(body(taskId));
+  };
+
+const query = (taskId: string) => `/v2/task.watch?task_id=${taskId}&until_settled=true`;
+const none = () => Buffer.alloc(0);
+const json = (taskId: string) => framed(Buffer.from(JSON.stringify({ taskId })));
+const binary = (taskId: string) => framed(toBinary(WatchTaskRequestSchema, create(WatchTaskRequestSchema, { taskId })));
+
+const wires: readonly (readonly [name: string, ask: Ask])[] = [
+  ["server-sent events over HTTP/1.1", overHttp1((taskId) => `GET ${query(taskId)} HTTP/1.1`, none)],
+  ["server-sent events over HTTP/2", overHttp2((taskId) => ({ ":path": query(taskId) }), none)],
+  ["Connect over HTTP/1.1", overHttp1(() => `POST ${rpc} HTTP/1.1\r\nContent-Type: application/connect+json`, json)],
+  ["gRPC", overHttp2(() => ({ ":method": "POST", ":path": rpc, "content-type": "application/grpc", te: "trailers" }), binary)],
+];
+
+describe.each(wires)("who watches over %s and reads nothing", (_name, ask) => {
+  let db: TestStore;
+  let stalling: Service;
+  let other: Service;
+  let ann: Person;
+  /** Events that the service of the stalled reader has read. */
+  let read = 0;
+
+  beforeAll(async () => {
+    db = await openTestStore("sqlite");
+    const counting = faulty(db.store, "events", (rows) => ({
+      async list(taskId, window) {
+        const page = await rows.list(taskId, window);
+        read += page.length;
+        return page;
+      },
+    }));
+    stalling = await openService({ over: { store: counting, url: db.url }, idle: true });
+    other = await openService({ over: db, idle: true });
+    ann = await stalling.person();
+  });
+  afterAll(async () => {
+    await stalling[Symbol.asyncDispose]();
+    await other[Symbol.asyncDispose]();
+    await db[Symbol.asyncDispose]();
+  });
+
+  const write = (id: string, count: number, status?: "stopped") => {
+    const said = Array.from({ length: count }, () => step(content));
+    return db.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: said, ...(status ? { set: { status } } : {}) }));
+  };
+
+  test("costs a page beyond what the sockets hold, delays nobody, and may go on", async () => {
+    const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
+    const id = String(body["task_id"]);
+    const stalled = ask(stalling.url, ann, id);
+    stalled.on("error", () => undefined);
+    const reads = watcher(other.url, ann, "sse", { taskId: id, untilSettled: true });
+    await reads.until(2);
+    for (let written = 0; written < events; written += 50) {
+      await write(id, 50);
+      await turn();
+    }
+    await reads.until(2 + events);
+    // It stands still: nothing that comes moves it.
+    let before = -1;
+    for (let rounds = 0; before !== read; rounds += 1) {
+      expect(rounds).toBeLessThan(20);
+      before = read;
+      await write(id, 10);
+      for (let turns = 0; turns < 100; turns += 1) await turn();
+    }
+    expect(before).toBeGreaterThanOrEqual(pageSize);
+    expect(before).toBeLessThan(events / 2);
+    const { lastSeq = 0 } = (await write(id, 1, "stopped")) ?? {};
+    expect(await reads.end).toBe("ok");
+    expect(seqsOf(reads)).toEqual(seqs(lastSeq));
+    expect(read).toBe(before);
+
+    if (_name === "server-sent events over HTTP/2") expect(await seqsIn(stalled)).toEqual(seqs(lastSeq));
+    else stalled.destroy();
+    if (!stalled.destroyed) await once(stalled, "close");
+  });
+});
+
+/** The events of a body of server-sent events. */
+async function seqsIn(body: Duplex): Promise<number[]> {
+  const found: number[] = [];
+  for await (const frame of framesIn(body)) if (!("comment" in frame) && frame.event !== "end") found.push(JSON.parse(frame.data).seq);
+  return found;
+}

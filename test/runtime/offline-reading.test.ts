@@ -1,0 +1,215 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Placed, readOrders } from "../../src/runtime/agents/offline/reading.ts";
+import { answerOf, anyDirective, anyText, confirmable, printed, turnOf } from "./offline-turn.ts";
+
+const plainText = anyText.filter((text) => !text.includes("[["));
+const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+
+/** The directives of a text, without where they stand. */
+function directivesIn(text: string): readonly unknown[] {
+  const orders = readOrders(text);
+  return "fault" in orders ? [orders.fault] : orders.directives.map(({ directive }: Placed) => directive);
+}
+
+describe("a message", () => {
+  test("without [[ has no directives, and stays what it is", () => {
+    fc.assert(
+      fc.property(plainText, (text) => {
+        expect(readOrders(text)).toEqual({ prose: text.trim(), directives: [] });
+      }),
+    );
+  });
+
+  test("has the directives that were written into it, in order, and the text around them", () => {
+    const written = fc.array(fc.record({ directive: anyDirective, after: plainText.filter((text) => !/^\]|\[$/.test(text)) }));
+    const read = fc.property(written, (parts) => {
+      const text = parts.map(({ directive, after }) => printed(directive) + after).join("");
+      expect(directivesIn(text)).toEqual(parts.map(({ directive }) => directive));
+      expect(readOrders(text)).toMatchObject({
+        prose: parts
+          .map(({ after }) => after)
+          .join("")
+          .trim(),
+      });
+    });
+    fc.assert(read);
+  });
+
+  test("says of each directive where it stands, and how it was written", () => {
+    const parts = fc.array(
+      fc.tuple(
+        plainText.filter((text) => !/^\]|\[$/.test(text)),
+        anyDirective,
+      ),
+      { minLength: 1 },
+    );
+    const placed = fc.property(parts, (written) => {
+      const text = written.map(([before, directive]) => before + printed(directive)).join("");
+      const orders = readOrders(text);
+      const found = "fault" in orders ? [] : orders.directives;
+      expect(found.map(({ source }) => source)).toEqual(written.map(([, directive]) => printed(directive)));
+      expect(found.map(({ position, source }) => text.slice(position, position + source.length))).toEqual(
+        found.map(({ source }) => source),
+      );
+    });
+    fc.assert(placed);
+  });
+
+  test("is read in a time that grows with the text, and no faster", () => {
+    const begun = performance.now();
+    for (const piece of [
+      "[[",
+      "[[value ",
+      "[[value [",
+      '[[value "\\"',
+      "[[ ",
+      "[[say a]]",
+      "]]",
+      "[[ask |",
+      "[[plan a|",
+      '[[value {"a":"',
+      "[[value [[1]]]]",
+    ])
+      readOrders(piece.repeat(200_000 / piece.length));
+    readOrders(`[[say ${"a".repeat(200_000)}`);
+    readOrders(`[[${" ".repeat(200_000)}x]]`);
+    readOrders(`[[fail ${"a".repeat(100_000)}${" ".repeat(100_000)}b]]`);
+    readOrders(`[[value ${deep(100_000)}]]`);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  });
+});
+
+describe("a directive", () => {
+  test.each([
+    ["[[say Hello there]]", { name: "say", text: "Hello there" }],
+    ["[[say this | that]]", { name: "say", text: "this | that" }],
+    ["[[ say\n two\nlines ]]", { name: "say", text: "two\nlines" }],
+    ["[[think Hm]]", { name: "think", text: "Hm" }],
+    ["[[progress Half way]]", { name: "progress", text: "Half way" }],
+    ["[[plan A]]", { name: "plan", titles: ["A"] }],
+    ["[[plan Look | Think|Write ]]", { name: "plan", titles: ["Look", "Think", "Write"] }],
+    ["[[step]]", { name: "step" }],
+    ["[[tool browser]]", { name: "tool", tool: "browser", status: "success" }],
+    ["[[tool browser |]]", { name: "tool", tool: "browser", status: "success" }],
+    ["[[tool code_executor | rollback]]", { name: "tool", tool: "code_executor", status: "rollback" }],
+    ["[[credits 1000000]]", { name: "credits", credits: 1_000_000 }],
+    ["[[value 1]]", { name: "value", value: 1 }],
+    ["[[value [[1, 2], [3]]]]", { name: "value", value: [[1, 2], [3]] }],
+    ['[[value {"a": "]]", "b": [[]], "[[c": "\\"]]"}]]', { name: "value", value: { a: "]]", b: [[]], "[[c": '"]]' } }],
+    ['[[value "|"]]', { name: "value", value: "|" }],
+    [`[[value ${deep(100)}]]`, { name: "value", value: JSON.parse(deep(100)) }],
+    ["[[sleep 0]]", { name: "sleep", seconds: 0 }],
+    ["[[sleep 1.5]]", { name: "sleep", seconds: 1.5 }],
+    ["[[sleep 86400]]", { name: "sleep", seconds: 86_400 }],
+    ["[[ask Which?]]", { name: "ask", question: "Which?", options: [] }],
+    ["[[ask Which? | Red | Blue]]", { name: "ask", question: "Which?", options: ["Red", "Blue"] }],
+    ["[[confirm terminalExecute]]", { name: "confirm", kind: "terminalExecute", variant: "" }],
+    ["[[confirm webdevRunAction]]", { name: "confirm", kind: "webdevRunAction", variant: "run" }],
+    ["[[confirm webdevRunAction | deploy]]", { name: "confirm", kind: "webdevRunAction", variant: "deploy" }],
+    ["[[fail quota_limit]]", { name: "fail", errorType: "quota_limit", text: "Failed as asked." }],
+    ["[[fail quota_limit |]]", { name: "fail", errorType: "quota_limit", text: "Failed as asked." }],
+    ["[[fail timeout | Too slow | really]]", { name: "fail", errorType: "timeout", text: "Too slow | really" }],
+    ["[[forever]]", { name: "forever" }],
+    ["[[ crash ]]", { name: "crash" }],
+  ])("%j is read", (text, directive) => {
+    expect(directivesIn(`Before ${text} after`)).toEqual([directive]);
+    expect(readOrders(`Before ${text} after`)).toMatchObject({ prose: "Before  after" });
+  });
+
+  test.each(confirmable)("confirm %s %s is read", (kind, variant) => {
+    expect(directivesIn(`[[confirm ${kind}${variant && ` | ${variant}`}]]`)).toEqual([{ name: "confirm", kind, variant }]);
+  });
+});
+
+describe("a malformed directive", () => {
+  test.each<[text: string, rule: RegExp]>([
+    ["[[say]]", /say needs a text/],
+    ["[[think ]]", /think needs a text/],
+    ["[[progress]]", /progress needs a text/],
+    ["[[say ", /ends with \]\]/],
+    ["[[say a [[crash]]", /cannot stand inside another/],
+    [
+      "[[]]",
+      /an empty directive is no directive: there are say, think, progress, plan, step, tool, credits, value, sleep, ask, confirm, fail/,
+    ],
+    ["[[jump 3]]", /jump is no directive/],
+    ["[[SAY hi]]", /SAY is no directive/],
+    ["[[constructor]]", /constructor is no directive/],
+    [`[[${"😀".repeat(50)}]]`, /: (😀){40} is no directive/u],
+    ["[[file a.txt | Hello]]", /file is not built yet/],
+    ["[[plan]]", /plan needs 1 to 50 titles/],
+    ["[[plan A || B]]", /plan needs 1 to 50 titles/],
+    [`[[plan ${"a|".repeat(50)}a]]`, /plan needs 1 to 50 titles/],
+    [`[[plan A | ${"b".repeat(201)}]]`, /each with 1 to 200 characters/],
+    ["[[step 2]]", /step takes no argument/],
+    ["[[step]]", /step needs a plan before it/],
+    ["[[step]] [[plan A]]", /step needs a plan before it/],
+    ["[[tool]]", /tool needs a name in snake case/],
+    ["[[tool Browser]]", /tool needs a name in snake case/],
+    [`[[tool ${"a".repeat(65)}]]`, /tool needs a name in snake case/],
+    ["[[tool browser | pending_confirmation]]", /may have success, error, rollback after \|/],
+    ["[[tool browser | success | more]]", /may have success, error, rollback after \|/],
+    ["[[credits]]", /credits needs a whole number from 1 to 1000000/],
+    ["[[credits 0]]", /credits needs a whole number/],
+    ["[[credits -1]]", /credits needs a whole number/],
+    ["[[credits 1.5]]", /credits needs a whole number/],
+    ["[[credits 1000001]]", /credits needs a whole number/],
+    ["[[value]]", /value needs one JSON value/],
+    ["[[value nothing]]", /value needs one JSON value/],
+    ["[[value {} {}]]", /value needs one JSON value/],
+    ["[[value 1e999]]", /value needs one JSON value/],
+    ['[[value "\\u0000"]]', /value needs one JSON value/],
+    ['[[value {"\\ud800": 1}]]', /value needs one JSON value/],
+    ["[[value {]}]]", /value needs one JSON value/],
+    [`[[value ${deep(101)}]]`, /at most 100 levels deep/],
+    ['[[value "]]', /ends with \]\]/],
+    ["[[value [1]]", /ends with \]\]/],
+    ["[[sleep]]", /sleep needs seconds/],
+    ["[[sleep soon]]", /sleep needs seconds/],
+    ["[[sleep -1]]", /sleep needs seconds/],
+    ["[[sleep 86401]]", /from 0 to 86400/],
+    ["[[sleep 1 | 2]]", /sleep needs seconds/],
+    ["[[ask]]", /ask needs a question/],
+    ["[[ask | Red]]", /ask needs a question/],
+    ["[[ask Which? | ]]", /up to 20 options, each after a \| and not empty/],
+    [`[[ask Which?${"| a".repeat(21)}]]`, /up to 20 options/],
+    ["[[confirm]]", /nothing is no kind of confirmation: there are needConnectMyBrowser, gmailSendAction,/],
+    ["[[confirm terminal]]", /terminal is no kind of confirmation/],
+    ["[[confirm toString]]", /toString is no kind of confirmation/],
+    ["[[confirm messageAskUser]]", /messageAskUser is a question: use ask/],
+    ["[[confirm cascadeAskUser]]", /cascadeAskUser is a question: use ask/],
+    ["[[confirm deployAction | deploy]]", /deployAction has no variants/],
+    ["[[confirm webdevRunAction | walk]]", /webdevRunAction has the variants run, deploy/],
+    ["[[fail]]", /fail needs an error type/],
+    ["[[fail Quota Limit]]", /fail needs an error type/],
+    ["[[fail | text]]", /fail needs an error type/],
+    ["[[forever 3]]", /forever takes no argument/],
+    ["[[crash now]]", /crash takes no argument/],
+  ])("%s is a fault that names its place and rule, and nothing before it was done", async (text, rule) => {
+    const { events, outcome } = await turnOf(`[[say ok]] then ${text}`);
+    expect(events).toEqual([]);
+    expect(outcome).toMatchObject({ kind: "fail", errorType: "invalid_directive", content: expect.stringMatching(/^at position 16: /) });
+    expect(outcome).toMatchObject({ content: expect.stringMatching(rule) });
+  });
+
+  test("is told of in which of the messages it stands", async () => {
+    expect(await answerOf(["[[say a", "b]]"])).toBe("message 1 of 2, at position 0: a directive ends with ]]");
+    expect(await answerOf(["fine", "not [[so]]"])).toMatch(/^message 2 of 2, at position 4: so is no directive/);
+  });
+
+  test("is a step beyond the plan's last, in whichever message", async () => {
+    expect(await answerOf("[[plan A]] [[step]] [[step]] [[step]]")).toBe("at position 29: the plan has no more steps");
+    expect(await answerOf(["[[plan A]] [[step]]", "[[step]]"])).toBe("Done.");
+    expect(await answerOf(["[[plan A]] [[step]]", "[[step]] [[step]]"])).toBe("message 2 of 2, at position 9: the plan has no more steps");
+    expect(await answerOf("[[plan A]] [[step]] [[step]] [[plan B]] [[step]] [[step]]")).toBe("Done.");
+  });
+
+  test("is one too many: the directives of a turn have a length", async () => {
+    const long = `[[say ${"a".repeat(19_000)}]]`;
+    expect(await answerOf(Array.from({ length: 5 }, () => long))).toBe("Done.");
+    expect(await answerOf(Array.from({ length: 6 }, () => long))).toBe(
+      "message 6 of 6, at position 0: the directives of a turn, with those left from before, have at most 100000 characters",
+    );
+  });
+});

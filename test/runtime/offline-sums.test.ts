@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import { sumsIn } from "../../src/runtime/agents/offline/sums.ts";
+import { answerOf } from "./offline-turn.ts";
+
+describe("a sum", () => {
+  test.each([
+    ["What is 12 * 4?", "12 * 4 = 48"],
+    ["0.1 + 0.2", "0.1 + 0.2 = 0.3"],
+    ["10 / 4 and 10 / 3", "10 / 4 = 2.5; 10 / 3 ≈ 3.33333333333"],
+    ["5 ÷ 0", "5 ÷ 0 has no result"],
+    ["7 - 9, -3 × 2.5", "7 - 9 = -2; -3 × 2.5 = -7.5"],
+    ["999999999 * 999999999", "999999999 * 999999999 ≈ 999999998000000000"],
+    ["123456.78 * 1000", "123456.78 * 1000 = 123456780"],
+  ])("in %j is worked out", (text, found) => expect(sumsIn(text).join("; ")).toBe(found));
+
+  test("is found in a list too, and five at most are worked out", async () => {
+    expect(await answerOf("- 3 + 4\n- 5 * 6")).toContain("\n3 + 4 = 7\n5 * 6 = 30\n");
+    expect(sumsIn("1 + 1, ".repeat(9))).toHaveLength(5);
+  });
+
+  test("is looked for in a time that grows with the text, and no faster", () => {
+    const begun = performance.now();
+    for (const text of [`${"1 + ".repeat(5_000)}1x`, `${"1+".repeat(10_000)}x`, "1".repeat(20_000), `1${" ".repeat(19_000)}+ x`])
+      expect(sumsIn(text)).toEqual([]);
+    expect(performance.now() - begun).toBeLessThan(200);
+  });
+
+  const others = [
+    "2026-11-21",
+    "21/11/2026",
+    "call 555-1234",
+    "v1.2-3",
+    "2 + 3 * 4",
+    "1 + 2 + 3",
+    "a+1",
+    "1,000 + 1",
+    "3 + 4x",
+    "24/7",
+    "12:30 - 13:00",
+    "-5",
+    "5 +",
+  ];
+  test.each(others)("%j holds none that could be worked out alone", (text) => expect(sumsIn(text)).toEqual([]));
+});

@@ -1,0 +1,164 @@
+import fc from "fast-check";
+import { isQuestion, type KindName, kinds, variantsOf } from "../../src/core/actions/kind.ts";
+import type { NewEvent, PlanStep } from "../../src/core/tasks/event.ts";
+import type { Decided, Outcome, Turn } from "../../src/runtime/agent.ts";
+import type { Directive } from "../../src/runtime/agents/offline/directives.ts";
+import { offlineAgent } from "../../src/runtime/agents/offline/offline.ts";
+import { movableClock } from "../support/clock.ts";
+
+/** What the agent did in one run of a turn. */
+export interface Played {
+  readonly events: readonly NewEvent[];
+  readonly credits: number;
+  readonly outcome: Outcome;
+}
+
+/** A run of a turn with these messages, the first of a task that interacts with nobody unless told otherwise. */
+export async function turnOf(messages: string | readonly string[], more: Partial<Turn> = {}): Promise<Played> {
+  const turn: Turn = {
+    taskId: "t",
+    title: "",
+    locale: "en",
+    profile: "manus-1.6",
+    instruction: "",
+    interactive: false,
+    earlier: [],
+    messages: typeof messages === "string" ? [messages] : messages,
+    memo: null,
+    decisions: [],
+    written: [],
+    outputSchema: null,
+    claim: 1,
+    clock: movableClock(),
+    signal: new AbortController().signal,
+    ...more,
+  };
+  const work = offlineAgent(turn);
+  const events: NewEvent[] = [];
+  let credits = 0;
+  for (;;) {
+    const step = await work.next();
+    if (step.done) return { events, credits, outcome: step.value };
+    events.push(...step.value.events);
+    credits += step.value.credits ?? 0;
+  }
+}
+
+/** What a turn ends with saying; empty when it ends without a word. */
+export async function answerOf(messages: string | readonly string[], more: Partial<Turn> = {}): Promise<string> {
+  const { outcome } = await turnOf(messages, more);
+  return "content" in outcome ? outcome.content : "";
+}
+
+/** The turn after a question: the agent is given back what it left to itself. */
+export async function afterAsking(asking: string, answer: string | readonly string[], more: Partial<Turn> = {}): Promise<Played> {
+  const { outcome } = await turnOf(asking, more);
+  if (outcome.kind !== "ask") throw new Error(`no question but ${JSON.stringify(outcome)}`);
+  const earlier = [
+    { role: "user", content: asking },
+    { role: "assistant", content: outcome.content },
+  ] as const;
+  // A memo is kept as JSON.
+  return turnOf(answer, { earlier, ...more, memo: JSON.parse(JSON.stringify(outcome.memo)) });
+}
+
+/** The snapshots of plans among events. */
+export const plansIn = (events: readonly NewEvent[]): readonly (readonly PlanStep[])[] =>
+  events.flatMap((event) => (event.type === "plan_update" ? [event.payload.steps] : []));
+
+/** What was said, by any kind of message. */
+export const saidIn = (events: readonly NewEvent[]): readonly string[] =>
+  events.flatMap((event) => (event.type === "assistant_message" ? [event.payload.content] : []));
+
+/** A decision that accepts. */
+export const accepted: Decided = { kind: "deployAction", accepted: true, input: { accept: true } };
+
+/** Kinds that are confirmed, with each variant; one without variants has the empty one. */
+export const confirmable: readonly (readonly [kind: KindName, variant: string])[] = Object.keys(kinds)
+  // The keys of a record of kinds are kinds.
+  .map((kind) => kind as KindName)
+  .filter((kind) => !isQuestion(kind))
+  .flatMap((kind) => (variantsOf(kind).length > 0 ? variantsOf(kind) : [""]).map((variant) => [kind, variant] as const));
+
+/** Any text, pieces of directives among it. */
+export const anyText = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom(
+        "[[",
+        "]]",
+        "|",
+        "\n",
+        '"',
+        "{",
+        "say",
+        "sleep 1",
+        "value ",
+        "step",
+        "[[say hi]]",
+        "[[plan A]]",
+        "[[step]]",
+        "[[ask Q]]",
+        "3 + 4",
+        "漢字",
+        "- ",
+      ),
+    ),
+  )
+  .map((pieces) => pieces.join(""));
+
+const trimmed = fc
+  .string({ unit: "binary", minLength: 1, maxLength: 40 })
+  .map((text) => text.trim())
+  .filter((text) => text !== "" && !/\[\[|\]\]|\]$|^\[/.test(text));
+const part = trimmed.filter((text) => !text.includes("|"));
+const word = fc.stringMatching(/^[a-z][a-z0-9_]{0,63}$/);
+const json = fc.jsonValue({ stringUnit: "binary", maxDepth: 6 }).filter((value) => !/\\u0000|\\ud[89a-f]/.test(JSON.stringify(value)));
+
+/** Any directive, as it is once it was read. */
+export const anyDirective: fc.Arbitrary<Directive> = fc.oneof(
+  fc.record({ name: fc.constantFrom("say", "think", "progress"), text: trimmed }),
+  fc.record({ name: fc.constant("plan"), titles: fc.array(part, { minLength: 1, maxLength: 50 }) }),
+  fc.record({ name: fc.constant("tool"), tool: word, status: fc.constantFrom("success", "error", "rollback") }),
+  fc.record({ name: fc.constant("credits"), credits: fc.integer({ min: 1, max: 1_000_000 }) }),
+  // What `fc.jsonValue` makes is JSON, only typed more loosely.
+  fc.record({ name: fc.constant("value"), value: json }) as fc.Arbitrary<Directive>,
+  fc.record({ name: fc.constant("sleep"), seconds: fc.integer({ min: 0, max: 86_400_000 }).map((ms) => ms / 1000) }),
+  fc.record({ name: fc.constant("ask"), question: part, options: fc.array(part, { maxLength: 20 }) }),
+  fc.constantFrom(...confirmable).map(([kind, variant]) => ({ name: "confirm", kind, variant }) as const),
+  fc.record({ name: fc.constant("fail"), errorType: word, text: trimmed }),
+  fc.record({ name: fc.constantFrom("step", "forever", "crash") }),
+);
+
+/** A directive as somebody writes it. */
+export function printed(directive: Directive): string {
+  const bars = (...parts: readonly string[]) => parts.join(" | ");
+  const argument = () => {
+    switch (directive.name) {
+      case "say":
+      case "think":
+      case "progress":
+        return directive.text;
+      case "plan":
+        return bars(...directive.titles);
+      case "tool":
+        return bars(directive.tool, directive.status);
+      case "credits":
+        return String(directive.credits);
+      case "value":
+        return JSON.stringify(directive.value);
+      case "sleep":
+        return String(directive.seconds);
+      case "ask":
+        return bars(directive.question, ...directive.options);
+      case "confirm":
+        return directive.variant === "" ? directive.kind : bars(directive.kind, directive.variant);
+      case "fail":
+        return bars(directive.errorType, directive.text);
+      default:
+        return "";
+    }
+  };
+  return `[[${directive.name} ${argument()}]]`;
+}

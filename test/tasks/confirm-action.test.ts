@@ -1,0 +1,199 @@
+import { Code } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import { inputSchema, isKind, isQuestion, type KindName, kindOf, kinds, variantsOf } from "../../src/core/actions/kind.ts";
+import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import { describeOnEach } from "../support/database.ts";
+import { invalid, taskRig } from "../support/task-rig.ts";
+
+/** An input that each kind takes. */
+const accepted: Partial<Record<KindName, object>> = {
+  needConnectMyBrowser: { action: "select", client_id: "b1" },
+  videoGenerate: { choice: "premium" },
+  apiHighCreditNotice: { action: "accept" },
+};
+const acceptInput = (kind: KindName): object => accepted[kind] ?? { accept: true };
+const rows = Object.keys(kinds)
+  .filter((name): name is KindName => isKind(name) && !isQuestion(name))
+  .flatMap((kind) => (variantsOf(kind).length > 0 ? variantsOf(kind) : [""]).map((variant) => ({ kind, variant })));
+
+describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
+  const rig = taskRig({ database });
+
+  /** A task that waits, and the status_detail of its wait. */
+  async function waiting(text: string, more: object = {}) {
+    const id = await rig.create(text, more);
+    await rig.reach(id, "waiting");
+    return { id, detail: await detailOf(id) };
+  }
+  async function detailOf(id: string) {
+    const [status] = (await rig.events(id, { order: "desc", limit: 1 })) ?? [];
+    expect(status).toMatchObject({ type: "status_update", status_update: { agent_status: "waiting" } });
+    return status?.["status_update"].status_detail;
+  }
+  const confirm = (task_id: string, event_id: string, input?: unknown) =>
+    rig.ann.v2("task.confirmAction", { task_id, event_id, ...(input === undefined ? {} : { input }) });
+  const refused = (status: number, code: string) => ({ status, body: { ok: false, error: { code } } });
+
+  test.each(rows)("$kind $variant: waits with its schema, refuses what does not fit, and goes on when accepted", async ({
+    kind,
+    variant,
+  }) => {
+    const { id, detail } = await waiting(`[[confirm ${kind}${variant && ` | ${variant}`}]] [[say After]]`);
+    expect(detail).toMatchObject({ waiting_for_event_type: kind, waiting_description: expect.stringMatching(/./) });
+    expect(detail.confirm_input_schema).toEqual(inputSchema(kind, variant));
+    expect(await confirm(id, detail.waiting_for_event_id)).toMatchObject(invalid("input: is required"));
+    expect(await confirm(id, detail.waiting_for_event_id, { other: 1 })).toMatchObject(invalid("input"));
+    expect(await confirm(id, detail.waiting_for_event_id, "yes")).toMatchObject(invalid("input"));
+    expect((await rig.row(id)).status).toBe("waiting");
+    expect(await confirm(id, detail.waiting_for_event_id, acceptInput(kind))).toMatchObject({
+      status: 200,
+      body: { ok: true, task_id: id, confirmed: true },
+    });
+    await rig.reach(id, "stopped");
+    const told = await rig.events(id);
+    const uses = told.filter(({ type }) => type === "tool_used").map((event) => event["tool_used"]);
+    expect(uses).toMatchObject([
+      { status: "pending_confirmation", tool: kindOf(kind).tool },
+      { status: "success", tool: kindOf(kind).tool },
+    ]);
+    expect(uses[1].action_id).toBe(uses[0].action_id);
+    expect(told.find(({ id: event }) => event === detail.waiting_for_event_id)).toMatchObject({ type: "tool_used" });
+    expect(told.filter(({ type }) => type === "assistant_message")[0]).toMatchObject({ assistant_message: { content: "After" } });
+    expect(await confirm(id, detail.waiting_for_event_id, acceptInput(kind)), "once").toMatchObject(refused(412, "failed_precondition"));
+  });
+
+  describe("accept: false", () => {
+    test.each(["gmailSendAction", "outlookSendMailsAction", "webdevRequestSecrets"])("cancels a %s, and the task goes on", async (kind) => {
+      const { id, detail } = await waiting(`[[confirm ${kind}]] [[say After]]`);
+      const { body } = await confirm(id, detail.waiting_for_event_id, { accept: false });
+      expect(body).toMatchObject({ ok: true, confirmed: true });
+      await rig.reach(id, "stopped");
+      const uses = (await rig.events(id)).flatMap((event) => event["tool_used"] ?? []);
+      expect(uses).toMatchObject([{ status: "pending_confirmation" }, { status: "error", result: { accept: false } }]);
+    });
+
+    test.each([
+      "deployAction",
+      "terminalExecute",
+      "webdevRunAction",
+      "shopifyAction",
+    ])("decides nothing on a %s: 200, confirmed false, no event, and the task waits on", async (kind) => {
+      const { id, detail } = await waiting(`[[confirm ${kind}]]`);
+      const before = await rig.row(id);
+      const reply = await confirm(id, detail.waiting_for_event_id, { accept: false });
+      expect(reply).toMatchObject({ status: 200, body: { ok: true, task_id: id, confirmed: false } });
+      expect(await rig.row(id)).toEqual(before);
+      expect((await confirm(id, detail.waiting_for_event_id, { accept: true })).body).toMatchObject({ confirmed: true });
+    });
+  });
+
+  describe("refuses", () => {
+    test("a question: that is answered by a message", async () => {
+      const { id, detail } = await waiting("[[ask Which? | This | That]]");
+      expect(detail).toEqual({
+        waiting_for_event_id: expect.any(String),
+        waiting_for_event_type: "messageAskUser",
+        waiting_description: "Which?",
+      });
+      const reply = await confirm(id, detail.waiting_for_event_id, { accept: true });
+      expect(reply).toMatchObject(invalid("task.sendMessage"));
+    });
+
+    test("an event that the task does not have: 404, whether it waits or not", async () => {
+      const { id, detail } = await waiting("[[confirm deployAction]]");
+      const { lastSeq } = await rig.row(id);
+      const stray = [`ev_${id}_${lastSeq + 1}`, `ev_${id}_0`, "ev_1", "x", detail.waiting_for_event_id.replace(id, rig.ann.accountId)];
+      for (const event of stray) expect(await confirm(id, event, { accept: true })).toMatchObject(refused(404, "not_found"));
+      expect(await confirm(await rig.finished(), "ev_1", { accept: true })).toMatchObject(refused(404, "not_found"));
+    });
+
+    test("an event that is not waited for: 412, before the input is looked at", async () => {
+      const { id } = await waiting("[[confirm deployAction]]");
+      expect(await confirm(id, `ev_${id}_1`, "nonsense")).toMatchObject(invalid("input"));
+      expect(await confirm(id, `ev_${id}_1`, { nonsense: true })).toMatchObject(refused(412, "failed_precondition"));
+      expect(await confirm(id, `ev_${id}_1`)).toMatchObject(refused(412, "failed_precondition"));
+    });
+
+    test("a wait that a message or a stop has ended: 412", async () => {
+      const overridden = await waiting("[[confirm deployAction]]");
+      await rig.send(overridden.id, "[[forever]]");
+      const stopped = await waiting("[[confirm deployAction]]");
+      await rig.ann.v2("task.stop", { task_id: stopped.id });
+      for (const { id, detail } of [overridden, stopped]) {
+        expect(await confirm(id, detail.waiting_for_event_id, { accept: true })).toMatchObject(refused(412, "failed_precondition"));
+      }
+    });
+
+    test("mails that are not there: their positions are those of the waiting tool's messages", async () => {
+      const { id, detail } = await waiting("[[confirm gmailSendAction]]");
+      const [use] = (await rig.events(id)).flatMap((event) => event["tool_used"] ?? []);
+      const count = use.params.messages.length;
+      expect(count).toBeGreaterThan(0);
+      const beyond = { accept: true, indices: [0, count] };
+      expect(await confirm(id, detail.waiting_for_event_id, beyond)).toMatchObject(invalid("input.indices[1]"));
+      const { body } = await confirm(id, detail.waiting_for_event_id, { accept: true, indices: [count - 1] });
+      expect(body).toMatchObject({ confirmed: true });
+    });
+
+    test("a request without its task or event", async () => {
+      expect(await rig.ann.v2("task.confirmAction", { task_id: "t" })).toMatchObject(invalid("event_id"));
+      expect(await rig.ann.v2("task.confirmAction", { event_id: "e" })).toMatchObject(invalid("task_id"));
+    });
+  });
+
+  test("says the same over gRPC, with the codes of that wire", async () => {
+    const client = rig.ann.client(TaskService, "grpc");
+    const { id, detail } = await waiting("[[confirm terminalExecute]]");
+    const ask = { taskId: id, eventId: String(detail.waiting_for_event_id) };
+    await expect(client.confirmAction(ask)).rejects.toMatchObject({ code: Code.InvalidArgument });
+    await expect(client.confirmAction({ ...ask, eventId: `ev_${id}_1` })).rejects.toMatchObject({ code: Code.FailedPrecondition });
+    await expect(client.confirmAction({ ...ask, eventId: "ev_1" })).rejects.toMatchObject({ code: Code.NotFound });
+    expect(await client.confirmAction({ ...ask, input: { accept: false } })).toMatchObject({ taskId: id, confirmed: false });
+    expect(await client.confirmAction({ ...ask, input: { accept: true } })).toMatchObject({ taskId: id, confirmed: true });
+  });
+
+  test("a repeat with the same Idempotency-Key gets the same answer, and decides nothing twice", async () => {
+    const { id, detail } = await waiting("[[confirm terminalExecute]] [[forever]]");
+    const body = { task_id: id, event_id: detail.waiting_for_event_id, input: { accept: true } };
+    const call = () => rig.ann.v2("task.confirmAction", body, { headers: { "idempotency-key": "decide" } });
+    const [first, second] = [await call(), await call()];
+    expect([first, second]).toMatchObject([
+      { status: 200, body: { confirmed: true } },
+      { status: 200, body: { confirmed: true } },
+    ]);
+    const uses = (await rig.events(id)).filter(({ type }) => type === "tool_used");
+    expect(uses).toHaveLength(2);
+  });
+
+  describe("always_allow and global_allow (decisions.md 15)", () => {
+    test.each([
+      ["terminalExecute", { accept: true, always_allow: true }],
+      ["deployAction", { accept: true, global_allow: true }],
+      ["apiHighCreditNotice", { action: "do_not_show_again" }],
+    ])("%s: is not asked again in the same task, also in a later turn, and is asked in another", async (kind, input) => {
+      const { id, detail } = await waiting(`[[confirm ${kind}]] [[confirm ${kind}]]`);
+      expect((await confirm(id, detail.waiting_for_event_id, input)).body).toMatchObject({ confirmed: true });
+      await rig.reach(id, "stopped");
+      await rig.send(id, `[[confirm ${kind}]]`);
+      await rig.reach(id, "stopped");
+      const statuses = (await rig.events(id)).flatMap((event) => event["tool_used"]?.status ?? []);
+      expect(statuses).toEqual(["pending_confirmation", "success", "success", "success"]);
+      await waiting(`[[confirm ${kind}]]`);
+    });
+
+    test("without accept: true nothing is allowed", async () => {
+      const { id, detail } = await waiting("[[confirm terminalExecute]] [[confirm terminalExecute]]");
+      const denied = { accept: false, always_allow: true };
+      expect((await confirm(id, detail.waiting_for_event_id, denied)).body).toMatchObject({ confirmed: false });
+      await confirm(id, detail.waiting_for_event_id, { accept: true });
+      await rig.reach(id, "waiting");
+      expect((await rig.row(id)).allowed).toEqual([]);
+    });
+  });
+
+  test("what a task waited for goes with it (decisions.md 14)", async () => {
+    const { id } = await waiting("[[confirm deployAction]]");
+    expect((await rig.ann.v2("task.delete", { task_id: id })).status).toBe(200);
+    expect(await rig.service.store.actions.after(id, 0)).toEqual([]);
+  });
+});

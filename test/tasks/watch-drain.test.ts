@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, test } from "vitest";
+import { operationTable } from "../../src/operations.ts";
+import { openService } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
+import { watcher, watchWires } from "../support/watcher.ts";
+import { callerOf, wires } from "../wires/call.ts";
+import { soon } from "./watch-rig.ts";
+
+/** A platform with a running task of two events, on which nothing happens. */
+async function platform() {
+  const service = await openService({ idle: true, clock: stillClock() });
+  const ann = await service.person();
+  const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
+  return { service, ann, id: String(body["task_id"]) };
+}
+
+describe("when the process drains", () => {
+  test.each(watchWires)("a watch over %s ends with unavailable, after what it told", async (wire) => {
+    const { service, ann, id } = await platform();
+    await using _ = service;
+    const before = service.statements.length;
+    const watches = [0, 2].map((afterSeq) => watcher(service.url, ann, wire, { taskId: id, afterSeq }));
+    // Both have looked twice.
+    await soon(() => service.statements.length - before >= 9);
+    await watches[0]?.until(2);
+    await service.drain();
+    for (const { end } of watches) expect(await end).toBe("unavailable: the server is stopping: call again");
+    expect(service.logged).toEqual([]);
+  });
+
+  test.each(wires)("a call held over %s is answered at once, with the state at that moment", async (wire) => {
+    const { service, ann, id } = await platform();
+    await using _ = service;
+    const call = callerOf(service.url);
+    const headers = { "x-service-api-key": ann.key };
+    const ask = (name: string, query: Record<string, number>) => {
+      const operation = operationTable().byName(name);
+      if (!operation) throw new Error(`${name} is gone`);
+      const json = { task_id: id, ...query };
+      const sent = wire === "v2-get" ? Object.fromEntries(Object.entries(json).map(([key, value]) => [key, String(value)])) : json;
+      return call(wire, operation, { headers, json: sent });
+    };
+    const before = service.statements.length;
+    const held = [
+      ask("task.detail", { wait_seconds: 60 }),
+      ask("task.detail", { after_seq: 5, wait_seconds: 60 }),
+      ask("task.listMessages", { after_seq: 2, wait_seconds: 60 }),
+    ];
+    // Each has looked twice.
+    await soon(() => service.statements.length - before >= 14);
+    await service.drain();
+    for (const { outcome, body } of await Promise.all(held)) {
+      expect([outcome, body]).toMatchObject(["ok", wire.startsWith("v2") ? { last_seq: 2 } : { lastSeq: 2 }]);
+    }
+  });
+
+  test("who reads nothing holds it up for DRAIN_SECONDS at most", async () => {
+    const { service, ann, id } = await platform();
+    await using _ = service;
+    const { port } = new URL(service.url);
+    const stalled = connect(Number(port), "127.0.0.1");
+    const closed = once(stalled, "close");
+    stalled.on("error", () => undefined);
+    stalled.write(`GET /v2/task.watch?task_id=${id} HTTP/1.1\r\nHost: x\r\nx-service-api-key: ${ann.key}\r\n\r\n`);
+    const event = { type: "explanation", payload: { content: "x".repeat(100_000) } } as const;
+    for (let round = 0; round < 10; round += 1) {
+      await service.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: Array.from({ length: 20 }, () => event) }));
+    }
+    await service.drain();
+    stalled.resume();
+    await closed;
+  });
+});

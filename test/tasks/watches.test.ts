@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Caller } from "../../src/core/caller.ts";
+import { Failure } from "../../src/core/failure.ts";
+import { systemIds } from "../../src/core/ids.ts";
+import type { OpenCall } from "../../src/core/open-call.ts";
+import type { Tx } from "../../src/core/store.ts";
+import type { EventWindow, TaskEvent } from "../../src/core/tasks/event.ts";
+import { restingTask } from "../../src/core/tasks/new-task.ts";
+import { waitingRoom } from "../../src/core/tasks/waiting-room.ts";
+import { type Watches, watches } from "../../src/core/tasks/watches.ts";
+import { openTestStore, type TestStore } from "../support/database.ts";
+import { faulty } from "../support/faults.ts";
+import { type StillClock, stillClock } from "../support/still-clock.ts";
+import { step } from "./watch-rig.ts";
+
+const ann: Caller = {
+  accountId: "account",
+  spaceId: "space",
+  credential: { kind: "key", keyKind: "general", id: "key" },
+  role: "owner",
+  locale: "en",
+};
+
+describe("watches", () => {
+  let db: TestStore;
+  let clock: StillClock;
+  let draining: AbortController;
+  let gone: AbortController;
+  let watching: Watches;
+  let id: string;
+
+  beforeAll(async () => {
+    db = await openTestStore("sqlite");
+  });
+  afterAll(() => db[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    clock = stillClock();
+    draining = new AbortController();
+    gone = new AbortController();
+    const room = waitingRoom(db.store.feed, clock, { limit: 1, lookMs: 5_000, draining: draining.signal });
+    watching = watches(room, clock, draining.signal);
+    id = systemIds.short();
+    await db.store.change((tx) => tx.tasks.insert({ ...restingTask(id, ann, 0), status: "running" }, [step(), step()]));
+  });
+
+  const add = (count: number) =>
+    db.store.change((tx) => tx.tasks.advance(id, { now: 0, events: Array.from({ length: count }, () => step()) }));
+  const call = (again: OpenCall["again"] = async () => ann): OpenCall => ({ caller: ann, again, gone: gone.signal });
+  async function watch(open = call(), tx: Tx = db.store, untilSettled = false): Promise<AsyncIterator<TaskEvent>> {
+    const events = await watching.watch(tx, open, { taskId: id, afterSeq: 0, untilSettled });
+    if (!events) throw new Error("there is nothing to tell");
+    return events[Symbol.asyncIterator]();
+  }
+  const next = async (events: AsyncIterator<TaskEvent>): Promise<number | undefined> => {
+    const { done, value } = await events.next();
+    return done ? undefined : value.seq;
+  };
+  const take = async (events: AsyncIterator<TaskEvent>, count: number): Promise<void> => {
+    for (let taken = 0; taken < count; taken += 1) await next(events);
+  };
+
+  /** What a held call does again and again. */
+  const lookIn = (tx: Tx) => async (caller: Caller) => {
+    const task = await tx.tasks.find(caller, id);
+    if (!task) throw new Error("there is no task");
+    return { task };
+  };
+
+  /** A store in which something happens right after each of a watch's looks at the task, or before it reads a page. */
+  function meanwhile(aggregate: "tasks" | "events", happens: () => Promise<unknown>): Tx {
+    if (aggregate === "events") {
+      const list = async (taskId: string, window: EventWindow) => {
+        await happens();
+        return db.store.events.list(taskId, window);
+      };
+      return faulty(db.store, "events", () => ({ list }));
+    }
+    const find: Tx["tasks"]["find"] = async (scope, taskId) => {
+      const found = await db.store.tasks.find(scope, taskId);
+      await happens();
+      return found;
+    };
+    return faulty(db.store, "tasks", () => ({ find }));
+  }
+
+  test("miss nothing that comes between a look and the wait after it", async () => {
+    let more = 3;
+    const events = await watch(
+      call(),
+      meanwhile("tasks", async () => (more-- > 0 ? add(1) : null)),
+    );
+    // No time passes: only the news itself can wake it.
+    for (let seq = 1; seq <= 5; seq += 1) expect(await next(events)).toBe(seq);
+    await events.return?.();
+  });
+
+  test("miss nothing that a held call's look did not see", async () => {
+    let more = 1;
+    const tx = meanwhile("tasks", async () => (more-- > 0 ? add(1) : null));
+    const { task } = await watching.hold(call(), { seconds: 60, look: lookIn(tx), enough: (found) => found.task.lastSeq > 2 });
+    expect(task.lastSeq).toBe(3);
+  });
+
+  test("read one page, and no more before it was taken", async () => {
+    await add(998);
+    let read = 0;
+    const list = async (taskId: string, window: EventWindow) => {
+      const page = await db.store.events.list(taskId, window);
+      read += page.length;
+      return page;
+    };
+    const events = await watch(
+      call(),
+      faulty(db.store, "events", () => ({ list })),
+    );
+    await next(events);
+    await add(1_000);
+    expect(read).toBe(100);
+    await take(events, 99);
+    expect(read).toBe(100);
+    await next(events);
+    expect(read).toBe(200);
+    await events.return?.();
+  });
+
+  test("ask who reads slowly for its credential before each event, when that is 5 s ago", async () => {
+    await add(50);
+    let asked = 0;
+    const refusal = new Failure("unauthenticated", "no more");
+    const events = await watch(
+      call(async () => {
+        asked += 1;
+        if (asked > 1) throw refusal;
+        return ann;
+      }),
+    );
+    await take(events, 10);
+    await clock.advance(4_999);
+    expect([await next(events), asked]).toEqual([11, 0]);
+    await clock.advance(1);
+    expect([await next(events), asked]).toEqual([12, 1]);
+    await clock.advance(4_999);
+    expect([await next(events), asked]).toEqual([13, 1]);
+    await clock.advance(1);
+    await expect(next(events)).rejects.toBe(refusal);
+  });
+
+  test("tell who reads slowly of the drain before the next event", async () => {
+    const events = await watch();
+    await next(events);
+    draining.abort();
+    await expect(next(events)).rejects.toMatchObject({ reason: "unavailable", retryAfter: 1 });
+  });
+
+  test("end with absent, not as settled, when the task is deleted before its last events were read", async () => {
+    await db.store.change((tx) => tx.tasks.advance(id, { now: 0, set: { status: "stopped" } }));
+    const remove = () =>
+      db.store.change(async (tx) => {
+        await tx.events.erase(id);
+        await tx.tasks.bury(id, 0, false);
+      });
+    const events = await watch(call(), meanwhile("events", remove), true);
+    await expect(next(events)).rejects.toMatchObject({ reason: "absent" });
+  });
+
+  describe("give a place back", () => {
+    const full = { reason: "exhausted" };
+
+    test("when the reader stops", async () => {
+      const events = await watch();
+      await next(events);
+      await expect(watch()).rejects.toMatchObject(full);
+      await events.return?.();
+      await watch();
+    });
+
+    test("when the caller is gone, while it waits, is read, or was never read", async () => {
+      for (const before of [0, 1, 2]) {
+        const events = await watch();
+        await take(events, before);
+        const pending = before === 2 ? next(events) : undefined;
+        gone.abort();
+        if (pending) await expect(pending).rejects.toMatchObject({ reason: "cancelled" });
+        gone = new AbortController();
+      }
+      await watch();
+    });
+
+    test("when the caller is gone already", async () => {
+      gone.abort();
+      await watch();
+      await watch();
+    });
+
+    test("when a held call's look throws, or its caller is gone", async () => {
+      const held = (again: OpenCall["again"]) => watching.hold(call(again), { seconds: 60, look: lookIn(db.store), enough: () => false });
+      await expect(held(() => Promise.reject(new Error("no more")))).rejects.toThrow("no more");
+      const pending = held(async () => ann);
+      gone.abort();
+      await expect(pending).rejects.toMatchObject({ reason: "cancelled" });
+      gone = new AbortController();
+      await watch();
+    });
+  });
+});
