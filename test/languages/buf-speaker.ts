@@ -1,0 +1,68 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { root } from "../support/server-process.ts";
+import { type Answers, type Method, Refused, type Speaker } from "./story.ts";
+
+const run = promisify(execFile);
+
+/** Wire forms of `buf curl`; it learns of methods and messages by reflection, which needs HTTP/2. */
+export const bufProtocols = ["grpc", "grpcweb", "connect"] as const;
+export type BufProtocol = (typeof bufProtocols)[number];
+
+/** What `buf curl` prints; it knows nothing of proto/. */
+export async function bufCurl(protocol: BufProtocol, ...args: string[]): Promise<string> {
+  return (await run(buf, [...argumentsOf(protocol), ...args])).stdout;
+}
+
+const buf = `${root}node_modules/.bin/buf`;
+const argumentsOf = (protocol: BufProtocol) => ["curl", "--protocol", protocol, "--http2-prior-knowledge"];
+
+/** A shell script's way to talk: a process for each call, JSON in and out. */
+export function bufSpeaker(protocol: BufProtocol, url: string, key: string): Speaker {
+  const argumentsFor = (method: string, request: object) => [
+    ...["--header", `x-service-api-key: ${key}`, "--data", JSON.stringify(request)],
+    `${url}/task.v2.TaskService/${method}`,
+  ];
+
+  return {
+    async call<M extends Method>(method: M, request: object) {
+      const printed = await bufCurl(protocol, ...argumentsFor(method, request)).catch(({ stderr }) => refuse(stderr));
+      return JSON.parse(printed) as Answers[M];
+    },
+
+    async *watch(request) {
+      // npm's `buf` only starts the real one, which outlives it: both end as a group.
+      const child = spawn(buf, [...argumentsOf(protocol), ...argumentsFor("WatchTask", request)], { detached: true });
+      const [said, ended] = [text(child.stderr), once(child, "close")];
+      try {
+        yield* messagesIn(child);
+        const [exitCode] = await ended;
+        if (exitCode !== 0) refuse(await said);
+      } finally {
+        if (child.exitCode === null && child.pid) process.kill(-child.pid);
+        await ended;
+      }
+    },
+  };
+}
+
+/** Each answer is printed over several lines, the last of which is a brace of its own. */
+async function* messagesIn({ stdout }: { readonly stdout: NodeJS.ReadableStream }): AsyncGenerator<Answers["WatchTask"]> {
+  let message = "";
+  for await (const line of createInterface({ input: stdout })) {
+    message += line;
+    if (line !== "}") continue;
+    yield JSON.parse(message) as Answers["WatchTask"];
+    message = "";
+  }
+}
+
+/** The last thing that `buf curl` prints is the error in Connect's JSON form. */
+function refuse(stderr: string): never {
+  const [printed = "{}"] = /\{[^{}]*\}\s*$/.exec(stderr) ?? [];
+  const { code = "", message = stderr } = JSON.parse(printed) as { readonly code?: string; readonly message?: string };
+  throw new Refused(code.toUpperCase(), message);
+}
