@@ -70,3 +70,7 @@ test("only the configuration reads the environment", () => {
 test("only main ends the process", () => {
   expect(files.filter(({ text }) => /process\.exit/.test(text)).map(({ path }) => path)).toEqual(["src/main.ts"]);
 });
+
+test("nothing asks Prisma for a unique row: such calls of one tick share a query, whoever's transaction they belong to", () => {
+  expect(files.filter(({ text }) => /\.findUnique(OrThrow)?\(/.test(text)).map(({ path }) => path)).toEqual([]);
+});

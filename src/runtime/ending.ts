@@ -4,7 +4,7 @@ import type { Store, Tx } from "../core/store.ts";
 import { structuredResult } from "../core/structured-output/result.ts";
 import { type Approval, allowed, ask, confirm, type Ending, fail, finish } from "../core/tasks/lifecycle.ts";
 import type { Task } from "../core/tasks/task.ts";
-import type { Outcome, Turn } from "./agent.ts";
+import type { Outcome, Progress, Turn } from "./agent.ts";
 import { Lost } from "./steps.ts";
 
 /** What ending a turn needs. */
@@ -17,13 +17,27 @@ export interface EndingParts {
 /** The most milliseconds for which an ending waits until the events before it lie in the past. */
 const settleMs = 50;
 
-/** Writes how a turn came out; the task as its next run finds it, null when there is none. */
-export async function endTurn(task: Task, outcome: Outcome, turn: Turn, parts: EndingParts): Promise<Task | null> {
-  if (outcome.kind === "abandon") return null;
-  if (outcome.kind !== "confirm") return end(task, endingOf(outcome, turn, parts.ids), parts);
+/** Writes what an agent has done. @throws Lost when the run is no longer ours. */
+export async function append(task: Task, { events, credits = 0 }: Progress, { store, clock }: EndingParts): Promise<Task> {
+  const set = credits > 0 ? { addCredits: credits } : {};
+  const next = await store.change((tx) => tx.tasks.advance(task.id, { now: clock.now(), when: { fence: task.fence }, set, events }));
+  if (!next) throw new Lost();
+  return next;
+}
+
+/**
+ * Writes how a turn came out, together with what was done last; the task as its next
+ * run finds it, null when there is none.
+ */
+export async function endTurn(task: Task, done: Progress, outcome: Outcome, turn: Turn, parts: EndingParts): Promise<Task | null> {
+  if (outcome.kind === "abandon") {
+    if (done.events.length > 0) await append(task, done, parts);
+    return null;
+  }
+  if (outcome.kind !== "confirm") return end(task, done, endingOf(outcome, turn, parts.ids), parts);
   const { action: kind, variant, description, params } = outcome;
   const approval: Approval = { kind, variant, actionId: parts.ids.short(), description, params };
-  return task.allowed.includes(kind) ? pass(task, approval, parts) : end(task, confirm(approval), parts);
+  return task.allowed.includes(kind) ? pass(task, done, approval, parts) : end(task, done, confirm(approval), parts);
 }
 
 function endingOf(outcome: Exclude<Outcome, { kind: "abandon" | "confirm" }>, { outputSchema }: Turn, ids: Ids): Ending {
@@ -36,29 +50,33 @@ function endingOf(outcome: Exclude<Outcome, { kind: "abandon" | "confirm" }>, { 
  * Leaves `running`, unless a message came in that the turn has not seen: then what
  * was said stands, and the next turn begins with no `stopped` between.
  */
-async function end(task: Task, ending: Ending, { store, clock }: EndingParts): Promise<Task | null> {
-  const { said, events, set, wait, memo } = ending;
+async function end(task: Task, done: Progress, ending: Ending, { store, clock }: EndingParts): Promise<Task | null> {
   const { id, fence } = task;
+  const { wait, memo } = ending;
+  const events = [...done.events, ...ending.events];
+  const addCredits = done.credits ?? 0;
   // The events take the milliseconds between the last one and now, so that none is ahead of the next request.
   const ahead = task.lastTimestamp + events.length - clock.now();
   if (ahead > 0) await clock.sleep(Math.min(settleMs, ahead));
   return store.change(async (tx) => {
     const now = clock.now() - events.length;
-    const ended = await tx.tasks.advance(id, { now, when: { fence, consumed: true }, set, events });
+    const ended = await tx.tasks.advance(id, { now, when: { fence, consumed: true }, set: { ...ending.set, addCredits }, events });
     // What is waited for stands right before the status.
     if (ended && wait) await note(tx, ended, ended.lastSeq - 1, wait, "pending");
     if (ended) return null;
-    const next = await tx.tasks.advance(id, { now, when: { fence }, set: { beginTurn: true, memo }, events: said });
+    const said = [...done.events, ...ending.said];
+    const next = await tx.tasks.advance(id, { now, when: { fence }, set: { beginTurn: true, memo, addCredits }, events: said });
     if (!next) throw new Lost();
     return next;
   });
 }
 
 /** Does without asking what was allowed before: the same turn goes on, with one decision more. */
-async function pass(task: Task, approval: Approval, { store, clock }: EndingParts): Promise<Task> {
-  const { events } = allowed(approval);
+async function pass(task: Task, done: Progress, approval: Approval, { store, clock }: EndingParts): Promise<Task> {
+  const events = [...done.events, ...allowed(approval).events];
+  const set = { addCredits: done.credits ?? 0 };
   return store.change(async (tx) => {
-    const next = await tx.tasks.advance(task.id, { now: clock.now(), when: { fence: task.fence }, events });
+    const next = await tx.tasks.advance(task.id, { now: clock.now(), when: { fence: task.fence }, set, events });
     if (!next) throw new Lost();
     await note(tx, next, next.lastSeq, approval, "accepted");
     return next;

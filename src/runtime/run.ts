@@ -1,7 +1,7 @@
 import type { Log } from "../core/log.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { Agent, Progress, Turn } from "./agent.ts";
-import { type EndingParts, endTurn } from "./ending.ts";
+import { append, type EndingParts, endTurn } from "./ending.ts";
 import { Lost, type Steps, stepsOf } from "./steps.ts";
 import { openTurn, type TurnParts } from "./turn.ts";
 
@@ -41,17 +41,29 @@ async function runTurn(task: Task, signal: AbortSignal, parts: RunParts): Promis
 async function writeDown(steps: Steps, task: Task, turn: Turn, parts: RunParts): Promise<Task | null> {
   let passOver = turn.written.length;
   let last = task;
+  let held = nothing;
   for (;;) {
-    const step = await steps.next();
-    if (step.done) return endTurn(last, step.value, turn, parts);
+    const coming = steps.next();
+    // Whoever waits for it hears of its failure; nobody may wait any more when the run is lost meanwhile.
+    coming.catch(() => undefined);
+    // What an agent says in one go is written at once; when it takes its time, nothing waits for it.
+    const quick = held === nothing ? await coming : await Promise.race([coming, aTurnLater()]);
+    if (quick === null) [last, held] = [await append(last, held, parts), nothing];
+    const step = quick ?? (await coming);
+    if (step.done) return endTurn(last, held, step.value, turn, parts);
     if (passOver > 0) passOver -= step.value.events.length;
-    else last = await append(last, step.value, parts);
+    else held = both(held, step.value);
+    if (held.events.length >= heldMax) [last, held] = [await append(last, held, parts), nothing];
   }
 }
 
-async function append(task: Task, { events, credits = 0 }: Progress, { store, clock }: RunParts): Promise<Task> {
-  const set = credits > 0 ? { addCredits: credits } : {};
-  const next = await store.change((tx) => tx.tasks.advance(task.id, { now: clock.now(), when: { fence: task.fence }, set, events }));
-  if (!next) throw new Lost();
-  return next;
-}
+/** Events that are written in one transaction at most. */
+const heldMax = 100;
+const nothing: Progress = { events: [] };
+
+const both = (a: Progress, b: Progress): Progress => ({
+  events: [...a.events, ...b.events],
+  credits: (a.credits ?? 0) + (b.credits ?? 0),
+});
+
+const aTurnLater = (): Promise<null> => new Promise((resolve) => setImmediate(resolve, null));

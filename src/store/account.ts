@@ -5,7 +5,7 @@ import { numberOf, sql } from "./sql.ts";
 
 /** Accounts, spaces, teams and memberships as rows. SQLite needs no row locks: its changes are alone anyway. */
 export function accountRows(session: Session): AccountRows {
-  const { db, dialect } = session;
+  const { db, dialect, query } = session;
   return {
     async insertAccount(account) {
       await db.account.create({ data: account });
@@ -19,22 +19,22 @@ export function accountRows(session: Session): AccountRows {
     async insertMember(member) {
       await db.membership.create({ data: member });
     },
-    byEmail: async (email) => accountOf(await db.account.findUnique({ where: { email } })),
+    byEmail: async (email) => accountOf(await db.account.findFirst({ where: { email } })),
     firstTeam: async () => teamOf(await db.team.findFirst({ orderBy: [{ createdAt: "asc" }, { id: "asc" }] })),
-    teamByName: async (name) => teamOf(await db.team.findUnique({ where: { name } })),
+    teamByName: async (name) => teamOf(await db.team.findFirst({ where: { name } })),
     owner: async (teamId) => memberOf(await db.membership.findFirst({ where: { teamId, role: "owner", status: { not: "removed" } } })),
     async member(teamId, accountId) {
       // A living membership comes before the tombstones of earlier ones: "removed" sorts last.
       return memberOf(await db.membership.findFirst({ where: { teamId, accountId }, orderBy: [{ status: "asc" }, { createdAt: "desc" }] }));
     },
-    personalSpace: async (accountId) => spaceOf(await db.space.findUnique({ where: { accountId } })),
+    personalSpace: async (accountId) => spaceOf(await db.space.findFirst({ where: { accountId } })),
     async lockSpace(spaceId) {
       changeOf(session);
-      if (dialect === "postgresql") await db.$queryRaw(sql`SELECT id FROM space WHERE id = ${spaceId} FOR UPDATE`);
+      if (dialect === "postgresql") await query(sql`SELECT id FROM space WHERE id = ${spaceId} FOR UPDATE`);
     },
     async lock(accountId) {
       changeOf(session);
-      if (dialect === "postgresql") await db.$queryRaw(sql`SELECT id FROM account WHERE id = ${accountId} FOR UPDATE`);
+      if (dialect === "postgresql") await query(sql`SELECT id FROM account WHERE id = ${accountId} FOR UPDATE`);
     },
   };
 }

@@ -3,13 +3,13 @@ import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 
 /** Agents as rows. */
-export function agentRows({ db }: Session): AgentRows {
+export function agentRows({ db, query }: Session): AgentRows {
   return {
     async insert(agent) {
       await db.agent.create({ data: agent });
     },
     async lacking(max) {
-      const rows = await db.$queryRaw<{ readonly account_id: string; readonly space_id: string }[]>(sql`
+      const rows = await query<{ readonly account_id: string; readonly space_id: string }>(sql`
         SELECT held.account_id, held.space_id FROM (
           SELECT account_id, space_id FROM membership WHERE status <> 'removed'
           UNION SELECT account_id, id FROM space WHERE account_id IS NOT NULL

@@ -21,14 +21,14 @@ interface HolderRow {
 }
 
 /** API keys as rows. */
-export function apiKeyRows({ db }: Session): ApiKeyRows {
+export function apiKeyRows({ db, query }: Session): ApiKeyRows {
   return {
     async insert(key) {
       await db.apiKey.create({ data: key });
     },
     async holder(digest) {
       // A living membership comes before the tombstones of earlier ones.
-      const [row] = await db.$queryRaw<HolderRow[]>(sql`
+      const [row] = await query<HolderRow>(sql`
         SELECT k.id, k.account_id, k.space_id, k.kind, k.name, k.digest, k.created_at, k.expires_at, k.revoked_at,
           a.locale, s.kind AS space_kind, m.role, m.status
         FROM api_key k JOIN account a ON a.id = k.account_id JOIN space s ON s.id = k.space_id

@@ -20,7 +20,7 @@ export function auditRows(session: Session): AuditRows {
         before: jsonOf(before),
         after: jsonOf(after),
       };
-      await session.db.$executeRaw(insertInto("audit_event", [row]));
+      await session.execute(insertInto("audit_event", [row]));
     },
   };
 }

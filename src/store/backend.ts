@@ -1,26 +1,32 @@
-import type { SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import type { Clock } from "../core/clock.ts";
 import type { RateCounters } from "../core/limits/counter.ts";
-import type { Gate } from "./gate.ts";
+import type { OnStatement } from "./round-trips.ts";
 import type { Dialect } from "./session.ts";
+import type { Statements } from "./statements.ts";
+import type { Transact } from "./transactions.ts";
 
 /** An open database, migrated; other processes that start wait until `release`. */
 export interface Backend<C> {
   readonly dialect: Dialect;
+  /** Prisma's client inside a change: whatever it does belongs to the transaction that its caller is in. */
   readonly writer: C;
   /** Sees commits only, and cannot write. */
   readonly reader: C;
-  readonly gate: Gate;
+  /** Our own statements outside a change: they see commits only, and cannot write. */
+  readonly reads: Statements;
+  readonly transact: Transact;
   readonly counters: RateCounters;
   readonly release: () => Promise<void>;
+  /** Resolves once what runs has ended and every connection is closed. */
+  readonly close: () => Promise<void>;
 }
 
 /** What opening a database takes. */
 export interface BackendOptions {
   readonly databaseUrl: string;
   readonly clock: Clock;
-  /** Puts the counting of round trips around an adapter, if any is wanted. */
-  readonly traced: (factory: SqlDriverAdapterFactory) => SqlDriverAdapterFactory;
+  /** Told of every round trip, if anybody asks. */
+  readonly onStatement: OnStatement | undefined;
   /** Told of what fails beside any call. */
   readonly failed: (text: string, thrown: unknown) => void;
 }

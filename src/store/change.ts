@@ -5,17 +5,18 @@ import type { Random } from "../core/ids.ts";
 import type { Store, Tx } from "../core/store.ts";
 import { driverFailure, repetitions } from "./driver-failure.ts";
 import type { ToldFeed } from "./feed.ts";
-import type { Gate } from "./gate.ts";
 import { Misuse } from "./misuse.ts";
 import { rowsOf } from "./rows.ts";
-import { type Change, type Client, type Db, type Dialect, newChange } from "./session.ts";
+import { type Change, type Client, type Dialect, newChange } from "./session.ts";
+import type { Statements } from "./statements.ts";
+import type { Transact } from "./transactions.ts";
 
 /** What changes need of a database. */
 export interface Writer {
   readonly client: Client;
   readonly dialect: Dialect;
   /** Covers every write there is: without it SQLite loses acknowledged ones. */
-  readonly gate: Gate;
+  readonly transact: Transact;
 }
 
 interface Surroundings {
@@ -34,18 +35,12 @@ interface Mark {
   thrown: unknown;
 }
 
-/** A connection, or SQLite's lock, is waited for so long; Prisma's own 2 s are too few on a busy machine. */
-const maxWait = 10_000;
-
-/** Prisma's own timer comes after ours. */
-const graceMs = 1000;
-
 /** A change is tried again for so long at most; PostgreSQL takes a second to see that two changes block each other. */
 const patienceMs = 15_000;
 
 /** Makes the store's `change`: one transaction at a time on SQLite, repeated where another was first. */
 export function changer(writer: Writer, { clock, random, feed, afterwards, changeMs }: Surroundings): Store["change"] {
-  const { client, dialect, gate } = writer;
+  const { client: db, dialect, transact } = writer;
   const within = new AsyncLocalStorage<Mark>();
 
   async function marked<T>(work: (tx: Tx) => Promise<T>, tx: Tx, mark: Mark): Promise<T> {
@@ -58,12 +53,15 @@ export function changer(writer: Writer, { clock, random, feed, afterwards, chang
   }
 
   async function once<T>(work: (tx: Tx) => Promise<T>, change: Change, mark: Mark): Promise<T> {
-    const run = (db: Db) => within.run(mark, () => inTime(marked(work, rowsOf({ db, dialect, change }), mark), changeMs));
-    try {
-      return await gate(() => client.$transaction(run, { maxWait, timeout: changeMs + graceMs }));
-    } finally {
-      mark.open = false;
-    }
+    const run = async (statements: Statements): Promise<T> => {
+      try {
+        const tx = rowsOf({ ...whileOpen(statements, mark), db, dialect, change });
+        return await within.run(mark, () => inTime(marked(work, tx, mark), changeMs));
+      } finally {
+        mark.open = false;
+      }
+    };
+    return transact(run);
   }
 
   /** A change that went through, and what it came to; nothing of those before it is left. */
@@ -91,10 +89,26 @@ export function changer(writer: Writer, { clock, random, feed, afterwards, chang
   };
 }
 
+/** A tx that was kept, or work that was given up, writes into no later change. */
+function whileOpen({ query, execute }: Statements, mark: Mark): Statements {
+  const check = (): void => {
+    if (!mark.open) throw new Misuse("the change is over");
+  };
+  return {
+    async query(statement) {
+      check();
+      return query(statement);
+    },
+    async execute(statement) {
+      check();
+      return execute(statement);
+    },
+  };
+}
+
 /**
- * Gives work up that takes too long, which rolls its change back. Prisma has a timer
- * for that, but waits for the work all the same: work that never ends would keep the
- * gate shut for everybody. The timer is the machine's, as Prisma's is.
+ * Gives work up that takes too long, which rolls its change back: work that never
+ * ends would keep everybody out. The timer is the machine's.
  */
 async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();

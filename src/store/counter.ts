@@ -1,6 +1,6 @@
 import type { RateCounters } from "../core/limits/counter.ts";
-import type { Client } from "./session.ts";
 import { numberOf, sql, type Whole } from "./sql.ts";
+import type { Statements } from "./statements.ts";
 
 /** Minutes that are kept beside the present one: clocks of several processes are not quite one. */
 const keptMinutes = 2;
@@ -40,13 +40,13 @@ interface CounterRow {
  *
  * @param failed told when the purge of old minutes fails; the take it rode on does not.
  */
-export function sharedCounters(client: Client, failed: (thrown: unknown) => void): RateCounters {
+export function sharedCounters({ query, execute }: Statements, failed: (thrown: unknown) => void): RateCounters {
   let newest = 0;
 
   async function purge(minute: number): Promise<void> {
     if (minute <= newest) return;
     newest = minute;
-    await client.$executeRaw(sql`DELETE FROM rate_counter WHERE minute < ${minute - keptMinutes}`).catch(failed);
+    await execute(sql`DELETE FROM rate_counter WHERE minute < ${minute - keptMinutes}`).catch(failed);
   }
 
   return {
@@ -54,7 +54,7 @@ export function sharedCounters(client: Client, failed: (thrown: unknown) => void
       const wanted = sql`CAST(${want} AS INTEGER)`;
       const most = sql`CAST(${limit} AS INTEGER)`;
       // On the right-hand side a column is as it was before.
-      const [row] = await client.$queryRaw<CounterRow[]>(sql`
+      const [row] = await query<CounterRow>(sql`
         INSERT INTO rate_counter AS c (key, minute, taken, granted)
         VALUES (${key}, ${minute}, LEAST(${wanted}, ${most}), LEAST(${wanted}, ${most}))
         ON CONFLICT (key, minute) DO UPDATE

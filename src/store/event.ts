@@ -13,21 +13,21 @@ interface EventRow {
 const verbose = [...verboseTypes];
 
 /** Events as rows: read by windows, written only with their task (`appendEvents`). */
-export function eventRows({ db }: Session): EventRows {
+export function eventRows({ query, execute }: Session): EventRows {
   return {
     async list(taskId, window) {
-      const found = await db.$queryRaw<EventRow[]>(sql`
+      const found = await query<EventRow>(sql`
         SELECT seq, type, timestamp, payload FROM task_event WHERE ${all(conditions(taskId, window))}
         ORDER BY seq ${direction(window.order)} LIMIT ${window.limit}`);
       return found.map((row) => eventOf(taskId, row));
     },
     async erase(taskId) {
-      await db.$executeRaw(sql`DELETE FROM task_event WHERE task_id = ${taskId}`);
+      await execute(sql`DELETE FROM task_event WHERE task_id = ${taskId}`);
     },
     async eraseDeleted(before, max) {
-      const found = await db.$queryRaw<{ readonly id: string }[]>(sql`
+      const found = await query<{ readonly id: string }>(sql`
         SELECT id FROM task WHERE deleted_at < ${before} AND EXISTS (SELECT 1 FROM task_event WHERE task_id = task.id) LIMIT ${max}`);
-      if (found.length > 0) await db.$executeRaw(sql`DELETE FROM task_event WHERE task_id IN (${join(found.map(({ id }) => id))})`);
+      if (found.length > 0) await execute(sql`DELETE FROM task_event WHERE task_id IN (${join(found.map(({ id }) => id))})`);
       return found.length;
     },
   };
@@ -37,7 +37,7 @@ export function eventRows({ db }: Session): EventRows {
  * Writes the events that brought a task to its present `lastSeq` and `lastTimestamp`:
  * those are the last one's number and time, the others lie one apart before them.
  */
-export async function appendEvents({ db }: Session, task: Task, events: readonly NewEvent[]): Promise<void> {
+export async function appendEvents({ execute }: Session, task: Task, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   const before = { seq: task.lastSeq - events.length, timestamp: task.lastTimestamp - events.length };
   const rows = events.map(({ type, payload }, index) => ({
@@ -48,7 +48,7 @@ export async function appendEvents({ db }: Session, task: Task, events: readonly
     timestamp: before.timestamp + index + 1,
     payload: JSON.stringify(payload),
   }));
-  await db.$executeRaw(insertInto("task_event", rows));
+  await execute(insertInto("task_event", rows));
 }
 
 function conditions(taskId: string, window: EventWindow): Sql[] {

@@ -4,28 +4,28 @@ import { forUpdate, join, sql } from "./sql.ts";
 
 /** Jobs as rows: one per kind and key, pending or leased until its `run_at`. */
 export function jobRows(session: Session): JobRows {
-  const { db, dialect } = session;
+  const { dialect, query, execute } = session;
   return {
     async put({ kind, key, runAt }) {
       changeOf(session).jobKinds.add(kind);
-      await db.$executeRaw(sql`
+      await execute(sql`
         INSERT INTO job (kind, key, run_at) VALUES (${kind}, ${key}, ${runAt})
         ON CONFLICT (kind, key) DO UPDATE SET run_at = excluded.run_at`);
     },
     async take(kind, now, leaseUntil, max) {
       changeOf(session);
-      const due = await db.$queryRaw<{ readonly key: string }[]>(sql`
+      const due = await query<{ readonly key: string }>(sql`
         SELECT key FROM job WHERE kind = ${kind} AND run_at <= ${now}
         ORDER BY run_at, key LIMIT ${max} ${forUpdate(dialect, "job", true)}`);
       if (due.length === 0) return [];
       const keys = due.map(({ key }) => key);
-      await db.$executeRaw(sql`UPDATE job SET run_at = ${leaseUntil} WHERE kind = ${kind} AND key IN (${join(keys)})`);
+      await execute(sql`UPDATE job SET run_at = ${leaseUntil} WHERE kind = ${kind} AND key IN (${join(keys)})`);
       return keys.map((key) => ({ kind, key, runAt: leaseUntil }));
     },
     async done(kind, jobs) {
       for (const [runAt, taken] of Map.groupBy(jobs, (job) => job.runAt)) {
         const keys = taken.map(({ key }) => key);
-        await db.$executeRaw(sql`DELETE FROM job WHERE kind = ${kind} AND run_at = ${runAt} AND key IN (${join(keys)})`);
+        await execute(sql`DELETE FROM job WHERE kind = ${kind} AND run_at = ${runAt} AND key IN (${join(keys)})`);
       }
     },
   };

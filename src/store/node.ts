@@ -1,16 +1,15 @@
 import type { NodeRows } from "../core/nodes/node.ts";
 import type { Session } from "./session.ts";
-import { numberOf } from "./sql.ts";
+import { numberOf, sql } from "./sql.ts";
 
 /** Processes as rows. */
-export function nodeRows({ db }: Session): NodeRows {
+export function nodeRows({ db, execute }: Session): NodeRows {
   return {
     async insert(node) {
       await db.node.create({ data: node });
     },
     async raiseBeat(id) {
-      const { count } = await db.node.updateMany({ where: { id }, data: { beat: { increment: 1 } } });
-      return count === 1;
+      return (await execute(sql`UPDATE node SET beat = beat + 1 WHERE id = ${id}`)) === 1;
     },
     async list() {
       const rows = await db.node.findMany({ orderBy: [{ startedAt: "asc" }, { id: "asc" }] });

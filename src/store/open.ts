@@ -7,9 +7,10 @@ import type { Backend, BackendOptions } from "./backend.ts";
 import { changer } from "./change.ts";
 import { driverFailure } from "./driver-failure.ts";
 import { createFeed } from "./feed.ts";
-import { countRoundTrips, type OnStatement } from "./round-trips.ts";
+import type { OnStatement } from "./round-trips.ts";
 import { rowsOf } from "./rows.ts";
 import type { Client } from "./session.ts";
+import { sql } from "./sql.ts";
 import { translated } from "./translated.ts";
 
 export interface StoreOptions {
@@ -34,10 +35,8 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const failed = (text: string, cause: unknown) => options.log?.("error", text, { cause });
-  const { onStatement } = options;
-  const traced: BackendOptions["traced"] = (factory) => (onStatement ? countRoundTrips(factory, onStatement) : factory);
-  const { databaseUrl, clock } = options;
-  const backend = await openBackend({ databaseUrl, clock, traced, failed }).catch((thrown: unknown) => {
+  const { databaseUrl, clock, onStatement } = options;
+  const backend = await openBackend({ databaseUrl, clock, onStatement, failed }).catch((thrown: unknown) => {
     throw driverFailure(thrown);
   });
   const store = storeOn(backend, options, failed);
@@ -62,20 +61,18 @@ async function openBackend(options: BackendOptions): Promise<Backend<Client>> {
 }
 
 function storeOn(backend: Backend<Client>, { clock, random, changeMs = 15_000 }: StoreOptions, failed: BackendOptions["failed"]): Store {
-  const { dialect, writer, reader, gate, counters } = backend;
+  const { dialect, writer, reader, reads, transact, counters } = backend;
   const feed = createFeed((thrown) => failed("a listener of the feed failed", thrown));
   const afterwards = (thrown: unknown) => failed("what was to follow a commit failed", thrown);
-  const reads: Tx = translated(rowsOf({ db: reader, dialect, change: null }));
+  let closed: Promise<void> | undefined;
+  const rows: Tx = translated(rowsOf({ ...reads, db: reader, dialect, change: null }));
   return {
-    ...reads,
+    ...rows,
     afterCommit: (work) => void Promise.try(work).catch(afterwards),
-    change: changer({ client: writer, dialect, gate }, { clock, random, feed, afterwards, changeMs }),
+    change: changer({ client: writer, dialect, transact }, { clock, random, feed, afterwards, changeMs }),
     feed: feed.feed,
     counters: translated({ counters }).counters,
-    ping: () => translated({ reader: { ping: async () => void (await reader.$queryRaw`SELECT 1`) } }).reader.ping(),
-    async close() {
-      await gate(() => writer.$disconnect());
-      await reader.$disconnect();
-    },
+    ping: () => translated({ reads: { ping: async () => void (await reads.query(sql`SELECT 1`)) } }).reads.ping(),
+    close: () => (closed ??= backend.close()),
   };
 }

@@ -1,11 +1,13 @@
 import { PrismaPg } from "@prisma/adapter-pg";
-import type { SqlQuery } from "@prisma/driver-adapter-utils";
+import type { SqlDriverAdapter, SqlQuery } from "@prisma/driver-adapter-utils";
 import { PrismaClient } from "../gen/prisma/postgresql/client.ts";
 import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
 import { sharedCounters } from "./counter.ts";
-import { openGate } from "./gate.ts";
 import { migrate } from "./migrate.ts";
-import type { Client } from "./session.ts";
+import { type PgQueryable, postgresStatements } from "./postgresql-statements.ts";
+import { postgresTransactions } from "./postgresql-transactions.ts";
+import { countedAdapter } from "./round-trips.ts";
+import { factoryOf, presentTransaction } from "./transactions.ts";
 
 /** Connections of a process: half for changes, half for reads. */
 const poolMax = 10;
@@ -24,30 +26,45 @@ const migrationLock = 72707369;
  * so that they need not wait for them to go on with its tasks.
  */
 const changing = ["default_transaction_isolation=read\\ committed", "idle_in_transaction_session_timeout=8000"];
-const reading = ["default_transaction_read_only=on"];
+const readingOnly = ["default_transaction_read_only=on"];
 
 /** PostgreSQL: a pool that changes and a pool that cannot. */
-export async function openPostgres(options: BackendOptions): Promise<Backend<PrismaClient>> {
-  const { databaseUrl, traced, failed } = options;
+export async function openPostgres({ databaseUrl, onStatement, failed }: BackendOptions): Promise<Backend<PrismaClient>> {
   const onError = (thrown: Error) => failed("a connection to the database failed", thrown);
-  const pool = (settings: readonly string[], max = poolMax) =>
+  const nameOf = preparedNames();
+  const pool = (settings: readonly string[]) =>
     new PrismaPg(
-      { connectionString: withSettings(databaseUrl, settings), max, connectionTimeoutMillis: connectMs },
-      { onPoolError: onError, onConnectionError: onError, statementNameGenerator: preparedNames() },
-    );
+      { connectionString: withSettings(databaseUrl, settings), max: poolMax, connectionTimeoutMillis: connectMs },
+      { onPoolError: onError, onConnectionError: onError, statementNameGenerator: ({ sql }) => nameOf(sql) },
+    ).connect();
   const release = await migrateLocked(databaseUrl);
   try {
-    const writer = new PrismaClient({ adapter: traced(pool(changing)), ...clientOptions });
-    const reader = new PrismaClient({ adapter: traced(pool(reading)), ...clientOptions });
+    const [writing, reading] = await Promise.all([pool(changing), pool(readingOnly)]);
+    const present = presentTransaction();
+    const writer = new PrismaClient({ adapter: factoryOf(present.adapter(writing)), ...clientOptions });
+    const reader = new PrismaClient({ adapter: factoryOf(countedAdapter(reading, onStatement)), ...clientOptions });
     await Promise.all([writer.$connect(), reader.$connect()]);
-    // The one thing it does is raw SQL of PostgreSQL's own.
-    const counters = sharedCounters(writer as unknown as Client, (thrown) => failed("purging rate counters failed", thrown));
-    return { dialect: "postgresql", writer, reader, gate: openGate, counters, release };
+    const statementsOn = (connection: PgQueryable) => postgresStatements(connection, nameOf, onStatement);
+    return {
+      dialect: "postgresql",
+      writer,
+      reader,
+      reads: statementsOn(poolOf(reading)),
+      transact: postgresTransactions({ adapter: writing, present, statementsOn, onStatement }),
+      counters: sharedCounters(statementsOn(poolOf(writing)), (thrown) => failed("purging rate counters failed", thrown)),
+      release,
+      async close() {
+        await Promise.all([writer.$disconnect(), reader.$disconnect()]);
+      },
+    };
   } catch (thrown) {
     await release();
     throw thrown;
   }
 }
+
+/** The adapter has its pool as `client`; its type does not say so. */
+const poolOf = (adapter: SqlDriverAdapter): PgQueryable => (adapter as unknown as { readonly client: PgQueryable }).client;
 
 /** Migrates under a lock of the database, and answers what gives the lock up. */
 async function migrateLocked(databaseUrl: string): Promise<() => Promise<void>> {
@@ -98,14 +115,14 @@ function withSettings(databaseUrl: string, settings: readonly string[]): string 
 }
 
 /** Names for statements that a connection keeps prepared: one per text, as long as there are not too many. */
-function preparedNames(): (query: SqlQuery) => string {
+function preparedNames(): (text: string) => string {
   const names = new Map<string, string>();
-  return ({ sql }) => {
-    const known = names.get(sql);
+  return (text) => {
+    const known = names.get(text);
     if (known !== undefined) return known;
     if (names.size >= preparedMax) return "";
     const name = `s${names.size + 1}`;
-    names.set(sql, name);
+    names.set(text, name);
     return name;
   };
 }

@@ -1,10 +1,10 @@
 import type { ReplayKey, ReplayRows } from "../core/replay/replay.ts";
 import type { Session } from "./session.ts";
-import { all, assignments, insertInto, type Sql, sql } from "./sql.ts";
+import { all, assignments, bytesOrNull, insertInto, type Sql, sql } from "./sql.ts";
 
 interface RecordRow {
   readonly hash: string;
-  readonly answer: Uint8Array<ArrayBuffer> | null;
+  readonly answer: Uint8Array | null;
   readonly subject: string | null;
 }
 
@@ -13,25 +13,25 @@ interface RecordRow {
  * there: PostgreSQL waits for the change that wrote it, SQLite has one change at a
  * time. A caught unique violation would leave PostgreSQL's transaction dead instead.
  */
-export function replayRows({ db }: Session): ReplayRows {
+export function replayRows({ query, execute }: Session): ReplayRows {
   return {
     async claim(key, hash, now) {
       const insert = insertInto("idempotency_record", [{ ...columnsOf(key), hash, claimed_at: now }]);
-      return (await db.$executeRaw(sql`${insert} ON CONFLICT DO NOTHING`)) === 1;
+      return (await execute(sql`${insert} ON CONFLICT DO NOTHING`)) === 1;
     },
     async find(key) {
-      const [row] = await db.$queryRaw<RecordRow[]>(sql`
+      const [row] = await query<RecordRow>(sql`
         SELECT hash, answer, subject FROM idempotency_record WHERE ${matches(key)}`);
-      return row ?? null;
+      return row ? { ...row, answer: bytesOrNull(row.answer) } : null;
     },
     async complete(key, answer, subject) {
-      await db.$executeRaw(sql`
+      await execute(sql`
         UPDATE idempotency_record SET answer = ${answer}, subject = ${subject} WHERE ${matches(key)}`);
     },
     async forget(subject) {
-      await db.$executeRaw(sql`DELETE FROM idempotency_record WHERE subject = ${subject}`);
+      await execute(sql`DELETE FROM idempotency_record WHERE subject = ${subject}`);
     },
-    purge: (before) => db.$executeRaw(sql`DELETE FROM idempotency_record WHERE claimed_at < ${before}`),
+    purge: (before) => execute(sql`DELETE FROM idempotency_record WHERE claimed_at < ${before}`),
   };
 }
 

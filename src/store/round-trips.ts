@@ -1,46 +1,11 @@
-import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQuery, SqlQueryable, Transaction } from "@prisma/driver-adapter-utils";
+import type { SqlDriverAdapter, SqlQuery, SqlQueryable } from "@prisma/driver-adapter-utils";
 
 /** Told of every statement that goes to the database, BEGIN and COMMIT included. */
 export type OnStatement = (sql: string) => void;
 
-/**
- * A driver adapter that tells of its round trips. Prisma's own query events lack
- * BEGIN, so they are counted here, where nothing gets past.
- */
-export function countRoundTrips<F extends SqlDriverAdapterFactory>(factory: F, onStatement: OnStatement): SqlDriverAdapterFactory {
-  return {
-    provider: factory.provider,
-    adapterName: factory.adapterName,
-    connect: async () => countedAdapter(await factory.connect(), onStatement),
-  };
-}
-
-function countedAdapter(adapter: SqlDriverAdapter, onStatement: OnStatement): SqlDriverAdapter {
-  return {
-    ...countedQueries(adapter, onStatement),
-    async executeScript(script) {
-      onStatement(script);
-      await adapter.executeScript(script);
-    },
-    async startTransaction(isolationLevel) {
-      onStatement("BEGIN");
-      return countedTransaction(await adapter.startTransaction(isolationLevel), onStatement);
-    },
-    getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: false },
-    dispose: () => adapter.dispose(),
-  };
-}
-
-function countedTransaction(transaction: Transaction, onStatement: OnStatement): Transaction {
-  return {
-    ...countedQueries(transaction, onStatement),
-    options: transaction.options,
-    commit: () => transaction.commit(),
-    rollback: () => transaction.rollback(),
-  };
-}
-
-function countedQueries(queries: SqlQueryable, onStatement: OnStatement): SqlQueryable {
+/** What Prisma asks a connection, told of; as it is where nobody listens. */
+export function countedQueries(queries: SqlQueryable, onStatement: OnStatement | undefined): SqlQueryable {
+  if (!onStatement) return queries;
   const told = ({ sql }: SqlQuery) => onStatement(sql);
   return {
     provider: queries.provider,
@@ -55,3 +20,20 @@ function countedQueries(queries: SqlQueryable, onStatement: OnStatement): SqlQue
     },
   };
 }
+
+/** An adapter that tells of its queries. */
+export const countedAdapter = (adapter: SqlDriverAdapter, onStatement: OnStatement | undefined): SqlDriverAdapter => ({
+  ...queriesOf(countedQueries(adapter, onStatement)),
+  executeScript: (script) => adapter.executeScript(script),
+  startTransaction: (isolationLevel) => adapter.startTransaction(isolationLevel),
+  getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: false },
+  dispose: () => adapter.dispose(),
+});
+
+/** What is inherited is not copied by spreading. */
+const queriesOf = (queries: SqlQueryable): SqlQueryable => ({
+  provider: queries.provider,
+  adapterName: queries.adapterName,
+  queryRaw: (query) => queries.queryRaw(query),
+  executeRaw: (query) => queries.executeRaw(query),
+});

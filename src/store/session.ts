@@ -2,8 +2,9 @@ import type { AuditNote } from "../core/audit/audit.ts";
 import type { TaskNews } from "../core/store.ts";
 import type { Prisma, PrismaClient } from "../gen/prisma/sqlite/client.ts";
 import { Misuse } from "./misuse.ts";
+import type { Statements } from "./statements.ts";
 
-/** Where rows are read and written: a transaction, or a connection that only reads. */
+/** Prisma, where rows are read and written by their models. */
 export type Db = Prisma.TransactionClient;
 /** The client that all of this room is written against; PostgreSQL's has all that it has. */
 export type Client = PrismaClient;
@@ -19,8 +20,12 @@ export interface Change {
   readonly after: (() => Promise<void> | void)[];
 }
 
-/** What the rows of every aggregate hang on. */
-export interface Session {
+/**
+ * What the rows of every aggregate hang on. What every call does goes by statements
+ * of our own, prepared once; what is seldom done goes by Prisma's models. Inside a
+ * change both are part of its transaction.
+ */
+export interface Session extends Statements {
   readonly db: Db;
   readonly dialect: Dialect;
   /** Null outside a change: then the database itself refuses to write. */

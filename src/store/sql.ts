@@ -19,6 +19,8 @@ export type Truth = boolean | Whole;
 
 export const numberOf = (whole: Whole): number => Number(whole);
 export const numberOrNull = (whole: Whole | null): number | null => (whole === null ? null : Number(whole));
+/** Bytes as a driver gives them, in a buffer of their own. */
+export const bytesOrNull = (bytes: Uint8Array | null): Uint8Array<ArrayBuffer> | null => (bytes === null ? null : Uint8Array.from(bytes));
 export const truthOf = (truth: Truth): boolean => Boolean(Number(truth));
 
 /** `INSERT INTO … VALUES …` of rows that all have the first one's columns. */

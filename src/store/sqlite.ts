@@ -1,13 +1,18 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import type { Clock } from "../core/clock.ts";
 import { PrismaClient } from "../gen/prisma/sqlite/client.ts";
 import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
 import { memoryCounters } from "./counter.ts";
-import { createGate } from "./gate.ts";
 import { migrate } from "./migrate.ts";
+import { countedAdapter, countedQueries, type OnStatement } from "./round-trips.ts";
 import type { Client } from "./session.ts";
-import { connectSqlite, lockFile, readerFactory, whileBusy, writerFactory } from "./sqlite-adapter.ts";
+import { sharedCommits, type WritingConnection } from "./shared-commit.ts";
+import { connectSqlite, driverOf, lockFile, whileBusy } from "./sqlite-adapter.ts";
+import { sqliteStatements } from "./sqlite-statements.ts";
+import { StatementFailure } from "./statements.ts";
+import { factoryOf, presentTransaction } from "./transactions.ts";
 
 /** A write waits so long for a script that writes beside the server. */
 const patienceMs = 5000;
@@ -15,26 +20,67 @@ const patienceMs = 5000;
 const startPatienceMs = 60_000;
 
 /**
- * SQLite: one writing connection behind a gate of its own, and one that only reads.
- * Prisma's adapter runs all on one connection and locks none but interactive
+ * SQLite: one writing connection, which one transaction has at a time, and one that
+ * only reads. Prisma's adapter runs all on one connection and locks none but its own
  * transactions, so that a single write would share the fate of whoever's transaction
  * is open.
  */
-export async function openSqlite({ databaseUrl, clock, traced }: BackendOptions): Promise<Backend<Client>> {
+export async function openSqlite({ databaseUrl, clock, onStatement }: BackendOptions): Promise<Backend<Client>> {
   const path = databaseUrl.replace(/^file:/, "");
   mkdirSync(dirname(path), { recursive: true });
   // Processes that start at once go one after the other; the lock ends with its process.
   const { release } = await whileBusy(() => lockFile(`${path}-start`), clock, startPatienceMs);
   try {
     await prepareFile(path, clock);
-    const writer = new PrismaClient({ adapter: traced(writerFactory(path, clock, patienceMs)), ...clientOptions });
-    const reader = new PrismaClient({ adapter: traced(readerFactory(path)), ...clientOptions });
+    const [writing, reading] = [await connectSqlite(path), await connectSqlite(path, "PRAGMA query_only = ON;")];
+    const present = presentTransaction();
+    const writer = new PrismaClient({ adapter: factoryOf(present.adapter(writing)), ...clientOptions });
+    const reader = new PrismaClient({ adapter: factoryOf(countedAdapter(reading, onStatement)), ...clientOptions });
     await Promise.all([writer.$connect(), reader.$connect()]);
-    return { dialect: "sqlite", writer, reader, gate: createGate(), counters: memoryCounters(), release };
+    const commit = sharedCommits(writingConnection(writing, clock, onStatement));
+    const queries = countedQueries(writing, onStatement);
+    return {
+      dialect: "sqlite",
+      writer,
+      reader,
+      reads: sqliteStatements(driverOf(reading), onStatement),
+      transact: (work) => commit((statements) => present.run(queries, () => work(statements))),
+      counters: memoryCounters(),
+      release,
+      async close() {
+        await commit(async () => undefined);
+        // The last connection brings the journal home, and only this one can write.
+        await reader.$disconnect();
+        await writer.$disconnect();
+      },
+    };
   } catch (thrown) {
     await release();
     throw thrown;
   }
+}
+
+/** Transactions begin IMMEDIATE, so that a write never fails for what another process wrote after this one's first read. */
+function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement: OnStatement | undefined): WritingConnection {
+  const driver = driverOf(adapter);
+  return {
+    statements: sqliteStatements(driver, onStatement),
+    async begin() {
+      onStatement?.("BEGIN");
+      await whileBusy(() => adapter.executeScript("BEGIN IMMEDIATE"), clock, patienceMs);
+    },
+    script(sql) {
+      onStatement?.(sql);
+      try {
+        driver.exec(sql);
+      } catch (thrown) {
+        throw new StatementFailure(thrown);
+      }
+    },
+    get inTransaction() {
+      return driver.inTransaction;
+    },
+  };
 }
 
 /** Under the lock: the journal's mode, which stays with the file, and the migrations. */

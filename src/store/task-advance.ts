@@ -15,7 +15,7 @@ export async function advance(session: Session, id: string, step: Advance): Prom
   const { news } = changeOf(session);
   const { events = [] } = step;
   checkMessage(step);
-  const [row] = await session.db.$queryRaw<TaskRow[]>(sql`
+  const [row] = await session.query<TaskRow>(sql`
     UPDATE task SET ${join(changes(step, events))} WHERE ${all(guards(id, step.when))} RETURNING ${taskColumnNames("task")}`);
   if (!row) return null;
   const task = taskOf(row);

@@ -6,10 +6,10 @@ import type { TaskRow } from "./task-row.ts";
 type ClaimableRow = Pick<TaskRow, "id" | "fence" | "node_id" | "claims">;
 
 /** Which running tasks wait for a runner, and who has the others. */
-export function queueOf({ db }: Session): Pick<TaskRows, "unowned" | "owned" | "countUnowned"> {
+export function queueOf({ query }: Session): Pick<TaskRows, "unowned" | "owned" | "countUnowned"> {
   return {
     async unowned(max) {
-      const rows = await db.$queryRaw<ClaimableRow[]>(sql`
+      const rows = await query<ClaimableRow>(sql`
         SELECT waiting.id, waiting.fence, waiting.node_id, waiting.claims FROM (
           SELECT t.id, t.fence, t.node_id, t.claims, t.queued_at,
             row_number() OVER (PARTITION BY t.account_id ORDER BY t.queued_at, t.id) + COALESCE(served.tasks, 0) AS place
@@ -23,13 +23,13 @@ export function queueOf({ db }: Session): Pick<TaskRows, "unowned" | "owned" | "
     },
     async owned(nodeIds) {
       if (nodeIds.length === 0) return [];
-      const rows = await db.$queryRaw<ClaimableRow[]>(sql`
+      const rows = await query<ClaimableRow>(sql`
         SELECT id, fence, node_id, claims FROM task
         WHERE status = 'running' AND node_id IN (${join([...nodeIds])}) AND deleted_at IS NULL ORDER BY queued_at, id`);
       return rows.map(claimableOf);
     },
     async countUnowned(max) {
-      const [row] = await db.$queryRaw<{ readonly tasks: Whole }[]>(sql`
+      const [row] = await query<{ readonly tasks: Whole }>(sql`
         SELECT COUNT(*) AS tasks FROM (
           SELECT 1 AS one FROM task WHERE status = 'running' AND node_id IS NULL AND deleted_at IS NULL LIMIT ${max}
         ) waiting`);

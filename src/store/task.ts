@@ -18,10 +18,10 @@ interface BriefingRow {
 
 /** Tasks as rows: what callers see of them here, how they change in `task-advance.ts`. */
 export function taskRows(session: Session): TaskRows {
-  const { db } = session;
+  const { query, execute } = session;
 
   async function view(scope: Scope, id: string, lock: Sql): Promise<TaskView | null> {
-    const [row] = await db.$queryRaw<TaskViewRow[]>(sql`
+    const [row] = await query<TaskViewRow>(sql`
       ${views} WHERE t.id = ${id === defaultMainTask ? mainTaskOf(scope) : id} AND ${visible(scope)} ${lock}`);
     return row ? taskViewOf(row) : null;
   }
@@ -30,7 +30,7 @@ export function taskRows(session: Session): TaskRows {
     async insert(task, events) {
       const { news } = changeOf(session);
       const written = withFirstEvents(task, events);
-      await db.$executeRaw(insertInto("task", [taskColumns(written)]));
+      await execute(insertInto("task", [taskColumns(written)]));
       await appendEvents(session, written, events);
       news.set(task.id, { taskId: task.id, lastSeq: written.lastSeq, fence: task.fence, status: task.status });
       return written;
@@ -41,17 +41,17 @@ export function taskRows(session: Session): TaskRows {
       return view(scope, id, forUpdate(session.dialect, "t"));
     },
     async list(scope, filter, page) {
-      const rows = await db.$queryRaw<TaskViewRow[]>(sql`
+      const rows = await query<TaskViewRow>(sql`
         ${views} WHERE ${all([visible(scope), begun, ...chosen(scope, filter), ...beyond(page)])}
         ORDER BY t.created_at ${direction(page.order)}, t.id ${direction(page.order)} LIMIT ${page.limit}`);
       return rows.map(taskViewOf);
     },
     async byId(id) {
-      const [row] = await db.$queryRaw<TaskRow[]>(sql`SELECT ${taskColumnNames("task")} FROM task WHERE id = ${id} AND deleted_at IS NULL`);
+      const [row] = await query<TaskRow>(sql`SELECT ${taskColumnNames("task")} FROM task WHERE id = ${id} AND deleted_at IS NULL`);
       return row ? taskOf(row) : null;
     },
     async briefing(id) {
-      const [row] = await db.$queryRaw<BriefingRow[]>(sql`SELECT output_schema, memo FROM task WHERE id = ${id}`);
+      const [row] = await query<BriefingRow>(sql`SELECT output_schema, memo FROM task WHERE id = ${id}`);
       // Both were written by `advance`: a checked schema, and any JSON.
       const outputSchema = row?.output_schema ? (JSON.parse(row.output_schema) as JsonObject) : null;
       return { outputSchema, memo: row?.memo ? (JSON.parse(row.memo) as Json) : null };
