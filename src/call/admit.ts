@@ -1,6 +1,7 @@
 import type { Caller } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { Failure, failureOf } from "../core/failure.ts";
+import { sharedReads } from "../core/shared-reads.ts";
 import type { Tx } from "../core/store.ts";
 import type { Operation } from "../operations.ts";
 import { checkAccess } from "./access.ts";
@@ -47,8 +48,9 @@ export function admission(store: Tx, clock: Clock, limits: Limits): Admit {
       throw thrown;
     }
   }
+  const callers = sharedReads<Caller>();
   async function again(operation: Operation, { credentials }: Request): Promise<Caller> {
-    const caller = await identify(credentials, store, clock);
+    const caller = await callers(JSON.stringify(credentials), () => identify(credentials, store, clock));
     checkAccess(operation, caller);
     return caller;
   }

@@ -1,4 +1,4 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import type { Confirmations } from "../core/actions/confirm.ts";
 import type { Caller } from "../core/caller.ts";
@@ -11,7 +11,13 @@ import type { Task, TaskView } from "../core/tasks/task.ts";
 import type { NewTask, TaskEdit, Tasks } from "../core/tasks/tasks.ts";
 import type { Watches } from "../core/tasks/watches.ts";
 import { type ShareVisibility, SortOrder, type TaskSchema, TaskScope } from "../gen/proto/task/v2/task_pb.ts";
-import type { CreateTaskRequest, TaskService, UpdateTaskRequest } from "../gen/proto/task/v2/task_service_pb.ts";
+import {
+  type CreateTaskRequest,
+  type TaskService,
+  type UpdateTaskRequest,
+  type WatchTaskResponse,
+  WatchTaskResponseSchema,
+} from "../gen/proto/task/v2/task_service_pb.ts";
 import { eventMessage } from "./event.ts";
 import { taskStatus, taskType, visibility } from "./task-words.ts";
 import { seconds } from "./time.ts";
@@ -122,8 +128,15 @@ const nextCursor = (next: string | undefined) => (next === undefined ? {} : { ne
 /** Newest first unless asked otherwise (contract/v2.md 5). */
 const orderOf = (order: SortOrder | undefined): "asc" | "desc" => (order === SortOrder.ASC ? "asc" : "desc");
 
-async function* watchMessages(events: AsyncIterable<TaskEvent>) {
-  for await (const event of events) yield { event: eventMessage(event) };
+/** Whoever is told the same event is told by the same message. */
+const watchAnswers = new WeakMap<TaskEvent, WatchTaskResponse>();
+
+async function* watchMessages(events: AsyncIterable<TaskEvent>): AsyncGenerator<WatchTaskResponse> {
+  for await (const event of events) {
+    const answer = watchAnswers.get(event) ?? create(WatchTaskResponseSchema, { event: eventMessage(event) });
+    watchAnswers.set(event, answer);
+    yield answer;
+  }
 }
 
 /** The task type a scope stands for; a scope that needs an id says so (contract/v2.md 8.3). */

@@ -42,8 +42,8 @@ export function openRoster(parts: RunParts, onEnd: () => void): Roster {
         .catch((cause: unknown) => log("error", "a run failed", { taskId: task.id, cause }))
         .then(() => {
           runs.delete(task.id);
-          // Whatever of the agent still listens hears that it is over.
-          abort.abort();
+          // Whatever of the agent still listens hears that it is over; no error is made for it.
+          abort.abort("over");
           onEnd();
         });
       runs.set(task.id, { fence: task.fence, abort, ended });

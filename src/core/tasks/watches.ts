@@ -2,6 +2,7 @@ import type { Caller } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { absent, Failure } from "../failure.ts";
 import type { OpenCall } from "../open-call.ts";
+import { sharedReads } from "../shared-reads.ts";
 import type { Tx } from "../store.ts";
 import type { TaskEvent } from "./event.ts";
 import type { TaskView } from "./task.ts";
@@ -54,6 +55,22 @@ const stopping = (): Failure => new Failure("unavailable", "the server is stoppi
 const cancelled = (): Failure => new Failure("cancelled", "nobody waits for the answer any more");
 
 export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["draining"]): Watches {
+  const tasks = sharedReads<TaskView | null>();
+  const pages = sharedReads<readonly TaskEvent[]>();
+
+  async function find(tx: Tx, caller: Caller, id: string): Promise<TaskView> {
+    const { accountId, spaceId, clientId = null } = caller;
+    const task = await tasks(JSON.stringify([accountId, spaceId, clientId, id]), () => tx.tasks.find(caller, id));
+    if (!task) throw absent("task");
+    return task;
+  }
+
+  /** What the task had when it was found: its status and its events tell of one moment. */
+  function pageOf(tx: Tx, { id, lastSeq }: TaskView, told: number): Promise<readonly TaskEvent[]> {
+    const window = { afterSeq: told, beforeSeq: lastSeq + 1, order: "asc", limit: pageSize, verbose: true } as const;
+    return pages(`${id} ${told} ${lastSeq}`, () => tx.events.list(id, window));
+  }
+
   async function* tell(tx: Tx, call: OpenCall, first: TaskView, watch: Watch, visit: Visit): AsyncGenerator<TaskEvent> {
     let task = first;
     let told = watch.afterSeq;
@@ -114,15 +131,5 @@ export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["dr
   };
 }
 
-async function find(tx: Tx, caller: Caller, id: string): Promise<TaskView> {
-  const task = await tx.tasks.find(caller, id);
-  if (!task) throw absent("task");
-  return task;
-}
-
 /** The task rests, and everything was told up to there. */
 const isTold = ({ status, lastSeq }: TaskView, told: number): boolean => status !== "running" && told >= lastSeq;
-
-/** What the task had when it was found: its status and its events tell of one moment. */
-const pageOf = (tx: Tx, { id, lastSeq }: TaskView, told: number): Promise<readonly TaskEvent[]> =>
-  tx.events.list(id, { afterSeq: told, beforeSeq: lastSeq + 1, order: "asc", limit: pageSize, verbose: true });

@@ -41,10 +41,13 @@ export function compileFrameWriter(desc: DescMessage): FrameWriter {
   if (!event || !localName || !types || !event.field["seq"]) throw new Error(`${desc.typeName} holds no event`);
   const { words } = wordsOf(types);
   const write = compileBareWriter(event);
+  const written = new WeakMap<Message, string>();
   return (answer) => {
     // An answer has the members that its descriptor names.
     const held = (answer as unknown as Members)[localName] as Message & { readonly seq: number; readonly type: number };
-    return frame(words.get(held.type) ?? "", write(held), held.seq);
+    const text = written.get(answer) ?? frame(words.get(held.type) ?? "", write(held), held.seq);
+    written.set(answer, text);
+    return text;
   };
 }
 
