@@ -1,5 +1,11 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
-import { type Access, Access_Credential, Access_Role, Operation_RateClass, operation } from "./gen/proto/platform/options/v1/options_pb.ts";
+import {
+  type Access,
+  Access_Credential,
+  Access_Role,
+  Operation_RateClass,
+  operation,
+} from "./gen/proto/taskplatform/options/v1/options_pb.ts";
 import { services } from "./services.ts";
 
 /** How often an operation may be called; the numbers are `call/limit.ts`'s. */

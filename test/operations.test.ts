@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { create, type DescMethod, type DescService, setExtension } from "@bufbuild/protobuf";
 import { MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
+import { TaskService } from "../src/gen/proto/task/v2/task_service_pb.ts";
 import {
   Access_Credential,
   Access_CredentialSchema,
@@ -10,8 +11,7 @@ import {
   Operation_RateClass,
   OperationSchema,
   operation,
-} from "../src/gen/proto/platform/options/v1/options_pb.ts";
-import { TaskService } from "../src/gen/proto/task/v2/task_service_pb.ts";
+} from "../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import { type Operation, operationTable } from "../src/operations.ts";
 import { services } from "../src/services.ts";
 import { expectGolden } from "./support/golden.ts";

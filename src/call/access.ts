@@ -1,7 +1,7 @@
 import type { Role } from "../core/accounts/account.ts";
 import type { Caller, KeyKind } from "../core/caller.ts";
 import { Failure } from "../core/failure.ts";
-import { Access_Credential, Access_Role } from "../gen/proto/platform/options/v1/options_pb.ts";
+import { Access_Credential, Access_Role } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 import type { Operation, OperationAccess } from "../operations.ts";
 
 /** The credential that each kind of key is, and its name for people. */

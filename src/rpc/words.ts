@@ -1,6 +1,6 @@
 import type { DescEnum, EnumShape } from "@bufbuild/protobuf";
 import { getOption } from "@bufbuild/protobuf";
-import { word } from "../gen/proto/platform/options/v1/options_pb.ts";
+import { word } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 
 /** Both ways between the core's words and an enum's numbers. */
 export interface Words<Word extends string, Value> {

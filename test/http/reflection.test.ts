@@ -89,7 +89,7 @@ describe.each([
     expect(byName.getMessage("project.v2.Project")).toBeDefined();
     const extension = { containingType: "google.protobuf.MethodOptions", extensionNumber: 50101 };
     const byExtension = await typesOf({ case: "fileContainingExtension", value: extension });
-    expect(byExtension.getExtension("platform.options.v1.operation")).toBeDefined();
+    expect(byExtension.getExtension("taskplatform.options.v1.operation")).toBeDefined();
     const [numbers] = await ask({ case: "allExtensionNumbersOfType", value: "google.protobuf.MethodOptions" });
     expect(numbers).toMatchObject({ case: "allExtensionNumbersResponse", value: { extensionNumber: [50101] } });
   });

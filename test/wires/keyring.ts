@@ -1,6 +1,6 @@
 import type { Role } from "../../src/core/accounts/account.ts";
 import { type KeyKind, keyKinds } from "../../src/core/caller.ts";
-import { Access_Credential, Access_Role } from "../../src/gen/proto/platform/options/v1/options_pb.ts";
+import { Access_Credential, Access_Role } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import type { Operation } from "../../src/operations.ts";
 import type { Person, Service } from "../support/service.ts";
 

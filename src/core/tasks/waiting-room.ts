@@ -8,7 +8,7 @@ export interface WaitingRoom {
   /**
    * Takes one of the account's places until the visit is left or the caller is gone.
    *
-   * @param until monotonic milliseconds up to which the visit wakes by itself, then too.
+   * @param until monotonic milliseconds at which the visit wakes in any case.
    * @throws Failure `exhausted` when all of the account's places are taken.
    */
   enter(call: OpenCall, taskId: string, until?: number): Visit;
@@ -36,50 +36,66 @@ export interface RoomRules {
   readonly draining: AbortSignal;
 }
 
+/** Those of one account: they are woken together, so that they can share what they look at. */
+interface Guests {
+  readonly bells: Set<Bell>;
+  /** Aborted when the last one leaves. */
+  readonly empty: AbortController;
+}
+
 /** A room with one listener to the store's news for all visits: it wakes those of the task. */
 export function waitingRoom(feed: Feed, clock: Clock, { limit, lookMs, draining }: RoomRules): WaitingRoom {
-  const visits = new Map<string, Set<Bell>>();
-  const taken = new Map<string, number>();
-  const forget = feed.onTask(({ taskId }) => visits.get(taskId)?.forEach(({ ring }) => void ring()));
+  const watchers = new Map<string, Set<Bell>>();
+  const guests = new Map<string, Guests>();
+  const forget = feed.onTask(({ taskId }) => ringAll(watchers.get(taskId) ?? []));
   draining.addEventListener("abort", () => {
     forget();
-    for (const bells of visits.values()) for (const { ring } of bells) ring();
+    for (const bells of watchers.values()) ringAll(bells);
   });
 
+  async function ringOften({ bells, empty }: Guests): Promise<void> {
+    for (;;) {
+      await clock.sleep(lookMs, empty.signal);
+      ringAll(bells);
+    }
+  }
+
+  function admit(accountId: string): Guests {
+    const admitted = { bells: new Set<Bell>(), empty: new AbortController() };
+    guests.set(accountId, admitted);
+    // Rejected only because all have left.
+    ringOften(admitted).catch(() => undefined);
+    return admitted;
+  }
+
   /** @returns what gives the place back. */
-  function takePlace(accountId: string): () => void {
-    const others = taken.get(accountId) ?? 0;
-    if (others >= limit) throw new Failure("exhausted", `${limit} held calls and watches are open already`);
-    taken.set(accountId, others + 1);
+  function takePlace(accountId: string, bell: Bell): () => void {
+    const { bells, empty } = guests.get(accountId) ?? admit(accountId);
+    if (bells.size >= limit) throw new Failure("exhausted", `${limit} held calls and watches are open already`);
+    bells.add(bell);
     return () => {
-      const left = (taken.get(accountId) ?? 1) - 1;
-      if (left > 0) taken.set(accountId, left);
-      else taken.delete(accountId);
+      bells.delete(bell);
+      if (bells.size > 0) return;
+      guests.delete(accountId);
+      empty.abort();
     };
   }
 
   /** @returns what takes it down. */
   function hang(taskId: string, bell: Bell): () => void {
-    const bells = visits.get(taskId) ?? new Set();
-    visits.set(taskId, bells.add(bell));
+    const bells = watchers.get(taskId) ?? new Set();
+    watchers.set(taskId, bells.add(bell));
     return () => {
       bells.delete(bell);
-      if (bells.size === 0 && visits.get(taskId) === bells) visits.delete(taskId);
+      if (bells.size === 0) watchers.delete(taskId);
     };
   }
 
-  async function ringOften({ ring }: Bell, until: number, left: AbortSignal): Promise<void> {
-    while (clock.monotonic() < until) {
-      await clock.sleep(Math.min(lookMs, until - clock.monotonic()), left);
-      ring();
-    }
-  }
-
   return {
-    enter({ caller, gone }, taskId, until = Number.POSITIVE_INFINITY) {
-      const left = new AbortController();
+    enter({ caller, gone }, taskId, until) {
       const bell = newBell();
-      const ends = [takePlace(caller.accountId), hang(taskId, bell)];
+      const left = new AbortController();
+      const ends = [takePlace(caller.accountId, bell), hang(taskId, bell)];
       const leave = () => {
         if (!left.signal.aborted) for (const end of ends) end();
         left.abort();
@@ -89,7 +105,7 @@ export function waitingRoom(feed: Feed, clock: Clock, { limit, lookMs, draining 
         leave();
       };
       // Rejected only because it was left.
-      ringOften(bell, until, left.signal).catch(() => undefined);
+      if (until !== undefined) clock.sleep(until - clock.monotonic(), left.signal).then(bell.ring, () => undefined);
       gone.addEventListener("abort", go, { signal: left.signal });
       if (gone.aborted) go();
       return { wake: bell.heard, leave };
@@ -119,4 +135,8 @@ function newBell(): Bell {
       rung = false;
     },
   };
+}
+
+function ringAll(bells: Iterable<Bell>): void {
+  for (const { ring } of bells) ring();
 }

@@ -1,7 +1,7 @@
 import { type DescEnum, type DescField, getOption, hasOption } from "@bufbuild/protobuf";
-import { type Wire, wire, word } from "../../gen/proto/platform/options/v1/options_pb.ts";
+import { type Wire, wire, word } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
 
-/** How v2 departs from the default at this field (proto/platform/options/v1). */
+/** How v2 departs from the default at this field (proto/taskplatform/options/v1). */
 export const wireOf = (field: DescField): Wire => getOption(field, wire);
 
 /** The spellings of a field that input may use: the proto's own, and lowerCamelCase. */
