@@ -14,6 +14,7 @@ import type { OperationTable } from "../operations.ts";
 import { services } from "../services.ts";
 import { connectRoutes } from "./connect.ts";
 import type { Front } from "./front.ts";
+import { plainGrpcMessage } from "./grpc-message.ts";
 import { healthService, type Readiness } from "./health.ts";
 import { probes } from "./probes.ts";
 import { reflectionService } from "./reflection.ts";
@@ -67,6 +68,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     scope.addHook("onRequest", async (request, reply) =>
       namesHost(request) ? undefined : refuse(request, reply, invalid("Host", "must name a host")),
     );
+    scope.addHook("onRequest", async (_request, reply) => plainGrpcMessage(reply.raw));
     void scope.register(fastifyConnectPlugin, connectOptions(parts));
   });
   if (!probesOnly) void app.register(async (scope) => v2Routes(scope, parts));

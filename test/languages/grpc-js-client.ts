@@ -69,6 +69,5 @@ function speaker(client: TaskClient, key: string): Speaker {
   };
 }
 
-/** Connect encodes `grpc-message` as a whole, grpc-js decodes only what it would have encoded itself: `limit%3A must be`. */
 const refusedBy = ({ code, details, metadata }: ServiceError): Refused =>
-  new Refused(status[code], decodeURIComponent(details), metadata.get("x-request-id").join(" ") || null);
+  new Refused(status[code], details, metadata.get("x-request-id").join(" ") || null);

@@ -1,0 +1,19 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+
+/**
+ * Sends `grpc-message` as gRPC asks for it: only `%` and what is no printable ASCII is
+ * percent-encoded. Connect encodes more, and clients that undo no more than that
+ * would show people `limit%3A must be …`.
+ */
+export function plainGrpcMessage(response: ServerResponse): void {
+  const addTrailers = response.addTrailers.bind(response);
+  response.addTrailers = (trailers: OutgoingHttpHeaders) => {
+    const { "grpc-message": message } = trailers;
+    addTrailers(typeof message === "string" ? { ...trailers, "grpc-message": plain(message) } : trailers);
+  };
+}
+
+const plain = (encoded: string): string =>
+  encoded.replace(/%([2-7][0-9A-F])/g, (whole, hex: string) =>
+    hex === "25" || hex === "7F" ? whole : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
