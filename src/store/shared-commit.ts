@@ -2,13 +2,15 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Statements } from "./statements.ts";
 import type { Transact } from "./transactions.ts";
 
+type Control = "COMMIT" | "ROLLBACK" | "SAVEPOINT change" | "RELEASE change" | "ROLLBACK TO change";
+
 /** One writing connection, used by one transaction at a time. */
 export interface WritingConnection {
   readonly statements: Statements;
   /** Waits for the lock of another process. */
   begin(): Promise<void>;
-  /** One of our own fixed statements. */
-  script(sql: string): void;
+  /** Ends a transaction, or handles a savepoint. */
+  control(sql: Control): void;
   /** False once the database has rolled back by itself, as it does when the disk is full. */
   readonly inTransaction: boolean;
 }
@@ -60,7 +62,7 @@ export function sharedCommits(connection: WritingConnection, now: () => number =
   async function alone(member: Member): Promise<readonly Member[]> {
     try {
       const done = await member.work(connection.statements);
-      connection.script("COMMIT");
+      connection.control("COMMIT");
       done();
     } catch (thrown) {
       rollBack();
@@ -81,7 +83,7 @@ export function sharedCommits(connection: WritingConnection, now: () => number =
       if (!connection.inTransaction) return [...done.map((each) => each.member), ...left];
     }
     try {
-      connection.script("COMMIT");
+      connection.control("COMMIT");
     } catch {
       rollBack();
       return [...done.map((each) => each.member), ...left];
@@ -93,20 +95,25 @@ export function sharedCommits(connection: WritingConnection, now: () => number =
 
   /** Null when the change failed: then nothing of it is left. */
   async function saved({ work, refuse }: Member): Promise<(() => void) | null> {
-    connection.script("SAVEPOINT change");
+    connection.control("SAVEPOINT change");
     try {
       const acknowledge = await work(connection.statements);
-      connection.script("RELEASE change");
+      connection.control("RELEASE change");
       return acknowledge;
     } catch (thrown) {
       refuse(thrown);
-      if (connection.inTransaction) connection.script("ROLLBACK TO change; RELEASE change");
+      if (connection.inTransaction) undo();
       return null;
     }
   }
 
+  function undo(): void {
+    connection.control("ROLLBACK TO change");
+    connection.control("RELEASE change");
+  }
+
   function rollBack(): void {
-    if (connection.inTransaction) connection.script("ROLLBACK");
+    if (connection.inTransaction) connection.control("ROLLBACK");
   }
 
   return (change) =>

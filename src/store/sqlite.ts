@@ -63,16 +63,19 @@ export async function openSqlite({ databaseUrl, clock, onStatement }: BackendOpt
 /** Transactions begin IMMEDIATE, so that a write never fails for what another process wrote after this one's first read. */
 function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement: OnStatement | undefined): WritingConnection {
   const driver = driverOf(adapter);
+  const controls = new Map<string, { run(): unknown }>();
   return {
     statements: sqliteStatements(driver, onStatement),
     async begin() {
       onStatement?.("BEGIN");
       await whileBusy(() => adapter.executeScript("BEGIN IMMEDIATE"), clock, patienceMs);
     },
-    script(sql) {
+    control(sql) {
       onStatement?.(sql);
       try {
-        driver.exec(sql);
+        const prepared = controls.get(sql) ?? driver.prepare(sql);
+        controls.set(sql, prepared);
+        prepared.run();
       } catch (thrown) {
         throw new StatementFailure(thrown);
       }

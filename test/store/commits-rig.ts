@@ -40,7 +40,7 @@ export async function commitsRig(): Promise<CommitsRig> {
     change: sharedCommits({
       statements: sqliteStatements(driver),
       begin: async () => script("BEGIN IMMEDIATE"),
-      script,
+      control: script,
       get inTransaction() {
         return driver.inTransaction;
       },
