@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { openService } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { callV2, type V2Body } from "../support/wires.ts";
 
@@ -189,6 +191,58 @@ describe("clients.md", () => {
     expect(replies.map(({ body }) => body["task"].id)).toEqual(made);
     const { data } = (await rig.ann.v2("task.list", { limit: 10 })).body;
     expect(new Set(data.map(({ id }: { id: string }) => id))).toEqual(new Set(made));
+  });
+
+  test("18: whatever is no question is answered by confirmAction, mostly with accept: true", async () => {
+    const plain = ["gmailSendAction", "deployAction", "terminalExecute", "googleCalendarCreate", "webdevRunAction", "mapreduceAction"];
+    const replies = await Promise.all(
+      plain.map(async (kind) => {
+        const task_id = await rig.create(`[[confirm ${kind}]]`);
+        await rig.reach(task_id, "waiting");
+        const [newest] = await rig.events(task_id, { order: "desc", limit: 1 });
+        const event_id = newest?.["status_update"].status_detail.waiting_for_event_id;
+        return rig.ann.v2("task.confirmAction", { task_id, event_id, input: { accept: true } });
+      }),
+    );
+    expect(replies.map(({ body }) => body["confirmed"])).toEqual(plain.map(() => true));
+  });
+
+  test.each([
+    ["a value that fits", '[[value {"name": null}]]', true],
+    ["one that does not", '[[value {"name": 1}]]', false],
+  ])("19: structured output of %s is an event of its own after stopped, with type arrays", async (_, content, success) => {
+    const structured_output_schema = {
+      type: "object",
+      properties: { name: { type: ["string", "null"] } },
+      required: ["name"],
+      additionalProperties: false,
+    };
+    const id = await rig.finished(content, { structured_output_schema });
+    const [stopped, result] = (await rig.events(id)).slice(-2);
+    expect(stopped).toMatchObject({ type: "status_update", status_update: { agent_status: "stopped" } });
+    expect(result).toMatchObject({ type: "structured_output_result", structured_output_result: { success, value: { name: null } } });
+  });
+
+  test("23: agent-default-main_task and agent-default stand for the default agent's", async () => {
+    expect((await rig.ann.v2("task.sendMessage", { task_id: "agent-default-main_task", message: { content: "hi" } })).status).toBe(200);
+    expect((await rig.ann.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" })).body).toMatchObject({
+      ok: true,
+      data: [],
+    });
+  });
+
+  test("33: polling each second, or each ten for 45 minutes, stays under the limits; they can be lifted", async () => {
+    const clock = stillClock();
+    await using service = await openService({ idle: true, clock, env: { RATE_LIMITS: "default" } });
+    const ann = await service.person();
+    const { task_id } = (await ann.v2("task.create", { message: { content: "[[forever]]" } })).body;
+    const statuses = new Set<string>();
+    for (const ms of [...Array<number>(120).fill(1_000), ...Array<number>(270).fill(10_000)]) {
+      const { status, body } = await ann.v2("task.detail", { task_id });
+      statuses.add(`${status} ${body["task"]?.status}`);
+      await clock.advance(ms);
+    }
+    expect([...statuses]).toEqual(["200 running"]);
   });
 
   test.each([
