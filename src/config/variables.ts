@@ -165,7 +165,8 @@ export const callLimits = {
     fallback: "100",
     rule: "a whole number from 1 to 100000",
     example: "500",
-    description: "Held calls and open watches of one account in one process; the next one is refused.",
+    description:
+      "Held calls and open watches of one account in one process; the next one is refused with 429 `resource_exhausted`. A call that is answered at once takes no place.",
     schema: wholeNumber(1, 100_000),
   }),
   BODY_LIMIT: variable({

@@ -59,6 +59,16 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }
     hasRunningBackgroundJobs: false,
   });
 
+  /** Whoever is told the same event is told by the same message. */
+  const watchAnswers = new WeakMap<TaskEvent, WatchTaskResponse>();
+  async function* watchMessages(events: AsyncIterable<TaskEvent>): AsyncGenerator<WatchTaskResponse> {
+    for await (const event of events) {
+      const answer = watchAnswers.get(event) ?? create(WatchTaskResponseSchema, { event: eventMessage(event) });
+      watchAnswers.set(event, answer);
+      yield answer;
+    }
+  }
+
   return {
     createTask: {
       prepare: ({ structuredOutputSchema }) => checkOutput(structuredOutputSchema),
@@ -127,17 +137,6 @@ const nextCursor = (next: string | undefined) => (next === undefined ? {} : { ne
 
 /** Newest first unless asked otherwise (contract/v2.md 5). */
 const orderOf = (order: SortOrder | undefined): "asc" | "desc" => (order === SortOrder.ASC ? "asc" : "desc");
-
-/** Whoever is told the same event is told by the same message. */
-const watchAnswers = new WeakMap<TaskEvent, WatchTaskResponse>();
-
-async function* watchMessages(events: AsyncIterable<TaskEvent>): AsyncGenerator<WatchTaskResponse> {
-  for await (const event of events) {
-    const answer = watchAnswers.get(event) ?? create(WatchTaskResponseSchema, { event: eventMessage(event) });
-    watchAnswers.set(event, answer);
-    yield answer;
-  }
-}
 
 /** The task type a scope stands for; a scope that needs an id says so (contract/v2.md 8.3). */
 function scopeFilter(scope: TaskScope | undefined, projectId: string | undefined, agentId: string | undefined) {

@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { WatchTaskRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
 import { framesIn } from "../support/event-stream.ts";
@@ -17,7 +16,6 @@ import { framed } from "../wires/raw.ts";
 /** Far more than what lies in the kernel's buffers between two sockets. */
 const events = 3_000;
 const content = "x".repeat(10_000);
-const pageSize = 100;
 
 const rpc = "/task.v2.TaskService/WatchTask";
 
@@ -40,7 +38,8 @@ const overHttp2 =
     session.on("error", () => undefined);
     const stream = session.request({ ...head(taskId), "x-service-api-key": key });
     stream.once("close", () => session.destroy());
-    return stream.end(body(taskId));
+    // A GET has ended already.
+    return stream.writableEnded ? stream : stream.end(body(taskId));
   };
 
 const query = (taskId: string) => `/v2/task.watch?task_id=${taskId}&until_settled=true`;
@@ -48,14 +47,26 @@ const none = () => Buffer.alloc(0);
 const json = (taskId: string) => framed(Buffer.from(JSON.stringify({ taskId })));
 const binary = (taskId: string) => framed(toBinary(WatchTaskRequestSchema, create(WatchTaskRequestSchema, { taskId })));
 
-const wires: readonly (readonly [name: string, ask: Ask])[] = [
-  ["server-sent events over HTTP/1.1", overHttp1((taskId) => `GET ${query(taskId)} HTTP/1.1`, none)],
-  ["server-sent events over HTTP/2", overHttp2((taskId) => ({ ":path": query(taskId) }), none)],
-  ["Connect over HTTP/1.1", overHttp1(() => `POST ${rpc} HTTP/1.1\r\nContent-Type: application/connect+json`, json)],
-  ["gRPC", overHttp2(() => ({ ":method": "POST", ":path": rpc, "content-type": "application/grpc", te: "trailers" }), binary)],
+/** Reads what was not read, to the end. */
+type TakeUp = (body: Duplex) => Promise<number[]>;
+
+interface Wire {
+  readonly wire: string;
+  readonly ask: Ask;
+  readonly takeUp?: TakeUp;
+}
+
+const wires: readonly Wire[] = [
+  { wire: "server-sent events over HTTP/1.1", ask: overHttp1((taskId) => `GET ${query(taskId)} HTTP/1.1`, none) },
+  { wire: "server-sent events over HTTP/2", ask: overHttp2((taskId) => ({ ":path": query(taskId) }), none), takeUp: seqsIn },
+  { wire: "Connect over HTTP/1.1", ask: overHttp1(() => `POST ${rpc} HTTP/1.1\r\nContent-Type: application/connect+json`, json) },
+  {
+    wire: "gRPC",
+    ask: overHttp2(() => ({ ":method": "POST", ":path": rpc, "content-type": "application/grpc", te: "trailers" }), binary),
+  },
 ];
 
-describe.each(wires)("who watches over %s and reads nothing", (_name, ask) => {
+describe.each(wires)("who watches over $wire and reads nothing", ({ ask, takeUp }) => {
   let db: TestStore;
   let stalling: Service;
   let other: Service;
@@ -64,6 +75,8 @@ describe.each(wires)("who watches over %s and reads nothing", (_name, ask) => {
   let read = 0;
 
   beforeAll(async () => {
+    // Connect complains of who goes away while it writes.
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
     db = await openTestStore("sqlite");
     const counting = faulty(db.store, "events", (rows) => ({
       async list(taskId, window) {
@@ -80,6 +93,7 @@ describe.each(wires)("who watches over %s and reads nothing", (_name, ask) => {
     await stalling[Symbol.asyncDispose]();
     await other[Symbol.asyncDispose]();
     await db[Symbol.asyncDispose]();
+    vi.restoreAllMocks();
   });
 
   const write = (id: string, count: number, status?: "stopped") => {
@@ -87,7 +101,7 @@ describe.each(wires)("who watches over %s and reads nothing", (_name, ask) => {
     return db.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: said, ...(status ? { set: { status } } : {}) }));
   };
 
-  test("costs a page beyond what the sockets hold, delays nobody, and may go on", async () => {
+  test("is told no more than the sockets hold, delays nobody, and misses nothing in the end", async () => {
     const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
     const id = String(body["task_id"]);
     const stalled = ask(stalling.url, ann, id);
@@ -107,20 +121,20 @@ describe.each(wires)("who watches over %s and reads nothing", (_name, ask) => {
       await write(id, 10);
       for (let turns = 0; turns < 100; turns += 1) await turn();
     }
-    expect(before).toBeGreaterThanOrEqual(pageSize);
+    expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(events / 2);
     const { lastSeq = 0 } = (await write(id, 1, "stopped")) ?? {};
     expect(await reads.end).toBe("ok");
     expect(seqsOf(reads)).toEqual(seqs(lastSeq));
     expect(read).toBe(before);
 
-    if (_name === "server-sent events over HTTP/2") expect(await seqsIn(stalled)).toEqual(seqs(lastSeq));
-    else stalled.destroy();
-    if (!stalled.destroyed) await once(stalled, "close");
+    const told = takeUp && (await takeUp(stalled));
+    if (told) expect(told).toEqual(seqs(lastSeq));
+    stalled.destroy();
+    expect([...stalling.logged, ...other.logged]).toEqual([]);
   });
 });
 
-/** The events of a body of server-sent events. */
 async function seqsIn(body: Duplex): Promise<number[]> {
   const found: number[] = [];
   for await (const frame of framesIn(body)) if (!("comment" in frame) && frame.event !== "end") found.push(JSON.parse(frame.data).seq);

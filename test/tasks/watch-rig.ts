@@ -22,6 +22,8 @@ export interface WatchRig {
   remove(id: string, who?: Person): Promise<void>;
   /** Begins to watch; whoever still watches after the test goes away. */
   watch(wire: WatchWire, query: WatchQuery, who?: Person): Watcher;
+  /** How often the database was asked. */
+  statements(): number;
   /** Resolves once the database was asked so often more. */
   asked(count: number): Promise<void>;
   /** Resolves once the process has done all it can do without time: SQLite only. */
@@ -94,6 +96,7 @@ export function watchRig(database: DatabaseKind = "sqlite", env: Readonly<Record
       watchers.add(watching);
       return watching;
     },
+    statements: () => statements,
     asked(count) {
       const enough = statements + count;
       return soon(() => statements >= enough);

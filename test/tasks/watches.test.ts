@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Caller } from "../../src/core/caller.ts";
 import { Failure } from "../../src/core/failure.ts";
@@ -101,6 +102,15 @@ describe("watches", () => {
     expect(task.lastSeq).toBe(3);
   });
 
+  test("end a held call at its time, though timers wake early", async () => {
+    const early = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(Math.max(1, ms - 3), signal) };
+    const room = waitingRoom(db.store.feed, early, { limit: 1, lookMs: 5_000, draining: draining.signal });
+    const held = watches(room, early, draining.signal).hold(call(), { seconds: 1, look: lookIn(db.store), enough: () => false });
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    await clock.advance(1_000);
+    expect((await held).task.lastSeq).toBe(2);
+  });
+
   test("read one page, and no more before it was taken", async () => {
     await add(998);
     let read = 0;
@@ -184,6 +194,23 @@ describe("watches", () => {
         gone = new AbortController();
       }
       await watch();
+    });
+
+    test("and leave no timer behind", async () => {
+      let asleep = 0;
+      const counting = {
+        ...clock,
+        async sleep(ms: number, signal?: AbortSignal) {
+          asleep += 1;
+          await clock.sleep(ms, signal).finally(() => (asleep -= 1));
+        },
+      };
+      const room = waitingRoom(db.store.feed, counting, { limit: 2, lookMs: 5_000, draining: draining.signal });
+      const visits = [room.enter(call(), id, 1_000), room.enter(call(), id)];
+      expect(asleep).toBe(2);
+      for (const { leave } of visits) leave();
+      for (let turns = 0; turns < 5; turns += 1) await turn();
+      expect(asleep).toBe(0);
     });
 
     test("when the caller is gone already", async () => {

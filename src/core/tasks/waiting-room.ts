@@ -60,6 +60,12 @@ export function waitingRoom(feed: Feed, clock: Clock, { limit, lookMs, draining 
     }
   }
 
+  /** A timer may wake a little early. */
+  async function ringAt(until: number, { ring }: Bell, left: AbortSignal): Promise<void> {
+    while (clock.monotonic() < until) await clock.sleep(until - clock.monotonic(), left);
+    ring();
+  }
+
   function admit(accountId: string): Guests {
     const admitted = { bells: new Set<Bell>(), empty: new AbortController() };
     guests.set(accountId, admitted);
@@ -105,7 +111,7 @@ export function waitingRoom(feed: Feed, clock: Clock, { limit, lookMs, draining 
         leave();
       };
       // Rejected only because it was left.
-      if (until !== undefined) clock.sleep(until - clock.monotonic(), left.signal).then(bell.ring, () => undefined);
+      if (until !== undefined) ringAt(until, bell, left.signal).catch(() => undefined);
       gone.addEventListener("abort", go, { signal: left.signal });
       if (gone.aborted) go();
       return { wake: bell.heard, leave };

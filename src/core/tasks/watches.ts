@@ -65,39 +65,42 @@ export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["dr
     return task;
   }
 
-  /** What the task had when it was found: its status and its events tell of one moment. */
-  function pageOf(tx: Tx, { id, lastSeq }: TaskView, told: number): Promise<readonly TaskEvent[]> {
-    const window = { afterSeq: told, beforeSeq: lastSeq + 1, order: "asc", limit: pageSize, verbose: true } as const;
-    return pages(`${id} ${told} ${lastSeq}`, () => tx.events.list(id, window));
+  /**
+   * What the task had when it was found: its status and its events tell of one moment.
+   * A page lives in here, so that none is kept while there is nothing to tell.
+   */
+  async function* unread(tx: Tx, { id, lastSeq }: TaskView, afterSeq: number): AsyncGenerator<TaskEvent> {
+    for (let after = afterSeq; after < lastSeq; ) {
+      const window = { afterSeq: after, beforeSeq: lastSeq + 1, order: "asc", limit: pageSize, verbose: true } as const;
+      const page = await pages(`${id} ${after} ${lastSeq}`, () => tx.events.list(id, window));
+      // Erased since it was found: the next check says so.
+      if (page.length === 0) return;
+      for (const event of page) yield event;
+      after = page.at(-1)?.seq ?? lastSeq;
+    }
   }
 
   async function* tell(tx: Tx, call: OpenCall, first: TaskView, watch: Watch, visit: Visit): AsyncGenerator<TaskEvent> {
-    let task = first;
     let told = watch.afterSeq;
     let checkedAt = clock.monotonic();
 
-    async function check(): Promise<void> {
+    async function check(): Promise<TaskView> {
       if (draining.aborted) throw stopping();
       if (call.gone.aborted) throw cancelled();
-      task = await find(tx, await call.again(), task.id);
+      const task = await find(tx, await call.again(), first.id);
       checkedAt = clock.monotonic();
+      return task;
     }
 
     try {
-      for (;;) {
-        while (told < task.lastSeq) {
-          const page = await pageOf(tx, task, told);
-          // Erased since: the next check says so.
-          if (page.length === 0) break;
-          for (const event of page) {
-            if (draining.aborted || clock.monotonic() - checkedAt >= recheckMs) await check();
-            yield event;
-            told = event.seq;
-          }
+      for (let task = first; ; task = await check()) {
+        for await (const event of unread(tx, task, told)) {
+          if (draining.aborted || clock.monotonic() - checkedAt >= recheckMs) await check();
+          yield event;
+          told = event.seq;
         }
         if (watch.untilSettled && isTold(task, told)) return;
         await visit.wake();
-        await check();
       }
     } finally {
       visit.leave();

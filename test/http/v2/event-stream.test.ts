@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { Readable } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { TaskEventSchema, TaskEventType } from "../../../src/gen/proto/task/v2/task_event_pb.ts";
+import {
+  ListMessagesResponseSchema,
+  WatchTaskRequestSchema,
+  WatchTaskResponseSchema,
+} from "../../../src/gen/proto/task/v2/task_service_pb.ts";
+import { compileFrameWriter, endFrame, eventStream } from "../../../src/http/v2/event-stream.ts";
+import { framesIn } from "../../support/event-stream.ts";
+import { stillClock } from "../../support/still-clock.ts";
+
+const read = (text: string) => Array.fromAsync(framesIn(Readable.from([Buffer.from(text)])));
+
+describe("a frame", () => {
+  test.each([
+    "{}",
+    "a\nb",
+    "a\r\nb\rc\n",
+    "",
+    "\n",
+    ": no comment",
+    "id: 7",
+    "\u2028x\u0085",
+  ])("of %j is read as what was written", async (data) => {
+    expect(await read(endFrame(data))).toEqual([{ event: "end", data: data.replace(/\r\n|\r/g, "\n"), lastEventId: "" }]);
+  });
+
+  test("names its event by the word that its data has", async () => {
+    const write = compileFrameWriter(WatchTaskResponseSchema);
+    const event = create(TaskEventSchema, { seq: 7, type: TaskEventType.USER_STOP, payload: { case: "userStop", value: {} } });
+    const [frame] = await read(write(create(WatchTaskResponseSchema, { event })));
+    expect(frame).toMatchObject({ event: "user_stop", lastEventId: "7" });
+    expect(JSON.parse(frame && "data" in frame ? frame.data : "")).toMatchObject({ seq: 7, type: "user_stop", user_stop: {} });
+  });
+
+  test.each([WatchTaskRequestSchema, ListMessagesResponseSchema])("cannot be compiled for answers that hold no event", (desc) => {
+    expect(() => compileFrameWriter(desc)).toThrow(`${desc.typeName} holds no event`);
+  });
+});
+
+describe("a body", () => {
+  const silenceMs = 15_000;
+
+  /** Frames that a test hands out one by one. */
+  function handed() {
+    const hand = Promise.withResolvers<string>();
+    async function* frames() {
+      yield "first";
+      yield await hand.promise;
+    }
+    return { frames: frames(), hand: hand.resolve };
+  }
+
+  async function passed(clock: ReturnType<typeof stillClock>, ms: number): Promise<void> {
+    for (let turns = 0; turns < 10; turns += 1) await turn();
+    await clock.advance(ms);
+    for (let turns = 0; turns < 10; turns += 1) await turn();
+  }
+
+  test("is not filled with comments for a reader who is behind", async () => {
+    const clock = stillClock();
+    const { frames, hand } = handed();
+    const body = eventStream(frames, clock);
+    expect(body.read()).toBe(null);
+    await passed(clock, 10 * silenceMs);
+    hand("last");
+    expect(await Array.fromAsync<string>(body)).toEqual([":\n\n", "first", "last"]);
+  });
+
+  test("has none after its end, though nobody has read that yet", async () => {
+    const clock = stillClock();
+    const { frames, hand } = handed();
+    const body = eventStream(frames, clock);
+    const errors: unknown[] = [];
+    body.on("error", (error) => errors.push(error));
+    body.on("data", () => undefined);
+    await passed(clock, 0);
+    hand("last");
+    await passed(clock, 0);
+    body.pause();
+    await passed(clock, 2 * silenceMs);
+    expect(errors).toEqual([]);
+  });
+
+  test("that is given up before it began leaves no timer", async () => {
+    let asleep = 0;
+    const clock = stillClock();
+    const sleep = async (ms: number, signal?: AbortSignal) => {
+      asleep += 1;
+      await clock.sleep(ms, signal).finally(() => {
+        asleep -= 1;
+      });
+    };
+    const body = eventStream(handed().frames, { ...clock, sleep });
+    expect(asleep).toBe(1);
+    body.destroy();
+    await once(body, "close");
+    await passed(clock, 0);
+    expect(asleep).toBe(0);
+  });
+});
