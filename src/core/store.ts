@@ -33,12 +33,17 @@ export interface Tx {
   afterCommit(work: () => Promise<void> | void): void;
 }
 
-/** Told after the commit, never before: the store stays the truth. */
+/**
+ * Told after the commit, never before, of changes of this process and, as far as it
+ * hears of them, of all others: the store stays the truth.
+ */
 export interface Feed {
   /** A task got events, another status or another fence. */
   onTask(listener: (news: TaskNews) => void): () => void;
   /** A job of this kind may be due. */
   onJob(listener: (kind: string) => void): () => void;
+  /** News of other processes may have been missed, of whatever: the store has them. */
+  onLost(listener: () => void): () => void;
 }
 
 /** What a watcher or a runner needs to know without a query. */

@@ -6,11 +6,11 @@ import type { Queue } from "./queue.ts";
 
 /** A job whose process died is due again after this. */
 const leaseMs = 30_000;
-/** What another process has put is found within this. */
+/** What nobody has told of is found within this. */
 const pollMs = 1_000;
 const batchMax = 100;
 
-/** Jobs in the store's own table: woken at once by changes of this process, else within a second. */
+/** Jobs in the store's own table: woken at once by changes of whatever process, and by news that are lost within a second. */
 export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
   const stopping = new AbortController();
   const loops: Promise<void>[] = [];
@@ -30,9 +30,12 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
 
   async function serve(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>): Promise<void> {
     let wake = Promise.withResolvers<void>();
-    const forget = store.feed.onJob((put) => {
-      if (put === kind) wake.resolve();
-    });
+    const forgets = [
+      store.feed.onJob((put) => {
+        if (put === kind) wake.resolve();
+      }),
+      store.feed.onLost(() => wake.resolve()),
+    ];
     stopping.signal.addEventListener("abort", () => wake.resolve());
     while (!stopping.signal.aborted) {
       wake = Promise.withResolvers<void>();
@@ -42,7 +45,7 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
       await Promise.race([wake.promise, clock.sleep(pollMs, waited.signal).catch(() => undefined)]);
       waited.abort();
     }
-    forget();
+    for (const forget of forgets) forget();
   }
 
   return {

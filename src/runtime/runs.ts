@@ -34,8 +34,9 @@ export function startRuns(parts: RunParts & { readonly lease: Lease; readonly co
   const exclusive = inTurn();
   /** Something may wait for the end of a run: for its room, or for another run of the same task. */
   let waiting = false;
+  const failed = (text: string) => (cause: unknown) => log("error", text, { cause });
   const roster = openRoster(parts, () => {
-    if (waiting) void wake().catch((cause: unknown) => log("error", "claiming failed", { cause }));
+    if (waiting) void wake().catch(failed("claiming failed"));
   });
   const room = (): number => Math.max(0, Math.min(batchMax, concurrency - roster.size()));
 
@@ -97,14 +98,19 @@ export function startRuns(parts: RunParts & { readonly lease: Lease; readonly co
     }
   }
 
-  let woken: Promise<void> | undefined;
-  function wake(): Promise<void> {
-    // A look that has not begun yet will see what this one would.
-    woken ??= exclusive(() => {
-      woken = undefined;
-      return fill();
-    });
-    return woken;
+  const wake = once(fill);
+  const look = once(sweep);
+
+  /** In its turn; one that has not begun yet will see what another would. */
+  function once(work: () => Promise<void>): () => Promise<void> {
+    let coming: Promise<void> | undefined;
+    return () => {
+      coming ??= exclusive(() => {
+        coming = undefined;
+        return work();
+      });
+      return coming;
+    };
   }
 
   const forgetNews = store.feed.onTask(({ taskId, fence, status }) => {
@@ -112,11 +118,12 @@ export function startRuns(parts: RunParts & { readonly lease: Lease; readonly co
     // Fences only grow: what comes late and is older says nothing of this run.
     if (ours !== undefined && (fence > ours || (fence === ours && status !== "running"))) roster.abort(taskId);
   });
+  const forgetLosses = store.feed.onLost(() => void look().catch(failed("looking again failed")));
 
   const every = (ms: number, work: () => Promise<void>) => repeat(clock, ms, stopping.signal, log, work);
   const loops = [
     every(sweepMs, async function sweepTasks() {
-      await exclusive(sweep);
+      await look();
     }),
     every(beatMs, async function beat() {
       await alive(async () => true);
@@ -130,9 +137,9 @@ export function startRuns(parts: RunParts & { readonly lease: Lease; readonly co
     wake,
     size: roster.size,
     async drain() {
-      const failed = (text: string) => (cause: unknown) => log("error", text, { cause });
       stopping.abort();
       forgetNews();
+      forgetLosses();
       roster.abortAll("this process stops");
       // Before the agents have cleaned up: the fence is raised, and another process need not wait for that.
       await exclusive(giveAllBack).catch(failed("giving runs back failed"));

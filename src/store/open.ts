@@ -7,6 +7,8 @@ import type { Backend, BackendOptions } from "./backend.ts";
 import { changer } from "./change.ts";
 import { driverFailure } from "./driver-failure.ts";
 import { createFeed } from "./feed.ts";
+import type { News } from "./news.ts";
+import type { Relay, RelayParts } from "./relay.ts";
 import type { OnStatement } from "./round-trips.ts";
 import { rowsOf } from "./rows.ts";
 import type { Client } from "./session.ts";
@@ -39,7 +41,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const backend = await openBackend({ databaseUrl, clock, onStatement, failed }).catch((thrown: unknown) => {
     throw driverFailure(thrown);
   });
-  const store = storeOn(backend, options, failed);
+  const store = await storeOn(backend, options, failed);
   try {
     await options.prepare?.(store);
   } catch (thrown) {
@@ -60,19 +62,31 @@ async function openBackend(options: BackendOptions): Promise<Backend<Client>> {
   return backend as unknown as Backend<Client>;
 }
 
-function storeOn(backend: Backend<Client>, { clock, random, changeMs = 15_000 }: StoreOptions, failed: BackendOptions["failed"]): Store {
+/** Other processes, if there can be any, hear of changes and are heard. */
+async function relayOf({ dialect }: Backend<Client>, parts: RelayParts): Promise<Relay | null> {
+  return dialect === "sqlite" ? null : (await import("./relay.ts")).openRelay(parts);
+}
+
+async function storeOn(backend: Backend<Client>, options: StoreOptions, failed: BackendOptions["failed"]): Promise<Store> {
+  const { databaseUrl, clock, random, changeMs = 15_000 } = options;
   const { dialect, writer, reader, reads, transact, counters } = backend;
-  const feed = createFeed((thrown) => failed("a listener of the feed failed", thrown));
+  const told = createFeed((thrown) => failed("a listener of the feed failed", thrown));
+  const unheard = (thrown: unknown) => failed("the connection for news is gone", thrown);
+  const relay = await relayOf(backend, { databaseUrl, clock, told, failed: unheard });
+  const tell = (news: News) => {
+    told.tell(news);
+    relay?.send(news);
+  };
   const afterwards = (thrown: unknown) => failed("what was to follow a commit failed", thrown);
   let closed: Promise<void> | undefined;
   const rows: Tx = translated(rowsOf({ ...reads, db: reader, dialect, change: null }));
   return {
     ...rows,
     afterCommit: (work) => void Promise.try(work).catch(afterwards),
-    change: changer({ client: writer, dialect, transact }, { clock, random, feed, afterwards, changeMs }),
-    feed: feed.feed,
+    change: changer({ client: writer, dialect, transact }, { clock, random, feed: { ...told, tell }, afterwards, changeMs }),
+    feed: told.feed,
     counters: translated({ counters }).counters,
     ping: () => translated({ reads: { ping: async () => void (await reads.query(sql`SELECT 1`)) } }).reads.ping(),
-    close: () => (closed ??= backend.close()),
+    close: () => (closed ??= backend.close().then(() => relay?.close())),
   };
 }

@@ -72,6 +72,17 @@ describeOnEach("the queue", (kind) => {
   }
 
   describe("hands out a job", () => {
+    test("that nobody told of at once when news may have been missed", async () => {
+      const { keys, watched } = taking();
+      await pass(300);
+      await directly(db, `INSERT INTO job (kind, key, run_at) VALUES ('run', 'a', ${clock.now()})`);
+      await watched.quiet();
+      expect(keys).toEqual([]);
+      watched.lose();
+      await watched.quiet();
+      expect(keys).toEqual(["a"]);
+    });
+
     test("of this process at once", async () => {
       const { keys, watched } = taking();
       await pass(300);

@@ -156,6 +156,25 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
     ).toBeLessThanOrEqual(1_000);
   });
 
+  test("looks at once when news may have been missed: for what was put, and for what was stopped", async () => {
+    const running = await put("[[forever]]");
+    const process = await openProcess();
+    await passUntilHere(() => process.runs.size() === 1);
+    await pass(100);
+    // By another process, of which this one hears nothing.
+    await directly(db, `UPDATE task SET fence = fence + 1, node_id = NULL, status = 'stopped' WHERE id = '${running.id}'`);
+    await process.watched.quiet();
+    expect(process.runs.size()).toBe(1);
+    process.watched.lose();
+    await process.watched.quiet();
+    expect(process.runs.size()).toBe(0);
+    const { id } = await put("[[forever]]", { status: "stopped" });
+    await directly(db, `UPDATE task SET status = 'running' WHERE id = '${id}'`);
+    process.watched.lose();
+    await process.watched.quiet();
+    expect(process.runs.size()).toBe(1);
+  });
+
   test("looks once for many wake-ups at once", async () => {
     const process = await openProcess();
     await pass(100);

@@ -11,6 +11,8 @@ export interface WatchedStore {
   before(method: string, hook: () => Promise<void> | void): void;
   /** Tells the listeners news of the test's own. */
   tell(news: TaskNews): void;
+  /** Tells the listeners that news may have been missed. */
+  lose(): void;
   /** Resolves when nothing has been under way for a while. */
   quiet(): Promise<void>;
 }
@@ -45,12 +47,18 @@ export function watchedStore(real: Store): WatchedStore {
     ["tasks", "events", "nodes", "projects"].map((room) => [room, aggregate(room, real[room as keyof Store])]),
   );
   const listeners = new Set<(news: TaskNews) => void>();
+  const losers = new Set<() => void>();
   const feed: Store["feed"] = {
     ...real.feed,
     onTask(listener) {
       listeners.add(listener);
       const forget = real.feed.onTask(listener);
       return () => void (listeners.delete(listener) && forget());
+    },
+    onLost(listener) {
+      losers.add(listener);
+      const forget = real.feed.onLost(listener);
+      return () => void (losers.delete(listener) && forget());
     },
   };
   // The members are the store's own, each within a count.
@@ -59,6 +67,9 @@ export function watchedStore(real: Store): WatchedStore {
     store,
     tell(news) {
       for (const listener of listeners) listener(news);
+    },
+    lose() {
+      for (const listener of losers) listener();
     },
     calls: (method) => counts.get(method) ?? 0,
     before: (method, hook) => void hooks.set(method, hook),

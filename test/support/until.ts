@@ -12,16 +12,19 @@ export async function until(store: Store, taskId: string, wanted: (task: Task) =
     seen = await store.tasks.byId(taskId);
     if (seen && wanted(seen)) found.resolve(seen);
   }
-  const forget = store.feed.onTask((news) => {
-    if (news.taskId === taskId) look().catch(found.reject);
-  });
+  const forgets = [
+    store.feed.onTask((news) => {
+      if (news.taskId === taskId) look().catch(found.reject);
+    }),
+    store.feed.onLost(() => void look().catch(found.reject)),
+  ];
   const tooLate = setTimeout(() => found.reject(new Error(`task ${taskId} after ${ms} ms: ${JSON.stringify(seen)}`)), ms);
   look().catch(found.reject);
   try {
     return await found.promise;
   } finally {
     clearTimeout(tooLate);
-    forget();
+    for (const forget of forgets) forget();
   }
 }
 
