@@ -11,7 +11,7 @@ import { type CreateProjectResponse, ProjectService } from "../../src/gen/proto/
 import { CreateTaskRequestSchema, CreateTaskResponseSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { CreateWebhookRequestSchema, CreateWebhookResponseSchema } from "../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
 import { operationTable } from "../../src/operations.ts";
-import { describeOnEach, openTestStore } from "../support/database.ts";
+import { describeOnEach, nodesOf, openTestStore } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { type RpcWire, rpcWires, type V2Reply } from "../support/wires.ts";
@@ -55,7 +55,7 @@ async function createOver(wire: RpcWire, person: Person, key: string, name: stri
 describeOnEach("a change with an Idempotency-Key", (database) => {
   let service: Service;
   beforeAll(async () => {
-    service = await openService({ database, idle: true });
+    service = await openService({ database, nodes: nodesOf(database), idle: true });
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
@@ -190,7 +190,7 @@ describeOnEach("a change with an Idempotency-Key", (database) => {
 
   test("is new again once a day has passed and the records were purged", async () => {
     const clock = stillClock();
-    await using slow = await openService({ database, idle: true, clock });
+    await using slow = await openService({ database, nodes: nodesOf(database), idle: true, clock });
     const ann = await slow.person();
     await keyed(ann, "k1", "project.create", { name: "Garden" });
     clock.step(23 * 3_600_000);
@@ -203,7 +203,13 @@ describeOnEach("a change with an Idempotency-Key", (database) => {
   });
 
   test("counts against the limit when it is repeated", async () => {
-    await using limited = await openService({ database, idle: true, clock: stillClock(), env: { RATE_LIMITS: "0.1" } });
+    await using limited = await openService({
+      database,
+      nodes: nodesOf(database),
+      idle: true,
+      clock: stillClock(),
+      env: { RATE_LIMITS: "0.1" },
+    });
     const ann = await limited.person();
     const answers: string[] = [];
     for (let n = 0; n < 5; n++) answers.push(told(await keyed(ann, "k1", "project.create", { name: "Garden" })));

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { projectsMax } from "../../src/core/projects/project.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnEach, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
 import { faulty } from "../support/faults.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
@@ -29,7 +29,7 @@ describeOnEach("project.create", (database) => {
   beforeAll(async () => {
     opened = await openTestStore(database, { clock });
     const store = faulty(opened.store, "projects", (rows) => ({ count: (spaceId) => dawdling(rows.count(spaceId)) }));
-    service = await openService({ idle: true, clock, over: { store, url: opened.url } });
+    service = await openService({ nodes: nodesOf(database), idle: true, clock, over: { store, url: opened.url } });
     ann = await service.person();
   });
   afterAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnEach, nodesOf } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { rpcWires } from "../support/wires.ts";
@@ -10,7 +10,7 @@ describeOnEach("project.list", (database) => {
   let service: Service;
 
   beforeAll(async () => {
-    service = await openService({ database, idle: true, clock });
+    service = await openService({ database, nodes: nodesOf(database), idle: true, clock });
   });
   afterAll(() => service[Symbol.asyncDispose]());
 

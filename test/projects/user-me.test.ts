@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { roles } from "../../src/core/accounts/account.ts";
 import { UserService } from "../../src/gen/proto/user/v2/user_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnEach, nodesOf } from "../support/database.ts";
 import { openService, type Service } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
 
@@ -10,7 +10,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 describeOnEach("user.me", (database) => {
   let service: Service;
   beforeAll(async () => {
-    service = await openService({ database, idle: true });
+    service = await openService({ database, nodes: nodesOf(database), idle: true });
   });
   afterAll(() => service[Symbol.asyncDispose]());
 

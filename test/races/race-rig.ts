@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import type { Store } from "../../src/core/store.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
-import { type DatabaseKind, openTestStore, type TestStore } from "../support/database.ts";
+import { type DatabaseKind, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import type { V2Reply } from "../support/wires.ts";
@@ -23,12 +23,12 @@ export interface RaceRig {
   atRest(id: string): Promise<Task>;
 }
 
-/** @returns the rig of a suite, open from its first test on. */
+/** @returns the rig of a suite, open from its first test on; on PostgreSQL three nodes take calls in turn. */
 export function raceRig(kind: DatabaseKind): RaceRig {
   let open: { db: TestStore; service: Service; ann: Person } | undefined;
   beforeAll(async () => {
     const db = await openTestStore(kind);
-    const service = await openService({ over: db });
+    const service = await openService({ over: db, nodes: nodesOf(kind) });
     open = { db, service, ann: await service.person() };
   });
   afterAll(async () => {

@@ -14,6 +14,9 @@ import { openStore, type StoreOptions } from "../../src/store/open.ts";
 export const databaseKinds = ["sqlite", "postgresql"] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
 
+/** The set-ups of a suite that `describeOnEach` runs: one process on SQLite, three on PostgreSQL. */
+export const nodesOf = (kind: DatabaseKind): number => (kind === "sqlite" ? 1 : 3);
+
 /** The database that others are copied from; undefined where PostgreSQL is not installed. */
 export const postgresTemplate: string | undefined = inject("postgresTemplate") ?? undefined;
 

@@ -1,6 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
-import { loadConfig } from "../../src/config.ts";
+import { type Config, loadConfig } from "../../src/config.ts";
 import type { Role } from "../../src/core/accounts/account.ts";
 import { ensureDefaultAgents } from "../../src/core/agents/default-agent.ts";
 import type { KeyKind } from "../../src/core/caller.ts";
@@ -10,7 +10,9 @@ import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { Store, Tx } from "../../src/core/store.ts";
+import type { Surroundings } from "../../src/installation.ts";
 import { startPlatform } from "../../src/platform.ts";
+import { openStore } from "../../src/store/open.ts";
 import { cipher } from "./cipher.ts";
 import { type DatabaseKind, openTestStore, type TestStore } from "./database.ts";
 import { callV2, clientOf, type RpcWire, type V2Call, type V2Reply } from "./wires.ts";
@@ -21,9 +23,9 @@ export interface Person {
   readonly keyId: string;
   readonly accountId: string;
   readonly spaceId: string;
-  /** A v2 call with this person's key. */
+  /** A v2 call with this person's key, to the next node. */
   v2(name: string, body?: unknown, call?: V2Call): Promise<V2Reply>;
-  /** A client with this person's key. */
+  /** A client of the next node with this person's key. */
   client<S extends DescService>(service: S, wire?: RpcWire): Client<S>;
 }
 
@@ -47,9 +49,12 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** A whole platform in this process: only the clock and the database are the test's. */
+/** A whole platform in this process, of one node or several: only the clock and the database are the test's. */
 export interface Service extends AsyncDisposable {
+  /** The address of a node, and each time that of the next one. */
   readonly url: string;
+  readonly nodes: readonly ServiceNode[];
+  /** The first node's. */
   readonly store: Store;
   /** The statements that went to the database so far; to be counted. */
   readonly statements: string[];
@@ -59,8 +64,17 @@ export interface Service extends AsyncDisposable {
   drain(): Promise<void>;
 }
 
+/** One process of a platform, with a store of its own. */
+export interface ServiceNode {
+  readonly url: string;
+  readonly store: Store;
+  drain(): Promise<void>;
+}
+
 export interface ServiceOptions {
   readonly database?: DatabaseKind;
+  /** So many processes on the one database, which has to be PostgreSQL for more than one. */
+  readonly nodes?: number;
   /** Environment variables, as an operator would set them. */
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
@@ -72,6 +86,7 @@ export interface ServiceOptions {
 
 export async function openService({
   database = "sqlite",
+  nodes: count = 1,
   env = {},
   clock = systemClock,
   over,
@@ -80,8 +95,34 @@ export async function openService({
   const statements: string[] = [];
   const logged: LogLine[] = [];
   const log: Log = (level, text, fields = {}) => void logged.push({ level, text, fields });
-  const own = over ? undefined : await openTestStore(database, { clock, onStatement: (sql) => void statements.push(sql) });
+  const storeOptions = { clock, log, onStatement: (sql: string) => void statements.push(sql) };
+  const own = over ? undefined : await openTestStore(database, storeOptions);
   const { store, url: databaseUrl } = over ?? (own as TestStore);
+  const config = configOf(databaseUrl, env, idle);
+  const stores = [store];
+  while (stores.length < count) stores.push(await openStore({ ...storeOptions, databaseUrl, random: systemRandom }));
+  const nodes = await Promise.all(stores.map((of) => openNode(config, of, { clock, ids: systemIds, random: systemRandom, log })));
+  const next = inTurn(nodes);
+  const drain = async () => void (await Promise.all(nodes.map((node) => node.drain())));
+  return {
+    get url() {
+      return next().url;
+    },
+    nodes,
+    store,
+    statements,
+    logged,
+    person: (options) => newPerson(store, () => next().url, clock, options),
+    drain,
+    async [Symbol.asyncDispose]() {
+      await drain();
+      for (const other of stores.slice(1)) await other.close();
+      await own?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function configOf(databaseUrl: string, env: Readonly<Record<string, string>>, idle: boolean): Config {
   const config = loadConfig({
     PORT: "0",
     BASE_URL: "http://platform.test",
@@ -92,28 +133,33 @@ export async function openService({
     ...env,
   });
   // SQLite's configuration knows no such role: there is one process, which does all.
-  const role = idle ? "api" : config.role;
-  const platform = await startPlatform({ ...config, role }, store, cipher, { clock, ids: systemIds, random: systemRandom, log });
-  const url = `http://127.0.0.1:${platform.port}`;
+  return idle ? { ...config, role: "api" } : config;
+}
+
+async function openNode(config: Config, store: Store, outside: Surroundings): Promise<ServiceNode> {
+  const platform = await startPlatform(config, store, cipher, outside);
   let drained: Promise<void> | undefined;
-  const drain = () => (drained ??= platform.drain());
   return {
-    url,
+    url: `http://127.0.0.1:${platform.port}`,
     store,
-    statements,
-    logged,
-    person: (options) => newPerson(store, url, clock, options),
-    drain,
-    async [Symbol.asyncDispose]() {
-      await drain();
-      await own?.[Symbol.asyncDispose]();
-    },
+    drain: () => (drained ??= platform.drain()),
+  };
+}
+
+/** Gives one after the other, and begins anew. */
+function inTurn<T>(all: readonly T[]): () => T {
+  let turn = 0;
+  return () => {
+    const next = all[turn % all.length];
+    if (next === undefined) throw new Error("there is none");
+    turn += 1;
+    return next;
   };
 }
 
 let people = 0;
 
-async function newPerson(store: Store, url: string, clock: Clock, options: PersonOptions = {}): Promise<Person> {
+async function newPerson(store: Store, next: () => string, clock: Clock, options: PersonOptions = {}): Promise<Person> {
   const { with: colleague, as: self, kind = "general", expiresAt = null } = options;
   const accountId = self?.accountId ?? systemIds.uuid();
   const spaceId = colleague?.spaceId ?? systemIds.short();
@@ -141,8 +187,8 @@ async function newPerson(store: Store, url: string, clock: Clock, options: Perso
     keyId,
     accountId,
     spaceId,
-    v2: (name, body = {}, call = {}) => callV2(url, name, body, { ...call, headers: { ...headers, ...call.headers } }),
-    client: (service, wire = "connect-json") => clientOf(service, wire, url, headers),
+    v2: (name, body = {}, call = {}) => callV2(next(), name, body, { ...call, headers: { ...headers, ...call.headers } }),
+    client: (service, wire = "connect-json") => clientOf(service, wire, next(), headers),
   };
 }
 

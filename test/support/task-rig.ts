@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import type { Task, TaskStatus } from "../../src/core/tasks/task.ts";
+import { nodesOf } from "./database.ts";
 import { openService, type Person, type Service, type ServiceOptions } from "./service.ts";
 import { until, untilStatus } from "./until.ts";
 import type { V2Body } from "./wires.ts";
@@ -23,11 +24,11 @@ export interface TaskRig {
   force(id: string, status: TaskStatus): Promise<void>;
 }
 
-/** Opens a platform before the tests of a suite, and closes it after them. */
+/** Opens a platform before the tests of a suite, and closes it after them; on PostgreSQL it has three nodes, which take calls in turn. */
 export function taskRig(options: ServiceOptions = {}): TaskRig {
   let open: { service: Service; ann: Person } | undefined;
   beforeAll(async () => {
-    const service = await openService(options);
+    const service = await openService({ nodes: nodesOf(options.database ?? "sqlite"), ...options });
     open = { service, ann: await service.person() };
   });
   afterAll(async () => open?.service[Symbol.asyncDispose]());

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeOnEach, openTestStore } from "../support/database.ts";
+import { describeOnEach, nodesOf, openTestStore } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
 import { openService } from "../support/service.ts";
 import { untilStatus } from "../support/until.ts";
@@ -9,7 +9,7 @@ const textOf = (value: unknown): string => (value instanceof Uint8Array ? Buffer
 describeOnEach("secrets that a task asks for (v2.md 9.3, webdevRequestSecrets)", (database) => {
   test("reach no list, no log and no readable row; their names are shown", async () => {
     await using db = await openTestStore(database);
-    await using service = await openService({ over: db });
+    await using service = await openService({ over: db, nodes: nodesOf(database) });
     const ann = await service.person();
     const created = await ann.v2("task.create", { message: { content: "[[confirm webdevRequestSecrets]]" } });
     const task_id = String(created.body["task_id"]);

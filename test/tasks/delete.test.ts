@@ -2,7 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnEach, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
 import { type DirectRow, directly } from "../support/direct.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
@@ -95,7 +95,7 @@ describeOnEach("what is left of a deleted task", (database) => {
   let service: Service;
   beforeAll(async () => {
     opened = await openTestStore(database);
-    service = await openService({ over: opened });
+    service = await openService({ over: opened, nodes: nodesOf(database) });
   });
   afterAll(async () => {
     await service[Symbol.asyncDispose]();

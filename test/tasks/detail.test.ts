@@ -3,7 +3,7 @@ import { systemIds } from "../../src/core/ids.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import { ShareVisibility, TaskStatus, TaskType } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnEach, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
@@ -122,7 +122,7 @@ describeOnEach("created_by_api_key", (database) => {
   let ann: Person;
   beforeAll(async () => {
     kept = await openTestStore(database);
-    service = await openService({ over: kept });
+    service = await openService({ over: kept, nodes: nodesOf(database) });
     ann = await service.person();
   });
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startChores } from "../../src/chores.ts";
 import { backlog } from "../../src/core/tasks/backlog.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnEach, nodesOf } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { untilStatus } from "../support/until.ts";
@@ -26,7 +26,7 @@ async function choresAt({ store }: Service, ms: number): Promise<void> {
 
 describeOnEach("DELETED_TASK_DAYS", (database) => {
   test("keeps a team's events for so long, unseen by callers, and a personal space's not at all (decisions.md 14)", async () => {
-    await using service = await openService({ database, env: { DELETED_TASK_DAYS: "2" } });
+    await using service = await openService({ database, nodes: nodesOf(database), env: { DELETED_TASK_DAYS: "2" } });
     const [ann, solo] = [await service.person(), await service.person({ personal: true })];
     const [team, personal] = [await deleted(service, ann), await deleted(service, solo)];
     expect([await kept(service, team), await kept(service, personal)]).toEqual([4, 0]);
@@ -38,7 +38,7 @@ describeOnEach("DELETED_TASK_DAYS", (database) => {
   });
 
   test("by default nothing stays", async () => {
-    await using service = await openService({ database });
+    await using service = await openService({ database, nodes: nodesOf(database) });
     expect(await kept(service, await deleted(service, await service.person()))).toBe(0);
   });
 });
