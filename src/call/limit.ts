@@ -47,7 +47,7 @@ export interface Limits {
  */
 export function limits(counters: RateCounters, clock: Clock, factor: number | null): Limits {
   /** What this node has in hand, by key: taken from the shared counter, not yet used. */
-  let hand = new Map<string, { have: number; left: number }>();
+  let hand = new Map<string, Hand>();
   let handMinute = 0;
 
   async function count(key: string, limit: number): Promise<RateState> {
@@ -55,16 +55,26 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
     const minute = Math.floor(now / 60_000);
     const reset = Math.ceil(((minute + 1) * 60_000 - now) / 1000);
     if (minute !== handMinute) [hand, handMinute] = [new Map(), minute];
-    const held = hand.get(key) ?? { have: 0, left: limit };
+    const held = hand.get(key) ?? { have: 0, left: limit, taking: undefined };
     hand.set(key, held);
-    if (held.have === 0 && held.left > 0) {
-      const { granted, left } = await counters.take(key, minute, blockOf(limit), limit);
-      held.have += granted;
-      held.left = left;
-    }
+    while (held.have === 0 && held.left > 0) await taken(held, key, minute, limit);
     if (held.have === 0) throw new OverLimit({ limit, remaining: 0, reset });
     held.have -= 1;
     return { limit, remaining: held.have + held.left, reset };
+  }
+
+  /** Calls that come at once share a block: if each took its own, other nodes would run out of what nobody uses here. */
+  function taken(held: Hand, key: string, minute: number, limit: number): Promise<void> {
+    held.taking ??= take(held, key, minute, limit).finally(() => {
+      held.taking = undefined;
+    });
+    return held.taking;
+  }
+
+  async function take(held: Hand, key: string, minute: number, limit: number): Promise<void> {
+    const { granted, left } = await counters.take(key, minute, blockOf(limit), limit);
+    held.have += granted;
+    held.left = left;
   }
 
   const counted = async (key: string, most: number): Promise<RateState | null> =>
@@ -79,6 +89,13 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
       await counted(`anonymous ${network(address)}`, perMinuteAndAddress);
     },
   };
+}
+
+/** What a node has taken of a limit and not yet used, and what was left to take then. */
+interface Hand {
+  have: number;
+  left: number;
+  taking: Promise<void> | undefined;
 }
 
 const blockOf = (limit: number): number => (limit >= blockFrom ? Math.floor(limit / 10) : 1);
