@@ -41,6 +41,7 @@ export interface Config {
   readonly webhookAllow: readonly AllowedAddresses[];
   readonly fetchAllow: readonly AllowedAddresses[];
   readonly role: "api" | "worker" | "all";
+  readonly noticeSeconds: number;
   readonly drainSeconds: number;
   readonly logLevel: string;
 }
@@ -100,6 +101,7 @@ function work({ read, readOr }: Reader) {
     runConcurrency: readOr("RUN_CONCURRENCY", agents.RUN_CONCURRENCY, 0),
     queueDepth: readOr("QUEUE_DEPTH", agents.QUEUE_DEPTH, 0),
     role: readOr("ROLE", processing.ROLE, "all"),
+    noticeSeconds: readOr("NOTICE_SECONDS", processing.NOTICE_SECONDS, 0),
     drainSeconds: readOr("DRAIN_SECONDS", processing.DRAIN_SECONDS, 0),
     logLevel: readOr("LOG_LEVEL", processing.LOG_LEVEL, "info"),
   };

@@ -46,7 +46,7 @@ import { startRuns } from "./runtime/runs.ts";
 export interface Platform {
   /** The port that calls come in on. */
   readonly port: number;
-  /** Takes no new calls, finishes those that run, gives runs back; resolves when all is closed. */
+  /** Gives notice, takes no new calls, finishes those that run, gives runs back; resolves when all is closed. */
   drain(): Promise<void>;
 }
 
@@ -78,7 +78,8 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     implement(BrowserService, browserHandlers),
   ]);
   const callLimits = limits(store.counters, clock, config.rateFactor);
-  const ready = readiness(store.ping, clock, front.draining);
+  const notice = new AbortController();
+  const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({
     front,
     operations,
@@ -100,6 +101,9 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
   return {
     port: portOf(app),
     async drain() {
+      notice.abort();
+      // A load balancer asks every so often, and sends calls until then; a worker gets none.
+      if (config.role !== "worker" && config.noticeSeconds > 0) await clock.sleep(config.noticeSeconds * 1000);
       await drain(app, front, config.drainSeconds, [stopChores, stopWork]);
       await admin?.close();
     },

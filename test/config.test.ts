@@ -46,6 +46,7 @@ describe("an empty environment", () => {
       watchLimit: 100,
       bodyLimit: 33_554_432,
       runConcurrency: 1000,
+      noticeSeconds: 0,
       drainSeconds: 25,
       deletedTaskDays: 0,
     });
@@ -157,6 +158,7 @@ const bad: Record<string, readonly string[]> = {
   WEBHOOK_ALLOW: range,
   FETCH_ALLOW: range,
   ROLE: ["both", "API", "api", "worker"],
+  NOTICE_SECONDS: ["-1", "3601", "10s"],
   DRAIN_SECONDS: ["-1", "3601", "25s"],
   LOG_LEVEL: ["verbose", "INFO"],
 };

@@ -241,6 +241,15 @@ export const processing = {
     description: "What this process does: answer calls, run tasks, or both.",
     schema: z.enum(["api", "worker", "all"]),
   }),
+  NOTICE_SECONDS: variable({
+    type: "seconds",
+    fallback: "0",
+    rule: "a whole number from 0 to 3600",
+    example: "10",
+    description:
+      "How long after SIGTERM calls are still taken while `/readyz` says no already: as long as a load balancer needs to notice. DRAIN_SECONDS come after it.",
+    schema: wholeNumber(0, 3600),
+  }),
   DRAIN_SECONDS: variable({
     type: "seconds",
     fallback: "25",

@@ -4,17 +4,17 @@ import { type Health, HealthCheckResponse_ServingStatus as Status } from "../gen
 
 /** What tells whether this process should get calls. */
 export interface Readiness {
-  /** False while draining, or when the store does not answer in time. */
+  /** False once the process leaves, or when the store does not answer in time. */
   ready(): Promise<boolean>;
-  /** Aborted when the process begins to drain. */
-  readonly draining: AbortSignal;
+  /** Aborted when the process says that it should get no more calls: with the drain, or before it. */
+  readonly leaving: AbortSignal;
 }
 
 /** A store that is silent for so long does not answer. */
 const patienceMs = 2000;
 
 /** @param ping resolves when the store answers. */
-export function readiness(ping: () => Promise<void>, clock: Clock, draining: AbortSignal): Readiness {
+export function readiness(ping: () => Promise<void>, clock: Clock, leaving: AbortSignal): Readiness {
   async function answers(): Promise<boolean> {
     const enough = new AbortController();
     const silent = clock.sleep(patienceMs, enough.signal).then(() => false);
@@ -27,11 +27,11 @@ export function readiness(ping: () => Promise<void>, clock: Clock, draining: Abo
       silent.catch(() => undefined);
     }
   }
-  return { ready: async () => !draining.aborted && (await answers()), draining };
+  return { ready: async () => !leaving.aborted && (await answers()), leaving };
 }
 
 /** `grpc.health.v1.Health` for these services; the empty name is the server as a whole. */
-export function healthService({ ready, draining }: Readiness, services: readonly string[]): ServiceImpl<typeof Health> {
+export function healthService({ ready, leaving }: Readiness, services: readonly string[]): ServiceImpl<typeof Health> {
   const known = new Set(["", ...services]);
   const present = async () => ((await ready()) ? Status.SERVING : Status.NOT_SERVING);
   return {
@@ -45,8 +45,8 @@ export function healthService({ ready, draining }: Readiness, services: readonly
     },
     async *watch({ service }, { signal }) {
       yield { status: known.has(service) ? await present() : Status.SERVICE_UNKNOWN };
-      await aborted(AbortSignal.any([signal, draining]));
-      if (draining.aborted && known.has(service)) yield { status: Status.NOT_SERVING };
+      await aborted(AbortSignal.any([signal, leaving]));
+      if (leaving.aborted && known.has(service)) yield { status: Status.NOT_SERVING };
     },
   };
 }

@@ -77,7 +77,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
 
 /** Connect, gRPC and gRPC-Web: the operations, health, and reflection of both. */
 function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlugin>[1] {
-  const { readiness, bodyLimit, probesOnly } = parts;
+  const { front, readiness, bodyLimit, probesOnly } = parts;
   const connect = connectRoutes(parts);
   const served = probesOnly ? [] : services;
   const names = served.map(({ typeName }) => typeName);
@@ -86,7 +86,7 @@ function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlu
     contextValues: connect.contextValues,
     readMaxBytes: bodyLimit,
     jsonOptions,
-    shutdownSignal: readiness.draining,
+    shutdownSignal: front.draining,
     routes(router) {
       router.service(Health, healthService(readiness, names));
       if (probesOnly) return;
