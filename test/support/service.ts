@@ -51,7 +51,7 @@ export interface LogLine {
 
 /** A whole platform in this process, of one node or several: only the clock and the database are the test's. */
 export interface Service extends AsyncDisposable {
-  /** The address of a node, and each time that of the next one. */
+  /** The address of a node that takes calls, and each time that of the next one. */
   readonly url: string;
   readonly nodes: readonly ServiceNode[];
   /** The first node's. */
@@ -75,6 +75,8 @@ export interface ServiceOptions {
   readonly database?: DatabaseKind;
   /** So many processes on the one database, which has to be PostgreSQL for more than one. */
   readonly nodes?: number;
+  /** What each of them does, instead of their number. */
+  readonly roles?: readonly Config["role"][];
   /** Environment variables, as an operator would set them. */
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
@@ -87,6 +89,7 @@ export interface ServiceOptions {
 export async function openService({
   database = "sqlite",
   nodes: count = 1,
+  roles,
   env = {},
   clock = systemClock,
   over,
@@ -100,9 +103,13 @@ export async function openService({
   const { store, url: databaseUrl } = over ?? (own as TestStore);
   const config = configOf(databaseUrl, env, idle);
   const stores = [store];
-  while (stores.length < count) stores.push(await openStore({ ...storeOptions, databaseUrl, random: systemRandom }));
-  const nodes = await Promise.all(stores.map((of) => openNode(config, of, { clock, ids: systemIds, random: systemRandom, log })));
-  const next = inTurn(nodes);
+  while (stores.length < (roles?.length ?? count)) stores.push(await openStore({ ...storeOptions, databaseUrl, random: systemRandom }));
+  const nodes = await Promise.all(
+    stores.map((of, i) =>
+      openNode({ ...config, role: roles?.[i] ?? config.role }, of, { clock, ids: systemIds, random: systemRandom, log }),
+    ),
+  );
+  const next = inTurn(nodes.filter((_, i) => roles?.[i] !== "worker"));
   const drain = async () => void (await Promise.all(nodes.map((node) => node.drain())));
   return {
     get url() {

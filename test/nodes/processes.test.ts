@@ -1,0 +1,47 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { eventually, installation, type User, userOf } from "../faults/server.ts";
+import { databaseUrl, postgresTemplate } from "../support/database.ts";
+import { directly } from "../support/direct.ts";
+import { checkAnswered } from "../support/invariants.ts";
+
+const each = 10;
+
+const createMany = (user: User, count: number, content: string): Promise<string[]> =>
+  Promise.all(Array.from({ length: count }, () => user.create(content)));
+
+test.skipIf(postgresTemplate === undefined)(
+  "of three processes one takes calls and two do the work, none more than it may; one that leaves gives its work to the other",
+  { timeout: 120_000 },
+  async () => {
+    await using db = await databaseUrl("postgresql");
+    const env = { DATABASE_URL: db.url, ENCRYPTION_KEY: randomBytes(32).toString("base64"), RUN_CONCURRENCY: String(each) };
+    using front = installation({ ...env, ROLE: "api" });
+    using back = installation({ ...env, ROLE: "worker" });
+    const api = await front.start();
+    const user = userOf(api, await front.key());
+    const [one, two] = [await back.start(), await back.start()];
+    const rows = async (sql: string) => (await directly(db, sql)).map((row) => Object.values(row).map(String));
+    const running = () => rows("SELECT node_id, COUNT(*) FROM task WHERE node_id IS NOT NULL GROUP BY node_id");
+
+    const ids = await createMany(user, 2 * each + 5, "[[say One]] [[forever]]");
+    await eventually("both are full", 10_000, async () => (await running()).flatMap(([, count]) => count).join() === `${each},${each}`);
+    expect(await rows("SELECT COUNT(*) FROM node"), "who takes calls only is no runner").toEqual([["2"]]);
+    expect(await rows("SELECT COUNT(*) FROM task WHERE node_id IS NULL AND status = 'running'")).toEqual([["5"]]);
+    for (const { url } of [one, two]) expect((await fetch(`${url}/v2/user.me`, { method: "POST" })).status).toBe(404);
+    await Promise.all(ids.map((id) => user.call("task.stop", { task_id: id })));
+    for (const id of ids) checkAnswered(await user.see(id));
+
+    const next = await createMany(user, each, "[[say One]] [[sleep 3]] [[say Two]]");
+    await eventually("both work", 10_000, async () => (await running()).length === 2);
+    expect(await one.end("SIGTERM")).toMatchObject({ code: 0 });
+    for (const id of next) await eventually(`task ${id} ends`, 30_000, async () => (await user.status(id)) === "stopped");
+    for (const id of next) {
+      const task = await user.see(id);
+      checkAnswered(task);
+      expect(task.events.flatMap(({ type, text }) => (type === "assistant_message" ? [text] : [])).slice(0, 2)).toEqual(["One", "Two"]);
+    }
+    for (const server of [two, api]) expect(await server.end("SIGTERM")).toMatchObject({ code: 0 });
+    expect(await rows("SELECT COUNT(*) FROM node"), "nobody is left").toEqual([["0"]]);
+  },
+);

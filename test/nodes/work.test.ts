@@ -1,0 +1,93 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { postgresTemplate } from "../support/database.ts";
+import { checkAnswered, seenInStore } from "../support/invariants.ts";
+import { openService, type Person, type Service } from "../support/service.ts";
+import { type StillClock, stillClock } from "../support/still-clock.ts";
+
+/** Less than the second in which everybody looks by himself. */
+const beforeAnyLookMs = 900;
+
+describe.skipIf(postgresTemplate === undefined)("a node that takes calls and one that works", () => {
+  let clock: StillClock;
+  let service: Service;
+  let ann: Person;
+
+  beforeEach(async () => {
+    clock = stillClock();
+    service = await openService({ database: "postgresql", roles: ["api", "worker"], clock, env: { RUN_CONCURRENCY: "1" } });
+    ann = await service.person();
+  });
+  afterEach(async () => {
+    let over = false;
+    const closed = Promise.resolve(service[Symbol.asyncDispose]()).finally(() => {
+      over = true;
+    });
+    for (; !over; await turn()) await clock.advance(100);
+    await closed;
+  });
+
+  /** Lets it happen while the clock stands nearly still, so that nobody looks who was not told. */
+  async function soon<T>(work: Promise<T>): Promise<T> {
+    const begun = clock.monotonic();
+    let over = false;
+    const done = work.finally(() => {
+      over = true;
+    });
+    while (!over) {
+      await service.store.ping();
+      // Events are kept behind the clock by a few milliseconds at a time.
+      if (clock.monotonic() - begun < beforeAnyLookMs / 4) await clock.advance(1);
+    }
+    return done;
+  }
+
+  async function create(content: string): Promise<string> {
+    const { body } = await soon(ann.v2("task.create", { message: { content } }));
+    return String(body["task_id"]);
+  }
+
+  async function until(id: string, holds: (task: { nodeId: string | null; status: string }) => boolean): Promise<void> {
+    for (;;) {
+      const task = await service.store.tasks.byId(id);
+      if (task && holds(task)) return;
+    }
+  }
+
+  test("the one is woken at once by what the other was asked, the runs end at once that the other stops, and the next begins", async () => {
+    const first = await create("[[forever]]");
+    await soon(until(first, ({ nodeId }) => nodeId !== null));
+    const second = await create("[[forever]]");
+    expect(await service.store.tasks.byId(second), "there is room for one").toMatchObject({ nodeId: null });
+    expect((await soon(ann.v2("task.stop", { task_id: first }))).status).toBe(200);
+    await soon(until(second, ({ nodeId }) => nodeId !== null));
+    expect(clock.monotonic(), "nobody has looked by himself").toBeLessThan(beforeAnyLookMs);
+    checkAnswered(await seenInStore(service.store, first));
+  });
+
+  test("the one answers a message that the other took, and the other shows the answer", async () => {
+    const id = await create("[[ask Which one?]] [[say That one]]");
+    await soon(until(id, ({ status }) => status === "waiting"));
+    expect((await soon(ann.v2("task.sendMessage", { task_id: id, message: { content: "This" } }))).status).toBe(200);
+    await soon(until(id, ({ status }) => status === "stopped"));
+    const { body } = await ann.v2("task.listMessages", { task_id: id, order: "asc" });
+    expect(JSON.stringify(body)).toContain("That one");
+    expect(clock.monotonic()).toBeLessThan(beforeAnyLookMs);
+    checkAnswered(await seenInStore(service.store, id));
+  });
+});
+
+describe.skipIf(postgresTemplate === undefined)("a node that takes calls only", () => {
+  test("runs nothing, however long it waits", async () => {
+    const clock = stillClock();
+    await using service = await openService({ database: "postgresql", roles: ["api"], clock });
+    const ann = await service.person();
+    const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
+    for (let round = 0; round < 30; round += 1) {
+      await clock.advance(1_000);
+      await service.store.ping();
+    }
+    expect(await service.store.tasks.byId(body["task_id"])).toMatchObject({ nodeId: null, claims: 0, status: "running" });
+    expect(await service.store.nodes.list()).toEqual([]);
+  });
+});
