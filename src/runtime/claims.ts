@@ -17,7 +17,7 @@ export async function claimTasks(tx: Tx, candidates: readonly Claimable[], nodeI
   for (const { id, fence, nodeId: owner, claims } of inOrder(candidates)) {
     const turn = claims === 0 ? ({ beginTurn: true } as const) : ({ addClaim: true } as const);
     const when = { fence, nodeId: owner, status: "running" } as const;
-    const task = await tx.tasks.advance(id, { now, when, set: { nodeId, raiseFence: true, ...turn } });
+    const task = await tx.tasks.advance(id, { now, when, set: { nodeId, raiseFence: true, servedAt: now, ...turn } });
     if (!task) continue;
     if (task.idleClaims < idleClaimsMax) claimed.push(task);
     else await tx.tasks.advance(id, { now, when: { fence: task.fence }, set: gaveUp.set, events: gaveUp.events });

@@ -1,24 +1,20 @@
 import type { Claimable, TaskRows } from "../core/tasks/task.ts";
-import type { Session } from "./session.ts";
-import { join, numberOf, sql, type Whole } from "./sql.ts";
+import type { Dialect, Session } from "./session.ts";
+import { join, numberOf, raw, type Sql, sql, type Whole } from "./sql.ts";
 import type { TaskRow } from "./task-row.ts";
 
 type ClaimableRow = Pick<TaskRow, "id" | "fence" | "node_id" | "claims">;
 
 /** Which running tasks wait for a runner, and who has the others. */
-export function queueOf({ query }: Session): Pick<TaskRows, "unowned" | "owned" | "countUnowned"> {
+export function queueOf({ query, dialect }: Session): Pick<TaskRows, "unowned" | "owned" | "countUnowned"> {
   return {
     async unowned(max) {
       const rows = await query<ClaimableRow>(sql`
-        SELECT waiting.id, waiting.fence, waiting.node_id, waiting.claims FROM (
-          SELECT t.id, t.fence, t.node_id, t.claims, t.queued_at,
-            row_number() OVER (PARTITION BY t.account_id ORDER BY t.queued_at, t.id) + COALESCE(served.tasks, 0) AS place
-          FROM task t LEFT JOIN (
-            SELECT account_id, COUNT(*) AS tasks FROM task
-            WHERE status = 'running' AND node_id IS NOT NULL AND deleted_at IS NULL GROUP BY account_id
-          ) served ON served.account_id = t.account_id
-          WHERE t.status = 'running' AND t.node_id IS NULL AND t.deleted_at IS NULL
-        ) waiting ORDER BY waiting.place, waiting.queued_at, waiting.id LIMIT ${max}`);
+        WITH RECURSIVE ${accounts(dialect)}, ${running}, ${inTurn(dialect, max)}
+        SELECT w.id, w.fence, w.node_id, w.claims FROM in_turn ${withFirst(dialect, max)}
+        ORDER BY in_turn.tasks + row_number() OVER (PARTITION BY w.account_id ORDER BY w.queued_at, w.id),
+          in_turn.served_at, w.queued_at, w.id
+        LIMIT ${max}`);
       return rows.map(claimableOf);
     },
     async owned(nodeIds) {
@@ -36,6 +32,43 @@ export function queueOf({ query }: Session): Pick<TaskRows, "unowned" | "owned" 
       return numberOf(row?.tasks ?? 0);
     },
   };
+}
+
+/** The queue as `t`. SQLite's planner would take the index of what runs, and sort it all. */
+const queue: Record<Dialect, Sql> = { sqlite: raw("task t INDEXED BY task_waiting"), postgresql: raw("task t") };
+const waits = sql`t.status = 'running' AND t.node_id IS NULL AND t.deleted_at IS NULL`;
+
+/** The accounts in the queue. From one to the next it is a step in the index, however much waits between. */
+const accounts = (dialect: Dialect): Sql => sql`account (id) AS (
+  SELECT (SELECT t.account_id FROM ${queue[dialect]} WHERE ${waits} ORDER BY t.account_id LIMIT 1)
+  UNION ALL
+  SELECT (SELECT t.account_id FROM ${queue[dialect]} WHERE ${waits} AND t.account_id > account.id ORDER BY t.account_id LIMIT 1)
+  FROM account WHERE account.id IS NOT NULL
+)`;
+
+/** How many tasks of an account run. */
+const running = sql`busy (account_id, tasks) AS (
+  SELECT account_id, COUNT(*) FROM task WHERE status = 'running' AND node_id IS NOT NULL AND deleted_at IS NULL GROUP BY account_id
+)`;
+
+/** The accounts whose tasks can be among the first: no more than tasks are asked for. */
+function inTurn(dialect: Dialect, max: number): Sql {
+  const oldest = (column: string) => sql`(
+    SELECT ${raw(column)} FROM ${queue[dialect]} WHERE ${waits} AND t.account_id = account.id ORDER BY t.queued_at, t.id LIMIT 1)`;
+  return sql`in_turn (account_id, tasks, served_at) AS (
+    SELECT account.id, COALESCE(busy.tasks, 0), (SELECT MAX(t.served_at) FROM task t WHERE t.account_id = account.id) AS served_at
+    FROM account LEFT JOIN busy ON busy.account_id = account.id WHERE account.id IS NOT NULL
+    ORDER BY COALESCE(busy.tasks, 0), served_at, ${oldest("t.queued_at")}, ${oldest("t.id")} LIMIT ${max}
+  )`;
+}
+
+/** Joins the first waiting tasks of each of these accounts, as `w`; SQLite has no LATERAL. */
+function withFirst(dialect: Dialect, max: number): Sql {
+  const first = (columns: string) => sql`
+    SELECT ${raw(columns)} FROM ${queue[dialect]} WHERE ${waits} AND t.account_id = in_turn.account_id
+    ORDER BY t.queued_at, t.id LIMIT ${max}`;
+  if (dialect === "sqlite") return sql`CROSS JOIN task w ON w.id IN (${first("t.id")})`;
+  return sql`CROSS JOIN LATERAL (${first("t.id, t.fence, t.node_id, t.claims, t.account_id, t.queued_at")}) w`;
 }
 
 const claimableOf = ({ id, fence, node_id, claims }: ClaimableRow): Claimable => ({

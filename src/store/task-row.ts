@@ -35,6 +35,7 @@ export interface TaskRow {
   readonly claims: Whole;
   readonly idle_claims: Whole;
   readonly queued_at: Whole;
+  readonly served_at: Whole;
   readonly allowed: string;
   readonly armed: Truth;
   readonly recalls: Truth;
@@ -72,6 +73,7 @@ const columns = {
   claims: "claims",
   idleClaims: "idle_claims",
   queuedAt: "queued_at",
+  servedAt: "served_at",
   allowed: "allowed",
 } as const satisfies Record<Exclude<keyof Task, "armed" | "recalls">, keyof TaskRow>;
 
@@ -138,6 +140,7 @@ export const taskOf = (row: TaskRow): Task => ({
   claims: numberOf(row.claims),
   idleClaims: numberOf(row.idle_claims),
   queuedAt: numberOf(row.queued_at),
+  servedAt: numberOf(row.served_at),
   armed: truthOf(row.armed),
   recalls: truthOf(row.recalls),
   allowed: JSON.parse(row.allowed) as KindName[],

@@ -169,13 +169,16 @@ TABLE task
   agent_id text
   allowed text NOT NULL DEFAULT '[]'::text
   memo text
+  served_at bigint NOT NULL DEFAULT 0
   CONSTRAINT task_pkey PRIMARY KEY (id)
+  CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
   CREATE INDEX task_of_agent ON public.task USING btree (agent_id, created_at, id) WHERE (agent_id IS NOT NULL)
   CREATE UNIQUE INDEX task_pkey ON public.task USING btree (id)
   CREATE INDEX task_project_id_created_at_id_idx ON public.task USING btree (project_id, created_at, id)
   CREATE INDEX task_running ON public.task USING btree (status, node_id, queued_at) WHERE (status = 'running'::text)
   CREATE INDEX task_space_id_account_id_created_at_id_idx ON public.task USING btree (space_id, account_id, created_at, id)
+  CREATE INDEX task_waiting ON public.task USING btree (account_id, queued_at, id) WHERE ((status = 'running'::text) AND (node_id IS NULL))
 TABLE task_event
   task_id text NOT NULL
   seq integer NOT NULL

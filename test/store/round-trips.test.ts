@@ -17,7 +17,7 @@ const costs: readonly {
     work: (store) => store.events.list("t", { order: "asc", limit: 20, verbose: false }),
     statements: [/^SELECT seq/],
   },
-  { what: "the queue", work: (store) => store.tasks.unowned(10), statements: [/^SELECT/] },
+  { what: "the queue", work: (store) => store.tasks.unowned(10), statements: [/^WITH/] },
   {
     what: "a step with two events",
     work: (store) => store.change((tx) => tx.tasks.advance("t", { now: 1, events: [said(), said()] })),

@@ -1,7 +1,10 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Task } from "../../src/core/tasks/task.ts";
-import { describeOnEach, openTestStore } from "../support/database.ts";
+import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { directly } from "../support/direct.ts";
+import { putQueue } from "./queues.ts";
 import { putTask, sampleTask } from "./samples.ts";
 
 /** Who is served next, one after the other, as the rule says it. */
@@ -11,7 +14,9 @@ function fairly(tasks: readonly Task[]): string[] {
     tasks.filter((task) => task.accountId === accountId && task.status === "running" && task.nodeId !== null).length;
   const byAge = waiting.toSorted((a, b) => a.queuedAt - b.queuedAt || (a.id < b.id ? -1 : 1));
   const place = (task: Task) => served(task.accountId) + byAge.filter(({ accountId }) => accountId === task.accountId).indexOf(task);
-  return byAge.toSorted((a, b) => place(a) - place(b)).map(({ id }) => id);
+  const lastTurn = ({ accountId }: Task) =>
+    Math.max(...tasks.filter((task) => task.accountId === accountId).map(({ servedAt }) => servedAt));
+  return byAge.toSorted((a, b) => place(a) - place(b) || lastTurn(a) - lastTurn(b)).map(({ id }) => id);
 }
 
 describeOnEach("tasks.unowned", (kind) => {
@@ -37,19 +42,25 @@ describeOnEach("tasks.unowned", (kind) => {
       status: fc.constantFrom("running" as const, "running" as const, "stopped" as const),
       nodeId: fc.constantFrom(null, null, "n"),
       queuedAt: fc.integer({ min: 0, max: 5 }),
+      servedAt: fc.integer({ min: 0, max: 2 }),
     });
+    let round = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(some, { maxLength: 15 }), async (queue) => {
-        const tasks = queue.map(sampleTask);
+        // Accounts of their own: whose turn it was is remembered beyond a task's burial.
+        round += 1;
+        const tasks = queue.map((members) => sampleTask({ ...members, accountId: `${members.accountId}-${round}` }));
         await store.change(async (tx) => {
           for (const task of tasks) await tx.tasks.insert(task, []);
         });
         const found = await store.tasks.unowned(99);
+        const few = await store.tasks.unowned(2);
         const counted = await store.tasks.countUnowned(99);
         await store.change(async (tx) => {
           for (const { id } of tasks) await tx.tasks.bury(id, 1, true);
         });
         expect(found.map(({ id }) => id)).toEqual(fairly(tasks));
+        expect(few.map(({ id }) => id)).toEqual(fairly(tasks).slice(0, 2));
         expect(counted).toBe(found.length);
       }),
       { numRuns: 15 },
@@ -78,3 +89,65 @@ describeOnEach("tasks.unowned", (kind) => {
     expect(await store.tasks.owned([])).toEqual([]);
   });
 });
+
+describeOnEach("a look at a queue of 10,000 tasks of one account and 50 others", (kind) => {
+  let statement = "";
+  const hear = (sql: string) => {
+    if (sql.includes("RECURSIVE")) statement = sql;
+  };
+  let database: TestStore;
+  beforeAll(async () => {
+    database = await openTestStore(kind, { onStatement: hear });
+    await putQueue(database, "greedy", 10_000);
+    await putQueue(database, "busy", 100, "n");
+    for (let i = 0; i < 50; i += 1) await putQueue(database, `modest-${i}`, 2);
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  test("finds of each what it would find of a short one", async () => {
+    const ids = (await database.store.tasks.unowned(32)).map(({ id }) => id);
+    expect(ids).toHaveLength(32);
+    expect(ids[0]).toBe("greedy-1");
+    expect(ids.slice(1).every((id) => /^modest-\d+-1$/.test(id))).toBe(true);
+  });
+
+  test.runIf(kind === "postgresql")("touches few rows of it", async () => {
+    await database.store.tasks.unowned(32);
+    const values = [...statement.matchAll(/\$\d+/g)].map(() => 32);
+    const client = new Client(database.url);
+    await client.connect();
+    const { rows } = await client.query({ text: `EXPLAIN (ANALYZE, FORMAT JSON) ${statement}`, values });
+    await client.end();
+    const [{ Plan }] = rows[0]["QUERY PLAN"] as [{ Plan: PlanNode }];
+    expect(touched(Plan)).toBeLessThan(2_000);
+  });
+
+  test.runIf(kind === "sqlite")("goes to all of its rows by an index in which they come in order", async () => {
+    await database.store.tasks.unowned(32);
+    const values = [...statement.matchAll(/\?/g)].map(() => "32");
+    let next = 0;
+    const rows = await directly(database, `EXPLAIN QUERY PLAN ${statement.replaceAll("?", () => values[next++] ?? "")}`);
+    const steps = rows.map(({ detail }) => String(detail)).filter((detail) => /^(SCAN|SEARCH) t\b/.test(detail));
+    expect(steps.toSorted()).toEqual([
+      "SCAN t USING INDEX task_waiting",
+      "SEARCH t USING COVERING INDEX task_account_id_served_at_idx (account_id=?)",
+      "SEARCH t USING INDEX task_waiting (account_id=?)",
+      "SEARCH t USING INDEX task_waiting (account_id=?)",
+      "SEARCH t USING INDEX task_waiting (account_id=?)",
+      "SEARCH t USING INDEX task_waiting (account_id>?)",
+    ]);
+  });
+});
+
+/** A node of a plan, as far as it is read here. */
+interface PlanNode {
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Rows that all nodes of a plan gave or passed over. */
+const touched = (node: PlanNode): number =>
+  (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"] +
+  (node.Plans ?? []).reduce((sum, child) => sum + touched(child), 0);

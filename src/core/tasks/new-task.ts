@@ -33,6 +33,7 @@ export const restingTask = (id: string, { accountId, spaceId }: Scope, now: numb
   claims: 0,
   idleClaims: 0,
   queuedAt: now,
+  servedAt: 0,
   armed: false,
   recalls: false,
   allowed: [],

@@ -54,6 +54,8 @@ export interface Task {
   readonly idleClaims: number;
   /** Since when it waits for a runner, Unix ms. */
   readonly queuedAt: number;
+  /** When a runner last took it, Unix ms; 0 before the first time. */
+  readonly servedAt: number;
   /** A schema is armed: the next finish tells a value that fits it (contract/v2.md 9.5). */
   readonly armed: boolean;
   /** The agent has left something to itself for the present turn. */
@@ -79,6 +81,7 @@ export type TaskChanges = Partial<
     | "references"
     | "nodeId"
     | "queuedAt"
+    | "servedAt"
     | "claims"
     | "idleClaims"
     | "allowed"
@@ -159,7 +162,10 @@ export interface TaskRows {
    * guard did not hold; then nothing was written.
    */
   advance(id: string, step: Advance): Promise<Task | null>;
-  /** Running tasks that nobody runs, of the least-served accounts first. */
+  /**
+   * Running tasks that nobody runs: of the account with the fewest that run first, of
+   * equal ones of that whose turn is longest ago, and of one account the oldest first.
+   */
   unowned(max: number): Promise<readonly Claimable[]>;
   /** Running tasks that name one of these nodes. */
   owned(nodeIds: readonly string[]): Promise<readonly Claimable[]>;
