@@ -51,6 +51,9 @@ export function repetitions(thrown: unknown): number {
 /** True for SQLite's lock in another process's hands. */
 export const isBusy = (thrown: unknown): boolean => marksOf(thrown).some((mark) => busy.has(mark));
 
+/** True for PostgreSQL's lock in another transaction's hands for longer than `lock_timeout`. */
+export const isLocked = (thrown: unknown): boolean => marksOf(thrown).includes("55P03");
+
 /** True for what Prisma or an adapter of its says itself, and for what the database has answered. */
 const isAnswer = (thrown: unknown): boolean =>
   thrown instanceof StatementFailure ? thrown.answered : thrown instanceof Error && /^(PrismaClient|DriverAdapterError)/.test(thrown.name);

@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Clock } from "../core/clock.ts";
 import { Failure } from "../core/failure.ts";
+import { isLocked } from "./driver-failure.ts";
 import type { Dialect } from "./session.ts";
 
 /** A connection in a transaction, on which migrations run. */
@@ -63,6 +65,22 @@ export async function migrate(dialect: Dialect, target: MigrationTarget): Promis
       `INSERT INTO _prisma_migrations (id, checksum, started_at, finished_at, migration_name, applied_steps_count)
        VALUES ('${randomUUID()}', '${checksum}', ${nowOf[dialect]}, ${nowOf[dialect]}, '${name}', 1)`,
     );
+  }
+}
+
+/** A table that is in use is asked for so often, with a pause between. */
+const triesMax = 60;
+const pauseMs = 500;
+
+/** Migrates a database that others work on: again, from its beginning, while what it needs to change is in use. */
+export async function whileInUse(work: () => Promise<void>, clock: Clock): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (!isLocked(thrown) || tries >= triesMax) throw thrown;
+      await clock.sleep(pauseMs);
+    }
   }
 }
 

@@ -1,9 +1,10 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import type { SqlDriverAdapter, SqlQuery } from "@prisma/driver-adapter-utils";
+import type { Clock } from "../core/clock.ts";
 import { PrismaClient } from "../gen/prisma/postgresql/client.ts";
 import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
 import { sharedCounters } from "./counter.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, whileInUse } from "./migrate.ts";
 import { type PgQueryable, postgresStatements } from "./postgresql-statements.ts";
 import { postgresTransactions } from "./postgresql-transactions.ts";
 import { countedAdapter } from "./round-trips.ts";
@@ -14,6 +15,8 @@ const poolMax = 10;
 /** So long a call waits for a connection, and a start for another start that migrates. */
 const connectMs = 5000;
 const startPatienceSeconds = 60;
+/** A migration waits so long for a table that is in use, then lets the calls that have queued behind it go first. */
+const tableMs = 1000;
 /** Statements that are kept prepared in each connection; others are parsed each time. */
 const preparedMax = 300;
 
@@ -29,7 +32,7 @@ const changing = ["default_transaction_isolation=read\\ committed", "idle_in_tra
 const readingOnly = ["default_transaction_read_only=on"];
 
 /** PostgreSQL: a pool that changes and a pool that cannot. */
-export async function openPostgres({ databaseUrl, onStatement, failed }: BackendOptions): Promise<Backend<PrismaClient>> {
+export async function openPostgres({ databaseUrl, clock, onStatement, failed }: BackendOptions): Promise<Backend<PrismaClient>> {
   const onError = (thrown: Error) => failed("a connection to the database failed", thrown);
   const nameOf = preparedNames();
   const pool = (settings: readonly string[]) =>
@@ -37,7 +40,7 @@ export async function openPostgres({ databaseUrl, onStatement, failed }: Backend
       { connectionString: withSettings(databaseUrl, settings), max: poolMax, connectionTimeoutMillis: connectMs },
       { onPoolError: onError, onConnectionError: onError, statementNameGenerator: ({ sql }) => nameOf(sql) },
     ).connect();
-  const release = await migrateLocked(databaseUrl);
+  const release = await migrateLocked(databaseUrl, clock);
   try {
     const [writing, reading] = await Promise.all([pool(changing), pool(readingOnly)]);
     const present = presentTransaction();
@@ -67,7 +70,7 @@ export async function openPostgres({ databaseUrl, onStatement, failed }: Backend
 const poolOf = (adapter: SqlDriverAdapter): PgQueryable => (adapter as unknown as { readonly client: PgQueryable }).client;
 
 /** Migrates under a lock of the database, and answers what gives the lock up. */
-async function migrateLocked(databaseUrl: string): Promise<() => Promise<void>> {
+async function migrateLocked(databaseUrl: string, clock: Clock): Promise<() => Promise<void>> {
   const adapter = await new PrismaPg({ connectionString: databaseUrl, max: 2, connectionTimeoutMillis: connectMs }).connect();
   const lock = await adapter.startTransaction().catch((thrown: unknown) => adapter.dispose().then(() => Promise.reject(thrown)));
   const run = (sql: string) => lock.executeRaw({ sql, args: [], argTypes: [] });
@@ -80,7 +83,7 @@ async function migrateLocked(databaseUrl: string): Promise<() => Promise<void>> 
     await run("SET LOCAL idle_in_transaction_session_timeout = 0");
     await run(`SET LOCAL lock_timeout = '${startPatienceSeconds}s'`);
     await run(`SELECT pg_advisory_xact_lock(${migrationLock})`);
-    await migrateIn(adapter);
+    await whileInUse(() => migrateIn(adapter), clock);
   } catch (thrown) {
     await release();
     throw thrown;
@@ -93,6 +96,7 @@ async function migrateIn(adapter: Awaited<ReturnType<PrismaPg["connect"]>>): Pro
   const transaction = await adapter.startTransaction();
   const asked = (sql: string): SqlQuery => ({ sql, args: [], argTypes: [] });
   try {
+    await transaction.executeRaw(asked(`SET LOCAL lock_timeout = ${tableMs}`));
     await migrate("postgresql", {
       query: async (sql) => (await transaction.queryRaw(asked(sql))).rows,
       script: async (sql) => void (await transaction.executeRaw(asked(sql))),

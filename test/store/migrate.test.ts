@@ -2,13 +2,15 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
-import { expect, inject, test } from "vitest";
+import { expect, inject, test, vi } from "vitest";
 import { describablePostgres } from "../../scripts/describable.ts";
 import { migrationDrift } from "../../scripts/migration-drift.ts";
 import { migrationList, openEngine } from "../../scripts/schema-engine.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
+import { whileInUse } from "../../src/store/migrate.ts";
 import { openStore } from "../../src/store/open.ts";
+import { movableClock } from "../support/clock.ts";
 import { type DatabaseKind, databaseUrl, describeOnEach, openTestStore, rowsIn, runOn } from "../support/database.ts";
 import { expectGolden } from "../support/golden.ts";
 
@@ -99,4 +101,15 @@ test("a database that is neither is refused", async () => {
 test("a database that does not answer is unavailable, and its address is not told", async () => {
   const refusal = await open("postgresql://postgres@127.0.0.1:1/x").catch((thrown: unknown) => thrown);
   expect(refusal).toMatchObject({ reason: "unavailable", message: expect.not.stringContaining("127.0.0.1") });
+});
+
+test("a table that stays in use is asked for again and again, but not for ever", async () => {
+  const clock = movableClock();
+  const inUse = Object.assign(new Error("canceling statement due to lock timeout"), { cause: { originalCode: "55P03" } });
+  const work = vi.fn(() => Promise.reject(inUse));
+  await expect(whileInUse(work, clock)).rejects.toBe(inUse);
+  expect(work.mock.calls.length).toBe(60);
+  const other = vi.fn(() => Promise.reject(new Error("syntax error")));
+  await expect(whileInUse(other, clock)).rejects.toThrow("syntax error");
+  expect(other).toHaveBeenCalledOnce();
 });

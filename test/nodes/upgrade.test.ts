@@ -1,0 +1,114 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { systemRandom } from "../../src/core/ids.ts";
+import { openStore } from "../../src/store/open.ts";
+import { type Checkout, copyCheckout } from "../commands/checkout.ts";
+import { openTestStore, postgresTemplate, rowsIn } from "../support/database.ts";
+import { openService, type Person } from "../support/service.ts";
+
+/** What a later release may do while nodes of this one serve. */
+const additive = `
+ALTER TABLE task ADD COLUMN extra TEXT NOT NULL DEFAULT 'none';
+ALTER TABLE task_event ADD COLUMN extra BIGINT;
+CREATE TABLE extra (id TEXT PRIMARY KEY, task_id TEXT NOT NULL);
+CREATE INDEX task_extra ON task (updated_at) WHERE extra <> 'none';`;
+
+/** A checkout of a later release: this one with one more migration. */
+function laterRelease(): Checkout {
+  const checkout = copyCheckout();
+  const migration = checkout.path("prisma/postgresql/migrations/9999_later");
+  mkdirSync(migration);
+  writeFileSync(join(migration, "migration.sql"), additive);
+  return checkout;
+}
+
+/** Calls without a pause, several at a time, until it is stopped. */
+function traffic(person: Person) {
+  const seen = { calls: 0, refused: [] as unknown[], slowestMs: 0 };
+  let stopping = false;
+
+  async function call(name: string, body: object): Promise<string> {
+    const begun = performance.now();
+    const reply = await person.v2(name, body).catch((thrown: unknown) => ({ status: 0, body: { error: thrown, task_id: "" } }));
+    seen.slowestMs = Math.max(seen.slowestMs, performance.now() - begun);
+    seen.calls += 1;
+    if (reply.status !== 200) seen.refused.push({ name, status: reply.status, error: reply.body.error });
+    return String(reply.body["task_id"]);
+  }
+
+  async function callOn(): Promise<void> {
+    while (!stopping) {
+      const task_id = await call("task.create", { message: { content: "Hello" } });
+      await call("task.detail", { task_id });
+      await call("task.listMessages", { task_id });
+      await call("task.list", {});
+    }
+  }
+
+  const callers = [callOn(), callOn(), callOn(), callOn()];
+  return {
+    seen,
+    /** Resolves when so many more calls were answered. */
+    async more(count: number): Promise<void> {
+      const enough = seen.calls + count;
+      await vi.waitFor(() => expect(seen.calls).toBeGreaterThanOrEqual(enough), { timeout: 20_000 });
+    },
+    async stop() {
+      stopping = true;
+      await Promise.all(callers);
+    },
+  };
+}
+
+test.skipIf(postgresTemplate === undefined)(
+  "nodes of this release serve on, without a failure or a long wait, while a later one migrates the database and after it",
+  { timeout: 120_000 },
+  async () => {
+    await using database = await openTestStore("postgresql");
+    using later = laterRelease();
+    const env = { DATA_DIR: later.path("data"), DATABASE_URL: database.url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") };
+    await using service = await openService({ over: database, nodes: 2 });
+    const ann = await service.person();
+    const calls = traffic(ann);
+    await calls.more(100);
+
+    // A change that is under way for longer than a migration may hold up everybody else.
+    const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
+    const locked = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const holds = service.store.change(async (tx) => {
+      await tx.tasks.advance(body["task_id"], { now: Date.now() });
+      locked.resolve();
+      await held.promise;
+    });
+    await locked.promise;
+
+    const migrating = later.command([process.execPath, "scripts/migrate.ts"], env);
+    const waiting = () =>
+      rowsIn(database.url, "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%ADD COLUMN extra%'");
+    await vi.waitFor(async () => expect(await waiting()).toHaveLength(1), { timeout: 20_000, interval: 20 });
+    await calls.more(100);
+    held.resolve();
+    await holds;
+    expect(await migrating.ended).toMatchObject({ code: 0 });
+    expect(await rowsIn(database.url, "SELECT COUNT(*) FROM extra")).toHaveLength(1);
+    await calls.more(100);
+
+    const server = later.command([process.execPath, "src/main.ts"], { ...env, PORT: "0" });
+    await server.says(/"msg":"ready"/);
+    await calls.more(100);
+    server.child.kill("SIGTERM");
+    expect(await server.ended).toMatchObject({ code: 0 });
+
+    await calls.stop();
+    expect(calls.seen.refused).toEqual([]);
+    expect(calls.seen.slowestMs).toBeLessThan(5_000);
+    const afresh = openStore({ databaseUrl: database.url, clock: systemClock, random: systemRandom });
+    await expect(afresh, "one of this release that starts now").rejects.toMatchObject({
+      reason: "precondition",
+      message: expect.stringContaining("migrated by a newer release (9999_later)"),
+    });
+  },
+);
