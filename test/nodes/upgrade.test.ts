@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Client } from "pg";
 import { expect, test, vi } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
@@ -75,23 +76,17 @@ test.skipIf(postgresTemplate === undefined)(
     await calls.more(100);
 
     // A change that is under way for longer than a migration may hold up everybody else.
-    const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
-    const locked = Promise.withResolvers<void>();
-    const held = Promise.withResolvers<void>();
-    const holds = service.store.change(async (tx) => {
-      await tx.tasks.advance(body["task_id"], { now: Date.now() });
-      locked.resolve();
-      await held.promise;
-    });
-    await locked.promise;
+    const change = new Client(database.url);
+    await change.connect();
+    await change.query("BEGIN; LOCK TABLE task IN ROW EXCLUSIVE MODE");
 
     const migrating = later.command([process.execPath, "scripts/migrate.ts"], env);
     const waiting = () =>
       rowsIn(database.url, "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%ADD COLUMN extra%'");
     await vi.waitFor(async () => expect(await waiting()).toHaveLength(1), { timeout: 20_000, interval: 20 });
     await calls.more(100);
-    held.resolve();
-    await holds;
+    await change.query("COMMIT");
+    await change.end();
     expect(await migrating.ended).toMatchObject({ code: 0 });
     expect(await rowsIn(database.url, "SELECT COUNT(*) FROM extra")).toHaveLength(1);
     await calls.more(100);

@@ -1,12 +1,19 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Clock } from "../../src/core/clock.ts";
 import { postgresTemplate } from "../support/database.ts";
 import { checkAnswered, seenInStore } from "../support/invariants.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 
-/** Less than the second in which everybody looks by himself. */
-const beforeAnyLookMs = 900;
+/** Everybody looks by himself once in this time. */
+const lookMs = 1_000;
+
+/** A clock that stands still for all who wait for so long or longer; what is shorter is over at once. */
+const napping = (clock: StillClock): Clock => ({
+  ...clock,
+  sleep: (ms, signal) => (ms < lookMs ? turn() : clock.sleep(ms, signal)),
+});
 
 describe.skipIf(postgresTemplate === undefined)("a node that takes calls and one that works", () => {
   let clock: StillClock;
@@ -15,7 +22,7 @@ describe.skipIf(postgresTemplate === undefined)("a node that takes calls and one
 
   beforeEach(async () => {
     clock = stillClock();
-    service = await openService({ database: "postgresql", roles: ["api", "worker"], clock, env: { RUN_CONCURRENCY: "1" } });
+    service = await openService({ database: "postgresql", roles: ["api", "worker"], clock: napping(clock), env: { RUN_CONCURRENCY: "1" } });
     ann = await service.person();
   });
   afterEach(async () => {
@@ -27,23 +34,8 @@ describe.skipIf(postgresTemplate === undefined)("a node that takes calls and one
     await closed;
   });
 
-  /** Lets it happen while the clock stands nearly still, so that nobody looks who was not told. */
-  async function soon<T>(work: Promise<T>): Promise<T> {
-    const begun = clock.monotonic();
-    let over = false;
-    const done = work.finally(() => {
-      over = true;
-    });
-    while (!over) {
-      await service.store.ping();
-      // Events are kept behind the clock by a few milliseconds at a time.
-      if (clock.monotonic() - begun < beforeAnyLookMs / 4) await clock.advance(1);
-    }
-    return done;
-  }
-
   async function create(content: string): Promise<string> {
-    const { body } = await soon(ann.v2("task.create", { message: { content } }));
+    const { body } = await ann.v2("task.create", { message: { content } });
     return String(body["task_id"]);
   }
 
@@ -56,23 +48,23 @@ describe.skipIf(postgresTemplate === undefined)("a node that takes calls and one
 
   test("the one is woken at once by what the other was asked, the runs end at once that the other stops, and the next begins", async () => {
     const first = await create("[[forever]]");
-    await soon(until(first, ({ nodeId }) => nodeId !== null));
+    await until(first, ({ nodeId }) => nodeId !== null);
     const second = await create("[[forever]]");
     expect(await service.store.tasks.byId(second), "there is room for one").toMatchObject({ nodeId: null });
-    expect((await soon(ann.v2("task.stop", { task_id: first }))).status).toBe(200);
-    await soon(until(second, ({ nodeId }) => nodeId !== null));
-    expect(clock.monotonic(), "nobody has looked by himself").toBeLessThan(beforeAnyLookMs);
+    expect((await ann.v2("task.stop", { task_id: first })).status).toBe(200);
+    await until(second, ({ nodeId }) => nodeId !== null);
+    expect(clock.monotonic(), "nobody has looked by himself").toBe(0);
     checkAnswered(await seenInStore(service.store, first));
   });
 
   test("the one answers a message that the other took, and the other shows the answer", async () => {
     const id = await create("[[ask Which one?]] [[say That one]]");
-    await soon(until(id, ({ status }) => status === "waiting"));
-    expect((await soon(ann.v2("task.sendMessage", { task_id: id, message: { content: "This" } }))).status).toBe(200);
-    await soon(until(id, ({ status }) => status === "stopped"));
+    await until(id, ({ status }) => status === "waiting");
+    expect((await ann.v2("task.sendMessage", { task_id: id, message: { content: "This" } })).status).toBe(200);
+    await until(id, ({ status }) => status === "stopped");
     const { body } = await ann.v2("task.listMessages", { task_id: id, order: "asc" });
     expect(JSON.stringify(body)).toContain("That one");
-    expect(clock.monotonic()).toBeLessThan(beforeAnyLookMs);
+    expect(clock.monotonic()).toBe(0);
     checkAnswered(await seenInStore(service.store, id));
   });
 });
