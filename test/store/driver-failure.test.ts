@@ -50,6 +50,13 @@ test.each([
     again: 0,
     reason: "unavailable",
   },
+  {
+    why: "PostgreSQL's full disk",
+    thrown: prisma("P2010", { kind: "postgres", originalCode: "53100" }),
+    again: 0,
+    reason: "unavailable",
+  },
+  { why: "SQLite's full disk", thrown: prisma("P2010", { kind: "sqlite", originalCode: "SQLITE_FULL" }), again: 0, reason: "unavailable" },
   { why: "no transaction in time", thrown: prisma("P2028"), again: 0, reason: "unavailable" },
   { why: "a mistake in SQL", thrown: prisma("P2010", { kind: "postgres", originalCode: "42601" }), again: 0, reason: "internal" },
   { why: "a pool's own error", thrown: new Error("timeout exceeded when trying to connect"), again: 0, reason: "unavailable" },
