@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { PrismaPg } from "@prisma/adapter-pg";
 
 /** A PostgreSQL server of our own, on a throw-away folder. */
@@ -10,6 +11,10 @@ export interface ScratchPostgres {
   /** The URL of one of its databases; `postgres` is there from the start. */
   url(database: string): string;
   createDatabase(name: string): Promise<void>;
+  /** Ends the server, `fast` or at once as in a crash, unless it has ended by itself, and starts it again after `downMs`. */
+  restart(how: "fast" | "immediate", downMs: number): Promise<void>;
+  /** False once it has ended by itself. */
+  lives(): boolean;
   /** Ends the server that was started here, and forgets its data. */
   stop(): Promise<void>;
 }
@@ -31,15 +36,21 @@ const careless = {
   wal_init_zero: "off",
 };
 
+/** How careful a server is, and where its folder is made. */
+interface ScratchOptions {
+  readonly fsync?: boolean;
+  readonly parent?: string;
+}
+
 /**
  * Starts a server on a free port of the loopback address; undefined where PostgreSQL
  * is not installed. Nothing in it is meant to survive, so it does not sync unless told.
  */
-export async function startPostgres({ fsync = false }: { fsync?: boolean } = {}): Promise<ScratchPostgres | undefined> {
+export async function startPostgres({ fsync = false, parent = tmpdir() }: ScratchOptions = {}): Promise<ScratchPostgres | undefined> {
   const bin = binaries();
   if (bin === undefined) return undefined;
   const account = process.getuid?.() === 0 ? ids(serverAccount) : undefined;
-  const folder = mkdtempSync(join(tmpdir(), "scratch-postgres-"));
+  const folder = mkdtempSync(join(parent, "scratch-postgres-"));
   if (account) chownSync(folder, account.uid, account.gid);
   const data = join(folder, "data");
   const options = { ...account, cwd: folder, env: { LC_ALL: "C" }, stdio: ["ignore", "ignore", "pipe"] as ["ignore", "ignore", "pipe"] };
@@ -47,10 +58,8 @@ export async function startPostgres({ fsync = false }: { fsync?: boolean } = {})
   const port = await freePort();
   const settings = { ...(fsync ? {} : careless), ...modest, port };
   const arguments_ = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const server = spawn(join(bin, "postgres"), ["-D", data, ...arguments_], options);
-  process.once("exit", () => server.kill("SIGKILL"));
-  const gone = new Promise<void>((resolve) => server.once("exit", () => resolve()));
-  await ready(server.stderr);
+  const launch = () => launched(() => spawn(join(bin, "postgres"), ["-D", data, ...arguments_], options));
+  let server = await launch();
   const url = (database: string) => `postgresql://postgres@127.0.0.1:${port}/${database}`;
   return {
     url,
@@ -58,12 +67,40 @@ export async function startPostgres({ fsync = false }: { fsync?: boolean } = {})
       const adapter = await new PrismaPg({ connectionString: url("postgres") }).connect();
       await adapter.executeScript(`CREATE DATABASE ${name}`).finally(() => adapter.dispose());
     },
+    async restart(how, downMs) {
+      server.kill(how === "fast" ? "SIGINT" : "SIGQUIT");
+      await server.gone;
+      await delay(downMs);
+      server = await launch();
+    },
+    lives: () => server.lives(),
     async stop() {
       server.kill("SIGINT");
-      await gone;
+      await server.gone;
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A server's process, which does not outlive this one. */
+interface Launched {
+  kill(signal: NodeJS.Signals): void;
+  lives(): boolean;
+  readonly gone: Promise<void>;
+}
+
+/** Resolves once it accepts connections. */
+async function launched(start: () => ChildProcess): Promise<Launched> {
+  const server = start();
+  const kill = () => void server.kill("SIGKILL");
+  process.once("exit", kill);
+  let lives = true;
+  const gone = new Promise<void>((resolve) => server.once("exit", () => resolve())).then(() => {
+    lives = false;
+    process.removeListener("exit", kill);
+  });
+  if (server.stderr) await ready(server.stderr);
+  return { kill: (signal) => void server.kill(signal), lives: () => lives, gone };
 }
 
 /** The newest installed release's programs. */

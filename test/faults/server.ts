@@ -13,18 +13,28 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 export interface Installation extends Disposable {
   readonly dataDir: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Starts a server of it on a free port; resolves once that is ready. `preload` is a module that runs before it. */
-  start(options?: { readonly preload?: string }): Promise<Server>;
+  /** Starts a server of it on a free port; resolves once that is ready. */
+  start(options?: { readonly preloads?: readonly string[] }): Promise<Server>;
+  /** As `start`, without waiting; `preloads` are modules that run before the server. */
+  spawn(preloads?: readonly string[]): Life;
   /** The key that its very first start has made; its file is there shortly after the server is ready. */
   key(): Promise<string>;
 }
 
-/** A server in a process of its own. */
-export interface Server {
-  readonly url: string;
+/** One life of a server's process. */
+export interface Life {
   readonly child: ChildProcess;
+  /** Its URL, once it is ready. @throws Error with what it said when it ends before. */
+  readonly ready: Promise<string>;
+  /** Its exit code; null after a signal. */
+  readonly ended: Promise<number | null>;
   /** All that it has written to standard error. */
   said(): string;
+}
+
+/** A server that is ready. */
+export interface Server extends Pick<Life, "child" | "said"> {
+  readonly url: string;
   /** Sends a signal and waits for the end. */
   end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly ms: number }>;
 }
@@ -33,7 +43,13 @@ export interface Server {
 export function installation(env: Readonly<Record<string, string>> = {}): Installation {
   const dataDir = mkdtempSync(join(tmpdir(), "faults-"));
   const settings = { DATA_DIR: dataDir, PORT: "0", RATE_LIMITS: "off", ...env };
-  const children: ChildProcess[] = [];
+  const children = new Set<ChildProcess>();
+  function spawnOne(preloads: readonly string[] = []): Life {
+    const life = spawnServer(settings, preloads);
+    children.add(life.child);
+    void life.ended.then(() => children.delete(life.child));
+    return life;
+  }
   return {
     dataDir,
     env: settings,
@@ -43,36 +59,41 @@ export function installation(env: Readonly<Record<string, string>> = {}): Instal
       await eventually("the first key", 5_000, async () => read().endsWith("\n"));
       return read().trim();
     },
-    start: ({ preload } = {}) => startServer(settings, preload === undefined ? [] : ["--import", preload], children),
+    spawn: spawnOne,
+    start: async ({ preloads } = {}) => serverOf(spawnOne(preloads)),
     [Symbol.dispose]() {
-      for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      for (const child of children) child.kill("SIGKILL");
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }
 
-async function startServer(env: Readonly<Record<string, string>>, flags: readonly string[], children: ChildProcess[]): Promise<Server> {
+function spawnServer(env: Readonly<Record<string, string>>, preloads: readonly string[]): Life {
   const { PATH = "" } = process.env;
+  const flags = preloads.flatMap((path) => ["--import", path]);
   const child = spawn(process.execPath, [...flags, "src/main.ts"], {
     cwd: root,
     env: { PATH, ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  children.push(child);
   let said = "";
   const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
-  const port = await new Promise<string>((resolve, reject) => {
+  const ready = new Promise<string>((resolve, reject) => {
     child.stderr?.on("data", (chunk: Buffer) => {
       said += chunk.toString();
       const [, found] = /"port":(\d+),.*"msg":"ready"/.exec(said) ?? [];
-      if (found !== undefined) resolve(found);
+      if (found !== undefined) resolve(`http://127.0.0.1:${found}`);
     });
     void ended.then((code) => reject(new Error(`the server ended with ${code}: ${said}`)));
   });
+  ready.catch(() => undefined);
+  return { child, ready, ended, said: () => said };
+}
+
+async function serverOf({ child, ready, ended, said }: Life): Promise<Server> {
+  const url = await ready;
   return {
-    url: `http://127.0.0.1:${port}`,
-    child,
-    said: () => said,
+    ...{ url, child, said },
     async end(signal) {
       const begun = performance.now();
       child.kill(signal);

@@ -7,7 +7,7 @@ import { checkAnswered, type SeenTask } from "../support/invariants.ts";
 import { eventually, installation, type Server, type User, userOf } from "./server.ts";
 
 const many = 20;
-const freeze = fileURLToPath(new URL("freeze.ts", import.meta.url));
+const freeze = fileURLToPath(new URL("inside/freeze.ts", import.meta.url));
 
 /** A database with a server on it, which can be frozen, and room for another one. */
 interface Place extends AsyncDisposable {
@@ -22,7 +22,7 @@ async function openPlace(): Promise<Place> {
   const db = await databaseUrl("postgresql");
   const env = { DATABASE_URL: db.url, ENCRYPTION_KEY: randomBytes(32).toString("base64") };
   const [one, two] = [installation(env), installation(env)];
-  const first = await one.start({ preload: freeze });
+  const first = await one.start({ preloads: [freeze] });
   const key = await one.key();
   return {
     ...{ db, first, viaFirst: userOf(first, key) },

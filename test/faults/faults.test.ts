@@ -1,0 +1,31 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { shortPlans } from "./harness/plans.ts";
+import { evidenceOf, reportOf } from "./harness/report.ts";
+import { runFaults } from "./harness/run.ts";
+import { setUpNames } from "./harness/set-up.ts";
+
+/** Each fault is made this often in the short form. */
+const made = {
+  sqlite: { "kill -9": 6, "clock stepped": 3, "disk full": 1, "paused (SIGSTOP)": 1, "event loop blocked": 1 },
+  postgresql: {
+    ...{ "kill -9": 4, "clock stepped": 3, "paused (SIGSTOP)": 1, "event loop blocked": 1 },
+    ...{ "connections cut (pg_terminate_backend)": 1, "PostgreSQL restarted": 1 },
+  },
+};
+
+// Both wait a good part of the time.
+describe.concurrent("what was acknowledged holds, whatever happens", { timeout: 240_000 }, () => {
+  test.each(setUpNames)("to the processes of %s", async (setUp) => {
+    const seed = process.env["FAULTS_SEED"] ?? randomBytes(4).toString("hex");
+    const outcome = await runFaults({ setUp, plan: shortPlans[setUp], seed });
+    if (outcome === undefined) return console.error("\n  *** No PostgreSQL: ITS FAULTS ARE SKIPPED ***\n");
+    for (const what of outcome.skipped) console.error(`\n  *** SKIPPED: ${what} ***\n`);
+    console.info(reportOf(outcome));
+    expect(evidenceOf(outcome)).toBe("");
+    expect(Object.fromEntries(outcome.timeline.counts())).toMatchObject(made[setUp]);
+    expect(outcome.tally.get("answers 503"), "a full disk was noticed").toBeGreaterThan(0);
+    expect(outcome.tally.get("tasks taken over from a process that stood still"), "a fence was needed").toBeGreaterThan(0);
+    expect(outcome.tally.get("tasks"), "the load went on").toBeGreaterThan(50);
+  });
+});

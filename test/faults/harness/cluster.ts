@@ -1,0 +1,131 @@
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Installation, installation, type Life } from "../server.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** A server that is started again whenever it has ended. */
+export interface Node {
+  readonly name: string;
+  /** Where it answers; undefined while it is down. */
+  readonly url: string | undefined;
+  /** To the process of this moment, whether it is ready or not. */
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves once it is ready. */
+  up(): Promise<void>;
+  /** Writes a file that modules inside the process look at; null takes it away. */
+  tell(file: "clock-offset-ms" | "disk-full" | "freeze-ms", text: string | null): void;
+  /** What all its processes wrote, oldest first. */
+  log(): string;
+  /** Milliseconds from each process's start until it was ready. */
+  readonly starts: readonly number[];
+}
+
+/** Servers of one service. */
+export interface Cluster extends AsyncDisposable {
+  readonly nodes: readonly Node[];
+  readonly key: string;
+  /** Asks all to end in good order, for good; answers what their exit codes were. */
+  drain(): Promise<readonly (number | null)[]>;
+}
+
+/** Nobody starts what has just ended without a pause. */
+const pauseMs = 50;
+const inside = (name: string): string => fileURLToPath(new URL(`../inside/${name}.ts`, import.meta.url));
+
+/** Starts the first, which makes the key, and then all others at once. */
+export async function startCluster(environments: readonly Readonly<Record<string, string>>[], timeline: Timeline): Promise<Cluster> {
+  const stopping = new AbortController();
+  const places = environments.map((env) => installation({ WATCH_LIMIT: "1000", NODE_COMPILE_CACHE: compiled, ...env }));
+  const killAll = () => places.forEach((place) => void place[Symbol.dispose]());
+  process.once("exit", killAll);
+  const nodes: Supervised[] = [];
+  for (const [i, place] of places.entries()) {
+    nodes.push(supervise(`node ${i + 1}`, place, stopping.signal, timeline));
+    if (i === 0) await nodes[0]?.up();
+  }
+  await Promise.all(nodes.map((node) => node.up()));
+  return {
+    nodes,
+    key: (await places[0]?.key()) ?? "",
+    drain() {
+      stopping.abort();
+      for (const node of nodes) node.signal("SIGTERM");
+      return Promise.all(nodes.map(({ over }) => over));
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      for (const node of nodes) node.signal("SIGKILL");
+      await Promise.all(nodes.map(({ over }) => over));
+      process.removeListener("exit", killAll);
+      killAll();
+    },
+  };
+}
+
+/** Shared with `npm start`: what it saves of a start, each of a thousand starts saves. */
+const compiled = fileURLToPath(new URL("../../../node_modules/.cache/compiled", import.meta.url));
+
+interface Supervised extends Node {
+  /** The exit code of its last process. */
+  readonly over: Promise<number | null>;
+}
+
+function supervise(name: string, place: Installation, stopping: AbortSignal, timeline: Timeline): Supervised {
+  const sqlite = place.env["DATABASE_URL"] === undefined;
+  const preloads = ["freeze", "clock", ...(sqlite ? ["disk"] : [])].map(inside);
+  const starts: number[] = [];
+  const logs: string[] = [];
+  let life: Life | undefined;
+  let url: string | undefined;
+  let ready = Promise.withResolvers<void>();
+  let exitCode: number | null = null;
+
+  /** From a process's start to its end. */
+  async function live(): Promise<void> {
+    const begun = performance.now();
+    life = place.spawn(preloads);
+    const started = await life.ready.then(
+      (where) => {
+        url = where;
+        starts.push(performance.now() - begun);
+        ready.resolve();
+        return true;
+      },
+      () => false,
+    );
+    const code = await life.ended;
+    if (started) [url, ready] = [undefined, Promise.withResolvers()];
+    exitCode = code;
+    logs.push(life.said());
+    if (code !== null && !stopping.aborted) timeline.note(`${started ? "ended by itself" : "start failed"}: ${name} with ${code}`);
+  }
+
+  async function forever(): Promise<void> {
+    while (!stopping.aborted) {
+      await live();
+      if (!stopping.aborted) await delay(pauseMs);
+    }
+  }
+
+  return {
+    ...{ name, starts },
+    over: forever().then(() => exitCode),
+    get url() {
+      return url;
+    },
+    signal: (signal) => void life?.child.kill(signal),
+    async up() {
+      if (url === undefined) await ready.promise;
+    },
+    tell(file, text) {
+      const path = join(place.dataDir, file);
+      if (text === null) return rmSync(path, { force: true });
+      // Whole, or not at all: whoever reads it in between sees the old one.
+      writeFileSync(`${path}.new`, text);
+      renameSync(`${path}.new`, path);
+    },
+    log: () => [...logs, life?.said() ?? ""].join(""),
+  };
+}

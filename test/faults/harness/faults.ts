@@ -1,0 +1,118 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { createHeavy, layBait } from "./bait.ts";
+import type { Tally } from "./caller.ts";
+import type { Node } from "./cluster.ts";
+import type { Dice } from "./dice.ts";
+import type { Model } from "./model.ts";
+import type { SetUp } from "./set-up.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** Where faults are made. */
+export interface Arena {
+  readonly setUp: SetUp;
+  readonly timeline: Timeline;
+  readonly dice: Dice;
+  /** What the service has acknowledged so far; bait is added to it. */
+  readonly model: Model;
+  readonly tally: Tally;
+  readonly apiKey: string;
+}
+
+/** A run that is taken over sleeps at least so long before its old process wakes that it cannot be over by then. */
+const headStart = 7;
+
+const hourMs = 3_600_000;
+
+/** Kills a process, whatever it does: mostly one that serves, now and then one that starts. */
+export async function storm(
+  { timeline, dice }: Arena,
+  targets: readonly Node[],
+  kills: number,
+  gapMs: readonly [number, number],
+): Promise<void> {
+  for (let i = 0; i < kills; i += 1) {
+    const node = dice.pick(targets);
+    if (dice.chance(0.85)) await node.up();
+    await delay(dice.between(...gapMs));
+    node.signal("SIGKILL");
+    timeline.note(`kill -9: ${node.name}`);
+  }
+}
+
+/** Stops a process and lets it go on, as the scheduler of a virtual machine may. */
+export async function pause(arena: Arena, node: Node, seconds: number): Promise<void> {
+  const { timeline } = arena;
+  await node.up();
+  const woke = await layBait(arena, node, Math.max(1, seconds - headStart));
+  timeline.note(`paused (SIGSTOP): ${node.name} for ${seconds} s`);
+  node.signal("SIGSTOP");
+  await delay(seconds * 1000);
+  woke();
+  node.signal("SIGCONT");
+}
+
+/** Blocks a process's event loop: its connections stay, its timers do not fire. */
+export async function freeze(arena: Arena, node: Node, seconds: number): Promise<void> {
+  const { timeline } = arena;
+  node.tell("freeze-ms", `${seconds * 1000}`);
+  await node.up();
+  const woke = await layBait(arena, node, Math.max(1, seconds - headStart));
+  timeline.note(`event loop blocked: ${node.name} for ${seconds} s`);
+  node.signal("SIGUSR2");
+  await delay(seconds * 1000);
+  woke();
+}
+
+/** Steps the clocks of some processes an hour forwards, two back, and right again. */
+export async function stepClocks({ timeline }: Arena, nodes: readonly Node[], seconds: number): Promise<void> {
+  for (const hours of [1, -1, 0]) {
+    timeline.note(`clock stepped: ${nodes.map(({ name }) => name).join(", ")} to ${hours} h off`);
+    for (const node of nodes) node.tell("clock-offset-ms", `${hours * hourMs}`);
+    if (hours !== 0) await delay(seconds * 1000);
+  }
+}
+
+/** After this a process knows that its disk is full. */
+const noticedMs = 100;
+
+/** Fills the disk for a while; false where that cannot be had. */
+export async function fillDisk(arena: Arena, seconds: number): Promise<boolean> {
+  const { setUp, timeline } = arena;
+  const { database, cluster } = setUp;
+  if (database && !database.disk) return false;
+  await Promise.all(cluster.nodes.map((node) => node.up()));
+  timeline.note(`disk full: for ${seconds} s`);
+  if (database) database.disk?.fill();
+  else for (const node of cluster.nodes) node.tell("disk-full", "");
+  await delay(noticedMs);
+  const acknowledged = createHeavy(arena);
+  await delay(seconds * 1000);
+  await heal(setUp, timeline);
+  await acknowledged;
+  return true;
+}
+
+/** Cuts every connection to PostgreSQL. */
+export async function cutConnections({ setUp, timeline }: Arena): Promise<void> {
+  await Promise.all(setUp.cluster.nodes.map((node) => node.up()));
+  const cut = await setUp.database?.cut();
+  timeline.note(`connections cut (pg_terminate_backend): ${cut} of them`);
+}
+
+/** Restarts PostgreSQL, in good order or as in a crash. */
+export async function restartDatabase({ setUp, timeline, dice }: Arena): Promise<void> {
+  const how = dice.pick(["fast", "immediate"] as const);
+  const downMs = dice.between(0, 1500);
+  timeline.note(`PostgreSQL restarted: ${how}, down for ${(downMs / 1000).toFixed(1)} s`);
+  await setUp.database?.restart(how, downMs);
+}
+
+/** Takes back whatever lasts: there is room on the disk, the clocks are right, the database lives. */
+export async function heal({ database, cluster }: SetUp, timeline: Timeline): Promise<void> {
+  database?.disk?.free();
+  if (database && !database.lives()) {
+    timeline.note("PostgreSQL started: it had ended by itself");
+    await database.restart("fast", 0);
+  }
+  for (const node of cluster.nodes) node.tell("disk-full", null);
+}

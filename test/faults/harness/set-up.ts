@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { PrismaPg } from "@prisma/adapter-pg";
+import { type ScratchPostgres, startPostgres } from "../../../scripts/scratch-postgres.ts";
+import { type Cluster, startCluster } from "./cluster.ts";
+import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** The two ways to run the service. */
+export const setUpNames = ["sqlite", "postgresql"] as const;
+export type SetUpName = (typeof setUpNames)[number];
+
+/** A running service, with what its faults need. */
+export interface SetUp extends AsyncDisposable {
+  readonly name: SetUpName;
+  readonly cluster: Cluster;
+  /** Of PostgreSQL only. */
+  readonly database?: Database;
+}
+
+/** A PostgreSQL server that faults may do anything to. */
+export interface Database extends Pick<ScratchPostgres, "restart" | "lives"> {
+  /** Cuts every connection of every process; answers how many there were. */
+  cut(): Promise<number>;
+  /** Undefined where nobody may mount one. */
+  readonly disk: SmallDisk | undefined;
+}
+
+/** SQLite with one process, or PostgreSQL with three. Undefined where PostgreSQL is not installed. */
+export async function openSetUp(name: SetUpName, timeline: Timeline): Promise<SetUp | undefined> {
+  if (name === "postgresql") return openPostgres(timeline);
+  const cluster = await startCluster([{}], timeline);
+  return { name, cluster, [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose]() };
+}
+
+const processes = 3;
+
+async function openPostgres(timeline: Timeline): Promise<SetUp | undefined> {
+  await using opened = new AsyncDisposableStack();
+  const disk = opened.use(mountSmallDisk() ?? null) ?? undefined;
+  // Its commits must be on disk when they are acknowledged, as anywhere where it counts.
+  const server = await startPostgres({ fsync: true, ...(disk ? { parent: disk.path } : {}) });
+  if (server === undefined) return undefined;
+  opened.defer(() => server.stop());
+  await server.createDatabase("faults");
+  const env = { DATABASE_URL: server.url("faults"), ENCRYPTION_KEY: randomBytes(32).toString("base64") };
+  const cluster = opened.use(
+    await startCluster(
+      Array.from({ length: processes }, () => env),
+      timeline,
+    ),
+  );
+  const closing = opened.move();
+  return {
+    name: "postgresql",
+    cluster,
+    database: { restart: server.restart, lives: server.lives, cut: () => cutAll(server.url("postgres")), disk },
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}
+
+const terminate =
+  "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+
+async function cutAll(url: string): Promise<number> {
+  const adapter = await new PrismaPg({ connectionString: url, max: 1 }).connect();
+  const { rows } = await adapter.queryRaw({ sql: terminate, args: [], argTypes: [] }).finally(() => adapter.dispose());
+  return rows.length;
+}

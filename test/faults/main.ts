@@ -1,0 +1,59 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { longPlans } from "./harness/plans.ts";
+import { evidenceOf, reportOf } from "./harness/report.ts";
+import { type Outcome, runFaults } from "./harness/run.ts";
+import { type SetUpName, setUpNames } from "./harness/set-up.ts";
+
+/** Where a report is kept, behind what is said of it. */
+const page = "docs/reliability.md";
+const mark = "<!-- the report -->\n";
+
+const { values: asked } = parseArgs({
+  options: {
+    kills: { type: "string", default: "100" },
+    seed: { type: "string", default: randomBytes(4).toString("hex") },
+    on: { type: "string", default: setUpNames.join(",") },
+    keep: { type: "boolean", default: false },
+  },
+});
+
+/** What a kill takes with all that is between, in seconds, as measured on two cores. */
+const secondsPerKill: Readonly<Record<SetUpName, number>> = { sqlite: 2, postgresql: 1.3 };
+
+/** Whatever ends this process ends what it started. */
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+
+const setUps = setUpNames.filter((name) => asked.on.split(",").includes(name));
+const kills = Math.ceil(Number(asked.kills) / setUps.length);
+const minutes = Math.ceil(Math.max(...setUps.map((name) => kills * secondsPerKill[name] + 60)) / 60);
+console.log(`Seed ${asked.seed}, ${kills} kills on each of ${setUps.join(" and ")}, at the same time: about ${minutes} minutes.`);
+
+/** One set-up's run and its report; null where its database is not installed. */
+async function runOn(setUp: SetUpName): Promise<string | null> {
+  const tell = (line: string) => console.log(`${setUp.padEnd(10)} ${line}`);
+  const outcome = await runFaults({ setUp, plan: longPlans[setUp](kills), seed: asked.seed, tell });
+  if (outcome === undefined) console.error("\n*** No PostgreSQL: ITS FAULTS ARE SKIPPED ***\n");
+  return outcome ? told(outcome) : null;
+}
+
+const reports = await Promise.all(setUps.map(runOn));
+const only = setUps.length < setUpNames.length ? ` --on ${setUps.join(",")}` : "";
+const command = `npm run test:faults -- --kills ${asked.kills} --seed ${asked.seed}${only}`;
+const report = [`\`${command}\`, on Node ${process.version}:`, ...reports.filter((text) => text !== null)].join("\n\n");
+console.log(`\n${report}`);
+if (asked.keep) writeFileSync(page, `${readFileSync(page, "utf8").split(mark)[0]}${mark}\n${report}\n`);
+
+/** The report of a set-up; what is wrong makes the process end with 1. */
+function told(outcome: Outcome): string {
+  if (outcome.violations.length > 0) {
+    process.exitCode = 1;
+    const file = join(tmpdir(), `faults-${outcome.setUp}-${outcome.seed}.txt`);
+    writeFileSync(file, evidenceOf(outcome));
+    console.error(`The histories of what is wrong: ${file}`);
+  }
+  return reportOf(outcome);
+}
