@@ -37,7 +37,7 @@ export async function openPostgres({ databaseUrl, clock, onStatement, failed }: 
   const nameOf = preparedNames();
   const pool = (settings: readonly string[]) =>
     new PrismaPg(
-      { connectionString: withSettings(databaseUrl, settings), max: poolMax, connectionTimeoutMillis: connectMs },
+      { connectionString: withSettings(databaseUrl, settings), max: poolMax, connectionTimeoutMillis: connectMs, onConnect: heedErrors },
       { onPoolError: onError, onConnectionError: onError, statementNameGenerator: ({ sql }) => nameOf(sql) },
     ).connect();
   const release = await migrateLocked(databaseUrl, clock);

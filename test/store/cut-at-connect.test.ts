@@ -1,0 +1,37 @@
+import { once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { systemRandom } from "../../src/core/ids.ts";
+import { openStore } from "../../src/store/open.ts";
+
+/** A message of PostgreSQL's protocol: its letter, its length, its body. */
+function message(letter: string, body: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(body.length + 4);
+  return Buffer.concat([Buffer.from(letter), length, body]);
+}
+
+const welcome = message("R", Buffer.alloc(4));
+const ready = message("Z", Buffer.from("I"));
+const cut = message("E", Buffer.from("SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"));
+
+/** A server that lets everybody in and cuts him off with the same packet. */
+async function cuttingServer(): Promise<Server> {
+  const greet = (socket: Socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => socket.end(Buffer.concat([welcome, ready, cut])));
+  };
+  const server = createServer(greet).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+test("a connection that is cut off in the moment it is made is a database that is not available, and ends no process", async () => {
+  const server = await cuttingServer();
+  const { port } = server.address() as { readonly port: number }; // It listens on TCP.
+  const opened = openStore({ databaseUrl: `postgresql://any@127.0.0.1:${port}/any`, clock: systemClock, random: systemRandom });
+  // An error that nobody heard would fail this run besides.
+  await expect(opened).rejects.toMatchObject({ name: "Failure", reason: "unavailable" });
+  server.close();
+});
