@@ -18,6 +18,8 @@ export interface Node {
   tell(file: "clock-offset-ms" | "disk-full" | "freeze-ms", text: string | null): void;
   /** What all its processes wrote, oldest first. */
   log(): string;
+  /** The last words of processes that served, and ended without being told to. */
+  readonly collapses: readonly string[];
   /** Milliseconds from each process's start until it was ready. */
   readonly starts: readonly number[];
 }
@@ -32,6 +34,8 @@ export interface Cluster extends AsyncDisposable {
 
 /** Nobody starts what has just ended without a pause. */
 const pauseMs = 50;
+/** Characters. */
+const lastWords = 4_000;
 const inside = (name: string): string => fileURLToPath(new URL(`../inside/${name}.ts`, import.meta.url));
 
 /** Starts the first, which makes the key, and then all others at once. */
@@ -77,6 +81,7 @@ function supervise(name: string, place: Installation, stopping: AbortSignal, tim
   const preloads = ["freeze", "clock", ...(sqlite ? ["disk"] : [])].map(inside);
   const starts: number[] = [];
   const logs: string[] = [];
+  const collapses: string[] = [];
   let life: Life | undefined;
   let url: string | undefined;
   let ready = Promise.withResolvers<void>();
@@ -99,7 +104,9 @@ function supervise(name: string, place: Installation, stopping: AbortSignal, tim
     if (started) [url, ready] = [undefined, Promise.withResolvers()];
     exitCode = code;
     logs.push(life.said());
-    if (code !== null && !stopping.aborted) timeline.note(`${started ? "ended by itself" : "start failed"}: ${name} with ${code}`);
+    if (code === null || stopping.aborted) return;
+    timeline.note(`${started ? "ended by itself" : "start failed"}: ${name} with ${code}`);
+    if (started) collapses.push(life.said().slice(-lastWords));
   }
 
   async function forever(): Promise<void> {
@@ -110,7 +117,7 @@ function supervise(name: string, place: Installation, stopping: AbortSignal, tim
   }
 
   return {
-    ...{ name, starts },
+    ...{ name, starts, collapses },
     over: forever().then(() => exitCode),
     get url() {
       return url;

@@ -57,7 +57,7 @@ export async function runFaults({ setUp: name, plan, seed, tell }: RunOptions): 
   await load.end();
   story.note("proof: begun");
   violations.push(...(await prove(caller, model)));
-  violations.push(...(await drained(setUp)));
+  violations.push(...collapsesOf(setUp), ...(await drained(setUp)));
   return {
     ...{ setUp: name, seed, seconds: story.seconds(), timeline: story, tally, violations },
     starts: cluster.nodes.flatMap(({ starts }) => starts),
@@ -65,6 +65,10 @@ export async function runFaults({ setUp: name, plan, seed, tell }: RunOptions): 
     skipped: setUp.database && !setUp.database.disk ? ["disk full: nobody may mount a small file system here"] : [],
   };
 }
+
+/** No fault of another process ends a server. */
+const collapsesOf = ({ cluster }: SetUp): readonly Violation[] =>
+  cluster.nodes.flatMap(({ name, collapses }) => collapses.map((said) => ({ what: `${name} ended by itself`, task: said.split("\n") })));
 
 /** After all that, a server still ends in good order. */
 async function drained({ cluster }: SetUp): Promise<readonly Violation[]> {
