@@ -12,7 +12,7 @@ export default defineConfig({
         test: {
           name: "rooms",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/commands/**"],
+          exclude: ["test/commands/**", "test/faults/faults.test.ts"],
           sequence: { groupOrder: 0 },
           testTimeout: 30_000,
           hookTimeout: 30_000,
@@ -27,6 +27,15 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          // The short form of `npm run test:faults`: four servers and a database that are killed and paused by the second.
+          name: "faults",
+          include: ["test/faults/faults.test.ts"],
+          sequence: { groupOrder: 2 },
+          testTimeout: 240_000,
         },
       },
     ],

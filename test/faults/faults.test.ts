@@ -25,7 +25,8 @@ describe.concurrent("what was acknowledged holds, whatever happens", { timeout: 
     expect(evidenceOf(outcome)).toBe("");
     expect(Object.fromEntries(outcome.timeline.counts())).toMatchObject(made[setUp]);
     expect(outcome.tally.get("answers 503"), "a full disk was noticed").toBeGreaterThan(0);
-    expect(outcome.tally.get("tasks taken over from a process that stood still"), "a fence was needed").toBeGreaterThan(0);
+    const taken = outcome.tally.get("tasks taken over from a process that stood still") ?? 0;
+    expect(taken > 0, "a fence was needed where there are several").toBe(setUp === "postgresql");
     expect(outcome.tally.get("tasks"), "the load went on").toBeGreaterThan(50);
   });
 });

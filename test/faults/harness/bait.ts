@@ -4,47 +4,55 @@ import { type ShownEvent, say } from "./events.ts";
 import type { Arena } from "./faults.ts";
 import { newRecord, type TaskRecord } from "./model.ts";
 
-/** So many at a time. */
-const many = 8;
+/** Any process may take a task up: of so many, each has some. */
+const baits = 24;
+const heavies = 8;
 const attemptMs = 4_000;
-/** Whoever writes later than this after a process woke is not its old run, which goes on at once. */
-const atOnceMs = 1_500;
+/** Words of a bait, and the seconds of sleep before each. */
+const words = 40;
+const pauseSeconds = 0.15;
+/** Between two words there is never so long a rest, unless the process stands still. */
+const restMs = 7_000;
 
 /**
- * Tasks that a process itself runs and sleeps in, for so short a time that it would
- * go on with them in the moment it wakes from a longer stand-still: it must not.
- * Whoever took them over sleeps anew, and writes later. The answer is to be told when
- * it wakes.
+ * Tasks of which each is about to write its next event at any moment: that is the
+ * first thing that a process does with those it runs when it wakes from standing
+ * still, before it can find out that it was taken for dead. Nothing but their fence
+ * keeps that event out. The answer is to be told when the process wakes.
  */
-export async function layBait(arena: Arena, node: Node, sleepSeconds: number): Promise<() => void> {
-  const laid = await Promise.all(Array.from({ length: many }, () => createFor(arena, [node], "bait", `[[sleep ${sleepSeconds}]]`)));
+export async function layBait(arena: Arena): Promise<() => void> {
+  const nodes = arena.setUp.cluster.nodes;
+  const laid = await Promise.all(Array.from({ length: baits }, () => createFor(arena, nodes, "bait", words, `[[sleep ${pauseSeconds}]]`)));
   return () => {
     for (const task of laid) task.wokeAt = Date.now();
   };
 }
 
-/** True when a task that was a bait went on under another fence than its process had. */
-export const wasTakenOver = ({ wokeAt }: TaskRecord, events: readonly ShownEvent[]): boolean =>
-  wokeAt !== undefined && (events.findLast(({ type }) => type === "assistant_message")?.timestamp ?? 0) > wokeAt + atOnceMs;
+/** True when somebody else went on with a task while its process stood still. */
+export const wasTakenOver = ({ wokeAt = 0 }: TaskRecord, events: readonly ShownEvent[]): boolean =>
+  events.some(({ timestamp }, i) => timestamp < wokeAt && timestamp - (events[i - 1]?.timestamp ?? timestamp) > restMs);
 
 /** Tasks that need new pages of the database whatever room is left in the old ones; resolves when they are acknowledged. */
 export async function createHeavy(arena: Arena): Promise<void> {
   const letter = () => String.fromCodePoint(97 + arena.dice.below(26));
   const text = () => Array.from({ length: 15_000 }, letter).join("");
-  await Promise.all(Array.from({ length: many }, () => createFor(arena, arena.setUp.cluster.nodes, "heavy", `[[value "${text()}"]]`)));
+  await Promise.all(
+    Array.from({ length: heavies }, () => createFor(arena, arena.setUp.cluster.nodes, "heavy", 2, `[[value "${text()}"]]`)),
+  );
 }
 
-/** A fault's own task, once it is acknowledged and has begun: it says something before what is in between, and after it. */
-async function createFor(arena: Arena, nodes: readonly Node[], story: string, between: string): Promise<TaskRecord> {
+/** A fault's own task, once it is acknowledged and has begun: it says several words, with something in between. */
+async function createFor(arena: Arena, nodes: readonly Node[], story: string, length: number, between: string): Promise<TaskRecord> {
   const { model, apiKey, dice, tally } = arena;
   const caller = callerOf({ nodes, key: apiKey, dice, tally, attemptMs });
   const task = newRecord(`own${model.tasks.length}`, story);
   model.tasks.push(task);
-  const content = `[[say ${task.name} 1]] ${between} [[say ${task.name} 2]]`;
+  const said = Array.from({ length }, (_, i) => `${task.name} ${i}`);
+  const content = said.map((word) => `[[say ${word}]]`).join(` ${between} `);
   const { body } = await caller.settle("task.create", { message: { content } }, { key: task.name });
   task.id = body["task_id"];
   task.messages.push(content);
-  task.segments[0]?.push(say(`${task.name} 1`), say(`${task.name} 2`));
+  task.segments[0]?.push(...said.map(say));
   count(tally, "tasks");
   await caller.settle("task.detail", { task_id: task.id, after_seq: 2, wait_seconds: 2 });
   return task;

@@ -18,9 +18,6 @@ export interface Arena {
   readonly apiKey: string;
 }
 
-/** A run that is taken over sleeps at least so long before its old process wakes that it cannot be over by then. */
-const headStart = 7;
-
 const hourMs = 3_600_000;
 
 /** Kills a process, whatever it does: mostly one that serves, now and then one that starts. */
@@ -43,7 +40,7 @@ export async function storm(
 export async function pause(arena: Arena, node: Node, seconds: number): Promise<void> {
   const { timeline } = arena;
   await node.up();
-  const woke = await layBait(arena, node, Math.max(1, seconds - headStart));
+  const woke = await layBait(arena);
   timeline.note(`paused (SIGSTOP): ${node.name} for ${seconds} s`);
   node.signal("SIGSTOP");
   await delay(seconds * 1000);
@@ -56,7 +53,7 @@ export async function freeze(arena: Arena, node: Node, seconds: number): Promise
   const { timeline } = arena;
   node.tell("freeze-ms", `${seconds * 1000}`);
   await node.up();
-  const woke = await layBait(arena, node, Math.max(1, seconds - headStart));
+  const woke = await layBait(arena);
   timeline.note(`event loop blocked: ${node.name} for ${seconds} s`);
   node.signal("SIGUSR2");
   await delay(seconds * 1000);

@@ -13,7 +13,7 @@ export interface TaskRecord {
   readonly segments: string[][];
   /** Confirmations that were acknowledged. */
   confirmations: number;
-  /** When the process that ran it woke from standing still, in Unix ms; undefined for all but bait. */
+  /** When a process that may have run it woke from standing still, in Unix ms; undefined for all but bait. */
   wokeAt?: number;
   /** By those who watched it. */
   readonly watches: WatchRecord[];

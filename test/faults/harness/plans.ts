@@ -6,8 +6,8 @@ import type { SetUpName } from "./set-up.ts";
 /** Which faults there are, and when. */
 export type Plan = (arena: Arena) => Promise<void>;
 
-/** A process is taken for dead after 15 s of silence, and finds out within another. */
-const beyondTakeOver = 17;
+/** A process is taken for dead after 15 s of silence, and its peers look every second or two. */
+const beyondTakeOver = 19;
 /** As long as the longest pauses are. */
 const standsStill = 20;
 /** The only process of a set-up gives its runs up when it stood still for 10 s. */
