@@ -1,4 +1,6 @@
+import { Failure } from "../core/failure.ts";
 import type { Task } from "../core/tasks/task.ts";
+import { giveBack } from "./claims.ts";
 import { type RunParts, runTask } from "./run.ts";
 
 interface Run {
@@ -27,9 +29,17 @@ export interface Roster {
 
 /** @param onEnd called after a run has ended. */
 export function openRoster(parts: RunParts, onEnd: () => void): Roster {
-  const { log } = parts;
+  const { store, clock, log } = parts;
   const runs = new Map<string, Run>();
   const living = () => [...runs].filter(([, { abort }]) => !abort.signal.aborted);
+
+  /** That the database is away, or full, is no fault of the task's: then its claim is not held against it. */
+  async function failed(task: Task, cause: unknown): Promise<void> {
+    log("error", "a run failed", { taskId: task.id, cause });
+    if (!(cause instanceof Failure && cause.reason === "unavailable")) return;
+    const kept = (still: unknown) => log("warn", "a run that failed was not given back", { taskId: task.id, cause: still });
+    await store.change((tx) => giveBack(tx, [task], clock.now())).catch(kept);
+  }
 
   return {
     size: () => runs.size,
@@ -39,7 +49,7 @@ export function openRoster(parts: RunParts, onEnd: () => void): Roster {
     start(task) {
       const abort = new AbortController();
       const ended = runTask(task, abort.signal, parts)
-        .catch((cause: unknown) => log("error", "a run failed", { taskId: task.id, cause }))
+        .catch((cause: unknown) => failed(task, cause))
         .then(() => {
           runs.delete(task.id);
           // Whatever of the agent still listens hears that it is over; no error is made for it.

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
+import { Failure } from "../../src/core/failure.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
@@ -7,6 +8,7 @@ import { begin, resume, stop } from "../../src/core/tasks/lifecycle.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import type { Agent, Outcome } from "../../src/runtime/agent.ts";
 import { offlineAgent } from "../../src/runtime/agents/offline/offline.ts";
+import { idleClaimsMax } from "../../src/runtime/claims.ts";
 import { openLease } from "../../src/runtime/lease.ts";
 import { type Runs, startRuns } from "../../src/runtime/runs.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -299,6 +301,20 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
       const task = await put();
       await passUntilHere(is("stopped", task));
       expect(process.logged.filter((text) => text === "a run failed")).toHaveLength(2);
+      checkAnswered(await seenInStore(db.store, task.id));
+    });
+
+    test("however often a run fails for want of the database: that is not held against its task", async () => {
+      const process = await openProcess();
+      await pass(100);
+      let failures = 0;
+      process.watched.before("events.list", () => {
+        failures += 1;
+        if (failures <= idleClaimsMax + 5) throw new Failure("unavailable", "no database");
+      });
+      const task = await put();
+      await passUntilHere(async () => (await asIs(task)).status !== "running");
+      expect(await asIs(task)).toMatchObject({ status: "stopped" });
       checkAnswered(await seenInStore(db.store, task.id));
     });
 
