@@ -10,8 +10,8 @@ export interface Node {
   readonly name: string;
   /** Where it answers; undefined while it is down. */
   readonly url: string | undefined;
-  /** To the process of this moment, whether it is ready or not. */
-  signal(signal: NodeJS.Signals): void;
+  /** To the process of this moment, whether it is ready or not; false when there is none. */
+  signal(signal: NodeJS.Signals): boolean;
   /** Resolves once it is ready. */
   up(): Promise<void>;
   /** Writes a file that modules inside the process look at; null takes it away. */
@@ -122,7 +122,7 @@ function supervise(name: string, place: Installation, stopping: AbortSignal, tim
     get url() {
       return url;
     },
-    signal: (signal) => void life?.child.kill(signal),
+    signal: (signal) => life?.child.kill(signal) ?? false,
     async up() {
       if (url === undefined) await ready.promise;
     },

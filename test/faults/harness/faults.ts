@@ -27,11 +27,12 @@ export async function storm(
   kills: number,
   gapMs: readonly [number, number],
 ): Promise<void> {
-  for (let i = 0; i < kills; i += 1) {
+  for (let killed = 0; killed < kills; ) {
     const node = dice.pick(targets);
     if (dice.chance(0.85)) await node.up();
     await delay(dice.between(...gapMs));
-    node.signal("SIGKILL");
+    if (!node.signal("SIGKILL")) continue;
+    killed += 1;
     timeline.note(`kill -9: ${node.name}`);
   }
 }
@@ -72,11 +73,11 @@ export async function stepClocks({ timeline }: Arena, nodes: readonly Node[], se
 /** After this a process knows that its disk is full. */
 const noticedMs = 100;
 
-/** Fills the disk for a while; false where that cannot be had. */
-export async function fillDisk(arena: Arena, seconds: number): Promise<boolean> {
+/** Fills the disk for a while; nothing happens where that cannot be had. */
+export async function fillDisk(arena: Arena, seconds: number): Promise<void> {
   const { setUp, timeline } = arena;
   const { database, cluster } = setUp;
-  if (database && !database.disk) return false;
+  if (database && !database.disk) return;
   await Promise.all(cluster.nodes.map((node) => node.up()));
   timeline.note(`disk full: for ${seconds} s`);
   if (database) database.disk?.fill();
@@ -86,7 +87,6 @@ export async function fillDisk(arena: Arena, seconds: number): Promise<boolean> 
   await delay(seconds * 1000);
   await heal(setUp, timeline);
   await acknowledged;
-  return true;
 }
 
 /** Cuts every connection to PostgreSQL. */

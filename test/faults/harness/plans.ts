@@ -13,10 +13,10 @@ const standsStill = 20;
 /** The only process of a set-up gives its runs up when it stood still for 10 s. */
 const beyondGivingUp = 11;
 
-/** Each fault once, in half a minute. */
+/** Each fault at least once, in less than a minute. */
 export const shortPlans: Readonly<Record<SetUpName, Plan>> = {
   async sqlite(arena) {
-    const [only] = nodesOf(arena);
+    const only = nodeOf(arena, 0);
     await Promise.all([storm(arena, [only], 6, [200, 900]), stepClocks(arena, [only], 2)]);
     await fillDisk(arena, 2);
     await pause(arena, only, 3);
@@ -25,7 +25,7 @@ export const shortPlans: Readonly<Record<SetUpName, Plan>> = {
   },
 
   async postgresql(arena) {
-    const [first, second, third] = nodesOf(arena);
+    const [first, second, third] = [nodeOf(arena, 0), nodeOf(arena, 1), nodeOf(arena, 2)];
     await storm(arena, [first, second, third], 4, [100, 500]);
     await cutConnections(arena);
     await fillDisk(arena, 2);
@@ -37,44 +37,45 @@ export const shortPlans: Readonly<Record<SetUpName, Plan>> = {
 /** Kills between two of the other faults. */
 const round = 20;
 /** What was cut short gets on for so long: a task that is begun 25 times without any progress is given up, as it should be. */
-const calmMs = 3_500;
+const calmMs = 3_000;
+/** Into a storm. */
+const aWhileMs = 2_000;
 
 /** So many kills, about one a second, and the other faults in turn among them. */
 export const longPlans: Readonly<Record<SetUpName, (kills: number) => Plan>> = {
   sqlite: (kills) => async (arena) => {
-    const [only] = nodesOf(arena);
+    const only = nodeOf(arena, 0);
     const others: readonly Plan[] = [
-      (there) => stepClocks(there, [only], 5),
-      (there) => fillDisk(there, 3).then(() => undefined),
-      (there) => pause(there, only, standsStill),
-      (there) => stepClocks(there, [only], 5),
-      (there) => fillDisk(there, 3).then(() => undefined),
-      (there) => freeze(there, only, standsStill),
+      () => stepClocks(arena, [only], 3),
+      () => fillDisk(arena, 3),
+      () => pause(arena, only, standsStill),
+      () => stepClocks(arena, [only], 3),
+      () => fillDisk(arena, 3),
+      () => freeze(arena, only, standsStill),
     ];
     await inRounds(kills, async (i, count) => {
-      const other = others[i % others.length];
-      await storm(arena, [only], count, [50, 600]);
-      await other?.(arena);
+      await storm(arena, [only], count, [50, 450]);
+      await others[i % others.length]?.(arena);
     });
   },
 
-  /** In each round one process is spared, so that there is somebody to take over, and one has the other fault. */
+  /** In each round one process is spared, so that there is somebody to take over; one that stands still is not killed. */
   postgresql: (kills) => async (arena) => {
-    const nodes = nodesOf(arena);
+    const { nodes } = arena.setUp.cluster;
     await inRounds(kills, async (i, count) => {
-      const turned = nodes.map((_, at) => nodes[(i + at) % nodes.length] as Node); // The index is within.
-      const [spared, subject, ...rest] = turned;
+      const [spared, subject] = [nodeOf(arena, i % nodes.length), nodeOf(arena, (i + 1) % nodes.length)];
       const others: readonly Plan[] = [
-        () => restartDatabase(arena),
-        (there) => pause(there, subject as Node, standsStill),
-        () => cutConnections(arena),
-        (there) => fillDisk(there, 3).then(() => undefined),
-        (there) => freeze(there, subject as Node, standsStill),
-        (there) => stepClocks(there, nodes, 5),
+        restartDatabase,
+        () => pause(arena, subject, standsStill),
+        cutConnections,
+        () => fillDisk(arena, 3),
+        () => freeze(arena, subject, standsStill),
+        () => stepClocks(arena, nodes, 5),
       ];
       const which = i % others.length;
-      const targets = which === 1 || which === 4 ? rest : turned.filter((node) => node !== spared);
-      await Promise.all([storm(arena, targets, count, [400, 1200]), delay(2_000).then(() => others[which]?.(arena))]);
+      const stands = which === 1 || which === 4;
+      const targets = nodes.filter((node) => node !== spared && !(stands && node === subject));
+      await Promise.all([storm(arena, targets, count, [400, 1200]), delay(aWhileMs).then(() => others[which]?.(arena))]);
     });
   },
 };
@@ -86,5 +87,9 @@ async function inRounds(kills: number, work: (round: number, kills: number) => P
   }
 }
 
-/** As many as the set-up has; a plan names those it knows to be there. */
-const nodesOf = ({ setUp }: Arena): readonly [Node, Node, Node] => setUp.cluster.nodes as unknown as readonly [Node, Node, Node];
+/** @throws Error when the set-up has fewer. */
+function nodeOf({ setUp }: Arena, i: number): Node {
+  const node = setUp.cluster.nodes[i];
+  if (!node) throw new Error(`there is no node ${i + 1}`);
+  return node;
+}
