@@ -72,6 +72,8 @@ export async function stepClocks({ timeline }: Arena, nodes: readonly Node[], se
 
 /** After this a process knows that its disk is full. */
 const noticedMs = 100;
+/** Somebody was refused by then. */
+const refusedMs = 15_000;
 
 /** Fills the disk for a while; nothing happens where that cannot be had. */
 export async function fillDisk(arena: Arena, seconds: number): Promise<void> {
@@ -84,9 +86,16 @@ export async function fillDisk(arena: Arena, seconds: number): Promise<void> {
   else for (const node of cluster.nodes) node.tell("disk-full", "");
   await delay(noticedMs);
   const acknowledged = createHeavy(arena);
-  await delay(seconds * 1000);
+  await Promise.all([delay(seconds * 1000), refused(arena)]);
   await heal(setUp, timeline);
   await acknowledged;
+}
+
+/** Resolves once a call was refused for want of the database; on a slow machine that takes its time. */
+async function refused({ tally }: Arena): Promise<void> {
+  const refusals = () => tally.get("answers 503") ?? 0;
+  const before = refusals();
+  for (let waited = 0; refusals() === before && waited < refusedMs; waited += noticedMs) await delay(noticedMs);
 }
 
 /** Cuts every connection to PostgreSQL. */
