@@ -28,16 +28,20 @@ const secondsPerKill: Readonly<Record<SetUpName, number>> = { sqlite: 2, postgre
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 const setUps = setUpNames.filter((name) => asked.on.split(",").includes(name));
-const kills = Math.ceil(Number(asked.kills) / setUps.length);
-const minutes = Math.ceil(Math.max(...setUps.map((name) => kills * secondsPerKill[name] + 60)) / 60);
-console.log(`Seed ${asked.seed}, ${kills} kills on each of ${setUps.join(" and ")}, at the same time: about ${minutes} minutes.`);
+/** Both take about the same time then: a single process has to be waited for. */
+const shares: Readonly<Record<SetUpName, number>> = { sqlite: 2, postgresql: 3 };
+const allShares = setUps.reduce((sum, name) => sum + shares[name], 0);
+const killsOn = (name: SetUpName): number => Math.round((Number(asked.kills) * shares[name]) / allShares);
+const minutes = Math.ceil(Math.max(...setUps.map((name) => killsOn(name) * secondsPerKill[name] + 60)) / 60);
+const told = setUps.map((name) => `${killsOn(name)} kills on ${name}`).join(" and ");
+console.log(`Seed ${asked.seed}, ${told}, at the same time: about ${minutes} minutes.`);
 
 /** One set-up's run and its report; null where its database is not installed. */
 async function runOn(setUp: SetUpName): Promise<string | null> {
   const tell = (line: string) => console.log(`${setUp.padEnd(10)} ${line}`);
-  const outcome = await runFaults({ setUp, plan: longPlans[setUp](kills), seed: asked.seed, tell });
+  const outcome = await runFaults({ setUp, plan: longPlans[setUp](killsOn(setUp)), seed: asked.seed, tell });
   if (outcome === undefined) console.error("\n*** No PostgreSQL: ITS FAULTS ARE SKIPPED ***\n");
-  return outcome ? told(outcome) : null;
+  return outcome ? judged(outcome) : null;
 }
 
 const reports = await Promise.all(setUps.map(runOn));
@@ -48,7 +52,7 @@ console.log(`\n${report}`);
 if (asked.keep) writeFileSync(page, `${readFileSync(page, "utf8").split(mark)[0]}${mark}\n${report}\n`);
 
 /** The report of a set-up; what is wrong makes the process end with 1. */
-function told(outcome: Outcome): string {
+function judged(outcome: Outcome): string {
   if (outcome.violations.length > 0) {
     process.exitCode = 1;
     const file = join(tmpdir(), `faults-${outcome.setUp}-${outcome.seed}.txt`);

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Frame, framesIn } from "../../support/event-stream.ts";
 import { type Caller, count } from "./caller.ts";
@@ -52,20 +55,17 @@ export function watch(caller: Caller, taskId: string, settles: boolean): Watcher
   /** One connection, to its end or its break. */
   async function connect(url: string): Promise<void> {
     const query = new URLSearchParams({ task_id: taskId, after_seq: "0", ...(settles ? { until_settled: "true" } : {}) });
-    const silence = new AbortController();
-    const timer = setTimeout(() => silence.abort(), silenceMs);
     const seen = record.events.length;
-    try {
-      const reply = await fetch(`${url}/v2/task.watch?${query}`, {
-        headers: { ...caller.headers, ...(seen > 0 ? { "last-event-id": `${seen}` } : {}) },
-        signal: AbortSignal.any([closed.signal, silence.signal]),
-      });
-      if (reply.status === 204) return;
-      if (reply.status !== 200 || !reply.body) return ended(JSON.parse(await reply.text()));
-      for await (const frame of framesIn(heard(reply.body, timer))) if (!("comment" in frame)) take(frame);
-    } finally {
-      clearTimeout(timer);
-    }
+    const headers = { ...caller.headers, ...(seen > 0 ? { "last-event-id": `${seen}` } : {}) };
+    // A socket of its own, which ends when it is told to, whatever state it is in.
+    const request = get(`${url}/v2/task.watch?${query}`, { headers, agent: false, signal: closed.signal, timeout: silenceMs });
+    request.once("timeout", () => request.destroy());
+    // It may break at any time; whoever reads the answer hears of it.
+    request.on("error", () => undefined);
+    const [reply] = (await once(request, "response")) as [IncomingMessage]; // As node:http has it.
+    if (reply.statusCode === 204) return;
+    if (reply.statusCode !== 200) return ended(JSON.parse(await text(reply)));
+    for await (const frame of framesIn(reply)) if (!("comment" in frame)) take(frame);
   }
 
   async function watchOn(): Promise<void> {
@@ -90,12 +90,4 @@ export function watch(caller: Caller, taskId: string, settles: boolean): Watcher
     },
     close: () => closed.abort(),
   };
-}
-
-/** The chunks of a body; each winds the clock of silence up again. */
-async function* heard(body: AsyncIterable<Uint8Array>, timer: NodeJS.Timeout): AsyncGenerator<Uint8Array> {
-  for await (const chunk of body) {
-    timer.refresh();
-    yield chunk;
-  }
 }
