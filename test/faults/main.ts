@@ -24,8 +24,13 @@ const { values: asked } = parseArgs({
 /** What a kill takes with all that is between, in seconds, as measured on two cores. */
 const secondsPerKill: Readonly<Record<SetUpName, number>> = { sqlite: 2, postgresql: 1.3 };
 
-/** Whatever ends this process ends what it started. */
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+/** Ctrl-C: the rounds under way are the last, and are proven. Whatever ends this process ends what it started. */
+const enough = new AbortController();
+process.once("SIGINT", () => {
+  enough.abort();
+  process.once("SIGINT", () => process.exit(130));
+});
+process.once("SIGTERM", () => process.exit(143));
 
 const setUps = setUpNames.filter((name) => asked.on.split(",").includes(name));
 /** Both take about the same time then: a single process has to be waited for. */
@@ -39,7 +44,7 @@ console.log(`Seed ${asked.seed}, ${told}, at the same time: about ${minutes} min
 /** One set-up's run and its report; null where its database is not installed. */
 async function runOn(setUp: SetUpName): Promise<string | null> {
   const tell = (line: string) => console.log(`${setUp.padEnd(10)} ${line}`);
-  const outcome = await runFaults({ setUp, plan: longPlans[setUp](killsOn(setUp)), seed: asked.seed, tell });
+  const outcome = await runFaults({ setUp, plan: longPlans[setUp](killsOn(setUp)), seed: asked.seed, enough: enough.signal, tell });
   if (outcome === undefined) console.error("\n*** No PostgreSQL: ITS FAULTS ARE SKIPPED ***\n");
   return outcome ? judged(outcome) : null;
 }
@@ -47,7 +52,8 @@ async function runOn(setUp: SetUpName): Promise<string | null> {
 const reports = await Promise.all(setUps.map(runOn));
 const only = setUps.length < setUpNames.length ? ` --on ${setUps.join(",")}` : "";
 const command = `npm run test:faults -- --kills ${asked.kills} --seed ${asked.seed}${only}`;
-const report = [`\`${command}\`, on Node ${process.version}:`, ...reports.filter((text) => text !== null)].join("\n\n");
+const early = enough.signal.aborted ? ", ended early" : "";
+const report = [`\`${command}\`${early}, on Node ${process.version}:`, ...reports.filter((text) => text !== null)].join("\n\n");
 console.log(`\n${report}`);
 if (asked.keep) writeFileSync(page, `${readFileSync(page, "utf8").split(mark)[0]}${mark}\n${report}\n`);
 

@@ -16,6 +16,8 @@ export interface Arena {
   readonly model: Model;
   readonly tally: Tally;
   readonly apiKey: string;
+  /** Aborted when no more rounds are wanted. */
+  readonly enough: AbortSignal;
 }
 
 const hourMs = 3_600_000;

@@ -53,7 +53,7 @@ export const longPlans: Readonly<Record<SetUpName, (kills: number) => Plan>> = {
       () => fillDisk(arena, 3),
       () => freeze(arena, only, standsStill),
     ];
-    await inRounds(kills, async (i, count) => {
+    await inRounds(kills, arena.enough, async (i, count) => {
       await storm(arena, [only], count, [50, 450]);
       await others[i % others.length]?.(arena);
     });
@@ -62,7 +62,7 @@ export const longPlans: Readonly<Record<SetUpName, (kills: number) => Plan>> = {
   /** In each round one process is spared, so that there is somebody to take over; one that stands still is not killed. */
   postgresql: (kills) => async (arena) => {
     const { nodes } = arena.setUp.cluster;
-    await inRounds(kills, async (i, count) => {
+    await inRounds(kills, arena.enough, async (i, count) => {
       const [spared, subject] = [nodeOf(arena, i % nodes.length), nodeOf(arena, (i + 1) % nodes.length)];
       const others: readonly Plan[] = [
         restartDatabase,
@@ -80,8 +80,8 @@ export const longPlans: Readonly<Record<SetUpName, (kills: number) => Plan>> = {
   },
 };
 
-async function inRounds(kills: number, work: (round: number, kills: number) => Promise<void>): Promise<void> {
-  for (let i = 0; i * round < kills; i += 1) {
+async function inRounds(kills: number, enough: AbortSignal, work: (round: number, kills: number) => Promise<void>): Promise<void> {
+  for (let i = 0; i * round < kills && !enough.aborted; i += 1) {
     await work(i, Math.min(round, kills - i * round));
     await delay(calmMs);
   }

@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly setUp: SetUpName;
   readonly plan: Plan;
   readonly seed: string;
+  /** Aborted when no more rounds are wanted: what was done so far is proven. */
+  readonly enough?: AbortSignal;
   /** Told of each fault as it is made. */
   readonly tell?: (line: string) => void;
 }
@@ -38,8 +40,10 @@ const users = 16;
 /** Calls are held for 2 s at most. */
 const attemptMs = 4_000;
 
+const never = new AbortController().signal;
+
 /** Runs the service under a load and a plan of faults, and proves what is left. Undefined where the database is not installed. */
-export async function runFaults({ setUp: name, plan, seed, tell }: RunOptions): Promise<Outcome | undefined> {
+export async function runFaults({ setUp: name, plan, seed, enough = never, tell }: RunOptions): Promise<Outcome | undefined> {
   const story = timeline(tell);
   await using setUp = await openSetUp(name, story);
   if (setUp === undefined) return undefined;
@@ -50,7 +54,7 @@ export async function runFaults({ setUp: name, plan, seed, tell }: RunOptions): 
   const { cluster } = setUp;
   const caller = callerOf({ nodes: cluster.nodes, key: cluster.key, dice: dice.fork("calls"), tally, attemptMs });
   const load = startLoad({ caller, dice: dice.fork("load"), model, violations, users });
-  await plan({ setUp, timeline: story, dice: dice.fork("faults"), model, tally, apiKey: cluster.key });
+  await plan({ setUp, timeline: story, dice: dice.fork("faults"), model, tally, apiKey: cluster.key, enough });
   await heal(setUp, story);
   await Promise.all(cluster.nodes.map((node) => node.up()));
   story.note("calm: no fault any more");
