@@ -69,9 +69,21 @@ export async function openPostgres({ databaseUrl, clock, onStatement, failed }: 
 /** The adapter has its pool as `client`; its type does not say so. */
 const poolOf = (adapter: SqlDriverAdapter): PgQueryable => (adapter as unknown as { readonly client: PgQueryable }).client;
 
+/**
+ * The pool hears of errors while a connection is idle, the adapter while it is in a
+ * transaction, and nobody on the way from the one to the other. What is cut off just
+ * then would end the process; so it is found out by the next statement.
+ */
+const heedErrors = (connection: { on(event: "error", heard: () => void): unknown }): void => void connection.on("error", () => undefined);
+
 /** Migrates under a lock of the database, and answers what gives the lock up. */
 async function migrateLocked(databaseUrl: string, clock: Clock): Promise<() => Promise<void>> {
-  const adapter = await new PrismaPg({ connectionString: databaseUrl, max: 2, connectionTimeoutMillis: connectMs }).connect();
+  const adapter = await new PrismaPg({
+    connectionString: databaseUrl,
+    max: 2,
+    connectionTimeoutMillis: connectMs,
+    onConnect: heedErrors,
+  }).connect();
   const lock = await adapter.startTransaction().catch((thrown: unknown) => adapter.dispose().then(() => Promise.reject(thrown)));
   const run = (sql: string) => lock.executeRaw({ sql, args: [], argTypes: [] });
   const release = async () => {
