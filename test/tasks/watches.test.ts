@@ -4,7 +4,7 @@ import type { Caller } from "../../src/core/caller.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemIds } from "../../src/core/ids.ts";
 import type { OpenCall } from "../../src/core/open-call.ts";
-import type { Tx } from "../../src/core/store.ts";
+import type { Feed, Tx } from "../../src/core/store.ts";
 import type { EventWindow, TaskEvent } from "../../src/core/tasks/event.ts";
 import { restingTask } from "../../src/core/tasks/new-task.ts";
 import { waitingRoom } from "../../src/core/tasks/waiting-room.ts";
@@ -228,5 +228,25 @@ describe("watches", () => {
       gone = new AbortController();
       await watch();
     });
+  });
+
+  test("everybody looks when news may have been lost, without waiting for the next regular look", async () => {
+    let lose = (): void => undefined;
+    const deaf: Feed = {
+      onTask: () => () => undefined,
+      onJob: () => () => undefined,
+      onLost(listener) {
+        lose = listener;
+        return () => undefined;
+      },
+    };
+    watching = watches(waitingRoom(deaf, clock, { limit: 1, lookMs: 5_000, draining: draining.signal }), clock, draining.signal);
+    const events = await watch();
+    await take(events, 2);
+    const third = next(events);
+    for (let i = 0; i < 20; i += 1) await turn();
+    await add(1);
+    lose();
+    expect(await third).toBe(3);
   });
 });

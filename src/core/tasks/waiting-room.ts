@@ -47,10 +47,13 @@ interface Guests {
 export function waitingRoom(feed: Feed, clock: Clock, { limit, lookMs, draining }: RoomRules): WaitingRoom {
   const watchers = new Map<string, Set<Bell>>();
   const guests = new Map<string, Guests>();
-  const forget = feed.onTask(({ taskId }) => ringAll(watchers.get(taskId) ?? []));
-  draining.addEventListener("abort", () => {
-    forget();
+  const wakeEverybody = () => {
     for (const bells of watchers.values()) ringAll(bells);
+  };
+  const forget = [feed.onTask(({ taskId }) => ringAll(watchers.get(taskId) ?? [])), feed.onLost(wakeEverybody)];
+  draining.addEventListener("abort", () => {
+    for (const each of forget) each();
+    wakeEverybody();
   });
 
   async function ringOften({ bells, empty }: Guests): Promise<void> {
