@@ -41,8 +41,8 @@ export interface CallerParts {
   readonly attemptMs: number;
 }
 
-/** Longer than any fault, and than the taking over after it. */
-const patienceMs = 150_000;
+/** Longer than several storms on a slow machine, with any fault and the taking over after it. */
+export const patienceMs = 600_000;
 /** Try again: the server says so itself. */
 const passing: readonly number[] = [429, 503];
 

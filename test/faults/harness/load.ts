@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Caller, count } from "./caller.ts";
+import { type Caller, count, patienceMs } from "./caller.ts";
 import type { Dice } from "./dice.ts";
 import { say } from "./events.ts";
 import { type Model, newRecord, type TaskRecord } from "./model.ts";
@@ -84,9 +84,6 @@ async function createOnce(caller: Caller, model: Model, name: string): Promise<v
   model.tasks.push(task);
   count(caller.tally, "tasks");
 }
-
-/** Longer than any fault, and than the taking over after it. */
-const patienceMs = 150_000;
 
 /** Watches until the task rests and its last event was seen, and keeps what was seen. */
 async function watchToTheEnd(caller: Caller, task: TaskRecord, watcher: Watcher): Promise<void> {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Answer, Caller } from "./caller.ts";
-import { count } from "./caller.ts";
+import { count, patienceMs } from "./caller.ts";
 import type { Dice } from "./dice.ts";
 import { begins, planned, type ShownEvent, say, think, use } from "./events.ts";
 import type { TaskRecord } from "./model.ts";
@@ -20,8 +20,6 @@ export type Story = (teller: Teller) => Promise<void>;
 
 /** How long a call is held at a time. */
 const holdSeconds = 2;
-/** Longer than any fault, and than the taking over after it. */
-const patienceMs = 150_000;
 
 /** Makes the task, as often as it takes, and expects of its agent what the model shall hold it to. */
 async function create({ caller, task, created }: Teller, content: string, expected: readonly string[]): Promise<void> {
