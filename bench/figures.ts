@@ -1,0 +1,14 @@
+import type { Figure } from "./figure.ts";
+import { createFigures } from "./figures/create.ts";
+import { detailFigures } from "./figures/detail.ts";
+import { listFigures } from "./figures/list.ts";
+import { runFigures } from "./figures/run.ts";
+
+const figures: readonly Figure[] = [...detailFigures, ...createFigures, ...runFigures, ...listFigures];
+
+/** What can be asked for by name. */
+export const figureNames: readonly string[] = figures.flatMap(({ names }) => names);
+
+/** The figures of these names; all of them for none. */
+export const chosenFigures = (wanted: readonly string[]): readonly Figure[] =>
+  figures.filter(({ names }) => wanted.length === 0 || names.some((name) => wanted.includes(name)));

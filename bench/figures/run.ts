@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import type { Dialect } from "../../src/store/session.ts";
+import { type Figure, race, type Stage } from "../figure.ts";
+import { type Contender, sample } from "../load.ts";
+import { type Server, startFloor, startPlatform } from "../servers.ts";
+import { rounded } from "../statistics.ts";
+import { posting } from "./calls.ts";
+import { creatingFloor, creatingFloors } from "./create.ts";
+
+const concurrency = 32;
+/** LangGraph is at its best with so many callers. */
+const langgraphConcurrency = 128;
+const aloneMs = 1_500;
+
+/** One task from its creation until it reads `stopped`; the call that reads it is held until then. */
+const ours = ({ pid, post }: Server): Contender => ({
+  name: "ours",
+  pid,
+  async call() {
+    const { task_id } = await post("/v2/task.create", { message: { content: "What is 12 * 4?" } });
+    const { task } = await post("/v2/task.detail", { task_id, wait_seconds: 30 });
+    const { status } = task as { readonly status: string };
+    if (status !== "stopped") throw new Error(`the task is ${status}`);
+  },
+});
+
+async function a2a({ peers, stack }: Stage): Promise<Contender | null> {
+  const server = stack.use(await peers.start("a2a", { "a2a-version": "1.0" }));
+  if (!server) return null;
+  const message = () => ({ messageId: randomUUID(), role: "ROLE_USER", parts: [{ text: "hi" }] });
+  return posting("@a2a-js/sdk SendMessage, in memory", server, {
+    path: "/",
+    body: () => ({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: message() } }),
+    check: (answer) => JSON.stringify(answer["result"] ?? "").includes("TASK_STATE_COMPLETED"),
+  });
+}
+
+/** The trivial graph: a new thread, and a run that is waited for. */
+async function langgraph({ peers, stack }: Stage): Promise<Contender | null> {
+  const server = stack.use(await peers.start("langgraph"));
+  if (!server) return null;
+  const input = { assistant_id: "bench", input: { messages: [{ role: "user", content: "hi" }] } };
+  return {
+    name: `langgraph-api, thread and awaited run, ${langgraphConcurrency} at a time`,
+    pid: server.pid,
+    concurrency: langgraphConcurrency,
+    async call() {
+      const { thread_id } = await server.post("/threads", {});
+      const answer = await server.post(`/threads/${thread_id}/runs/wait`, input);
+      if (!JSON.stringify(answer["messages"] ?? "").includes('"done"')) throw new Error(`langgraph-api answered ${JSON.stringify(answer)}`);
+    },
+  };
+}
+
+const run = (name: string, dialect: Dialect): Figure =>
+  race({
+    name,
+    concurrency,
+    async contenders(stage) {
+      const { databases, stack } = stage;
+      const platform = stack.use(await startPlatform(await databases.empty(dialect)));
+      const database = await databases.empty(dialect);
+      const [[floor, title] = ["", ""]] = creatingFloors[dialect];
+      const bare = creatingFloor(title, stack.use(await startFloor(floor, database.env)), database);
+      return [ours(platform), bare, ...(dialect === "sqlite" ? [await a2a(stage), await langgraph(stage)] : [])];
+    },
+    async more(_stage, contender) {
+      const alone = await sample(contender, 1, aloneMs);
+      return { alone_p50_ms: rounded(alone.p50), alone_p99_ms: rounded(alone.p99) };
+    },
+  });
+
+/** A task from its creation to its end, done by the offline agent. */
+export const runFigures: readonly Figure[] = [run("task.run", "sqlite"), run("task.run.pg", "postgresql")];

@@ -1,0 +1,102 @@
+import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
+import { PrismaPg } from "@prisma/adapter-pg";
+import type { Installed, Owner } from "./installed.ts";
+
+/** A database with tasks in it, of which the owner of its key has a thousand. */
+export interface Seeded extends Installed {
+  readonly taskIds: readonly string[];
+  /** One of these, with as many events as the database has tasks. */
+  readonly longTaskId: string;
+}
+
+/** Every account has so many tasks. */
+const tasksEach = 1_000;
+/** Of ids that are numbers: the highest is that of the newest task. */
+const idOf = (number: number): string => `seed${String(number).padStart(18, "0")}`;
+
+/**
+ * Fills a database in transactions of one statement: `rows` tasks of accounts that
+ * take turns, so that no account's lie together, and one task with `rows` events.
+ */
+export async function seed(installed: Installed, rows: number): Promise<Seeded> {
+  const { databaseUrl, owner } = installed;
+  const accounts = rows / tasksEach;
+  const taskIds = Array.from({ length: tasksEach }, (_, index) => idOf(index * accounts));
+  const [longTaskId = ""] = taskIds;
+  const onSqlite = databaseUrl.startsWith("file:");
+  const adapter = await (onSqlite
+    ? new PrismaBetterSqlite3({ url: databaseUrl })
+    : new PrismaPg({ connectionString: databaseUrl })
+  ).connect();
+  try {
+    for (const statement of [
+      // Only while it is filled: servers choose for themselves, and choose FULL.
+      ...(onSqlite ? ["PRAGMA synchronous = OFF"] : []),
+      tasks(owner, rows, accounts),
+      events(owner, longTaskId, rows),
+      `UPDATE task SET last_seq = ${rows}, message_seq = ${rows}, answered_seq = ${rows}, consumed_seq = ${rows} WHERE id = '${longTaskId}'`,
+      // The scratch server never does by itself what a real one does in the background; SQLite never does it.
+      onSqlite ? "PRAGMA wal_checkpoint(TRUNCATE)" : "VACUUM ANALYZE task, task_event",
+    ])
+      await adapter.executeScript(statement);
+  } finally {
+    await adapter.dispose();
+  }
+  return { ...installed, taskIds, longTaskId };
+}
+
+const numbers = (rows: number): string => `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows - 1})`;
+const id = "'seed' || substr(CAST(1000000000000000000 + i AS TEXT), 2)";
+/** A minute between two tasks, and all of them past. */
+const begin = 1_700_000_000_000;
+
+function tasks({ accountId, spaceId, keyId }: Owner, rows: number, accounts: number): string {
+  const time = `${begin} + i * 60`;
+  const values: Readonly<Record<string, string>> = {
+    id,
+    account_id: `CASE WHEN i % ${accounts} = 0 THEN '${accountId}' ELSE 'account-' || CAST(i % ${accounts} AS TEXT) END`,
+    space_id: `'${spaceId}'`,
+    api_key_id: `'${keyId}'`,
+    type: "'standard'",
+    title: "'What is 12 * 4?'",
+    status: "'stopped'",
+    share_visibility: "'private'",
+    hidden: "FALSE",
+    agent_profile: "'manus-1.6'",
+    locale: "'en'",
+    interactive: "FALSE",
+    task_references: "'[]'",
+    credits: "0",
+    created_at: time,
+    updated_at: time,
+    last_message_at: time,
+    last_seq: "0",
+    last_timestamp: time,
+    message_seq: "0",
+    answered_seq: "0",
+    consumed_seq: "0",
+    fence: "1",
+    claims: "1",
+    idle_claims: "0",
+    queued_at: time,
+  };
+  return insert("task", values, rows);
+}
+
+const events = ({ spaceId }: Owner, taskId: string, rows: number): string =>
+  insert(
+    "task_event",
+    {
+      task_id: `'${taskId}'`,
+      seq: "i + 1",
+      space_id: `'${spaceId}'`,
+      type: "CASE WHEN i % 2 = 0 THEN 'user_message' ELSE 'assistant_message' END",
+      timestamp: `${begin} + i`,
+      payload: `CASE WHEN i % 2 = 0 THEN '{"content":"What is 12 * 4?","messageType":"text"}' ELSE '{"content":"12 * 4 = 48","deliveryKind":"result"}' END`,
+    },
+    rows,
+  );
+
+function insert(table: string, values: Readonly<Record<string, string>>, rows: number): string {
+  return `INSERT INTO ${table} (${Object.keys(values).join(", ")}) ${numbers(rows)} SELECT ${Object.values(values).join(", ")} FROM n`;
+}

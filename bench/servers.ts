@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { Pool } from "undici";
+import type { Installed } from "./installed.ts";
+
+/** A server under measurement, in a process of its own. */
+export interface Server extends AsyncDisposable {
+  readonly pid: number;
+  readonly port: number;
+  /** Posts JSON and answers the parsed answer; anything but a success is an error. */
+  post(path: string, body: unknown): Promise<Record<string, unknown>>;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+/** A server that does not end by itself in so long is ended. */
+const patienceMs = 5_000;
+
+/** Starts the platform as `npm start` does, on a database that is there; calls carry its key. */
+export const startPlatform = ({ env, key }: Installed, more: Environment = {}): Promise<Server> =>
+  start({
+    args: ["--max-semi-space-size=4", "src/main.ts"],
+    env: { ...env, RATE_LIMITS: "off", NODE_COMPILE_CACHE: "node_modules/.cache/compiled", ...more },
+    headers: { "x-service-api-key": key },
+  });
+
+/** Starts a floor: a server of bench/floors. */
+export const startFloor = (name: string, env: Environment = {}): Promise<Server> => start({ args: [`bench/floors/${name}.ts`], env });
+
+/** Starts a peer: a server of bench/peers. */
+export const startPeer = (name: string, folder: string, headers: Environment = {}): Promise<Server> =>
+  start({ args: [`bench/peers/${name}.mjs`], env: { FOLDER: folder, LOG_LEVEL: "error", LOG_JSON: "true" }, headers });
+
+interface Start {
+  readonly args: readonly string[];
+  readonly env: Environment;
+  readonly headers?: Environment;
+}
+
+async function start({ args, env, headers = {} }: Start): Promise<Server> {
+  const port = await freePort();
+  const child = spawn(process.execPath, [...args], {
+    cwd: root,
+    env: { PATH: process.env["PATH"] ?? "", NODE_ENV: "production", PORT: String(port), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const kill = () => void child.kill("SIGKILL");
+  process.once("exit", kill);
+  await readiness(child);
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: null });
+  return {
+    pid: child.pid ?? 0,
+    port,
+    post: (path, body) => post(pool, path, body, headers),
+    async [Symbol.asyncDispose]() {
+      await pool.destroy();
+      const gone = once(child, "exit");
+      child.kill("SIGTERM");
+      const impatience = setTimeout(kill, patienceMs);
+      await gone;
+      clearTimeout(impatience);
+      process.off("exit", kill);
+    },
+  };
+}
+
+async function post(pool: Pool, path: string, body: unknown, headers: Environment): Promise<Record<string, unknown>> {
+  const { statusCode, body: answer } = await pool.request({
+    path,
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (statusCode !== 200) throw new Error(`${path} answered ${statusCode}: ${text}`);
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+/** Resolves when the process says that it is ready. */
+async function readiness(child: ChildProcess): Promise<void> {
+  let said = "";
+  await new Promise<void>((resolve, reject) => {
+    const hear = (chunk: Buffer) => {
+      if (said.length < 100_000) said += chunk;
+      if (/\bready\b/.test(said)) resolve();
+    };
+    child.stdout?.on("data", hear);
+    child.stderr?.on("data", hear);
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address ? address.port : 0;
+}

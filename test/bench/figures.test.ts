@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { chosenFigures, figureNames } from "../../bench/figures.ts";
+
+test("every figure has its name, once, with .pg behind for PostgreSQL", () => {
+  expect(figureNames.toSorted()).toEqual([
+    "task.create",
+    "task.create.pg",
+    "task.detail.connect",
+    "task.detail.connect.pg",
+    "task.detail.v2",
+    "task.detail.v2.pg",
+    "task.list.1m",
+    "task.listMessages.1m",
+    "task.run",
+    "task.run.pg",
+    "watch.sse.cpu",
+    "watch.sse.memory",
+  ]);
+});
+
+test("figures are measured when they are named, and all of them when none is", () => {
+  expect(chosenFigures(["task.run"]).flatMap(({ names }) => names)).toEqual(["task.run"]);
+  expect(chosenFigures([]).flatMap(({ names }) => names)).toEqual(figureNames);
+});
