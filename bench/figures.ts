@@ -3,8 +3,9 @@ import { createFigures } from "./figures/create.ts";
 import { detailFigures } from "./figures/detail.ts";
 import { listFigures } from "./figures/list.ts";
 import { runFigures } from "./figures/run.ts";
+import { watchFigure } from "./figures/watch.ts";
 
-const figures: readonly Figure[] = [...detailFigures, ...createFigures, ...runFigures, ...listFigures];
+const figures: readonly Figure[] = [...detailFigures, ...createFigures, ...runFigures, ...listFigures, watchFigure];
 
 /** What can be asked for by name. */
 export const figureNames: readonly string[] = figures.flatMap(({ names }) => names);

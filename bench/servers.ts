@@ -57,12 +57,13 @@ async function start({ args, env, headers = {} }: Start): Promise<Server> {
     post: (path, body) => post(pool, path, body, headers),
     async [Symbol.asyncDispose]() {
       await pool.destroy();
+      process.off("exit", kill);
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, "exit");
       child.kill("SIGTERM");
       const impatience = setTimeout(kill, patienceMs);
       await gone;
       clearTimeout(impatience);
-      process.off("exit", kill);
     },
   };
 }
@@ -79,17 +80,20 @@ async function post(pool: Pool, path: string, body: unknown, headers: Environmen
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-/** Resolves when the process says that it is ready. */
+/** Resolves when the process says that it is ready; what it says when it dies later is passed on. */
 async function readiness(child: ChildProcess): Promise<void> {
   let said = "";
   await new Promise<void>((resolve, reject) => {
     const hear = (chunk: Buffer) => {
-      if (said.length < 100_000) said += chunk;
+      said = (said + chunk).slice(-10_000);
       if (/\bready\b/.test(said)) resolve();
     };
     child.stdout?.on("data", hear);
     child.stderr?.on("data", hear);
-    child.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+    child.once("exit", (code) => {
+      if (code) process.stderr.write(said);
+      reject(new Error(`the server ended with ${code}`));
+    });
   });
 }
 
