@@ -6,7 +6,7 @@ import type { Admission, Admit, Request } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
 import type { Performer } from "../call/perform.ts";
 import { Failure, failureOf, invalid } from "../core/failure.ts";
-import { type OperationTable, rpcName } from "../operations.ts";
+import { type Operation, type OperationTable, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { connectCodes } from "./failure.ts";
 import type { ReadRequest } from "./request.ts";
@@ -44,16 +44,20 @@ export function connectRoutes({ operations, admit, anonymous, performer, readReq
     return errorOf(failure, context, facts);
   }
 
+  async function admitCall(operation: Operation, request: Request, context: HandlerContext): Promise<void> {
+    const admission = await admit(operation, request);
+    for (const [name, value] of rateHeaders(admission.rate)) context.responseHeader.set(name, value);
+    context.values.set(admissionKey, admission);
+  }
+
   async function requestGate(context: HandlerContext): Promise<void> {
     const request = context.values.get(requestKey);
     if (!request) throw refuse(new Failure("internal", "internal error"), context, "");
     for (const [name, value] of callHeaders(request.requestId)) context.responseHeader.set(name, value);
     try {
       const operation = operations.byRpc(rpcName(context.method));
-      if (!operation) return await anonymous(request.address);
-      const admission = await admit(operation, request);
-      for (const [name, value] of rateHeaders(admission.rate)) context.responseHeader.set(name, value);
-      context.values.set(admissionKey, admission);
+      if (operation) await admitCall(operation, request, context);
+      else await anonymous(request.address);
       checkQuery(context);
       blameSender(context);
     } catch (thrown) {

@@ -13,6 +13,7 @@ import { ServerReflection as ServerReflectionAlpha } from "../gen/proto/grpc/ref
 import type { OperationTable } from "../operations.ts";
 import { services } from "../services.ts";
 import { connectRoutes } from "./connect.ts";
+import { boundDeadline } from "./deadline.ts";
 import type { Front } from "./front.ts";
 import { plainGrpcMessage } from "./grpc-message.ts";
 import { healthService, type Readiness } from "./health.ts";
@@ -68,7 +69,12 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     scope.addHook("onRequest", async (request, reply) =>
       namesHost(request) ? undefined : refuse(request, reply, invalid("Host", "must name a host")),
     );
-    scope.addHook("onRequest", async (_request, reply) => plainGrpcMessage(reply.raw));
+    scope.addHook("onRequest", async (request, reply) => {
+      boundDeadline(request.raw.headers);
+      plainGrpcMessage(reply.raw);
+    });
+    // Connect answers for itself; what reaches this is of no type that it reads.
+    scope.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
     void scope.register(fastifyConnectPlugin, connectOptions(parts));
   });
   if (!probesOnly) void app.register(async (scope) => v2Routes(scope, parts));

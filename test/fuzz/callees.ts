@@ -1,0 +1,33 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { Health } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
+import { ServerReflection } from "../../src/gen/proto/grpc/reflection/v1/reflection_pb.ts";
+import { ServerReflection as ServerReflectionAlpha } from "../../src/gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
+import { type Operation, operationTable, rpcName } from "../../src/operations.ts";
+import type { Wire } from "./request.ts";
+
+/** Something that can be called. */
+export interface Callee {
+  readonly rpc: string;
+  readonly method: DescMethod;
+  /** Null for the services beside the table. */
+  readonly operation: Operation | null;
+}
+
+/** Every operation there is, and the services beside the table. */
+export const callees: readonly Callee[] = [
+  ...operationTable().all.map((operation) => ({ rpc: operation.rpc, method: operation.method, operation })),
+  ...[Health, ServerReflection, ServerReflectionAlpha]
+    .flatMap(({ methods }) => methods)
+    .map((method) => ({ rpc: rpcName(method), method, operation: null })),
+];
+
+const noSideEffects = 1;
+
+/** Whether a wire form has this call at all. */
+export function has(wire: Wire, { method, operation }: Callee): boolean {
+  const reads = method.idempotency === noSideEffects;
+  if (wire === "v2") return operation?.name != null;
+  if (wire === "v2-get") return operation?.name != null && reads;
+  if (wire === "connect-get") return method.methodKind === "unary" && reads;
+  return true;
+}

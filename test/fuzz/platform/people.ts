@@ -1,0 +1,61 @@
+import { loadConfig } from "../../../src/config.ts";
+import { type KeyKind, keyKinds } from "../../../src/core/caller.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { systemIds, systemRandom } from "../../../src/core/ids.ts";
+import { makeKey } from "../../../src/core/keys/make-key.ts";
+import { findRecipient } from "../../../src/core/keys/recipient.ts";
+import type { Tx } from "../../../src/core/store.ts";
+import { openInstallation } from "../../../src/installation.ts";
+
+/** Who is on the platform beside its first owner. */
+export interface People {
+  /** The owner's keys, one of each kind. */
+  readonly keys: ReadonlyMap<KeyKind, string>;
+  /** A key of a colleague in the owner's team. */
+  readonly colleague: string;
+  /** A key of the owner of another team. */
+  readonly stranger: string;
+  /** A key of somebody who has nothing. */
+  readonly beginner: string;
+}
+
+/** Adds people to a platform that runs, as a command beside it would. */
+export async function addPeople(dataDir: string): Promise<People> {
+  const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
+  const { store } = await openInstallation(loadConfig({ DATA_DIR: dataDir }), outside, async () => undefined);
+  try {
+    return await store.change(async (tx) => {
+      const { accountId, spaceId } = await findRecipient(tx, { kind: "general" });
+      const keys = new Map<KeyKind, string>();
+      for (const kind of keyKinds) keys.set(kind, await newKey(tx, accountId, spaceId, kind));
+      const teamId = (await tx.accounts.firstTeam())?.id ?? "";
+      const colleague = await newMember(tx, spaceId, teamId, "member");
+      return { keys, colleague, stranger: await newOwner(tx), beginner: await newOwner(tx) };
+    });
+  } finally {
+    await store.close();
+  }
+}
+
+async function newKey(tx: Tx, accountId: string, spaceId: string, kind: KeyKind): Promise<string> {
+  const making = { now: systemClock.now(), ids: systemIds, random: systemRandom };
+  return (await makeKey(tx, making, { accountId, spaceId, kind, name: kind })).text;
+}
+
+async function newMember(tx: Tx, spaceId: string, teamId: string, role: "owner" | "member"): Promise<string> {
+  const accountId = systemIds.uuid();
+  const createdAt = systemClock.now();
+  const email = `${accountId}@example.com`;
+  await tx.accounts.insertAccount({ id: accountId, email, name: null, locale: "en", createdAt });
+  await tx.accounts.insertMember({ id: systemIds.short(), teamId, spaceId, accountId, email, role, status: "active", createdAt });
+  return newKey(tx, accountId, spaceId, "general");
+}
+
+async function newOwner(tx: Tx): Promise<string> {
+  const spaceId = systemIds.short();
+  const teamId = systemIds.short();
+  const createdAt = systemClock.now();
+  await tx.accounts.insertSpace({ id: spaceId, kind: "team", createdAt, accountId: null });
+  await tx.accounts.insertTeam({ id: teamId, spaceId, name: spaceId, createdAt });
+  return newMember(tx, spaceId, teamId, "owner");
+}

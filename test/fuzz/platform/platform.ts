@@ -1,0 +1,72 @@
+import { keyKinds } from "../../../src/core/caller.ts";
+import { startServer } from "../../support/server-process.ts";
+import { takes } from "../../wires/keyring.ts";
+import { sampleOf } from "../../wires/sample.ts";
+import { type Callee, callees } from "../callees.ts";
+import type { Keys } from "../requests/heads.ts";
+import { type Known, knownValues } from "../requests/known.ts";
+import type { Ground } from "../requests/requests.ts";
+import { flawsAfterwards, flawsOfStop } from "./afterwards.ts";
+import { addPeople, type People } from "./people.ts";
+import { populate } from "./populate.ts";
+import { posting } from "./post.ts";
+import { faultsIn } from "./stderr.ts";
+
+/** A platform in a process of its own, with people and tasks on it. */
+export interface Platform extends Ground, AsyncDisposable {
+  readonly url: string;
+  readonly known: Known;
+  /** False once its process has ended. */
+  isAlive(): boolean;
+  /** Asks it to drain; the answer says what is wrong with it after a run: how it lived, what it said, how it ended. */
+  end(): Promise<readonly string[]>;
+}
+
+const watchLimit = 100;
+/** Room for what a run leaves behind, but not for any number of it. */
+const env = { QUEUE_DEPTH: "2000", RUN_CONCURRENCY: "500", WATCH_LIMIT: String(watchLimit), DRAIN_SECONDS: "120" };
+
+/** Starts a platform on a free port, a temporary folder and SQLite, without rate limits. */
+export async function startPlatform(): Promise<Platform> {
+  const server = await startServer(env);
+  const { url, dataDir, child } = server;
+  if (!child.stderr) throw new Error("its log is not heard");
+  const faults = faultsIn(child.stderr);
+  const people = await addPeople(dataDir);
+  const known = knownValues();
+  await populate(url, people, known);
+  const keysFor = keysOf(people);
+  return {
+    url,
+    known,
+    keysFor,
+    built: await builtOf(url, keysFor),
+    isAlive: () => child.exitCode === null && child.signalCode === null,
+    async end() {
+      const flaws = await flawsAfterwards(url, people.keys.get("general") ?? "", watchLimit);
+      const flawsOfEnd = await flawsOfStop(child);
+      return [...flaws, ...flawsOfEnd, ...[...faults].map(([text, times]) => `said ${times} times: ${text}`)];
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+function keysOf({ keys, beginner }: People): (callee: Callee) => Keys {
+  const all = [...keys.values(), beginner];
+  return ({ operation }) => {
+    const kind = operation && keyKinds.find((candidate) => takes(operation, candidate, "owner"));
+    return { own: keys.get(kind ?? "general") ?? "", all };
+  };
+}
+
+/** Those that do not answer `unimplemented` to what is sound, as far as v2 can be asked. */
+async function builtOf(url: string, keysFor: (callee: Callee) => Keys): Promise<readonly Callee[]> {
+  const answers = callees.map(async (callee) => {
+    const { operation, method } = callee;
+    if (operation === null || method.methodKind !== "unary") return callee;
+    if (operation.name === null) return [];
+    const { error } = await posting(url, keysFor(callee).own)(operation.name, sampleOf(method.input));
+    return (error as { readonly code?: string } | undefined)?.code === "unimplemented" ? [] : callee; // An envelope's, or none.
+  });
+  return (await Promise.all(answers)).flat();
+}

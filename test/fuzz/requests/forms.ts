@@ -1,0 +1,106 @@
+import type { Callee } from "../callees.ts";
+import type { FuzzRequest, Headers, Wire } from "../request.ts";
+import type { Coding } from "./codings.ts";
+import type { Coded } from "./envelopes.ts";
+import type { Spelling } from "./payloads.ts";
+
+/** The parts of a request that a wire form decides. */
+export type Formed = Pick<FuzzRequest, "method" | "path" | "headers" | "body">;
+
+/** What goes into a request, each part sound or not. */
+export interface Parts {
+  readonly payload: Uint8Array;
+  readonly spelling: Spelling;
+  readonly coding: Coding;
+  readonly envelope: (coded: Coded) => Buffer;
+}
+
+/** Puts a call into its wire form. */
+type Form = (callee: Callee, parts: Parts) => Formed;
+
+/** How a wire form spells messages; a Connect GET takes either. */
+export const spellingsOf: Readonly<Record<Wire, readonly Spelling[]>> = {
+  v2: ["v2"],
+  "v2-get": [],
+  "connect-json": ["json"],
+  "connect-proto": ["proto"],
+  "connect-get": ["json", "proto"],
+  grpc: ["proto"],
+  "grpc-web": ["proto"],
+  "grpc-web-text": ["proto"],
+};
+
+export const v2Path = ({ operation }: Callee): string => `/v2/${operation?.name}`;
+export const rpcPath = ({ rpc }: Callee): string => `/${rpc}`;
+
+/** Whether the messages of a call are in envelopes on this wire. */
+export const isEnveloped = (wire: Wire, { method }: Callee): boolean =>
+  wire.startsWith("grpc") || (wire !== "connect-get" && wire.startsWith("connect") && method.methodKind !== "unary");
+
+/** The headers of a coding: which one the message has, and which ones the answer may have. */
+const coded = (given: string, accepted: string, { name, accept }: Coding): Headers => ({
+  ...(name === null ? {} : { [given]: name }),
+  ...(accept === null ? {} : { [accepted]: accept }),
+});
+const httpCoded = (coding: Coding): Headers => coded("content-encoding", "accept-encoding", coding);
+
+const connectUnary = (callee: Callee, { payload, spelling, coding }: Parts): Formed => ({
+  method: "POST",
+  path: rpcPath(callee),
+  headers: { "content-type": `application/${spelling}`, ...httpCoded(coding) },
+  body: coding.apply(payload).bytes,
+});
+
+const connectStream = (callee: Callee, { payload, spelling, coding, envelope }: Parts): Formed => ({
+  method: "POST",
+  path: rpcPath(callee),
+  headers: { "content-type": `application/connect+${spelling}`, ...coded("connect-content-encoding", "connect-accept-encoding", coding) },
+  body: envelope(coding.apply(payload)),
+});
+
+const connect: Form = (callee, parts) => (callee.method.methodKind === "unary" ? connectUnary : connectStream)(callee, parts);
+
+const connectGet: Form = (callee, { payload, spelling, coding }) => {
+  const { bytes } = coding.apply(payload);
+  const query = new URLSearchParams({
+    connect: "v1",
+    encoding: spelling,
+    base64: "1",
+    ...(coding.name === null ? {} : { compression: coding.name }),
+    message: Buffer.from(bytes).toString("base64url"),
+  });
+  return { method: "GET", path: `${rpcPath(callee)}?${query}`, headers: {}, body: new Uint8Array() };
+};
+
+const grpc =
+  (type: string, own: Headers = {}, encode = (body: Buffer): Uint8Array => body): Form =>
+  (callee, { payload, coding, envelope }) => ({
+    method: "POST",
+    path: rpcPath(callee),
+    headers: { "content-type": type, ...own, ...coded("grpc-encoding", "grpc-accept-encoding", coding) },
+    body: encode(envelope(coding.apply(payload))),
+  });
+
+/** Calls by the wire form that they go by; a v2 GET has a query instead of a message. */
+export const forms: Readonly<Record<Exclude<Wire, "v2-get">, Form>> = {
+  v2: (callee, { payload, coding }) => ({
+    method: "POST",
+    path: v2Path(callee),
+    headers: { "content-type": "application/json", ...httpCoded(coding) },
+    body: coding.apply(payload).bytes,
+  }),
+  "connect-json": connect,
+  "connect-proto": connect,
+  "connect-get": connectGet,
+  grpc: grpc("application/grpc+proto", { te: "trailers" }),
+  "grpc-web": grpc("application/grpc-web+proto", { "x-grpc-web": "1" }),
+  "grpc-web-text": grpc("application/grpc-web-text+proto", { "x-grpc-web": "1" }, (body) => Buffer.from(body.toString("base64"))),
+};
+
+/** A v2 read by GET. */
+export const queried = (callee: Callee, query: string): Formed => ({
+  method: "GET",
+  path: `${v2Path(callee)}${query === "" ? "" : `?${query}`}`,
+  headers: {},
+  body: new Uint8Array(),
+});

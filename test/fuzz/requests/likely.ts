@@ -1,0 +1,96 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import type { Known } from "./known.ts";
+
+/** What a user may tell the offline agent: every directive, some of them malformed, and texts that only look like one. */
+const texts = [
+  "What is 12 * 4?",
+  "Ünïcödé 😀 ‏ text\nin two lines",
+  "[[say Hello]] [[think hard]] [[progress half way]]",
+  "[[plan One | Two]] [[step]] [[tool browser | success]] [[step]] [[tool shell | error]]",
+  "[[ask Which? | red | green]]",
+  "[[ask Which?]] [[say after it]]",
+  "[[confirm terminalExecute]] [[say done]]",
+  "[[confirm webdevRunAction | deploy]]",
+  "[[confirm gmailSendAction]] [[credits 3]]",
+  "[[fail quota_limit | Nothing is left]]",
+  '[[credits 5]] [[value {"a": [1, null, "x"]}]]',
+  '[[value {"total": "not a number"}]]',
+  "[[sleep 0.02]] [[say late]]",
+  "[[crash]]",
+  "[[sleep 0.1]] [[crash]] [[say again]]",
+  "[[no_such_directive]]",
+  "[[value {broken]] [[say x",
+  "[[file a.txt | b]]",
+  "]] [[ [[say nested [[step]] ]]",
+  "[[credits 99999999]] [[sleep -1]] [[plan ]]",
+] as const;
+/** Keeps its place among the running tasks until somebody stops it, so it is rare. */
+const endless = "[[forever]]";
+
+const schemas: readonly JsonObject[] = [
+  { type: "object", properties: { total: { type: "number" } }, required: ["total"], additionalProperties: false },
+  {
+    type: "object",
+    properties: { a: { type: ["array", "null"], items: { type: "string" } } },
+    required: ["a"],
+    additionalProperties: false,
+  },
+  { type: "object", properties: {} },
+  { $ref: "#" },
+];
+
+const inputs: readonly JsonObject[] = [
+  { accept: true },
+  { accept: false },
+  { accept: true, always_allow: true },
+  {},
+  { accept: "yes", extra: null },
+];
+
+const profiles = ["standard", "lite", "max", "manus-1.6", "manus-1.6-lite", "", "no-such-profile"];
+
+const oneOf = (...values: readonly JsonValue[]): fc.Arbitrary<JsonValue> => fc.constantFrom(...values);
+
+/**
+ * What fields of these names take in earnest. Only so is what lies behind the field
+ * rules reached; a field that is not here gets what its descriptor allows.
+ */
+export function likely(known: Known): Readonly<Record<string, fc.Arbitrary<JsonValue>>> {
+  const seen = (name: string, otherwise: string): fc.Arbitrary<JsonValue> =>
+    fc.noBias(fc.nat(9_999)).map((nth) => known.pick(name, nth) ?? otherwise);
+  const content = fc.oneof({ weight: 200, arbitrary: oneOf(...texts) }, { weight: 1, arbitrary: oneOf(endless) });
+  return {
+    task_id: seen("task_id", "x"),
+    task_references: fc.array(seen("task_id", "x"), { maxLength: 3 }),
+    cursor: seen("cursor", "x"),
+    project_id: seen("project_id", "x"),
+    start_event_id: seen("start_event_id", "x"),
+    event_id: seen("start_event_id", "x"),
+    agent_id: oneOf("agent-default", "x"),
+    content: fc.oneof(
+      { weight: 6, arbitrary: content },
+      {
+        weight: 1,
+        arbitrary: fc.array(
+          content.map((text) => ({ type: "text", text })),
+          { minLength: 1, maxLength: 3 },
+        ),
+      },
+      { weight: 1, arbitrary: oneOf([{ type: "file", file_data: "data:text/plain;base64,eA==", filename: "a.txt" }]) },
+    ),
+    agent_profile: oneOf(...profiles),
+    locale: oneOf("en", "zh-CN", "no locale at all"),
+    structured_output_schema: oneOf(...schemas),
+    input: oneOf(...inputs),
+    limit: oneOf(1, 3, 20),
+    // Every task has gone further: a watch has something to tell at once.
+    after_seq: oneOf(0, 1),
+    // Longer ones would only hold the run up.
+    wait_seconds: oneOf(0, 0, 1),
+    service: oneOf("", "task.v2.TaskService", "grpc.health.v1.Health", "no.such.Service"),
+    file_by_filename: oneOf("task/v2/task.proto", "no/such.proto"),
+    file_containing_symbol: oneOf("task.v2.Task", "task.v2.TaskService.CreateTask", "no.such.Symbol"),
+    all_extension_numbers_of_type: oneOf("google.protobuf.MethodOptions", "no.such.Type"),
+  };
+}
