@@ -13,7 +13,9 @@ export function plainGrpcMessage(response: ServerResponse): void {
   };
 }
 
+/** A blank at either end would be lost on the way, and the whole text with it. */
 const plain = (encoded: string): string =>
-  encoded.replace(/%([2-7][0-9A-F])/g, (whole, hex: string) =>
-    hex === "25" || hex === "7F" ? whole : String.fromCharCode(Number.parseInt(hex, 16)),
-  );
+  encoded.replace(/%([2-7][0-9A-F])/g, decoded).replace(/^ +| +$/g, (blanks) => "%20".repeat(blanks.length));
+
+const decoded = (whole: string, hex: string): string =>
+  hex === "25" || hex === "7F" ? whole : String.fromCharCode(Number.parseInt(hex, 16));

@@ -23,9 +23,13 @@ test("any text is read by clients that undo all of the encoding, and by those th
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
       expect(decodeURIComponent(sent(text))).toBe(text);
       expect(decodeURI(sent(text))).toBe(text);
-      expect(sent(text)).toMatch(/^[\x20-\x7e]*$/);
+      expect(sent(text)).toMatch(/^([\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?)?$/);
     }),
   );
+});
+
+test("blanks at the ends, which a header cannot have, stay encoded", () => {
+  expect(sent("  timeout value: ")).toBe("%20%20timeout value:%20");
 });
 
 test("printable ASCII is sent as it is, and a percent sign is not", () => {
