@@ -17,10 +17,10 @@ const ours = (server: Server): Contender =>
     check: (answer) => answer["task_id"] !== undefined,
   });
 
-/** A floor that creates one row, or what its own description says. */
-export const creatingFloor = (name: string, server: Server, database: Installed): Contender =>
+/** A floor that creates one row, or does what its name says. */
+export const creatingFloor = (name: string, server: Server, database: Installed, path = "/create"): Contender =>
   posting(name, server, {
-    path: "/create",
+    path,
     body: () => asked(database),
     check: (answer) => (answer["id"] ?? answer["task_id"]) !== undefined,
   });
@@ -31,7 +31,7 @@ export const creatingFloors: Readonly<Record<Dialect, readonly (readonly [floor:
     ["prisma", "node:http + Prisma create"],
     ["sqlite", "node:http + better-sqlite3 create"],
   ],
-  postgresql: [["pg", "node:http + pg, the statements of one create"]],
+  postgresql: [["pg", "node:http + pg, the statements of a create"]],
 };
 
 const create = (name: string, dialect: Dialect): Figure =>

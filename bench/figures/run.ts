@@ -52,17 +52,24 @@ async function langgraph({ peers, stack }: Stage): Promise<Contender | null> {
   };
 }
 
+/** On SQLite that of a create; on PostgreSQL the statements of a whole run, and those of its create alone. */
+async function floors({ databases, stack }: Stage, dialect: Dialect): Promise<readonly Contender[]> {
+  const database = await databases.empty(dialect);
+  const [[name, title] = ["", ""]] = creatingFloors[dialect];
+  const server = stack.use(await startFloor(name, database.env));
+  const create = creatingFloor(title, server, database);
+  if (dialect === "sqlite") return [create];
+  return [creatingFloor("node:http + pg, the statements of a run", server, database, "/run"), create];
+}
+
 const run = (name: string, dialect: Dialect): Figure =>
   race({
     name,
     concurrency,
     async contenders(stage) {
-      const { databases, stack } = stage;
-      const platform = stack.use(await startPlatform(await databases.empty(dialect)));
-      const database = await databases.empty(dialect);
-      const [[floor, title] = ["", ""]] = creatingFloors[dialect];
-      const bare = creatingFloor(title, stack.use(await startFloor(floor, database.env)), database);
-      return [ours(platform), bare, ...(dialect === "sqlite" ? [await a2a(stage), await langgraph(stage)] : [])];
+      const platform = stage.stack.use(await startPlatform(await stage.databases.empty(dialect)));
+      const peers = dialect === "sqlite" ? [await a2a(stage), await langgraph(stage)] : [];
+      return [ours(platform), ...(await floors(stage, dialect)), ...peers];
     },
     async more(_stage, contender) {
       const alone = await sample(contender, 1, aloneMs);

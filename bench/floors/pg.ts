@@ -3,9 +3,11 @@
 import { randomUUID } from "node:crypto";
 import { PrismaPg } from "@prisma/adapter-pg";
 import type { Tx } from "../../src/core/store.ts";
-import { begin } from "../../src/core/tasks/lifecycle.ts";
+import { begin, finish } from "../../src/core/tasks/lifecycle.ts";
+import type { Task } from "../../src/core/tasks/task.ts";
+import { appendEvents } from "../../src/store/event.ts";
 import { rowsOf } from "../../src/store/rows.ts";
-import { type Db, newChange } from "../../src/store/session.ts";
+import { type Db, newChange, type Session } from "../../src/store/session.ts";
 import type { Sql } from "../../src/store/sql.ts";
 import { type Asked, newTask } from "./rows.ts";
 import { serve } from "./serve.ts";
@@ -19,7 +21,7 @@ interface Queryable {
 type Pool = Queryable & { connect(): Promise<Queryable & { release(): void }> };
 
 /** The statements of the store's rows, instead of their effect. */
-async function recorded(work: (tx: Tx) => Promise<unknown>): Promise<readonly Sql[]> {
+async function recorded(work: (tx: Tx, session: Session) => Promise<unknown>): Promise<readonly Sql[]> {
   const statements: Sql[] = [];
   const note =
     <T>(answer: T) =>
@@ -29,18 +31,20 @@ async function recorded(work: (tx: Tx) => Promise<unknown>): Promise<readonly Sq
     };
   // Nothing that is recorded here goes by Prisma's models.
   const db = {} as Db;
-  await work(rowsOf({ db, dialect: "postgresql", change: newChange(), query: note([]), execute: note(1) }));
+  const session: Session = { db, dialect: "postgresql", change: newChange(), query: note([]), execute: note(1) };
+  await work(rowsOf(session), session);
   return statements;
 }
 
+const text = "What is 12 * 4?";
 const some = { task_id: "TASK", account_id: "ACCOUNT", space_id: "SPACE" };
-const detail = await recorded(async (tx) => {
-  await tx.keys.holder("DIGEST");
-  await tx.tasks.find({ accountId: some.account_id, spaceId: some.space_id }, some.task_id);
-});
+const task: Task = { ...newTask(some), id: some.task_id, status: "running" };
+const scope = { accountId: some.account_id, spaceId: some.space_id };
+
+const credential = await recorded((tx) => tx.keys.holder("DIGEST"));
+const find = await recorded((tx) => tx.tasks.find(scope, some.task_id));
 const create = await recorded(async (tx) => {
-  await tx.keys.holder("DIGEST");
-  await tx.tasks.insert({ ...newTask(some), id: some.task_id }, begin("What is 12 * 4?"));
+  await tx.tasks.insert(task, begin(text));
   await tx.jobs.put({ kind: "run", key: some.task_id, runAt: Date.now() });
   await tx.audit.insert({
     id: some.task_id,
@@ -55,6 +59,16 @@ const create = await recorded(async (tx) => {
     before: null,
     after: null,
   });
+});
+const claim = await recorded((tx) =>
+  tx.tasks.advance(some.task_id, { now: Date.now(), when: { fence: 0 }, set: { nodeId: "bench", raiseFence: true, beginTurn: true } }),
+);
+const turn = await recorded((tx) => tx.events.list(some.task_id, { afterSeq: 0, beforeSeq: 3, order: "asc", limit: 1000, verbose: false }));
+const { set, events } = finish("48");
+const end = await recorded(async (tx, session) => {
+  await tx.tasks.advance(some.task_id, { now: Date.now(), when: { fence: 1, consumed: true }, set, events });
+  // Written by the same step where it finds its row.
+  await appendEvents(session, { ...task, lastSeq: 4 }, events);
 });
 
 // The adapter has its pool as `client`; its type does not say so. As many connections as each of our two pools.
@@ -76,25 +90,43 @@ async function run(on: Queryable, name: string, { text, values }: Sql, asked: As
   return (await on.query({ name, text, values: bound })).rows;
 }
 
-async function readTask(asked: AskedWithKey): Promise<unknown> {
+/** Statements one after the other; answers the last one's rows. */
+async function runAll(on: Queryable, name: string, statements: readonly Sql[], asked: AskedWithKey): Promise<unknown[]> {
   let rows: unknown[] = [];
-  for (const [index, statement] of detail.entries()) rows = await run(pool, `detail${index}`, statement, asked);
-  return rows[0];
+  for (const [index, statement] of statements.entries()) rows = await run(on, `${name}${index}`, statement, asked);
+  return rows;
 }
 
-async function createTask(asked: AskedWithKey): Promise<unknown> {
-  const named = { ...asked, task_id: randomUUID() };
-  const [holder, ...changes] = create;
-  if (holder) await run(pool, "detail0", holder, named);
+async function change(name: string, statements: readonly Sql[], asked: AskedWithKey): Promise<void> {
   const connection = await pool.connect();
   try {
     await connection.query("BEGIN");
-    for (const [index, statement] of changes.entries()) await run(connection, `create${index}`, statement, named);
+    await runAll(connection, name, statements, asked);
     await connection.query("COMMIT");
   } finally {
     connection.release();
   }
-  return { task_id: named.task_id };
 }
 
-serve<AskedWithKey>({ "/detail": readTask, "/create": createTask });
+async function readTask(asked: AskedWithKey): Promise<unknown> {
+  await runAll(pool, "credential", credential, asked);
+  return (await runAll(pool, "find", find, asked))[0];
+}
+
+async function createTask(asked: AskedWithKey): Promise<AskedWithKey> {
+  const named = { ...asked, task_id: randomUUID() };
+  await runAll(pool, "credential", credential, named);
+  await change("create", create, named);
+  return named;
+}
+
+/** As ours with one task alone: created, claimed, its turn read and ended, and read once more. */
+async function runTask(asked: AskedWithKey): Promise<unknown> {
+  const named = await createTask(asked);
+  await change("claim", claim, named);
+  await runAll(pool, "turn", turn, named);
+  await change("end", end, named);
+  return readTask(named);
+}
+
+serve<AskedWithKey>({ "/detail": readTask, "/create": createTask, "/run": runTask });
