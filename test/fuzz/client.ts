@@ -118,7 +118,9 @@ const maxSessionMemory = 1_000;
 
 interface Session {
   readonly http2: ClientHttp2Session;
+  /** Begun, and those of them that are not over. */
   requests: number;
+  open: number;
 }
 
 function overHttp2(origin: string): { readonly begin: Begin; readonly close: () => void } {
@@ -131,27 +133,32 @@ function overHttp2(origin: string): { readonly begin: Begin; readonly close: () 
     all.add(http2);
     // Its requests hear of it.
     http2.on("error", () => undefined).on("close", () => all.delete(http2));
-    return { http2, requests: 0 };
+    return { http2, requests: 0, open: 0 };
   }
 
   /** A connection that still takes requests. */
-  function session(): ClientHttp2Session {
+  function session(): Session {
     turn = (turn + 1) % sessionsMax;
-    let known = sessions[turn];
-    if (known?.requests === requestsMax) known.http2.close();
-    if (!known || known.http2.closed || known.http2.destroyed) known = newSession();
-    known.requests += 1;
-    sessions[turn] = known;
-    return known.http2;
+    const known = sessions[turn];
+    const isFit = known && known.requests < requestsMax && !known.http2.closed && !known.http2.destroyed;
+    const fit = isFit ? known : newSession();
+    sessions[turn] = fit;
+    return fit;
   }
 
   const begin: Begin = ({ method, path, headers, body }, hearing) => {
     const endStream = body.length === 0;
-    const stream = session().request(
-      { ...(headers as Record<string, string | string[]>), ":method": method, ":path": path },
-      { endStream },
-    );
+    const used = session();
+    used.requests += 1;
+    used.open += 1;
+    const all = { ...(headers as Record<string, string | string[]>), ":method": method, ":path": path };
+    const stream = used.http2.request(all, { endStream });
     hear(stream, hearing);
+    stream.on("close", () => {
+      used.open -= 1;
+      // Not earlier: what is under way then would be refused.
+      if (used.requests === requestsMax && used.open === 0) used.http2.close();
+    });
     if (!endStream) stream.end(body);
     return (early) => void ((early || !stream.writableFinished) && stream.close(constants.NGHTTP2_CANCEL));
   };
