@@ -4,17 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { databasesIn, Missing } from "./databases.ts";
-import type { Figure } from "./figure.ts";
+import { endure } from "./endurance.ts";
+import type { Figure, Stage } from "./figure.ts";
 import { chosenFigures, figureNames } from "./figures.ts";
 import { peersIn } from "./peers.ts";
 import { type Line, textOf } from "./report.ts";
 
+/** The word that asks for it in place of figures. */
+const endurance = "endurance";
+
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-async function measured(figure: Figure, parts: Pick<Parameters<Figure["measure"]>[0], "databases" | "peers">): Promise<readonly Line[]> {
+async function measured(figure: Figure, stage: Stage): Promise<readonly Line[]> {
   await using stack = new AsyncDisposableStack();
   try {
-    return await figure.measure({ ...parts, stack });
+    return await figure.measure({ ...stage, stack });
   } catch (thrown) {
     if (!(thrown instanceof Missing)) throw thrown;
     say(`*** ${thrown.message}: ${figure.names.join(" and ")} ARE LEFT OUT ***`);
@@ -22,22 +26,31 @@ async function measured(figure: Figure, parts: Pick<Parameters<Figure["measure"]
   }
 }
 
+const options = {
+  json: { type: "boolean", default: false },
+  watchers: { type: "string", default: "10000" },
+  minutes: { type: "string", default: "10" },
+} as const;
+
 async function main(): Promise<void> {
-  const { positionals: wanted, values } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean", default: false } } });
-  const unknown = wanted.find((name) => !figureNames.includes(name));
-  if (unknown !== undefined) throw new Error(`there is no figure ${unknown}; there are ${figureNames.join(", ")}`);
+  const { positionals: wanted, values } = parseArgs({ allowPositionals: true, options });
+  const unknown = wanted.find((name) => name !== endurance && !figureNames.includes(name));
+  if (unknown !== undefined) throw new Error(`there is no figure ${unknown}; there are ${[...figureNames, endurance].join(", ")}`);
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+  const tell = (line: Line | Parameters<Parameters<typeof endure>[2]>[0]) => {
+    say(textOf(line));
+    if (values.json) process.stdout.write(`${JSON.stringify(line)}\n`);
+  };
   await using databases = databasesIn(folder, say);
-  const peers = peersIn(folder, say);
-  for (const figure of chosenFigures(wanted)) {
-    for (const line of await measured(figure, { databases, peers })) {
-      if (wanted.length > 0 && !wanted.includes(line.figure)) continue;
-      say(textOf(line));
-      if (values.json) process.stdout.write(`${JSON.stringify(line)}\n`);
-    }
-  }
+  await using stack = new AsyncDisposableStack();
+  const stage: Stage = { databases, peers: peersIn(folder, say), stack };
+  const names = wanted.filter((name) => name !== endurance);
+  const figures = wanted.includes(endurance) && names.length === 0 ? [] : chosenFigures(names);
+  for (const figure of figures)
+    for (const line of await measured(figure, stage)) if (names.length === 0 || names.includes(line.figure)) tell(line);
+  if (wanted.includes(endurance)) await endure(stage, { watchers: Number(values.watchers), minutes: Number(values.minutes) }, tell);
 }
 
 try {

@@ -72,7 +72,7 @@ const quotients = (above: readonly Sample[], below: readonly Sample[], pick: (sa
   });
 
 /** A line for people: a member after the other, the others below. */
-export function textOf({ figure, others, ...members }: Line): string {
+export function textOf({ figure, others, ...members }: Pick<Line, "figure"> & Readonly<Record<string, unknown>>): string {
   const words = Object.entries(members).map(([name, value]) => `${name} ${wordOf(value)}`);
   const below = Array.isArray(others) ? others.map((other: object) => `\n    ${wordOf(other)}`) : [];
   return `${figure}\n    ${words.join("  ")}${below.join("")}`;

@@ -9,8 +9,17 @@ import type { Installed } from "./installed.ts";
 export interface Server extends AsyncDisposable {
   readonly pid: number;
   readonly port: number;
+  /** What it holds, and its event loop's delay since the last time; of servers that have bench/probe.ts in them. */
+  probe(): Promise<Probe>;
   /** Posts JSON and answers the parsed answer; anything but a success is an error. */
   post(path: string, body: unknown): Promise<Record<string, unknown>>;
+}
+
+/** What bench/probe.ts says. */
+export interface Probe {
+  readonly loopDelayP99Ms: number;
+  /** Handles and timers by their kind. */
+  readonly resources: Readonly<Record<string, number>>;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -22,8 +31,19 @@ const patienceMs = 5_000;
 /** Starts the platform as `npm start` does, on a database that is there; calls carry its key. */
 export const startPlatform = ({ env, key }: Installed, more: Environment = {}): Promise<Server> =>
   start({
-    args: ["--max-semi-space-size=4", "src/main.ts"],
+    args: [...startFlags, "src/main.ts"],
     env: { ...env, RATE_LIMITS: "off", NODE_COMPILE_CACHE: "node_modules/.cache/compiled", ...more },
+    headers: { "x-service-api-key": key },
+  });
+
+/** Those of `npm start`. */
+const startFlags = ["--max-semi-space-size=4"];
+
+/** As `startPlatform`, and it can be probed. */
+export const startProbed = ({ env, key }: Installed, more: Environment = {}): Promise<Server> =>
+  start({
+    args: [...startFlags, "--import", "./bench/probe.ts", "src/main.ts"],
+    env: { ...env, RATE_LIMITS: "off", ...more },
     headers: { "x-service-api-key": key },
   });
 
@@ -54,6 +74,7 @@ async function start({ args, env, headers = {} }: Start): Promise<Server> {
   return {
     pid: child.pid ?? 0,
     port,
+    probe: () => probe(child),
     post: (path, body) => post(pool, path, body, headers),
     async [Symbol.asyncDispose]() {
       await pool.destroy();
@@ -78,6 +99,19 @@ async function post(pool: Pool, path: string, body: unknown, headers: Environmen
   const text = await answer.text();
   if (statusCode !== 200) throw new Error(`${path} answered ${statusCode}: ${text}`);
   return JSON.parse(text) as Record<string, unknown>;
+}
+
+async function probe(child: ChildProcess): Promise<Probe> {
+  const { promise, resolve } = Promise.withResolvers<Probe>();
+  let said = "";
+  const hear = (chunk: Buffer) => {
+    said += chunk;
+    const [, answer] = /^\{"probe":(.*)\}$/m.exec(said) ?? [];
+    if (answer !== undefined) resolve(JSON.parse(answer) as Probe);
+  };
+  child.stderr?.on("data", hear);
+  child.kill("SIGUSR2");
+  return promise.finally(() => child.stderr?.off("data", hear));
 }
 
 /** Resolves when the process says that it is ready; what it says when it dies later is passed on. */

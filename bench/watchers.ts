@@ -8,6 +8,8 @@ export interface Watchers extends Disposable {
   takeDelays(): number[];
   /** The next events of this task tell of this moment. */
   said(taskId: string): void;
+  /** Reads no more, of any stream; what comes stays where it is. */
+  stall(): void;
 }
 
 /** So many connections are opened at a time. */
@@ -57,6 +59,9 @@ export async function openWatchers(
       return taken;
     },
     said: (taskId) => void saidAt.set(taskId, performance.now()),
+    stall() {
+      for (const socket of sockets) socket.pause();
+    },
     [Symbol.dispose]() {
       for (const socket of sockets) socket.destroy();
     },

@@ -1,6 +1,9 @@
-// The floor of a Connect call: connect-node on node:http, and an answer that is always the same.
+// The floor of Connect's calls and streams: connect-node, and answers that are always the same.
+import { once } from "node:events";
 import { createServer } from "node:http";
+import { createServer as createHttp2Server } from "node:http2";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { TaskEventType } from "../../src/gen/proto/task/v2/task_event_pb.ts";
 import { ShareVisibility, TaskStatus, TaskType } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 
@@ -17,8 +20,26 @@ const task = {
   hasRunningBackgroundJobs: false,
 };
 
+const event = {
+  id: "ev_1",
+  type: TaskEventType.USER_STOP,
+  timestamp: 1_700_000_000_000n,
+  seq: 1,
+  payload: { case: "userStop", value: {} },
+} as const;
+
 const adapter = connectNodeAdapter({
-  routes: ({ service }) => void service(TaskService, { getTask: ({ taskId: id }) => ({ task: { id, ...task }, lastSeq: 0 }) }),
+  routes: ({ service }) =>
+    void service(TaskService, {
+      getTask: ({ taskId: id }) => ({ task: { id, ...task }, lastSeq: 0 }),
+      async *watchTask(_request, { signal }) {
+        yield { event };
+        // Open until nobody watches.
+        await once(signal, "abort");
+      },
+    }),
 });
 
-createServer(adapter).listen(Number(process.env["PORT"]), "127.0.0.1", () => process.stdout.write("floor ready\n"));
+// HTTP/2 for gRPC, HTTP/1.1 for the rest, as clients find them.
+const server = process.env["HTTP2"] ? createHttp2Server(adapter) : createServer(adapter);
+server.listen(Number(process.env["PORT"]), "127.0.0.1", () => process.stdout.write("floor ready\n"));

@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Stage } from "../figure.ts";
+import { talk, watch, watchedPlatform } from "../figures/watch.ts";
+import { sample } from "../load.ts";
+import { median, rounded } from "../statistics.ts";
+import type { Finding } from "./finding.ts";
+
+const stalledWatchers = 1_000;
+const rounds = 5;
+const roundMs = 3_000;
+const settleMs = 1_000;
+
+/** What a thousand watchers who read nothing do to the others' p99, while events for them come. */
+export async function stalledReaders(stage: Stage): Promise<Finding> {
+  const watched = await watchedPlatform(stage);
+  const { server, taskIds } = watched;
+  const others = { name: "others", pid: server.pid, call: () => server.post("/v2/task.detail", { task_id: taskIds[0] }) };
+  const p99 = async () => {
+    const [{ p99: found }] = await Promise.all([sample(others, 4, roundMs), talk(watched, roundMs, () => undefined)]);
+    return found;
+  };
+  await p99();
+  const ratios: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const alone = await p99();
+    using stalled = await watch(watched, stalledWatchers);
+    stalled.stall();
+    await sleep(settleMs);
+    ratios.push((await p99()) / alone);
+  }
+  return { figure: "endurance.stalled.p99", ours: rounded(median(ratios)), goal: 1.2, stalled: stalledWatchers };
+}
