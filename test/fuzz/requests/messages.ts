@@ -25,7 +25,10 @@ export function messagesFrom(known: Known): (desc: DescMessage) => Messages {
     if (field.enum) return oneOrMore(field, fc.constantFrom(...wordsOf(field.enum).words.values()));
     if (field.message && !isWellKnown(field.message)) return oneOrMore(field, validOf(field.message));
     if (field.scalar === ScalarType.BOOL) return fc.boolean();
-    return fc.constantFrom(sampleValue(field), ...(field.fieldKind === "list" ? [] : insideOf(field)));
+    const longest = field.fieldKind === "list" ? [] : insideOf(field);
+    // What is kept is listed again and again: seldom the longest there may be.
+    const limits = longest.length === 0 ? [] : [{ weight: 1, arbitrary: fc.constantFrom(...longest) }];
+    return fc.oneof({ weight: 15, arbitrary: fc.constant(sampleValue(field)) }, ...limits);
   }
 
   function validOf(desc: DescMessage): fc.Arbitrary<JsonObject> {
