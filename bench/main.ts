@@ -38,7 +38,11 @@ async function main(): Promise<void> {
   if (unknown !== undefined) throw new Error(`there is no figure ${unknown}; there are ${[...figureNames, endurance].join(", ")}`);
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => {
+      say(`*** ended by ${signal} ***`);
+      process.exit(1);
+    });
   const tell = (line: Line | Parameters<Parameters<typeof endure>[2]>[0]) => {
     say(textOf(line));
     if (values.json) process.stdout.write(`${JSON.stringify(line)}\n`);
