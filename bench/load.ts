@@ -23,13 +23,15 @@ export interface Sample {
 /** Calls as often as `concurrency` callers can in `ms`, each waiting for its answer. */
 export async function sample({ pid, call }: Contender, concurrency: number, ms: number): Promise<Sample> {
   const times: number[] = [];
-  const began = performance.now();
   const cpu = cpuMsOf(pid);
+  const began = performance.now();
   const caller = async () => {
-    for (let at = performance.now(); at - began < ms; at = performance.now()) {
+    // At least once, however short the time.
+    do {
+      const at = performance.now();
       await call();
       times.push(performance.now() - at);
-    }
+    } while (performance.now() - began < ms);
   };
   await Promise.all(Array.from({ length: concurrency }, caller));
   const seconds = (performance.now() - began) / 1000;
