@@ -12,6 +12,7 @@ import { confirmations } from "./core/actions/confirm.ts";
 import type { Cipher } from "./core/cipher.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Failure } from "./core/failure.ts";
+import type { Log } from "./core/log.ts";
 import { projects } from "./core/projects/projects.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
@@ -32,6 +33,7 @@ import { requestReader } from "./http/request.ts";
 import { adminServer, httpServer } from "./http/server.ts";
 import type { Surroundings } from "./installation.ts";
 import { embeddedQueue } from "./jobs/embedded.ts";
+import type { Queue } from "./jobs/queue.ts";
 import { operationTable } from "./operations.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "./rpc/catalogue.ts";
 import { projectHandlers } from "./rpc/project.ts";
@@ -129,12 +131,18 @@ async function startWork(
   const agentFor = (profile: string): Agent => agents[config.agentProfiles[profile] ?? "offline"];
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const runs = startRuns({ store, clock, ids, cipher, log, lease, concurrency: config.runConcurrency, agentFor });
-  const queue = embeddedQueue(store, clock, log);
-  queue.subscribe("run", runs.wake);
+  const queue = await openQueue(config, store, clock, log);
+  await queue.subscribe("run", runs.wake);
   return async () => {
     await queue.drain();
     await runs.drain();
   };
+}
+
+/** pg-boss is loaded only where it is wanted. */
+async function openQueue({ database, databaseUrl }: Config, store: Store, clock: Clock, log: Log): Promise<Queue> {
+  if (database === "sqlite") return embeddedQueue(store, clock, log);
+  return (await import("./jobs/postgres.ts")).postgresQueue(databaseUrl, store.feed, log);
 }
 
 const portOf = ({ server }: FastifyInstance): number => (server.address() as AddressInfo).port; // It listens on TCP.

@@ -26,7 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "@fastify/",
     "jsonc-parser",
   ],
-  jobs: ["node:", "core"],
+  jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
   delivery: ["node:", "core", "jobs", "undici"],
   config: ["node:", "zod"],

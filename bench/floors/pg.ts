@@ -1,24 +1,25 @@
 // The floor on PostgreSQL: node:http and `pg`, with the same prepared statements as ours, as the
 // store writes them. They are written once, at the start; a call only puts its ids into them.
 import { randomUUID } from "node:crypto";
-import { PrismaPg } from "@prisma/adapter-pg";
+import { type ClientBase, Pool } from "pg";
+import { systemClock } from "../../src/core/clock.ts";
 import type { Tx } from "../../src/core/store.ts";
 import { begin, finish } from "../../src/core/tasks/lifecycle.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import { appendEvents } from "../../src/store/event.ts";
+import { bossJobs } from "../../src/store/postgresql-jobs.ts";
+import { type PgQueryable, postgresStatements } from "../../src/store/postgresql-statements.ts";
 import { rowsOf } from "../../src/store/rows.ts";
 import { type Db, newChange, type Session } from "../../src/store/session.ts";
 import type { Sql } from "../../src/store/sql.ts";
 import { type Asked, newTask } from "./rows.ts";
 import { serve } from "./serve.ts";
 
-/** A connection of `pg` or a pool of them. */
-interface Queryable {
-  query(
-    query: string | { readonly name: string; readonly text: string; readonly values: readonly unknown[] },
-  ): Promise<{ readonly rows: unknown[] }>;
-}
-type Pool = Queryable & { connect(): Promise<Queryable & { release(): void }> };
+// As many connections as each of our two pools.
+const pool = new Pool({ connectionString: process.env["DATABASE_URL"], max: 10 });
+
+/** Where pg-boss looks its queues up, once. */
+const queues = postgresStatements(pool as unknown as PgQueryable, () => "");
 
 /** The statements of the store's rows, instead of their effect. */
 async function recorded(work: (tx: Tx, session: Session) => Promise<unknown>): Promise<readonly Sql[]> {
@@ -31,8 +32,10 @@ async function recorded(work: (tx: Tx, session: Session) => Promise<unknown>): P
     };
   // Nothing that is recorded here goes by Prisma's models.
   const db = {} as Db;
-  const session: Session = { db, dialect: "postgresql", change: newChange(), query: note([]), execute: note(1) };
-  await work(rowsOf(session), session);
+  const session: Session = { db, dialect: "postgresql", change: newChange(Date.now()), query: note([]), execute: note(1) };
+  // pg-boss answers the row that it has put.
+  const boss = (of: Session) => bossJobs(queues, systemClock)({ ...of, query: note<never[]>([{ id: "JOB" }] as never[]) });
+  await work(rowsOf(session, boss), session);
   return statements;
 }
 
@@ -71,27 +74,25 @@ const end = await recorded(async (tx, session) => {
   await appendEvents(session, { ...task, lastSeq: 4 }, events);
 });
 
-// The adapter has its pool as `client`; its type does not say so. As many connections as each of our two pools.
-const adapter = await new PrismaPg({ connectionString: process.env["DATABASE_URL"], max: 10 }).connect();
-const pool = (adapter as unknown as { readonly client: Pool }).client;
-
 interface AskedWithKey extends Asked {
   readonly digest: string;
 }
 
-async function run(on: Queryable, name: string, { text, values }: Sql, asked: AskedWithKey): Promise<unknown[]> {
+async function run(on: Pick<ClientBase, "query">, name: string, { text, values }: Sql, asked: AskedWithKey): Promise<unknown[]> {
   const ids: Readonly<Record<string, string>> = {
     TASK: asked.task_id,
     ACCOUNT: asked.account_id,
     SPACE: asked.space_id,
     DIGEST: asked.digest,
   };
-  const bound = values.map((value) => (typeof value === "string" ? (ids[value] ?? value) : value));
+  // pg-boss has the key of its job within JSON.
+  const filled = (value: string) => ids[value] ?? value.replace('"TASK"', JSON.stringify(asked.task_id));
+  const bound = values.map((value) => (typeof value === "string" ? filled(value) : value));
   return (await on.query({ name, text, values: bound })).rows;
 }
 
 /** Statements one after the other; answers the last one's rows. */
-async function runAll(on: Queryable, name: string, statements: readonly Sql[], asked: AskedWithKey): Promise<unknown[]> {
+async function runAll(on: Pick<ClientBase, "query">, name: string, statements: readonly Sql[], asked: AskedWithKey): Promise<unknown[]> {
   let rows: unknown[] = [];
   for (const [index, statement] of statements.entries()) rows = await run(on, `${name}${index}`, statement, asked);
   return rows;

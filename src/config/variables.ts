@@ -111,7 +111,8 @@ export const data = {
     unset: "`file:DATA_DIR/platform.db`",
     rule: "file:PATH for SQLite, or postgresql://…",
     example: "postgresql://platform:password@db.example.com:5432/platform",
-    description: "The database: SQLite in a file for one process, PostgreSQL for any number.",
+    description:
+      "The database: SQLite in a file for one process, PostgreSQL for any number. There the role needs the right to make a schema: wake-ups are kept in one named `pgboss`. A process holds up to 24 connections, one with `ROLE=api` up to 20.",
     secret: true,
     schema: z
       .string()

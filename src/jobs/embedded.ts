@@ -49,7 +49,7 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
   }
 
   return {
-    subscribe: (kind, work) => void loops.push(serve(kind, work)),
+    subscribe: async (kind, work) => void loops.push(serve(kind, work)),
     async drain() {
       stopping.abort();
       await Promise.all(loops);

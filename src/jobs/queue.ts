@@ -5,7 +5,7 @@ import type { Job } from "../core/jobs/job.ts";
  * when `work` resolves, and due again when its process dies or `work` throws.
  */
 export interface Queue {
-  subscribe(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>): void;
+  subscribe(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>): Promise<void>;
   /** Takes no more jobs; resolves when those in hand are done. */
   drain(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import type { RateCounters } from "../core/limits/counter.ts";
 import type { OnStatement } from "./round-trips.ts";
-import type { Dialect } from "./session.ts";
+import type { Dialect, JobRowsOf } from "./session.ts";
 import type { Statements } from "./statements.ts";
 import type { Transact } from "./transactions.ts";
 
@@ -15,6 +15,7 @@ export interface Backend<C> {
   /** Our own statements outside a change: they see commits only, and cannot write. */
   readonly reads: Statements;
   readonly transact: Transact;
+  readonly jobs: JobRowsOf;
   readonly counters: RateCounters;
   readonly release: () => Promise<void>;
   /** Resolves once what runs has ended and every connection is closed. */

@@ -7,7 +7,7 @@ import { driverFailure, repetitions } from "./driver-failure.ts";
 import type { ToldFeed } from "./feed.ts";
 import { Misuse } from "./misuse.ts";
 import { rowsOf } from "./rows.ts";
-import { type Change, type Client, type Dialect, newChange } from "./session.ts";
+import { type Change, type Client, type Dialect, type JobRowsOf, newChange } from "./session.ts";
 import type { Statements } from "./statements.ts";
 import type { Transact } from "./transactions.ts";
 
@@ -15,6 +15,7 @@ import type { Transact } from "./transactions.ts";
 export interface Writer {
   readonly client: Client;
   readonly dialect: Dialect;
+  readonly jobs: JobRowsOf;
   /** Covers every write there is: without it SQLite loses acknowledged ones. */
   readonly transact: Transact;
 }
@@ -40,7 +41,7 @@ const patienceMs = 15_000;
 
 /** Makes the store's `change`: one transaction at a time on SQLite, repeated where another was first. */
 export function changer(writer: Writer, { clock, random, feed, afterwards, changeMs }: Surroundings): Store["change"] {
-  const { client: db, dialect, transact } = writer;
+  const { client: db, dialect, jobs, transact } = writer;
   const within = new AsyncLocalStorage<Mark>();
 
   async function marked<T>(work: (tx: Tx) => Promise<T>, tx: Tx, mark: Mark): Promise<T> {
@@ -55,7 +56,7 @@ export function changer(writer: Writer, { clock, random, feed, afterwards, chang
   async function once<T>(work: (tx: Tx) => Promise<T>, change: Change, mark: Mark): Promise<T> {
     const run = async (statements: Statements): Promise<T> => {
       try {
-        const tx = rowsOf({ ...whileOpen(statements, mark), db, dialect, change });
+        const tx = rowsOf({ ...whileOpen(statements, mark), db, dialect, change }, jobs);
         return await within.run(mark, () => inTime(marked(work, tx, mark), changeMs));
       } finally {
         mark.open = false;
@@ -68,7 +69,7 @@ export function changer(writer: Writer, { clock, random, feed, afterwards, chang
   async function repeated<T>(work: (tx: Tx) => Promise<T>): Promise<{ readonly result: T; readonly change: Change }> {
     const started = clock.monotonic();
     for (let attempt = 1; ; attempt += 1) {
-      const change = newChange();
+      const change = newChange(clock.now());
       const mark: Mark = { open: true, thrown: undefined };
       try {
         return { result: await once(work, change, mark), change };

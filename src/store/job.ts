@@ -1,10 +1,10 @@
 import type { JobRows } from "../core/jobs/job.ts";
 import { changeOf, type Session } from "./session.ts";
-import { forUpdate, join, sql } from "./sql.ts";
+import { join, sql } from "./sql.ts";
 
-/** Jobs as rows: one per kind and key, pending or leased until its `run_at`. */
+/** Jobs as rows of SQLite's: one per kind and key, pending or leased until its `run_at`. The one writer has them to itself. */
 export function jobRows(session: Session): JobRows {
-  const { dialect, query, execute } = session;
+  const { query, execute } = session;
   return {
     async put({ kind, key, runAt }) {
       changeOf(session).jobKinds.add(kind);
@@ -16,7 +16,7 @@ export function jobRows(session: Session): JobRows {
       changeOf(session);
       const due = await query<{ readonly key: string }>(sql`
         SELECT key FROM job WHERE kind = ${kind} AND run_at <= ${now}
-        ORDER BY run_at, key LIMIT ${max} ${forUpdate(dialect, "job", true)}`);
+        ORDER BY run_at, key LIMIT ${max}`);
       if (due.length === 0) return [];
       const keys = due.map(({ key }) => key);
       await execute(sql`UPDATE job SET run_at = ${leaseUntil} WHERE kind = ${kind} AND key IN (${join(keys)})`);

@@ -69,7 +69,7 @@ async function relayOf({ dialect }: Backend<Client>, parts: RelayParts): Promise
 
 async function storeOn(backend: Backend<Client>, options: StoreOptions, failed: BackendOptions["failed"]): Promise<Store> {
   const { databaseUrl, clock, random, changeMs = 15_000 } = options;
-  const { dialect, writer, reader, reads, transact, counters } = backend;
+  const { dialect, writer, reader, reads, transact, jobs, counters } = backend;
   const told = createFeed((thrown) => failed("a listener of the feed failed", thrown));
   const unheard = (thrown: unknown) => failed("the connection for news is gone", thrown);
   const relay = await relayOf(backend, { databaseUrl, clock, told, failed: unheard });
@@ -79,11 +79,11 @@ async function storeOn(backend: Backend<Client>, options: StoreOptions, failed: 
   };
   const afterwards = (thrown: unknown) => failed("what was to follow a commit failed", thrown);
   let closed: Promise<void> | undefined;
-  const rows: Tx = translated(rowsOf({ ...reads, db: reader, dialect, change: null }));
+  const rows: Tx = translated(rowsOf({ ...reads, db: reader, dialect, change: null }, jobs));
   return {
     ...rows,
     afterCommit: (work) => void Promise.try(work).catch(afterwards),
-    change: changer({ client: writer, dialect, transact }, { clock, random, feed: { ...told, tell }, afterwards, changeMs }),
+    change: changer({ client: writer, dialect, jobs, transact }, { clock, random, feed: { ...told, tell }, afterwards, changeMs }),
     feed: told.feed,
     counters: translated({ counters }).counters,
     ping: () => translated({ reads: { ping: async () => void (await reads.query(sql`SELECT 1`)) } }).reads.ping(),

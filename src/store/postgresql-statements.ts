@@ -1,6 +1,6 @@
 import type { OnStatement } from "./round-trips.ts";
-import type { Sql, Value } from "./sql.ts";
-import { StatementFailure, type Statements } from "./statements.ts";
+import type { Value } from "./sql.ts";
+import { type Statement, StatementFailure, type Statements } from "./statements.ts";
 
 /** A connection of `pg`, or a pool of them, as far as it is used here. */
 export interface PgQueryable {
@@ -29,7 +29,7 @@ const types = {
 
 /** Statements on PostgreSQL: no Prisma in between, each text prepared once in each connection. */
 export function postgresStatements(queryable: PgQueryable, nameOf: (text: string) => string, onStatement?: OnStatement): Statements {
-  async function run({ text, values }: Sql) {
+  async function run({ text, values }: Statement) {
     onStatement?.(text);
     try {
       return await queryable.query({ name: nameOf(text), text, values: (values as readonly Value[]).map(bound), types });
@@ -39,7 +39,7 @@ export function postgresStatements(queryable: PgQueryable, nameOf: (text: string
   }
   return {
     // A row has what the statement selects, and the caller says what that is.
-    query: async <T>(statement: Sql) => (await run(statement)).rows as T[],
+    query: async <T>(statement: Statement) => (await run(statement)).rows as T[],
     execute: async (statement) => (await run(statement)).rowCount ?? 0,
   };
 }

@@ -5,6 +5,7 @@ import { PrismaClient } from "../gen/prisma/postgresql/client.ts";
 import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
 import { sharedCounters } from "./counter.ts";
 import { migrate, whileInUse } from "./migrate.ts";
+import { bossJobs, prepareJobs } from "./postgresql-jobs.ts";
 import { type PgQueryable, postgresStatements } from "./postgresql-statements.ts";
 import { postgresTransactions } from "./postgresql-transactions.ts";
 import { countedAdapter } from "./round-trips.ts";
@@ -40,7 +41,7 @@ export async function openPostgres({ databaseUrl, clock, onStatement, failed }: 
       { connectionString: withSettings(databaseUrl, settings), max: poolMax, connectionTimeoutMillis: connectMs, onConnect: heedErrors },
       { onPoolError: onError, onConnectionError: onError, statementNameGenerator: ({ sql }) => nameOf(sql) },
     ).connect();
-  const release = await migrateLocked(databaseUrl, clock);
+  const release = await migrateLocked(databaseUrl, clock, onError);
   try {
     const [writing, reading] = await Promise.all([pool(changing), pool(readingOnly)]);
     const present = presentTransaction();
@@ -54,6 +55,7 @@ export async function openPostgres({ databaseUrl, clock, onStatement, failed }: 
       reader,
       reads: statementsOn(poolOf(reading)),
       transact: postgresTransactions({ adapter: writing, present, statementsOn, onStatement }),
+      jobs: bossJobs(postgresStatements(poolOf(reading), nameOf), clock),
       counters: sharedCounters(statementsOn(poolOf(writing)), (thrown) => failed("purging rate counters failed", thrown)),
       release,
       async close() {
@@ -77,7 +79,7 @@ const poolOf = (adapter: SqlDriverAdapter): PgQueryable => (adapter as unknown a
 const heedErrors = (connection: { on(event: "error", heard: () => void): unknown }): void => void connection.on("error", () => undefined);
 
 /** Migrates under a lock of the database, and answers what gives the lock up. */
-async function migrateLocked(databaseUrl: string, clock: Clock): Promise<() => Promise<void>> {
+async function migrateLocked(databaseUrl: string, clock: Clock, onError: (thrown: Error) => void): Promise<() => Promise<void>> {
   const adapter = await new PrismaPg({
     connectionString: databaseUrl,
     max: 2,
@@ -96,6 +98,7 @@ async function migrateLocked(databaseUrl: string, clock: Clock): Promise<() => P
     await run(`SET LOCAL lock_timeout = '${startPatienceSeconds}s'`);
     await run(`SELECT pg_advisory_xact_lock(${migrationLock})`);
     await whileInUse(() => migrateIn(adapter), clock);
+    await prepareJobs(databaseUrl, onError);
   } catch (thrown) {
     await release();
     throw thrown;

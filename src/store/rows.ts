@@ -5,16 +5,15 @@ import { agentRows } from "./agent.ts";
 import { apiKeyRows } from "./api-key.ts";
 import { auditRows } from "./audit.ts";
 import { eventRows } from "./event.ts";
-import { jobRows } from "./job.ts";
 import { nodeRows } from "./node.ts";
 import { projectRows } from "./project.ts";
 import { replayRows } from "./replay.ts";
-import { changeOf, type Session } from "./session.ts";
+import { changeOf, type JobRowsOf, type Session } from "./session.ts";
 import { settingRows } from "./setting.ts";
 import { taskRows } from "./task.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
-export const rowsOf = (session: Session): Tx => ({
+export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   accounts: accountRows(session),
   keys: apiKeyRows(session),
   projects: projectRows(session),
@@ -22,7 +21,7 @@ export const rowsOf = (session: Session): Tx => ({
   tasks: taskRows(session),
   events: eventRows(session),
   actions: actionRows(session),
-  jobs: jobRows(session),
+  jobs: jobs(session),
   nodes: nodeRows(session),
   replays: replayRows(session),
   audit: auditRows(session),

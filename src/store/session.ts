@@ -1,4 +1,5 @@
 import type { AuditNote } from "../core/audit/audit.ts";
+import type { JobRows } from "../core/jobs/job.ts";
 import type { TaskNews } from "../core/store.ts";
 import type { Prisma, PrismaClient } from "../gen/prisma/sqlite/client.ts";
 import { Misuse } from "./misuse.ts";
@@ -12,6 +13,8 @@ export type Dialect = "sqlite" | "postgresql";
 
 /** What a change is to tell once it is committed, and its audit row as far as it is known. */
 export interface Change {
+  /** Unix milliseconds before its transaction began. */
+  readonly began: number;
   /** By task: only the newest state counts. */
   readonly news: Map<string, TaskNews>;
   readonly jobKinds: Set<string>;
@@ -32,8 +35,11 @@ export interface Session extends Statements {
   readonly change: Change | null;
 }
 
+/** Jobs as a database keeps them, seen from a session. */
+export type JobRowsOf = (session: Session) => JobRows;
+
 /** A change that has done nothing yet. */
-export const newChange = (): Change => ({ news: new Map(), jobKinds: new Set(), note: {}, after: [] });
+export const newChange = (began: number): Change => ({ began, news: new Map(), jobKinds: new Set(), note: {}, after: [] });
 
 /** The change that a session is in. @throws Misuse outside one: the caller forgot `store.change`. */
 export function changeOf({ change }: Session): Change {

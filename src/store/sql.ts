@@ -40,7 +40,4 @@ export const all = (conditions: readonly Sql[]): Sql => (conditions.length === 0
 export const direction = (order: "asc" | "desc"): Sql => (order === "asc" ? sql`ASC` : sql`DESC`);
 
 /** Locks the rows that a query finds. SQLite's writer is alone anyway. */
-export const forUpdate = (dialect: Dialect, of: "t" | "job", skipLocked = false): Sql => {
-  if (dialect === "sqlite") return empty;
-  return sql`FOR UPDATE OF ${raw(of)} ${skipLocked ? sql`SKIP LOCKED` : empty}`;
-};
+export const forUpdate = (dialect: Dialect, of: "t"): Sql => (dialect === "sqlite" ? empty : sql`FOR UPDATE OF ${raw(of)}`);

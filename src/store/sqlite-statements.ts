@@ -1,6 +1,6 @@
 import type { OnStatement } from "./round-trips.ts";
-import type { Sql, Value } from "./sql.ts";
-import { StatementFailure, type Statements } from "./statements.ts";
+import type { Value } from "./sql.ts";
+import { type Statement, StatementFailure, type Statements } from "./statements.ts";
 
 /** A connection of better-sqlite3, as far as it is used here. */
 export interface SqliteConnection {
@@ -32,7 +32,7 @@ export function sqliteStatements(driver: Pick<SqliteConnection, "prepare">, onSt
     return known;
   }
 
-  function run<T>({ sql: text, values }: Sql, how: (statement: SqliteStatement, values: readonly unknown[]) => T): T {
+  function run<T>({ sql: text, values }: Statement, how: (statement: SqliteStatement, values: readonly unknown[]) => T): T {
     onStatement?.(text);
     try {
       return how(prepared(text), (values as readonly Value[]).map(bound));
@@ -43,7 +43,7 @@ export function sqliteStatements(driver: Pick<SqliteConnection, "prepare">, onSt
 
   return {
     // A row has what the statement selects, and the caller says what that is.
-    query: async <T>(statement: Sql) => run(statement, (prepared, values) => prepared.all(...values) as T[]),
+    query: async <T>(statement: Statement) => run(statement, (prepared, values) => prepared.all(...values) as T[]),
     execute: async (statement) => run(statement, (prepared, values) => Number(prepared.run(...values).changes)),
   };
 }

@@ -5,6 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import { PrismaClient } from "../gen/prisma/sqlite/client.ts";
 import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
 import { memoryCounters } from "./counter.ts";
+import { jobRows } from "./job.ts";
 import { migrate } from "./migrate.ts";
 import { countedAdapter, countedQueries, type OnStatement } from "./round-trips.ts";
 import type { Client } from "./session.ts";
@@ -45,6 +46,7 @@ export async function openSqlite({ databaseUrl, clock, onStatement }: BackendOpt
       reader,
       reads: sqliteStatements(driverOf(reading), onStatement),
       transact: (work) => commit((statements) => present.run(queries, () => work(statements))),
+      jobs: jobRows,
       counters: memoryCounters(),
       release,
       async close() {

@@ -1,11 +1,14 @@
 import type { Sql } from "./sql.ts";
 
+/** A statement as Prisma's template makes it: SQLite's text has `?` for its values, PostgreSQL's has `$1`. */
+export type Statement = Pick<Sql, "sql" | "text" | "values">;
+
 /** Where statements of our own go: the connection of a change, or one that only reads. */
 export interface Statements {
   /** Rows by their columns' names. */
-  query<T>(statement: Sql): Promise<T[]>;
+  query<T>(statement: Statement): Promise<T[]>;
   /** Answers how many rows it changed. */
-  execute(statement: Sql): Promise<number>;
+  execute(statement: Statement): Promise<number>;
 }
 
 /** What a driver said of a statement; its text may quote rows, and is for the process log alone. */

@@ -1,9 +1,9 @@
-import { expect, test } from "vitest";
-import { describeOnEach, openTestStore } from "../support/database.ts";
+import { describe, expect, test } from "vitest";
+import { openTestStore } from "../support/database.ts";
 
-describeOnEach("jobs", (kind) => {
+describe("jobs in SQLite's own table", () => {
   async function opened() {
-    const database = await openTestStore(kind);
+    const database = await openTestStore("sqlite");
     const { store } = database;
     const put = (key: string, runAt: number) => store.change((tx) => tx.jobs.put({ kind: "run", key, runAt }));
     const take = (now: number, leaseUntil = now + 100, max = 9) => store.change((tx) => tx.jobs.take("run", now, leaseUntil, max));

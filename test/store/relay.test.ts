@@ -45,13 +45,14 @@ async function openPair(clock?: Clock): Promise<Pair> {
   };
 }
 
-/** What comes after everything that was told before it; the marks themselves are left out. */
+/** What comes after everything that was told before it: a task named by a mark, which is left out. */
 async function until({ heard }: Listener, mark: string): Promise<Listener["heard"]> {
-  await vi.waitFor(() => expect(heard).toContain(`job ${mark}`), { timeout: 10_000 });
-  return heard.filter((told) => told !== `job ${mark}`);
+  const isMark = (told: TaskNews | string) => typeof told === "object" && told.taskId === mark;
+  await vi.waitFor(() => expect(heard.some(isMark)).toBe(true), { timeout: 10_000 });
+  return heard.filter((told) => !isMark(told));
 }
 
-const signal = ({ store }: Listener, mark: string) => store.change((tx) => tx.jobs.put({ kind: mark as "run", key: mark, runAt: 1 }));
+const signal = ({ store }: Listener, mark: string) => putTask(store, { id: mark });
 
 const listening = "FROM pg_stat_activity WHERE datname = current_database() AND query ~ '^(LISTEN|SELECT pg_notify)'";
 const cutting = (query: string) => `SELECT pg_terminate_backend(pid) ${query}`;
@@ -70,7 +71,7 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
     expect(await until(other, "end")).toEqual(news);
     await signal(other, "back");
     await until(one, "back");
-    expect(one.heard).toEqual([...news, "job end", "job back"]);
+    expect(one.heard).toEqual([...news, expect.objectContaining({ taskId: "end" }), expect.objectContaining({ taskId: "back" })]);
   });
 
   test("tell what is committed: whoever hears of an event can read it", async () => {

@@ -48,7 +48,7 @@ const costs: readonly {
       /^INSERT INTO idem/,
       /^INSERT INTO task \(/,
       /^INSERT INTO task_event/,
-      /^INSERT INTO job/,
+      /INSERT INTO (job|pgboss\.job_common) \(/,
       /^UPDATE idem/,
       /^COMMIT$/,
     ],

@@ -120,7 +120,7 @@ async function putBack(database: TestDatabase): Promise<void> {
   if ((await rowsIn(database.url, others)).length > 0) return database[Symbol.asyncDispose]();
   const tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'";
   const names = (await rowsIn(database.url, tables)).map(({ tablename }) => tablename);
-  await runOn(database.url, `TRUNCATE ${names.join(", ")}`);
+  await runOn(database.url, `TRUNCATE pgboss.job, ${names.join(", ")}`);
   emptied.push(database);
 }
 

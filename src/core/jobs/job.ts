@@ -1,15 +1,18 @@
+/** What there is to be done; `run`: a task waits for a runner. */
+export const jobKinds = ["run"] as const;
+
 /** Something to do later, or elsewhere: written in the change that calls for it. */
 export interface Job {
-  /** What is to be done; `run`: a task waits for a runner. */
-  readonly kind: "run";
+  readonly kind: (typeof jobKinds)[number];
   /** What it is about; at most one pending job per kind and key. */
   readonly key: string;
   /** Unix milliseconds before which it is not taken. */
   readonly runAt: number;
 }
 
+/** Everybody puts jobs; `take` and `done` are the embedded queue's alone. On PostgreSQL pg-boss does both, and they are refused. */
 export interface JobRows {
-  /** Upserts: a job that is pending under the same kind and key, taken or not, gets this `runAt`. */
+  /** Upserts: a job that is pending under the same kind and key gets this `runAt`. One that is in hand is done again. */
   put(job: Job): Promise<void>;
   /**
    * Takes due jobs of a kind, earliest first, by setting their `runAt` to

@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { postgresQueue } from "../../src/jobs/postgres.ts";
+import { openTestStore, postgresTemplate } from "../support/database.ts";
+import { directly } from "../support/direct.ts";
+import { pendingJobs } from "../support/jobs.ts";
+import { openService } from "../support/service.ts";
+import { openQueueRig, type QueueRig } from "./queue-rig.ts";
+
+const connections = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'pgboss'";
+
+describe.skipIf(postgresTemplate === undefined)("the queue of PostgreSQL", () => {
+  let rig: QueueRig;
+  let keys: string[];
+
+  beforeEach(async () => {
+    rig = await openQueueRig("postgresql");
+    keys = [];
+  });
+  afterEach(() => rig[Symbol.asyncDispose]());
+
+  const take = () => rig.open(async (jobs) => void keys.push(...jobs.map(({ key }) => key)));
+  const put = (key: string, inMs = 0) => rig.store.change((tx) => tx.jobs.put({ kind: "run", key, runAt: rig.clock.now() + inMs }));
+
+  test("hands out what another process puts at once: it is told, and does not look", async () => {
+    await take();
+    await rig.pass(300);
+    await put("a");
+    await put("b");
+    // The clock stands still: no look can find it.
+    await expect.poll(() => keys).toEqual(["a", "b"]);
+  });
+
+  test("hands out nothing before it is committed, and nobody takes a job that a change is putting again", async () => {
+    await take();
+    await put("waits", 1_000);
+    const written = Promise.withResolvers<void>();
+    const commit = Promise.withResolvers<void>();
+    const change = rig.store.change(async (tx) => {
+      for (const key of ["new", "waits"]) await tx.jobs.put({ kind: "run", key, runAt: rig.clock.now() });
+      written.resolve();
+      await commit.promise;
+    });
+    await written.promise;
+    await rig.pass(3_000);
+    expect(keys).toEqual([]);
+    commit.resolve();
+    await change;
+    await expect.poll(() => keys.toSorted()).toEqual(["new", "waits"]);
+  });
+
+  test("goes on after its connections were cut, and says so", async () => {
+    const { logged } = await take();
+    await rig.pass(300);
+    await directly(rig.db, `SELECT pg_terminate_backend(pid) ${connections}`);
+    await expect.poll(() => logged).toContain("taking jobs failed");
+    await put("a");
+    await rig.passUntil(() => keys.length > 0);
+    expect(keys).toEqual(["a"]);
+  });
+
+  test("writes down nothing of what its work threw", async () => {
+    const { logged } = await rig.open(async () => {
+      throw new Error("quite secret");
+    });
+    await put("a");
+    await expect.poll(async () => (await directly(rig.db, "SELECT output::text FROM pgboss.job"))[0]?.["output"]).toContain("failed");
+    const [job] = await directly(rig.db, "SELECT j::text AS row FROM pgboss.job j");
+    expect(job?.["row"]).not.toContain("secret");
+    expect(logged).toEqual(["taking jobs failed"]);
+  });
+
+  test("tries again for as long as work fails", async () => {
+    let tries = 0;
+    await rig.open(async () => {
+      tries += 1;
+      if (tries < 8) throw new Error("not now");
+    });
+    await put("a");
+    // 1, 2, 4, 8 and 16 s, each up to twice as long, and then half a minute at most.
+    expect(await rig.passUntil(() => tries === 8)).toBeLessThanOrEqual(150_000);
+    await expect.poll(() => pendingJobs(rig.db)).toEqual([]);
+  });
+
+  test("clears away what was done a minute or two ago", async () => {
+    await take();
+    await put("a");
+    await expect.poll(() => pendingJobs(rig.db)).toEqual([]);
+    expect(await directly(rig.db, "SELECT id FROM pgboss.job")).toHaveLength(1);
+    await rig.pass(120_000);
+    expect(await directly(rig.db, "SELECT id FROM pgboss.job")).toEqual([]);
+  });
+
+  test("leaves no connection behind when it is drained", async () => {
+    const count = async () => (await directly(rig.db, `SELECT pid ${connections}`)).length;
+    const before = await count();
+    const { queue } = await take();
+    await expect.poll(count).toBeGreaterThan(before);
+    await queue.drain();
+    await expect.poll(count).toBe(before);
+  });
+
+  test("is refused where nobody answers", async () => {
+    await expect(postgresQueue("postgresql://127.0.0.1:1/none", rig.store.feed, () => undefined)).rejects.toThrow();
+  });
+});
+
+test.skipIf(postgresTemplate === undefined)("a process that only serves puts jobs, and has no connection of pg-boss's", async () => {
+  await using database = await openTestStore("postgresql");
+  await using service = await openService({ over: database, idle: true });
+  const ann = await service.person();
+  const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
+  expect(await pendingJobs(database)).toEqual([body["task_id"]]);
+  expect(await directly(database, `SELECT pid ${connections}`)).toEqual([]);
+});

@@ -1,0 +1,193 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Store } from "../../src/core/store.ts";
+import { describeOnEach } from "../support/database.ts";
+import { pendingJobs } from "../support/jobs.ts";
+import { openQueueRig, type QueueRig } from "./queue-rig.ts";
+
+describeOnEach("the queue", (kind) => {
+  let rig: QueueRig;
+
+  beforeEach(async () => {
+    rig = await openQueueRig(kind);
+  });
+  afterEach(() => rig[Symbol.asyncDispose]());
+
+  const put = (store: Store, key: string, inMs = 0) =>
+    store.change((tx) => tx.jobs.put({ kind: "run", key, runAt: rig.clock.now() + inMs }));
+  const pending = () => pendingJobs(rig.db);
+
+  /** A process that keeps what it was given. */
+  async function taking() {
+    const keys: string[] = [];
+    const process = await rig.open(async (jobs) => void keys.push(...jobs.map(({ key }) => key)));
+    return { ...process, keys };
+  }
+
+  describe("hands out a job", () => {
+    test("of this process at once", async () => {
+      const { keys, store } = await taking();
+      await rig.pass(300);
+      await put(store, "a");
+      // The clock stands still: no later look can find it.
+      await expect.poll(() => keys).toEqual(["a"]);
+      await expect.poll(pending).toEqual([]);
+    });
+
+    test("of another process within a second", async () => {
+      const { keys } = await taking();
+      await rig.pass(300);
+      await put(rig.store, "a");
+      expect(await rig.passUntil(() => keys.length > 0)).toBeLessThanOrEqual(1_000);
+    });
+
+    test("that waited before the process started", async () => {
+      await put(rig.store, "a");
+      const { keys } = await taking();
+      await expect.poll(() => keys).toEqual(["a"]);
+    });
+
+    test("not before its time, and within a second after it", async () => {
+      const { keys, store } = await taking();
+      await put(store, "later", 5_000);
+      await rig.pass(4_900);
+      expect(keys).toEqual([]);
+      expect(await rig.passUntil(() => keys.length > 0)).toBeLessThanOrEqual(1_100);
+    });
+
+    test("when the latest put says: earlier", async () => {
+      const { keys, store } = await taking();
+      await put(store, "a", 60_000);
+      await put(store, "a", 2_000);
+      expect(await rig.passUntil(() => keys.length > 0)).toBeLessThanOrEqual(3_000);
+      await rig.pass(70_000);
+      expect(keys).toEqual(["a"]);
+    });
+
+    test("when the latest put says: later", async () => {
+      const { keys, store } = await taking();
+      await put(store, "a", 2_000);
+      await put(store, "a", 10_000);
+      await rig.pass(9_900);
+      expect(keys).toEqual([]);
+      expect(await rig.passUntil(() => keys.length > 0)).toBeLessThanOrEqual(1_100);
+    });
+
+    test("to one of two processes, each job once as long as nothing fails", async () => {
+      const wanted = Array.from({ length: 230 }, (_, i) => `job-${i}`);
+      await rig.store.change(async (tx) => {
+        for (const key of wanted) await tx.jobs.put({ kind: "run", key, runAt: rig.clock.now() });
+      });
+      const [one, two] = [await taking(), await taking()];
+      await rig.passUntil(async () => (await pending()).length === 0);
+      expect([...one.keys, ...two.keys].toSorted()).toEqual(wanted.toSorted());
+    });
+
+    test("of a change that was rolled back to nobody", async () => {
+      const { keys, store } = await taking();
+      const change = store.change(async (tx) => {
+        await tx.jobs.put({ kind: "run", key: "a", runAt: rig.clock.now() });
+        throw new Error("no");
+      });
+      await expect(change).rejects.toThrow("no");
+      await rig.pass(1_500);
+      await put(store, "b");
+      await expect.poll(() => keys).toEqual(["b"]);
+    });
+  });
+
+  describe("hands out a job again", () => {
+    test("when its work failed, after a while and not before", async () => {
+      const times: number[] = [];
+      const { logged, store } = await rig.open(async () => {
+        times.push(rig.clock.now());
+        if (times.length === 1) throw new Error("not now");
+      });
+      await put(store, "a");
+      await rig.passUntil(() => times.length === 2);
+      const [first = 0, second = 0] = times;
+      const [least, most] = rig.again.failed;
+      expect(second - first).toBeGreaterThanOrEqual(least);
+      expect(second - first).toBeLessThanOrEqual(most);
+      await expect.poll(pending).toEqual([]);
+      expect(logged).toEqual(["taking jobs failed"]);
+    });
+
+    test("when the process that had it is gone", async () => {
+      await put(rig.store, "a");
+      await rig.takeAndDie();
+      const { keys } = await taking();
+      const [least, most] = rig.again.died;
+      await rig.pass(least - 200);
+      expect(keys).toEqual([]);
+      expect(await rig.passUntil(() => keys.length > 0)).toBeLessThanOrEqual(most - least + 200);
+    });
+
+    test("when it was put again while it was in hand: that put may know more", async () => {
+      const gate = Promise.withResolvers<void>();
+      const seen: string[] = [];
+      let world = "old";
+      const { store } = await rig.open(async () => {
+        seen.push(world);
+        await gate.promise;
+      });
+      await put(store, "a");
+      await rig.passUntil(() => seen.length === 1);
+      world = "new";
+      await rig.pass(1);
+      await put(store, "a");
+      gate.resolve();
+      await expect.poll(() => seen).toEqual(["old", "new"]);
+      await expect.poll(pending).toEqual([]);
+    });
+  });
+
+  test("hands out at least once after the last of many puts", async () => {
+    let world = 0;
+    let seen = 0;
+    const { store } = await rig.open(async () => {
+      seen = world;
+    });
+    await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        world += 1;
+        await put(store, "a");
+      }),
+    );
+    await expect.poll(() => seen).toBe(50);
+    await expect.poll(pending).toEqual([]);
+  });
+
+  describe("when it is drained", () => {
+    test("waits for the jobs in hand, and takes no more", async () => {
+      const gate = Promise.withResolvers<void>();
+      const begun = Promise.withResolvers<void>();
+      const seen: string[] = [];
+      const { queue, store } = await rig.open(async (jobs) => {
+        seen.push(...jobs.map(({ key }) => key));
+        begun.resolve();
+        await gate.promise;
+      });
+      await put(store, "in hand");
+      await begun.promise;
+      let drained = false;
+      const drain = queue.drain().then(() => (drained = true));
+      await put(store, "waits");
+      await turn();
+      expect(drained).toBe(false);
+      gate.resolve();
+      await drain;
+      expect(seen).toEqual(["in hand"]);
+      expect(await pending(), "what is done is written down, what waits is another process's").toEqual(["waits"]);
+    });
+
+    test("leaves nothing that still takes", async () => {
+      const { queue, keys } = await taking();
+      await rig.pass(1_500);
+      await queue.drain();
+      await put(rig.store, "a");
+      await rig.pass(5_000);
+      expect(keys).toEqual([]);
+    });
+  });
+});
