@@ -1,4 +1,5 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import { isScope, type ScopeName } from "./core/oauth/scope.ts";
 import {
   type Access,
   Access_Credential,
@@ -15,9 +16,9 @@ export type RateClass = "start" | "write" | "read" | "report";
 export interface OperationAccess {
   readonly credentials: ReadonlySet<Access_Credential>;
   /** A token needs one of these; empty: any living token. */
-  readonly anyScope: readonly string[];
-  /** A general key's account needs one of these; empty: any account. */
-  readonly keyRoles: ReadonlySet<Access_Role>;
+  readonly anyScope: readonly ScopeName[];
+  /** The account of a general key or a session needs one of these; empty: any account. */
+  readonly roles: ReadonlySet<Access_Role>;
 }
 
 /** Everything the call path needs to know about an RPC, read from its descriptor. */
@@ -52,7 +53,6 @@ const rateClasses: Record<Operation_RateClass, RateClass | null> = {
   [Operation_RateClass.READ]: "read",
   [Operation_RateClass.REPORT]: "report",
 };
-const scopes: ReadonlySet<string> = new Set(["create_task", "manage_all_tasks", "create_project", "use_connectors", "use_my_browsers"]);
 
 /** The RPC's name as logs, audit rows and limits have it. */
 export const rpcName = (method: DescMethod): string => `${method.parent.typeName}/${method.name}`;
@@ -96,8 +96,8 @@ function readOperation(method: DescMethod, gaps: string[]): Operation | undefine
 
 const readAccess = (access: Access): OperationAccess => ({
   credentials: new Set(access.credentials),
-  anyScope: access.anyScope,
-  keyRoles: new Set(access.keyRoles),
+  anyScope: access.anyScope.filter(isScope),
+  roles: new Set(access.roles),
 });
 
 function accessGaps(access: Access): string[] {
@@ -105,9 +105,10 @@ function accessGaps(access: Access): string[] {
   const has = (credential: Access_Credential) => access.credentials.includes(credential);
   if (access.credentials.length === 0) gaps.push("no credential is let in");
   if (has(Access_Credential.CREDENTIAL_UNSPECIFIED)) gaps.push("an unspecified credential is let in");
-  if (access.keyRoles.includes(Access_Role.ROLE_UNSPECIFIED)) gaps.push("an unspecified role is let in");
+  if (access.roles.includes(Access_Role.ROLE_UNSPECIFIED)) gaps.push("an unspecified role is let in");
   if (access.anyScope.length > 0 && !has(Access_Credential.OAUTH)) gaps.push("scopes without OAUTH");
-  if (access.keyRoles.length > 0 && !has(Access_Credential.API_KEY)) gaps.push("key roles without API_KEY");
-  for (const scope of access.anyScope) if (!scopes.has(scope)) gaps.push(`unknown scope ${scope}`);
+  if (access.roles.length > 0 && !has(Access_Credential.API_KEY) && !has(Access_Credential.SESSION))
+    gaps.push("roles without API_KEY or SESSION");
+  for (const scope of access.anyScope) if (!isScope(scope)) gaps.push(`unknown scope ${scope}`);
   return gaps;
 }

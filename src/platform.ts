@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { admission } from "./call/admit.ts";
 import { auditWriter } from "./call/audit.ts";
+import { identifier } from "./call/credential.ts";
 import { handlerTable, implement } from "./call/handlers.ts";
 import { limits } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
@@ -31,6 +32,7 @@ import { type Front, httpFront } from "./http/front.ts";
 import { readiness } from "./http/health.ts";
 import { requestReader } from "./http/request.ts";
 import { adminServer, httpServer } from "./http/server.ts";
+import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
 import { embeddedQueue } from "./jobs/embedded.ts";
 import type { Queue } from "./jobs/queue.ts";
@@ -85,10 +87,14 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
   const app = httpServer({
     front,
     operations,
-    admit: admission(store, clock, callLimits),
+    admit: admission(
+      identifier(store, clock, async () => null),
+      callLimits,
+    ),
     anonymous: callLimits.anonymous,
     performer: performer(store, handlers, replays(cipher, clock.now), auditWriter(clock, ids)),
     readRequest: requestReader(ids.request, config.trustProxy),
+    readSession: sessionCookieReader(config.consentUrl),
     clock,
     readiness: ready,
     bodyLimit: config.bodyLimit,

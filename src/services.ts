@@ -5,8 +5,11 @@ import { ConnectorService } from "./gen/proto/connector/v2/connector_service_pb.
 import { EnterpriseDataExportService } from "./gen/proto/dataexport/v1/export_service_pb.ts";
 import { EnterpriseDataExportV2Service } from "./gen/proto/dataexport/v2/export_service_pb.ts";
 import { FileService } from "./gen/proto/file/v2/file_service_pb.ts";
+import { OAuth2AppService } from "./gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { EnterpriseComplianceV2Service } from "./gen/proto/observability/v2/compliance_export_service_pb.ts";
 import { ProjectService } from "./gen/proto/project/v2/project_service_pb.ts";
+import { ApiKeyService } from "./gen/proto/settings/v1/api_key_service_pb.ts";
+import { TeamService } from "./gen/proto/settings/v1/team_service_pb.ts";
 import { SkillService } from "./gen/proto/skill/v2/skill_service_pb.ts";
 import { TaskService } from "./gen/proto/task/v2/task_service_pb.ts";
 import { TeamAssetAuditApiV2Service } from "./gen/proto/team/v2/team_asset_audit_service_pb.ts";
@@ -30,6 +33,9 @@ export const services: readonly DescService[] = [
   UsageService,
   WebsiteService,
   UserService,
+  ApiKeyService,
+  TeamService,
+  OAuth2AppService,
   TeamUserManagementApiV2Service,
   TeamAssetAuditApiV2Service,
   TeamAssetManageApiV2Service,

@@ -27,7 +27,7 @@ function withFacts(facts: Parameters<typeof create<typeof OperationSchema>>[1] |
   return { ...TaskService, methods: [method] } as unknown as DescService;
 }
 
-const access = { credentials: [Access_Credential.API_KEY], anyScope: [], keyRoles: [] };
+const access = { credentials: [Access_Credential.API_KEY], anyScope: [], roles: [] };
 const sound = { name: "task.delete", who: { case: "access" as const, value: access }, rateClass: Operation_RateClass.WRITE };
 
 describe("the operation table", () => {
@@ -73,12 +73,12 @@ describe("the operation table", () => {
       gap: "scopes without OAUTH",
     },
     {
-      why: "roles without general keys",
+      why: "roles without general keys or sessions",
       facts: {
         ...sound,
-        who: { case: "access" as const, value: { ...access, credentials: [Access_Credential.SIEM], keyRoles: [Access_Role.OWNER] } },
+        who: { case: "access" as const, value: { ...access, credentials: [Access_Credential.SIEM], roles: [Access_Role.OWNER] } },
       },
-      gap: "key roles without API_KEY",
+      gap: "roles without API_KEY or SESSION",
     },
     { why: "a name that is not dotted", facts: { ...sound, name: "delete" }, gap: "no dotted name" },
   ])("stops the start on a method with $why", ({ facts, gap }) => {
@@ -95,8 +95,6 @@ function line({ rpc, name, access, rateClass, change, secretAnswer }: Operation)
     access === null ? "anonymous" : [...access.credentials].map((value) => Access_CredentialSchema.value[value]?.name).join(",");
   const scopes = access && access.anyScope.length > 0 ? ` scopes=${access.anyScope.join("|")}` : "";
   const roles =
-    access && access.keyRoles.size > 0
-      ? ` key_roles=${[...access.keyRoles].map((value) => Access_RoleSchema.value[value]?.name).join("|")}`
-      : "";
+    access && access.roles.size > 0 ? ` roles=${[...access.roles].map((value) => Access_RoleSchema.value[value]?.name).join("|")}` : "";
   return `${name ?? "-"}  ${change ? "POST" : "GET|POST"}  ${rpc}  ${credentials}${scopes}${roles}  ${rateClass}${secretAnswer ? "  secret" : ""}`;
 }

@@ -1,18 +1,31 @@
 import type { Role } from "../core/accounts/account.ts";
-import type { Caller, KeyKind } from "../core/caller.ts";
+import type { Caller, CallerCredential, KeyKind, TokenCredential } from "../core/caller.ts";
 import { Failure } from "../core/failure.ts";
 import { Access_Credential, Access_Role } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 import type { Operation, OperationAccess } from "../operations.ts";
 
-/** The credential that each kind of key is, and its name for people. */
-const kinds: Record<KeyKind, { readonly credential: Access_Credential; readonly label: string }> = {
-  general: { credential: Access_Credential.API_KEY, label: "general API key" },
-  ediscovery: { credential: Access_Credential.EDISCOVERY, label: "e-Discovery & legal hold key" },
-  siem: { credential: Access_Credential.SIEM, label: "SIEM key" },
-  team_user_mgmt: { credential: Access_Credential.TEAM_USER_MGMT, label: "Team User Management key" },
-  team_asset_audit: { credential: Access_Credential.TEAM_ASSET_AUDIT, label: "Team Asset Audit key" },
-  team_asset_mgmt: { credential: Access_Credential.TEAM_ASSET_MGMT, label: "Team Asset Management key" },
+const keyCredentials: Record<KeyKind, Access_Credential> = {
+  general: Access_Credential.API_KEY,
+  ediscovery: Access_Credential.EDISCOVERY,
+  siem: Access_Credential.SIEM,
+  team_user_mgmt: Access_Credential.TEAM_USER_MGMT,
+  team_asset_audit: Access_Credential.TEAM_ASSET_AUDIT,
+  team_asset_mgmt: Access_Credential.TEAM_ASSET_MGMT,
 };
+
+/** Names for people, in the order in which a refusal tells them. */
+const labels: readonly (readonly [Access_Credential, string])[] = [
+  [Access_Credential.SESSION, "signed-in session"],
+  [Access_Credential.API_KEY, "general API key"],
+  [Access_Credential.EDISCOVERY, "e-Discovery & legal hold key"],
+  [Access_Credential.SIEM, "SIEM key"],
+  [Access_Credential.TEAM_USER_MGMT, "Team User Management key"],
+  [Access_Credential.TEAM_ASSET_AUDIT, "Team Asset Audit key"],
+  [Access_Credential.TEAM_ASSET_MGMT, "Team Asset Management key"],
+];
+
+/** A role is asked of these: the others carry their own power. */
+const ofPeople: ReadonlySet<Access_Credential> = new Set([Access_Credential.API_KEY, Access_Credential.SESSION]);
 
 const roleNames: Record<Role, Access_Role> = {
   owner: Access_Role.OWNER,
@@ -25,22 +38,33 @@ const roleNames: Record<Role, Access_Role> = {
 /**
  * Lets a caller into an operation, or says which credential it takes.
  *
- * @throws Failure `forbidden` (contract/decisions.md 2, contract/enterprise.md 1).
+ * @throws Failure `forbidden`; `insufficient_scope` for a token
+ * (contract/decisions.md 2, contract/enterprise.md 1, contract/oauth.md 2.1, 9.2).
  */
-export function checkAccess(operation: Operation, caller: Caller): void {
+export function checkAccess(operation: Operation, { credential, role }: Caller): void {
   const { access } = operation;
   if (access === null) return;
-  const { keyKind } = caller.credential;
-  if (!access.credentials.has(kinds[keyKind].credential)) throw forbidden(access);
-  const roleNeeded = keyKind === "general" && access.keyRoles.size > 0;
-  if (roleNeeded && (caller.role === null || !access.keyRoles.has(roleNames[caller.role]))) throw forbidden(access);
+  if (credential.kind === "token") return checkScopes(access, credential);
+  const shown = credentialOf(credential);
+  if (!access.credentials.has(shown)) throw forbidden(access);
+  const roleNeeded = ofPeople.has(shown) && access.roles.size > 0;
+  if (roleNeeded && (role === null || !access.roles.has(roleNames[role]))) throw forbidden(access);
 }
 
-function forbidden({ credentials, keyRoles }: OperationAccess): Failure {
-  const labels = Object.values(kinds)
-    .filter(({ credential }) => credentials.has(credential))
-    .map(({ credential, label }) => (credential === Access_Credential.API_KEY ? `${label}${ofRoles(keyRoles)}` : label));
-  return new Failure("forbidden", `this operation takes a ${labels.join(" or a ")}`);
+function checkScopes({ credentials, anyScope }: OperationAccess, { scopes }: TokenCredential): void {
+  if (!credentials.has(Access_Credential.OAUTH))
+    throw new Failure("insufficient_scope", "insufficient_scope: this operation accepts an API key only");
+  if (anyScope.length === 0 || anyScope.some((scope) => scopes.includes(scope))) return;
+  throw new Failure("insufficient_scope", `insufficient_scope: required one of [${anyScope.join(", ")}]`);
+}
+
+const credentialOf = (credential: Exclude<CallerCredential, TokenCredential>): Access_Credential =>
+  credential.kind === "key" ? keyCredentials[credential.keyKind] : Access_Credential.SESSION;
+
+function forbidden({ credentials, roles }: OperationAccess): Failure {
+  const taken = labels.filter(([credential]) => credentials.has(credential));
+  const named = taken.map(([credential, label]) => (ofPeople.has(credential) ? `${label}${ofRoles(roles)}` : label));
+  return new Failure("forbidden", `this operation takes a ${named.join(" or a ")}`);
 }
 
 function ofRoles(roles: ReadonlySet<Access_Role>): string {

@@ -1,11 +1,9 @@
 import type { Caller } from "../core/caller.ts";
-import type { Clock } from "../core/clock.ts";
 import { Failure, failureOf } from "../core/failure.ts";
 import { sharedReads } from "../core/shared-reads.ts";
-import type { Tx } from "../core/store.ts";
 import type { Operation } from "../operations.ts";
 import { checkAccess } from "./access.ts";
-import { identify, type Presented } from "./credential.ts";
+import type { Identify, Presented } from "./credential.ts";
 import type { Limits, RateState } from "./limit.ts";
 
 /** A request as any wire form shows it before its body is read. */
@@ -39,10 +37,10 @@ export type Admit = (operation: Operation, request: Request) => Promise<Admissio
  *
  * @throws Failure `invalid`, `unauthenticated`, `forbidden`, `insufficient_scope` or `limited`.
  */
-export function admission(store: Tx, clock: Clock, limits: Limits): Admit {
+export function admission(identify: Identify, limits: Limits): Admit {
   async function credential(request: Request): Promise<Caller> {
     try {
-      return await identify(request.credentials, store, clock);
+      return await identify(request.credentials);
     } catch (thrown) {
       if (failureOf(thrown).reason === "unauthenticated") await limits.stranger(request.address);
       throw thrown;
@@ -50,7 +48,7 @@ export function admission(store: Tx, clock: Clock, limits: Limits): Admit {
   }
   const callers = sharedReads<Caller>();
   async function again(operation: Operation, { credentials }: Request): Promise<Caller> {
-    const caller = await callers(JSON.stringify(credentials), () => identify(credentials, store, clock));
+    const caller = await callers(JSON.stringify(credentials), () => identify(credentials));
     checkAccess(operation, caller);
     return caller;
   }

@@ -2,6 +2,9 @@ import type { Caller } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { Failure, invalid } from "../core/failure.ts";
 import { isKeyText, type KeyHolder, keyDigest } from "../core/keys/api-key.ts";
+import type { ReadAccessToken } from "../core/oauth/access-token.ts";
+import type { TokenHolder } from "../core/oauth/family.ts";
+import { type SessionHolder, sessionDigest } from "../core/sign-in/session.ts";
 import type { Tx } from "../core/store.ts";
 
 /** What a request showed, before anything of it is believed. */
@@ -10,11 +13,17 @@ export interface Presented {
   readonly keys: readonly string[];
   /** The text behind `Bearer`, or null. */
   readonly bearer: string | null;
+  /** The session cookie where this request may use it, or null. */
+  readonly session: string | null;
 }
+
+/** Says who calls. */
+export type Identify = (presented: Presented) => Promise<Caller>;
 
 /** Every refusal of a credential begins so (contract/decisions.md 10). */
 const missing = "Invalid or missing API key";
 const refusal = (why?: string) => new Failure("unauthenticated", why === undefined ? missing : `${missing} or access token: ${why}`);
+const invalidOrRevoked = "bearer token is invalid or revoked";
 
 /** Headers that carry an API key; the public name and the enterprise one are aliases (contract/v2.md 2, enterprise.md 1). */
 const keyHeaders = ["x-service-api-key", "x-manus-api-key", "x-api-key"] as const;
@@ -24,23 +33,50 @@ export function presented(header: (name: string) => string | null | undefined): 
   const values = keyHeaders.flatMap((name) => header(name)?.split(",") ?? []);
   const keys = new Set(values.map((key) => key.trim()).filter((key) => key !== ""));
   const bearer = /^Bearer +(\S+) *$/i.exec(header("authorization") ?? "");
-  return { keys: [...keys], bearer: bearer?.[1] ?? null };
+  return { keys: [...keys], bearer: bearer?.[1] ?? null, session: null };
 }
 
 /**
- * Who calls. One statement for a key; a mistyped one costs none.
+ * Who calls: one statement for a key, a token or a session; a mistyped key and a
+ * forged token cost none. A session counts only where neither of the others is shown
+ * (contract/decisions.md 35).
  *
- * @throws Failure `unauthenticated` for no, a bad, an expired or a revoked
+ * @returns what throws Failure `unauthenticated` for no, a bad, an expired or a revoked
  * credential, `invalid` for two different ones (contract/decisions.md 9, 10, 12).
  */
-export async function identify({ keys, bearer }: Presented, store: Tx, clock: Clock): Promise<Caller> {
-  const [key, other] = keys;
-  const second = other ?? (key === undefined ? null : bearer);
-  if (second !== null && second !== key) throw invalid("", "a request carries one credential, this one carries two");
-  if (key === undefined) throw refusal(bearer === null ? "missing authentication" : "invalid token");
-  const holder = isKeyText(key) ? await store.keys.holder(keyDigest(key)) : null;
-  if (holder === null || !opens(holder, clock.now())) throw refusal();
-  return callerOf(holder);
+export function identifier(store: Tx, clock: Clock, readToken: ReadAccessToken): Identify {
+  async function byKey(key: string): Promise<Caller> {
+    const holder = isKeyText(key) ? await store.keys.holder(keyDigest(key)) : null;
+    if (holder === null || !opens(holder, clock.now())) throw refusal();
+    return keyCaller(holder);
+  }
+
+  async function byToken(text: string): Promise<Caller> {
+    const claims = await readToken(text);
+    if (claims === null) throw refusal("invalid token");
+    const holder = claims.expiresAt > clock.now() ? await store.families.holder(claims.familyId) : null;
+    if (holder === null || !holder.lives || holder.member?.status !== "active") throw refusal(invalidOrRevoked);
+    if (holder.generation !== holder.appGeneration) throw refusal("reauthorization_required");
+    if (holder.accessId !== claims.accessId) throw refusal(invalidOrRevoked);
+    return tokenCaller(holder);
+  }
+
+  async function bySession(text: string): Promise<Caller> {
+    const holder = await store.sessions.holder(sessionDigest(text));
+    const living = holder !== null && holder.session.expiresAt > clock.now();
+    if (!living || (holder.member !== null && holder.member.status !== "active")) throw refusal("missing authentication");
+    return sessionCaller(holder);
+  }
+
+  return async ({ keys, bearer, session }) => {
+    const [key, other] = keys;
+    const second = other ?? (key === undefined ? null : bearer);
+    if (second !== null && second !== key) throw invalid("", "a request carries one credential, this one carries two");
+    if (key !== undefined) return byKey(key);
+    if (bearer !== null) return byToken(bearer);
+    if (session !== null) return bySession(session);
+    throw refusal("missing authentication");
+  };
 }
 
 /** Revoked, expired, or its holder is not an active member: it opens nothing (contract/decisions.md 6). */
@@ -49,10 +85,28 @@ function opens({ key, member }: KeyHolder, now: number): boolean {
   return living && (member === null || member.status === "active");
 }
 
-const callerOf = ({ key, member, locale }: KeyHolder): Caller => ({
+const keyCaller = ({ key, member, locale }: KeyHolder): Caller => ({
   accountId: key.accountId,
   spaceId: key.spaceId,
   credential: { kind: "key", keyKind: key.kind, id: key.id },
+  role: member?.role ?? null,
+  locale,
+});
+
+/** A token without manage_all_tasks reaches only what its own app made (contract/oauth.md 9.1). */
+const tokenCaller = ({ familyId, clientId, accountId, spaceId, scopes, connectorUids, member, locale }: TokenHolder): Caller => ({
+  accountId,
+  spaceId,
+  clientId: scopes.includes("manage_all_tasks") ? undefined : clientId,
+  credential: { kind: "token", id: familyId, clientId, scopes, connectorUids },
+  role: member?.role ?? null,
+  locale,
+});
+
+const sessionCaller = ({ session, member, locale }: SessionHolder): Caller => ({
+  accountId: session.accountId,
+  spaceId: session.spaceId,
+  credential: { kind: "session", id: session.id, provedAt: session.provedAt },
   role: member?.role ?? null,
   locale,
 });

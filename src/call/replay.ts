@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { create, type DescMessage, fromBinary, type JsonValue, type Message, toBinary, toJson } from "@bufbuild/protobuf";
+import { appOf } from "../core/caller.ts";
 import type { Cipher } from "../core/cipher.ts";
 import { Failure, invalid } from "../core/failure.ts";
 import type { ReplayKey } from "../core/replay/replay.ts";
@@ -49,8 +50,8 @@ export function replays(cipher: Cipher, now: () => number): Replays {
       const { operation, caller, request } = admission;
       if (request.idempotencyKey === null) return null;
       if (!keyForm.test(request.idempotencyKey)) throw invalid("Idempotency-Key", "must be 1 to 255 visible ASCII characters");
-      const { accountId, spaceId, clientId = "" } = caller;
-      const key: ReplayKey = { accountId, spaceId, clientId, operation: operation.rpc, key: request.idempotencyKey };
+      const { accountId, spaceId } = caller;
+      const key: ReplayKey = { accountId, spaceId, clientId: appOf(caller) ?? "", operation: operation.rpc, key: request.idempotencyKey };
       const hash = requestHash(operation.method.input, message);
       if (!(await tx.replays.claim(key, hash, now()))) return reader(admission, key, hash, tx)();
       return {

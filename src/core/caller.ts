@@ -1,15 +1,39 @@
 import type { Role } from "./accounts/account.ts";
+import type { ScopeName } from "./oauth/scope.ts";
 
 /** Kinds of API key (contract/enterprise.md 1); `general` opens the whole account. */
 export const keyKinds = ["general", "ediscovery", "siem", "team_user_mgmt", "team_asset_audit", "team_asset_mgmt"] as const;
 export type KeyKind = (typeof keyKinds)[number];
 
-/** What a caller showed to be let in. */
-export interface CallerCredential {
+/** An API key. */
+export interface KeyCredential {
   readonly kind: "key";
   readonly keyKind: KeyKind;
   readonly id: string;
 }
+
+/** An OAuth access token: an app acts for its user. */
+export interface TokenCredential {
+  readonly kind: "token";
+  /** The token family's id. */
+  readonly id: string;
+  /** The app. */
+  readonly clientId: string;
+  readonly scopes: readonly ScopeName[];
+  /** Connectors that the user granted to the app. */
+  readonly connectorUids: readonly string[];
+}
+
+/** A signed-in browser. */
+export interface SessionCredential {
+  readonly kind: "session";
+  readonly id: string;
+  /** When the person last proved who they are, Unix milliseconds. */
+  readonly provedAt: number;
+}
+
+/** What a caller showed to be let in. */
+export type CallerCredential = KeyCredential | TokenCredential | SessionCredential;
 
 /**
  * Whose rows a query may touch: no row is read or written but through one of these
@@ -30,3 +54,6 @@ export interface Caller extends Scope {
   /** BCP 47; the account's own, used where a request names none. */
   readonly locale: string;
 }
+
+/** The app that acts for its user; null where nobody does. What an app makes is tagged with it. */
+export const appOf = ({ credential }: Caller): string | null => (credential.kind === "token" ? credential.clientId : null);

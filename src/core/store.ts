@@ -6,9 +6,12 @@ import type { JobRows } from "./jobs/job.ts";
 import type { ApiKeyRows } from "./keys/api-key.ts";
 import type { RateCounters } from "./limits/counter.ts";
 import type { NodeRows } from "./nodes/node.ts";
+import type { AppRows } from "./oauth/app.ts";
+import type { FamilyRows } from "./oauth/family.ts";
 import type { ProjectRows } from "./projects/project.ts";
 import type { ReplayRows } from "./replay/replay.ts";
 import type { SettingRows } from "./settings/setting.ts";
+import type { SessionRows } from "./sign-in/session.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
 
@@ -19,6 +22,9 @@ import type { TaskRows } from "./tasks/task.ts";
 export interface Tx {
   readonly accounts: AccountRows;
   readonly keys: ApiKeyRows;
+  readonly sessions: SessionRows;
+  readonly apps: AppRows;
+  readonly families: FamilyRows;
   readonly projects: ProjectRows;
   readonly agents: AgentRows;
   readonly tasks: TaskRows;

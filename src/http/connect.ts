@@ -10,6 +10,7 @@ import { type Operation, type OperationTable, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { connectCodes } from "./failure.ts";
 import type { ReadRequest } from "./request.ts";
+import type { ReadSessionCookie } from "./session-cookie.ts";
 
 const requestKey = createContextKey<Request | undefined>(undefined);
 const admissionKey = createContextKey<Admission | undefined>(undefined);
@@ -26,12 +27,13 @@ export interface ConnectParts {
   readonly anonymous: Limits["anonymous"];
   readonly performer: Performer;
   readonly readRequest: ReadRequest;
+  readonly readSession: ReadSessionCookie;
   /** Hears of every failure, with its private cause. */
   readonly report: (failure: Failure, requestId: string) => void;
 }
 
 /** Connect, gRPC and gRPC-Web over the call path: options and routes of one router. */
-export function connectRoutes({ operations, admit, anonymous, performer, readRequest, report }: ConnectParts) {
+export function connectRoutes({ operations, admit, anonymous, performer, readRequest, readSession, report }: ConnectParts) {
   /** What callers know of a failure goes with the error, which each protocol puts where its clients look for it, unless the head says it. */
   function refuse(thrown: unknown, context: HandlerContext, requestId: string): ConnectError {
     const failure = failureOf(thrown);
@@ -102,10 +104,14 @@ export function connectRoutes({ operations, admit, anonymous, performer, readReq
     return { [Symbol.asyncIterator]: () => ({ next, return: close, throw: close }) };
   }
 
+  function withSession({ method, headers, socket }: FastifyRequest["raw"]): Request {
+    const request = readRequest({ headers, remoteAddress: socket.remoteAddress });
+    return { ...request, credentials: { ...request.credentials, session: readSession(method, headers) } };
+  }
+
   return {
     requestGate,
-    contextValues: ({ raw }: FastifyRequest) =>
-      createContextValues().set(requestKey, readRequest({ headers: raw.headers, remoteAddress: raw.socket.remoteAddress })),
+    contextValues: ({ raw }: FastifyRequest) => createContextValues().set(requestKey, withSession(raw)),
     routes(router: ConnectRouter) {
       for (const { method } of operations.all) {
         if (isUnary(method)) router.rpc(method, unary);

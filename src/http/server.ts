@@ -20,6 +20,7 @@ import { healthService, type Readiness } from "./health.ts";
 import { probes } from "./probes.ts";
 import { reflectionService } from "./reflection.ts";
 import type { ReadRequest } from "./request.ts";
+import type { ReadSessionCookie } from "./session-cookie.ts";
 import { v2Refusal, v2Routes } from "./v2/route.ts";
 
 /** What the server needs of the rest. */
@@ -30,6 +31,7 @@ export interface ServerParts {
   readonly anonymous: Limits["anonymous"];
   readonly performer: Performer;
   readonly readRequest: ReadRequest;
+  readonly readSession: ReadSessionCookie;
   readonly clock: Clock;
   readonly readiness: Readiness;
   readonly bodyLimit: number;

@@ -39,12 +39,23 @@ export function accountRows(session: Session): AccountRows {
   };
 }
 
-const accountOf = (row: Rows.Account | null): Account | null => row && { ...row, createdAt: numberOf(row.createdAt) };
+/** Without what proves who it is: that is read by whoever checks it, and by nobody else. */
+const accountOf = (row: Rows.Account | null): Account | null =>
+  row && { id: row.id, email: row.email, name: row.name, locale: row.locale, createdAt: numberOf(row.createdAt) };
 
 const teamOf = (row: Rows.Team | null): Team | null => row && { ...row, createdAt: numberOf(row.createdAt) };
 
 /** Role and standing were written as such by this program. */
 const memberOf = (row: Rows.Membership | null): Member | null =>
-  row && { ...row, role: row.role as Role, status: row.status as MemberStatus, createdAt: numberOf(row.createdAt) };
+  row && {
+    id: row.id,
+    teamId: row.teamId,
+    spaceId: row.spaceId,
+    accountId: row.accountId,
+    email: row.email,
+    role: row.role as Role,
+    status: row.status as MemberStatus,
+    createdAt: numberOf(row.createdAt),
+  };
 
 const spaceOf = (row: Rows.Space | null): Space | null => row && { id: row.id, kind: row.kind as Space["kind"] };

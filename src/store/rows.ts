@@ -3,19 +3,25 @@ import { accountRows } from "./account.ts";
 import { actionRows } from "./action.ts";
 import { agentRows } from "./agent.ts";
 import { apiKeyRows } from "./api-key.ts";
+import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
 import { eventRows } from "./event.ts";
+import { familyRows } from "./family.ts";
 import { nodeRows } from "./node.ts";
 import { projectRows } from "./project.ts";
 import { replayRows } from "./replay.ts";
 import { changeOf, type JobRowsOf, type Session } from "./session.ts";
 import { settingRows } from "./setting.ts";
+import { sessionRows } from "./sign-in.ts";
 import { taskRows } from "./task.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
 export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   accounts: accountRows(session),
   keys: apiKeyRows(session),
+  sessions: sessionRows(session),
+  apps: appRows(session),
+  families: familyRows(session),
   projects: projectRows(session),
   agents: agentRows(session),
   tasks: taskRows(session),

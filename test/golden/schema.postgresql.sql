@@ -4,8 +4,12 @@ TABLE account
   name text
   locale text NOT NULL
   created_at bigint NOT NULL
+  issuer text
+  password text
+  subject text
   CONSTRAINT account_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX account_email_key ON public.account USING btree (email)
+  CREATE UNIQUE INDEX account_issuer_subject_key ON public.account USING btree (issuer, subject)
   CREATE UNIQUE INDEX account_pkey ON public.account USING btree (id)
 TABLE agent
   id text NOT NULL
@@ -30,6 +34,7 @@ TABLE api_key
   created_at bigint NOT NULL
   expires_at bigint
   revoked_at bigint
+  used_at bigint
   CONSTRAINT api_key_pkey PRIMARY KEY (id)
   CREATE INDEX api_key_account_id_kind_idx ON public.api_key USING btree (account_id, kind)
   CREATE UNIQUE INDEX api_key_digest_key ON public.api_key USING btree (digest)
@@ -79,6 +84,12 @@ TABLE membership
   role text NOT NULL
   status text NOT NULL
   created_at bigint NOT NULL
+  delegated_at bigint
+  delegated_to text
+  name text
+  original_email text
+  removed_at bigint
+  signed_in_at bigint
   CONSTRAINT membership_pkey PRIMARY KEY (id)
   CONSTRAINT membership_space_id_fkey FOREIGN KEY (space_id) REFERENCES space(id) ON UPDATE RESTRICT ON DELETE RESTRICT
   CONSTRAINT membership_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON UPDATE RESTRICT ON DELETE RESTRICT
@@ -92,6 +103,92 @@ TABLE node
   started_at bigint NOT NULL
   CONSTRAINT node_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX node_pkey ON public.node USING btree (id)
+TABLE oauth_app
+  client_id text NOT NULL
+  space_id text NOT NULL
+  creator_id text NOT NULL
+  name text NOT NULL
+  description text NOT NULL
+  redirect_uris text NOT NULL
+  homepage_url text NOT NULL
+  webhook_url text
+  scopes text NOT NULL
+  connector_uids text NOT NULL
+  skill_ids text NOT NULL
+  confidential_only boolean NOT NULL
+  loopback_any_port boolean NOT NULL
+  generation integer NOT NULL
+  created_at bigint NOT NULL
+  updated_at bigint NOT NULL
+  deleted_at bigint
+  CONSTRAINT oauth_app_pkey PRIMARY KEY (client_id)
+  CREATE UNIQUE INDEX oauth_app_pkey ON public.oauth_app USING btree (client_id)
+  CREATE INDEX oauth_app_space_id_created_at_client_id_idx ON public.oauth_app USING btree (space_id, created_at, client_id)
+TABLE oauth_code
+  digest text NOT NULL
+  client_id text NOT NULL
+  grant_id text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  redirect_uri text NOT NULL
+  scopes text NOT NULL
+  challenge text
+  generation integer NOT NULL
+  created_at bigint NOT NULL
+  expires_at bigint NOT NULL
+  used_at bigint
+  family_id text
+  CONSTRAINT oauth_code_pkey PRIMARY KEY (digest)
+  CREATE INDEX oauth_code_expires_at_idx ON public.oauth_code USING btree (expires_at)
+  CREATE INDEX oauth_code_grant_id_idx ON public.oauth_code USING btree (grant_id)
+  CREATE UNIQUE INDEX oauth_code_pkey ON public.oauth_code USING btree (digest)
+TABLE oauth_family
+  id text NOT NULL
+  client_id text NOT NULL
+  grant_id text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  scopes text NOT NULL
+  generation integer NOT NULL
+  challenge text
+  needs_secret boolean NOT NULL
+  access_id text
+  access_expires_at bigint NOT NULL
+  refresh_digest text NOT NULL
+  rotated_digest text
+  rotated_at bigint
+  rotated_from text
+  refresh_expires_at bigint NOT NULL
+  created_at bigint NOT NULL
+  revoked_at bigint
+  CONSTRAINT oauth_family_pkey PRIMARY KEY (id)
+  CREATE INDEX oauth_family_grant_id_idx ON public.oauth_family USING btree (grant_id)
+  CREATE UNIQUE INDEX oauth_family_pkey ON public.oauth_family USING btree (id)
+  CREATE INDEX oauth_family_refresh_expires_at_idx ON public.oauth_family USING btree (refresh_expires_at)
+TABLE oauth_grant
+  id text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  client_id text NOT NULL
+  scopes text NOT NULL
+  connector_uids text NOT NULL
+  created_at bigint NOT NULL
+  updated_at bigint NOT NULL
+  revoked_at bigint
+  CONSTRAINT oauth_grant_pkey PRIMARY KEY (id)
+  CREATE INDEX oauth_grant_client_id_idx ON public.oauth_grant USING btree (client_id)
+  CREATE UNIQUE INDEX oauth_grant_living ON public.oauth_grant USING btree (space_id, account_id, client_id) WHERE (revoked_at IS NULL)
+  CREATE UNIQUE INDEX oauth_grant_pkey ON public.oauth_grant USING btree (id)
+TABLE oauth_secret
+  id text NOT NULL
+  client_id text NOT NULL
+  digest text NOT NULL
+  last4 text NOT NULL
+  created_at bigint NOT NULL
+  revoked_at bigint
+  CONSTRAINT oauth_secret_pkey PRIMARY KEY (id)
+  CREATE INDEX oauth_secret_client_id_idx ON public.oauth_secret USING btree (client_id)
+  CREATE UNIQUE INDEX oauth_secret_pkey ON public.oauth_secret USING btree (id)
 TABLE pending_action
   task_id text NOT NULL
   seq integer NOT NULL
@@ -121,11 +218,43 @@ UNLOGGED TABLE rate_counter
   CONSTRAINT rate_counter_pkey PRIMARY KEY (key, minute)
   CREATE INDEX rate_counter_minute_idx ON public.rate_counter USING btree (minute)
   CREATE UNIQUE INDEX rate_counter_pkey ON public.rate_counter USING btree (key, minute)
+TABLE session
+  id text NOT NULL
+  digest text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  created_at bigint NOT NULL
+  proved_at bigint NOT NULL
+  expires_at bigint NOT NULL
+  CONSTRAINT session_pkey PRIMARY KEY (id)
+  CREATE INDEX session_account_id_space_id_idx ON public.session USING btree (account_id, space_id)
+  CREATE UNIQUE INDEX session_digest_key ON public.session USING btree (digest)
+  CREATE INDEX session_expires_at_idx ON public.session USING btree (expires_at)
+  CREATE UNIQUE INDEX session_pkey ON public.session USING btree (id)
 TABLE setting
   key text NOT NULL
   value text NOT NULL
   CONSTRAINT setting_pkey PRIMARY KEY (key)
   CREATE UNIQUE INDEX setting_pkey ON public.setting USING btree (key)
+TABLE sign_in_link
+  digest text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  created_at bigint NOT NULL
+  expires_at bigint NOT NULL
+  used_at bigint
+  CONSTRAINT sign_in_link_pkey PRIMARY KEY (digest)
+  CREATE INDEX sign_in_link_account_id_idx ON public.sign_in_link USING btree (account_id)
+  CREATE INDEX sign_in_link_expires_at_idx ON public.sign_in_link USING btree (expires_at)
+  CREATE UNIQUE INDEX sign_in_link_pkey ON public.sign_in_link USING btree (digest)
+TABLE signing_key
+  id text NOT NULL
+  public_key text NOT NULL
+  private_key bytea NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT signing_key_pkey PRIMARY KEY (id)
+  CREATE INDEX signing_key_created_at_idx ON public.signing_key USING btree (created_at)
+  CREATE UNIQUE INDEX signing_key_pkey ON public.signing_key USING btree (id)
 TABLE space
   id text NOT NULL
   kind text NOT NULL

@@ -4,8 +4,9 @@ CREATE TABLE "account" (
     "name" TEXT,
     "locale" TEXT NOT NULL,
     "created_at" BIGINT NOT NULL
-)
+, "issuer" TEXT, "password" TEXT, "subject" TEXT)
 CREATE UNIQUE INDEX "account_email_key" ON "account"("email")
+CREATE UNIQUE INDEX "account_issuer_subject_key" ON "account"("issuer", "subject")
 CREATE TABLE "agent" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT NOT NULL,
@@ -28,7 +29,7 @@ CREATE TABLE "api_key" (
     "created_at" BIGINT NOT NULL,
     "expires_at" BIGINT,
     "revoked_at" BIGINT
-)
+, "used_at" BIGINT)
 CREATE INDEX "api_key_account_id_kind_idx" ON "api_key"("account_id", "kind")
 CREATE UNIQUE INDEX "api_key_digest_key" ON "api_key"("digest")
 CREATE TABLE "audit_event" (
@@ -76,7 +77,7 @@ CREATE TABLE "membership" (
     "email" TEXT NOT NULL,
     "role" TEXT NOT NULL,
     "status" TEXT NOT NULL,
-    "created_at" BIGINT NOT NULL,
+    "created_at" BIGINT NOT NULL, "delegated_at" BIGINT, "delegated_to" TEXT, "name" TEXT, "original_email" TEXT, "removed_at" BIGINT, "signed_in_at" BIGINT,
     CONSTRAINT "membership_team_id_fkey" FOREIGN KEY ("team_id") REFERENCES "team" ("id") ON DELETE RESTRICT ON UPDATE RESTRICT,
     CONSTRAINT "membership_space_id_fkey" FOREIGN KEY ("space_id") REFERENCES "space" ("id") ON DELETE RESTRICT ON UPDATE RESTRICT
 )
@@ -88,6 +89,87 @@ CREATE TABLE "node" (
     "beat" INTEGER NOT NULL,
     "started_at" BIGINT NOT NULL
 )
+CREATE TABLE "oauth_app" (
+    "client_id" TEXT NOT NULL PRIMARY KEY,
+    "space_id" TEXT NOT NULL,
+    "creator_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "description" TEXT NOT NULL,
+    "redirect_uris" TEXT NOT NULL,
+    "homepage_url" TEXT NOT NULL,
+    "webhook_url" TEXT,
+    "scopes" TEXT NOT NULL,
+    "connector_uids" TEXT NOT NULL,
+    "skill_ids" TEXT NOT NULL,
+    "confidential_only" BOOLEAN NOT NULL,
+    "loopback_any_port" BOOLEAN NOT NULL,
+    "generation" INTEGER NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "updated_at" BIGINT NOT NULL,
+    "deleted_at" BIGINT
+)
+CREATE INDEX "oauth_app_space_id_created_at_client_id_idx" ON "oauth_app"("space_id", "created_at", "client_id")
+CREATE TABLE "oauth_code" (
+    "digest" TEXT NOT NULL PRIMARY KEY,
+    "client_id" TEXT NOT NULL,
+    "grant_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "redirect_uri" TEXT NOT NULL,
+    "scopes" TEXT NOT NULL,
+    "challenge" TEXT,
+    "generation" INTEGER NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "expires_at" BIGINT NOT NULL,
+    "used_at" BIGINT,
+    "family_id" TEXT
+)
+CREATE INDEX "oauth_code_expires_at_idx" ON "oauth_code"("expires_at")
+CREATE INDEX "oauth_code_grant_id_idx" ON "oauth_code"("grant_id")
+CREATE TABLE "oauth_family" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "client_id" TEXT NOT NULL,
+    "grant_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "scopes" TEXT NOT NULL,
+    "generation" INTEGER NOT NULL,
+    "challenge" TEXT,
+    "needs_secret" BOOLEAN NOT NULL,
+    "access_id" TEXT,
+    "access_expires_at" BIGINT NOT NULL,
+    "refresh_digest" TEXT NOT NULL,
+    "rotated_digest" TEXT,
+    "rotated_at" BIGINT,
+    "rotated_from" TEXT,
+    "refresh_expires_at" BIGINT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "revoked_at" BIGINT
+)
+CREATE INDEX "oauth_family_grant_id_idx" ON "oauth_family"("grant_id")
+CREATE INDEX "oauth_family_refresh_expires_at_idx" ON "oauth_family"("refresh_expires_at")
+CREATE TABLE "oauth_grant" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "account_id" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "client_id" TEXT NOT NULL,
+    "scopes" TEXT NOT NULL,
+    "connector_uids" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "updated_at" BIGINT NOT NULL,
+    "revoked_at" BIGINT
+)
+CREATE INDEX "oauth_grant_client_id_idx" ON "oauth_grant"("client_id")
+CREATE UNIQUE INDEX "oauth_grant_living" ON "oauth_grant"("space_id", "account_id", "client_id") WHERE revoked_at IS NULL
+CREATE TABLE "oauth_secret" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "client_id" TEXT NOT NULL,
+    "digest" TEXT NOT NULL,
+    "last4" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "revoked_at" BIGINT
+)
+CREATE INDEX "oauth_secret_client_id_idx" ON "oauth_secret"("client_id")
 CREATE TABLE "pending_action" (
     "task_id" TEXT NOT NULL,
     "seq" INTEGER NOT NULL,
@@ -118,10 +200,39 @@ CREATE TABLE "rate_counter" (
     PRIMARY KEY ("key", "minute")
 )
 CREATE INDEX "rate_counter_minute_idx" ON "rate_counter"("minute")
+CREATE TABLE "session" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "digest" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "proved_at" BIGINT NOT NULL,
+    "expires_at" BIGINT NOT NULL
+)
+CREATE INDEX "session_account_id_space_id_idx" ON "session"("account_id", "space_id")
+CREATE UNIQUE INDEX "session_digest_key" ON "session"("digest")
+CREATE INDEX "session_expires_at_idx" ON "session"("expires_at")
 CREATE TABLE "setting" (
     "key" TEXT NOT NULL PRIMARY KEY,
     "value" TEXT NOT NULL
 )
+CREATE TABLE "sign_in_link" (
+    "digest" TEXT NOT NULL PRIMARY KEY,
+    "account_id" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "expires_at" BIGINT NOT NULL,
+    "used_at" BIGINT
+)
+CREATE INDEX "sign_in_link_account_id_idx" ON "sign_in_link"("account_id")
+CREATE INDEX "sign_in_link_expires_at_idx" ON "sign_in_link"("expires_at")
+CREATE TABLE "signing_key" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "public_key" TEXT NOT NULL,
+    "private_key" BLOB NOT NULL,
+    "created_at" BIGINT NOT NULL
+)
+CREATE INDEX "signing_key_created_at_idx" ON "signing_key"("created_at")
 CREATE TABLE "space" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "kind" TEXT NOT NULL,

@@ -23,7 +23,7 @@ const roleOf: Record<Role, Access_Role> = {
 /** Whether the table lets a kind of key in, in the hand of this role; null is a personal space. */
 export function takes({ access }: Operation, kind: KeyKind, role: Role | null): boolean {
   if (!access?.credentials.has(credentialOf[kind])) return false;
-  return kind !== "general" || access.keyRoles.size === 0 || (role !== null && access.keyRoles.has(roleOf[role]));
+  return kind !== "general" || access.roles.size === 0 || (role !== null && access.roles.has(roleOf[role]));
 }
 
 /** A team's owner with a key of every kind. */

@@ -13,6 +13,7 @@ import { type Answer, type Call, type CallOver, callerOf, refused, servedBy, typ
 import { type Keyring, keyringOf, takes } from "./keyring.ts";
 
 const labels = new Map<Access_Credential, string>([
+  [Access_Credential.SESSION, "signed-in session"],
   [Access_Credential.API_KEY, "general API key"],
   [Access_Credential.EDISCOVERY, "e-Discovery & legal hold key"],
   [Access_Credential.SIEM, "SIEM key"],
@@ -114,7 +115,7 @@ describe.each(wires)("every operation over %s", (wire) => {
   test.each([...roles, null])("is open to a general key of the role %s where the table says so", async (role) => {
     const { key } = await service.person(role === null ? { personal: true } : { role });
     const opens = (operation: Operation) => (takes(operation, "general", role) ? letIn(operation, wire) : refused("forbidden", wire));
-    const asked = servedBy(wire).filter(({ access: needed, name }) => name === "user.me" || (needed?.keyRoles.size ?? 0) > 0);
+    const asked = servedBy(wire).filter(({ access: needed, name }) => name === "user.me" || (needed?.roles.size ?? 0) > 0);
     for (const operation of asked)
       expect([operation.rpc, access(await call(wire, operation, withKey(key)))]).toEqual([operation.rpc, opens(operation)]);
   });

@@ -1,5 +1,5 @@
 import { isQuestion } from "../actions/kind.ts";
-import type { Caller } from "../caller.ts";
+import { appOf, type Caller } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { absent, Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
@@ -157,8 +157,8 @@ const newTask = (
   now: number,
 ): Task => ({
   ...restingTask(id, caller, now),
-  clientId: caller.clientId ?? null,
-  apiKeyId: caller.credential.id,
+  clientId: appOf(caller),
+  apiKeyId: caller.credential.kind === "key" ? caller.credential.id : null,
   projectId: wanted.projectId ?? null,
   type: wanted.projectId === undefined ? "standard" : "project",
   title: wanted.title,
