@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { Statements } from "./statements.ts";
+import { StatementFailure, type Statements } from "./statements.ts";
 import type { Transact } from "./transactions.ts";
 
 type Control = "COMMIT" | "ROLLBACK" | "SAVEPOINT change" | "RELEASE change" | "ROLLBACK TO change";
@@ -32,6 +32,7 @@ const sliceMs = 10;
  * that came in the same turn meet.
  */
 export function sharedCommits(connection: WritingConnection, now: () => number = () => performance.now()): Transact {
+  const statements = whileInTransaction(connection);
   let waiting: Member[] = [];
   let busy = false;
 
@@ -61,7 +62,7 @@ export function sharedCommits(connection: WritingConnection, now: () => number =
 
   async function alone(member: Member): Promise<readonly Member[]> {
     try {
-      const done = await member.work(connection.statements);
+      const done = await member.work(statements);
       connection.control("COMMIT");
       done();
     } catch (thrown) {
@@ -97,7 +98,7 @@ export function sharedCommits(connection: WritingConnection, now: () => number =
   async function saved({ work, refuse }: Member): Promise<(() => void) | null> {
     connection.control("SAVEPOINT change");
     try {
-      const acknowledge = await work(connection.statements);
+      const acknowledge = await work(statements);
       connection.control("RELEASE change");
       return acknowledge;
     } catch (thrown) {
@@ -128,3 +129,19 @@ export function sharedCommits(connection: WritingConnection, now: () => number =
       if (!busy) void work();
     });
 }
+
+/** What is left of a change whose transaction the database has rolled back would be written at once, and by itself. */
+export function checkInTransaction({ inTransaction }: Pick<WritingConnection, "inTransaction">): void {
+  if (!inTransaction) throw new StatementFailure(new Error("the transaction is gone"));
+}
+
+const whileInTransaction = (connection: WritingConnection): Statements => ({
+  async query(statement) {
+    checkInTransaction(connection);
+    return connection.statements.query(statement);
+  },
+  async execute(statement) {
+    checkInTransaction(connection);
+    return connection.statements.execute(statement);
+  },
+});

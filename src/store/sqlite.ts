@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
+import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { Clock } from "../core/clock.ts";
 import { PrismaClient } from "../gen/prisma/sqlite/client.ts";
 import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
@@ -9,9 +9,9 @@ import { jobRows } from "./job.ts";
 import { migrate } from "./migrate.ts";
 import { countedAdapter, countedQueries, type OnStatement } from "./round-trips.ts";
 import type { Client } from "./session.ts";
-import { sharedCommits, type WritingConnection } from "./shared-commit.ts";
+import { checkInTransaction, sharedCommits, type WritingConnection } from "./shared-commit.ts";
 import { connectSqlite, driverOf, lockFile, whileBusy } from "./sqlite-adapter.ts";
-import { sqliteStatements } from "./sqlite-statements.ts";
+import { type SqliteConnection, sqliteStatements } from "./sqlite-statements.ts";
 import { StatementFailure } from "./statements.ts";
 import { factoryOf, presentTransaction } from "./transactions.ts";
 
@@ -39,7 +39,7 @@ export async function openSqlite({ databaseUrl, clock, onStatement }: BackendOpt
     const reader = new PrismaClient({ adapter: factoryOf(countedAdapter(reading, onStatement)), ...clientOptions });
     await Promise.all([writer.$connect(), reader.$connect()]);
     const commit = sharedCommits(writingConnection(writing, clock, onStatement));
-    const queries = countedQueries(writing, onStatement);
+    const queries = whileInTransaction(countedQueries(writing, onStatement), driverOf(writing));
     return {
       dialect: "sqlite",
       writer,
@@ -61,6 +61,20 @@ export async function openSqlite({ databaseUrl, clock, onStatement }: BackendOpt
     throw thrown;
   }
 }
+
+/** As shared commits have it for our own statements. */
+const whileInTransaction = (queries: SqlQueryable, driver: SqliteConnection): SqlQueryable => ({
+  provider: queries.provider,
+  adapterName: queries.adapterName,
+  async queryRaw(query) {
+    checkInTransaction(driver);
+    return queries.queryRaw(query);
+  },
+  async executeRaw(query) {
+    checkInTransaction(driver);
+    return queries.executeRaw(query);
+  },
+});
 
 /** Transactions begin IMMEDIATE, so that a write never fails for what another process wrote after this one's first read. */
 function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement: OnStatement | undefined): WritingConnection {

@@ -63,6 +63,18 @@ test("what a lost transaction took with it is done again, and acknowledged only 
   expect(runs.filter((name) => name === "n00")).toHaveLength(2);
 });
 
+test("nothing of a change is written once its transaction is lost, also where it goes on", async () => {
+  await using rig = await commitsRig();
+  const change = rig.change(async (statements) => {
+    await put(statements, "before");
+    await rig.adapter.executeScript("ROLLBACK");
+    await Promise.allSettled([put(statements, "after"), put(statements, "beside")]);
+    throw new Error("full");
+  });
+  await expect(change).rejects.toThrow("full");
+  expect(await rig.names()).toEqual([]);
+});
+
 test("a commit that fails loses nobody: each is tried again alone, and who fails again hears of it", async () => {
   await using rig = await commitsRig();
   let commits = 0;

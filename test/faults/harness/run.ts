@@ -61,7 +61,7 @@ export async function runFaults({ setUp: name, plan, seed, enough = never, tell 
   await load.end();
   story.note("proof: begun");
   violations.push(...(await prove(caller, model)));
-  violations.push(...collapsesOf(setUp), ...(await drained(setUp)));
+  violations.push(...collapsesOf(setUp), ...faultsOf(setUp), ...(await drained(setUp)));
   return {
     ...{ setUp: name, seed, seconds: story.seconds(), timeline: story, tally, violations },
     starts: cluster.nodes.flatMap(({ starts }) => starts),
@@ -73,6 +73,15 @@ export async function runFaults({ setUp: name, plan, seed, enough = never, tell 
 /** No fault of another process ends a server. */
 const collapsesOf = ({ cluster }: SetUp): readonly Violation[] =>
   cluster.nodes.flatMap(({ name, collapses }) => collapses.map((said) => ({ what: `${name} ended by itself`, task: said.split("\n") })));
+
+/** A fault is answered by 503 or not at all: what a server calls a failed call is a fault of its own. */
+const faultsOf = ({ cluster }: SetUp): readonly Violation[] =>
+  cluster.nodes.flatMap(({ name, log }) =>
+    log()
+      .split("\n")
+      .filter((line) => line.includes('"msg":"a call failed"'))
+      .map((line) => ({ what: `${name} failed a call by itself`, task: [line] })),
+  );
 
 /** After all that, a server still ends in good order. */
 async function drained({ cluster }: SetUp): Promise<readonly Violation[]> {
