@@ -8,7 +8,6 @@ import type { RateCounters } from "./limits/counter.ts";
 import type { NodeRows } from "./nodes/node.ts";
 import type { AppRows } from "./oauth/app.ts";
 import type { FamilyRows } from "./oauth/family.ts";
-import type { GrantRows } from "./oauth/grant.ts";
 import type { ProjectRows } from "./projects/project.ts";
 import type { ReplayRows } from "./replay/replay.ts";
 import type { SettingRows } from "./settings/setting.ts";
@@ -26,7 +25,6 @@ export interface Tx {
   readonly sessions: SessionRows;
   readonly apps: AppRows;
   readonly families: FamilyRows;
-  readonly grants: GrantRows;
   readonly projects: ProjectRows;
   readonly agents: AgentRows;
   readonly tasks: TaskRows;

@@ -7,7 +7,6 @@ import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
 import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
-import { grantRows } from "./grant.ts";
 import { nodeRows } from "./node.ts";
 import { projectRows } from "./project.ts";
 import { replayRows } from "./replay.ts";
@@ -23,7 +22,6 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   sessions: sessionRows(session),
   apps: appRows(session),
   families: familyRows(session),
-  grants: grantRows(session),
   projects: projectRows(session),
   agents: agentRows(session),
   tasks: taskRows(session),

@@ -1,7 +1,7 @@
 import { connectorById, myBrowserId } from "../connectors/catalogue.ts";
 import { invalid } from "../failure.ts";
 import type { OAuthApp, ScopeConfig } from "./app.ts";
-import { redirectUriFlaw } from "./redirect-uri.ts";
+import { redirectUriFlaw } from "./redirect-uri-rules.ts";
 import { isScope } from "./scope.ts";
 import { httpsFlaw } from "./uri.ts";
 
