@@ -19,6 +19,7 @@ import { keys } from "./core/keys/keys.ts";
 import type { Log } from "./core/log.ts";
 import { appSecrets } from "./core/oauth/app-secrets.ts";
 import { apps } from "./core/oauth/apps.ts";
+import { authorizedApps } from "./core/oauth/authorized-apps.ts";
 import { projects } from "./core/projects/projects.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
@@ -100,7 +101,7 @@ export async function startPlatform(
     implement(BrowserService, browserHandlers),
     implement(ApiKeyService, apiKeyHandlers(keys(making))),
     implement(TeamService, teamHandlers(ownership({ clock, checkPassword: async () => false }))),
-    implement(OAuth2AppService, oauth2AppHandlers({ apps: apps(making), secrets: appSecrets(making), clock })),
+    implement(OAuth2AppService, oauth2AppHandlers({ apps: apps(making), secrets: appSecrets(making), authorized: authorizedApps(clock) })),
   ]);
   const callLimits = limits(store.counters, clock, config.rateFactor);
   const notice = new AbortController();

@@ -1,11 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
-import type { Clock } from "../core/clock.ts";
-import { absent } from "../core/failure.ts";
 import type { OAuthApp, OAuthSecret } from "../core/oauth/app.ts";
 import type { AppSecrets } from "../core/oauth/app-secrets.ts";
 import type { Apps } from "../core/oauth/apps.ts";
-import type { GrantView } from "../core/oauth/grant.ts";
+import type { AuthorizedApp, AuthorizedApps } from "../core/oauth/authorized-apps.ts";
 import type { OAuth2AppSchema, OAuth2AppSecretSchema, OAuth2GrantSchema } from "../gen/proto/oauth/v2/oauth2_app_pb.ts";
 import type { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { editOf, settingsOf } from "./oauth2-app-edit.ts";
@@ -15,11 +13,11 @@ import { seconds } from "./time.ts";
 export interface OAuth2AppParts {
   readonly apps: Apps;
   readonly secrets: AppSecrets;
-  readonly clock: Clock;
+  readonly authorized: AuthorizedApps;
 }
 
 /** Apps of a team, their secrets, and what its members let them do (contract/oauth.md 1, 13). */
-export function oauth2AppHandlers({ apps, secrets, clock }: OAuth2AppParts): Handlers<typeof OAuth2AppService> {
+export function oauth2AppHandlers({ apps, secrets, authorized }: OAuth2AppParts): Handlers<typeof OAuth2AppService> {
   return {
     async createOAuth2App(tx, caller, request) {
       const { app, secret } = await apps.create(tx, caller, settingsOf(request));
@@ -52,11 +50,10 @@ export function oauth2AppHandlers({ apps, secrets, clock }: OAuth2AppParts): Han
       return {};
     },
     async listOAuth2Grants(tx, caller) {
-      return { data: (await tx.grants.list(caller)).map(grantMessage) };
+      return { data: (await authorized.list(tx, caller)).map(grantMessage) };
     },
     async revokeOAuth2Grant(tx, caller, { clientId }) {
-      if (!(await tx.grants.revoke(caller, clientId, clock.now()))) throw absent("grant");
-      tx.audit.note({ subject: clientId });
+      await authorized.revoke(tx, caller, clientId);
       return {};
     },
   };
@@ -86,10 +83,13 @@ const secretMessage = ({ id, last4, createdAt }: OAuthSecret): MessageInitShape<
   createdAt: seconds(createdAt),
 });
 
-const grantMessage = ({ scopes, connectorUids, ...grant }: GrantView): MessageInitShape<typeof OAuth2GrantSchema> => ({
-  ...grant,
-  scopes: [...scopes],
-  connectorUids: [...connectorUids],
+const grantMessage = ({ app, grant }: AuthorizedApp): MessageInitShape<typeof OAuth2GrantSchema> => ({
+  id: grant.id,
+  clientId: app.clientId,
+  appName: app.name,
+  homepageUrl: app.homepageUrl,
+  scopes: [...grant.scopes],
+  connectorUids: [...grant.connectorUids],
   createdAt: seconds(grant.createdAt),
   updatedAt: seconds(grant.updatedAt),
 });

@@ -46,7 +46,9 @@ describe("settings of an app", () => {
     ["use_connectors without connectors", scoped(["use_connectors"]), /^scope_config\.connector_uids: must not be empty/],
     ["connectors without use_connectors", scoped(["create_task"], [one]), /^scope_config\.connector_uids: needs the scope/],
   ])("refuse %s", (_why, part, message) => {
-    expect(() => check(part)).toThrow(expect.objectContaining({ name: "Failure", reason: "invalid", message: expect.stringMatching(message) }));
+    expect(() => check(part)).toThrow(
+      expect.objectContaining({ name: "Failure", reason: "invalid", message: expect.stringMatching(message) }),
+    );
   });
 
   test("take what the rules allow, and drop doubles", () => {

@@ -79,9 +79,33 @@ describe("a redirect URI", () => {
   test.each(refused)("is not %j", (uri, named) => expect(redirectUriFlaw(uri)).toContain(named));
 
   const schemes = ["https", "http", "HTTP", "myapp", "com.example.app", "javascript", "Data", "x+y-1"];
-  const piece = fc.constantFrom("/", "//", ":", "@", "#", "*", "?", "\\", "\t", " ", "[", "]", "[::1]", "a.example", "%41", "%", "80", "é", ".");
+  const piece = fc.constantFrom(
+    "/",
+    "//",
+    ":",
+    "@",
+    "#",
+    "*",
+    "?",
+    "\\",
+    "\t",
+    " ",
+    "[",
+    "]",
+    "[::1]",
+    "a.example",
+    "%41",
+    "%",
+    "80",
+    "é",
+    ".",
+  );
   const nearly = fc
-    .tuple(fc.constantFrom(...schemes), fc.constantFrom(":", "://", ":/", ":///", ""), fc.array(fc.oneof(piece, fc.string({ maxLength: 4 }))))
+    .tuple(
+      fc.constantFrom(...schemes),
+      fc.constantFrom(":", "://", ":/", ":///", ""),
+      fc.array(fc.oneof(piece, fc.string({ maxLength: 4 }))),
+    )
     .map(([scheme, mark, rest]) => scheme + mark + rest.join(""));
 
   test("that is accepted is read by browsers as the text that it is", () => {
@@ -109,7 +133,10 @@ describe("a redirect URI", () => {
   test("of any host, path and query that RFC 3986 has is accepted", () => {
     const path = fc.stringMatching(/^(\/([A-Za-z0-9\-._~!$&'()+,;=:@]|%[0-9A-F]{2}){0,8}){0,3}$/);
     const query = fc.stringMatching(/^(\?([A-Za-z0-9\-._~!$&'()+,;=:@/?]|%[0-9A-F]{2}){0,8})?$/);
-    const port = fc.oneof(fc.constant(""), fc.integer({ min: 0, max: 65_535 }).map((n) => `:${n}`));
+    const port = fc.oneof(
+      fc.constant(""),
+      fc.integer({ min: 0, max: 65_535 }).map((n) => `:${n}`),
+    );
     fc.assert(
       fc.property(fc.constantFrom("https", "http"), fc.domain(), port, path, query, (scheme, host, at, where, what) => {
         expect(redirectUriFlaw(`${scheme}://${host}${at}${where}${what}`)).toBeUndefined();
