@@ -13,7 +13,9 @@ import type { GrantRows } from "./oauth/grant.ts";
 import type { ProjectRows } from "./projects/project.ts";
 import type { ReplayRows } from "./replay/replay.ts";
 import type { SettingRows } from "./settings/setting.ts";
+import type { LinkRows } from "./sign-in/link.ts";
 import type { SessionRows } from "./sign-in/session.ts";
+import type { SignInRows } from "./sign-in/sign-in.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
 
@@ -25,6 +27,8 @@ export interface Tx {
   readonly accounts: AccountRows;
   readonly keys: ApiKeyRows;
   readonly sessions: SessionRows;
+  readonly signIns: SignInRows;
+  readonly links: LinkRows;
   readonly apps: AppRows;
   readonly grants: GrantRows;
   readonly codes: CodeRows;
