@@ -21,6 +21,7 @@ import { appSecrets } from "./core/oauth/app-secrets.ts";
 import { apps } from "./core/oauth/apps.ts";
 import { authorizedApps } from "./core/oauth/authorized-apps.ts";
 import { projects } from "./core/projects/projects.ts";
+import { checkPassword } from "./core/sign-in/password.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
 import { listings } from "./core/tasks/listings.ts";
@@ -100,7 +101,7 @@ export async function startPlatform(
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
     implement(ApiKeyService, apiKeyHandlers(keys(making))),
-    implement(TeamService, teamHandlers(ownership({ clock, checkPassword: async () => false }))),
+    implement(TeamService, teamHandlers(ownership({ clock, checkPassword: (accountId, text) => checkPassword(store, accountId, text) }))),
     implement(OAuth2AppService, oauth2AppHandlers({ apps: apps(making), secrets: appSecrets(making), authorized: authorizedApps(clock) })),
   ]);
   const callLimits = limits(store.counters, clock, config.rateFactor);
