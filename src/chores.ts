@@ -1,5 +1,6 @@
 import { replayMs } from "./call/replay.ts";
 import type { Clock } from "./core/clock.ts";
+import type { KeyUses } from "./core/keys/key-uses.ts";
 import type { Log } from "./core/log.ts";
 import type { Store } from "./core/store.ts";
 import { type Backlog, countEveryMs } from "./core/tasks/backlog.ts";
@@ -7,6 +8,8 @@ import { repeat } from "./runtime/repeat.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
+/** The list of keys may be late by this and a minute. */
+const keyUsesEveryMs = 5_000;
 /** Deleted tasks whose events are erased in one change. */
 const eraseMax = 100;
 
@@ -17,11 +20,22 @@ export interface Keeping {
 }
 
 /** What every process does by the clock, whatever its role; the answer stops it. */
-export function startChores(store: Store, clock: Clock, log: Log, waiting: Backlog, { deletedTaskDays }: Keeping): () => Promise<void> {
+export function startChores(
+  store: Store,
+  clock: Clock,
+  log: Log,
+  waiting: Backlog,
+  { deletedTaskDays }: Keeping,
+  keyUses: Pick<KeyUses, "write">,
+): () => Promise<void> {
   const stopping = new AbortController();
   const every = (ms: number, work: () => Promise<void>) => repeat(clock, ms, stopping.signal, log, work);
+  async function writeKeyUses() {
+    await keyUses.write();
+  }
   const loops = [
     every(countEveryMs, () => waiting.count()),
+    every(keyUsesEveryMs, writeKeyUses),
     every(hourMs, async function forgetReplays() {
       await store.change((tx) => tx.replays.purge(clock.now() - replayMs));
     }),
@@ -33,5 +47,6 @@ export function startChores(store: Store, clock: Clock, log: Log, waiting: Backl
   return async () => {
     stopping.abort();
     await Promise.all(loops);
+    await keyUses.write().catch((cause: unknown) => log("error", "the last uses of keys were not written", { cause }));
   };
 }

@@ -9,12 +9,19 @@ import { performer } from "./call/perform.ts";
 import { replays } from "./call/replay.ts";
 import { startChores } from "./chores.ts";
 import type { Config } from "./config.ts";
+import { ownership } from "./core/accounts/ownership.ts";
 import { confirmations } from "./core/actions/confirm.ts";
 import type { Cipher } from "./core/cipher.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Failure } from "./core/failure.ts";
+import { keyUses } from "./core/keys/key-uses.ts";
+import { keys } from "./core/keys/keys.ts";
 import type { Log } from "./core/log.ts";
+import { appSecrets } from "./core/oauth/app-secrets.ts";
+import { apps } from "./core/oauth/apps.ts";
+import { authorizedApps } from "./core/oauth/authorized-apps.ts";
 import { projects } from "./core/projects/projects.ts";
+import { checkPassword } from "./core/sign-in/password.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
 import { listings } from "./core/tasks/listings.ts";
@@ -24,7 +31,10 @@ import { waitingRoom } from "./core/tasks/waiting-room.ts";
 import { type Watches, watches } from "./core/tasks/watches.ts";
 import { BrowserService } from "./gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "./gen/proto/connector/v2/connector_service_pb.ts";
+import { OAuth2AppService } from "./gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { ProjectService } from "./gen/proto/project/v2/project_service_pb.ts";
+import { ApiKeyService } from "./gen/proto/settings/v1/api_key_service_pb.ts";
+import { TeamService } from "./gen/proto/settings/v1/team_service_pb.ts";
 import { SkillService } from "./gen/proto/skill/v2/skill_service_pb.ts";
 import { TaskService } from "./gen/proto/task/v2/task_service_pb.ts";
 import { UserService } from "./gen/proto/user/v2/user_service_pb.ts";
@@ -37,9 +47,12 @@ import type { Surroundings } from "./installation.ts";
 import { embeddedQueue } from "./jobs/embedded.ts";
 import type { Queue } from "./jobs/queue.ts";
 import { operationTable } from "./operations.ts";
+import { apiKeyHandlers } from "./rpc/api-key.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "./rpc/catalogue.ts";
+import { oauth2AppHandlers } from "./rpc/oauth2-app.ts";
 import { projectHandlers } from "./rpc/project.ts";
 import { taskHandlers } from "./rpc/task.ts";
+import { teamHandlers } from "./rpc/team.ts";
 import { userHandlers } from "./rpc/user.ts";
 import type { Agent } from "./runtime/agent.ts";
 import { offlineAgent } from "./runtime/agents/offline/offline.ts";
@@ -55,15 +68,22 @@ export interface Platform {
 }
 
 /** Wires one process over an open store and serves: the only place where all rooms meet. */
-export async function startPlatform(config: Config, store: Store, cipher: Cipher, { clock, ids, log }: Surroundings): Promise<Platform> {
+export async function startPlatform(
+  config: Config,
+  store: Store,
+  cipher: Cipher,
+  { clock, ids, random, log }: Surroundings,
+): Promise<Platform> {
   const operations = operationTable();
   const front = httpFront();
   const report = (failure: Failure, requestId: string) => {
     if (failure.reason === "internal") log("error", "a call failed", { requestId, cause: failure.cause });
   };
+  const uses = keyUses(store, clock);
   const waiting = backlog(store, config.queueDepth);
-  const stopChores = startChores(store, clock, log, waiting, config);
+  const stopChores = startChores(store, clock, log, waiting, config, uses);
   const steps = taskSteps(clock);
+  const making = { clock, ids, random };
   const handlers = handlerTable([
     implement(UserService, userHandlers),
     implement(ProjectService, projectHandlers(projects(clock, ids))),
@@ -80,6 +100,9 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     implement(SkillService, skillHandlers),
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
+    implement(ApiKeyService, apiKeyHandlers(keys(making))),
+    implement(TeamService, teamHandlers(ownership({ clock, checkPassword: (accountId, text) => checkPassword(store, accountId, text) }))),
+    implement(OAuth2AppService, oauth2AppHandlers({ apps: apps(making), secrets: appSecrets(making), authorized: authorizedApps(clock) })),
   ]);
   const callLimits = limits(store.counters, clock, config.rateFactor);
   const notice = new AbortController();
@@ -88,7 +111,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     front,
     operations,
     admit: admission(
-      identifier(store, clock, async () => null),
+      identifier(store, clock, async () => null, uses),
       callLimits,
     ),
     anonymous: callLimits.anonymous,

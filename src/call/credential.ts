@@ -2,6 +2,7 @@ import type { Caller } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { Failure, invalid } from "../core/failure.ts";
 import { isKeyText, type KeyHolder, keyDigest } from "../core/keys/api-key.ts";
+import type { KeyUses } from "../core/keys/key-uses.ts";
 import type { ReadAccessToken } from "../core/oauth/access-token.ts";
 import type { TokenHolder } from "../core/oauth/family.ts";
 import { type SessionHolder, sessionDigest } from "../core/sign-in/session.ts";
@@ -44,10 +45,11 @@ export function presented(header: (name: string) => string | null | undefined): 
  * @returns what throws Failure `unauthenticated` for no, a bad, an expired or a revoked
  * credential, `invalid` for two different ones (contract/decisions.md 9, 10, 12).
  */
-export function identifier(store: Tx, clock: Clock, readToken: ReadAccessToken): Identify {
+export function identifier(store: Tx, clock: Clock, readToken: ReadAccessToken, keyUses: Pick<KeyUses, "used">): Identify {
   async function byKey(key: string): Promise<Caller> {
     const holder = isKeyText(key) ? await store.keys.holder(keyDigest(key)) : null;
     if (holder === null || !opens(holder, clock.now())) throw refusal();
+    keyUses.used(holder.key.id, holder.key.usedAt);
     return keyCaller(holder);
   }
 

@@ -55,5 +55,9 @@ export interface Caller extends Scope {
   readonly locale: string;
 }
 
+/** Whether projects are anything to a caller: to an app only by a scope for them (contract/decisions.md 16). */
+export const reachesProjects = ({ credential }: Caller): boolean =>
+  credential.kind !== "token" || credential.scopes.includes("create_project") || credential.scopes.includes("manage_all_tasks");
+
 /** The app that acts for its user; null where nobody does. What an app makes is tagged with it. */
 export const appOf = ({ credential }: Caller): string | null => (credential.kind === "token" ? credential.clientId : null);

@@ -7,11 +7,15 @@ import type { ApiKeyRows } from "./keys/api-key.ts";
 import type { RateCounters } from "./limits/counter.ts";
 import type { NodeRows } from "./nodes/node.ts";
 import type { AppRows } from "./oauth/app.ts";
+import type { CodeRows } from "./oauth/code.ts";
 import type { FamilyRows } from "./oauth/family.ts";
+import type { GrantRows } from "./oauth/grant.ts";
 import type { ProjectRows } from "./projects/project.ts";
 import type { ReplayRows } from "./replay/replay.ts";
 import type { SettingRows } from "./settings/setting.ts";
+import type { LinkRows } from "./sign-in/link.ts";
 import type { SessionRows } from "./sign-in/session.ts";
+import type { SignInRows } from "./sign-in/sign-in.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
 
@@ -23,7 +27,11 @@ export interface Tx {
   readonly accounts: AccountRows;
   readonly keys: ApiKeyRows;
   readonly sessions: SessionRows;
+  readonly signIns: SignInRows;
+  readonly links: LinkRows;
   readonly apps: AppRows;
+  readonly grants: GrantRows;
+  readonly codes: CodeRows;
   readonly families: FamilyRows;
   readonly projects: ProjectRows;
   readonly agents: AgentRows;

@@ -72,7 +72,7 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }
   return {
     createTask: {
       prepare: ({ structuredOutputSchema }) => checkOutput(structuredOutputSchema),
-      perform: async (tx, caller, request) => summary(await tasks.create(tx, caller, newTask(request))),
+      perform: async (tx, caller, request) => summary(await tasks.create(tx, caller, newTask(caller, request))),
     },
     getTask: {
       async hold(tx, call, { taskId, afterSeq, waitSeconds: seconds = 0 }) {
@@ -103,7 +103,7 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }
       async perform(tx, caller, { taskId, message, agentProfile, structuredOutputSchema: outputSchema, clearConnectors = false }) {
         if (clearConnectors && (message?.connectors.length ?? 0) > 0)
           throw invalid("message.connectors", "cannot be given with clear_connectors");
-        return { taskId: await tasks.send(tx, caller, taskId, userInput(message), { agentProfile, outputSchema }) };
+        return { taskId: await tasks.send(tx, caller, taskId, userInput(caller, message), { agentProfile, outputSchema }) };
       },
     },
     confirmAction: (tx, caller, { taskId, eventId, input }) => confirmations.confirm(tx, caller, taskId, eventId, input),
@@ -146,8 +146,8 @@ function scopeFilter(scope: TaskScope | undefined, projectId: string | undefined
   return scope === TaskScope.AGENT_SUBTASK ? { type: "agent_subtask" as const } : {};
 }
 
-const newTask = (request: CreateTaskRequest): NewTask => ({
-  input: userInput(request.message),
+const newTask = (caller: Caller, request: CreateTaskRequest): NewTask => ({
+  input: userInput(caller, request.message),
   interactive: request.interactiveMode,
   hidden: request.hideInTaskList,
   shareVisibility: visibilityOf(request.shareVisibility) ?? "private",

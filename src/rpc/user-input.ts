@@ -1,3 +1,5 @@
+import type { Caller } from "../core/caller.ts";
+import { checkGranted } from "../core/connectors/granted.ts";
 import { Failure, invalid } from "../core/failure.ts";
 import type { UserInput } from "../core/tasks/message.ts";
 import { type ContentPart, ContentPartType, type Message } from "../gen/proto/task/v2/message_pb.ts";
@@ -6,10 +8,11 @@ import { type ContentPart, ContentPartType, type Message } from "../gen/proto/ta
  * A request's message in terms of the core (contract/v2.md 7.2, 7.3).
  *
  * @throws Failure `invalid` for a part without its text, an unknown connector or
- * skill; `unimplemented` for file and voice parts.
+ * skill; `insufficient_scope` for a connector that an app was not granted; `unimplemented` for file and voice parts.
  */
-export function userInput(message: Message | undefined): UserInput {
+export function userInput(caller: Caller, message: Message | undefined): UserInput {
   const { content = [], connectors = [], enableSkills = [], forceSkills = [], taskReferences = [] } = message ?? {};
+  checkGranted(caller, connectors);
   refuseUnknown("message.connectors", connectors, "is not installed");
   refuseUnknown("message.enable_skills", enableSkills, "is unknown");
   refuseUnknown("message.force_skills", forceSkills, "is unknown");
@@ -35,7 +38,7 @@ function textOf({ type, text = "" }: ContentPart, index: number): string {
   return text;
 }
 
-/** Until the catalogue exists no connector is installed and no skill is known (contract/v2.md 14.2). */
+/** No connector can be installed yet, and no skill is known (contract/v2.md 14.2). */
 function refuseUnknown(path: string, ids: readonly string[], why: string): void {
   const [id] = ids;
   if (id !== undefined) throw invalid(`${path}[0]`, `${id} ${why}`);

@@ -27,6 +27,11 @@ export function accountRows(session: Session): AccountRows {
       // A living membership comes before the tombstones of earlier ones: "removed" sorts last.
       return memberOf(await db.membership.findFirst({ where: { teamId, accountId }, orderBy: [{ status: "asc" }, { createdAt: "desc" }] }));
     },
+    ownerOf: async (spaceId) => memberOf(await db.membership.findFirst({ where: { spaceId, role: "owner", status: { not: "removed" } } })),
+    memberById: async (spaceId, id) => memberOf(await db.membership.findFirst({ where: { spaceId, id } })),
+    async setRole(id, role) {
+      await db.membership.updateMany({ where: { id }, data: { role } });
+    },
     personalSpace: async (accountId) => spaceOf(await db.space.findFirst({ where: { accountId } })),
     async lockSpace(spaceId) {
       changeOf(session);

@@ -1,6 +1,7 @@
 import type { MemberStatus, Role } from "../core/accounts/account.ts";
 import type { KeyKind } from "../core/caller.ts";
-import type { ApiKeyRows, KeyHolder } from "../core/keys/api-key.ts";
+import type { ApiKeyRows, KeyHolder, UsedKey } from "../core/keys/api-key.ts";
+import type * as Rows from "../gen/prisma/sqlite/client.ts";
 import type { Session } from "./session.ts";
 import { numberOf, numberOrNull, sql, type Whole } from "./sql.ts";
 
@@ -14,6 +15,7 @@ interface HolderRow {
   readonly created_at: Whole;
   readonly expires_at: Whole | null;
   readonly revoked_at: Whole | null;
+  readonly used_at: Whole | null;
   readonly locale: string;
   readonly space_kind: string;
   readonly role: string | null;
@@ -21,7 +23,7 @@ interface HolderRow {
 }
 
 /** API keys as rows. */
-export function apiKeyRows({ db, query }: Session): ApiKeyRows {
+export function apiKeyRows({ db, query, execute }: Session): ApiKeyRows {
   return {
     async insert(key) {
       await db.apiKey.create({ data: key });
@@ -29,7 +31,7 @@ export function apiKeyRows({ db, query }: Session): ApiKeyRows {
     async holder(digest) {
       // A living membership comes before the tombstones of earlier ones.
       const [row] = await query<HolderRow>(sql`
-        SELECT k.id, k.account_id, k.space_id, k.kind, k.name, k.digest, k.created_at, k.expires_at, k.revoked_at,
+        SELECT k.id, k.account_id, k.space_id, k.kind, k.name, k.digest, k.created_at, k.expires_at, k.revoked_at, k.used_at,
           a.locale, s.kind AS space_kind, m.role, m.status
         FROM api_key k JOIN account a ON a.id = k.account_id JOIN space s ON s.id = k.space_id
         LEFT JOIN membership m ON m.space_id = k.space_id AND m.account_id = k.account_id
@@ -39,14 +41,33 @@ export function apiKeyRows({ db, query }: Session): ApiKeyRows {
     },
     countLiving: (accountId, now) =>
       db.apiKey.count({
-        where: { accountId, kind: "general", revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] },
+        where: { accountId, kind: "general", ...living(now) },
       }),
     async revoke(id, now) {
       const { count } = await db.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: now } });
       return count === 1;
     },
+    async revokeOwn({ accountId, spaceId }, id, now) {
+      const { count } = await db.apiKey.updateMany({ where: { id, accountId, spaceId, ...living(now) }, data: { revokedAt: now } });
+      return count === 1;
+    },
+    async list({ accountId, spaceId }, now) {
+      const rows = await db.apiKey.findMany({
+        where: { accountId, spaceId, ...living(now) },
+        orderBy: [{ createdAt: "desc" }, { id: "desc" }],
+      });
+      return rows.map(keyOf);
+    },
+    async use(id, at, everyMs) {
+      await execute(sql`UPDATE api_key SET used_at = ${at} WHERE id = ${id} AND (used_at IS NULL OR used_at <= ${at - everyMs})`);
+    },
+    async giveEnterprise(spaceId, from, to) {
+      await db.apiKey.updateMany({ where: { spaceId, accountId: from, kind: { not: "general" } }, data: { accountId: to } });
+    },
   };
 }
+
+const living = (now: number) => ({ revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] });
 
 /** Null for a key in a team's space whose holder never was a member: it opens nothing. */
 function holderOf(row: HolderRow): KeyHolder | null {
@@ -62,6 +83,17 @@ function holderOf(row: HolderRow): KeyHolder | null {
     createdAt: numberOf(row.created_at),
     expiresAt: numberOrNull(row.expires_at),
     revokedAt: numberOrNull(row.revoked_at),
+    usedAt: numberOrNull(row.used_at),
   };
   return { key, locale: row.locale, member };
 }
+
+const keyOf = ({ kind, createdAt, expiresAt, revokedAt, usedAt, ...key }: Rows.ApiKey): UsedKey => ({
+  ...key,
+  // It was written as such by this program.
+  kind: kind as KeyKind,
+  createdAt: numberOf(createdAt),
+  expiresAt: numberOrNull(expiresAt),
+  revokedAt: numberOrNull(revokedAt),
+  usedAt: numberOrNull(usedAt),
+});

@@ -5,14 +5,16 @@ import { agentRows } from "./agent.ts";
 import { apiKeyRows } from "./api-key.ts";
 import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
+import { codeRows } from "./code.ts";
 import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
+import { grantRows } from "./grant.ts";
 import { nodeRows } from "./node.ts";
 import { projectRows } from "./project.ts";
 import { replayRows } from "./replay.ts";
 import { changeOf, type JobRowsOf, type Session } from "./session.ts";
 import { settingRows } from "./setting.ts";
-import { sessionRows } from "./sign-in.ts";
+import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { taskRows } from "./task.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
@@ -20,7 +22,11 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   accounts: accountRows(session),
   keys: apiKeyRows(session),
   sessions: sessionRows(session),
+  signIns: signInRows(session),
+  links: linkRows(session),
   apps: appRows(session),
+  grants: grantRows(session),
+  codes: codeRows(session),
   families: familyRows(session),
   projects: projectRows(session),
   agents: agentRows(session),

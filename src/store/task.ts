@@ -5,7 +5,7 @@ import type { NewEvent } from "../core/tasks/event.ts";
 import type { Task, TaskFilter, TaskPage, TaskRows, TaskView } from "../core/tasks/task.ts";
 import { appendEvents } from "./event.ts";
 import { changeOf, type Session } from "./session.ts";
-import { all, direction, empty, forUpdate, insertInto, type Sql, sql } from "./sql.ts";
+import { all, direction, empty, forUpdate, insertInto, join, type Sql, sql, type Whole } from "./sql.ts";
 import { advance } from "./task-advance.ts";
 import { bury } from "./task-bury.ts";
 import { queueOf } from "./task-queue.ts";
@@ -39,6 +39,12 @@ export function taskRows(session: Session): TaskRows {
     async lock(scope, id) {
       changeOf(session);
       return view(scope, id, forUpdate(session.dialect, "t"));
+    },
+    async countVisible(scope, ids) {
+      if (ids.length === 0) return 0;
+      const [row] = await query<{ readonly count: Whole }>(sql`
+        SELECT COUNT(*) AS count FROM task t WHERE t.id IN (${join([...ids])}) AND ${visible(scope)}`);
+      return Number(row?.count ?? 0);
     },
     async list(scope, filter, page) {
       const rows = await query<TaskViewRow>(sql`

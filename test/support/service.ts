@@ -15,6 +15,7 @@ import { startPlatform } from "../../src/platform.ts";
 import { openStore } from "../../src/store/open.ts";
 import { cipher } from "./cipher.ts";
 import { type DatabaseKind, openTestStore, type TestStore } from "./database.ts";
+import { type SessionOptions, type SignedIn, signIn } from "./session.ts";
 import { callV2, clientOf, type RpcWire, type V2Call, type V2Reply } from "./wires.ts";
 
 /** Somebody with a key. */
@@ -27,6 +28,8 @@ export interface Person {
   v2(name: string, body?: unknown, call?: V2Call): Promise<V2Reply>;
   /** A client of the next node with this person's key. */
   client<S extends DescService>(service: S, wire?: RpcWire): Client<S>;
+  /** A browser that is signed in as this person, in this person's space. */
+  session(options?: SessionOptions): Promise<SignedIn>;
 }
 
 export interface PersonOptions {
@@ -119,7 +122,7 @@ export async function openService({
     store,
     statements,
     logged,
-    person: (options) => newPerson(store, () => next().url, clock, options),
+    person: (options) => newPerson(store, { next: () => next().url, clock, consentUrl: config.consentUrl }, options),
     drain,
     async [Symbol.asyncDispose]() {
       await drain();
@@ -166,7 +169,15 @@ function inTurn<T>(all: readonly T[]): () => T {
 
 let people = 0;
 
-async function newPerson(store: Store, next: () => string, clock: Clock, options: PersonOptions = {}): Promise<Person> {
+/** Where people call, and by which clock. */
+interface Place {
+  readonly next: () => string;
+  readonly clock: Clock;
+  readonly consentUrl: string;
+}
+
+async function newPerson(store: Store, place: Place, options: PersonOptions = {}): Promise<Person> {
+  const { next, clock } = place;
   const { with: colleague, as: self, kind = "general", expiresAt = null } = options;
   const accountId = self?.accountId ?? systemIds.uuid();
   const spaceId = colleague?.spaceId ?? systemIds.short();
@@ -196,6 +207,7 @@ async function newPerson(store: Store, next: () => string, clock: Clock, options
     spaceId,
     v2: (name, body = {}, call = {}) => callV2(next(), name, body, { ...call, headers: { ...headers, ...call.headers } }),
     client: (service, wire = "connect-json") => clientOf(service, wire, next(), headers),
+    session: (asked) => signIn(store, place, { accountId, spaceId }, asked),
   };
 }
 

@@ -1,7 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { systemIds } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { eventId } from "../../src/core/tasks/event.ts";
 import { confirm } from "../../src/core/tasks/lifecycle.ts";
+import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import type { Person } from "../support/service.ts";
 
 /** Makes what a successful call needs, and answers its v2 body; the store is for what only a running agent could do. */
@@ -13,6 +15,31 @@ const message = { content: "Say hello." };
 const taskId = async (person: Person): Promise<JsonObject> => {
   const { body } = await person.v2("task.create", { message });
   return { task_id: body["task_id"] };
+};
+
+const app = { name: "Garden", redirect_uris: ["https://a.example/cb"] };
+
+const clientId = async (person: Person): Promise<JsonObject> => {
+  const made = await person.client(OAuth2AppService).createOAuth2App({ name: app.name, redirectUris: app.redirect_uris });
+  return { client_id: made.app?.clientId ?? "" };
+};
+
+/** An app that the person lets do something. */
+const grantedId: Prepare = async (person, store) => {
+  const { client_id } = await clientId(person);
+  const { accountId, spaceId } = person;
+  const grant = { id: systemIds.short(), accountId, spaceId, clientId: String(client_id), scopes: [], connectorUids: [] };
+  await store.change((tx) => tx.grants.lock({ ...grant, generation: 1, createdAt: 1, updatedAt: 1 }));
+  return { client_id: String(client_id) };
+};
+
+/** An admin of the person's team. */
+const heirId: Prepare = async ({ spaceId }, store) => {
+  const id = systemIds.short();
+  const teamId = `team-${spaceId}`;
+  const member = { id, teamId, spaceId, accountId: systemIds.uuid(), email: `${id}@example.com`, role: "admin", status: "active" } as const;
+  await store.change((tx) => tx.accounts.insertMember({ ...member, createdAt: 1 }));
+  return { team_user_id: id };
 };
 
 /** Lets a task that nobody runs ask for an approval, and answers the event that asks. */
@@ -29,7 +56,7 @@ async function approvalOf(store: Store, id: string): Promise<string> {
   });
 }
 
-/** Every operation that is built, with a call that succeeds; whatever is not here answers `unimplemented`. */
+/** Every operation that is built, by its v2 name or, where it has none, its RPC, with a call that succeeds; whatever is not here answers `unimplemented`. */
 export const built: Readonly<Record<string, Prepare>> = {
   "task.create": async () => ({ message }),
   "task.detail": taskId,
@@ -58,4 +85,22 @@ export const built: Readonly<Record<string, Prepare>> = {
   "connector.list": nothing,
   "browser.onlineList": nothing,
   "user.me": nothing,
+  "settings.v1.ApiKeyService/CreateApiKey": async () => ({ name: "ci" }),
+  "settings.v1.ApiKeyService/ListApiKeys": nothing,
+  "settings.v1.ApiKeyService/RevokeApiKey": async ({ keyId }) => ({ id: keyId }),
+  "settings.v1.TeamService/TransferOwnership": heirId,
+  "oauth.v2.OAuth2AppService/CreateOAuth2App": async () => app,
+  "oauth.v2.OAuth2AppService/GetOAuth2App": clientId,
+  "oauth.v2.OAuth2AppService/ListOAuth2Apps": nothing,
+  "oauth.v2.OAuth2AppService/UpdateOAuth2App": async (person) => ({ ...(await clientId(person)), name: "Orchard" }),
+  "oauth.v2.OAuth2AppService/DeleteOAuth2App": clientId,
+  "oauth.v2.OAuth2AppService/CreateOAuth2AppSecret": clientId,
+  "oauth.v2.OAuth2AppService/ListOAuth2AppSecrets": clientId,
+  async "oauth.v2.OAuth2AppService/RevokeOAuth2AppSecret"(person) {
+    const { client_id } = await clientId(person);
+    const { data } = await person.client(OAuth2AppService).listOAuth2AppSecrets({ clientId: String(client_id) });
+    return { client_id: String(client_id), secret_id: data[0]?.id ?? "" };
+  },
+  "oauth.v2.OAuth2AppService/ListOAuth2Grants": nothing,
+  "oauth.v2.OAuth2AppService/RevokeOAuth2Grant": grantedId,
 };

@@ -3,6 +3,7 @@ import { type KeyKind, keyKinds } from "../../src/core/caller.ts";
 import { Access_Credential, Access_Role } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import type { Operation } from "../../src/operations.ts";
 import type { Person, Service } from "../support/service.ts";
+import type { Wire } from "./call.ts";
 
 const credentialOf: Record<KeyKind, Access_Credential> = {
   general: Access_Credential.API_KEY,
@@ -26,11 +27,28 @@ export function takes({ access }: Operation, kind: KeyKind, role: Role | null): 
   return kind !== "general" || access.roles.size === 0 || (role !== null && access.roles.has(roleOf[role]));
 }
 
-/** A team's owner with a key of every kind. */
+/** Whether the table lets some key of the owner's in. */
+export const takesKey = (operation: Operation): boolean => keyKinds.some((kind) => takes(operation, kind, "owner"));
+
+/** Whether the table lets a session in, in the hand of this role; null is a personal space. */
+export const takesSession = ({ access }: Operation, role: Role | null): boolean =>
+  access?.credentials.has(Access_Credential.SESSION) === true &&
+  (access.roles.size === 0 || (role !== null && access.roles.has(roleOf[role])));
+
+/** A session counts on the Connect wire alone, and not for its streams, which have other content types (contract/decisions.md 35). */
+export const hasSessions = (wire: Wire, { method }: Operation): boolean => wire.startsWith("connect") && method.methodKind === "unary";
+
+/** Whether there is anything that opens this operation to the owner over a wire. */
+export const canOpen = (operation: Operation, wire: Wire): boolean =>
+  takesKey(operation) || (hasSessions(wire, operation) && takesSession(operation, "owner"));
+
+/** A team's owner with a key of every kind, and a browser. */
 export interface Keyring {
   readonly owner: Person;
   key(kind: KeyKind): string;
-  /** The header of a key that opens this operation. */
+  /** The owner's cookie, and the origin of our own pages. */
+  readonly session: Readonly<Record<string, string>>;
+  /** The header of a key that opens this operation; of a session, where no key does. */
   opening(operation: Operation): Record<string, string>;
   /** The header of a sound key that does not. */
   barred(operation: Operation): Record<string, string>;
@@ -40,12 +58,14 @@ export async function keyringOf(service: Service): Promise<Keyring> {
   const owner = await service.person();
   const keys = new Map<KeyKind, string>();
   for (const kind of keyKinds) keys.set(kind, (await service.person({ as: owner, with: owner, kind })).key);
+  const session = (await owner.session()).headers;
   const key = (kind: KeyKind | undefined) => keys.get(kind ?? "general") ?? "";
   const header = (kind: KeyKind | undefined) => ({ "x-service-api-key": key(kind) });
   return {
     owner,
     key,
-    opening: (operation) => header(keyKinds.find((kind) => takes(operation, kind, "owner"))),
+    session,
+    opening: (operation) => (takesKey(operation) ? header(keyKinds.find((kind) => takes(operation, kind, "owner"))) : { ...session }),
     barred: (operation) => header(keyKinds.find((kind) => !takes(operation, kind, "owner"))),
   };
 }

@@ -8,11 +8,14 @@ import { built } from "./built.ts";
 /** Nobody who sleeps for long wakes up, so that no chore comes between. */
 const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms < 1000 ? ms : 2 ** 31 - 1, signal) };
 
+/** Operations that v2 serves. */
+const inV2 = Object.entries(built).filter(([name]) => !name.includes("/"));
+
 /** The statements of one successful v2 call of each built operation, the second of its kind. */
 async function countsOn(database: DatabaseKind): Promise<Map<string, number>> {
   await using service = await openService({ database, idle: true, clock });
   const counts = new Map<string, number>();
-  for (const [name, prepare] of Object.entries(built)) {
+  for (const [name, prepare] of inV2) {
     const person = await service.person();
     for (let round = 0; round < 2; round++) {
       const body = await prepare(person, service.store);
@@ -29,7 +32,7 @@ test.skipIf(postgresTemplate === undefined)(
   "a call costs the database as many statements as the golden file says, BEGIN and COMMIT among them",
   async () => {
     const [sqlite, postgresql] = await Promise.all(databaseKinds.map(countsOn));
-    const lines = Object.keys(built).map((name) => `${name.padEnd(20)} ${sqlite?.get(name)}  ${postgresql?.get(name)}`);
+    const lines = inV2.map(([name]) => `${name.padEnd(20)} ${sqlite?.get(name)}  ${postgresql?.get(name)}`);
     expectGolden("round-trips.txt", `${["operation            sqlite  postgresql", ...lines].join("\n")}\n`);
   },
 );

@@ -107,6 +107,7 @@ function sampleElement(field: DescField, { type }: FieldRules): JsonValue {
 
 function sampleMessage(desc: DescMessage): JsonValue {
   if (desc.typeName === "google.protobuf.Timestamp") return "2026-09-21T14:14:15Z";
+  if (desc.typeName === "google.protobuf.FieldMask") return "name";
   return isWellKnown(desc) ? {} : sampleOf(desc);
 }
 

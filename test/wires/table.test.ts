@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { roles } from "../../src/core/accounts/account.ts";
+import { type Role, roles } from "../../src/core/accounts/account.ts";
 import { keyKinds } from "../../src/core/caller.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { newKeyText } from "../../src/core/keys/api-key.ts";
@@ -10,7 +10,7 @@ import { openService, type Service } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { built } from "./built.ts";
 import { type Answer, type Call, type CallOver, callerOf, refused, servedBy, type Wire, wires } from "./call.ts";
-import { type Keyring, keyringOf, takes } from "./keyring.ts";
+import { canOpen, hasSessions, type Keyring, keyringOf, takes, takesKey, takesSession } from "./keyring.ts";
 
 const labels = new Map<Access_Credential, string>([
   [Access_Credential.SESSION, "signed-in session"],
@@ -27,12 +27,15 @@ const kindsIn = (text: string): string => [...labels.values()].filter((label) =>
 const kindsOf = ({ access }: Operation): string =>
   [...labels].flatMap(([kind, label]) => (access?.credentials.has(kind) ? [label] : [])).join();
 
-const isBuilt = ({ name }: Operation): boolean => name !== null && name in built;
+const isBuilt = ({ name, rpc }: Operation): boolean => (name ?? rpc) in built;
 
 const withKey = (key: string): Call => ({ headers: { "x-service-api-key": key } });
 
 /** One outcome per operation, so that a difference shows which. */
 type Outcomes = Record<string, string>;
+
+type Among = (operation: Operation) => boolean;
+const whatever: Among = () => true;
 
 /** Calls every operation that a wire serves, all at once. */
 async function overAll(
@@ -40,13 +43,20 @@ async function overAll(
   wire: Wire,
   callOf: (operation: Operation) => Call,
   see: (answer: Answer) => string,
+  among = whatever,
 ): Promise<Outcomes> {
-  const pairs = servedBy(wire).map(async (operation) => [operation.rpc, see(await call(wire, operation, callOf(operation)))] as const);
+  const pairs = servedBy(wire)
+    .filter(among)
+    .map(async (operation) => [operation.rpc, see(await call(wire, operation, callOf(operation)))] as const);
   return Object.fromEntries(await Promise.all(pairs));
 }
 
-const expected = (wire: Wire, of: (operation: Operation) => string): Outcomes =>
-  Object.fromEntries(servedBy(wire).map((operation) => [operation.rpc, of(operation)]));
+const expected = (wire: Wire, of: (operation: Operation) => string, among = whatever): Outcomes =>
+  Object.fromEntries(
+    servedBy(wire)
+      .filter(among)
+      .map((operation) => [operation.rpc, of(operation)]),
+  );
 
 const whole = ({ outcome, message }: Answer): string => (outcome === "ok" ? "let in" : `${outcome}: ${message}`);
 
@@ -68,7 +78,12 @@ describe.each(wires)("every operation over %s", (wire) => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  const answers = (callOf: (operation: Operation) => Call, see = whole) => overAll(call, wire, callOf, see);
+  const answers = (callOf: (operation: Operation) => Call, see = whole, among = whatever) => overAll(call, wire, callOf, see, among);
+
+  const sessionOpens = (role: Role | null) => (operation: Operation) => {
+    if (!hasSessions(wire, operation)) return refused("unauthenticated", wire);
+    return takesSession(operation, role) ? letIn(operation, wire) : refused("forbidden", wire);
+  };
 
   test.each<[what: string, headers: Record<string, string>, why: string]>([
     ["no credential", {}, `${missing} or access token: missing authentication`],
@@ -83,7 +98,8 @@ describe.each(wires)("every operation over %s", (wire) => {
     const two = (operation: Operation) => ({ headers: { ...keys.opening(operation), "x-manus-api-key": keys.owner.key } });
     const other = (operation: Operation) => ({ headers: { ...keys.opening(operation), authorization: "Bearer abc" } });
     const why = "a request carries one credential, this one carries two";
-    for (const callOf of [two, other]) expect(await answers(callOf)).toEqual(expected(wire, () => `${refused("invalid", wire)}: ${why}`));
+    for (const callOf of [two, other])
+      expect(await answers(callOf, whole, takesKey)).toEqual(expected(wire, () => `${refused("invalid", wire)}: ${why}`, takesKey));
   });
 
   test("is open to the same key in two headers", async () => {
@@ -91,7 +107,17 @@ describe.each(wires)("every operation over %s", (wire) => {
       const once = keys.opening(operation);
       return { headers: { ...once, "x-manus-api-key": once["x-service-api-key"] ?? "" } };
     };
-    expect(await answers(twice, access)).toEqual(expected(wire, (operation) => letIn(operation, wire)));
+    expect(await answers(twice, access, takesKey)).toEqual(expected(wire, (operation) => letIn(operation, wire), takesKey));
+  });
+
+  test("is open to a session where the table says so, over Connect alone", async () => {
+    expect(await answers(() => ({ headers: keys.session }), access)).toEqual(expected(wire, sessionOpens("owner")));
+  });
+
+  test("takes a key for what it is where a session stands beside it", async () => {
+    const beside = () => ({ headers: { ...keys.session, "x-service-api-key": keys.owner.key } });
+    const opens = (operation: Operation) => (takes(operation, "general", "owner") ? letIn(operation, wire) : refused("forbidden", wire));
+    expect(await answers(beside, access)).toEqual(expected(wire, opens));
   });
 
   test("is refused to a revoked key, an expired one, and one whose holder is no member", async () => {
@@ -118,6 +144,12 @@ describe.each(wires)("every operation over %s", (wire) => {
     const asked = servedBy(wire).filter(({ access: needed, name }) => name === "user.me" || (needed?.roles.size ?? 0) > 0);
     for (const operation of asked)
       expect([operation.rpc, access(await call(wire, operation, withKey(key)))]).toEqual([operation.rpc, opens(operation)]);
+  });
+
+  test.each([...roles, null])("is open to a session of the role %s where the table says so", async (role) => {
+    const person = await service.person(role === null ? { personal: true } : { role });
+    const { headers } = await person.session();
+    expect(await answers(() => ({ headers }), access)).toEqual(expected(wire, sessionOpens(role)));
   });
 
   describe("that is not built", () => {
@@ -158,13 +190,14 @@ describe.each(wires)("the rate limit over %s", (wire) => {
     const names = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "retry-after"];
     const told = ({ headers }: Answer) => names.map((name) => headers.get(name) ?? "-").join(" ");
 
+    const open: Among = (operation) => canOpen(operation, wire);
     const first = (operation: Operation) => ({ headers: keys.opening(operation) });
-    expect(await overAll(call, wire, first, (answer) => `${access(answer)} ${told(answer)}`)).toEqual(
-      expected(wire, (operation) => `${letIn(operation, wire)} 1 0 45 -`),
+    expect(await overAll(call, wire, first, (answer) => `${access(answer)} ${told(answer)}`, open)).toEqual(
+      expected(wire, (operation) => `${letIn(operation, wire)} 1 0 45 -`, open),
     );
     const second = (operation: Operation) => ({ headers: keys.opening(operation), json: {} });
-    expect(await overAll(call, wire, second, (answer) => `${whole(answer)} ${told(answer)}`)).toEqual(
-      expected(wire, () => `${refused("limited", wire)}: rate limit of 1 calls a minute exceeded 1 0 45 45`),
+    expect(await overAll(call, wire, second, (answer) => `${whole(answer)} ${told(answer)}`, open)).toEqual(
+      expected(wire, () => `${refused("limited", wire)}: rate limit of 1 calls a minute exceeded 1 0 45 45`, open),
     );
   });
 });

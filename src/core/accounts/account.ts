@@ -57,6 +57,11 @@ export interface AccountRows {
   /** The living owner of a team. */
   owner(teamId: string): Promise<Member | null>;
   member(teamId: string, accountId: string): Promise<Member | null>;
+  /** The living owner of a space's team; null in a personal space. */
+  ownerOf(spaceId: string): Promise<Member | null>;
+  /** Anybody who is or was in a space's team, by `team_user_id`. */
+  memberById(spaceId: string, id: string): Promise<Member | null>;
+  setRole(memberId: string, role: Role): Promise<void>;
   /** The personal space of an account, if it has one. */
   personalSpace(accountId: string): Promise<Space | null>;
   /** Takes a row lock on the space, so that what is counted per space holds under a race. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Role } from "../accounts/account.ts";
-import type { KeyKind } from "../caller.ts";
+import type { KeyKind, Scope } from "../caller.ts";
 import type { Random } from "../ids.ts";
 
 /** At most so many living general keys per account, over all its spaces (contract/decisions.md 3). */
@@ -25,9 +25,14 @@ export interface ApiKey {
   readonly revokedAt: number | null;
 }
 
+/** A key and when it was last used, as far as that is written. */
+export interface UsedKey extends ApiKey {
+  readonly usedAt: number | null;
+}
+
 /** A key together with what decides whether it opens anything at this moment. */
 export interface KeyHolder {
-  readonly key: ApiKey;
+  readonly key: UsedKey;
   readonly locale: string;
   /** The holder's role and standing in the key's space; null in a personal space. */
   readonly member: { readonly role: Role; readonly status: "active" | "inactive" | "removed" } | null;
@@ -40,6 +45,14 @@ export interface ApiKeyRows {
   /** Living general keys of an account, over all its spaces. */
   countLiving(accountId: string, now: number): Promise<number>;
   revoke(id: string, now: number): Promise<boolean>;
+  /** As `revoke`, of the caller's own keys only. */
+  revokeOwn(scope: Scope, id: string, now: number): Promise<boolean>;
+  /** Living keys of an account in a space, newest first. */
+  list(scope: Scope, now: number): Promise<UsedKey[]>;
+  /** Writes a use, unless one is written that is less than `everyMs` older, or newer. */
+  use(id: string, at: number, everyMs: number): Promise<void>;
+  /** Puts the enterprise keys of a space into another hand. */
+  giveEnterprise(spaceId: string, fromAccountId: string, toAccountId: string): Promise<void>;
 }
 
 /** A new key's text: `sk-`, 43 base64url characters of 32 random bytes, 6 of a checksum over them. */

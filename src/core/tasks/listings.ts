@@ -1,4 +1,4 @@
-import type { Caller, Scope } from "../caller.ts";
+import { appOf, type Caller, reachesProjects } from "../caller.ts";
 import { absent, invalid } from "../failure.ts";
 import { type CursorBinding, decodeCursor, encodeCursor } from "../page.ts";
 import type { Tx } from "../store.ts";
@@ -27,7 +27,7 @@ export interface Page<T> {
 
 /** Lists of a caller: a cursor is bound to the caller, the filter and the order it was made for. */
 export interface Listings {
-  /** By creation time (contract/v2.md 8.3). */
+  /** By creation time (contract/v2.md 8.3). @throws Failure `absent` for a project, to an app without a scope for them. */
   tasks(tx: Tx, caller: Caller, filter: TaskFilter, wanted: Wanted): Promise<Page<TaskView>>;
   /** By number (contract/v2.md 8.8). */
   messages(tx: Tx, caller: Caller, taskId: string, wanted: WantedMessages): Promise<Page<TaskEvent> & { readonly task: TaskView }>;
@@ -35,6 +35,7 @@ export interface Listings {
 
 export const listings: Listings = {
   async tasks(tx, caller, filter, { limit, order, cursor }) {
+    if (filter.projectId !== undefined && !reachesProjects(caller)) throw absent("project");
     const binding = bind(caller, "task.list", { ...filter, order });
     const after = cursor ? decodeCursor(binding, cursor) : undefined;
     const page = { order, limit: limit + 1, ...(after ? { after: { createdAt: after.value, id: after.id } } : {}) };
@@ -58,10 +59,11 @@ export const listings: Listings = {
   },
 };
 
-const bind = ({ accountId, spaceId, clientId }: Scope, operation: string, filter: object): CursorBinding => ({
-  accountId,
-  spaceId,
-  clientId,
+/** Each app has cursors of its own, whatever it may see. */
+const bind = (caller: Caller, operation: string, filter: object): CursorBinding => ({
+  accountId: caller.accountId,
+  spaceId: caller.spaceId,
+  clientId: appOf(caller) ?? undefined,
   operation,
   filter,
 });

@@ -150,6 +150,8 @@ export interface TaskRows {
   find(scope: Scope, id: string): Promise<TaskView | null>;
   /** As `find`, and nobody else changes the row before this change ends. */
   lock(scope: Scope, id: string): Promise<TaskView | null>;
+  /** How many of these, each named once, the caller sees. */
+  countVisible(scope: Scope, ids: readonly string[]): Promise<number>;
   /** An agent's main task is listed from its first event on. */
   list(scope: Scope, filter: TaskFilter, page: TaskPage): Promise<readonly TaskView[]>;
   /** The row itself, for the runtime. */

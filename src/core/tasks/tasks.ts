@@ -1,5 +1,5 @@
 import { isQuestion } from "../actions/kind.ts";
-import { appOf, type Caller } from "../caller.ts";
+import { appOf, type Caller, reachesProjects } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { absent, Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
@@ -79,7 +79,8 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
     async create(tx, caller, wanted) {
       const text = messageText(wanted.input);
       const agentProfile = parseProfile(wanted.agentProfile, defaultProfile);
-      if (wanted.projectId !== undefined && !(await tx.projects.find(caller, wanted.projectId))) throw absent("project");
+      await checkProject(tx, caller, wanted.projectId);
+      await checkReferences(tx, caller, wanted.input);
       backlog.enter();
       const task = newTask(ids.short(), caller, { ...wanted, agentProfile, title: wanted.title?.trim() || titleOf(text) }, clock.now());
       const created = await tx.tasks.insert(task, begin(text));
@@ -129,6 +130,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
     async send(tx, caller, id, input, { agentProfile, outputSchema }) {
       const text = messageText(input);
       const task = await locked(tx, caller, id);
+      await checkReferences(tx, caller, input);
       const chosen = {
         agentProfile: parseProfile(agentProfile, task.agentProfile),
         references: addReferences(task.references, input.references, task.id),
@@ -144,6 +146,19 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       return task.id;
     },
   };
+}
+
+async function checkProject(tx: Tx, caller: Caller, id: string | undefined): Promise<void> {
+  if (id === undefined) return;
+  const project = reachesProjects(caller) ? await tx.projects.find(caller, id) : null;
+  if (!project) throw absent("project");
+}
+
+/** Access to references is checked when the agent reads them, but for an app that sees its own tasks only (contract/v2.md 9.8). */
+async function checkReferences(tx: Tx, caller: Caller, { references }: UserInput): Promise<void> {
+  if (caller.clientId === undefined || references.length === 0) return;
+  const ids = [...new Set(references)];
+  if ((await tx.tasks.countVisible(caller, ids)) < ids.length) throw absent("task");
 }
 
 /** `team` needs a team: in a personal space it takes effect as `private` (contract/v2.md 14.2). */

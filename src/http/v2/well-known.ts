@@ -1,5 +1,15 @@
 import { create, type DescMessage, fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
-import { ListValueSchema, NullValue, StructSchema, type Timestamp, TimestampSchema, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
+import {
+  type FieldMask,
+  FieldMaskSchema,
+  ListValueSchema,
+  NullValue,
+  StructSchema,
+  type Timestamp,
+  TimestampSchema,
+  type Value,
+  ValueSchema,
+} from "@bufbuild/protobuf/wkt";
 import { keyStep } from "../../call/text.ts";
 import { below, Misfit } from "./misfit.ts";
 import type { ReadValue, WriteValue } from "./scalars.ts";
@@ -78,11 +88,18 @@ function readTimestamp(json: JsonValue): unknown {
   }
 }
 
+/** Names of fields as v2 spells them, a comma between. */
+function readMask(json: JsonValue): FieldMask {
+  if (typeof json !== "string") throw new Misfit("must be a string");
+  return create(FieldMaskSchema, { paths: json === "" ? [] : json.split(",") });
+}
+
 // A field of one of these types holds nothing else; a Struct in a field is the plain object itself.
 const forms: Readonly<Record<string, WellKnown>> = {
   "google.protobuf.Struct": { read: readStruct, write: (value) => value as JsonObject },
   "google.protobuf.Value": { read: readValue, write: (value) => jsonOf(value as Value) },
   "google.protobuf.Timestamp": { read: readTimestamp, write: (value) => toJson(TimestampSchema, value as Timestamp) },
+  "google.protobuf.FieldMask": { read: readMask, write: (value) => (value as FieldMask).paths.join() },
 };
 const plain: ReadonlySet<string> = new Set(["google.protobuf.Empty"]);
 

@@ -1,0 +1,64 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Handlers } from "../call/handlers.ts";
+import type { KeyKind } from "../core/caller.ts";
+import { invalid } from "../core/failure.ts";
+import type { UsedKey } from "../core/keys/api-key.ts";
+import type { Keys } from "../core/keys/keys.ts";
+import { ApiKeyKind, type ApiKeySchema } from "../gen/proto/settings/v1/api_key_pb.ts";
+import type { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
+import { seconds } from "./time.ts";
+
+const kinds: Record<ApiKeyKind, KeyKind> = {
+  [ApiKeyKind.UNSPECIFIED]: "general",
+  [ApiKeyKind.GENERAL]: "general",
+  [ApiKeyKind.EDISCOVERY]: "ediscovery",
+  [ApiKeyKind.SIEM]: "siem",
+  [ApiKeyKind.TEAM_USER_MGMT]: "team_user_mgmt",
+  [ApiKeyKind.TEAM_ASSET_AUDIT]: "team_asset_audit",
+  [ApiKeyKind.TEAM_ASSET_MGMT]: "team_asset_mgmt",
+};
+
+const kindMessages: Record<KeyKind, ApiKeyKind> = {
+  general: ApiKeyKind.GENERAL,
+  ediscovery: ApiKeyKind.EDISCOVERY,
+  siem: ApiKeyKind.SIEM,
+  team_user_mgmt: ApiKeyKind.TEAM_USER_MGMT,
+  team_asset_audit: ApiKeyKind.TEAM_ASSET_AUDIT,
+  team_asset_mgmt: ApiKeyKind.TEAM_ASSET_MGMT,
+};
+
+/** The end of the year 9999, Unix seconds: what a time can be on every wire. */
+const latest = 253_402_300_799n;
+
+/** API keys of an account (contract/decisions.md 3, 4). */
+export function apiKeyHandlers(keys: Keys): Handlers<typeof ApiKeyService> {
+  return {
+    async createApiKey(tx, caller, { name, kind, expiresAt }) {
+      const { key, text } = await keys.create(tx, caller, { name, kind: kinds[kind] ?? "general", expiresAt: milliseconds(expiresAt) });
+      return { apiKey: toMessage({ ...key, usedAt: null }), secret: text };
+    },
+    async listApiKeys(tx, caller) {
+      return { data: (await keys.list(tx, caller)).map(toMessage) };
+    },
+    async revokeApiKey(tx, caller, { id }) {
+      await keys.revoke(tx, caller, id);
+      return {};
+    },
+  };
+}
+
+/** @throws Failure `invalid` for a time after the year 9999. */
+function milliseconds(time: bigint | undefined): number | null {
+  if (time !== undefined && time > latest) throw invalid("expires_at", "must be a time of the years 1 to 9999");
+  return time === undefined ? null : Number(time) * 1000;
+}
+
+const toMessage = ({ id, name, kind, createdAt, usedAt, expiresAt }: UsedKey) =>
+  ({
+    id,
+    name,
+    kind: kindMessages[kind],
+    createdAt: seconds(createdAt),
+    ...(usedAt === null ? {} : { lastUsedAt: seconds(usedAt) }),
+    ...(expiresAt === null ? {} : { expiresAt: seconds(expiresAt) }),
+  }) satisfies MessageInitShape<typeof ApiKeySchema>;
