@@ -28,6 +28,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
+  console: ["node:", "call", "core", "http", "fastify", "openid-client"],
+  mail: ["node:", "core", "nodemailer"],
   delivery: ["node:", "core", "jobs", "undici"],
   config: ["node:", "zod"],
   log: ["core", "pino"],

@@ -11,7 +11,9 @@ import type { FamilyRows } from "./oauth/family.ts";
 import type { ProjectRows } from "./projects/project.ts";
 import type { ReplayRows } from "./replay/replay.ts";
 import type { SettingRows } from "./settings/setting.ts";
+import type { LinkRows } from "./sign-in/link.ts";
 import type { SessionRows } from "./sign-in/session.ts";
+import type { SignInRows } from "./sign-in/sign-in.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
 
@@ -23,6 +25,8 @@ export interface Tx {
   readonly accounts: AccountRows;
   readonly keys: ApiKeyRows;
   readonly sessions: SessionRows;
+  readonly signIns: SignInRows;
+  readonly links: LinkRows;
   readonly apps: AppRows;
   readonly families: FamilyRows;
   readonly projects: ProjectRows;

@@ -12,7 +12,7 @@ import { projectRows } from "./project.ts";
 import { replayRows } from "./replay.ts";
 import { changeOf, type JobRowsOf, type Session } from "./session.ts";
 import { settingRows } from "./setting.ts";
-import { sessionRows } from "./sign-in.ts";
+import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { taskRows } from "./task.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
@@ -20,6 +20,8 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   accounts: accountRows(session),
   keys: apiKeyRows(session),
   sessions: sessionRows(session),
+  signIns: signInRows(session),
+  links: linkRows(session),
   apps: appRows(session),
   families: familyRows(session),
   projects: projectRows(session),
