@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { AllowedAddresses } from "./config/address-range.ts";
 import type { AgentName } from "./config/agent-profiles.ts";
 import { environmentReader, type Reader } from "./config/reader.ts";
+import { isLoopback, mail, singleSignOn } from "./config/sign-in.ts";
 import { ConfigError } from "./config/variable.ts";
 import { addresses, agents, callLimits, data, listening, outgoing, processing } from "./config/variables.ts";
 
@@ -44,6 +45,20 @@ export interface Config {
   readonly noticeSeconds: number;
   readonly drainSeconds: number;
   readonly logLevel: string;
+  /** The OpenID Connect provider; null: there is none. */
+  readonly singleSignOn: SingleSignOn | null;
+  /** How invitations are mailed; null: they are printed. */
+  readonly mail: { readonly url: string; readonly from: string; readonly demandTls: boolean } | null;
+}
+
+/** A provider of single sign-on, and who this installation is to it. */
+export interface SingleSignOn {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Lower case; empty: any. */
+  readonly domains: readonly string[];
+  readonly label: string;
 }
 
 /**
@@ -54,7 +69,7 @@ export interface Config {
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
   const reader = environmentReader(env);
-  const config = { ...network(reader), ...storage(reader), ...work(reader) };
+  const config = { ...network(reader), ...storage(reader), ...work(reader), ...people(reader) };
   checkTogether(config, reader);
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return deepFreeze(config);
@@ -104,6 +119,23 @@ function work({ read, readOr }: Reader) {
     noticeSeconds: readOr("NOTICE_SECONDS", processing.NOTICE_SECONDS, 0),
     drainSeconds: readOr("DRAIN_SECONDS", processing.DRAIN_SECONDS, 0),
     logLevel: readOr("LOG_LEVEL", processing.LOG_LEVEL, "info"),
+  };
+}
+
+function people({ read, readOr, refuse }: Reader) {
+  const issuer = read("OIDC_ISSUER", singleSignOn.OIDC_ISSUER);
+  const clientId = read("OIDC_CLIENT_ID", singleSignOn.OIDC_CLIENT_ID);
+  const clientSecret = read("OIDC_CLIENT_SECRET", singleSignOn.OIDC_CLIENT_SECRET);
+  const domains = readOr("OIDC_DOMAINS", singleSignOn.OIDC_DOMAINS, []);
+  const label = readOr("OIDC_LABEL", singleSignOn.OIDC_LABEL, "");
+  const url = read("SMTP_URL", mail.SMTP_URL);
+  const from = read("MAIL_FROM", mail.MAIL_FROM);
+  if (issuer !== null && clientId === null) refuse("OIDC_CLIENT_ID", singleSignOn.OIDC_CLIENT_ID, "");
+  if (issuer !== null && clientSecret === null) refuse("OIDC_CLIENT_SECRET", singleSignOn.OIDC_CLIENT_SECRET, "");
+  if (url !== null && from === null) refuse("MAIL_FROM", mail.MAIL_FROM, "");
+  return {
+    singleSignOn: issuer === null || clientId === null || clientSecret === null ? null : { issuer, clientId, clientSecret, domains, label },
+    mail: url === null || from === null ? null : { url, from, demandTls: !isLoopback(new URL(url).hostname) },
   };
 }
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { allowedAddresses, allowedAddressesRule } from "./address-range.ts";
 import { agentProfiles, agentProfilesRule } from "./agent-profiles.ts";
 import { listOf } from "./list.ts";
+import { mail, singleSignOn } from "./sign-in.ts";
 import { baseUrl, byteSize, key32, origin, portMax, rateFactor, wholeNumber } from "./values.ts";
 import { variable } from "./variable.ts";
 
@@ -158,7 +159,7 @@ export const callLimits = {
     fallback: "default",
     rule: "`default`, `off`, or a number above 0 and below 1000000 by which every limit is multiplied",
     example: "2.5",
-    description: "Calls a minute. `off` lifts every rate limit, those per address too.",
+    description: "Calls a minute. `off` lifts every rate limit, those per address too; attempts to sign in stay limited.",
     schema: rateFactor,
   }),
   WATCH_LIMIT: variable({
@@ -274,6 +275,8 @@ export const variableGroups = {
   Listening: listening,
   Addresses: addresses,
   Data: data,
+  "Single sign-on": singleSignOn,
+  Mail: mail,
   Limits: callLimits,
   Agents: agents,
   "Outgoing requests": outgoing,
