@@ -26,6 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "@fastify/",
     "jsonc-parser",
   ],
+  oauth: ["node:", "core", "call", "http", "fastify", "@fastify/"],
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
   delivery: ["node:", "core", "jobs", "undici"],

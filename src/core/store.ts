@@ -7,7 +7,9 @@ import type { ApiKeyRows } from "./keys/api-key.ts";
 import type { RateCounters } from "./limits/counter.ts";
 import type { NodeRows } from "./nodes/node.ts";
 import type { AppRows } from "./oauth/app.ts";
+import type { CodeRows } from "./oauth/code.ts";
 import type { FamilyRows } from "./oauth/family.ts";
+import type { GrantRows } from "./oauth/grant.ts";
 import type { ProjectRows } from "./projects/project.ts";
 import type { ReplayRows } from "./replay/replay.ts";
 import type { SettingRows } from "./settings/setting.ts";
@@ -24,6 +26,8 @@ export interface Tx {
   readonly keys: ApiKeyRows;
   readonly sessions: SessionRows;
   readonly apps: AppRows;
+  readonly grants: GrantRows;
+  readonly codes: CodeRows;
   readonly families: FamilyRows;
   readonly projects: ProjectRows;
   readonly agents: AgentRows;

@@ -5,8 +5,10 @@ import { agentRows } from "./agent.ts";
 import { apiKeyRows } from "./api-key.ts";
 import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
+import { codeRows } from "./code.ts";
 import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
+import { grantRows } from "./grant.ts";
 import { nodeRows } from "./node.ts";
 import { projectRows } from "./project.ts";
 import { replayRows } from "./replay.ts";
@@ -21,6 +23,8 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   keys: apiKeyRows(session),
   sessions: sessionRows(session),
   apps: appRows(session),
+  grants: grantRows(session),
+  codes: codeRows(session),
   families: familyRows(session),
   projects: projectRows(session),
   agents: agentRows(session),

@@ -172,6 +172,7 @@ TABLE oauth_grant
   client_id text NOT NULL
   scopes text NOT NULL
   connector_uids text NOT NULL
+  generation integer NOT NULL
   created_at bigint NOT NULL
   updated_at bigint NOT NULL
   revoked_at bigint

@@ -82,6 +82,7 @@ CREATE TABLE "oauth_grant" (
     "client_id" TEXT NOT NULL,
     "scopes" TEXT NOT NULL,
     "connector_uids" TEXT NOT NULL,
+    "generation" INTEGER NOT NULL,
     "created_at" BIGINT NOT NULL,
     "updated_at" BIGINT NOT NULL,
     "revoked_at" BIGINT,
