@@ -44,8 +44,11 @@ const roleNames: Record<Role, Access_Role> = {
 export function checkAccess(operation: Operation, { credential, role }: Caller): void {
   const { access } = operation;
   if (access === null) return;
-  if (credential.kind === "token") return checkScopes(access, credential);
-  const shown = credentialOf(credential);
+  if (credential.kind === "token") checkScopes(access, credential);
+  else checkKind(access, credentialOf(credential), role);
+}
+
+function checkKind(access: OperationAccess, shown: Access_Credential, role: Role | null): void {
   if (!access.credentials.has(shown)) throw forbidden(access);
   const roleNeeded = ofPeople.has(shown) && access.roles.size > 0;
   if (roleNeeded && (role === null || !access.roles.has(roleNames[role]))) throw forbidden(access);

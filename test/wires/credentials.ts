@@ -1,0 +1,129 @@
+import type { Role } from "../../src/core/accounts/account.ts";
+import type { KeyKind } from "../../src/core/caller.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { type ScopeName, scopeNames } from "../../src/core/oauth/scope.ts";
+import type { TestStore } from "../support/database.ts";
+import { directly } from "../support/direct.ts";
+import { codeFor, exchangeCode, postForm, putApp, refreshProof, type TestApp } from "../support/oauth.ts";
+import { openService, type Person, type Service } from "../support/service.ts";
+import { callV2 } from "../support/wires.ts";
+
+/** The headers that show a credential. */
+export type Shown = Readonly<Record<string, string>>;
+
+/** Every credential that a request may show, of one team; dead ones have just died. */
+export interface Credentials {
+  readonly owner: Person;
+  key(kind: KeyKind): Promise<Shown>;
+  /** Null is a personal space. */
+  keyOfRole(role: Role | null): Promise<Shown>;
+  sessionOfRole(role: Role | null): Promise<Shown>;
+  /** A token of an app with just these scopes. */
+  token(scopes: readonly ScopeName[]): Promise<Shown>;
+  revokedKey(): Promise<Shown>;
+  expiredKey(): Promise<Shown>;
+  removedMembersKey(): Promise<Shown>;
+  foreignToken(): Promise<Shown>;
+  expiredToken(): Promise<Shown>;
+  revokedToken(): Promise<Shown>;
+  refreshedToken(): Promise<Shown>;
+  tokenOfRevokedGrant(): Promise<Shown>;
+  tokenOfDeletedApp(): Promise<Shown>;
+  tokenOfRemovedMember(): Promise<Shown>;
+  tokenOfEarlierGeneration(): Promise<Shown>;
+  endedSession(): Promise<Shown>;
+  expiredSession(): Promise<Shown>;
+  sessionFromElsewhere(): Promise<Shown>;
+}
+
+const keyHeader = (key: string): Shown => ({ "x-service-api-key": key });
+const bearer = (token: string): Shown => ({ authorization: `Bearer ${token}` });
+
+interface Tokens {
+  readonly of: TestApp;
+  readonly person: Person;
+  readonly access: string;
+  readonly refresh: string;
+}
+
+async function tokensOf(service: Service, person: Person, scopes: readonly ScopeName[] = scopeNames): Promise<Tokens> {
+  const connectorUids = scopes.includes("use_connectors") ? ["bbb0df76-66bd-4a24-ae4f-2aac4750d90b"] : [];
+  const of = await putApp(service, person, { scopes, connectorUids });
+  const { body } = await exchangeCode(service, of, "pkce+secret", await codeFor(service, person, of, "pkce+secret"));
+  return { of, person, access: body.access_token, refresh: body.refresh_token };
+}
+
+/** @param database the one that the service is over, for what only time or an administrator could do. */
+export async function credentialsOf(service: Service, database: TestStore): Promise<Credentials> {
+  const owner = await service.person();
+  const { store } = service;
+
+  const personOf = async (role: Role | null): Promise<Person> => {
+    if (role === null) return service.person({ personal: true });
+    return role === "owner" ? owner : service.person({ with: owner, role });
+  };
+
+  async function colleagueWho(role: Role, shows: (colleague: Person) => Promise<Shown>): Promise<Shown> {
+    const colleague = await service.person({ with: owner, role });
+    const shown = await shows(colleague);
+    await directly(database, `UPDATE membership SET status = 'removed' WHERE account_id = '${colleague.accountId}'`);
+    return shown;
+  }
+
+  /** A token that opened something until `end` did what it does. */
+  async function tokenUntil(end: (tokens: Tokens) => Promise<unknown>): Promise<Shown> {
+    const tokens = await tokensOf(service, owner);
+    const { status } = await callV2(service.url, "user.me", {}, { headers: bearer(tokens.access) });
+    if (status !== 200) throw new Error("it never opened anything");
+    await end(tokens);
+    return bearer(tokens.access);
+  }
+
+  const posted = (path: string, { of }: Tokens, members: Readonly<Record<string, string>>) =>
+    postForm(service.url, path, { ...refreshProof("pkce+secret", of), ...members });
+
+  async function tokenOfElsewhere(elsewhere: Service, person?: Person): Promise<Shown> {
+    await using there = elsewhere;
+    return bearer((await tokensOf(there, person ?? (await there.person()))).access);
+  }
+
+  async function sessionThen(statement: string): Promise<Shown> {
+    const { id, headers } = await owner.session();
+    await directly(database, `${statement} WHERE id = '${id}'`);
+    return headers;
+  }
+
+  return {
+    owner,
+    key: async (kind) => keyHeader((await service.person({ as: owner, with: owner, kind })).key),
+    keyOfRole: async (role) => keyHeader((await personOf(role)).key),
+    sessionOfRole: async (role) => (await (await personOf(role)).session()).headers,
+    token: async (scopes) => bearer((await tokensOf(service, owner, scopes)).access),
+    async revokedKey() {
+      const { key, keyId } = await service.person({ as: owner, with: owner });
+      await store.change((tx) => tx.keys.revoke(keyId, Date.now()));
+      return keyHeader(key);
+    },
+    expiredKey: async () => keyHeader((await service.person({ as: owner, with: owner, expiresAt: Date.now() - 1 })).key),
+    removedMembersKey: () => colleagueWho("member", async ({ key }) => keyHeader(key)),
+    foreignToken: async () => tokenOfElsewhere(await openService({ idle: true })),
+    async expiredToken() {
+      const dayAgo = { ...systemClock, now: () => systemClock.now() - 25 * 3_600_000 };
+      return tokenOfElsewhere(await openService({ over: database, idle: true, clock: dayAgo }), owner);
+    },
+    revokedToken: () => tokenUntil((tokens) => posted("/oauth/revoke", tokens, { token: tokens.access })),
+    refreshedToken: () =>
+      tokenUntil((tokens) => posted("/oauth/token", tokens, { grant_type: "refresh_token", refresh_token: tokens.refresh })),
+    tokenOfRevokedGrant: () =>
+      tokenUntil(async ({ of }) => {
+        const grant = await store.grants.find({ accountId: owner.accountId, spaceId: owner.spaceId, clientId: of.app.clientId });
+        await store.change((tx) => tx.grants.revoke(grant?.id ?? "", Date.now()));
+      }),
+    tokenOfDeletedApp: () => tokenUntil(({ of }) => store.change((tx) => tx.apps.remove(of.app.clientId, Date.now()))),
+    tokenOfRemovedMember: () => colleagueWho("admin", async (colleague) => bearer((await tokensOf(service, colleague)).access)),
+    tokenOfEarlierGeneration: () => tokenUntil(({ of: { app } }) => store.change((tx) => tx.apps.update({ ...app, generation: 2 }))),
+    endedSession: () => sessionThen("DELETE FROM session"),
+    expiredSession: () => sessionThen("UPDATE session SET expires_at = 1"),
+    sessionFromElsewhere: async () => ({ ...(await owner.session()).headers, origin: "https://elsewhere.test" }),
+  };
+}
