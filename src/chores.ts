@@ -1,6 +1,7 @@
 import { replayMs } from "./call/replay.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Log } from "./core/log.ts";
+import type { SigningKeys } from "./core/oauth/signing-keys.ts";
 import type { Store } from "./core/store.ts";
 import { type Backlog, countEveryMs } from "./core/tasks/backlog.ts";
 import { repeat } from "./runtime/repeat.ts";
@@ -17,7 +18,14 @@ export interface Keeping {
 }
 
 /** What every process does by the clock, whatever its role; the answer stops it. */
-export function startChores(store: Store, clock: Clock, log: Log, waiting: Backlog, { deletedTaskDays }: Keeping): () => Promise<void> {
+export function startChores(
+  store: Store,
+  clock: Clock,
+  log: Log,
+  waiting: Backlog,
+  { deletedTaskDays }: Keeping,
+  keys: Pick<SigningKeys, "retire">,
+): () => Promise<void> {
   const stopping = new AbortController();
   const every = (ms: number, work: () => Promise<void>) => repeat(clock, ms, stopping.signal, log, work);
   const loops = [
@@ -28,6 +36,12 @@ export function startChores(store: Store, clock: Clock, log: Log, waiting: Backl
     every(hourMs, async function eraseDeletedTasks() {
       const before = clock.now() - deletedTaskDays * dayMs;
       while ((await store.change((tx) => tx.events.eraseDeleted(before, eraseMax))) === eraseMax) if (stopping.signal.aborted) return;
+    }),
+    every(hourMs, async function forgetTokens() {
+      // A day longer than they were good for: a second use is known for one.
+      await store.change((tx) => tx.codes.purge(clock.now() - dayMs));
+      await store.change((tx) => tx.families.purge(clock.now() - dayMs));
+      await keys.retire();
     }),
   ];
   return async () => {

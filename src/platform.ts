@@ -14,6 +14,9 @@ import type { Cipher } from "./core/cipher.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Failure } from "./core/failure.ts";
 import type { Log } from "./core/log.ts";
+import { accessTokenReader } from "./core/oauth/access-tokens.ts";
+import { refreshTokens } from "./core/oauth/refresh-token.ts";
+import { signingKeys } from "./core/oauth/signing-keys.ts";
 import { projects } from "./core/projects/projects.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
@@ -36,6 +39,7 @@ import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
 import { embeddedQueue } from "./jobs/embedded.ts";
 import type { Queue } from "./jobs/queue.ts";
+import { type OAuthRoutesParts, oauthRoutes } from "./oauth/routes.ts";
 import { operationTable } from "./operations.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "./rpc/catalogue.ts";
 import { projectHandlers } from "./rpc/project.ts";
@@ -62,7 +66,9 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     if (failure.reason === "internal") log("error", "a call failed", { requestId, cause: failure.cause });
   };
   const waiting = backlog(store, config.queueDepth);
-  const stopChores = startChores(store, clock, log, waiting, config);
+  const keys = signingKeys({ store, cipher, clock, ids });
+  const readToken = accessTokenReader(keys, config.baseUrl);
+  const stopChores = startChores(store, clock, log, waiting, config, keys);
   const steps = taskSteps(clock);
   const handlers = handlerTable([
     implement(UserService, userHandlers),
@@ -82,18 +88,22 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     implement(BrowserService, browserHandlers),
   ]);
   const callLimits = limits(store.counters, clock, config.rateFactor);
+  const readRequest = requestReader(ids.request, config.trustProxy);
+  const oauth: OAuthRoutesParts = {
+    ...{ store, clock, ids, limits: callLimits, keys, readToken, readRequest, report },
+    refreshTokens: refreshTokens(cipher, ids),
+    issuer: config.baseUrl,
+    consentUrl: config.consentUrl,
+  };
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({
     front,
     operations,
-    admit: admission(
-      identifier(store, clock, async () => null),
-      callLimits,
-    ),
+    admit: admission(identifier(store, clock, readToken), callLimits),
     anonymous: callLimits.anonymous,
     performer: performer(store, handlers, replays(cipher, clock.now), auditWriter(clock, ids)),
-    readRequest: requestReader(ids.request, config.trustProxy),
+    readRequest,
     readSession: sessionCookieReader(config.consentUrl),
     clock,
     readiness: ready,
@@ -101,6 +111,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
     report,
+    routes: [(app) => oauthRoutes(app, oauth)],
   });
   const stopWork = config.role === "api" ? async () => undefined : await startWork(config, store, cipher, { clock, ids, log });
   await app.listen({ host: config.host, port: config.port });
