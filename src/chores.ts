@@ -2,6 +2,7 @@ import { replayMs } from "./call/replay.ts";
 import type { Clock } from "./core/clock.ts";
 import type { KeyUses } from "./core/keys/key-uses.ts";
 import type { Log } from "./core/log.ts";
+import type { SigningKeys } from "./core/oauth/signing-keys.ts";
 import type { Store } from "./core/store.ts";
 import { type Backlog, countEveryMs } from "./core/tasks/backlog.ts";
 import { repeat } from "./runtime/repeat.ts";
@@ -27,6 +28,7 @@ export function startChores(
   waiting: Backlog,
   { deletedTaskDays }: Keeping,
   keyUses: Pick<KeyUses, "write">,
+  signingKeys: Pick<SigningKeys, "retire">,
 ): () => Promise<void> {
   const stopping = new AbortController();
   const every = (ms: number, work: () => Promise<void>) => repeat(clock, ms, stopping.signal, log, work);
@@ -42,6 +44,12 @@ export function startChores(
     every(hourMs, async function eraseDeletedTasks() {
       const before = clock.now() - deletedTaskDays * dayMs;
       while ((await store.change((tx) => tx.events.eraseDeleted(before, eraseMax))) === eraseMax) if (stopping.signal.aborted) return;
+    }),
+    every(hourMs, async function forgetTokens() {
+      // A day longer than they were good for: a second use is known for one.
+      await store.change((tx) => tx.codes.purge(clock.now() - dayMs));
+      await store.change((tx) => tx.families.purge(clock.now() - dayMs));
+      await signingKeys.retire();
     }),
   ];
   return async () => {

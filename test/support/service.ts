@@ -135,7 +135,7 @@ export async function openService({
 function configOf(databaseUrl: string, env: Readonly<Record<string, string>>, idle: boolean): Config {
   const config = loadConfig({
     PORT: "0",
-    BASE_URL: "http://platform.test",
+    BASE_URL: "https://platform.test",
     RATE_LIMITS: "off",
     DRAIN_SECONDS: "1",
     DATABASE_URL: databaseUrl,

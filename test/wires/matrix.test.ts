@@ -12,7 +12,7 @@ import { type Answer, type CallOver, callerOf, refused, servedBy, type Wire } fr
 import { type Credentials, credentialsOf } from "./credentials.ts";
 
 /** Whom a credential shows, as far as access depends on it. */
-export type Holder =
+type Holder =
   | { readonly kind: "nobody"; readonly why: string }
   | { readonly kind: "two" }
   | { readonly kind: "key"; readonly keyKind: KeyKind; readonly role: Role | null }
