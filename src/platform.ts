@@ -4,17 +4,22 @@ import { admission } from "./call/admit.ts";
 import { auditWriter } from "./call/audit.ts";
 import { identifier } from "./call/credential.ts";
 import { handlerTable, implement } from "./call/handlers.ts";
-import { limits } from "./call/limit.ts";
+import { limits, network } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
 import { replays } from "./call/replay.ts";
 import { startChores } from "./chores.ts";
 import type { Config } from "./config.ts";
+import { consolePages } from "./console/console.ts";
+import type { ConsoleParts } from "./console/parts.ts";
+import { oidcProvider } from "./console/provider.ts";
+import { visits } from "./console/visits.ts";
 import { confirmations } from "./core/actions/confirm.ts";
 import type { Cipher } from "./core/cipher.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Failure } from "./core/failure.ts";
 import type { Log } from "./core/log.ts";
 import { projects } from "./core/projects/projects.ts";
+import { attemptCounter } from "./core/sign-in/attempts.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
 import { listings } from "./core/tasks/listings.ts";
@@ -55,7 +60,8 @@ export interface Platform {
 }
 
 /** Wires one process over an open store and serves: the only place where all rooms meet. */
-export async function startPlatform(config: Config, store: Store, cipher: Cipher, { clock, ids, log }: Surroundings): Promise<Platform> {
+export async function startPlatform(config: Config, store: Store, cipher: Cipher, outside: Surroundings): Promise<Platform> {
+  const { clock, ids, log } = outside;
   const operations = operationTable();
   const front = httpFront();
   const report = (failure: Failure, requestId: string) => {
@@ -84,6 +90,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
   const callLimits = limits(store.counters, clock, config.rateFactor);
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
+  const readRequest = requestReader(ids.request, config.trustProxy);
   const app = httpServer({
     front,
     operations,
@@ -93,7 +100,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     ),
     anonymous: callLimits.anonymous,
     performer: performer(store, handlers, replays(cipher, clock.now), auditWriter(clock, ids)),
-    readRequest: requestReader(ids.request, config.trustProxy),
+    readRequest,
     readSession: sessionCookieReader(config.consentUrl),
     clock,
     readiness: ready,
@@ -101,6 +108,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
     report,
+    pages: (scope) => consolePages(scope, consoleParts(config, store, cipher, outside, { readRequest, report })),
   });
   const stopWork = config.role === "api" ? async () => undefined : await startWork(config, store, cipher, { clock, ids, log });
   await app.listen({ host: config.host, port: config.port });
@@ -116,6 +124,18 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
       await admin?.close();
     },
   };
+}
+
+function consoleParts(
+  { consentUrl, singleSignOn }: Config,
+  store: Store,
+  cipher: Cipher,
+  { clock, ids, random, log }: Surroundings,
+  calls: Pick<ConsoleParts, "readRequest" | "report">,
+): ConsoleParts {
+  const provider = singleSignOn && oidcProvider({ ...singleSignOn, redirectUri: `${consentUrl}/sign-in/callback` });
+  const countAttempt = attemptCounter(store.counters, clock, network);
+  return { ...calls, visits: visits({ store, clock, random, consentUrl }), store, clock, ids, random, cipher, log, countAttempt, provider };
 }
 
 /** News of other processes is not heard, only looked for; on SQLite there are none. */

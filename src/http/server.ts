@@ -40,6 +40,8 @@ export interface ServerParts {
   /** Only probes and gRPC health are served: a process that takes no calls. */
   readonly probesOnly: boolean;
   readonly report: (failure: Failure, requestId: string) => void;
+  /** Web pages, in a scope of their own. */
+  readonly pages: (app: FastifyInstance) => void;
 }
 
 /** What pages of other origins may read of an answer, beside its body. */
@@ -80,6 +82,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     void scope.register(fastifyConnectPlugin, connectOptions(parts));
   });
   if (!probesOnly) void app.register(async (scope) => v2Routes(scope, parts));
+  if (!probesOnly) void app.register(async (scope) => parts.pages(scope));
   return app;
 }
 
