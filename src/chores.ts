@@ -41,6 +41,13 @@ export function startChores(
     every(hourMs, async function forgetReplays() {
       await store.change((tx) => tx.replays.purge(clock.now() - replayMs));
     }),
+    every(hourMs, async function forgetSessions() {
+      await store.change(async (tx) => {
+        await tx.sessions.purge(clock.now());
+        // A used link tells for a while how its session began.
+        await tx.links.purge(clock.now() - dayMs);
+      });
+    }),
     every(hourMs, async function eraseDeletedTasks() {
       const before = clock.now() - deletedTaskDays * dayMs;
       while ((await store.change((tx) => tx.events.eraseDeleted(before, eraseMax))) === eraseMax) if (stopping.signal.aborted) return;

@@ -4,11 +4,15 @@ import { admission } from "./call/admit.ts";
 import { auditWriter } from "./call/audit.ts";
 import { identifier } from "./call/credential.ts";
 import { handlerTable, implement } from "./call/handlers.ts";
-import { limits } from "./call/limit.ts";
+import { limits, network } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
 import { replays } from "./call/replay.ts";
 import { startChores } from "./chores.ts";
 import type { Config } from "./config.ts";
+import { consolePages } from "./console/console.ts";
+import type { ConsoleParts } from "./console/parts.ts";
+import { oidcProvider } from "./console/provider.ts";
+import { visits } from "./console/visits.ts";
 import { ownership } from "./core/accounts/ownership.ts";
 import { confirmations } from "./core/actions/confirm.ts";
 import type { Cipher } from "./core/cipher.ts";
@@ -24,6 +28,7 @@ import { authorizedApps } from "./core/oauth/authorized-apps.ts";
 import { refreshTokens } from "./core/oauth/refresh-token.ts";
 import { signingKeys } from "./core/oauth/signing-keys.ts";
 import { projects } from "./core/projects/projects.ts";
+import { attemptCounter } from "./core/sign-in/attempts.ts";
 import { checkPassword } from "./core/sign-in/password.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
@@ -72,12 +77,8 @@ export interface Platform {
 }
 
 /** Wires one process over an open store and serves: the only place where all rooms meet. */
-export async function startPlatform(
-  config: Config,
-  store: Store,
-  cipher: Cipher,
-  { clock, ids, random, log }: Surroundings,
-): Promise<Platform> {
+export async function startPlatform(config: Config, store: Store, cipher: Cipher, outside: Surroundings): Promise<Platform> {
+  const { clock, ids, random, log } = outside;
   const operations = operationTable();
   const front = httpFront();
   const report = (failure: Failure, requestId: string) => {
@@ -134,7 +135,10 @@ export async function startPlatform(
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
     report,
-    routes: [(app) => oauthRoutes(app, oauth)],
+    routes: [
+      (scope) => oauthRoutes(scope, oauth),
+      (scope) => consolePages(scope, consoleParts(config, store, cipher, outside, { readRequest, report })),
+    ],
   });
   const stopWork = config.role === "api" ? async () => undefined : await startWork(config, store, cipher, { clock, ids, log });
   await app.listen({ host: config.host, port: config.port });
@@ -150,6 +154,18 @@ export async function startPlatform(
       await admin?.close();
     },
   };
+}
+
+function consoleParts(
+  { consentUrl, singleSignOn }: Config,
+  store: Store,
+  cipher: Cipher,
+  { clock, ids, random, log }: Surroundings,
+  calls: Pick<ConsoleParts, "readRequest" | "report">,
+): ConsoleParts {
+  const provider = singleSignOn && oidcProvider({ ...singleSignOn, redirectUri: `${consentUrl}/sign-in/callback` });
+  const countAttempt = attemptCounter(store.counters, clock, network);
+  return { ...calls, visits: visits({ store, clock, random, consentUrl }), store, clock, ids, random, cipher, log, countAttempt, provider };
 }
 
 /** News of other processes is not heard, only looked for; on SQLite there are none. */

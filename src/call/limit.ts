@@ -120,7 +120,7 @@ interface Hand {
 const blockOf = (limit: number): number => (limit >= blockFrom ? Math.floor(limit / 10) : 1);
 
 /** One customer of IPv6 has at least a /64: its addresses count as one. */
-function network(address: string): string {
+export function network(address: string): string {
   if (!isIPv6(address) || address.startsWith("::ffff:")) return address;
   const [head = "", tail] = address.split("::");
   const groups = head.split(":").filter(Boolean);

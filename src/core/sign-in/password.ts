@@ -1,4 +1,3 @@
-import { invalid } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import { isPassword } from "./password-hash.ts";
 
@@ -8,10 +7,10 @@ const lengthMax = 1024;
 /** The rule in words, for pages. */
 export const passwordRule = `${lengthMin} to ${lengthMax} characters`;
 
-/** @throws Failure `invalid` for a new password that is too short or too long; characters are counted after NFKC. */
-export function checkNewPassword(text: string): void {
+/** True for a new password that is neither too short nor too long; characters are counted after NFKC. */
+export function isNewPassword(text: string): boolean {
   const length = [...text.normalize("NFKC")].length;
-  if (length < lengthMin || length > lengthMax) throw invalid("password", `must have ${passwordRule}`);
+  return length >= lengthMin && length <= lengthMax;
 }
 
 /**
