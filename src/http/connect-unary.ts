@@ -42,8 +42,8 @@ interface Answer {
 const compressions = [compressionGzip, compressionBrotli];
 
 /**
- * Plain unary Connect calls: a POST over HTTP/1.1 of a body that says its length, with
- * no deadline. Connect-es wraps each call in the objects of a browser, for every
+ * Plain unary Connect calls: a POST over HTTP/1.1, not compressed, with no deadline.
+ * Connect-es wraps each call in the objects of a browser, for every
  * protocol and runtime alike, and those cost twice what the call does. Whatever is not
  * plain is left to it; what is, is answered as it would
  * (test/wires/connect-unary.test.ts holds the two beside each other).
@@ -68,7 +68,7 @@ export function connectUnary({ operations, admit, performer, readRequest, report
       const gone = goneSignal(reply.raw);
       const admission = await admit(operation, request);
       put(headers, rateHeaders(admission.rate));
-      const bytes = await bodyOf(raw);
+      const bytes = await bodyOf(raw, bodyLimit);
       if (bytes === null) return null;
       const { answer, replayed } = await performer.perform(admission, parsed(codec.getI(binary), bytes), gone);
       put(headers, replayHeaders(replayed));
@@ -122,7 +122,7 @@ export function connectUnary({ operations, admit, performer, readRequest, report
 function plainType({ method, httpVersionMajor, headers }: IncomingMessage, bodyLimit: number): string | undefined {
   const { "content-type": sent, "content-length": length, "content-encoding": encoding, "connect-timeout-ms": deadline } = headers;
   const plain = method === "POST" && httpVersionMajor === 1 && encoding === undefined && deadline === undefined;
-  if (!plain || length === undefined || Number(length) > bodyLimit) return undefined;
+  if (!plain || Number(length) > bodyLimit) return undefined;
   const type = parseContentType(sent ?? null);
   if (!type || type.stream) return undefined;
   return type.binary ? contentTypeUnaryProto : contentTypeUnaryJson;
@@ -139,12 +139,20 @@ function parsed(codec: { parse(bytes: Uint8Array): Message }, bytes: Uint8Array)
   }
 }
 
-/** Null for one that breaks off. */
-function bodyOf(request: IncomingMessage): Promise<Uint8Array | null> {
+/** Null for one that breaks off. @throws ConnectError, in Connect's words, for one that is too long. */
+function bodyOf(request: IncomingMessage, bodyLimit: number): Promise<Uint8Array | null> {
   const chunks: Buffer[] = [];
-  return new Promise((resolve) => {
+  let length = 0;
+  return new Promise((resolve, reject) => {
+    function take(chunk: Buffer): void {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length <= bodyLimit) return;
+      request.off("data", take);
+      reject(new ConnectError(`message size is larger than configured readMaxBytes ${bodyLimit}`, Code.ResourceExhausted));
+    }
     if (request.destroyed) resolve(null);
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("data", take);
     request.once("end", () => resolve(Buffer.concat(chunks)));
     request.once("error", () => resolve(null)).once("close", () => resolve(null));
   });
