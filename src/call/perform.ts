@@ -1,5 +1,6 @@
-import { create, type DescMessage, type DescMethod, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { Failure } from "../core/failure.ts";
+import { mapped } from "../core/mapped.ts";
 import type { OpenCall } from "../core/open-call.ts";
 import type { Store, Tx } from "../core/store.ts";
 import type { Admission } from "./admit.ts";
@@ -72,7 +73,7 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
       const built = handlerOf(admission, message);
       if (!("stream" in built)) throw new Error(`${operation.rpc} is no stream`);
       const answers = await built.stream(store, openCall(admission, gone), message);
-      return answers && created(operation.method.output, answers);
+      return answers && mapped(answers, (answer) => create(operation.method.output, answer));
     },
   };
 }
@@ -81,8 +82,4 @@ const openCall = ({ caller, again }: Admission, gone: AbortSignal): OpenCall => 
 
 async function run(handler: Handler<DescMethod>, tx: Tx, { operation, caller }: Admission, message: Message): Promise<Message> {
   return create(operation.method.output, await handler(tx, caller, message));
-}
-
-async function* created(desc: DescMessage, answers: AsyncIterable<MessageInitShape<DescMessage>>): AsyncGenerator<Message> {
-  for await (const answer of answers) yield create(desc, answer);
 }

@@ -33,7 +33,9 @@ export interface ConnectParts {
 }
 
 /** Connect, gRPC and gRPC-Web over the call path: options and routes of one router. */
-export function connectRoutes({ operations, admit, anonymous, performer, readRequest, readSession, report }: ConnectParts) {
+export function connectRoutes(parts: ConnectParts) {
+  const { operations, admit, anonymous, performer, report } = parts;
+  const connectRequest = connectRequestReader(parts);
   /** What callers know of a failure goes with the error, which each protocol puts where its clients look for it, unless the head says it. */
   function refuse(thrown: unknown, context: HandlerContext, requestId: string): ConnectError {
     const failure = failureOf(thrown);
@@ -104,14 +106,9 @@ export function connectRoutes({ operations, admit, anonymous, performer, readReq
     return { [Symbol.asyncIterator]: () => ({ next, return: close, throw: close }) };
   }
 
-  function withSession({ method, headers, socket }: FastifyRequest["raw"]): Request {
-    const request = readRequest({ headers, remoteAddress: socket.remoteAddress });
-    return { ...request, credentials: { ...request.credentials, session: readSession(method, headers) } };
-  }
-
   return {
     requestGate,
-    contextValues: ({ raw }: FastifyRequest) => createContextValues().set(requestKey, withSession(raw)),
+    contextValues: ({ raw }: FastifyRequest) => createContextValues().set(requestKey, connectRequest(raw)),
     routes(router: ConnectRouter) {
       for (const { method } of operations.all) {
         if (isUnary(method)) router.rpc(method, unary);
@@ -120,6 +117,14 @@ export function connectRoutes({ operations, admit, anonymous, performer, readReq
     },
   };
 }
+
+/** Reads the head of a request on the one wire where a session counts. */
+export const connectRequestReader =
+  ({ readRequest, readSession }: Pick<ConnectParts, "readRequest" | "readSession">) =>
+  ({ method, headers, socket }: FastifyRequest["raw"]): Request => {
+    const request = readRequest({ headers, remoteAddress: socket.remoteAddress });
+    return { ...request, credentials: { ...request.credentials, session: readSession(method, headers) } };
+  };
 
 const isUnary = (method: DescMethod): method is DescMethod & { methodKind: "unary" } => method.methodKind === "unary";
 const isServerStream = (method: DescMethod): method is DescMethod & { methodKind: "server_streaming" } =>

@@ -13,6 +13,7 @@ import { ServerReflection as ServerReflectionAlpha } from "../gen/proto/grpc/ref
 import type { OperationTable } from "../operations.ts";
 import { services } from "../services.ts";
 import { connectRoutes } from "./connect.ts";
+import { connectUnary } from "./connect-unary.ts";
 import { boundDeadline } from "./deadline.ts";
 import type { Front } from "./front.ts";
 import { plainGrpcMessage } from "./grpc-message.ts";
@@ -83,6 +84,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
     scope.addHook("onRequest", async (request, reply) =>
       namesHost(request) ? undefined : refuse(request, reply, invalid("Host", "must name a host")),
     );
+    if (!probesOnly) scope.addHook("onRequest", connectUnary({ ...parts, jsonOptions }));
     scope.addHook("onRequest", async (request, reply) => {
       boundDeadline(request.raw.headers);
       plainGrpcMessage(reply.raw);

@@ -4,6 +4,7 @@ import type { Confirmations } from "../core/actions/confirm.ts";
 import type { Caller } from "../core/caller.ts";
 import { invalid } from "../core/failure.ts";
 import type { JsonObject } from "../core/json.ts";
+import { mapped } from "../core/mapped.ts";
 import { checkSchema } from "../core/structured-output/schema.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
 import type { Listings } from "../core/tasks/listings.ts";
@@ -61,12 +62,10 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }
 
   /** Whoever is told the same event is told by the same message. */
   const watchAnswers = new WeakMap<TaskEvent, WatchTaskResponse>();
-  async function* watchMessages(events: AsyncIterable<TaskEvent>): AsyncGenerator<WatchTaskResponse> {
-    for await (const event of events) {
-      const answer = watchAnswers.get(event) ?? create(WatchTaskResponseSchema, { event: eventMessage(event) });
-      watchAnswers.set(event, answer);
-      yield answer;
-    }
+  function watchMessage(event: TaskEvent): WatchTaskResponse {
+    const answer = watchAnswers.get(event) ?? create(WatchTaskResponseSchema, { event: eventMessage(event) });
+    watchAnswers.set(event, answer);
+    return answer;
   }
 
   return {
@@ -122,7 +121,7 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }
     watchTask: {
       async stream(tx, call, { taskId, afterSeq = 0, untilSettled }) {
         const events = await watches.watch(tx, call, { taskId, afterSeq, untilSettled });
-        return events && watchMessages(events);
+        return events && mapped(events, watchMessage);
       },
     },
   };

@@ -16,10 +16,11 @@ interface HolderRow {
   readonly expires_at: Whole | null;
   readonly revoked_at: Whole | null;
   readonly used_at: Whole | null;
-  readonly locale: string;
+  /** Null once the account is erased. */
+  readonly locale: string | null;
   readonly space_kind: string;
-  readonly role: string | null;
-  readonly status: string | null;
+  /** Role and status; null without a membership. */
+  readonly membership: string | null;
 }
 
 /** API keys as rows. */
@@ -29,14 +30,14 @@ export function apiKeyRows({ db, query, execute }: Session): ApiKeyRows {
       await db.apiKey.create({ data: key });
     },
     async holder(digest) {
+      // Not by joins: on SQLite every column of a join costs several times as much.
       // A living membership comes before the tombstones of earlier ones.
       const [row] = await query<HolderRow>(sql`
         SELECT k.id, k.account_id, k.space_id, k.kind, k.name, k.digest, k.created_at, k.expires_at, k.revoked_at, k.used_at,
-          a.locale, s.kind AS space_kind, m.role, m.status
-        FROM api_key k JOIN account a ON a.id = k.account_id JOIN space s ON s.id = k.space_id
-        LEFT JOIN membership m ON m.space_id = k.space_id AND m.account_id = k.account_id
-        WHERE k.digest = ${digest}
-        ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1`);
+          (SELECT locale FROM account WHERE id = k.account_id) AS locale, (SELECT kind FROM space WHERE id = k.space_id) AS space_kind,
+          (SELECT role || ' ' || status FROM membership m WHERE m.space_id = k.space_id AND m.account_id = k.account_id
+            ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1) AS membership
+        FROM api_key k WHERE k.digest = ${digest}`);
       return row ? holderOf(row) : null;
     },
     countLiving: (accountId, now) =>
@@ -69,10 +70,11 @@ export function apiKeyRows({ db, query, execute }: Session): ApiKeyRows {
 
 const living = (now: number) => ({ revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] });
 
-/** Null for a key in a team's space whose holder never was a member: it opens nothing. */
+/** Null for a key in a team's space whose holder never was a member, or is no more: it opens nothing. */
 function holderOf(row: HolderRow): KeyHolder | null {
-  const member = row.role === null ? null : { role: row.role as Role, status: row.status as MemberStatus };
-  if (member === null && row.space_kind !== "personal") return null;
+  const [role, status] = row.membership?.split(" ") ?? [];
+  const member = role === undefined ? null : { role: role as Role, status: status as MemberStatus };
+  if (row.locale === null || (member === null && row.space_kind !== "personal")) return null;
   const key = {
     id: row.id,
     accountId: row.account_id,

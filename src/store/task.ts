@@ -77,7 +77,7 @@ function withFirstEvents(task: Task, events: readonly NewEvent[]): Task {
   return { ...task, lastSeq, lastTimestamp, messageSeq: message < 0 ? task.messageSeq : task.lastSeq + message + 1 };
 }
 
-const views = sql`SELECT ${taskColumnNames("t")}, k.name AS api_key_name FROM task t LEFT JOIN api_key k ON k.id = t.api_key_id`;
+const views = sql`SELECT ${taskColumnNames("t")}, (SELECT name FROM api_key WHERE id = t.api_key_id) AS api_key_name FROM task t`;
 
 /** The rows that a caller may know of (contract/decisions.md 1, 26). */
 function visible({ accountId, spaceId, clientId }: Scope): Sql {

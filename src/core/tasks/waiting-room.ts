@@ -132,16 +132,17 @@ interface Bell {
 function newBell(): Bell {
   let rung = true;
   let hear = (): void => undefined;
+  const unring = (): void => {
+    rung = false;
+  };
   return {
     ring() {
       rung = true;
       hear();
     },
-    async heard() {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      hear = resolve;
-      if (!rung) await promise;
-      rung = false;
+    heard() {
+      const heard = rung ? Promise.resolve() : new Promise<void>((resolve) => (hear = resolve));
+      return heard.then(unring);
     },
   };
 }

@@ -60,24 +60,16 @@ export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["dr
 
   async function find(tx: Tx, caller: Caller, id: string): Promise<TaskView> {
     const { accountId, spaceId, clientId = null } = caller;
-    const task = await tasks(JSON.stringify([accountId, spaceId, clientId, id]), () => tx.tasks.find(caller, id));
+    // The id may be anything: it stands last.
+    const task = await tasks(`${accountId} ${spaceId} ${clientId} ${id}`, () => tx.tasks.find(caller, id));
     if (!task) throw absent("task");
     return task;
   }
 
-  /**
-   * What the task had when it was found: its status and its events tell of one moment.
-   * A page lives in here, so that none is kept while there is nothing to tell.
-   */
-  async function* unread(tx: Tx, { id, lastSeq }: TaskView, afterSeq: number): AsyncGenerator<TaskEvent> {
-    for (let after = afterSeq; after < lastSeq; ) {
-      const window = { afterSeq: after, beforeSeq: lastSeq + 1, order: "asc", limit: pageSize, verbose: true } as const;
-      const page = await pages(`${id} ${after} ${lastSeq}`, () => tx.events.list(id, window));
-      // Erased since it was found: the next check says so.
-      if (page.length === 0) return;
-      for (const event of page) yield event;
-      after = page.at(-1)?.seq ?? lastSeq;
-    }
+  /** What the task had when it was found: its status and its events tell of one moment. */
+  function unread(tx: Tx, { id, lastSeq }: TaskView, afterSeq: number): Promise<readonly TaskEvent[]> {
+    const window = { afterSeq, beforeSeq: lastSeq + 1, order: "asc", limit: pageSize, verbose: true } as const;
+    return pages(`${id} ${afterSeq} ${lastSeq}`, () => tx.events.list(id, window));
   }
 
   async function* tell(tx: Tx, call: OpenCall, first: TaskView, watch: Watch, visit: Visit): AsyncGenerator<TaskEvent> {
@@ -94,10 +86,15 @@ export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["dr
 
     try {
       for (let task = first; ; task = await check()) {
-        for await (const event of unread(tx, task, told)) {
-          if (draining.aborted || clock.monotonic() - checkedAt >= recheckMs) await check();
-          yield event;
-          told = event.seq;
+        while (told < task.lastSeq) {
+          const page = await unread(tx, task, told);
+          // Erased since it was found: the next check says so.
+          if (page.length === 0) break;
+          for (const event of page) {
+            if (draining.aborted || clock.monotonic() - checkedAt >= recheckMs) await check();
+            yield event;
+            told = event.seq;
+          }
         }
         if (watch.untilSettled && isTold(task, told)) return;
         await visit.wake();

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Clock } from "../../core/clock.ts";
 import { invalid } from "../../core/failure.ts";
+import { mapped } from "../../core/mapped.ts";
 import type { Members } from "./message-reader.ts";
 import { wordsOf } from "./wire.ts";
 import { compileBareWriter } from "./writer.ts";
@@ -66,19 +67,12 @@ function frame(event: string, data: string, id?: number): string {
 export function eventStream(frames: AsyncIterable<string>, clock: Clock): Readable {
   const over = new AbortController();
   let spoken = clock.monotonic();
-  async function* body(): AsyncGenerator<string> {
-    try {
-      yield comment;
-      for await (const next of frames) {
-        spoken = clock.monotonic();
-        yield next;
-      }
-    } finally {
-      over.abort();
-    }
+  function spokenNow(frame: string): string {
+    spoken = clock.monotonic();
+    return frame;
   }
-  const stream = Readable.from(body());
-  // It may never have begun.
+  const stream = Readable.from(mapped(frames, spokenNow));
+  stream.push(comment);
   stream.once("close", () => over.abort());
   async function keepAlive(): Promise<void> {
     for (;;) {

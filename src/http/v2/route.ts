@@ -7,6 +7,7 @@ import { Failure, failureOf, type Reason } from "../../core/failure.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
 import { v2Answers } from "../failure.ts";
+import { goneSignal } from "../gone.ts";
 import type { ReadRequest } from "../request.ts";
 import { compileFrameWriter, endFrame, eventStream, lastEventId } from "./event-stream.ts";
 import { parseBody } from "./parse.ts";
@@ -66,7 +67,7 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
   app.setNotFoundHandler((request, reply) => refuse(request, reply, new Failure("absent", "unknown operation")));
 
   async function admitCall(request: FastifyRequest, { operation }: Codec, reply: FastifyReply): Promise<void> {
-    const gone = goneSignal(reply);
+    const gone = goneSignal(reply.raw);
     const head = begin(request, parts);
     if (request.method === "GET" ? operation.change : request.method !== "POST") {
       reply.header("Allow", operation.change ? "POST" : "GET, POST");
@@ -138,13 +139,6 @@ function streaming({ method }: Operation, { performer, clock, report }: V2Parts)
     reply.header("Content-Type", "text/event-stream; charset=utf-8").header("X-Accel-Buffering", "no");
     return reply.send(eventStream(frames(answers, requestId), clock));
   };
-}
-
-function goneSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  // A reason of its own: without one every call would make an error, with its stack.
-  raw.once("close", () => gone.abort("closed"));
-  return gone.signal;
 }
 
 function begin(request: FastifyRequest, { readRequest }: Pick<V2Parts, "readRequest">): Request {
