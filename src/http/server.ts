@@ -84,7 +84,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
     scope.addHook("onRequest", async (request, reply) =>
       namesHost(request) ? undefined : refuse(request, reply, invalid("Host", "must name a host")),
     );
-    if (!probesOnly) scope.addHook("onRequest", connectUnary({ ...parts, jsonOptions }));
+    if (!parts.probesOnly) scope.addHook("onRequest", connectUnary({ ...parts, jsonOptions }));
     scope.addHook("onRequest", async (request, reply) => {
       boundDeadline(request.raw.headers);
       plainGrpcMessage(reply.raw);

@@ -19,6 +19,7 @@ beforeAll(async () => {
       admit: () => Promise.reject(new Failure("unauthenticated", "nobody is let in")),
       performer: { perform: () => Promise.reject(new Error("not asked")), stream: () => Promise.reject(new Error("not asked")) },
       readRequest: requestReader(() => "req_1", null),
+      readSession: () => null,
       report: () => undefined,
       bodyLimit,
       jsonOptions: {},

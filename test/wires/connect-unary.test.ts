@@ -29,10 +29,13 @@ const getTask = "task.v2.TaskService/GetTask";
 const createProject = "project.v2.ProjectService/CreateProject";
 const listProjects = "project.v2.ProjectService/ListProjects";
 
+/** Secrets, ids and times. */
+const ofThisCall = /(sk|secret)[-_][A-Za-z0-9_-]{43,49}|[2-9A-HJ-NP-Za-km-z]{22}|1[0-9]{9}/g;
+
 /** An answer without what differs from call to call. */
 function shown({ status, headers, bytes }: Awaited<ReturnType<typeof send>>, made: boolean) {
   const { "x-request-id": _id, date: _date, ...rest } = Object.fromEntries(headers);
-  return { status, headers: rest, body: made ? bytes.toString("latin1").replace(/[2-9A-HJ-NP-Za-km-z]{22}|1[0-9]{9}/g, "…") : bytes };
+  return { status, headers: rest, body: made ? bytes.toString("latin1").replace(ofThisCall, "…") : bytes };
 }
 
 /** The plain call, and one with a deadline far away, which Connect answers by itself. */

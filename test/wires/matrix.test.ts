@@ -34,13 +34,13 @@ const unauthenticated = (wire: Wire, why: string): string => `${refused("unauthe
 const missing = " or access token: missing authentication";
 
 /** What the descriptors say that a credential gets: the whole of access, said a second time. */
-function verdict(wire: Wire, { access }: Operation, holder: Holder): string {
+function verdict(wire: Wire, { access, method }: Operation, holder: Holder): string {
   if (access === null) return letIn;
   if (holder.kind === "nobody") return unauthenticated(wire, holder.why);
   if (holder.kind === "two") return `${refused("invalid", wire)}: a request carries one credential, this one carries two`;
   if (holder.kind === "token") return tokenVerdict(wire, access, holder.scopes);
-  // A session is a credential of Connect alone (contract/decisions.md 35).
-  if (holder.kind === "session" && !wire.startsWith("connect")) return unauthenticated(wire, missing);
+  // A session is a credential of Connect's plain calls alone (contract/decisions.md 35).
+  if (holder.kind === "session" && (!wire.startsWith("connect") || method.methodKind !== "unary")) return unauthenticated(wire, missing);
   const credential = holder.kind === "session" ? Access_Credential.SESSION : keyCredential[holder.keyKind];
   const ofPeople = credential === Access_Credential.SESSION || credential === Access_Credential.API_KEY;
   const hasRole = !ofPeople || access.roles.size === 0 || (holder.role !== null && access.roles.has(roleValue(holder.role)));

@@ -12,8 +12,8 @@ export const algorithm = "ES256";
 const rotateMs = 90 * 24 * 3_600_000;
 /** The old one is published a day longer than its last token may live (contract/oauth.md 13). */
 const retireMs = accessMs + 24 * 3_600_000;
-/** A `kid` that nobody knows may be another node's new key: so often a second the store is asked, whoever forges how many. */
-const looksPerSecond = 10;
+/** A `kid` that nobody knows may be another node's new key: the store is asked, no sooner than this after the last time, whoever forges how many. */
+const lookEveryMs = 100;
 
 /** A key that signs now. */
 export interface Signing {
@@ -103,24 +103,22 @@ export function signingKeys({ store, cipher, clock, ids }: Parts): SigningKeys {
   };
 }
 
-/** Reads the keys that others have made; those who ask at the same time share it. */
+/** Reads the keys that others have made; those who ask at the same time share it, and those who ask too soon wait for their turn. */
 function looker(store: Store, clock: Clock, known: Map<string, CryptoKey>): () => Promise<void> {
-  let second = 0;
-  let looks = 0;
+  let next = 0;
   let looking: Promise<void> | undefined;
 
-  async function read(): Promise<void> {
+  async function look(): Promise<void> {
+    const wait = next - clock.monotonic();
+    if (wait > 0) await clock.sleep(wait);
+    next = clock.monotonic() + lookEveryMs;
     for (const row of await store.signingKeys.list()) if (!known.has(row.id)) known.set(row.id, await keyOf(jwkOf(row)));
   }
-  return async () => {
-    const now = Math.floor(clock.monotonic() / 1000);
-    if (now !== second) [second, looks] = [now, 0];
-    if (looking === undefined && looks >= looksPerSecond) return;
-    if (looking === undefined) looks += 1;
-    looking ??= read().finally(() => {
+  return () => {
+    looking ??= look().finally(() => {
       looking = undefined;
     });
-    await looking;
+    return looking;
   };
 }
 
