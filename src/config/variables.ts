@@ -8,7 +8,8 @@ import { baseUrl, byteSize, key32, origin, portMax, rateFactor, wholeNumber } fr
 import { variable } from "./variable.ts";
 
 const urlRule = "an http or https URL without user, query or fragment";
-const secureUrlRule = "an https URL without user, query or fragment; http only for this machine (localhost, 127.0.0.0/8, [::1], *.localhost)";
+const secureUrlRule =
+  "an https URL without user, query or fragment; http only for this machine (localhost, 127.0.0.0/8, [::1], *.localhost)";
 const hostName = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
 
 /** Where it listens. */

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { startChores } from "../../src/chores.ts";
+import { systemRandom } from "../../src/core/ids.ts";
 import { codeDigest } from "../../src/core/oauth/code.ts";
 import { backlog } from "../../src/core/tasks/backlog.ts";
+import { openStore } from "../../src/store/open.ts";
 import { databaseUrl, describeOnEach, rowsIn } from "../support/database.ts";
-import { codeFor, exchangeCode, modes, pairOf, postForm, putApp, refreshProof, refreshWith, userMe } from "../support/oauth.ts";
 import { faulty } from "../support/faults.ts";
+import { codeFor, exchangeCode, modes, pairOf, postForm, putApp, refreshProof, refreshWith, userMe } from "../support/oauth.ts";
 import { openService } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
-import { openStore } from "../../src/store/open.ts";
-import { systemRandom } from "../../src/core/ids.ts";
 
 const day = 24 * 3_600_000;
 
@@ -33,11 +33,16 @@ describeOnEach("what is kept", (kind) => {
       await postForm(service.url, "/oauth/revoke", { token: next.refresh_token, ...refreshProof(mode, of) });
       secrets.push(code, first.access_token, first.refresh_token, next.access_token, next.refresh_token);
     }
-    const schema = kind === "sqlite" ? "SELECT name FROM sqlite_master WHERE type = 'table'" : "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'";
+    const schema =
+      kind === "sqlite"
+        ? "SELECT name FROM sqlite_master WHERE type = 'table'"
+        : "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'";
     const tables = (await rowsIn(database.url, schema)).map(({ name }) => String(name));
     expect(tables).toContain("oauth_family");
     const plain = (_: string, value: unknown) => (typeof value === "bigint" ? `${value}` : value);
-    const kept = (await Promise.all(tables.map((name) => rowsIn(database.url, `SELECT * FROM "${name}"`)))).map((rows) => JSON.stringify(rows, plain));
+    const kept = (await Promise.all(tables.map((name) => rowsIn(database.url, `SELECT * FROM "${name}"`)))).map((rows) =>
+      JSON.stringify(rows, plain),
+    );
     expect(kept.join().includes(of.app.clientId), "the scan sees what is there").toBe(true);
     const everything = `${kept.join()}${JSON.stringify(service.logged)}`;
     // A token's last part alone would do.
@@ -70,7 +75,13 @@ describeOnEach("what is kept", (kind) => {
     );
     expect(events.slice(-2).toSorted()).toEqual(["code_replayed", "refresh_replayed"]);
     for (const row of rows)
-      expect(row).toMatchObject({ subject: family, credential: `app:${of.app.clientId}`, account_id: ann.accountId, space_id: ann.spaceId, address: "127.0.0.1" });
+      expect(row).toMatchObject({
+        subject: family,
+        credential: `app:${of.app.clientId}`,
+        account_id: ann.accountId,
+        space_id: ann.spaceId,
+        address: "127.0.0.1",
+      });
     await service[Symbol.asyncDispose]();
     await store.close();
   });
@@ -83,9 +94,17 @@ describeOnEach("what is kept", (kind) => {
     const code = await codeFor(service, ann, of, "pkce", quarterPast);
     const [living, revoked] = [await pairOf(service, ann, of, "pkce", quarterPast), await pairOf(service, ann, of, "pkce", quarterPast)];
     await postForm(service.url, "/oauth/revoke", { token: revoked.refresh_token, client_id: of.app.clientId });
-    const familyOf = ({ refresh_token }: { readonly refresh_token: string }) => service.store.families.state(refresh_token.split("_")[1] ?? "");
+    const familyOf = ({ refresh_token }: { readonly refresh_token: string }) =>
+      service.store.families.state(refresh_token.split("_")[1] ?? "");
     const chores = async () => {
-      const stop = startChores(service.store, clock, () => undefined, backlog(service.store, 1), { deletedTaskDays: 0 }, { retire: async () => undefined });
+      const stop = startChores(
+        service.store,
+        clock,
+        () => undefined,
+        backlog(service.store, 1),
+        { deletedTaskDays: 0 },
+        { retire: async () => undefined },
+      );
       await clock.advance(1);
       await stop();
     };

@@ -17,7 +17,11 @@ const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
 const statusesOf = (replies: readonly OAuthReply[]) => Object.groupBy(replies, ({ status }) => `${status}`);
 
 describeOnEach("limits of the OAuth endpoints (decisions.md 32)", (kind) => {
-  test.each(["/oauth/token", "/oauth/revoke", "/oauth/introspect"])("%s: the 61st of a client and address in a minute is 429, whatever it proves", async (path) => {
+  test.each([
+    "/oauth/token",
+    "/oauth/revoke",
+    "/oauth/introspect",
+  ])("%s: the 61st of a client and address in a minute is 429, whatever it proves", async (path) => {
     await using service = await open(kind);
     const ann = await service.person();
     const of = await putApp(service, ann);
@@ -30,7 +34,12 @@ describeOnEach("limits of the OAuth endpoints (decisions.md 32)", (kind) => {
       expect([headers.get("retry-after"), headers.get("x-request-id")]).toEqual(["45", expect.stringMatching(/^req_/)]);
     }
     const other = await putApp(service, ann);
-    const others = await postForm(service.url, path, { token: "x", client_id: other.app.clientId, client_secret: other.secret }, from("10.0.0.1"));
+    const others = await postForm(
+      service.url,
+      path,
+      { token: "x", client_id: other.app.clientId, client_secret: other.secret },
+      from("10.0.0.1"),
+    );
     expect(others.status, "another client from there").not.toBe(429);
   });
 
@@ -48,7 +57,9 @@ describeOnEach("limits of the OAuth endpoints (decisions.md 32)", (kind) => {
     const ann = await service.person();
     const of = await putApp(service, ann);
     const { refresh_token: token } = await pairOf(service, ann, of, "pkce", quarterPast);
-    const replies = await times(70, (n) => postForm(service.url, "/oauth/revoke", { token, client_id: of.app.clientId }, from(`10.0.2.${n}`)));
+    const replies = await times(70, (n) =>
+      postForm(service.url, "/oauth/revoke", { token, client_id: of.app.clientId }, from(`10.0.2.${n}`)),
+    );
     expect(statusesOf(replies)["429"]).toHaveLength(10);
   });
 

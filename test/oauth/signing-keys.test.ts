@@ -51,7 +51,15 @@ describeOnEach("signing keys", (kind) => {
     const { store } = database;
     const keys = signingKeys({ store, cipher, clock, ids: systemIds });
     const [one] = await keys.published();
-    expect(one).toEqual({ kty: "EC", crv: "P-256", x: expect.any(String), y: expect.any(String), kid: expect.any(String), alg: "ES256", use: "sig" });
+    expect(one).toEqual({
+      kty: "EC",
+      crv: "P-256",
+      x: expect.any(String),
+      y: expect.any(String),
+      kid: expect.any(String),
+      alg: "ES256",
+      use: "sig",
+    });
     const [row] = await store.signingKeys.list();
     expect(Buffer.from(row?.privateKey ?? []).toString("latin1")).not.toMatch(/kty|"d"/);
     clock.step(90 * day);
@@ -89,7 +97,13 @@ describe("an access token (RFC 9068)", () => {
     const { payload } = await jwtVerify(access_token, jwks, rules);
     expect(payload).toEqual({
       ...{ iss: issuer, aud: issuer, sub: ann.accountId, client_id: of.app.clientId, scope: "create_task create_project", gen: 3 },
-      ...{ iat: quarterPast / 1000, exp: quarterPast / 1000 + 86_400, jti: expect.any(String), fam: expect.any(String), team: `team-${ann.spaceId}` },
+      ...{
+        iat: quarterPast / 1000,
+        exp: quarterPast / 1000 + 86_400,
+        jti: expect.any(String),
+        fam: expect.any(String),
+        team: `team-${ann.spaceId}`,
+      },
     });
     expect(access_token.length).toBeLessThan(8192);
   });
@@ -108,7 +122,10 @@ describe("an access token (RFC 9068)", () => {
     const signed = (header: object, of: object = claims, key: Parameters<SignJWT["sign"]>[0] = privateKey) =>
       new SignJWT({ ...of }).setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid, ...header }).sign(key);
     const [row] = await service.store.signingKeys.list();
-    const ours = { ...JSON.parse(Buffer.from(cipher.open(row?.privateKey ?? new Uint8Array(), `signing_key:${kid}`)).toString()), alg: "ES256" };
+    const ours = {
+      ...JSON.parse(Buffer.from(cipher.open(row?.privateKey ?? new Uint8Array(), `signing_key:${kid}`)).toString()),
+      alg: "ES256",
+    };
     const forged = {
       "another key": await signed({}),
       "the public key as a secret": await signed({ alg: "HS256" }, claims, new TextEncoder().encode(row?.publicKey)),
