@@ -75,6 +75,14 @@ describe("a good value", () => {
       { baseUrl: "https://api.example.com", consentUrl: "https://api.example.com", appUrl: "https://api.example.com" },
     ],
     [{ BASE_URL: "https://example.com/agents/" }, { baseUrl: "https://example.com/agents" }],
+    [{ BASE_URL: "http://localhost:8080" }, { baseUrl: "http://localhost:8080" }],
+    [{ BASE_URL: "http://api.localhost" }, { baseUrl: "http://api.localhost" }],
+    [{ BASE_URL: "http://127.1.2.3:1" }, { baseUrl: "http://127.1.2.3:1" }],
+    [
+      { BASE_URL: "http://[::1]:1", CONSENT_URL: "http://localhost" },
+      { baseUrl: "http://[::1]:1", consentUrl: "http://localhost" },
+    ],
+    [{ APP_URL: "http://app.example.com" }, { appUrl: "http://app.example.com" }],
     [{ CONSENT_URL: "https://id.example.com" }, { baseUrl: "http://127.0.0.1:8080", appUrl: "https://id.example.com" }],
     [{ TRUST_PROXY: "X-Forwarded-For" }, { trustProxy: "x-forwarded-for" }],
     [{ CORS_ORIGINS: "https://a.example, http://localhost:5173" }, { corsOrigins: ["https://a.example", "http://localhost:5173"] }],
@@ -120,12 +128,21 @@ const url = [
   "https://example.com/#f",
   "https:example.com",
 ];
+/** http is for this machine alone. */
+const clear = [
+  "http://example.com",
+  "http://10.0.0.1:8080",
+  "http://localhost.example.com",
+  "http://127.0.0.1.example.com",
+  "http://[::2]",
+  "http://128.0.0.1",
+];
 const bad: Record<string, readonly string[]> = {
   HOST: ["not a host", "1.2.3", "http://x", "-a"],
   PORT: ["-1", "65536", "80.5", "0x50", " 80", "http"],
   ADMIN_PORT: ["0", "8080", "x"],
-  BASE_URL: url,
-  CONSENT_URL: url,
+  BASE_URL: [...url, ...clear],
+  CONSENT_URL: [...url, ...clear],
   APP_URL: url,
   TRUST_PROXY: ["x-forwarded-for, x-real-ip", "x forwarded", "1"],
   CORS_ORIGINS: [
@@ -175,6 +192,11 @@ describe("a bad value", () => {
     expect(problems.map(({ variable }) => variable)).toContain(name);
     expect(message).toContain(`${name} must be ${entry.rule}`);
     expect(message).toContain(`for example ${name}=${entry.example}`);
+  });
+
+  test("of HOST that makes BASE_URL clear text on a network is BASE_URL's to mend", () => {
+    expect(problemsOf({ HOST: "10.0.0.1" }).problems.map(({ variable }) => variable)).toEqual(["BASE_URL"]);
+    expect(problemsOf({ BASE_URL: "http://example.com" }).problems, "told once").toHaveLength(1);
   });
 
   test("is shown, shortened", () => {

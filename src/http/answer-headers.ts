@@ -1,5 +1,5 @@
 import { OverLimit, type RateState } from "../call/limit.ts";
-import type { Failure } from "../core/failure.ts";
+import type { Failure, Reason } from "../core/failure.ts";
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
@@ -27,3 +27,11 @@ export const refusalHeaders = (failure: Failure): Headers => [
 
 /** Marks an answer that an earlier call with the same `Idempotency-Key` made. */
 export const replayHeaders = (replayed: boolean): Headers => (replayed ? [["Idempotent-Replayed", "true"]] : []);
+
+/** Says that a token would do, or what was wrong with the one that was shown (RFC 6750 3). */
+export function bearerHeaders(reason: Reason, shown: boolean): Headers {
+  const errors: Partial<Record<Reason, string>> = { unauthenticated: "invalid_token", insufficient_scope: "insufficient_scope" };
+  const error = errors[reason];
+  if (error === undefined) return [];
+  return [["WWW-Authenticate", shown ? `Bearer realm="api", error="${error}"` : 'Bearer realm="api"']];
+}

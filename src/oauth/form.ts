@@ -26,6 +26,12 @@ function single(pairs: readonly Pair[]): Form {
   return new Map(pairs.filter(([, value]) => value !== ""));
 }
 
+/** What any of the endpoints reads; other members are nobody's business, whatever they are. */
+const known: ReadonlySet<string> = new Set([
+  ...["grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope"],
+  ...["client_id", "client_secret", "token", "token_type_hint"],
+]);
+
 /** A member in quotes that is a name, or the beginning of what is nested. */
 const marks = /"((?:[^"\\]|\\.)*)"[ \t\r\n]*(:?)|[{[]/g;
 
@@ -37,9 +43,9 @@ function membersOf(text: string): Pair[] {
   const names = found.filter(([, , colon]) => colon === ":").map(([, name]) => JSON.parse(`"${name}"`) as string); // a string's inside
   return names.flatMap((name): Pair[] => {
     const value = body.get(name);
-    if (value === null) return [];
-    if (typeof value !== "string") throw invalidRequest("parameters must be text");
-    return [[name, value]];
+    if (typeof value === "string") return [[name, value]];
+    if (value === null || !known.has(name)) return [];
+    throw invalidRequest("parameters must be text");
   });
 }
 

@@ -1,0 +1,35 @@
+import { assert, integer, property, string } from "fast-check";
+import { expect, test } from "vitest";
+import { cipherFrom } from "../../../src/core/cipher.ts";
+import { systemIds, systemRandom } from "../../../src/core/ids.ts";
+import { refreshTokens } from "../../../src/core/oauth/refresh-token.ts";
+import { cipher } from "../../support/cipher.ts";
+
+const tokens = refreshTokens(cipher, systemIds);
+
+test("a refresh token names its family, to its own client and installation alone", () => {
+  const family = systemIds.short();
+  const text = tokens.make(family, "client_a");
+  expect(text).toMatch(/^refresh(_[2-9A-HJ-NP-Za-km-z]{22}){3}$/);
+  expect(tokens.familyOf(text, "client_a")).toBe(family);
+  expect(tokens.familyOf(text, "client_b")).toBeNull();
+  expect(refreshTokens(cipherFrom(Buffer.alloc(32, 8), systemRandom), systemIds).familyOf(text, "client_a")).toBeNull();
+  expect(tokens.make(family, "client_a"), "no two are the same").not.toBe(text);
+});
+
+test("a refresh token that was changed anywhere names none", () => {
+  const family = systemIds.short();
+  assert(
+    property(integer({ min: 0, max: 75 }), string({ maxLength: 3 }), integer({ min: 0, max: 3 }), (at, put, cut) => {
+      const text = tokens.make(family, "client_a");
+      const changed = text.slice(0, at) + put + text.slice(at + cut);
+      expect(tokens.familyOf(changed, "client_a")).toBe(changed === text ? family : null);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("the marks of one kind are not those of another", () => {
+  expect(cipher.marker("a")("text")).not.toEqual(cipher.marker("b")("text"));
+  expect(cipher.marker("a")("text")).toEqual(cipher.marker("a")("text"));
+});

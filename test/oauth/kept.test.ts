@@ -1,0 +1,139 @@
+import { expect, test } from "vitest";
+import { startChores } from "../../src/chores.ts";
+import { systemRandom } from "../../src/core/ids.ts";
+import { codeDigest } from "../../src/core/oauth/code.ts";
+import { backlog } from "../../src/core/tasks/backlog.ts";
+import { openStore } from "../../src/store/open.ts";
+import { databaseUrl, describeOnEach, rowsIn } from "../support/database.ts";
+import { faulty } from "../support/faults.ts";
+import { codeFor, exchangeCode, modes, pairOf, postForm, putApp, refreshProof, refreshWith, userMe } from "../support/oauth.ts";
+import { openService } from "../support/service.ts";
+import { quarterPast, stillClock } from "../support/still-clock.ts";
+
+const day = 24 * 3_600_000;
+
+describeOnEach("what is kept", (kind) => {
+  test("holds no code, token or secret, in no table and no line of the log", async () => {
+    await using database = await databaseUrl(kind);
+    const clock = stillClock();
+    const store = await openStore({ databaseUrl: database.url, clock, random: systemRandom });
+    const secrets: string[] = [];
+    const service = await openService({ over: { store, url: database.url }, idle: true, clock });
+    const ann = await service.person();
+    const of = await putApp(service, ann);
+    secrets.push(of.secret);
+    for (const mode of modes) {
+      const code = await codeFor(service, ann, of, mode, quarterPast);
+      const { body: first } = await exchangeCode(service, of, mode, code);
+      await exchangeCode(service, of, mode, code);
+      const { body: next } = await refreshWith(service, of, mode, first.refresh_token);
+      await refreshWith(service, of, mode, first.refresh_token);
+      await userMe(service.url, next.access_token);
+      await postForm(service.url, "/oauth/introspect", { token: next.access_token, client_id: of.app.clientId, client_secret: of.secret });
+      await postForm(service.url, "/oauth/revoke", { token: next.refresh_token, ...refreshProof(mode, of) });
+      secrets.push(code, first.access_token, first.refresh_token, next.access_token, next.refresh_token);
+    }
+    const schema =
+      kind === "sqlite"
+        ? "SELECT name FROM sqlite_master WHERE type = 'table'"
+        : "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'";
+    const tables = (await rowsIn(database.url, schema)).map(({ name }) => String(name));
+    expect(tables).toContain("oauth_family");
+    const plain = (_: string, value: unknown) => (typeof value === "bigint" ? `${value}` : value);
+    const kept = (await Promise.all(tables.map((name) => rowsIn(database.url, `SELECT * FROM "${name}"`)))).map((rows) =>
+      JSON.stringify(rows, plain),
+    );
+    expect(kept.join().includes(of.app.clientId), "the scan sees what is there").toBe(true);
+    const everything = `${kept.join()}${JSON.stringify(service.logged)}`;
+    // A token's last part alone would do.
+    for (const text of secrets.flatMap((secret) => [secret, secret.slice(-22)])) expect(everything.includes(text)).toBe(false);
+    await service[Symbol.asyncDispose]();
+    await store.close();
+  });
+
+  test("tells the audit log of each race and each theft (decisions.md 31)", async () => {
+    await using database = await databaseUrl(kind);
+    const clock = stillClock();
+    const store = await openStore({ databaseUrl: database.url, clock, random: systemRandom });
+    const service = await openService({ over: { store, url: database.url }, idle: true, clock });
+    const ann = await service.person();
+    const of = await putApp(service, ann);
+    const code = await codeFor(service, ann, of, "pkce", quarterPast);
+    const { body: first } = await exchangeCode(service, of, "pkce", code);
+    await exchangeCode(service, of, "pkce", code);
+    const { body: next } = await refreshWith(service, of, "pkce", first.refresh_token);
+    await refreshWith(service, of, "pkce", first.refresh_token);
+    await postForm(service.url, "/oauth/revoke", { token: next.access_token, client_id: of.app.clientId });
+    clock.step(60_000);
+    await refreshWith(service, of, "pkce", first.refresh_token);
+    await exchangeCode(service, of, "pkce", code);
+    const rows = await rowsIn(database.url, "SELECT * FROM audit_event WHERE operation LIKE 'oauth/%' ORDER BY at");
+    const [, family] = first.refresh_token.split("_");
+    const events = rows.map(({ after }) => JSON.parse(String(after)).event);
+    expect(events.toSorted()).toEqual(
+      ["token_issued", "code_raced", "refresh_raced", "access_token_revoked", "refresh_replayed", "code_replayed"].toSorted(),
+    );
+    expect(events.slice(-2).toSorted()).toEqual(["code_replayed", "refresh_replayed"]);
+    for (const row of rows)
+      expect(row).toMatchObject({
+        subject: family,
+        credential: `app:${of.app.clientId}`,
+        account_id: ann.accountId,
+        space_id: ann.spaceId,
+        address: "127.0.0.1",
+      });
+    await service[Symbol.asyncDispose]();
+    await store.close();
+  });
+
+  test("goes a day after it is of no use, and not before", async () => {
+    const clock = stillClock();
+    await using service = await openService({ database: kind, idle: true, clock });
+    const ann = await service.person();
+    const of = await putApp(service, ann);
+    const code = await codeFor(service, ann, of, "pkce", quarterPast);
+    const [living, revoked] = [await pairOf(service, ann, of, "pkce", quarterPast), await pairOf(service, ann, of, "pkce", quarterPast)];
+    await postForm(service.url, "/oauth/revoke", { token: revoked.refresh_token, client_id: of.app.clientId });
+    const familyOf = ({ refresh_token }: { readonly refresh_token: string }) =>
+      service.store.families.state(refresh_token.split("_")[1] ?? "");
+    const chores = async () => {
+      const stop = startChores(
+        service.store,
+        clock,
+        () => undefined,
+        backlog(service.store, 1),
+        { deletedTaskDays: 0 },
+        { retire: async () => undefined },
+      );
+      await clock.advance(1);
+      await stop();
+    };
+    clock.step(day - 10);
+    await chores();
+    expect(await service.store.codes.find(codeDigest(code))).not.toBeNull();
+    expect(await familyOf(revoked)).not.toBeNull();
+    clock.step(600_020);
+    await chores();
+    expect(await service.store.codes.find(codeDigest(code))).toBeNull();
+    expect(await familyOf(revoked)).toBeNull();
+    clock.step(29 * day);
+    await chores();
+    expect(await familyOf(living)).not.toBeNull();
+    clock.step(day);
+    await chores();
+    expect(await familyOf(living)).toBeNull();
+  });
+
+  test("is nobody's to read in an error: a stranger's is server_error (oauth.md 5.6)", async () => {
+    await using database = await databaseUrl(kind);
+    const clock = stillClock();
+    const store = await openStore({ databaseUrl: database.url, clock, random: systemRandom });
+    const broken = faulty(store, "clients", () => ({ find: () => Promise.reject(new Error("row 7 of oauth_secret")) }));
+    const service = await openService({ over: { store: broken, url: database.url }, idle: true, clock });
+    const reply = await postForm(service.url, "/oauth/revoke", { token: "x", client_id: "client_x" });
+    expect([reply.status, reply.body]).toEqual([500, { error: "server_error", error_description: "internal error" }]);
+    expect(service.logged.some(({ fields }) => fields["requestId"] === reply.headers.get("x-request-id"))).toBe(true);
+    await service[Symbol.asyncDispose]();
+    await store.close();
+  });
+});
