@@ -6,6 +6,11 @@ import { html } from "./html.ts";
 import { sendPage, sendTo } from "./page.ts";
 import { type ConsoleParts, fromOf, makingOf } from "./parts.ts";
 
+/** A parameter of any length: one with a name would be refused when it is long, and not as a page. */
+interface Wild {
+  readonly Params: { readonly "*": string };
+}
+
 /** `/link/…`: a GET only shows a button, so that whoever looks into mails does not use the link up; the POST does. */
 export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits, store, clock } = parts;
@@ -18,8 +23,8 @@ export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
 <p><a class="button" href="${visits.href("/sign-in")}">Sign in</a></p>`,
     });
 
-  app.get<{ Params: { text: string } }>("/link/:text", async (request, reply) => {
-    const { text } = request.params;
+  app.get<Wild>("/link/*", async (request, reply) => {
+    const text = request.params["*"];
     const link = isLinkText(text) ? await store.links.open(linkDigest(text), clock.now()) : null;
     if (link === null) return dead(reply);
     const body = html`<p>With this link you sign in without a password. It works once.</p>
@@ -31,10 +36,10 @@ ${parts.provider && html`<p class="or">or</p><p><a class="button secondary" href
     return sendPage(reply, visits.base, { title: "Welcome", body });
   });
 
-  app.post<{ Params: { text: string } }>("/link/:text", async (request, reply) => {
+  app.post<Wild>("/link/*", async (request, reply) => {
     visits.visitorForm(request);
     const visit = { from: fromOf(parts, request), replaced: await before(parts, request, reply) };
-    const session = await signInByLink(store.change, () => makingOf(parts), request.params.text, visit);
+    const session = await signInByLink(store.change, () => makingOf(parts), request.params["*"], visit);
     if (session === null) return dead(reply);
     visits.giveSession(reply, session);
     return sendTo(reply, visits.href("/account/password"));

@@ -1,0 +1,85 @@
+import { existsSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { systemRandom } from "../../src/core/ids.ts";
+import { linkDigest } from "../../src/core/sign-in/link.ts";
+import { openStore } from "../../src/store/open.ts";
+import { rowsIn } from "../support/database.ts";
+import { openMailServer } from "../support/mail-server.ts";
+import { type Checkout, copyCheckout } from "./checkout.ts";
+
+const onlyLink = /^https:\/\/accounts\.example\.com\/link\/([A-Za-z0-9_-]{43})\n$/;
+
+let checkout: Checkout;
+beforeAll(() => {
+  checkout = copyCheckout();
+});
+afterAll(() => checkout[Symbol.dispose]());
+
+type Env = Readonly<Record<string, string>>;
+
+/** `npm run --silent user`, as decisions.md 3 has it. */
+const invite = (dataDir: string, words: readonly string[], env: Env = {}) =>
+  checkout.npm(["run", "--silent", "user", "--", ...words], { DATA_DIR: dataDir, CONSENT_URL: "https://accounts.example.com", ...env })
+    .ended;
+
+describe("npm run user", () => {
+  test("prints exactly the link, before any start, and a fresh one the next time; a key can be made at once", async () => {
+    const first = await invite("before", ["--email", "bo@example.com"]);
+    expect(first).toMatchObject({ code: 0, out: expect.stringMatching(onlyLink) });
+    const again = await invite("before", ["--email", "bo@example.com", "--role", "admin"]);
+    expect(again).toMatchObject({ code: 0, out: expect.stringMatching(onlyLink) });
+    expect(again.out).not.toBe(first.out);
+    const databaseUrl = `file:${checkout.path("before/platform.db")}`;
+    const store = await openStore({ databaseUrl, clock: systemClock, random: systemRandom });
+    const [, text = ""] = onlyLink.exec(first.out) ?? [];
+    expect(await store.links.open(linkDigest(text), Date.now())).not.toBeNull();
+    await store.close();
+    const rows = await rowsIn(databaseUrl, "SELECT * FROM audit_event");
+    expect(rows.map(({ credential, operation }) => ({ credential, operation }))).toContainEqual({
+      credential: "command",
+      operation: "console/Invite",
+    });
+    expect(JSON.stringify(rows)).not.toContain(text);
+    const key = await checkout.npm(["run", "--silent", "key", "--", "--name", "x", "--user", "bo@example.com"], { DATA_DIR: "before" })
+      .ended;
+    expect(key).toMatchObject({ code: 0, out: expect.stringMatching(/^sk-/) });
+  });
+
+  test.each([
+    { why: "no address", words: [] },
+    { why: "an unknown role", words: ["--email", "a@example.com", "--role", "king"] },
+    { why: "an unknown option", words: ["--email", "a@example.com", "--colour", "red"] },
+    { why: "a personal space in a team", words: ["--email", "a@example.com", "--personal", "--team", "x"] },
+    { why: "words left over", words: ["--email", "a@example.com", "y"] },
+  ])("explains itself with exit code 2: $why", async ({ words }) => {
+    const { code, out, err } = await invite("usage", words);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("usage: npm run --silent user -- --email EMAIL");
+    expect(existsSync(checkout.path("usage"))).toBe(false);
+  });
+
+  test.each([
+    { why: "a second owner", words: ["--role", "owner"], says: "has an owner" },
+    { why: "an unknown team without an owner", words: ["--team", "nowhere"], says: '"nowhere"' },
+  ])("refuses with exit code 1 and nothing on standard output: $why", async ({ words, says }) => {
+    const { code, out, err } = await invite("refused", ["--email", "a@example.com", ...words]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain(says);
+    expect(err).not.toMatch(/\bat .*\.ts:/);
+  });
+
+  test("mails the link when there is a mail server, and then does not print it", async () => {
+    await using server = await openMailServer();
+    const sent = await invite("mail", ["--email", "bo@example.com"], { SMTP_URL: server.url, MAIL_FROM: "platform@example.com" });
+    expect(sent).toMatchObject({ code: 0, out: "The link was mailed to bo@example.com.\n" });
+    expect(server.received[0]?.text).toMatch(/https:\/\/accounts\.example\.com\/link\/[A-Za-z0-9_-]{43}/);
+  });
+
+  test("prints it all the same when the mail server fails", async () => {
+    const env = { SMTP_URL: "smtp://127.0.0.1:9", MAIL_FROM: "platform@example.com" };
+    const sent = await invite("mail", ["--email", "cy@example.com"], env);
+    expect(sent).toMatchObject({ code: 0, out: expect.stringMatching(onlyLink) });
+    expect(sent.err).toContain("did not take the mail to cy@example.com");
+  });
+});
