@@ -72,7 +72,7 @@ export async function startPlatform(
   config: Config,
   store: Store,
   cipher: Cipher,
-  { clock, ids, random, log }: Surroundings,
+  { clock, ids, random, log, readToken = async () => null }: Surroundings,
 ): Promise<Platform> {
   const operations = operationTable();
   const front = httpFront();
@@ -111,7 +111,7 @@ export async function startPlatform(
     front,
     operations,
     admit: admission(
-      identifier(store, clock, async () => null, uses),
+      identifier(store, clock, readToken, uses),
       callLimits,
     ),
     anonymous: callLimits.anonymous,
