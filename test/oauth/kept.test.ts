@@ -103,6 +103,7 @@ describeOnEach("what is kept", (kind) => {
         () => undefined,
         backlog(service.store, 1),
         { deletedTaskDays: 0 },
+        { write: async () => undefined },
         { retire: async () => undefined },
       );
       await clock.advance(1);

@@ -26,7 +26,7 @@ describeOnEach("keys", (kind) => {
       await tx.keys.insert(written);
       for (const each of members) await tx.accounts.insertMember(sampleMember(each));
     });
-    expect(await store.keys.holder(written.digest)).toEqual({ key: written, locale: "en", member });
+    expect(await store.keys.holder(written.digest)).toEqual({ key: { ...written, usedAt: null }, locale: "en", member });
   });
 
   test.each<{ why: string; key: Partial<ApiKey> }>([

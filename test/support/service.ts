@@ -9,6 +9,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
 import type { Log } from "../../src/core/log.ts";
+import type { ReadAccessToken } from "../../src/core/oauth/access-token.ts";
 import type { Store, Tx } from "../../src/core/store.ts";
 import type { Surroundings } from "../../src/installation.ts";
 import { startPlatform } from "../../src/platform.ts";
@@ -18,16 +19,29 @@ import { type DatabaseKind, openTestStore, type TestStore } from "./database.ts"
 import { type SessionOptions, type SignedIn, signIn } from "./session.ts";
 import { callV2, clientOf, type RpcWire, type V2Call, type V2Reply } from "./wires.ts";
 
+/** Whoever calls with a credential. */
+export interface Calling {
+  /** The credential's. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** A v2 call, to the next node. */
+  v2(name: string, body?: unknown, call?: V2Call): Promise<V2Reply>;
+  /** A client of the next node. */
+  client<S extends DescService>(service: S, wire?: RpcWire): Client<S>;
+}
+
+/** Calls with these headers, each the next node. */
+export const callingWith = (headers: Readonly<Record<string, string>>, next: () => string): Calling => ({
+  headers,
+  v2: (name, body = {}, call = {}) => callV2(next(), name, body, { ...call, headers: { ...headers, ...call.headers } }),
+  client: (service, wire = "connect-json") => clientOf(service, wire, next(), headers),
+});
+
 /** Somebody with a key. */
-export interface Person {
+export interface Person extends Calling {
   readonly key: string;
   readonly keyId: string;
   readonly accountId: string;
   readonly spaceId: string;
-  /** A v2 call with this person's key, to the next node. */
-  v2(name: string, body?: unknown, call?: V2Call): Promise<V2Reply>;
-  /** A client of the next node with this person's key. */
-  client<S extends DescService>(service: S, wire?: RpcWire): Client<S>;
   /** A browser that is signed in as this person, in this person's space. */
   session(options?: SessionOptions): Promise<SignedIn>;
 }
@@ -85,6 +99,8 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** Serve over a store that is open already, for instance as a second process would. */
   readonly over?: Pick<TestStore, "store" | "url">;
+  /** How access tokens are read. */
+  readonly readToken?: ReadAccessToken;
   /** Only answers calls: no task is ever run, so that nothing happens beside what the test does. */
   readonly idle?: boolean;
 }
@@ -97,6 +113,7 @@ export async function openService({
   clock = systemClock,
   over,
   idle = false,
+  readToken,
 }: ServiceOptions = {}): Promise<Service> {
   const statements: string[] = [];
   const logged: LogLine[] = [];
@@ -109,7 +126,10 @@ export async function openService({
   while (stores.length < (roles?.length ?? count)) stores.push(await openStore({ ...storeOptions, databaseUrl, random: systemRandom }));
   const nodes = await Promise.all(
     stores.map((of, i) =>
-      openNode({ ...config, role: roles?.[i] ?? config.role }, of, { clock, ids: systemIds, random: systemRandom, log }),
+      openNode({ ...config, role: roles?.[i] ?? config.role }, of, {
+        ...{ clock, ids: systemIds, random: systemRandom, log },
+        ...(readToken ? { readToken } : {}),
+      }),
     ),
   );
   const next = inTurn(nodes.filter((_, i) => roles?.[i] !== "worker"));
@@ -199,14 +219,12 @@ async function newPerson(store: Store, place: Place, options: PersonOptions = {}
       revokedAt: null,
     });
   });
-  const headers = { "x-service-api-key": key };
   return {
+    ...callingWith({ "x-service-api-key": key }, next),
     key,
     keyId,
     accountId,
     spaceId,
-    v2: (name, body = {}, call = {}) => callV2(next(), name, body, { ...call, headers: { ...headers, ...call.headers } }),
-    client: (service, wire = "connect-json") => clientOf(service, wire, next(), headers),
     session: (asked) => signIn(store, place, { accountId, spaceId }, asked),
   };
 }

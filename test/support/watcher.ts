@@ -6,7 +6,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { TaskEventTypeSchema } from "../../src/gen/proto/task/v2/task_event_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { framesIn } from "./event-stream.ts";
-import type { Person } from "./service.ts";
+import type { Calling } from "./service.ts";
 import { clientOf, type RpcWire, rpcWires, type V2Body } from "./wires.ts";
 
 /** Ways to watch a task: server-sent events by GET, by POST and over HTTP/2, and the RPC wires. */
@@ -54,7 +54,7 @@ interface Stream {
 }
 
 /** Begins to watch at once. */
-export function watcher(url: string, person: Person, wire: WatchWire, query: WatchQuery): Watcher {
+export function watcher(url: string, person: Calling, wire: WatchWire, query: WatchQuery): Watcher {
   const told: ToldEvent[] = [];
   const comments: string[] = [];
   const headers = Promise.withResolvers<Headers>();
@@ -109,14 +109,14 @@ const isRpc = (wire: WatchWire): wire is RpcWire => (rpcWires as readonly string
 
 function overRpc(
   url: string,
-  { key }: Person,
+  { headers }: Calling,
   wire: RpcWire,
   { taskId, afterSeq, untilSettled = false }: WatchQuery,
   tell: (headers: Headers) => void,
 ): Stream {
   const away = new AbortController();
   const asked = { taskId, untilSettled, ...(afterSeq === undefined ? {} : { afterSeq }) };
-  const answers = clientOf(TaskService, wire, url, { "x-service-api-key": key }).watchTask(asked, { signal: away.signal, onHeader: tell });
+  const answers = clientOf(TaskService, wire, url, headers).watchTask(asked, { signal: away.signal, onHeader: tell });
   async function* events(): AsyncGenerator<ToldEvent> {
     try {
       for await (const { event } of answers) {
@@ -133,9 +133,9 @@ function overRpc(
 
 const snake = (name: string): string => name.replace(/(?<!^)[A-Z]/g, "_$&").toLowerCase();
 
-function overEvents(url: string, person: Person, wire: WatchWire, query: WatchQuery, tell: (headers: Headers) => void): Stream {
+function overEvents(url: string, person: Calling, wire: WatchWire, query: WatchQuery, tell: (headers: Headers) => void): Stream {
   const { lastEventId, taskId: task_id, afterSeq: after_seq, untilSettled: until_settled } = query;
-  const headers = { "x-service-api-key": person.key, ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }) };
+  const headers = { ...person.headers, ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }) };
   const asked = JSON.parse(JSON.stringify({ task_id, after_seq, until_settled })) as Record<string, string>;
   const send = wire === "sse-http2" ? overHttp2 : overHttp1;
   const { answer, close } = send(`${url}/v2/task.watch`, wire === "sse-post" ? "POST" : "GET", headers, asked);

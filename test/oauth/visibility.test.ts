@@ -1,0 +1,317 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { connectors, myBrowserId } from "../../src/core/connectors/catalogue.ts";
+import { systemIds } from "../../src/core/ids.ts";
+import { type ScopeName, scopeNames } from "../../src/core/oauth/scope.ts";
+import { Access_Credential } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
+import { operationTable } from "../../src/operations.ts";
+import { settingsRig } from "../settings/settings-rig.ts";
+import { describeOnEach } from "../support/database.ts";
+import type { Calling, Person } from "../support/service.ts";
+import { newApp, readPlainToken, type Token, type TokenOptions, tokenOf } from "../support/token.ts";
+import type { V2Reply } from "../support/wires.ts";
+import { sampleOf } from "../wires/sample.ts";
+
+const message = { content: "Say hello" };
+
+/** Every operation that takes a task's id, with what else it needs. */
+const onTasks: readonly (readonly [name: string, body: object])[] = [
+  ["task.detail", {}],
+  ["task.listMessages", {}],
+  ["task.watch", { until_settled: true }],
+  ["task.update", { title: "Taken" }],
+  ["task.sendMessage", { message }],
+  ["task.confirmAction", { event_id: "ev_1", input: { accept: true } }],
+  ["task.stop", {}],
+  ["task.delete", {}],
+];
+
+const told = ({ status, body }: V2Reply): string => (body.error ? `${status} ${body.error.code}: ${body.error.message}` : String(status));
+const notFound = "404 not_found: task not found";
+
+describeOnEach("under a token", (database) => {
+  const rig = settingsRig(database, { readToken: readPlainToken });
+  const token = (who: Person, options?: TokenOptions) => tokenOf(rig.service, rig.db, who, options);
+  let ann: Person;
+  let bo: Person;
+  /** Two apps of the team. */
+  let app: string;
+  let otherApp: string;
+  let own: Token;
+  let all: Token;
+  let other: Token;
+  let bosOwn: Token;
+
+  const create = async (who: Calling, more: object = {}): Promise<string> => {
+    const { body } = await who.v2("task.create", { message, ...more });
+    if (!body.ok) throw new Error(JSON.stringify(body));
+    return body["task_id"];
+  };
+  const row = (id: string) => rig.service.store.tasks.byId(id);
+  const listed = async (who: Calling, query: object = {}): Promise<string[]> =>
+    (await who.v2("task.list", { limit: 100, ...query })).body["data"].map(({ id }: { id: string }) => id);
+
+  beforeAll(async () => {
+    ann = await rig.person();
+    bo = await rig.person({ with: ann });
+    [app, otherApp] = await Promise.all([newApp(rig.service, ann), newApp(rig.service, ann)]);
+    own = await token(ann, { clientId: app });
+    all = await token(ann, { clientId: app, scopes: ["manage_all_tasks"] });
+    other = await token(ann, { clientId: otherApp });
+    bosOwn = await token(bo, { clientId: app });
+  });
+
+  describe("every operation", () => {
+    /** What the table says of a token with these scopes; the samples name nothing that there is. */
+    const expected = (scopes: readonly ScopeName[]) =>
+      Object.fromEntries(
+        operationTable().all.flatMap(({ name, access }) => {
+          if (name === null || !access) return [];
+          const needed = access.anyScope;
+          if (!access.credentials.has(Access_Credential.OAUTH))
+            return [[name, "403 permission_denied: insufficient_scope: this operation accepts an API key only"]];
+          const open = needed.length === 0 || needed.some((scope) => scopes.includes(scope));
+          return [[name, open ? "let in" : `403 permission_denied: insufficient_scope: required one of [${needed.join(", ")}]`]];
+        }),
+      );
+
+    test.each<[string, readonly ScopeName[]]>([
+      ...scopeNames.map((name): [string, ScopeName[]] => [name, [name]]),
+      ["all scopes", scopeNames],
+    ])("is open to %s where the table says so, and says what it takes elsewhere", async (_name, scopes) => {
+      const { v2 } = await token(await rig.person(), { scopes });
+      const pairs = operationTable().all.flatMap(({ name, method }) => (name === null ? [] : [[name, sampleOf(method.input)] as const]));
+      const seen: Record<string, string> = {};
+      for (const [name, body] of pairs) {
+        const reply = await v2(name, body);
+        seen[name] = reply.status === 403 ? told(reply) : [200, 204, 400, 404, 501].includes(reply.status) ? "let in" : told(reply);
+      }
+      expect(seen).toEqual(expected(scopes));
+    });
+  });
+
+  test("what an app creates is tagged with it, also with manage_all_tasks; what a key creates is not", async () => {
+    const [mine, wide, keyed] = await Promise.all([own, all, ann].map((who) => create(who)));
+    expect((await row(mine ?? ""))?.clientId).toBe(app);
+    expect((await row(wide ?? ""))?.clientId).toBe(app);
+    expect(await row(wide ?? "")).toMatchObject({ apiKeyId: null, accountId: ann.accountId, spaceId: ann.spaceId });
+    expect((await row(keyed ?? ""))?.clientId).toBeNull();
+    const detail = (await own.v2("task.detail", { task_id: mine })).body["task"];
+    expect(detail).not.toHaveProperty("created_by_api_key");
+  });
+
+  describe("of create_task", () => {
+    /** Tasks that are not this app's, or not this user's, by why. */
+    let ids: Record<string, string>;
+    beforeAll(async () => {
+      const gone = await create(own);
+      await own.v2("task.stop", { task_id: gone });
+      await own.v2("task.delete", { task_id: gone });
+      ids = {
+        "her own, by key": await create(ann),
+        "her own, by another app": await create(other),
+        "a colleague's, by this app": await create(bosOwn),
+        "a colleague's, shared with the team": await create(bo, { share_visibility: "team" }),
+        "a stranger's, public": await create(await rig.person(), { share_visibility: "public" }),
+        "her own, deleted": gone,
+        "nobody's": systemIds.short(),
+      };
+    });
+
+    test.each(onTasks)("%s answers for tasks of others as for unknown ones, and changes nothing", async (name, body) => {
+      const alive = Object.values(ids);
+      const before = await Promise.all(alive.map(row));
+      for (const [why, task_id] of [...Object.entries(ids), ["the main task", "agent-default-main_task"]] as const) {
+        expect(told(await own.v2(name, { task_id, ...body })), why).toBe(notFound);
+      }
+      expect(await Promise.all(alive.map(row))).toEqual(before);
+    });
+
+    test("everything may be done with the app's own tasks, by any of its tokens of this user", async () => {
+      const task_id = await create(own);
+      const again = await token(ann, { clientId: app });
+      for (const [name, body] of [
+        ["task.detail", {}],
+        ["task.listMessages", {}],
+        ["task.update", { title: "Mine" }],
+        ["task.sendMessage", { message }],
+        ["task.stop", {}],
+        ["task.delete", {}],
+      ] as const) {
+        expect([name, told(await again.v2(name, { task_id, ...body }))]).toEqual([name, "200"]);
+      }
+      expect(told(await own.v2("task.detail", { task_id }))).toBe(notFound);
+    });
+
+    test("lists leave others' tasks out without a word, page by page", async () => {
+      const dora = await rig.person();
+      const clientId = await newApp(rig.service, dora);
+      const hers = await token(dora, { clientId });
+      const mine: string[] = [];
+      for (let i = 0; i < 3; i += 1) {
+        await create(dora);
+        mine.push(await create(hers));
+        await create(await token(dora));
+      }
+      const pages: string[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < 4; page += 1) {
+        const { body } = await hers.v2("task.list", { limit: 1, ...(cursor ? { cursor } : {}) });
+        pages.push(...body["data"].map(({ id }: { id: string }) => id));
+        cursor = body["next_cursor"];
+        if (!body["has_more"]) break;
+      }
+      expect(pages.toSorted()).toEqual(mine.toSorted());
+      expect(cursor).toBeUndefined();
+      expect(await listed(hers, { scope: "agent_subtask", agent_id: "agent-default" })).toEqual([]);
+      expect(await listed(await token(dora))).toEqual([]);
+      const wide = await token(dora, { clientId, scopes: ["manage_all_tasks"] });
+      expect((await listed(wide)).toSorted()).toEqual((await listed(dora)).toSorted());
+      expect(await listed(dora)).toHaveLength(9);
+    });
+
+    test("a reference to a task of others is absent when it is given, and nothing is made (contract/v2.md 9.8)", async () => {
+      const [mine, second] = [await create(own), await create(own)];
+      const before = await listed(own);
+      for (const [why, id] of Object.entries(ids)) {
+        const task_references = [mine, id];
+        expect(told(await own.v2("task.create", { message: { ...message, task_references } })), why).toBe(notFound);
+        expect(told(await own.v2("task.sendMessage", { task_id: mine, message: { ...message, task_references } })), why).toBe(notFound);
+      }
+      expect(await listed(own)).toEqual(before);
+      expect((await row(mine))?.references).toEqual([]);
+      const task_references = [second, mine, second];
+      expect(told(await own.v2("task.sendMessage", { task_id: mine, message: { ...message, task_references } }))).toBe("200");
+      expect((await row(mine))?.references).toEqual([second]);
+      const made = await create(own, { message: { ...message, task_references: [mine] } });
+      expect((await row(made))?.references).toEqual([mine]);
+    });
+
+    test("a reference to whatever is taken from a key and from manage_all_tasks, for the agent to find out", async () => {
+      const task_references = Object.values(ids);
+      for (const who of [ann, all]) {
+        const made = await create(who, { message: { ...message, task_references } });
+        expect((await row(made))?.references).toEqual(task_references);
+      }
+    });
+  });
+
+  describe("of manage_all_tasks", () => {
+    test.each(onTasks)("%s reaches all of the user's tasks, and nobody else's", async (name, body) => {
+      for (const who of [ann, own, other]) {
+        const task_id = await create(who);
+        if (name === "task.delete" || name === "task.watch") await ann.v2("task.stop", { task_id });
+        const seen = told(await all.v2(name, { task_id, ...body }));
+        // An event that asks for nothing is known by its id: the task was found.
+        expect(seen).toBe(name === "task.confirmAction" ? "404 not_found: event not found" : "200");
+      }
+      for (const who of [bo, bosOwn, await rig.person()]) {
+        expect(told(await all.v2(name, { task_id: await create(who, { share_visibility: "public" }), ...body }))).toBe(notFound);
+      }
+    });
+
+    test("the agent's main task is one of them", async () => {
+      expect(told(await all.v2("task.detail", { task_id: "agent-default-main_task" }))).toBe("200");
+    });
+  });
+
+  describe("projects", () => {
+    const project = async (who: Calling): Promise<string> => (await who.v2("project.create", { name: "Garden" })).body["project"].id;
+
+    test("are there for create_project and manage_all_tasks, made by whomever", async () => {
+      const wide = await token(ann, { scopes: ["create_task", "create_project"] });
+      const made = [await project(ann), await project(wide), await project(all)];
+      for (const who of [wide, all]) {
+        const { data } = (await who.v2("project.list")).body;
+        for (const id of made) {
+          expect(data.map((each: { id: string }) => each.id)).toContain(id);
+          const task_id = await create(who, { project_id: id });
+          expect(await listed(who, { scope: "project", project_id: id })).toContain(task_id);
+        }
+      }
+    });
+
+    test("are absent to a token without such a scope, in task.create and as a filter (decisions.md 16)", async () => {
+      const project_id = await project(ann);
+      const before = await listed(own);
+      for (const id of [project_id, systemIds.short()]) {
+        const absent = "404 not_found: project not found";
+        expect(told(await own.v2("task.create", { message, project_id: id }))).toBe(absent);
+        expect(told(await own.v2("task.list", { project_id: id }))).toBe(absent);
+        expect(told(await own.v2("task.list", { scope: "project", project_id: id }))).toBe(absent);
+      }
+      expect(await listed(own)).toEqual(before);
+    });
+
+    test("of a colleague are absent with every scope", async () => {
+      const project_id = await project(bo);
+      const wide = await token(ann, { scopes: scopeNames });
+      expect(told(await wide.v2("task.create", { message, project_id }))).toBe("404 not_found: project not found");
+      expect(await listed(wide, { project_id })).toEqual([]);
+    });
+  });
+
+  describe("connectors", () => {
+    const [gmail = "", slack = ""] = connectors.filter(({ name }) => name === "Gmail" || name === "Slack").map(({ id }) => id);
+    const refusal = (uid: string) => `403 permission_denied: insufficient_scope: connector ${uid} not granted`;
+    const missing = (uid: string) => `400 invalid_argument: message.connectors[0]: ${uid} is not installed`;
+    const named = async (who: Calling, uids: readonly string[]): Promise<string[]> => {
+      const task_id = await create(who);
+      const body = { message: { ...message, connectors: uids } };
+      return [told(await who.v2("task.create", body)), told(await who.v2("task.sendMessage", { task_id, ...body }))];
+    };
+
+    test("that the user has not granted are refused by name, before it is said that they are not installed", async () => {
+      const granted = await token(ann, { scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
+      expect(await named(granted, [slack])).toEqual([refusal(slack), refusal(slack)]);
+      expect(await named(granted, [gmail, slack])).toEqual([refusal(slack), refusal(slack)]);
+      expect(await named(granted, [gmail])).toEqual([missing(gmail), missing(gmail)]);
+      expect(await named(granted, ["no-connector"])).toEqual([refusal("no-connector"), refusal("no-connector")]);
+      expect(await named(ann, [slack])).toEqual([missing(slack), missing(slack)]);
+    });
+
+    test("need their scope beside the grant, and My Browser its own", async () => {
+      const without = await token(ann, { scopes: ["manage_all_tasks"], connectorUids: [gmail] });
+      expect(await named(without, [gmail])).toEqual([refusal(gmail), refusal(gmail)]);
+      const browsing = await token(ann, { scopes: ["create_task", "use_my_browsers"], connectorUids: [gmail] });
+      expect(await named(browsing, [myBrowserId])).toEqual([missing(myBrowserId), missing(myBrowserId)]);
+      expect(await named(browsing, [gmail])).toEqual([refusal(gmail), refusal(gmail)]);
+      const connecting = await token(ann, { scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
+      expect(await named(connecting, [myBrowserId])).toEqual([refusal(myBrowserId), refusal(myBrowserId)]);
+    });
+
+    test("that are left out, or empty, refuse nothing; the list shows what is installed, which is nothing", async () => {
+      expect(await named(own, [])).toEqual(["200", "200"]);
+      const granted = await token(ann, { scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
+      for (const who of [ann, own, granted]) expect((await who.v2("connector.list")).body["data"]).toEqual([]);
+    });
+  });
+
+  test("each app has idempotency records of its own, apart from its user's", async () => {
+    const headers = { "idempotency-key": "the-same" };
+    const made = async (who: Calling) => (await who.v2("task.create", { message }, { headers })).body["task_id"];
+    const callers = [ann, own, other, bosOwn];
+    const ids = [];
+    for (const who of callers) ids.push(await made(who));
+    expect(new Set(ids).size).toBe(4);
+    const again = [];
+    for (const who of callers) again.push(await made(who));
+    expect(again).toEqual(ids);
+    // Another token of the same app and user is the same client.
+    expect(await made(all)).toBe(ids[1]);
+  });
+
+  test("each app has cursors of its own, apart from its user's, whatever it may see", async () => {
+    const dora = await rig.person();
+    const scopes = ["manage_all_tasks"] as const;
+    const one = await token(dora, { scopes });
+    const callers: readonly Calling[] = [dora, one, await token(dora, { scopes })];
+    for (let i = 0; i < 2; i += 1) await create(dora);
+    for (const who of callers) {
+      const { next_cursor: cursor } = (await who.v2("task.list", { limit: 1 })).body;
+      for (const reader of callers) {
+        const seen = told(await reader.v2("task.list", { limit: 1, cursor }));
+        expect(seen).toBe(reader === who ? "200" : "400 invalid_argument: cursor: is not a cursor of this list");
+      }
+    }
+  });
+});
