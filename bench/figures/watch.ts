@@ -25,7 +25,10 @@ export interface Watched {
 /** What one server's watchers cost in one round. */
 interface Cost {
   readonly kbEach: number;
+  /** Of the watchers alone. */
   readonly cpuMsPerSecond: number;
+  /** Of the calls that make the events, and a watcher of each task. */
+  readonly callsCpuMsPerSecond: number;
   readonly eventsPerSecond: number;
   /** Milliseconds from the call to the event. */
   readonly delays: readonly number[];
@@ -70,25 +73,35 @@ export const watch = ({ server, taskIds, path, key }: Watched, count: number): P
     { path, key },
   );
 
+/** CPU-ms a second of the server while somebody talks for that long. */
+async function cpuOfTalk(watched: Watched, ms: number, said: (taskId: string) => void = () => undefined): Promise<number> {
+  const { pid } = watched.server;
+  const [cpu, began] = [cpuMsOf(pid), performance.now()];
+  await talk(watched, ms, said);
+  return (cpuMsOf(pid) - cpu) / ((performance.now() - began) / 1000);
+}
+
+/** What the events cost by themselves is measured before, in the same process: ours are durable, the floor's are not. */
 async function costOf(watched: Watched): Promise<Cost> {
   const { pid } = watched.server;
+  let callsCpuMsPerSecond: number;
   {
     // What the first watchers load stays loaded, and is not theirs.
     using _few = await watch(watched, tasksWatched);
-    await talk(watched, 1_000, () => undefined);
+    await talk(watched, settleMs, () => undefined);
+    callsCpuMsPerSecond = await cpuOfTalk(watched, measuredMs);
   }
   await sleep(settleMs);
   const before = residentKbOf(pid);
   using watchers = await watch(watched, watchersEach * tasksWatched);
   await talk(watched, settleMs, watchers.said);
   watchers.takeDelays();
-  const [cpu, events, began] = [cpuMsOf(pid), watchers.events(), performance.now()];
-  await talk(watched, measuredMs, watchers.said);
-  const seconds = (performance.now() - began) / 1000;
-  const cost = { cpuMsPerSecond: (cpuMsOf(pid) - cpu) / seconds, eventsPerSecond: (watchers.events() - events) / seconds };
+  const [events, began] = [watchers.events(), performance.now()];
+  const cpuMsPerSecond = (await cpuOfTalk(watched, measuredMs, watchers.said)) - callsCpuMsPerSecond;
+  const eventsPerSecond = (watchers.events() - events) / ((performance.now() - began) / 1000);
   await sleep(settleMs);
   const kbEach = (residentKbOf(pid) - before) / (watchersEach * tasksWatched);
-  return { ...cost, kbEach, delays: watchers.takeDelays() };
+  return { cpuMsPerSecond, callsCpuMsPerSecond, eventsPerSecond, kbEach, delays: watchers.takeDelays() };
 }
 
 /** A process for each round, because memory that was once taken is seldom given back. */
@@ -98,7 +111,7 @@ async function round(stage: Stage, start: (stage: Stage) => Promise<Watched>): P
   return await costOf(await start({ ...stage, stack }));
 }
 
-/** A thousand open streams with an event a second each. The calls that make the events are part of it, on both sides. */
+/** A thousand open streams with an event a second each. */
 export const watchFigure: Figure = {
   names: ["watch.sse.memory", "watch.sse.cpu"],
   async measure(stage) {
@@ -117,6 +130,8 @@ export const watchFigure: Figure = {
       events_per_second: middle(ours, ({ eventsPerSecond }) => eventsPerSecond),
       floor_events_per_second: middle(floor, ({ eventsPerSecond }) => eventsPerSecond),
       calls_per_second: tasksWatched,
+      calls_cpu_ms: middle(ours, ({ callsCpuMsPerSecond }) => callsCpuMsPerSecond),
+      floor_calls_cpu_ms: middle(floor, ({ callsCpuMsPerSecond }) => callsCpuMsPerSecond),
     };
     const delays = {
       p50_ms: delay(ours, 0.5),

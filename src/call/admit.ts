@@ -47,20 +47,15 @@ export function admission(identify: Identify, limits: Limits): Admit {
     }
   }
   const callers = sharedReads<Caller>();
-  /** A call that stays open asks again and again, by the same words. */
-  function asker(operation: Operation, { credentials }: Request): Admission["again"] {
-    let shown: string | undefined;
-    return async () => {
-      shown ??= JSON.stringify(credentials);
-      const caller = await callers(shown, () => identify(credentials));
-      checkAccess(operation, caller);
-      return caller;
-    };
+  async function again(operation: Operation, { credentials }: Request): Promise<Caller> {
+    const caller = await callers(JSON.stringify(credentials), () => identify(credentials));
+    checkAccess(operation, caller);
+    return caller;
   }
   return async (operation, request) => {
     if (operation.access === null) throw new Failure("unimplemented", "anonymous operations are not built");
     const caller = await credential(request);
     checkAccess(operation, caller);
-    return { operation, request, caller, rate: await limits.account(caller.accountId, operation), again: asker(operation, request) };
+    return { operation, request, caller, rate: await limits.account(caller.accountId, operation), again: () => again(operation, request) };
   };
 }

@@ -78,7 +78,12 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
   };
 }
 
-const openCall = ({ caller, again }: Admission, gone: AbortSignal): OpenCall => ({ caller, again, gone });
+const openCall = ({ operation, request, caller, again }: Admission, gone: AbortSignal): OpenCall => ({
+  caller,
+  who: JSON.stringify([operation.rpc, request.credentials]),
+  again,
+  gone,
+});
 
 async function run(handler: Handler<DescMethod>, tx: Tx, { operation, caller }: Admission, message: Message): Promise<Message> {
   return create(operation.method.output, await handler(tx, caller, message));

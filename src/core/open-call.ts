@@ -4,6 +4,8 @@ import type { Caller } from "./caller.ts";
 export interface OpenCall {
   /** As it was let in. */
   readonly caller: Caller;
+  /** The same for calls that may do the same, by the same credential: they can share what they look up. */
+  readonly who: string;
   /**
    * Looks the caller up anew; it counts against no limit.
    *

@@ -46,7 +46,8 @@ describe("watches", () => {
 
   const add = (count: number) =>
     db.store.change((tx) => tx.tasks.advance(id, { now: 0, events: Array.from({ length: count }, () => step()) }));
-  const call = (again: OpenCall["again"] = async () => ann): OpenCall => ({ caller: ann, again, gone: gone.signal });
+  const ask: OpenCall["again"] = async () => ann;
+  const call = (again = ask): OpenCall => ({ caller: ann, who: again === ask ? "ann" : systemIds.short(), again, gone: gone.signal });
   async function watch(open = call(), tx: Tx = db.store, untilSettled = false): Promise<AsyncIterator<TaskEvent>> {
     const events = await watching.watch(tx, open, { taskId: id, afterSeq: 0, untilSettled });
     if (!events) throw new Error("there is nothing to tell");

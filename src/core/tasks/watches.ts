@@ -46,6 +46,12 @@ export interface Watches {
   watch(tx: Tx, call: OpenCall, watch: Watch): Promise<AsyncIterable<TaskEvent> | null>;
 }
 
+/** A task, and the first events that it had when it was found: both tell of one moment. */
+interface Unread {
+  readonly task: TaskView;
+  readonly page: readonly TaskEvent[];
+}
+
 /** Credential and visibility are never older when something is told. */
 const recheckMs = 5_000;
 /** Events that are read at a time. */
@@ -57,6 +63,7 @@ const cancelled = (): Failure => new Failure("cancelled", "nobody waits for the 
 export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["draining"]): Watches {
   const tasks = sharedReads<TaskView | null>();
   const pages = sharedReads<readonly TaskEvent[]>();
+  const looks = sharedReads<Unread>();
 
   async function find(tx: Tx, caller: Caller, id: string): Promise<TaskView> {
     const { accountId, spaceId, clientId = null } = caller;
@@ -66,38 +73,42 @@ export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["dr
     return task;
   }
 
-  /** What the task had when it was found: its status and its events tell of one moment. */
-  function unread(tx: Tx, { id, lastSeq }: TaskView, afterSeq: number): Promise<readonly TaskEvent[]> {
+  async function unread(tx: Tx, task: TaskView, afterSeq: number): Promise<Unread> {
+    const { id, lastSeq } = task;
+    if (afterSeq >= lastSeq) return { task, page: [] };
     const window = { afterSeq, beforeSeq: lastSeq + 1, order: "asc", limit: pageSize, verbose: true } as const;
-    return pages(`${id} ${afterSeq} ${lastSeq}`, () => tx.events.list(id, window));
+    return { task, page: await pages(`${id} ${afterSeq} ${lastSeq}`, () => tx.events.list(id, window)) };
+  }
+
+  /** One look for all whom the same credential let in, and who were told as much. */
+  function look(tx: Tx, call: OpenCall, id: string, told: number): Promise<Unread> {
+    if (draining.aborted) throw stopping();
+    if (call.gone.aborted) throw cancelled();
+    return looks(`${told} ${id} ${call.who}`, async () => unread(tx, await find(tx, await call.again(), id), told));
   }
 
   async function* tell(tx: Tx, call: OpenCall, first: TaskView, watch: Watch, visit: Visit): AsyncGenerator<TaskEvent> {
+    const { id } = first;
     let told = watch.afterSeq;
     let checkedAt = clock.monotonic();
-
-    async function check(): Promise<TaskView> {
-      if (draining.aborted) throw stopping();
-      if (call.gone.aborted) throw cancelled();
-      const task = await find(tx, await call.again(), first.id);
-      checkedAt = clock.monotonic();
-      return task;
-    }
-
     try {
-      for (let task = first; ; task = await check()) {
-        while (told < task.lastSeq) {
-          const page = await unread(tx, task, told);
-          // Erased since it was found: the next check says so.
-          if (page.length === 0) break;
-          for (const event of page) {
-            if (draining.aborted || clock.monotonic() - checkedAt >= recheckMs) await check();
-            yield event;
-            told = event.seq;
+      for (let { task, page } = await unread(tx, first, told); ; { task, page } = await look(tx, call, id, told)) {
+        checkedAt = clock.monotonic();
+        const left = page.toReversed();
+        // None is kept while there is nothing to tell.
+        page = [];
+        const erased = left.length === 0;
+        for (let event = left.pop(); event; event = left.pop()) {
+          if (draining.aborted || clock.monotonic() - checkedAt >= recheckMs) {
+            await look(tx, call, id, told);
+            checkedAt = clock.monotonic();
           }
+          yield event;
+          told = event.seq;
         }
         if (watch.untilSettled && isTold(task, told)) return;
-        await visit.wake();
+        // Events that were erased since their task was found do not come: the next look says so.
+        if (erased || told >= task.lastSeq) await visit.wake();
       }
     } finally {
       visit.leave();
