@@ -2,6 +2,7 @@ import { replayMs } from "./call/replay.ts";
 import type { Clock } from "./core/clock.ts";
 import type { KeyUses } from "./core/keys/key-uses.ts";
 import type { Log } from "./core/log.ts";
+import type { SigningKeys } from "./core/oauth/signing-keys.ts";
 import type { Store } from "./core/store.ts";
 import { type Backlog, countEveryMs } from "./core/tasks/backlog.ts";
 import { repeat } from "./runtime/repeat.ts";
@@ -26,6 +27,7 @@ export function startChores(
   log: Log,
   waiting: Backlog,
   { deletedTaskDays }: Keeping,
+  keys: Pick<SigningKeys, "retire">,
   keyUses: Pick<KeyUses, "write">,
 ): () => Promise<void> {
   const stopping = new AbortController();
@@ -42,6 +44,12 @@ export function startChores(
     every(hourMs, async function eraseDeletedTasks() {
       const before = clock.now() - deletedTaskDays * dayMs;
       while ((await store.change((tx) => tx.events.eraseDeleted(before, eraseMax))) === eraseMax) if (stopping.signal.aborted) return;
+    }),
+    every(hourMs, async function forgetTokens() {
+      // A day longer than they were good for: a second use is known for one.
+      await store.change((tx) => tx.codes.purge(clock.now() - dayMs));
+      await store.change((tx) => tx.families.purge(clock.now() - dayMs));
+      await keys.retire();
     }),
   ];
   return async () => {

@@ -109,10 +109,24 @@ function work({ read, readOr }: Reader) {
 
 /** Rules that join variables. */
 function checkTogether(config: Config, { refuse, isRead }: Reader): void {
+  for (const [name, url] of [
+    ["BASE_URL", config.baseUrl],
+    ["CONSENT_URL", config.consentUrl],
+  ] as const) {
+    // What CONSENT_URL takes from BASE_URL is told once; what HOST makes of it is told as BASE_URL's.
+    if (!isProtected(url) && (name === "BASE_URL" || isRead(name))) refuse(name, addresses[name], url);
+  }
   const onPostgres = config.database === "postgresql";
   if (config.role !== "all" && !onPostgres) refuse("ROLE", processing.ROLE, config.role);
   if (onPostgres && config.encryptionKey === null && !isRead("ENCRYPTION_KEY")) refuse("ENCRYPTION_KEY", data.ENCRYPTION_KEY, "");
   if (config.adminPort !== null && config.adminPort === config.port) refuse("ADMIN_PORT", listening.ADMIN_PORT, `${config.adminPort}`);
+}
+
+/** Tokens, codes and sessions travel there: in clear only within this machine (contract/oauth.md 12, RFC 6749 3.1, 3.2). */
+function isProtected(url: string): boolean {
+  if (!URL.canParse(url)) return true; // refused already
+  const { protocol, hostname } = new URL(url);
+  return protocol === "https:" || /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
 /** An address that means every address of the machine is none to call. */

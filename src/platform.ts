@@ -14,12 +14,15 @@ import { confirmations } from "./core/actions/confirm.ts";
 import type { Cipher } from "./core/cipher.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Failure } from "./core/failure.ts";
+import { apiKeys } from "./core/keys/api-keys.ts";
 import { keyUses } from "./core/keys/key-uses.ts";
-import { keys } from "./core/keys/keys.ts";
 import type { Log } from "./core/log.ts";
+import { accessTokenReader } from "./core/oauth/access-tokens.ts";
 import { appSecrets } from "./core/oauth/app-secrets.ts";
 import { apps } from "./core/oauth/apps.ts";
 import { authorizedApps } from "./core/oauth/authorized-apps.ts";
+import { refreshTokens } from "./core/oauth/refresh-token.ts";
+import { signingKeys } from "./core/oauth/signing-keys.ts";
 import { projects } from "./core/projects/projects.ts";
 import { checkPassword } from "./core/sign-in/password.ts";
 import type { Store } from "./core/store.ts";
@@ -46,6 +49,7 @@ import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
 import { embeddedQueue } from "./jobs/embedded.ts";
 import type { Queue } from "./jobs/queue.ts";
+import { type OAuthRoutesParts, oauthRoutes } from "./oauth/routes.ts";
 import { operationTable } from "./operations.ts";
 import { apiKeyHandlers } from "./rpc/api-key.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "./rpc/catalogue.ts";
@@ -72,7 +76,7 @@ export async function startPlatform(
   config: Config,
   store: Store,
   cipher: Cipher,
-  { clock, ids, random, log, readToken = async () => null }: Surroundings,
+  { clock, ids, random, log }: Surroundings,
 ): Promise<Platform> {
   const operations = operationTable();
   const front = httpFront();
@@ -81,7 +85,9 @@ export async function startPlatform(
   };
   const uses = keyUses(store, clock);
   const waiting = backlog(store, config.queueDepth);
-  const stopChores = startChores(store, clock, log, waiting, config, uses);
+  const keys = signingKeys({ store, cipher, clock, ids });
+  const readToken = accessTokenReader(keys, config.baseUrl);
+  const stopChores = startChores(store, clock, log, waiting, config, keys, uses);
   const steps = taskSteps(clock);
   const making = { clock, ids, random };
   const handlers = handlerTable([
@@ -100,23 +106,27 @@ export async function startPlatform(
     implement(SkillService, skillHandlers),
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
-    implement(ApiKeyService, apiKeyHandlers(keys(making))),
+    implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
     implement(TeamService, teamHandlers(ownership({ clock, checkPassword: (accountId, text) => checkPassword(store, accountId, text) }))),
     implement(OAuth2AppService, oauth2AppHandlers({ apps: apps(making), secrets: appSecrets(making), authorized: authorizedApps(clock) })),
   ]);
   const callLimits = limits(store.counters, clock, config.rateFactor);
+  const readRequest = requestReader(ids.request, config.trustProxy);
+  const oauth: OAuthRoutesParts = {
+    ...{ store, clock, ids, limits: callLimits, keys, readToken, readRequest, report },
+    refreshTokens: refreshTokens(cipher, ids),
+    issuer: config.baseUrl,
+    consentUrl: config.consentUrl,
+  };
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({
     front,
     operations,
-    admit: admission(
-      identifier(store, clock, readToken, uses),
-      callLimits,
-    ),
+    admit: admission(identifier(store, clock, readToken, uses), callLimits),
     anonymous: callLimits.anonymous,
     performer: performer(store, handlers, replays(cipher, clock.now), auditWriter(clock, ids)),
-    readRequest: requestReader(ids.request, config.trustProxy),
+    readRequest,
     readSession: sessionCookieReader(config.consentUrl),
     clock,
     readiness: ready,
@@ -124,6 +134,7 @@ export async function startPlatform(
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
     report,
+    routes: [(app) => oauthRoutes(app, oauth)],
   });
   const stopWork = config.role === "api" ? async () => undefined : await startWork(config, store, cipher, { clock, ids, log });
   await app.listen({ host: config.host, port: config.port });

@@ -60,7 +60,7 @@ export function identifier(store: Tx, clock: Clock, readToken: ReadAccessToken, 
     if (holder === null || !holder.lives || holder.member?.status !== "active") throw refusal(invalidOrRevoked);
     if (holder.generation !== holder.appGeneration) throw refusal("reauthorization_required");
     if (holder.accessId !== claims.accessId) throw refusal(invalidOrRevoked);
-    return tokenCaller(holder);
+    return tokenCaller({ ...holder, scopes: holder.scopes.filter((name) => claims.scopes.includes(name)) });
   }
 
   async function bySession(text: string): Promise<Caller> {

@@ -10,6 +10,10 @@ const perMinute: Record<RateClass, number> = { start: 10, write: 40, read: 100, 
 /** Calls a minute from one address that show no good credential, and as many to services that ask for none. */
 const perMinuteAndAddress = 60;
 
+/** Requests a minute of one OAuth client to one endpoint, and those of one address that prove nothing (contract/decisions.md 32). */
+const perMinuteAndClient = 60;
+const unprovenPerMinute = 300;
+
 /** From this limit on a node takes a tenth at once, and counts that down by itself. */
 const blockFrom = 100;
 
@@ -37,6 +41,12 @@ export interface Limits {
   stranger(address: string): Promise<void>;
   /** Counts a call to a service that asks for no credential, apart from those that fail for theirs. @throws OverLimit */
   anonymous(address: string): Promise<void>;
+  /** Counts a request of a client to an OAuth endpoint, from one address, whatever it proves. @throws OverLimit */
+  client(endpoint: string, clientId: string, address: string): Promise<void>;
+  /** Counts one that proves to be the client's, over all addresses. @throws OverLimit */
+  proven(endpoint: string, clientId: string): Promise<void>;
+  /** Counts one that proves nothing: it never counts against other addresses. @throws OverLimit */
+  unproven(address: string): Promise<void>;
 }
 
 /**
@@ -87,6 +97,15 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
     },
     async anonymous(address) {
       await counted(`anonymous ${network(address)}`, perMinuteAndAddress);
+    },
+    async client(endpoint, clientId, address) {
+      await counted(`oauth ${endpoint} ${clientId} ${network(address)}`, perMinuteAndClient);
+    },
+    async proven(endpoint, clientId) {
+      await counted(`oauth ${endpoint} ${clientId}`, perMinuteAndClient);
+    },
+    async unproven(address) {
+      await counted(`oauth unproven ${network(address)}`, unprovenPerMinute);
     },
   };
 }

@@ -8,6 +8,8 @@ import { baseUrl, byteSize, key32, origin, portMax, rateFactor, wholeNumber } fr
 import { variable } from "./variable.ts";
 
 const urlRule = "an http or https URL without user, query or fragment";
+const secureUrlRule =
+  "an https URL without user, query or fragment; http only for this machine (localhost, 127.0.0.0/8, [::1], *.localhost)";
 const hostName = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
 
 /** Where it listens. */
@@ -44,8 +46,8 @@ export const addresses = {
   BASE_URL: variable({
     type: "URL",
     fallback: null,
-    unset: "`http://HOST:PORT`",
-    rule: urlRule,
+    unset: "`http://HOST:PORT`, where HOST is of this machine",
+    rule: secureUrlRule,
     example: "https://api.example.com",
     description: "Where callers reach the API. Set it when a proxy stands before the server.",
     schema: baseUrl,
@@ -54,7 +56,7 @@ export const addresses = {
     type: "URL",
     fallback: null,
     unset: "`BASE_URL`",
-    rule: urlRule,
+    rule: secureUrlRule,
     example: "https://accounts.example.com",
     description: "Where people sign in and consent to apps; session cookies belong to its origin.",
     schema: baseUrl,

@@ -1,14 +1,16 @@
-import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 import type { Random } from "./ids.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Encryption of what must be read back: AES-256-GCM under the installation's key. */
+/** Encryption of what must be read back, AES-256-GCM under the installation's key; and marks that nobody else can make. */
 export interface Cipher {
   /** `nonce ‖ tag ‖ ciphertext`; `context` says what it is and must be the same on opening. */
   seal(plain: Uint8Array, context: string): Bytes;
   /** Throws when the bytes were not sealed with this key and context. */
   open(sealed: Uint8Array, context: string): Bytes;
+  /** Marks texts of one kind: HMAC-SHA256 under a key of that kind's own, derived from the installation's (HKDF, RFC 5869). */
+  marker(kind: string): (text: string) => Bytes;
   /** Tells one key from another without telling the key. */
   readonly check: string;
 }
@@ -30,6 +32,10 @@ export function cipherFrom(key: Uint8Array, random: Random): Cipher {
       const opening = createDecipheriv(algorithm, key, sealed.subarray(0, nonceLength), { authTagLength: tagLength });
       opening.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(nonceLength, nonceLength + tagLength));
       return Uint8Array.from(Buffer.concat([opening.update(sealed.subarray(nonceLength + tagLength)), opening.final()]));
+    },
+    marker(kind) {
+      const derived = Buffer.from(hkdfSync("sha256", key, "", kind, 32));
+      return (text) => Uint8Array.from(createHmac("sha256", derived).update(text).digest());
     },
     check: createHmac("sha256", key).update("encryption key check").digest("hex"),
   };

@@ -6,6 +6,7 @@ export type Random = (bytes: number) => Uint8Array;
 /** 57 symbols that are hard to confuse (contract/v2.md 6). */
 const alphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const length = 22;
+const base = BigInt(alphabet.length);
 /** The largest multiple of 57 in a byte: bytes from here on would favour some symbols. */
 const fair = 256 - (256 % alphabet.length);
 
@@ -32,6 +33,17 @@ export function idsFrom(random: Random): Ids {
   };
   return { short, uuid: () => uuidFrom(random(16)), request: () => `req_${short()}` };
 }
+
+/** 16 bytes in the form of a short id: the same for the same bytes. */
+export function shortOf(bytes: Uint8Array): string {
+  let rest = Buffer.from(bytes.subarray(0, 16)).reduce((number, byte) => number * 256n + BigInt(byte), 0n);
+  let text = "";
+  for (; text.length < length; rest /= base) text += alphabet[Number(rest % base)];
+  return text;
+}
+
+/** True for a text in the form of a short id. */
+export const isShort = (text: string): boolean => /^[2-9A-HJ-NP-Za-km-z]{22}$/.test(text);
 
 function uuidFrom(bytes: Uint8Array): string {
   const b = Buffer.from(bytes);

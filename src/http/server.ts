@@ -40,6 +40,8 @@ export interface ServerParts {
   /** Only probes and gRPC health are served: a process that takes no calls. */
   readonly probesOnly: boolean;
   readonly report: (failure: Failure, requestId: string) => void;
+  /** Routes of other rooms; each keeps its hooks and handlers to itself. */
+  readonly routes?: readonly ((app: FastifyInstance) => void)[];
 }
 
 /** What pages of other origins may read of an answer, beside its body. */
@@ -65,7 +67,17 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   });
   probes(app, readiness);
   // An OPTIONS that asks for no leave gets an empty answer as well, for text would be no envelope.
-  if (corsOrigins.length > 0) void app.register(cors, { origin: [...corsOrigins], exposedHeaders, strictPreflight: false });
+  void app.register(async (calls) => {
+    if (corsOrigins.length > 0) void calls.register(cors, { origin: [...corsOrigins], exposedHeaders, strictPreflight: false });
+    callRoutes(calls, parts);
+  });
+  if (!probesOnly) for (const routes of parts.routes ?? []) void app.register(async (scope) => routes(scope));
+  return app;
+}
+
+/** Connect, gRPC and v2: what the configured origins may call from a browser. */
+function callRoutes(app: FastifyInstance, parts: ServerParts): void {
+  const refuse = v2Refusal(parts);
   void app.register(async (scope) => {
     // Connect reads the URL with its host; without one it would answer 200 and nothing else.
     scope.addHook("onRequest", async (request, reply) =>
@@ -79,8 +91,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     scope.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
     void scope.register(fastifyConnectPlugin, connectOptions(parts));
   });
-  if (!probesOnly) void app.register(async (scope) => v2Routes(scope, parts));
-  return app;
+  if (!parts.probesOnly) void app.register(async (scope) => v2Routes(scope, parts));
 }
 
 /** Connect, gRPC and gRPC-Web: the operations, health, and reflection of both. */

@@ -4,6 +4,7 @@ import type * as Rows from "../gen/prisma/sqlite/client.ts";
 import { textsIn } from "./app.ts";
 import { changeOf, type Session } from "./session.ts";
 import { insertInto, numberOf, sql } from "./sql.ts";
+import { type StandingRow, standingColumns, standingJoins, standingOf, standingOrder } from "./standing.ts";
 
 /** Grants of users to apps as rows. */
 export function grantRows(session: Session): GrantRows {
@@ -27,6 +28,11 @@ export function grantRows(session: Session): GrantRows {
     find,
     lock,
     byId: async (id) => grantOf(await db.oAuthGrant.findFirst({ where: { id, revokedAt: null } })),
+    async standing(id) {
+      const [row] = await query<StandingRow>(sql`
+        SELECT ${standingColumns} FROM oauth_grant g ${standingJoins} WHERE g.id = ${id} ORDER BY ${standingOrder} LIMIT 1`);
+      return row ? standingOf(row) : null;
+    },
     async list(accountId, spaceId) {
       const where = { accountId, spaceId, revokedAt: null };
       const rows = await db.oAuthGrant.findMany({ where, orderBy: [{ createdAt: "desc" }, { id: "desc" }] });

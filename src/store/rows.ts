@@ -5,6 +5,7 @@ import { agentRows } from "./agent.ts";
 import { apiKeyRows } from "./api-key.ts";
 import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
+import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
 import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
@@ -15,6 +16,7 @@ import { replayRows } from "./replay.ts";
 import { changeOf, type JobRowsOf, type Session } from "./session.ts";
 import { settingRows } from "./setting.ts";
 import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
+import { signingKeyRows } from "./signing-key.ts";
 import { taskRows } from "./task.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
@@ -25,9 +27,11 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   signIns: signInRows(session),
   links: linkRows(session),
   apps: appRows(session),
+  clients: clientRows(session),
   grants: grantRows(session),
   codes: codeRows(session),
   families: familyRows(session),
+  signingKeys: signingKeyRows(session),
   projects: projectRows(session),
   agents: agentRows(session),
   tasks: taskRows(session),

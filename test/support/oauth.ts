@@ -1,5 +1,15 @@
-import { systemIds } from "../../src/core/ids.ts";
+import { createHash } from "node:crypto";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { OAuthApp } from "../../src/core/oauth/app.ts";
+import { approve } from "../../src/core/oauth/consent.ts";
+import { challengeOf } from "../../src/core/oauth/pkce.ts";
+import type { Person, Service } from "./service.ts";
+
+/** The issuer of every test's platform. */
+export const issuer = "https://platform.test";
+/** RFC 7636 appendix B. */
+export const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+export const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 /** An app as `settings` would have made it: of Ann's team in the north unless told otherwise. */
 export const sampleApp = (members: Partial<OAuthApp> = {}): OAuthApp => ({
@@ -21,3 +31,111 @@ export const sampleApp = (members: Partial<OAuthApp> = {}): OAuthApp => ({
   updatedAt: 1000,
   ...members,
 });
+
+/** The three modes (contract/oauth.md 5.4). */
+export const modes = ["pkce+secret", "secret", "pkce"] as const;
+export type Mode = (typeof modes)[number];
+
+/** An answer of an OAuth endpoint as it came. */
+export interface OAuthReply {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is read as the client sees it, member by member
+  readonly body: any;
+}
+
+/** Members of a body; undefined leaves one out. */
+export type Members = Readonly<Record<string, string | undefined>>;
+
+/** An app that stands in the database, with one secret. */
+export interface TestApp {
+  readonly app: OAuthApp;
+  readonly secret: string;
+}
+
+export const secretDigest = (secret: string): string => createHash("sha256").update(secret).digest("hex");
+
+/** Puts an app of a person's team into the store, and a secret of it. */
+export async function putApp(service: Service, person: Person, members: Partial<OAuthApp> = {}): Promise<TestApp> {
+  const app = sampleApp({ spaceId: person.spaceId, creatorId: person.accountId, ...members });
+  const secret = `secret_${Buffer.from(systemRandom(32)).toString("base64url")}`;
+  const digest = secretDigest(secret);
+  await service.store.change(async (tx) => {
+    await tx.apps.insert(app);
+    await tx.apps.insertSecret({ id: systemIds.short(), clientId: app.clientId, digest, last4: secret.slice(-4), createdAt: 1000 });
+  });
+  return { app, secret };
+}
+
+/** A code, as the consent page would give it. */
+export async function codeFor(service: Service, person: Person, { app }: TestApp, mode: Mode, now = Date.now()): Promise<string> {
+  const { accountId, spaceId } = person;
+  const [redirectUri = ""] = app.redirectUris;
+  const asked = { scopes: app.scopes, state: null, challenge: mode === "secret" ? null : challengeOf(verifier), prompt: null, issuer };
+  const approval = { request: { app, redirectUri, ...asked }, accountId, spaceId, connectorUids: app.connectorUids };
+  return (await service.store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, approval))).code;
+}
+
+/** Posts a form to an endpoint, or JSON, or whatever is told. */
+export async function postForm(
+  url: string,
+  path: string,
+  members: Members,
+  { headers = {}, json = false }: { readonly headers?: Readonly<Record<string, string>>; readonly json?: boolean } = {},
+): Promise<OAuthReply> {
+  const present = Object.entries(members).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]));
+  const body = json ? JSON.stringify(Object.fromEntries(present)) : new URLSearchParams(present).toString();
+  const type = json ? "application/json" : "application/x-www-form-urlencoded";
+  return replyOf(await fetch(`${url}${path}`, { method: "POST", headers: { "content-type": type, ...headers }, body }));
+}
+
+export async function replyOf(reply: Response): Promise<OAuthReply> {
+  const text = await reply.text();
+  return { status: reply.status, headers: reply.headers, body: text === "" ? null : JSON.parse(text) };
+}
+
+/** What a mode shows at the exchange, beside the code. */
+export const exchangeProof = (mode: Mode, { app, secret }: TestApp): Members => ({
+  client_id: app.clientId,
+  ...(mode === "pkce" ? {} : { client_secret: secret }),
+  ...(mode === "secret" ? {} : { code_verifier: verifier }),
+});
+
+/** What a mode shows at a refresh, beside the token. */
+export const refreshProof = (mode: Mode, { app, secret }: TestApp): Members => ({
+  client_id: app.clientId,
+  ...(mode === "pkce" ? {} : { client_secret: secret }),
+  ...(mode === "pkce+secret" ? { code_verifier: verifier } : {}),
+});
+
+/** Exchanges a code at the next node. */
+export const exchangeCode = (service: Service, of: TestApp, mode: Mode, code: string, members: Members = {}): Promise<OAuthReply> =>
+  postForm(service.url, "/oauth/token", {
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: of.app.redirectUris[0],
+    ...exchangeProof(mode, of),
+    ...members,
+  });
+
+/** Refreshes at the next node. */
+export const refreshWith = (service: Service, of: TestApp, mode: Mode, refreshToken: string, members: Members = {}): Promise<OAuthReply> =>
+  postForm(service.url, "/oauth/token", {
+    grant_type: "refresh_token",
+    refresh_token: refreshToken,
+    ...refreshProof(mode, of),
+    ...members,
+  });
+
+/** A fresh pair of a mode. */
+export async function pairOf(service: Service, person: Person, of: TestApp, mode: Mode, now?: number): Promise<OAuthReply["body"]> {
+  const { status, body } = await exchangeCode(service, of, mode, await codeFor(service, person, of, mode, now));
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return body;
+}
+
+/** `user.me` by a token, at a node: what any living token may. */
+export async function userMe(url: string, accessToken: string): Promise<OAuthReply> {
+  const headers = { authorization: `Bearer ${accessToken}`, "content-type": "application/json" };
+  return replyOf(await fetch(`${url}/v2/user.me`, { method: "POST", headers, body: "{}" }));
+}

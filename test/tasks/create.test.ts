@@ -21,14 +21,14 @@ describeOnEach("task.create", (database) => {
       request_id: expect.stringMatching(/^req_/),
       task_id: expect.stringMatching(shortId),
       task_title: "Say hello",
-      task_url: `http://platform.test/app/${body["task_id"]}`,
+      task_url: `https://platform.test/app/${body["task_id"]}`,
       share_visibility: "private",
     });
   });
 
   test.each(["team", "public"])("share_visibility %s takes effect and comes with a share_url", async (visibility) => {
     const body = await create({ message: { content: "hi" }, share_visibility: visibility });
-    expect(body).toMatchObject({ share_visibility: visibility, share_url: `http://platform.test/share/${body["task_id"]}` });
+    expect(body).toMatchObject({ share_visibility: visibility, share_url: `https://platform.test/share/${body["task_id"]}` });
   });
 
   test("share_visibility team takes effect as private where there is no team", async () => {
@@ -197,7 +197,7 @@ describeOnEach("task.create", (database) => {
       ["a skill that is unknown", message({ enable_skills: ["skill-17"] }), "skill-17"],
       ["a forced skill that is unknown", message({ force_skills: ["skill-18"] }), "skill-18"],
       ["a reference that is no id", message({ task_references: [ref(0), "short"] }), "message.task_references[1]"],
-      ["a reference by URL", message({ task_references: [`http://platform.test/app/${ref(0)}`] }), "message.task_references[0]"],
+      ["a reference by URL", message({ task_references: [`https://platform.test/app/${ref(0)}`] }), "message.task_references[0]"],
       ["the shortcut as a reference", message({ task_references: ["agent-default-main_task"] }), "message.task_references[0]"],
       ["21 references", message({ task_references: refs(21) }), "message.task_references"],
       ["21 references, repeats counted", message({ task_references: Array(21).fill(ref(0)) }), "message.task_references"],
@@ -243,8 +243,8 @@ describeOnEach("CreateTask", (database) => {
     expect(made).toMatchObject({
       taskId: expect.stringMatching(shortId),
       taskTitle: "Say hello",
-      taskUrl: `http://platform.test/app/${made.taskId}`,
-      shareUrl: `http://platform.test/share/${made.taskId}`,
+      taskUrl: `https://platform.test/app/${made.taskId}`,
+      shareUrl: `https://platform.test/share/${made.taskId}`,
       shareVisibility: ShareVisibility.TEAM,
     });
     const { shareUrl, shareVisibility } = await client.createTask({ message: text("hi"), shareVisibility: ShareVisibility.UNSPECIFIED });

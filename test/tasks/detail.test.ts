@@ -33,7 +33,7 @@ describeOnEach("task.detail", (database) => {
       task_type: "standard",
       share_visibility: "private",
       title: "Say hello",
-      task_url: `http://platform.test/app/${id}`,
+      task_url: `https://platform.test/app/${id}`,
       created_by_api_key: { id: rig.ann.keyId, name: "test" },
       agent_profile: "manus-1.6",
       has_running_background_jobs: false,

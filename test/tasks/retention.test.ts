@@ -21,7 +21,9 @@ const kept = async ({ store }: Service, id: string) => (await store.events.list(
 /** One round of what every process does by the clock, at a time from now. */
 async function choresAt({ store }: Service, ms: number): Promise<void> {
   const clock = stillClock(Date.now() + ms);
-  await startChores(store, clock, () => undefined, backlog(store, 1), { deletedTaskDays: 2 }, { write: async () => undefined })();
+  const nothing = async () => undefined;
+  const days = { deletedTaskDays: 2 };
+  await startChores(store, clock, () => undefined, backlog(store, 1), days, { retire: nothing }, { write: nothing })();
 }
 
 describeOnEach("DELETED_TASK_DAYS", (database) => {

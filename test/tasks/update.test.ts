@@ -16,7 +16,7 @@ describeOnEach("task.update", (database) => {
       request_id: expect.stringMatching(/^req_/),
       task_id: id,
       task_title: "Renamed",
-      task_url: `http://platform.test/app/${id}`,
+      task_url: `https://platform.test/app/${id}`,
       share_visibility: "private",
     });
     expect(await rig.row(id)).toMatchObject({ title: "Renamed" });
@@ -24,8 +24,8 @@ describeOnEach("task.update", (database) => {
 
   test("share_url comes and goes with the visibility", async () => {
     const id = await rig.finished();
-    expect(await update(id, { share_visibility: "public" })).toMatchObject({ share_url: `http://platform.test/share/${id}` });
-    expect(await update(id, { title: "still public" })).toMatchObject({ share_url: `http://platform.test/share/${id}` });
+    expect(await update(id, { share_visibility: "public" })).toMatchObject({ share_url: `https://platform.test/share/${id}` });
+    expect(await update(id, { title: "still public" })).toMatchObject({ share_url: `https://platform.test/share/${id}` });
     expect(await update(id, { share_visibility: "private" })).not.toHaveProperty("share_url");
   });
 
@@ -109,8 +109,8 @@ describeOnEach("task.update", (database) => {
     expect(await client.updateTask({ taskId: id, title: "Renamed", shareVisibility: ShareVisibility.PUBLIC })).toMatchObject({
       taskId: id,
       taskTitle: "Renamed",
-      taskUrl: `http://platform.test/app/${id}`,
-      shareUrl: `http://platform.test/share/${id}`,
+      taskUrl: `https://platform.test/app/${id}`,
+      shareUrl: `https://platform.test/share/${id}`,
       shareVisibility: ShareVisibility.PUBLIC,
     });
     const kept = await client.updateTask({ taskId: id, shareVisibility: ShareVisibility.UNSPECIFIED });

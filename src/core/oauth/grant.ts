@@ -1,4 +1,5 @@
 import type { ScopeName } from "./scope.ts";
+import type { Standing } from "./standing.ts";
 
 /** What a member lets an app do in the team's space: it is remembered, so that consent is not asked for twice. */
 export interface OAuthGrant {
@@ -25,6 +26,8 @@ export type GrantChange = Pick<OAuthGrant, "id" | "scopes" | "connectorUids" | "
 export interface GrantRows {
   find(key: GrantKey): Promise<OAuthGrant | null>;
   byId(id: string): Promise<OAuthGrant | null>;
+  /** One statement: grant, app and membership, revoked and deleted ones too. */
+  standing(id: string): Promise<Standing | null>;
   /** Grants of an account in a space, newest first. */
   list(accountId: string, spaceId: string): Promise<OAuthGrant[]>;
   /** The living grant with a lock on its row; the one that is given where there is none. */
