@@ -21,14 +21,16 @@ export interface TokenOptions {
   readonly now?: number;
 }
 
+const gmail = ["9444d960-ab7e-450f-9cb9-b9467fb0adda"];
+
 /** An app of somebody's team that may be let do everything. */
-export const newApp = (service: Service, person: Person, connectorUids: readonly string[] = []): Promise<TestApp> =>
+export const newApp = (service: Service, person: Person, connectorUids: readonly string[] = gmail): Promise<TestApp> =>
   putApp(service, person, { scopes: scopeNames, connectorUids });
 
 /** A token by which an app acts for somebody, as the consent page and the token endpoint give it. */
 export async function tokenOf(service: Service, person: Person, options: TokenOptions = {}): Promise<Token> {
   const { scopes = ["create_task"], connectorUids = [], now = Date.now() } = options;
-  const of = options.of ?? (await newApp(service, person, connectorUids));
+  const of = options.of ?? (await newApp(service, person, options.connectorUids));
   // As it is by now: a code of an earlier generation opens nothing.
   const app = (await service.store.apps.find(of.app.clientId)) ?? of.app;
   const [redirectUri = ""] = app.redirectUris;
