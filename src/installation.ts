@@ -5,7 +5,6 @@ import { type Cipher, cipherFrom } from "./core/cipher.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Ids, Random } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
-import type { ReadAccessToken } from "./core/oauth/access-token.ts";
 import type { Store, Tx } from "./core/store.ts";
 import { encryptionKey } from "./encryption-key.ts";
 import { openStore } from "./store/open.ts";
@@ -16,8 +15,6 @@ export interface Surroundings {
   readonly ids: Ids;
   readonly random: Random;
   readonly log: Log;
-  /** How access tokens are read; without it none is one. */
-  readonly readToken?: ReadAccessToken;
 }
 
 /** An installation's data, open: its database is up to date and belongs to its key. */

@@ -18,8 +18,8 @@ import { confirmations } from "./core/actions/confirm.ts";
 import type { Cipher } from "./core/cipher.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Failure } from "./core/failure.ts";
+import { apiKeys } from "./core/keys/api-keys.ts";
 import { keyUses } from "./core/keys/key-uses.ts";
-import { keys } from "./core/keys/keys.ts";
 import type { Log } from "./core/log.ts";
 import { accessTokenReader } from "./core/oauth/access-tokens.ts";
 import { appSecrets } from "./core/oauth/app-secrets.ts";
@@ -107,7 +107,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     implement(SkillService, skillHandlers),
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
-    implement(ApiKeyService, apiKeyHandlers(keys(making))),
+    implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
     implement(TeamService, teamHandlers(ownership({ clock, checkPassword: (accountId, text) => checkPassword(store, accountId, text) }))),
     implement(OAuth2AppService, oauth2AppHandlers({ apps: apps(making), secrets: appSecrets(making), authorized: authorizedApps(clock) })),
   ]);

@@ -3,7 +3,7 @@ import type { Handlers } from "../call/handlers.ts";
 import type { KeyKind } from "../core/caller.ts";
 import { invalid } from "../core/failure.ts";
 import type { UsedKey } from "../core/keys/api-key.ts";
-import type { Keys } from "../core/keys/keys.ts";
+import type { ApiKeys } from "../core/keys/api-keys.ts";
 import { ApiKeyKind, type ApiKeySchema } from "../gen/proto/settings/v1/api_key_pb.ts";
 import type { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
 import { seconds } from "./time.ts";
@@ -31,7 +31,7 @@ const kindMessages: Record<KeyKind, ApiKeyKind> = {
 const latest = 253_402_300_799n;
 
 /** API keys of an account (contract/decisions.md 3, 4). */
-export function apiKeyHandlers(keys: Keys): Handlers<typeof ApiKeyService> {
+export function apiKeyHandlers(keys: ApiKeys): Handlers<typeof ApiKeyService> {
   return {
     async createApiKey(tx, caller, { name, kind, expiresAt }) {
       const { key, text } = await keys.create(tx, caller, { name, kind: kinds[kind] ?? "general", expiresAt: milliseconds(expiresAt) });

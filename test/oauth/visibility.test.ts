@@ -6,8 +6,9 @@ import { Access_Credential } from "../../src/gen/proto/taskplatform/options/v1/o
 import { operationTable } from "../../src/operations.ts";
 import { settingsRig } from "../settings/settings-rig.ts";
 import { describeOnEach } from "../support/database.ts";
+import type { TestApp } from "../support/oauth.ts";
 import type { Calling, Person } from "../support/service.ts";
-import { newApp, readPlainToken, type Token, type TokenOptions, tokenOf } from "../support/token.ts";
+import { newApp, type Token, type TokenOptions, tokenOf } from "../support/token.ts";
 import type { V2Reply } from "../support/wires.ts";
 import { sampleOf } from "../wires/sample.ts";
 
@@ -29,13 +30,13 @@ const told = ({ status, body }: V2Reply): string => (body.error ? `${status} ${b
 const notFound = "404 not_found: task not found";
 
 describeOnEach("under a token", (database) => {
-  const rig = settingsRig(database, { readToken: readPlainToken });
-  const token = (who: Person, options?: TokenOptions) => tokenOf(rig.service, rig.db, who, options);
+  const rig = settingsRig(database);
+  const token = (who: Person, options?: TokenOptions) => tokenOf(rig.service, who, options);
   let ann: Person;
   let bo: Person;
   /** Two apps of the team. */
-  let app: string;
-  let otherApp: string;
+  let app: TestApp;
+  let otherApp: TestApp;
   let own: Token;
   let all: Token;
   let other: Token;
@@ -54,10 +55,10 @@ describeOnEach("under a token", (database) => {
     ann = await rig.person();
     bo = await rig.person({ with: ann });
     [app, otherApp] = await Promise.all([newApp(rig.service, ann), newApp(rig.service, ann)]);
-    own = await token(ann, { clientId: app });
-    all = await token(ann, { clientId: app, scopes: ["manage_all_tasks"] });
-    other = await token(ann, { clientId: otherApp });
-    bosOwn = await token(bo, { clientId: app });
+    own = await token(ann, { of: app });
+    all = await token(ann, { of: app, scopes: ["manage_all_tasks"] });
+    other = await token(ann, { of: otherApp });
+    bosOwn = await token(bo, { of: app });
   });
 
   describe("every operation", () => {
@@ -91,8 +92,8 @@ describeOnEach("under a token", (database) => {
 
   test("what an app creates is tagged with it, also with manage_all_tasks; what a key creates is not", async () => {
     const [mine, wide, keyed] = await Promise.all([own, all, ann].map((who) => create(who)));
-    expect((await row(mine ?? ""))?.clientId).toBe(app);
-    expect((await row(wide ?? ""))?.clientId).toBe(app);
+    expect((await row(mine ?? ""))?.clientId).toBe(app.app.clientId);
+    expect((await row(wide ?? ""))?.clientId).toBe(app.app.clientId);
     expect(await row(wide ?? "")).toMatchObject({ apiKeyId: null, accountId: ann.accountId, spaceId: ann.spaceId });
     expect((await row(keyed ?? ""))?.clientId).toBeNull();
     const detail = (await own.v2("task.detail", { task_id: mine })).body["task"];
@@ -128,7 +129,7 @@ describeOnEach("under a token", (database) => {
 
     test("everything may be done with the app's own tasks, by any of its tokens of this user", async () => {
       const task_id = await create(own);
-      const again = await token(ann, { clientId: app });
+      const again = await token(ann, { of: app });
       for (const [name, body] of [
         ["task.detail", {}],
         ["task.listMessages", {}],
@@ -144,8 +145,8 @@ describeOnEach("under a token", (database) => {
 
     test("lists leave others' tasks out without a word, page by page", async () => {
       const dora = await rig.person();
-      const clientId = await newApp(rig.service, dora);
-      const hers = await token(dora, { clientId });
+      const itsApp = await newApp(rig.service, dora);
+      const hers = await token(dora, { of: itsApp });
       const mine: string[] = [];
       for (let i = 0; i < 3; i += 1) {
         await create(dora);
@@ -164,7 +165,7 @@ describeOnEach("under a token", (database) => {
       expect(cursor).toBeUndefined();
       expect(await listed(hers, { scope: "agent_subtask", agent_id: "agent-default" })).toEqual([]);
       expect(await listed(await token(dora))).toEqual([]);
-      const wide = await token(dora, { clientId, scopes: ["manage_all_tasks"] });
+      const wide = await token(dora, { of: itsApp, scopes: ["manage_all_tasks"] });
       expect((await listed(wide)).toSorted()).toEqual((await listed(dora)).toSorted());
       expect(await listed(dora)).toHaveLength(9);
     });

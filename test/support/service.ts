@@ -9,7 +9,6 @@ import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
 import type { Log } from "../../src/core/log.ts";
-import type { ReadAccessToken } from "../../src/core/oauth/access-token.ts";
 import type { Store, Tx } from "../../src/core/store.ts";
 import type { Surroundings } from "../../src/installation.ts";
 import { startPlatform } from "../../src/platform.ts";
@@ -99,8 +98,6 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** Serve over a store that is open already, for instance as a second process would. */
   readonly over?: Pick<TestStore, "store" | "url">;
-  /** How access tokens are read. */
-  readonly readToken?: ReadAccessToken;
   /** Only answers calls: no task is ever run, so that nothing happens beside what the test does. */
   readonly idle?: boolean;
 }
@@ -113,7 +110,6 @@ export async function openService({
   clock = systemClock,
   over,
   idle = false,
-  readToken,
 }: ServiceOptions = {}): Promise<Service> {
   const statements: string[] = [];
   const logged: LogLine[] = [];
@@ -128,7 +124,6 @@ export async function openService({
     stores.map((of, i) =>
       openNode({ ...config, role: roles?.[i] ?? config.role }, of, {
         ...{ clock, ids: systemIds, random: systemRandom, log },
-        ...(readToken ? { readToken } : {}),
       }),
     ),
   );

@@ -1,66 +1,45 @@
-import { systemIds } from "../../src/core/ids.ts";
-import type { AccessClaims, ReadAccessToken } from "../../src/core/oauth/access-token.ts";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
+import { approve } from "../../src/core/oauth/consent.ts";
 import { type ScopeName, scopeNames } from "../../src/core/oauth/scope.ts";
-import type { TestStore } from "./database.ts";
-import { directly } from "./direct.ts";
-import { sampleApp } from "./oauth.ts";
+import { challenge, exchangeCode, issuer, putApp, type TestApp } from "./oauth.ts";
 import { type Calling, callingWith, type Person, type Service } from "./service.ts";
-
-const dayMs = 24 * 3_600_000;
 
 /** An app that acts for somebody. */
 export interface Token extends Calling {
   readonly clientId: string;
-  readonly grantId: string;
-  readonly familyId: string;
+  readonly refreshToken: string;
 }
 
 export interface TokenOptions {
+  /** Those that the user agrees to; create_task alone unless given. */
   readonly scopes?: readonly ScopeName[];
-  /** Granted ones. */
+  /** Those that the user grants; the app may ask for these and no others, unless it is there already. */
   readonly connectorUids?: readonly string[];
   /** An app that is there; a new one unless given. */
-  readonly clientId?: string;
+  readonly of?: TestApp;
+  /** The time of the platform's clock, where that is not the machine's. */
+  readonly now?: number;
 }
 
-/** Reads tokens that are nothing but their claims. */
-export const readPlainToken: ReadAccessToken = async (text) => {
-  try {
-    return JSON.parse(Buffer.from(text, "base64url").toString()) as AccessClaims;
-  } catch {
-    return null;
-  }
-};
+const gmail = ["9444d960-ab7e-450f-9cb9-b9467fb0adda"];
 
-/** Makes an app of somebody's team that may be let do everything. */
-export async function newApp({ store }: Service, { accountId, spaceId }: Person, connectorUids: readonly string[] = []): Promise<string> {
-  const app = sampleApp({ spaceId, creatorId: accountId, scopes: scopeNames, connectorUids });
-  await store.change((tx) => tx.apps.insert(app));
-  return app.clientId;
-}
+/** An app of somebody's team that may be let do everything. */
+export const newApp = (service: Service, person: Person, connectorUids: readonly string[] = gmail): Promise<TestApp> =>
+  putApp(service, person, { scopes: scopeNames, connectorUids });
 
-/** Lets an app act for somebody, past the pages. */
-export async function tokenOf(service: Service, db: TestStore, person: Person, options: TokenOptions = {}): Promise<Token> {
-  const { scopes = ["create_task"], connectorUids = [], clientId = await newApp(service, person, connectorUids) } = options;
+/** A token by which an app acts for somebody, as the consent page and the token endpoint give it. */
+export async function tokenOf(service: Service, person: Person, options: TokenOptions = {}): Promise<Token> {
+  const { scopes = ["create_task"], connectorUids = [], now = Date.now() } = options;
+  const of = options.of ?? (await newApp(service, person, options.connectorUids));
+  // As it is by now: a code of an earlier generation opens nothing.
+  const app = (await service.store.apps.find(of.app.clientId)) ?? of.app;
+  const [redirectUri = ""] = app.redirectUris;
+  const request = { app, redirectUri, scopes, state: null, challenge, prompt: null, issuer };
   const { accountId, spaceId } = person;
-  const [familyId, accessId] = [systemIds.short(), systemIds.short()];
-  const app = await service.store.apps.find(clientId);
-  const generation = app?.generation ?? 0;
-  const now = Date.now();
-  const fresh = { id: systemIds.short(), accountId, spaceId, clientId, scopes, connectorUids, generation, createdAt: now, updatedAt: now };
-  const grant = await service.store.change(async (tx) => {
-    const living = await tx.grants.lock(fresh);
-    await tx.grants.update({ ...fresh, id: living.id });
-    return living;
-  });
-  const expiresAt = now + 365 * dayMs;
-  await directly(
-    db,
-    `INSERT INTO oauth_family (id, client_id, grant_id, account_id, space_id, scopes, generation, needs_secret,
-       access_id, access_expires_at, refresh_digest, refresh_expires_at, created_at)
-     VALUES ('${familyId}', '${clientId}', '${grant.id}', '${accountId}', '${spaceId}', '${JSON.stringify(scopes)}', ${generation}, false,
-       '${accessId}', ${expiresAt}, '${familyId}', ${expiresAt}, ${now})`,
-  );
-  const text = Buffer.from(JSON.stringify({ familyId, accessId, generation, expiresAt })).toString("base64url");
-  return { ...callingWith({ authorization: `Bearer ${text}` }, () => service.url), clientId, grantId: grant.id, familyId };
+  const approval = { request, accountId, spaceId, connectorUids };
+  const { code } = await service.store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, approval));
+  const { status, body } = await exchangeCode(service, of, "pkce", code);
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  const headers = { authorization: `Bearer ${body.access_token}` };
+  return { ...callingWith(headers, () => service.url), clientId: app.clientId, refreshToken: body.refresh_token };
 }

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll } from "vitest";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
 import type { TaskStatus } from "../../src/core/tasks/task.ts";
 import { type DatabaseKind, openTestStore, type TestStore } from "../support/database.ts";
-import { openService, type Person, type Service } from "../support/service.ts";
+import { type Calling, openService, type Person, type Service } from "../support/service.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { type Watcher, type WatchQuery, type WatchWire, watcher } from "../support/watcher.ts";
 
@@ -21,7 +21,7 @@ export interface WatchRig {
   settle(id: string, status?: TaskStatus): Promise<void>;
   remove(id: string, who?: Person): Promise<void>;
   /** Begins to watch; whoever still watches after the test goes away. */
-  watch(wire: WatchWire, query: WatchQuery, who?: Person): Watcher;
+  watch(wire: WatchWire, query: WatchQuery, who?: Calling): Watcher;
   /** How often the database was asked. */
   statements(): number;
   /** Resolves once the database was asked so often more. */
@@ -91,7 +91,7 @@ export function watchRig(database: DatabaseKind = "sqlite", env: Readonly<Record
       const { body } = await who.v2("task.delete", { task_id: id });
       if (!body.ok) throw new Error(JSON.stringify(body));
     },
-    watch(wire, query, who = rig().ann) {
+    watch(wire, query, who: Calling = rig().ann) {
       const watching = watcher(rig().service.url, who, wire, query);
       watchers.add(watching);
       return watching;

@@ -27,7 +27,7 @@ export interface KeyWish {
 }
 
 /** API keys of the caller's account in the caller's space (contract/decisions.md 3, 4). */
-export interface Keys {
+export interface ApiKeys {
   /**
    * @throws Failure `invalid`, `forbidden` for an enterprise kind by anyone but the
    * team's owner, `exhausted` when the account has 50 living general keys.
@@ -39,7 +39,7 @@ export interface Keys {
   revoke(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
 
-export function keys({ clock, ids, random }: KeyParts): Keys {
+export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
   return {
     async create(tx, { accountId, spaceId }, { name, kind, expiresAt }) {
       const now = clock.now();
