@@ -122,7 +122,7 @@ function work({ read, readOr }: Reader) {
   };
 }
 
-function people({ read, readOr, refuse }: Reader) {
+function people({ read, readOr, refuse, isRead }: Reader) {
   const issuer = read("OIDC_ISSUER", singleSignOn.OIDC_ISSUER);
   const clientId = read("OIDC_CLIENT_ID", singleSignOn.OIDC_CLIENT_ID);
   const clientSecret = read("OIDC_CLIENT_SECRET", singleSignOn.OIDC_CLIENT_SECRET);
@@ -130,9 +130,9 @@ function people({ read, readOr, refuse }: Reader) {
   const label = readOr("OIDC_LABEL", singleSignOn.OIDC_LABEL, "");
   const url = read("SMTP_URL", mail.SMTP_URL);
   const from = read("MAIL_FROM", mail.MAIL_FROM);
-  if (issuer !== null && clientId === null) refuse("OIDC_CLIENT_ID", singleSignOn.OIDC_CLIENT_ID, "");
-  if (issuer !== null && clientSecret === null) refuse("OIDC_CLIENT_SECRET", singleSignOn.OIDC_CLIENT_SECRET, "");
-  if (url !== null && from === null) refuse("MAIL_FROM", mail.MAIL_FROM, "");
+  if (issuer !== null && !isRead("OIDC_CLIENT_ID")) refuse("OIDC_CLIENT_ID", singleSignOn.OIDC_CLIENT_ID, "");
+  if (issuer !== null && !isRead("OIDC_CLIENT_SECRET")) refuse("OIDC_CLIENT_SECRET", singleSignOn.OIDC_CLIENT_SECRET, "");
+  if (url !== null && !isRead("MAIL_FROM")) refuse("MAIL_FROM", mail.MAIL_FROM, "");
   return {
     singleSignOn: issuer === null || clientId === null || clientSecret === null ? null : { issuer, clientId, clientSecret, domains, label },
     mail: url === null || from === null ? null : { url, from, demandTls: !isLoopback(new URL(url).hostname) },

@@ -114,7 +114,30 @@ describe("a good value", () => {
   });
 
   test.each(entries.filter(([name]) => name !== "ENCRYPTION_KEY"))("of %s is its own example", (name, { example }) => {
-    expect(() => loadConfig({ ...postgres, [name]: example })).not.toThrow();
+    expect(() => loadConfig({ ...postgres, ...company, [name]: example })).not.toThrow();
+  });
+});
+
+/** What some variables need beside them. */
+const company = { OIDC_CLIENT_ID: "platform", OIDC_CLIENT_SECRET: "sesame", MAIL_FROM: "platform@example.com" };
+
+describe("a variable that goes with another", () => {
+  test.each([
+    { env: { OIDC_ISSUER: "https://login.example.com" }, missing: ["OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"] },
+    { env: { OIDC_ISSUER: "https://login.example.com", OIDC_CLIENT_ID: "platform" }, missing: ["OIDC_CLIENT_SECRET"] },
+    { env: { SMTP_URL: "smtp://mail.example.com" }, missing: ["MAIL_FROM"] },
+  ])("is missed with $env", ({ env, missing }) => {
+    expect(problemsOf(env).problems.map(({ variable }) => variable)).toEqual(missing);
+  });
+
+  test("demands TLS of a mail server elsewhere, and not of one on this machine", () => {
+    for (const [url, demandTls] of [
+      ["smtp://mail.example.com", true],
+      ["smtp://127.0.0.1:25", false],
+      ["smtp://localhost", false],
+    ] as const) {
+      expect(loadConfig({ ...company, SMTP_URL: url }).mail).toMatchObject({ demandTls });
+    }
   });
 });
 
@@ -138,6 +161,13 @@ const clear = [
   "http://128.0.0.1",
 ];
 const bad: Record<string, readonly string[]> = {
+  OIDC_ISSUER: ["http://login.example.com", "login.example.com", "https://a:b@login.example.com", "https://login.example.com?x"],
+  OIDC_CLIENT_ID: ["a\nb", "x".repeat(257)],
+  OIDC_CLIENT_SECRET: ["a\nb"],
+  OIDC_DOMAINS: ["*", "@example.com", "example.com,"],
+  OIDC_LABEL: ["a\nb", "x".repeat(61)],
+  SMTP_URL: ["mail.example.com", "https://mail.example.com", "smtp://"],
+  MAIL_FROM: ["nobody", "a@b, c@d", "X <nobody>"],
   HOST: ["not a host", "1.2.3", "http://x", "-a"],
   PORT: ["-1", "65536", "80.5", "0x50", " 80", "http"],
   ADMIN_PORT: ["0", "8080", "x"],
@@ -205,6 +235,8 @@ describe("a bad value", () => {
 
   test.each([
     { DATABASE_URL: "mysql://root:sesame@db/x" },
+    { SMTP_URL: "http://root:sesame@mail" },
+    { OIDC_CLIENT_SECRET: "sesame\n" },
     { ENCRYPTION_KEY: "sesame" },
     { DATABASE_URL: "postgresql://root:sesame@db/x" },
   ])("of a secret is never shown: %j", (env) => {
