@@ -2,14 +2,13 @@ import { createHash } from "node:crypto";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { OAuthApp } from "../../src/core/oauth/app.ts";
 import { approve } from "../../src/core/oauth/consent.ts";
-import { challengeOf } from "../../src/core/oauth/pkce.ts";
 import type { Person, Service } from "./service.ts";
 
 /** The issuer of every test's platform. */
 export const issuer = "https://platform.test";
-/** RFC 7636 appendix B. */
+/** The pair of RFC 7636 appendix B. */
 export const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-export const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 /** An app as `settings` would have made it: of Ann's team in the north unless told otherwise. */
 export const sampleApp = (members: Partial<OAuthApp> = {}): OAuthApp => ({
@@ -71,7 +70,7 @@ export async function putApp(service: Service, person: Person, members: Partial<
 export async function codeFor(service: Service, person: Person, { app }: TestApp, mode: Mode, now = Date.now()): Promise<string> {
   const { accountId, spaceId } = person;
   const [redirectUri = ""] = app.redirectUris;
-  const asked = { scopes: app.scopes, state: null, challenge: mode === "secret" ? null : challengeOf(verifier), prompt: null, issuer };
+  const asked = { scopes: app.scopes, state: null, challenge: mode === "secret" ? null : challenge, prompt: null, issuer };
   const approval = { request: { app, redirectUri, ...asked }, accountId, spaceId, connectorUids: app.connectorUids };
   return (await service.store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, approval))).code;
 }

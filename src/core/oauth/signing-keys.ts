@@ -52,6 +52,7 @@ export function signingKeys({ store, cipher, clock, ids }: Parts): SigningKeys {
     const [found] = await store.signingKeys.list();
     const row = found && isYoung(found) ? found : await make();
     const jwk = JSON.parse(Buffer.from(cipher.open(row.privateKey, contextOf(row.id))).toString()) as JWK; // sealed by us
+    known.set(row.id, await keyOf(jwkOf(row)));
     newest = { kid: row.id, key: await keyOf(jwk), createdAt: row.createdAt };
     return newest;
   }
