@@ -108,7 +108,12 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
-    implement(TeamService, teamHandlers(ownership({ clock, checkPassword: (accountId, text) => checkPassword(store, accountId, text) }))),
+    implement(
+      TeamService,
+      teamHandlers(
+        ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) }),
+      ),
+    ),
     implement(OAuth2AppService, oauth2AppHandlers({ apps: apps(making), secrets: appSecrets(making), authorized: authorizedApps(clock) })),
   ]);
   const callLimits = limits(store.counters, clock, config.rateFactor);

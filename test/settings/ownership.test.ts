@@ -95,6 +95,15 @@ describeOnEach("a team's ownership", (database) => {
     });
   });
 
+  test("is not given by guessing: the 11th password of a minute is not looked at, over all nodes", async () => {
+    const { ann, teamUserId } = await team();
+    const tried = [];
+    for (let i = 1; i <= 11; i += 1) tried.push(await give(ann, teamUserId, { password: "wrong horse battery" }));
+    expect(tried.slice(0, 10)).toEqual(Array<string>(10).fill("PermissionDenied: password: is wrong"));
+    expect(tried[10]).toBe("ResourceExhausted: too many passwords tried");
+    expect(await owners(ann)).toEqual([ann.accountId]);
+  });
+
   test("moves once when two heirs are named at once", async () => {
     const { ann, bo, teamUserId } = await team();
     const carl = await rig.person({ with: ann, role: "admin" });

@@ -1,15 +1,19 @@
 import type { Caller } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { absent, Failure } from "../failure.ts";
+import type { RateCounters } from "../limits/counter.ts";
 import type { Tx } from "../store.ts";
 
 /** A proof of who somebody is counts for so long (contract/decisions.md 7). */
 const proofMs = 5 * 60_000;
+/** Passwords that a session may try a minute, whether RATE_LIMITS lifts other limits or not. */
+const attemptsPerMinute = 10;
 
 /** What the move of ownership needs of its surroundings. */
 export interface OwnershipParts {
   readonly clock: Pick<Clock, "now">;
-  /** True for the account's password; what limits the attempts throws Failure `limited`. */
+  readonly counters: Pick<RateCounters, "take">;
+  /** True for the account's password. */
   readonly checkPassword: (accountId: string, password: string) => Promise<boolean>;
 }
 
@@ -19,7 +23,8 @@ export interface Ownership {
    * Before the change: the password is right, or was not given and the session was
    * begun or proved anew in the last five minutes.
    *
-   * @throws Failure `precondition` for an older proof, `forbidden` for a wrong password.
+   * @throws Failure `precondition` for an older proof, `forbidden` for a wrong password,
+   * `limited` for the 11th of a minute.
    */
   prove(caller: Caller, password: string): Promise<void>;
   /**
@@ -31,10 +36,19 @@ export interface Ownership {
   transfer(tx: Tx, caller: Caller, memberId: string): Promise<void>;
 }
 
-export function ownership({ clock, checkPassword }: OwnershipParts): Ownership {
+export function ownership({ clock, counters, checkPassword }: OwnershipParts): Ownership {
+  async function countAttempt(accountId: string): Promise<void> {
+    const now = clock.now();
+    const minute = Math.floor(now / 60_000);
+    const { granted } = await counters.take(`ownership ${accountId}`, minute, 1, attemptsPerMinute);
+    const retryAfter = Math.ceil(((minute + 1) * 60_000 - now) / 1000);
+    if (granted === 0) throw new Failure("limited", "too many passwords tried", { retryAfter });
+  }
+
   return {
     async prove({ accountId, credential }, password) {
       if (password !== "") {
+        await countAttempt(accountId);
         if (!(await checkPassword(accountId, password))) throw new Failure("forbidden", "password: is wrong");
         return;
       }
