@@ -8,7 +8,7 @@ import type { Person, Service } from "./service.ts";
 export const issuer = "https://platform.test";
 /** The pair of RFC 7636 appendix B. */
 export const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+export const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 /** An app as `settings` would have made it: of Ann's team in the north unless told otherwise. */
 export const sampleApp = (members: Partial<OAuthApp> = {}): OAuthApp => ({
