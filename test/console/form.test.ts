@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fromOwnSite } from "../../src/console/form.ts";
 import { goodPassword, openTown, type Town } from "../sign-in/people-rig.ts";
 
-const own = "http://platform.test";
+const own = "https://platform.test";
 
 test.each([
   { headers: {}, good: true },
@@ -16,7 +16,7 @@ test.each([
   { headers: { "sec-fetch-site": "same-site" }, good: false },
   { headers: { "sec-fetch-site": "cross-site" }, good: false },
   { headers: { "sec-fetch-site": "none" }, good: false },
-  { headers: { origin: "http://platform.test.evil.com" }, good: false },
+  { headers: { origin: "https://platform.test.evil.com" }, good: false },
 ])("a form counts as sent by our own page: $headers is $good", ({ headers, good }) => {
   expect(fromOwnSite(headers, own)).toBe(good);
 });
@@ -37,7 +37,7 @@ describe("a form", () => {
     const browser = town.browser();
     const page = await browser.get("/sign-in");
     expect((await browser.submit(page, "/sign-in", { ...right, ...fields })).status).toBe(403);
-    expect(browser.cookies.has("session")).toBe(false);
+    expect(browser.cookies.has("__Host-session")).toBe(false);
   });
 
   test("does nothing with another browser's token, or without the cookie it was made for", async () => {

@@ -67,7 +67,7 @@ describeOnEach("a one-time link", (kind) => {
     const page = await browser.get(`/link/${link}`);
     await set(why === "delegated" ? "delegated_to = 'x'" : `status = '${why}'`);
     expect((await browser.submit(page, `/link/${link}`)).status).toBe(410);
-    expect(browser.cookies.has("session")).toBe(false);
+    expect(browser.cookies.has("__Host-session")).toBe(false);
     await set("delegated_to = NULL, status = 'active'");
     expect((await browser.submit(page, `/link/${link}`)).status).toBe(303);
   });

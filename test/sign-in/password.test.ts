@@ -79,7 +79,7 @@ describeOnEach("signing in by password", (kind) => {
     const browser = town.browser();
     const answer = await town.signIn(browser, " BO@example.com ", goodPassword, "/account?x=1");
     expect(answer).toMatchObject({ status: 303, location: "/account?x=1" });
-    const text = browser.cookies.get("session") ?? "";
+    const text = browser.cookies.get("__Host-session") ?? "";
     expect(text).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect((await browser.get("/account")).text).toContain("bo@example.com");
     expect(JSON.stringify(await town.rows("SELECT * FROM session"))).not.toContain(text);
@@ -116,7 +116,7 @@ describeOnEach("signing in by password", (kind) => {
     const plain = ({ text }: { text: string }) => text.replaceAll(/value="[^"]*"/g, "");
     expect(answer.status).toBe(401);
     expect(plain(answer)).toBe(plain(strange));
-    expect(browser.cookies.has("session")).toBe(false);
+    expect(browser.cookies.has("__Host-session")).toBe(false);
   });
 
   test("is limited for an account, from whatever browser, also when all attempts come at once, and opens again a minute later", async () => {

@@ -20,7 +20,7 @@ export interface ProviderRig extends AsyncDisposable {
 }
 
 export const client = { id: "platform", secret: "a-secret-of-the-provider" } as const;
-export const redirectUri = "http://platform.test/sign-in/callback";
+export const redirectUri = "https://platform.test/sign-in/callback";
 
 export async function openProvider(): Promise<ProviderRig> {
   const people = new Map<string, Claims>();
@@ -69,7 +69,7 @@ async function walk(url: string, subject: string): Promise<string> {
     if (location !== null) {
       at = new URL(location, at).href;
       body = null;
-      if (at.startsWith(redirectUri)) return at.replace("http://platform.test", "");
+      if (at.startsWith(redirectUri)) return at.replace("https://platform.test", "");
       continue;
     }
     const action = /<form[^>]* action="([^"]*)"/.exec(text)?.[1];

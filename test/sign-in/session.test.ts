@@ -52,11 +52,11 @@ describeOnEach("a session", (kind) => {
   });
 
   test("ends by signing out, and its cookie opens nothing afterwards", async () => {
-    const text = browser.cookies.get("session") ?? "";
+    const text = browser.cookies.get("__Host-session") ?? "";
     const out = await browser.submit(await browser.get("/account"), "/sign-out");
     expect(out).toMatchObject({ status: 303, location: "/sign-in" });
-    expect(browser.cookies.has("session")).toBe(false);
-    browser.cookies.set("session", text);
+    expect(browser.cookies.has("__Host-session")).toBe(false);
+    browser.cookies.set("__Host-session", text);
     expect(await lives()).toBe(false);
   });
 
@@ -128,10 +128,10 @@ describeOnEach("a session", (kind) => {
     expect(await noted()).toHaveLength(1);
     const account = await browser.get("/account");
     expect(account.text).toContain(`<dd>north ${people}</dd>`);
-    const text = browser.cookies.get("session") ?? "";
+    const text = browser.cookies.get("__Host-session") ?? "";
     expect((await browser.submit(account, "/account/space")).status).toBe(303);
     expect((await browser.get("/account")).text).toContain("<dd>main</dd>");
-    browser.cookies.set("session", text);
+    browser.cookies.set("__Host-session", text);
     expect(await lives()).toBe(false);
   });
 

@@ -50,10 +50,10 @@ describe("single sign-on", () => {
     const begun = await browser.get("/sign-in/single");
     const asked = new URL(begun.location).searchParams;
     expect(asked.get("code_challenge_method")).toBe("S256");
-    expect(asked.get("redirect_uri")).toBe("http://platform.test/sign-in/callback");
+    expect(asked.get("redirect_uri")).toBe("https://platform.test/sign-in/callback");
     expect(asked.get("scope")).toBe("openid email");
     for (const name of ["code_challenge", "state", "nonce"]) expect(asked.get(name)?.length).toBeGreaterThan(20);
-    const kept = Buffer.from(browser.cookies.get("single-sign-on") ?? "", "base64url").toString("latin1");
+    const kept = Buffer.from(browser.cookies.get("__Host-single-sign-on") ?? "", "base64url").toString("latin1");
     expect(kept).not.toContain(asked.get("state"));
   });
 
@@ -114,7 +114,7 @@ describe("single sign-on", () => {
     expect(answer.status).toBe(403);
     expect(answer.text).toContain("No account for you here");
     expect(answer.text).not.toContain(email);
-    expect(browser.cookies.has("session")).toBe(false);
+    expect(browser.cookies.has("__Host-session")).toBe(false);
     expect(await town.store.signIns.bound({ issuer: provider.issuer, subject })).toBeNull();
   });
 
@@ -150,17 +150,17 @@ describe("single sign-on", () => {
     expect(answer.status).toBe(400);
     expect(answer.text).toContain("That sign-in did not work");
     expect(answer.text).not.toContain("<script");
-    expect(browser.cookies.has("session")).toBe(false);
+    expect(browser.cookies.has("__Host-session")).toBe(false);
   });
 
   test("takes an answer once", async () => {
     await town.invite({ email });
     const browser = town.browser();
     const path = await away(browser);
-    const cookie = browser.cookies.get("single-sign-on") ?? "";
+    const cookie = browser.cookies.get("__Host-single-sign-on") ?? "";
     expect((await browser.get(path)).status).toBe(303);
     expect((await browser.get(path)).status).toBe(400);
-    browser.cookies.set("single-sign-on", cookie);
+    browser.cookies.set("__Host-single-sign-on", cookie);
     expect((await browser.get(path)).status).toBe(400);
   });
 
