@@ -77,6 +77,7 @@ function withFirstEvents(task: Task, events: readonly NewEvent[]): Task {
   return { ...task, lastSeq, lastTimestamp, messageSeq: message < 0 ? task.messageSeq : task.lastSeq + message + 1 };
 }
 
+/** The key's name not by a join: on SQLite that makes every column cost several times as much. */
 const views = sql`SELECT ${taskColumnNames("t")}, (SELECT name FROM api_key WHERE id = t.api_key_id) AS api_key_name FROM task t`;
 
 /** The rows that a caller may know of (contract/decisions.md 1, 26). */

@@ -2,6 +2,7 @@ import type { Caller } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { absent, Failure } from "../failure.ts";
 import type { OpenCall } from "../open-call.ts";
+import { paced } from "../pace.ts";
 import { sharedReads } from "../shared-reads.ts";
 import type { Tx } from "../store.ts";
 import type { TaskEvent } from "./event.ts";
@@ -54,6 +55,8 @@ interface Unread {
 
 /** Credential and visibility are never older when something is told. */
 const recheckMs = 5_000;
+/** So many watchers are told in one turn of the event loop. */
+const toldAtOnce = 16;
 /** Events that are read at a time. */
 const pageSize = 100;
 
@@ -64,6 +67,7 @@ export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["dr
   const tasks = sharedReads<TaskView | null>();
   const pages = sharedReads<readonly TaskEvent[]>();
   const looks = sharedReads<Unread>();
+  const pace = paced(toldAtOnce);
 
   async function find(tx: Tx, caller: Caller, id: string): Promise<TaskView> {
     const { accountId, spaceId, clientId = null } = caller;
@@ -98,6 +102,7 @@ export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["dr
         // None is kept while there is nothing to tell.
         page = [];
         const erased = left.length === 0;
+        if (!erased) await pace();
         for (let event = left.pop(); event; event = left.pop()) {
           if (draining.aborted || clock.monotonic() - checkedAt >= recheckMs) {
             await look(tx, call, id, told);
