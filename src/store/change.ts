@@ -30,10 +30,17 @@ interface Surroundings {
   readonly changeMs: number;
 }
 
-/** One attempt: whether it is under way, and what its work threw. */
-interface Mark {
+/** One run of a change's work: whether it is under way, what it collects, and what it threw. */
+interface Run {
   open: boolean;
   thrown: unknown;
+  readonly change: Change;
+}
+
+/** What a change came to. */
+interface Done<T> {
+  readonly result: T;
+  readonly change: Change;
 }
 
 /** A change is tried again for so long at most; PostgreSQL takes a second to see that two changes block each other. */
@@ -42,40 +49,42 @@ const patienceMs = 15_000;
 /** Makes the store's `change`: one transaction at a time on SQLite, repeated where another was first. */
 export function changer(writer: Writer, { clock, random, feed, afterwards, changeMs }: Surroundings): Store["change"] {
   const { client: db, dialect, jobs, transact } = writer;
-  const within = new AsyncLocalStorage<Mark>();
+  const within = new AsyncLocalStorage<Run>();
 
-  async function marked<T>(work: (tx: Tx) => Promise<T>, tx: Tx, mark: Mark): Promise<T> {
+  async function marked<T>(work: (tx: Tx) => Promise<T>, tx: Tx, run: Run): Promise<T> {
     try {
       return await work(tx);
     } catch (thrown) {
-      mark.thrown = thrown;
+      run.thrown = thrown;
       throw thrown;
     }
   }
 
-  async function once<T>(work: (tx: Tx) => Promise<T>, change: Change, mark: Mark): Promise<T> {
-    const run = async (statements: Statements): Promise<T> => {
+  /** @param begun told of each run: what a lost commit took with it is run anew, and nothing of the run before counts. */
+  const once = <T>(work: (tx: Tx) => Promise<T>, begun: (run: Run) => void): Promise<Done<T>> =>
+    transact(async (statements) => {
+      const run: Run = { open: true, thrown: undefined, change: newChange(clock.now()) };
+      begun(run);
       try {
-        const tx = rowsOf({ ...whileOpen(statements, mark), db, dialect, change }, jobs);
-        return await within.run(mark, () => inTime(marked(work, tx, mark), changeMs));
+        const tx = rowsOf({ ...whileOpen(statements, run), db, dialect, change: run.change }, jobs);
+        return { result: await within.run(run, () => inTime(marked(work, tx, run), changeMs)), change: run.change };
       } finally {
-        mark.open = false;
+        run.open = false;
       }
-    };
-    return transact(run);
-  }
+    });
 
-  /** A change that went through, and what it came to; nothing of those before it is left. */
-  async function repeated<T>(work: (tx: Tx) => Promise<T>): Promise<{ readonly result: T; readonly change: Change }> {
+  /** A change that went through; nothing of those before it is left. */
+  async function repeated<T>(work: (tx: Tx) => Promise<T>): Promise<Done<T>> {
     const started = clock.monotonic();
     for (let attempt = 1; ; attempt += 1) {
-      const change = newChange(clock.now());
-      const mark: Mark = { open: true, thrown: undefined };
+      let last: Run | undefined;
       try {
-        return { result: await once(work, change, mark), change };
+        return await once(work, (run) => {
+          last = run;
+        });
       } catch (thrown) {
         const patient = attempt <= repetitions(thrown) && clock.monotonic() - started < patienceMs;
-        if (!patient) throw driverFailure(thrown, mark.thrown);
+        if (!patient) throw driverFailure(thrown, last?.thrown);
         await clock.sleep(backoffMs(attempt, random));
       }
     }
@@ -91,9 +100,9 @@ export function changer(writer: Writer, { clock, random, feed, afterwards, chang
 }
 
 /** A tx that was kept, or work that was given up, writes into no later change. */
-function whileOpen({ query, execute }: Statements, mark: Mark): Statements {
+function whileOpen({ query, execute }: Statements, run: Run): Statements {
   const check = (): void => {
-    if (!mark.open) throw new Misuse("the change is over");
+    if (!run.open) throw new Misuse("the change is over");
   };
   return {
     async query(statement) {
