@@ -46,9 +46,10 @@ export function connectorRoutes(app: FastifyInstance, parts: ConsoleParts): void
   /** Unknown, another team's, never allowed, without connectors: one and the same to whoever asks. */
   async function find(accountId: string, clientId: string): Promise<Found | null> {
     const app = isClientId(clientId) ? await store.apps.find(clientId) : null;
-    const team = app && (await membershipIn(store, accountId, app.spaceId));
+    if (app === null) return null;
+    const team = await membershipIn(store, accountId, app.spaceId);
     const grant = team && (await store.grants.find({ accountId, spaceId: app.spaceId, clientId }));
-    return grant?.scopes.includes("use_connectors") ? { app, grant, teamName: team.name } : null;
+    return team && grant?.scopes.includes("use_connectors") ? { app, grant, teamName: team.name } : null;
   }
 
   const nothing = (reply: FastifyReply, { email }: SessionHolder): FastifyReply =>
