@@ -9,6 +9,7 @@ import { performer } from "./call/perform.ts";
 import { replays } from "./call/replay.ts";
 import { startChores } from "./chores.ts";
 import type { Config } from "./config.ts";
+import { consentPages } from "./console/consent/pages.ts";
 import { consolePages } from "./console/console.ts";
 import type { ConsoleParts } from "./console/parts.ts";
 import { oidcProvider } from "./console/provider.ts";
@@ -142,7 +143,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     report,
     routes: [
       (scope) => oauthRoutes(scope, oauth),
-      (scope) => consolePages(scope, consoleParts(config, store, cipher, outside, { readRequest, report })),
+      (scope) => consolePages(scope, consoleParts(config, store, cipher, outside, { readRequest, report }), [consentPages(config.baseUrl)]),
     ],
   });
   const stopWork = config.role === "api" ? async () => undefined : await startWork(config, store, cipher, { clock, ids, log });

@@ -30,6 +30,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
   console: ["node:", "call", "core", "http", "fastify", "openid-client"],
+  "console/consent": ["oauth/authorize"],
   mail: ["node:", "core", "nodemailer"],
   delivery: ["node:", "core", "jobs", "undici"],
   config: ["node:", "zod"],

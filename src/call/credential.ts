@@ -105,7 +105,8 @@ const tokenCaller = ({ familyId, clientId, accountId, spaceId, scopes, connector
   locale,
 });
 
-const sessionCaller = ({ session, member, locale }: SessionHolder): Caller => ({
+/** A session as a caller, in its own space. */
+export const sessionCaller = ({ session, member, locale }: SessionHolder): Caller => ({
   accountId: session.accountId,
   spaceId: session.spaceId,
   credential: { kind: "session", id: session.id, provedAt: session.provedAt },

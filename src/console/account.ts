@@ -30,6 +30,7 @@ ${name && html`<dt>Name</dt><dd>${name}</dd>`}
 ${member && html`<dt>Role</dt><dd>${roleNames[member.role]}</dd>`}
 </dl>
 ${others.length > 0 && html`<h2>Other spaces</h2><ul class="rows">${others.map((place) => switchForm(place, token))}</ul>`}
+<p><a href="${visits.href("/account/apps")}">Apps that act for you</a></p>
 <p><a href="${visits.href("/account/password")}">Change the password</a></p>
 <p><a href="${visits.href("/sign-in")}">Sign in as somebody else</a></p>
 <form method="post" action="${visits.href("/sign-out")}">${token}<button class="secondary" type="submit">Sign out</button></form>`;

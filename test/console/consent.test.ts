@@ -1,0 +1,351 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { OAuthApp } from "../../src/core/oauth/app.ts";
+import { appsOf, settingsRig } from "../settings/settings-rig.ts";
+import { describeOnEach, rowsIn } from "../support/database.ts";
+import { codeFor, exchangeCode, putApp, type TestApp } from "../support/oauth.ts";
+import type { Person } from "../support/service.ts";
+import { allow, allowed, answerIn, authorizePath, boxesIn, decline, requestOf, ticks, type Visitor, visitorOf } from "./consent-rig.ts";
+
+const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
+const slack = "001e6a99-5585-4b3e-b8cb-533fe24d7788";
+const notion = "9c27c684-2f4f-4d33-8fcf-51664ea15c00";
+const connecting: Partial<OAuthApp> = { scopes: ["create_task", "use_connectors"], connectorUids: [gmail, slack] };
+
+const wholePage = (of: TestApp) => `<h1>Allow ${of.app.name}?</h1>`;
+const shortPage = (of: TestApp) => `<h1>Go on to ${of.app.name}?</h1>`;
+
+describeOnEach("consent", (database) => {
+  const rig = settingsRig(database);
+  let ann: Person;
+  let bo: Person;
+  let browser: Visitor;
+  beforeAll(async () => {
+    ann = await rig.person();
+    bo = await rig.person({ with: ann });
+    browser = await visitorOf(rig.service.url, bo);
+  });
+  const newApp = (members: Partial<OAuthApp> = {}) => putApp(rig.service, ann, members);
+  const livingGrant = (of: TestApp, who: Person = bo) =>
+    rig.service.store.grants.find({ accountId: who.accountId, spaceId: ann.spaceId, clientId: of.app.clientId });
+  const codesOf = ({ app }: TestApp) => rowsIn(rig.db.url, `SELECT * FROM oauth_code WHERE client_id = '${app.clientId}'`);
+  const auditOf = ({ app }: TestApp) =>
+    rowsIn(
+      rig.db.url,
+      `SELECT a.* FROM audit_event a JOIN oauth_grant g ON g.id = a.subject WHERE g.client_id = '${app.clientId}' AND a.operation LIKE 'console/%'`,
+    );
+  const change = async ({ app }: TestApp, members: Partial<OAuthApp>): Promise<void> => {
+    await rig.service.store.change(async (tx) => {
+      const found = await tx.apps.lock(app.clientId);
+      if (found) await tx.apps.update({ ...found, ...members });
+    });
+  };
+  const expand = (of: TestApp) => change(of, { scopes: ["create_task", "create_project", "manage_all_tasks"], generation: 2 });
+
+  describe("the page", () => {
+    test("names app, page, description, team, account, scopes in plain words, and where it leads (oauth.md 4, decisions.md 28, 36)", async () => {
+      const of = await newApp({ description: "Sorts <post>", redirectUris: ["https://app.example:8443/cb"] });
+      const { text, headers, status } = await browser.get(requestOf(of));
+      expect(status).toBe(200);
+      expect(text).toContain(wholePage(of));
+      expect(text).toContain('<a href="https://app.example" rel="noopener noreferrer" target="_blank">Post office</a>');
+      expect(text).toContain("Sorts &lt;post&gt;");
+      expect(text).toContain(`<dd>Team ${ann.spaceId}</dd>`);
+      expect(text).toMatch(/<dt>You<\/dt><dd>person-\d+-\w+@example.com<\/dd>/);
+      expect(text).toContain("create tasks for you");
+      expect(text).toContain("see your projects and create new ones");
+      expect(text).not.toContain("create_task<");
+      expect(text).toContain("<dd>app.example:8443</dd>");
+      expect(text).toContain(`href="/sign-in?next=${encodeURIComponent(requestOf(of))}">Switch account`);
+      expect(boxesIn({ text, headers, status, location: "" })).toEqual({});
+      expect(headers.get("content-security-policy")).toContain("form-action 'self' https://app.example:8443;");
+    });
+
+    test.each([
+      { uri: "com.example.app://oauth", name: "com.example.app:", source: "com.example.app:" },
+      { uri: "MyApp://cb", name: "myapp:", source: "myapp:" },
+      { uri: "http://127.0.0.1:8123/cb", name: "127.0.0.1:8123", source: "http://127.0.0.1:8123" },
+      { uri: "http://[::1]:8123/cb", name: "[::1]:8123", source: "http:" },
+      { uri: "https://my_app.example/cb", name: "my_app.example", source: "https:" },
+    ])("lets its form lead to $source for $uri, and says $name (decisions.md 36)", async ({ uri, name, source }) => {
+      const { text, headers } = await browser.get(requestOf(await newApp({ redirectUris: [uri] })));
+      expect(text).toContain(`<dd>${name}</dd>`);
+      expect(headers.get("content-security-policy")).toContain(`form-action 'self' ${source};`);
+    });
+
+    test("of a narrower request shows what is asked for, and no connectors", async () => {
+      const page = await browser.get(requestOf(await newApp(connecting), { scope: "create_task" }));
+      expect(page.text).not.toContain("connectors");
+      expect(boxesIn(page)).toEqual({});
+    });
+  });
+
+  describe("yes", () => {
+    test("gives a code with state and iss by 303, for the request's redirect, and an audit row (oauth.md 4, RFC 9207)", async () => {
+      const of = await newApp({ redirectUris: ["https://app.example/cb?a=b"] });
+      const answer = await allowed(browser, requestOf(of));
+      const { code = "", state, a } = answerIn(answer);
+      expect({ state, a }).toEqual({ state: "s t+a/te", a: "b" });
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
+      expect((await exchangeCode(rig.service, of, "pkce+secret", code)).body).toMatchObject({ scope: "create_task create_project" });
+      const grant = await livingGrant(of);
+      const [row, ...others] = await auditOf(of);
+      expect(others).toEqual([]);
+      expect(row).toMatchObject({ operation: "console/AuthorizeApp", subject: grant?.id, space_id: ann.spaceId, account_id: bo.accountId });
+      expect(String(row?.["credential"])).toMatch(/^session:/);
+      expect(JSON.stringify(row, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain(code.slice(-22));
+    });
+
+    test("without a state answers without one", async () => {
+      expect(answerIn(await allowed(browser, requestOf(await newApp(), { state: undefined })))).not.toHaveProperty("state");
+    });
+
+    test("twice by one form gives one code: the second is told that it was allowed already (409)", async () => {
+      const of = await newApp();
+      const page = await browser.get(requestOf(of));
+      const { code } = answerIn(await browser.send(page, authorizePath, allow));
+      const again = await browser.send(page, authorizePath, allow);
+      expect([again.status, again.location]).toEqual([409, ""]);
+      expect(again.text).toContain("You have allowed this already");
+      expect(again.text).not.toContain(code);
+      expect(await codesOf(of)).toHaveLength(1);
+      expect(await auditOf(of)).toHaveLength(1);
+    });
+
+    test("twenty times at once by one form, at every node, gives one code", async () => {
+      const of = await newApp();
+      const page = await browser.get(requestOf(of));
+      const press = () => browser.at(rig.service.url).send(page, authorizePath, allow);
+      const answers = await Promise.all(Array.from({ length: 20 }, press));
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array.from({ length: 19 }, () => 409)]);
+      expect(answers.filter(({ location }) => location.includes("code="))).toHaveLength(1);
+      expect(await codesOf(of)).toHaveLength(1);
+    });
+
+    test("in two tabs gives two codes and one grant", async () => {
+      const of = await newApp();
+      const [one, two] = [await browser.get(requestOf(of)), await browser.get(requestOf(of))];
+      const codes = [await browser.send(one, authorizePath, allow), await browser.send(two, authorizePath, allow)].map(
+        (seen) => answerIn(seen)["code"],
+      );
+      expect(new Set(codes).size).toBe(2);
+      expect(await rowsIn(rig.db.url, `SELECT id FROM oauth_grant WHERE client_id = '${of.app.clientId}'`)).toHaveLength(1);
+    });
+
+    test("against the app's deletion at the same time: what comes out is a dead code or the error page", async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const of = await newApp();
+        const page = await browser.get(requestOf(of));
+        const [answer] = await Promise.all([
+          browser.send(page, authorizePath, allow),
+          appsOf(ann).deleteOAuth2App({ clientId: of.app.clientId }),
+        ]);
+        if (answer.status === 400) expect(await codesOf(of)).toEqual([]);
+        else
+          expect((await exchangeCode(rig.service, of, "pkce", answerIn(answer)["code"] ?? "")).body.error).toMatch(
+            /invalid_(grant|client)/,
+          );
+      }
+    });
+
+    test("to an app that was deleted meanwhile is the error page, without a redirect", async () => {
+      const of = await newApp();
+      const page = await browser.get(requestOf(of));
+      await appsOf(ann).deleteOAuth2App({ clientId: of.app.clientId });
+      expect(await browser.send(page, authorizePath, allow)).toMatchObject({ status: 400, location: "" });
+      expect(await codesOf(of)).toEqual([]);
+    });
+
+    test("to an app that has grown meanwhile shows the page anew, with what is new (decisions.md 30)", async () => {
+      const of = await newApp();
+      const page = await browser.get(requestOf(of));
+      await expand(of);
+      const anew = await browser.send(page, authorizePath, allow);
+      expect(anew.status).toBe(200);
+      expect(anew.text).toContain("Something has changed");
+      expect(anew.text).toContain("delete all of your tasks");
+      expect(await codesOf(of)).toEqual([]);
+      const { code = "" } = answerIn(await browser.send(anew, authorizePath, allow));
+      expect((await exchangeCode(rig.service, of, "pkce", code)).status).toBe(200);
+    });
+
+    test("to a redirect URI that was taken away meanwhile is the error page", async () => {
+      const of = await newApp();
+      const page = await browser.get(requestOf(of));
+      await change(of, { redirectUris: ["https://other.example/cb"] });
+      expect(await browser.send(page, authorizePath, allow)).toMatchObject({ status: 400, location: "" });
+      expect(await codesOf(of)).toEqual([]);
+    });
+
+    test("counts for the request that the page showed, and no other", async () => {
+      const of = await newApp();
+      const page = await browser.get(requestOf(of, { scope: "create_task" }));
+      const forged = { ...page, text: page.text.replaceAll("scope=create_task", "scope=create_project") };
+      const anew = await browser.send(forged, authorizePath, allow);
+      expect([anew.status, anew.location]).toEqual([200, ""]);
+      expect(await codesOf(of)).toEqual([]);
+    });
+
+    test.each([
+      { why: "another's session", headers: {}, other: true },
+      { why: "another site", headers: { origin: "https://evil.example" }, other: false },
+    ])("from $why is refused (403)", async ({ headers, other }) => {
+      const of = await newApp();
+      const page = await browser.get(requestOf(of));
+      const sender = other ? await visitorOf(rig.service.url, ann) : browser;
+      expect(await sender.send(page, authorizePath, allow, headers)).toMatchObject({ status: 403, location: "" });
+      expect(await codesOf(of)).toEqual([]);
+    });
+
+    test("after the session was lost leads to sign-in, and back to the same request", async () => {
+      const of = await newApp();
+      const session = await bo.session();
+      const mine = await visitorOf(rig.service.url, bo);
+      const page = await mine.get(requestOf(of));
+      await rig.service.store.change((tx) => tx.sessions.endOthers(bo.accountId, session.id));
+      const away = await mine.send(page, authorizePath, allow);
+      expect(away).toMatchObject({ status: 303, location: `/sign-in?next=${encodeURIComponent(requestOf(of))}` });
+      expect(await codesOf(of)).toEqual([]);
+      browser = await visitorOf(rig.service.url, bo);
+    });
+  });
+
+  test("no goes back as access_denied with the state, and leaves nothing (oauth.md 4)", async () => {
+    const of = await newApp();
+    const page = await browser.get(requestOf(of));
+    expect(answerIn(await browser.send(page, authorizePath, decline))).toMatchObject({ error: "access_denied", state: "s t+a/te" });
+    expect([await livingGrant(of), await codesOf(of)]).toEqual([null, []]);
+  });
+
+  test("a form without either button's answer is a no", async () => {
+    const page = await browser.get(requestOf(await newApp()));
+    expect(answerIn(await browser.send(page, authorizePath))).toMatchObject({ error: "access_denied" });
+  });
+
+  describe("who may say it (decisions.md 28)", () => {
+    test.each([
+      { who: "of another team", person: () => rig.person() },
+      { who: "with a personal space alone", person: () => rig.person({ personal: true }) },
+    ])("is nobody $who: a page explains, with a way back as access_denied and another account", async ({ person }) => {
+      const of = await newApp();
+      const page = await (await visitorOf(rig.service.url, await person())).get(requestOf(of));
+      expect([page.status, page.location]).toEqual([403, ""]);
+      expect(page.text).toContain("<h1>You cannot allow this app</h1>");
+      expect(page.text).not.toContain(`Team ${ann.spaceId}`);
+      const [, back = ""] = /class="button" href="([^"]*)">Back to the app/.exec(page.text) ?? [];
+      const answer = Object.fromEntries(new URL(back.replaceAll("&amp;", "&")).searchParams);
+      expect(answer).toMatchObject({ error: "access_denied", state: "s t+a/te" });
+      expect(page.text).toContain(`href="/sign-in?next=${encodeURIComponent(requestOf(of))}">Switch account`);
+    });
+
+    test("is a member whatever space the session is in: code, grant and token are of the app's team", async () => {
+      const of = await newApp();
+      const elsewhere = await rig.person();
+      const here = await rig.person({ with: ann, as: elsewhere });
+      const other = await visitorOf(rig.service.url, elsewhere);
+      const { code = "" } = answerIn(await allowed(other, requestOf(of)));
+      expect((await exchangeCode(rig.service, of, "pkce+secret", code)).status).toBe(200);
+      expect(await livingGrant(of, here)).toMatchObject({ spaceId: ann.spaceId, accountId: elsewhere.accountId });
+      expect(await codesOf(of)).toMatchObject([{ space_id: ann.spaceId, account_id: elsewhere.accountId }]);
+      expect(await auditOf(of)).toMatchObject([{ space_id: ann.spaceId }]);
+    });
+
+    test.each(["inactive", "removed"])("is no member who is %s, also when the page was shown before", async (status) => {
+      const of = await newApp();
+      const elsewhere = await rig.person();
+      await rig.person({ with: ann, as: elsewhere });
+      const other = await visitorOf(rig.service.url, elsewhere);
+      const page = await other.get(requestOf(of));
+      expect(page.text).toContain(wholePage(of));
+      await rig.service.store.change(async (tx) => {
+        const member = await tx.accounts.member(`team-${ann.spaceId}`, elsewhere.accountId);
+        expect(member?.status).toBe("active");
+      });
+      const { runOn } = await import("../support/database.ts");
+      await runOn(
+        rig.db.url,
+        `UPDATE team_member SET status = '${status}' WHERE account_id = '${elsewhere.accountId}' AND space_id = '${ann.spaceId}'`,
+      );
+      expect(await other.send(page, authorizePath, allow)).toMatchObject({ status: 403, location: "" });
+      expect(await other.get(requestOf(of))).toMatchObject({ status: 403, location: "" });
+      expect(await codesOf(of)).toEqual([]);
+    });
+  });
+
+  describe("the next time (oauth.md 13)", () => {
+    test("is one click where nothing new is asked for, and never none", async () => {
+      const of = await newApp();
+      await allowed(browser, requestOf(of));
+      const page = await browser.get(requestOf(of));
+      expect([page.status, page.location]).toEqual([200, ""]);
+      expect(page.text).toContain(shortPage(of));
+      expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://app.example;");
+      expect(answerIn(await browser.send(page, authorizePath, allow))).toHaveProperty("code");
+      expect(answerIn(await browser.send(page, authorizePath, decline))).toMatchObject({ error: "access_denied" });
+    });
+
+    test.each([
+      { why: "more is asked for", before: { scope: "create_task" }, then: async () => undefined, request: {} },
+      { why: "prompt=consent says so", before: {}, then: async () => undefined, request: { prompt: "consent" } },
+      { why: "the app has grown", before: {}, then: expand, request: { scope: "create_task" } },
+      {
+        why: "the grant was revoked",
+        before: {},
+        then: async (of: TestApp) => void (await appsOf(bo).revokeOAuth2Grant({ clientId: of.app.clientId })),
+        request: {},
+      },
+    ])("is the whole page where $why", async ({ before, then, request }) => {
+      const of = await newApp();
+      answerIn(await allowed(browser, requestOf(of, before)));
+      expect((await browser.get(requestOf(of, before))).text).toContain(shortPage(of));
+      await then(of);
+      expect((await browser.get(requestOf(of, request))).text).toContain(wholePage(of));
+    });
+
+    test("a short page's yes counts for nothing once the grant was revoked: the whole page comes", async () => {
+      const of = await newApp();
+      await allowed(browser, requestOf(of));
+      const short = await browser.get(requestOf(of));
+      await appsOf(bo).revokeOAuth2Grant({ clientId: of.app.clientId });
+      const anew = await browser.send(short, authorizePath, allow);
+      expect([anew.status, anew.location]).toEqual([200, ""]);
+      expect(anew.text).toContain(wholePage(of));
+      expect(await livingGrant(of)).toBeNull();
+    });
+  });
+
+  describe("connectors (oauth.md 3)", () => {
+    test("are all ticked at first, by name; those that stay ticked are granted", async () => {
+      const of = await newApp(connecting);
+      const page = await browser.get(requestOf(of));
+      expect(boxesIn(page)).toEqual({ [gmail]: true, [slack]: true });
+      expect(page.text).toContain("<span>Gmail</span>");
+      answerIn(await browser.send(page, authorizePath, [...allow, ...ticks(slack)]));
+      expect(await livingGrant(of)).toMatchObject({ connectorUids: [slack] });
+    });
+
+    test("are the grant's the next time, whole page or short", async () => {
+      const of = await newApp(connecting);
+      const first = await browser.get(requestOf(of));
+      answerIn(await browser.send(first, authorizePath, [...allow, ...ticks(slack)]));
+      const short = await browser.get(requestOf(of));
+      expect(boxesIn(short)).toEqual({});
+      answerIn(await browser.send(short, authorizePath, [...allow, ...ticks(gmail)]));
+      expect(await livingGrant(of)).toMatchObject({ connectorUids: [slack] });
+      expect(boxesIn(await browser.get(requestOf(of, { prompt: "consent" })))).toEqual({ [gmail]: false, [slack]: true });
+    });
+
+    test("may be none at all, and never one that the app does not have", async () => {
+      const of = await newApp(connecting);
+      const page = await browser.get(requestOf(of));
+      answerIn(await browser.send(page, authorizePath, [...allow, ...ticks(notion)]));
+      expect(await livingGrant(of)).toMatchObject({ connectorUids: [] });
+    });
+
+    test("are ticked like the first time when only other scopes were granted before", async () => {
+      const of = await newApp(connecting);
+      await codeFor(rig.service, bo, { ...of, app: { ...of.app, scopes: ["create_task"], connectorUids: [] } }, "pkce");
+      expect(boxesIn(await browser.get(requestOf(of)))).toEqual({ [gmail]: true, [slack]: true });
+    });
+  });
+});
