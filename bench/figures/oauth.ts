@@ -27,6 +27,14 @@ const dialects = [
 type Members = Readonly<Record<string, string>>;
 type Credentials = Pick<SeededApp, "clientId" | "secret">;
 
+/** Where a contender's app posts to. */
+interface Endpoint {
+  readonly name: string;
+  readonly server: Server;
+  readonly path: string;
+  readonly app: Credentials;
+}
+
 const form = ({ clientId, secret }: Credentials, members: Members): URLSearchParams =>
   new URLSearchParams({ ...members, client_id: clientId, client_secret: secret });
 
@@ -46,8 +54,7 @@ async function platform({ stack }: Stage, database: Installed): Promise<{ readon
   return { server, app: stack.use(await seedApp(database)) };
 }
 
-const peerName = "oidc-provider, in memory";
-const peerApp: Credentials = { clientId: "bench", secret: "a-secret-of-the-benchmark" };
+const peerApp = { name: "oidc-provider, in memory", app: { clientId: "bench", secret: "a-secret-of-the-benchmark" } } as const;
 
 /** The peer, and what makes texts of a kind in it; null where it cannot be had. */
 async function peer({ peers, stack }: Stage) {
@@ -70,20 +77,9 @@ async function jose({ stack }: Stage): Promise<Contender> {
 }
 
 /** Each family's turn comes when all others have had theirs; the token of its answer is its next one. */
-function refreshContender(
-  name: string,
-  server: Server,
-  path: string,
-  app: Credentials,
-  make: (count: number) => Promise<readonly string[]>,
-) {
-  const { take, put, fill } = stock(families, make);
-  return {
-    name,
-    pid: server.pid,
-    prepare: fill,
-    call: async () => put(textIn(await server.post(path, form(app, refreshing(take()))), "refresh_token")),
-  };
+function refreshContender({ name, server, path, app }: Endpoint, { take, put, fill }: Stock<string>): Contender {
+  const call = async () => put(textIn(await server.post(path, form(app, refreshing(take()))), "refresh_token"));
+  return { name, pid: server.pid, prepare: fill, call };
 }
 
 async function refreshFloor({ stack }: Stage, database: Installed): Promise<Contender> {
@@ -106,14 +102,11 @@ const refresh = ([suffix, dialect]: (typeof dialects)[number]): Figure =>
       const other = await peer(stage);
       const ours = stock(families, async (count) => (await app.families(count)).map(({ refreshToken }) => refreshToken));
       return [
-        refreshContender("ours", server, "/oauth/token", app, ours),
+        refreshContender({ name: "ours", server, path: "/oauth/token", app }, ours),
         await refreshFloor(stage, await stage.databases.empty(dialect)),
         other &&
           refreshContender(
-            peerName,
-            other.server,
-            "/token",
-            peerApp,
+            { ...peerApp, server: other.server, path: "/token" },
             stock(families, (count) => other.made("RefreshToken", count)),
           ),
         await jose(stage),
@@ -121,14 +114,7 @@ const refresh = ([suffix, dialect]: (typeof dialects)[number]): Figure =>
     },
   });
 
-function exchangeContender(
-  name: string,
-  server: Server,
-  path: string,
-  app: Credentials,
-  make: (count: number) => Promise<readonly string[]>,
-) {
-  const { take, fill } = stock(codes, make);
+function exchangeContender({ name, server, path, app }: Endpoint, { take, fill }: Stock<string>): Contender {
   const call = async () => textIn(await server.post(path, form(app, exchanging(take()))), "refresh_token");
   return { name, pid: server.pid, prepare: fill, call };
 }
@@ -150,14 +136,11 @@ const exchange = ([suffix, dialect]: (typeof dialects)[number]): Figure =>
       const other = await peer(stage);
       const ours = stock(codes, async (count) => (await app.codes(count)).map(({ code }) => code));
       return [
-        exchangeContender("ours", server, "/oauth/token", app, ours),
+        exchangeContender({ name: "ours", server, path: "/oauth/token", app }, ours),
         await exchangeFloor(stage, await stage.databases.empty(dialect)),
         other &&
           exchangeContender(
-            peerName,
-            other.server,
-            "/token",
-            peerApp,
+            { ...peerApp, server: other.server, path: "/token" },
             stock(peerCodes, (count) => other.made("AuthorizationCode", count)),
           ),
         await jose(stage),
@@ -173,7 +156,7 @@ async function accessTokens(server: Server, app: SeededApp, count: number): Prom
   return texts;
 }
 
-const introspectContender = (name: string, server: Server, path: string, app: Credentials, texts: readonly string[]): Contender =>
+const introspectContender = ({ name, server, path, app }: Endpoint, texts: readonly string[]): Contender =>
   posting(name, server, {
     path,
     body: () => form(app, { token: texts[randomInt(texts.length)] ?? "" }),
@@ -189,8 +172,8 @@ const introspect = ([suffix, dialect]: (typeof dialects)[number]): Figure =>
       if (!other) throw new Missing("oidc-provider is the floor, and cannot be had");
       const { server, app } = await platform(stage, await stage.databases.empty(dialect));
       return [
-        introspectContender("ours", server, "/oauth/introspect", app, await accessTokens(server, app, tokens)),
-        introspectContender(peerName, other.server, "/token/introspection", peerApp, await other.made("AccessToken", tokens)),
+        introspectContender({ name: "ours", server, path: "/oauth/introspect", app }, await accessTokens(server, app, tokens)),
+        introspectContender({ ...peerApp, server: other.server, path: "/token/introspection" }, await other.made("AccessToken", tokens)),
       ];
     },
   });
