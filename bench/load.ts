@@ -7,6 +7,8 @@ export interface Contender {
   readonly name: string;
   readonly pid: number;
   call(): Promise<unknown>;
+  /** Before each round, outside its time: what its calls will use up. */
+  prepare?(): Promise<void>;
   /** Callers at a time where they are not as many as the others'. */
   readonly concurrency?: number;
 }
@@ -21,8 +23,9 @@ export interface Sample {
 }
 
 /** Calls as often as `concurrency` callers can in `ms`, each waiting for its answer. */
-export async function sample({ pid, call }: Contender, concurrency: number, ms: number): Promise<Sample> {
+export async function sample({ pid, call, prepare }: Contender, concurrency: number, ms: number): Promise<Sample> {
   const times: number[] = [];
+  await prepare?.();
   const cpu = cpuMsOf(pid);
   const began = performance.now();
   const caller = async () => {

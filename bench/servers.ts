@@ -11,8 +11,12 @@ export interface Server extends AsyncDisposable {
   readonly port: number;
   /** What it holds, and its event loop's delay since the last time; of servers that have bench/probe.ts in them. */
   probe(): Promise<Probe>;
-  /** Posts JSON and answers the parsed answer; anything but a success is an error. */
-  post(path: string, body: unknown): Promise<Record<string, unknown>>;
+  /**
+   * Posts JSON, or a form where the body is one, and answers the parsed answer; anything but a success is an error.
+   *
+   * @param headers instead of the server's own.
+   */
+  post(path: string, body: unknown, headers?: Environment): Promise<Record<string, unknown>>;
 }
 
 /** What bench/probe.ts says. */
@@ -75,7 +79,7 @@ async function start({ args, env, headers = {} }: Start): Promise<Server> {
     pid: child.pid ?? 0,
     port,
     probe: () => probe(child),
-    post: (path, body) => post(pool, path, body, headers),
+    post: (path, body, own = headers) => post(pool, path, body, own),
     async [Symbol.asyncDispose]() {
       await pool.destroy();
       process.off("exit", kill);
@@ -90,11 +94,12 @@ async function start({ args, env, headers = {} }: Start): Promise<Server> {
 }
 
 async function post(pool: Pool, path: string, body: unknown, headers: Environment): Promise<Record<string, unknown>> {
+  const isForm = body instanceof URLSearchParams;
   const { statusCode, body: answer } = await pool.request({
     path,
     method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
+    headers: { "content-type": isForm ? "application/x-www-form-urlencoded" : "application/json", ...headers },
+    body: isForm ? body.toString() : JSON.stringify(body),
   });
   const text = await answer.text();
   if (statusCode !== 200) throw new Error(`${path} answered ${statusCode}: ${text}`);

@@ -4,7 +4,7 @@ import { isScope } from "../core/oauth/scope.ts";
 import { textsIn } from "./app.ts";
 import type { Session } from "./session.ts";
 import { insertInto, numberOf, sql, type Truth, truthOf, type Whole } from "./sql.ts";
-import { type StandingRow, standingColumns, standingJoins, standingOf, standingOrder } from "./standing.ts";
+import { livingApp, livingAppOf, membership, type StandingRow, standingColumns, standingOf } from "./standing.ts";
 
 interface HolderRow {
   readonly id: string;
@@ -15,15 +15,14 @@ interface HolderRow {
   readonly generation: Whole;
   readonly access_id: string | null;
   readonly revoked_at: Whole | null;
-  readonly grant_uids: string;
-  readonly grant_revoked_at: Whole | null;
-  readonly app_scopes: string;
-  readonly app_uids: string;
-  readonly app_generation: Whole;
-  readonly app_deleted_at: Whole | null;
-  readonly locale: string;
-  readonly role: string | null;
-  readonly status: string | null;
+  /** Null once the grant is revoked. */
+  readonly grant_uids: string | null;
+  /** As `livingApp` gives it. */
+  readonly app: string | null;
+  /** Null once the account is erased. */
+  readonly locale: string | null;
+  /** Role and status; null without a membership. */
+  readonly membership: string | null;
 }
 
 interface FamilyRow extends StandingRow {
@@ -45,23 +44,22 @@ interface FamilyRow extends StandingRow {
   readonly refresh_expires_at: Whole;
   readonly created_at: Whole;
   readonly revoked_at: Whole | null;
+  readonly grant_lives: Truth;
 }
+
+const app = livingApp("f");
+const roleAndStatus = membership("f", "role", "status");
+const standing = standingColumns("f");
 
 /** Token families as rows. What was single is decided by guarded updates: how many rows they changed. */
 export function familyRows({ query, execute }: Session): FamilyRows {
   return {
     async holder(familyId) {
-      // A living membership comes before the tombstones of earlier ones.
       const [row] = await query<HolderRow>(sql`
         SELECT f.id, f.client_id, f.account_id, f.space_id, f.scopes, f.generation, f.access_id, f.revoked_at,
-          g.connector_uids AS grant_uids, g.revoked_at AS grant_revoked_at,
-          p.scopes AS app_scopes, p.connector_uids AS app_uids, p.generation AS app_generation, p.deleted_at AS app_deleted_at,
-          a.locale, m.role, m.status
-        FROM oauth_family f JOIN oauth_grant g ON g.id = f.grant_id JOIN oauth_app p ON p.client_id = f.client_id
-        JOIN account a ON a.id = f.account_id
-        LEFT JOIN membership m ON m.space_id = f.space_id AND m.account_id = f.account_id
-        WHERE f.id = ${familyId}
-        ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1`);
+          (SELECT g.connector_uids FROM oauth_grant g WHERE g.id = f.grant_id AND g.revoked_at IS NULL) AS grant_uids,
+          ${app} AS app, (SELECT a.locale FROM account a WHERE a.id = f.account_id) AS locale, ${roleAndStatus} AS membership
+        FROM oauth_family f WHERE f.id = ${familyId}`);
       return row ? holderOf(row) : null;
     },
     async insert(family) {
@@ -71,9 +69,9 @@ export function familyRows({ query, execute }: Session): FamilyRows {
       const [row] = await query<FamilyRow>(sql`
         SELECT f.id, f.client_id, f.grant_id, f.account_id, f.space_id, f.scopes, f.generation, f.challenge, f.needs_secret,
           f.access_id, f.access_expires_at, f.refresh_digest, f.rotated_digest, f.rotated_at, f.rotated_from,
-          f.refresh_expires_at, f.created_at, f.revoked_at, ${standingColumns}
-        FROM oauth_family f JOIN oauth_grant g ON g.id = f.grant_id ${standingJoins}
-        WHERE f.id = ${familyId} ORDER BY ${standingOrder} LIMIT 1`);
+          f.refresh_expires_at, f.created_at, f.revoked_at, ${standing},
+          EXISTS (SELECT 1 FROM oauth_grant g WHERE g.id = f.grant_id AND g.revoked_at IS NULL) AS grant_lives
+        FROM oauth_family f WHERE f.id = ${familyId}`);
       return row ? stateOf(row) : null;
     },
     async rotate(familyId, { digest, at, from }, next) {
@@ -132,29 +130,32 @@ const stateOf = (row: FamilyRow): FamilyState => ({
   },
   rotation: rotationOf(row),
   revoked: row.revoked_at !== null,
-  standing: standingOf(row),
+  standing: standingOf(row, truthOf(row.grant_lives)),
 });
 
 function rotationOf({ rotated_digest: digest, rotated_at: at, rotated_from: from }: FamilyRow): Rotation | null {
   return digest === null || at === null ? null : { digest, at: numberOf(at), from: from ?? "" };
 }
 
-const holderOf = (row: HolderRow): TokenHolder => ({
-  familyId: row.id,
-  clientId: row.client_id,
-  accountId: row.account_id,
-  spaceId: row.space_id,
-  locale: row.locale,
-  accessId: row.access_id,
-  lives: row.revoked_at === null && row.grant_revoked_at === null && row.app_deleted_at === null,
-  generation: Number(row.generation),
-  appGeneration: Number(row.app_generation),
-  scopes: both(row.scopes, row.app_scopes).filter(isScope),
-  connectorUids: both(row.grant_uids, row.app_uids),
-  member: row.role === null ? null : { role: row.role as Role, status: row.status as MemberStatus },
-});
-
-function both(one: string, other: string): string[] {
-  const others = textsIn(other);
-  return textsIn(one).filter((text) => others.includes(text));
+/** Null once the account is erased. */
+function holderOf(row: HolderRow): TokenHolder | null {
+  if (row.locale === null) return null;
+  const app = livingAppOf(row.app);
+  const [role, status] = row.membership?.split(" ") ?? [];
+  return {
+    familyId: row.id,
+    clientId: row.client_id,
+    accountId: row.account_id,
+    spaceId: row.space_id,
+    locale: row.locale,
+    accessId: row.access_id,
+    lives: row.revoked_at === null && row.grant_uids !== null && app !== null,
+    generation: numberOf(row.generation),
+    appGeneration: app?.generation ?? 0,
+    scopes: both(textsIn(row.scopes), app?.scopes ?? []).filter(isScope),
+    connectorUids: both(textsIn(row.grant_uids ?? "[]"), app?.connectorUids ?? []),
+    member: role === undefined ? null : { role: role as Role, status: status as MemberStatus }, // written as such by this program
+  };
 }
+
+const both = (one: readonly string[], other: readonly string[]): string[] => one.filter((text) => other.includes(text));

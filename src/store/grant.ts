@@ -3,8 +3,14 @@ import { isScope } from "../core/oauth/scope.ts";
 import type * as Rows from "../gen/prisma/sqlite/client.ts";
 import { textsIn } from "./app.ts";
 import { changeOf, type Session } from "./session.ts";
-import { insertInto, numberOf, sql } from "./sql.ts";
-import { type StandingRow, standingColumns, standingJoins, standingOf, standingOrder } from "./standing.ts";
+import { insertInto, numberOf, sql, type Whole } from "./sql.ts";
+import { type StandingRow, standingColumns, standingOf } from "./standing.ts";
+
+interface GrantStandingRow extends StandingRow {
+  readonly revoked_at: Whole | null;
+}
+
+const standing = standingColumns("g");
 
 /** Grants of users to apps as rows. */
 export function grantRows(session: Session): GrantRows {
@@ -29,9 +35,8 @@ export function grantRows(session: Session): GrantRows {
     lock,
     byId: async (id) => grantOf(await db.oAuthGrant.findFirst({ where: { id, revokedAt: null } })),
     async standing(id) {
-      const [row] = await query<StandingRow>(sql`
-        SELECT ${standingColumns} FROM oauth_grant g ${standingJoins} WHERE g.id = ${id} ORDER BY ${standingOrder} LIMIT 1`);
-      return row ? standingOf(row) : null;
+      const [row] = await query<GrantStandingRow>(sql`SELECT g.revoked_at, ${standing} FROM oauth_grant g WHERE g.id = ${id}`);
+      return row ? standingOf(row, row.revoked_at === null) : null;
     },
     async list(accountId, spaceId) {
       const where = { accountId, spaceId, revokedAt: null };

@@ -1,33 +1,52 @@
 import type { MemberStatus } from "../core/accounts/account.ts";
 import { isScope } from "../core/oauth/scope.ts";
 import type { Standing } from "../core/oauth/standing.ts";
-import { textsIn } from "./app.ts";
-import { numberOf, sql, type Whole } from "./sql.ts";
+import { raw, type Sql, sql } from "./sql.ts";
 
-/** Grant, app and membership, beside whatever is joined with the grant as `g`. */
+/** App and membership, beside whatever stands on them: a grant `g` or a family `f`. */
 export interface StandingRow {
-  readonly grant_revoked_at: Whole | null;
-  readonly app_deleted_at: Whole | null;
-  readonly app_generation: Whole;
-  readonly app_scopes: string;
-  readonly member_status: string | null;
-  readonly member_team_id: string | null;
+  /** As `livingApp` gives it. */
+  readonly app: string | null;
+  /** Status and team; null without a membership. */
+  readonly membership: string | null;
 }
 
-export const standingColumns = sql`
-  g.revoked_at AS grant_revoked_at, p.deleted_at AS app_deleted_at, p.generation AS app_generation, p.scopes AS app_scopes,
-  m.status AS member_status, m.team_id AS member_team_id`;
+// Not by joins: on SQLite every column of a join costs several times as much.
 
-export const standingJoins = sql`
-  JOIN oauth_app p ON p.client_id = g.client_id
-  LEFT JOIN membership m ON m.space_id = g.space_id AND m.account_id = g.account_id`;
+/** Generation, scopes and connectors of the app as JSON; null once it is deleted. */
+export const livingApp = (of: "g" | "f"): Sql => sql`
+  (SELECT '[' || CAST(p.generation AS TEXT) || ',' || p.scopes || ',' || p.connector_uids || ']'
+    FROM oauth_app p WHERE p.client_id = ${raw(of)}.client_id AND p.deleted_at IS NULL)`;
 
-/** A living membership comes before the tombstones of earlier ones. */
-export const standingOrder = sql`CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC`;
+/** Two of the membership's words, a space between; null where there is none. A living one comes before the tombstones of earlier ones. */
+export const membership = (of: "g" | "f", first: "role" | "status", second: "status" | "team_id"): Sql => sql`
+  (SELECT m.${raw(first)} || ' ' || m.${raw(second)} FROM membership m
+    WHERE m.space_id = ${raw(of)}.space_id AND m.account_id = ${raw(of)}.account_id
+    ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1)`;
 
-export const standingOf = (row: StandingRow): Standing => ({
-  lives: row.grant_revoked_at === null && row.app_deleted_at === null,
-  generation: numberOf(row.app_generation),
-  scopes: textsIn(row.app_scopes).filter(isScope),
-  member: row.member_status === null ? null : { status: row.member_status as MemberStatus, teamId: row.member_team_id ?? "" }, // written as such by this program
-});
+export const standingColumns = (of: "g" | "f"): Sql => sql`${livingApp(of)} AS app, ${membership(of, "status", "team_id")} AS membership`;
+
+/** An app as `livingApp` gives it. */
+export interface LivingApp {
+  readonly generation: number;
+  readonly scopes: readonly string[];
+  readonly connectorUids: readonly string[];
+}
+
+export function livingAppOf(json: string | null): LivingApp | null {
+  if (json === null) return null;
+  const [generation, scopes, connectorUids] = JSON.parse(json) as [number, string[], string[]]; // written by the statement above
+  return { generation, scopes, connectorUids };
+}
+
+/** @param grantLives whether the grant itself is not revoked. Of a deleted app nothing is told but that it opens nothing. */
+export function standingOf(row: StandingRow, grantLives: boolean): Standing {
+  const app = livingAppOf(row.app);
+  const [status, teamId = ""] = row.membership?.split(" ") ?? [];
+  return {
+    lives: grantLives && app !== null,
+    generation: app?.generation ?? 0,
+    scopes: app?.scopes.filter(isScope) ?? [],
+    member: status === undefined ? null : { status: status as MemberStatus, teamId }, // written as such by this program
+  };
+}

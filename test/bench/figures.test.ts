@@ -3,6 +3,14 @@ import { chosenFigures, figureNames } from "../../bench/figures.ts";
 
 test("every figure has its name, once, with .pg behind for PostgreSQL", () => {
   expect(figureNames.toSorted()).toEqual([
+    "oauth.detail",
+    "oauth.detail.pg",
+    "oauth.exchange",
+    "oauth.exchange.pg",
+    "oauth.introspect",
+    "oauth.introspect.pg",
+    "oauth.refresh",
+    "oauth.refresh.pg",
     "task.create",
     "task.create.pg",
     "task.detail.connect",

@@ -13,7 +13,7 @@ export interface TokenHolder {
   readonly accessId: string | null;
   /** Family, grant and app all live. */
   readonly lives: boolean;
-  /** The app's generation when the family was authorized, and now. */
+  /** The app's generation when the family was authorized, and now; 0 once it is deleted. */
   readonly generation: number;
   readonly appGeneration: number;
   /** Token ∩ app: what was taken from the app is taken from its tokens. */

@@ -5,9 +5,9 @@ import type { ScopeName } from "./scope.ts";
 export interface Standing {
   /** Grant and app live. */
   readonly lives: boolean;
-  /** The app's. */
+  /** The app's; 0 once it is deleted. */
   readonly generation: number;
-  /** The app's. */
+  /** The app's; none once it is deleted. */
   readonly scopes: readonly ScopeName[];
   /** The person's place in the app's team; null when there is none. */
   readonly member: { readonly status: MemberStatus; readonly teamId: string } | null;
