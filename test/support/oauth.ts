@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { OAuthApp } from "../../src/core/oauth/app.ts";
 import { approve } from "../../src/core/oauth/consent.ts";
+import type { Store } from "../../src/core/store.ts";
 import type { Person, Service } from "./service.ts";
 
 /** The issuer of every test's platform. */
@@ -55,16 +56,23 @@ export interface TestApp {
 export const secretDigest = (secret: string): string => createHash("sha256").update(secret).digest("hex");
 
 /** Puts an app of a person's team into the store, and a secret of it. */
-export async function putApp(service: Service, person: Person, members: Partial<OAuthApp> = {}): Promise<TestApp> {
+export async function putAppOf(
+  store: Store,
+  person: Pick<Person, "accountId" | "spaceId">,
+  members: Partial<OAuthApp> = {},
+): Promise<TestApp> {
   const app = sampleApp({ spaceId: person.spaceId, creatorId: person.accountId, ...members });
   const secret = `secret_${Buffer.from(systemRandom(32)).toString("base64url")}`;
   const digest = secretDigest(secret);
-  await service.store.change(async (tx) => {
+  await store.change(async (tx) => {
     await tx.apps.insert(app);
     await tx.apps.insertSecret({ id: systemIds.short(), clientId: app.clientId, digest, last4: secret.slice(-4), createdAt: 1000 });
   });
   return { app, secret };
 }
+
+export const putApp = ({ store }: Service, person: Person, members: Partial<OAuthApp> = {}): Promise<TestApp> =>
+  putAppOf(store, person, members);
 
 /** A code, as the consent page would give it. */
 export async function codeFor(service: Service, person: Person, { app }: TestApp, mode: Mode, now = Date.now()): Promise<string> {

@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { exchangeProof, modes, postForm } from "../support/oauth.ts";
+import { callV2 } from "../support/wires.ts";
+import { hasChromium } from "./chromium.ts";
+import { fillSignIn, openStage, type Stage } from "./stage.ts";
+
+const allow = { name: "Allow" } as const;
+
+describe.skipIf(!hasChromium)("consent in a real browser", () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await openStage();
+  });
+  afterEach(() => stage[Symbol.asyncDispose]());
+
+  const exchange = async (mode: (typeof modes)[number], code: string) => {
+    const { app } = stage.of;
+    const members = { grant_type: "authorization_code", code, redirect_uri: app.redirectUris[0], ...exchangeProof(mode, stage.of) };
+    return postForm(stage.url, "/oauth/token", members);
+  };
+  const codes = (): string[] => stage.callbacks.flatMap((callback) => callback.get("code") ?? []);
+
+  test.each(modes)("without any script, the whole flow in the mode %s ends with a token that works", async (mode) => {
+    await using context = await stage.open({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(stage.request(mode));
+    await fillSignIn(page, stage.email);
+    expect(await page.title()).toContain("Allow Garden planner?");
+    await page.getByRole("button", allow).click();
+    await page.getByRole("heading", { name: "Back in the app" }).waitFor();
+    const [callback] = stage.callbacks;
+    expect([callback?.get("state"), callback?.get("iss")]).toEqual(["xyz", stage.url]);
+    const { status, body } = await exchange(mode, callback?.get("code") ?? "");
+    expect([status, body.scope]).toEqual([200, "create_task use_connectors"]);
+    const me = await callV2(stage.url, "user.me", {}, { headers: { authorization: `Bearer ${body.access_token}` } });
+    expect(me.status).toBe(200);
+  });
+
+  test("whoever declines goes back with access_denied, and nothing was allowed", async () => {
+    await using context = await stage.open();
+    const page = await context.newPage();
+    await page.goto(stage.request("pkce"));
+    await fillSignIn(page, stage.email);
+    await page.getByRole("button", { name: "Decline" }).click();
+    await page.getByRole("heading", { name: "Back in the app" }).waitFor();
+    expect(stage.callbacks.map((callback) => [callback.get("error"), callback.get("state"), callback.get("code")])).toEqual([
+      ["access_denied", "xyz", null],
+    ]);
+    await page.goto("/account/apps");
+    await page.getByText("No app acts for you").waitFor();
+  });
+
+  test("somebody of another team is told so, and goes back without a code", async () => {
+    await stage.town.member({ email: "eve@example.com", team: "Elsewhere", role: "owner" });
+    await using context = await stage.open();
+    const page = await context.newPage();
+    await page.goto(stage.request("pkce"));
+    await fillSignIn(page, "eve@example.com");
+    await page.getByRole("heading", { name: "You cannot allow this app" }).waitFor();
+    await page.getByRole("link", { name: "Back to the app" }).click();
+    await page.getByRole("heading", { name: "Back in the app" }).waitFor();
+    expect(stage.callbacks.map((callback) => callback.get("error"))).toEqual(["access_denied"]);
+  });
+
+  test("whoever has signed out in another tab signs in again, and goes on where the page was", async () => {
+    await using context = await stage.open();
+    const page = await context.newPage();
+    await page.goto(stage.request("pkce"));
+    await fillSignIn(page, stage.email);
+    await page.getByRole("button", allow).waitFor();
+    const other = await context.newPage();
+    await other.goto("/account");
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await other.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.getByRole("button", allow).click();
+    await fillSignIn(page, stage.email);
+    await page.getByRole("button", allow).click();
+    await page.getByRole("heading", { name: "Back in the app" }).waitFor();
+    expect(codes()).toHaveLength(1);
+  });
+
+  test("the page that the back button shows gives no second code", async () => {
+    await using context = await stage.open();
+    const page = await context.newPage();
+    await page.goto(stage.request("pkce"));
+    await fillSignIn(page, stage.email);
+    await page.getByRole("button", allow).click();
+    await page.getByRole("heading", { name: "Back in the app" }).waitFor();
+    await page.goBack();
+    // It is not kept by the browser: a new page, for a new answer.
+    await page.getByRole("button", { name: "Go on" }).waitFor();
+    expect(codes()).toHaveLength(1);
+  });
+
+  test("a double click on the button leads to the app, with one code", async () => {
+    await using context = await stage.open();
+    const page = await context.newPage();
+    await page.goto(stage.request("pkce"));
+    await fillSignIn(page, stage.email);
+    await page.getByRole("button", allow).dblclick();
+    await page.getByRole("heading", { name: "Back in the app" }).waitFor();
+    expect(new Set(codes()).size).toBe(1);
+    expect(await stage.town.rows("SELECT digest FROM oauth_code")).toHaveLength(1);
+    expect((await exchange("pkce", codes()[0] ?? "")).status).toBe(200);
+  });
+
+  test("two tabs with two requests get each its own answer", async () => {
+    await using context = await stage.open();
+    const [one, other] = [await context.newPage(), await context.newPage()];
+    await stage.signIn(one);
+    await one.goto(stage.request("pkce", { state: "one" }));
+    await other.goto(stage.request("pkce", { state: "other" }));
+    await one.getByRole("button", allow).click();
+    await one.getByRole("heading", { name: "Back in the app" }).waitFor();
+    await other.getByRole("button", allow).click();
+    await other.getByRole("heading", { name: "Back in the app" }).waitFor();
+    expect(stage.callbacks.map((callback) => callback.get("state"))).toEqual(["one", "other"]);
+    for (const code of codes()) expect((await exchange("pkce", code)).status).toBe(200);
+  });
+
+  test("the keyboard is enough: from signing in to a connector left out", async () => {
+    await using context = await stage.open();
+    const page = await context.newPage();
+    await page.goto(stage.request("pkce"));
+    await page.getByLabel("E-mail address").focus();
+    await page.keyboard.type(stage.email);
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("correct horse battery staple");
+    await page.keyboard.press("Enter");
+    await page.getByRole("checkbox", { name: "Slack" }).focus();
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Back in the app" }).waitFor();
+    await page.goto("/account/apps");
+    await page.getByText("GitHub").waitFor();
+    expect(await page.getByText("Slack").count()).toBe(0);
+  });
+
+  test("an app that is revoked loses its tokens at once", async () => {
+    await using context = await stage.open();
+    const page = await context.newPage();
+    await page.goto(stage.request("pkce"));
+    await fillSignIn(page, stage.email);
+    await page.getByRole("button", allow).click();
+    await page.getByRole("heading", { name: "Back in the app" }).waitFor();
+    const { body } = await exchange("pkce", codes()[0] ?? "");
+    await page.goto("/account/apps");
+    await page.getByRole("button", { name: "Revoke Garden planner" }).click();
+    await page.getByText("No app acts for you").waitFor();
+    const me = await callV2(stage.url, "user.me", {}, { headers: { authorization: `Bearer ${body.access_token}` } });
+    expect(me.status).toBe(401);
+  });
+});
