@@ -3,6 +3,7 @@ import { openTestStore } from "../support/database.ts";
 import { faulty } from "../support/faults.ts";
 import { putApp, type TestApp } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
 import { allow, answerIn, authorizePath, requestOf, type Visitor, visitor, visitorOf } from "./consent-rig.ts";
 
 describe("an authorization request", () => {
@@ -134,4 +135,19 @@ test.each([
   expect(page.status).toBe(404);
   expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
   expect(page.text).toContain("<h1>Nothing here</h1>");
+});
+
+test("a form that is older than an hour gives nothing: the page is shown anew", async () => {
+  const clock = stillClock();
+  await using service = await openService({ idle: true, clock });
+  const ann = await service.person();
+  const of = await putApp(service, ann);
+  const browser = await visitorOf(service.url, ann);
+  const page = await browser.get(requestOf(of));
+  clock.step(3_600_000);
+  const anew = await browser.send(page, authorizePath, allow);
+  expect([anew.status, anew.location]).toEqual([200, ""]);
+  expect(anew.text).toContain("Something has changed");
+  clock.step(3_599_999);
+  expect(answerIn(await browser.send(anew, authorizePath, allow))).toHaveProperty("code");
 });

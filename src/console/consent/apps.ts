@@ -30,7 +30,7 @@ export function appsRoutes(app: FastifyInstance, parts: ConsoleParts): void {
       const none = html`<p>No app acts for you in this space.</p>`;
       const body = html`<p class="quiet">Apps that act for you in ${who.teamName === null ? "your personal space" : `the team ${who.teamName}`}.</p>
 ${all.length === 0 ? none : all.map((each) => entry(each, token))}
-<p><a href="${visits.href("/account")}">Back</a></p>`;
+<p class="actions"><a href="${visits.href("/account")}">Back</a></p>`;
       return sendPage(reply, visits.base, { title: "Your apps", body });
     }),
   );
