@@ -36,12 +36,11 @@ export function contentSecurityPolicy(formAction: readonly string[] = []): strin
   ].join("; ");
 }
 
-/** Headers of every page, whatever is on it. */
+/** Headers of every page, whatever is on it. No Cross-Origin-Opener-Policy: apps open the consent page in a window that has to find back to them. */
 const pageHeaders: Readonly<Record<string, string>> = {
   "X-Frame-Options": "DENY",
   "Referrer-Policy": "no-referrer",
   "X-Content-Type-Options": "nosniff",
-  "Cross-Origin-Opener-Policy": "same-origin",
   "Cache-Control": "no-store",
   "Content-Type": "text/html; charset=utf-8",
 };

@@ -1,5 +1,6 @@
 import type { Making } from "../../core/keys/make-key.ts";
-import type { AuthorizationRequest } from "../../core/oauth/authorization.ts";
+import { type AuthorizationRequest, redirectWith } from "../../core/oauth/authorization.ts";
+import { codeDigest, codeText, type IssuedCode } from "../../core/oauth/code.ts";
 import { approve, needsConsent } from "../../core/oauth/consent.ts";
 import type { From } from "../../core/sign-in/enter.ts";
 import type { Session } from "../../core/sign-in/session.ts";
@@ -9,6 +10,9 @@ import { auditConsent } from "./audit.ts";
 import { membershipIn } from "./membership.ts";
 import { authorizationIn } from "./request.ts";
 import type { Ticket } from "./ticket.ts";
+
+/** A form that is sent twice within this was sent by a double click. */
+const doubleClickMs = 5_000;
 
 /** A form of the consent page that was sent with a yes. */
 export interface Yes {
@@ -45,14 +49,21 @@ export async function approveOnce(tx: Tx, making: Making, yes: Yes): Promise<Out
   const grant = await tx.grants.find({ accountId, spaceId, clientId });
   const unseen = ticket.generation !== request.app.generation || (!ticket.full && needsConsent(grant, request));
   if (unseen) return { kind: "changed" };
-  const key = { accountId, spaceId, clientId, operation: "console/AuthorizeApp", key: ticket.nonce };
-  if (!(await tx.replays.claim(key, "", making.now))) return { kind: "used" };
+  const code = codeText(clientId, ticket.nonce);
+  const digest = codeDigest(code);
+  const key = { accountId, spaceId, clientId, operation: "console/AuthorizeApp", key: digest };
+  if (!(await tx.replays.claim(key, "", making.now)))
+    return again(await tx.codes.find(digest), making.now, redirectWith(request, { code }));
   const approval = { request, accountId, spaceId, connectorUids: chosen(yes, request) };
-  const { location, grantId } = await approve(tx, making, approval);
+  const { location, grantId } = await approve(tx, making, approval, ticket.nonce);
   await tx.replays.complete(key, null, grantId);
   await auditConsent(tx, making, { session, spaceId }, yes.from, "AuthorizeApp");
   return { kind: "redirect", location };
 }
+
+/** The second half of a double click leads where the first would have: a browser drops the first answer. */
+const again = (code: IssuedCode | null, now: number, location: string): Outcome =>
+  code !== null && code.usedAt === null && now - code.createdAt < doubleClickMs ? { kind: "redirect", location } : { kind: "used" };
 
 /** Null where the page showed no choice of connectors. */
 const chosen = ({ ticket, connectorUids }: Yes, { scopes }: AuthorizationRequest): readonly string[] | null =>

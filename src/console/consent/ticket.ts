@@ -7,7 +7,7 @@ import { sealFor, unsealed } from "../sealed.ts";
 
 /** What a form of the consent page was made for: it can be sent once, for exactly that. */
 export interface Ticket {
-  /** Used up by the approval. */
+  /** Makes the approval's code, and is known to nobody before: the ticket is sealed. */
   readonly nonce: string;
   /** The authorization request, as `queryOf` writes it. */
   readonly query: string;

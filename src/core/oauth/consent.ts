@@ -26,13 +26,15 @@ export interface Approved {
  * Writes the grant down and makes a code for it. `request.app` must be the app as the
  * user saw it: had it grown since, the code opens nothing. The caller writes the audit
  * row, with what is noted here.
+ *
+ * @param short what makes the code: a short id that nobody can guess, and nobody else was given.
  */
-export async function approve(tx: Tx, { now, ids }: Making, approval: Approval): Promise<Approved> {
+export async function approve(tx: Tx, { now, ids }: Making, approval: Approval, short = ids.short()): Promise<Approved> {
   const { request, accountId, spaceId } = approval;
   const { app, redirectUri, scopes, challenge } = request;
   const { clientId, generation } = app;
   const grantId = await grant(tx, { now, ids }, approval);
-  const code = codeText(clientId, ids.short());
+  const code = codeText(clientId, short);
   const of = { clientId, grantId, accountId, spaceId, redirectUri, scopes, challenge, generation };
   await tx.codes.insert({ ...of, digest: codeDigest(code), createdAt: now, expiresAt: now + codeMs });
   return { code, location: redirectWith(request, { code }), grantId };
