@@ -7,7 +7,7 @@ import { insertInto, numberOf, sql, type Whole } from "./sql.ts";
 import { type StandingRow, standingColumns, standingOf } from "./standing.ts";
 
 interface GrantStandingRow extends StandingRow {
-  readonly revoked_at: Whole | null;
+  readonly grant_revoked_at: Whole | null;
 }
 
 const standing = standingColumns("g");
@@ -35,8 +35,10 @@ export function grantRows(session: Session): GrantRows {
     lock,
     byId: async (id) => grantOf(await db.oAuthGrant.findFirst({ where: { id, revokedAt: null } })),
     async standing(id) {
-      const [row] = await query<GrantStandingRow>(sql`SELECT g.revoked_at, ${standing} FROM oauth_grant g WHERE g.id = ${id}`);
-      return row ? standingOf(row, row.revoked_at === null) : null;
+      const [row] = await query<GrantStandingRow>(
+        sql`SELECT g.revoked_at AS grant_revoked_at, ${standing} FROM oauth_grant g WHERE g.id = ${id}`,
+      );
+      return row ? standingOf(row, row.grant_revoked_at === null) : null;
     },
     async list(accountId, spaceId) {
       const where = { accountId, spaceId, revokedAt: null };

@@ -27,3 +27,22 @@ test("a call that fails ends the measurement: it is not left out of it", async (
   const broken: Contender = { name: "broken", pid: process.pid, call: () => Promise.reject(new Error("500")) };
   await expect(alternate([broken], { rounds: 1, ms: 1, warmUpMs: 1, concurrency: 2 })).rejects.toThrow("500");
 });
+
+test("what a round uses up is made before it, outside its time", async () => {
+  const called: string[] = [];
+  const contender: Contender = {
+    name: "ours",
+    pid: process.pid,
+    async prepare() {
+      called.push("prepare");
+      for (const end = performance.now() + 50; performance.now() < end; );
+    },
+    async call() {
+      called.push("call");
+      for (const end = performance.now() + 2; performance.now() < end; );
+    },
+  };
+  const [rounds = []] = await alternate([contender], { rounds: 2, ms: 1, warmUpMs: 1, concurrency: 1 });
+  expect(called.join(" ")).toBe("prepare call prepare call prepare call");
+  for (const { perSecond } of rounds) expect(perSecond).toBeGreaterThan(20);
+});
