@@ -1,12 +1,9 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
+import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "./chromium.ts";
 import { fillSignIn, openStage, type Stage } from "./stage.ts";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** A folder to look at them in: every page is shot when this is set. */
 const shots = process.env["SCREENSHOTS"];
@@ -134,7 +131,7 @@ describe.skipIf(!hasChromium).each([
       "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
     );
     expect(content).toBeLessThanOrEqual(room);
-    await page.evaluate(axe);
+    await page.evaluate(axe.source);
     const { violations } = await page.evaluate<{ violations: unknown[] }>("axe.run()");
     expect(violations).toEqual([]);
   });

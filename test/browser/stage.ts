@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { ScopeName } from "../../src/core/oauth/scope.ts";
 import { goodPassword, openTown, type Town } from "../sign-in/people-rig.ts";
+import { freePort } from "../support/free-port.ts";
 import { challenge, type Mode, putAppOf, type TestApp } from "../support/oauth.ts";
 import { launchChromium } from "./chromium.ts";
 
@@ -75,14 +76,6 @@ async function receive(callbacks: URLSearchParams[]): Promise<Server> {
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   return server;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const port = portOf(server);
-  await new Promise((closed) => server.close(closed));
-  return port;
 }
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port; // It listens on TCP.
