@@ -1,11 +1,9 @@
 import { replayMs } from "./call/replay.ts";
-import type { Clock } from "./core/clock.ts";
 import type { KeyUses } from "./core/keys/key-uses.ts";
-import type { Log } from "./core/log.ts";
 import type { SigningKeys } from "./core/oauth/signing-keys.ts";
-import type { Store } from "./core/store.ts";
 import { type Backlog, countEveryMs } from "./core/tasks/backlog.ts";
 import { repeat } from "./runtime/repeat.ts";
+import type { Ground } from "./wiring/ground.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -14,19 +12,15 @@ const keyUsesEveryMs = 5_000;
 /** Deleted tasks whose events are erased in one change. */
 const eraseMax = 100;
 
-/** What a process does by the clock depends on this much configuration. */
-export interface Keeping {
-  /** How long a team's deleted tasks keep their events. */
-  readonly deletedTaskDays: number;
+/** What chores are done on, and how long a team's deleted tasks keep their events. */
+export interface ChoreGround extends Pick<Ground, "store" | "clock" | "log"> {
+  readonly config: Pick<Ground["config"], "deletedTaskDays">;
 }
 
 /** What every process does by the clock, whatever its role; the answer stops it. */
 export function startChores(
-  store: Store,
-  clock: Clock,
-  log: Log,
+  { store, clock, log, config: { deletedTaskDays } }: ChoreGround,
   waiting: Backlog,
-  { deletedTaskDays }: Keeping,
   keyUses: Pick<KeyUses, "write">,
   signingKeys: Pick<SigningKeys, "retire">,
 ): () => Promise<void> {

@@ -97,15 +97,9 @@ describeOnEach("what is kept", (kind) => {
     const familyOf = ({ refresh_token }: { readonly refresh_token: string }) =>
       service.store.families.state(refresh_token.split("_")[1] ?? "");
     const chores = async () => {
-      const stop = startChores(
-        service.store,
-        clock,
-        () => undefined,
-        backlog(service.store, 1),
-        { deletedTaskDays: 0 },
-        { write: async () => undefined },
-        { retire: async () => undefined },
-      );
+      const ground = { store: service.store, clock, log: () => undefined, config: { deletedTaskDays: 0 } };
+      const nothing = async () => undefined;
+      const stop = startChores(ground, backlog(service.store, 1), { write: nothing }, { retire: nothing });
       await clock.advance(1);
       await stop();
     };

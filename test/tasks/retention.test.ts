@@ -22,7 +22,8 @@ const kept = async ({ store }: Service, id: string) => (await store.events.list(
 async function choresAt({ store }: Service, ms: number): Promise<void> {
   const clock = stillClock(Date.now() + ms);
   const nothing = async () => undefined;
-  await startChores(store, clock, () => undefined, backlog(store, 1), { deletedTaskDays: 2 }, { write: nothing }, { retire: nothing })();
+  const ground = { store, clock, log: () => undefined, config: { deletedTaskDays: 2 } };
+  await startChores(ground, backlog(store, 1), { write: nothing }, { retire: nothing })();
 }
 
 describeOnEach("DELETED_TASK_DAYS", (database) => {

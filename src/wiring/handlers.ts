@@ -1,0 +1,68 @@
+import { type HandlerTable, handlerTable, implement } from "../call/handlers.ts";
+import { ownership } from "../core/accounts/ownership.ts";
+import { confirmations } from "../core/actions/confirm.ts";
+import { apiKeys } from "../core/keys/api-keys.ts";
+import { appSecrets } from "../core/oauth/app-secrets.ts";
+import { apps } from "../core/oauth/apps.ts";
+import { authorizedApps } from "../core/oauth/authorized-apps.ts";
+import { projects } from "../core/projects/projects.ts";
+import { checkPassword } from "../core/sign-in/password.ts";
+import type { Backlog } from "../core/tasks/backlog.ts";
+import { listings } from "../core/tasks/listings.ts";
+import { taskSteps } from "../core/tasks/steps.ts";
+import { tasks } from "../core/tasks/tasks.ts";
+import { waitingRoom } from "../core/tasks/waiting-room.ts";
+import { type Watches, watches } from "../core/tasks/watches.ts";
+import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
+import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
+import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
+import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
+import { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
+import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
+import { TaskService } from "../gen/proto/task/v2/task_service_pb.ts";
+import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
+import { apiKeyHandlers } from "../rpc/api-key.ts";
+import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
+import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
+import { projectHandlers } from "../rpc/project.ts";
+import { type TaskParts, taskHandlers } from "../rpc/task.ts";
+import { teamHandlers } from "../rpc/team.ts";
+import { userHandlers } from "../rpc/user.ts";
+import type { Ground } from "./ground.ts";
+
+/** Every operation that is built. @param draining aborted when no call is to be held any longer. */
+export function handlersOf(ground: Ground, waiting: Backlog, draining: AbortSignal): HandlerTable {
+  const { store, clock, ids, random } = ground;
+  const making = { clock, ids, random };
+  const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
+  return handlerTable([
+    implement(UserService, userHandlers),
+    implement(ProjectService, projectHandlers(projects(clock, ids))),
+    implement(TaskService, taskHandlers(taskParts(ground, waiting, draining))),
+    implement(SkillService, skillHandlers),
+    implement(ConnectorService, connectorHandlers),
+    implement(BrowserService, browserHandlers),
+    implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
+    implement(TeamService, teamHandlers(owners)),
+    implement(OAuth2AppService, oauth2AppHandlers({ apps: apps(making), secrets: appSecrets(making), authorized: authorizedApps(clock) })),
+  ]);
+}
+
+function taskParts(ground: Ground, waiting: Backlog, draining: AbortSignal): TaskParts {
+  const { config, clock, ids, cipher } = ground;
+  const steps = taskSteps(clock);
+  return {
+    tasks: tasks({ clock, ids, backlog: waiting, steps, keepsEvents: config.deletedTaskDays > 0 }),
+    listings,
+    confirmations: confirmations(clock, cipher, waiting, steps),
+    watches: watchesOf(ground, draining),
+    appUrl: config.appUrl,
+  };
+}
+
+/** News of other processes is not heard, only looked for; on SQLite there are none. */
+function watchesOf({ config: { database, watchLimit }, store: { feed }, clock }: Ground, draining: AbortSignal): Watches {
+  const lookMs = database === "sqlite" ? 5_000 : 1_000;
+  return watches(waitingRoom(feed, clock, { limit: watchLimit, lookMs, draining }), clock, draining);
+}

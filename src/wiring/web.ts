@@ -1,0 +1,33 @@
+import type { FastifyInstance } from "fastify";
+import { network } from "../call/limit.ts";
+import { consentPages } from "../console/consent/pages.ts";
+import { consolePages } from "../console/console.ts";
+import type { ConsoleParts } from "../console/parts.ts";
+import { oidcProvider } from "../console/provider.ts";
+import { visits } from "../console/visits.ts";
+import { refreshTokens } from "../core/oauth/refresh-token.ts";
+import { attemptCounter } from "../core/sign-in/attempts.ts";
+import { type OAuthRoutesParts, oauthRoutes } from "../oauth/routes.ts";
+import type { Ground } from "./ground.ts";
+
+/** What it shares with the operations' side of the process. */
+export type WebCalls = Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report">;
+
+/** What is no operation: the endpoints of OAuth clients, and the pages. */
+export function webRoutes(ground: Ground, calls: WebCalls): readonly ((app: FastifyInstance) => void)[] {
+  const { config, store, cipher, clock, ids } = ground;
+  const { baseUrl: issuer, consentUrl } = config;
+  const oauth: OAuthRoutesParts = { ...calls, store, clock, ids, refreshTokens: refreshTokens(cipher, ids), issuer, consentUrl };
+  const pages = consoleParts(ground, calls);
+  return [(scope) => oauthRoutes(scope, oauth), (scope) => consolePages(scope, pages, [consentPages(issuer)])];
+}
+
+function consoleParts({ config, store, cipher, clock, ids, random, log }: Ground, { readRequest, report }: WebCalls): ConsoleParts {
+  const { consentUrl, singleSignOn } = config;
+  return {
+    ...{ store, clock, ids, random, cipher, log, readRequest, report },
+    visits: visits({ store, clock, random, consentUrl }),
+    countAttempt: attemptCounter(store.counters, clock, network),
+    provider: singleSignOn && oidcProvider({ ...singleSignOn, redirectUri: `${consentUrl}/sign-in/callback` }),
+  };
+}

@@ -1,0 +1,31 @@
+import type { Config } from "../config.ts";
+import { embeddedQueue } from "../jobs/embedded.ts";
+import type { Queue } from "../jobs/queue.ts";
+import type { Agent } from "../runtime/agent.ts";
+import { offlineAgent } from "../runtime/agents/offline/offline.ts";
+import { openLease } from "../runtime/lease.ts";
+import { startRuns } from "../runtime/runs.ts";
+import type { Ground } from "./ground.ts";
+
+/** Agents by the name that AGENT_PROFILES gives them. */
+const agents: Readonly<Record<Config["agentProfiles"][string], Agent>> = { offline: offlineAgent };
+
+/** Runs tasks in this process; the answer gives them back. */
+export async function startWork(ground: Ground): Promise<() => Promise<void>> {
+  const { config, store, cipher, clock, ids, log } = ground;
+  const agentFor = (profile: string): Agent => agents[config.agentProfiles[profile] ?? "offline"];
+  const lease = await openLease(store, clock, ids, config.database === "sqlite");
+  const runs = startRuns({ store, clock, ids, cipher, log, lease, concurrency: config.runConcurrency, agentFor });
+  const queue = await openQueue(ground);
+  await queue.subscribe("run", runs.wake);
+  return async () => {
+    await queue.drain();
+    await runs.drain();
+  };
+}
+
+/** pg-boss is loaded only where it is wanted. */
+async function openQueue({ config: { database, databaseUrl }, store, clock, log }: Ground): Promise<Queue> {
+  if (database === "sqlite") return embeddedQueue(store, clock, log);
+  return (await import("../jobs/postgres.ts")).postgresQueue(databaseUrl, store.feed, log);
+}
