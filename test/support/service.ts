@@ -48,9 +48,9 @@ export interface Person extends Calling {
 export interface PersonOptions {
   readonly role?: Role;
   /** A colleague: in the same team. */
-  readonly with?: Person;
+  readonly with?: Pick<Person, "accountId" | "spaceId">;
   /** The same account with another key: in another team, or, together with `with`, in that one's. */
-  readonly as?: Person;
+  readonly as?: Pick<Person, "accountId" | "spaceId">;
   /** False: the key is left of somebody who never was a member. */
   readonly member?: boolean;
   readonly personal?: boolean;

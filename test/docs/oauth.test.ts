@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { allow, authorizePath, visitor } from "../console/consent-rig.ts";
+import { openTown } from "../sign-in/people-rig.ts";
+import { freePort } from "../support/free-port.ts";
+import { blocksIn, readPage, shell } from "./page.ts";
+
+const [create = "", begin = "", live = ""] = blocksIn(readPage("docs/oauth.md"), "sh");
+const [exchange = "", createTask = "", refresh = ""] = live.split("\n\n");
+
+test("docs/oauth.md leads from an app to a task by its own commands, and to a fresh pair", async () => {
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  await using town = await openTown("sqlite", { PORT: `${port}`, BASE_URL: address });
+  const { accountId, spaceId } = await town.member({ email: "ann@example.com" });
+  const ann = await town.service.person({ as: { accountId, spaceId }, with: { accountId, spaceId } });
+  const known: Record<string, string> = { BASE: address, CONSENT: address, KEY: ann.key };
+
+  const { app, clientSecret } = JSON.parse(await shell(create, known));
+  Object.assign(known, { CLIENT_ID: app.clientId, SECRET: clientSecret });
+  const [verifier = "", to = ""] = (await shell(`${begin}echo "$VERIFIER"`, known)).trim().split("\n").reverse();
+  const browser = town.browser();
+  const { pathname, search } = new URL(to);
+  const signedIn = await town.signIn(browser, "ann@example.com", undefined, pathname + search);
+  const page = await browser.get(signedIn.location);
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  const { location } = await visitor(address, cookie).send(page, authorizePath, allow);
+  Object.assign(known, { VERIFIER: verifier, CODE: new URL(location).searchParams.get("code") ?? "" });
+
+  const first = JSON.parse(await shell(exchange, known));
+  expect(first).toMatchObject({ token_type: "Bearer", expires_in: 86_400, scope: "create_task" });
+  Object.assign(known, { ACCESS: first.access_token, REFRESH: first.refresh_token });
+  expect(JSON.parse(await shell(createTask, known))).toMatchObject({ ok: true });
+  const second = JSON.parse(await shell(refresh, known));
+  expect(second.refresh_token).not.toBe(first.refresh_token);
+});
