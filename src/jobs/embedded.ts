@@ -28,11 +28,11 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
     } while (jobs.length > 0);
   }
 
-  async function serve(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>): Promise<void> {
+  async function serve(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>, wanted: () => boolean): Promise<void> {
     let wake = Promise.withResolvers<void>();
     const forgets = [
       store.feed.onJob((put) => {
-        if (put === kind) wake.resolve();
+        if (put === kind && wanted()) wake.resolve();
       }),
       store.feed.onLost(() => wake.resolve()),
     ];
@@ -49,7 +49,7 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
   }
 
   return {
-    subscribe: async (kind, work) => void loops.push(serve(kind, work)),
+    subscribe: async (kind, work, wanted = () => true) => void loops.push(serve(kind, work, wanted)),
     async drain() {
       stopping.abort();
       await Promise.all(loops);

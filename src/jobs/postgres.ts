@@ -34,16 +34,16 @@ export async function postgresQueue(databaseUrl: string, feed: Feed, log: Log, c
   boss.on("error", (cause) => log("error", "taking jobs failed", { cause }));
   boss.on("warning", ({ message, data }) => log("warn", message, { data }));
   await boss.start().catch((thrown: unknown) => boss.stop({ graceful: false }).then(() => Promise.reject(thrown)));
-  const workers = new Map<string, string>();
+  const workers = new Map<string, { readonly id: string; readonly wanted: () => boolean }>();
   const wake = (kind: string) => {
     const worker = workers.get(kind);
-    if (worker !== undefined) boss.notifyWorker(worker);
+    if (worker?.wanted()) boss.notifyWorker(worker.id);
   };
   const forgets = [feed.onJob(wake), feed.onLost(() => [...workers.keys()].forEach(wake))];
 
   return {
-    async subscribe(kind, work) {
-      workers.set(kind, await boss.work(kind, taking, (jobs) => worked(kind, jobs, work, log)));
+    async subscribe(kind, work, wanted = () => true) {
+      workers.set(kind, { id: await boss.work(kind, taking, (jobs) => worked(kind, jobs, work, log)), wanted });
     },
     async drain() {
       for (const forget of forgets) forget();

@@ -17,7 +17,8 @@ export async function startWork(ground: Ground): Promise<() => Promise<void>> {
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const runs = startRuns({ store, clock, ids, cipher, log, lease, concurrency: config.runConcurrency, agentFor });
   const queue = await openQueue(ground);
-  await queue.subscribe("run", runs.wake);
+  // Whoever has no room looks for itself when a run ends.
+  await queue.subscribe("run", runs.wake, () => runs.size() < config.runConcurrency);
   return async () => {
     await queue.drain();
     await runs.drain();

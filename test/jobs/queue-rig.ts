@@ -31,7 +31,7 @@ export interface QueueRig extends AsyncDisposable {
   readonly store: Store;
   /** When a job is due again whose work failed, and one whose process died. */
   readonly again: { readonly failed: Bounds; readonly died: Bounds };
-  open(work: Work): Promise<Process>;
+  open(work: Work, wanted?: () => boolean): Promise<Process>;
   /** A process takes what is due, and is gone. */
   takeAndDie(): Promise<void>;
   pass(ms: number): Promise<void>;
@@ -56,11 +56,11 @@ async function embeddedRig(): Promise<QueueRig> {
     clock,
     store: db.store,
     again: { failed: [30_000, 31_100], died: [30_000, 31_100] },
-    async open(work) {
+    async open(work, wanted) {
       const own = watchedStore(await openStore({ databaseUrl: db.url, clock: systemClock, random: systemRandom }));
       const logged: string[] = [];
       const queue = embeddedQueue(own.store, clock, (_, text) => void logged.push(text));
-      await queue.subscribe("run", work);
+      await queue.subscribe("run", work, wanted);
       watched.push(own);
       const process = { queue, store: own.store, logged };
       processes.push(process);
@@ -103,11 +103,11 @@ async function postgresRig(): Promise<QueueRig> {
     clock,
     store,
     again: { failed: [1_000, 2_700], died: [30_000, 48_000] },
-    async open(work) {
+    async open(work, wanted) {
       const logged: string[] = [];
       const store = await openOther();
       const queue = await postgresQueue(db.url, store.feed, (_, text) => void logged.push(text), clock);
-      await queue.subscribe("run", work);
+      await queue.subscribe("run", work, wanted);
       const process = { queue, store, logged };
       processes.push(process);
       return process;

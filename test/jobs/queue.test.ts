@@ -34,6 +34,19 @@ describeOnEach("the queue", (kind) => {
       await expect.poll(pending).toEqual([]);
     });
 
+    test("of this process within a second, and not at once, while it has no room", async () => {
+      const keys: string[] = [];
+      const { store } = await rig.open(
+        async (jobs) => void keys.push(...jobs.map(({ key }) => key)),
+        () => false,
+      );
+      await rig.pass(300);
+      await put(store, "a");
+      await rig.pass(100);
+      expect(keys).toEqual([]);
+      expect(await rig.passUntil(() => keys.length > 0)).toBeLessThanOrEqual(1_000);
+    });
+
     test("of another process within a second", async () => {
       const { keys } = await taking();
       await rig.pass(300);
