@@ -183,6 +183,19 @@ export const callLimits = {
   }),
 };
 
+/** OAuth 2.0 apps. */
+export const oauth = {
+  OAUTH_REFRESH_REPLAY_SECONDS: variable({
+    type: "seconds",
+    fallback: "0",
+    rule: "a whole number from 0 to 60",
+    example: "5",
+    description:
+      "For so long a refresh that is repeated, because its answer was lost, gets the same pair once more instead of `invalid_grant`. Above 0 it departs from the contract, and the log says so at the start.",
+    schema: wholeNumber(0, 60),
+  }),
+};
+
 /** Agents and their runs. */
 export const agents = {
   AGENT_PROFILES: variable({
@@ -280,6 +293,7 @@ export const variableGroups = {
   "Single sign-on": singleSignOn,
   Mail: mail,
   Limits: callLimits,
+  "OAuth 2.0": oauth,
   Agents: agents,
   "Outgoing requests": outgoing,
   Process: processing,

@@ -17,7 +17,17 @@ export type WebCalls = Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | 
 export function webRoutes(ground: Ground, calls: WebCalls): readonly ((app: FastifyInstance) => void)[] {
   const { config, store, cipher, clock, ids } = ground;
   const { baseUrl: issuer, consentUrl } = config;
-  const oauth: OAuthRoutesParts = { ...calls, store, clock, ids, refreshTokens: refreshTokens(cipher, ids), issuer, consentUrl };
+  const oauth: OAuthRoutesParts = {
+    ...calls,
+    store,
+    clock,
+    ids,
+    refreshTokens: refreshTokens(cipher, ids, config.refreshReplaySeconds * 1000),
+    issuer,
+    consentUrl,
+  };
+  if (config.refreshReplaySeconds > 0)
+    ground.log("warn", "OAUTH_REFRESH_REPLAY_SECONDS: repeated refreshes are answered, which departs from the contract");
   const pages = consoleParts(ground, calls);
   return [(scope) => oauthRoutes(scope, oauth), (scope) => consolePages(scope, pages, [consentPages(issuer)])];
 }

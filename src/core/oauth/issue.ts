@@ -29,9 +29,9 @@ export interface NewPair {
   readonly refreshToken: string;
 }
 
-/** The next pair of a family. */
-export function newPair({ now, ids, refreshTokens }: Issuing, familyId: string, clientId: string): NewPair {
-  const refreshToken = refreshTokens.make(familyId, clientId);
+/** The next pair of a family. @param after the refresh token whose place it takes. */
+export function newPair({ now, ids, refreshTokens }: Issuing, familyId: string, clientId: string, after?: string): NewPair {
+  const refreshToken = refreshTokens.make(familyId, clientId, after);
   const pair = {
     accessId: ids.short(),
     accessExpiresAt: secondOf(now) + accessMs,
@@ -65,6 +65,7 @@ export type FamilyEvent =
   | "code_raced"
   | "code_replayed"
   | "refresh_raced"
+  | "refresh_repeated"
   | "refresh_replayed";
 
 /** Writes the audit row of a change at an OAuth endpoint: the app acted. */

@@ -65,7 +65,7 @@ async function rotate(
   digest: string,
   scopes: readonly ScopeName[],
 ): Promise<Issued | Refused> {
-  const made = newPair(issuing, family.id, family.clientId);
+  const made = newPair(issuing, family.id, family.clientId, asked.refreshToken);
   const won = await tx.families.rotate(family.id, { digest, at: issuing.now, from: issuing.address }, made.pair);
   if (won) return issuedOf(issuing, family, made, scopes, standing);
   // Somebody else was first, in between.
@@ -74,15 +74,33 @@ async function rotate(
 }
 
 /** The refresh token is the family's own, and not its living one. */
-async function earlier(tx: Tx, issuing: Issuing, asked: Refresh, state: FamilyState, digest: string): Promise<Refused> {
+async function earlier(tx: Tx, issuing: Issuing, asked: Refresh, state: FamilyState, digest: string): Promise<Issued | Refused> {
   const raced = isRace(issuing, asked, state, digest);
+  const repeated = raced ? repeatedPair(issuing, asked, state) : null;
+  if (repeated !== null) {
+    await auditFamily(tx, issuing, "oauth/token", state.family, "refresh_repeated");
+    return repeated;
+  }
   if (!raced) await tx.families.revoke(state.family.id, issuing.now);
   await auditFamily(tx, issuing, "oauth/token", state.family, raced ? "refresh_raced" : "refresh_replayed");
   return invalidGrant;
 }
 
 /** The one just before, by the same client with the same proof; without a secret, the address has to be the winner's. */
-function isRace({ now, address }: Issuing, asked: Refresh, { family, rotation }: FamilyState, digest: string): boolean {
-  if (rotation === null || rotation.digest !== digest || Math.abs(now - rotation.at) > raceMs) return false;
+function isRace({ now, address, refreshTokens }: Issuing, asked: Refresh, { family, rotation }: FamilyState, digest: string): boolean {
+  const patience = Math.max(raceMs, refreshTokens.replayMs);
+  if (rotation === null || rotation.digest !== digest || Math.abs(now - rotation.at) > patience) return false;
   return family.needsSecret ? showsVerifier(family, asked) : rotation.from === address;
+}
+
+/** The pair that the refresh before was answered with, where the installation answers repeats and nothing has happened since. */
+function repeatedPair(issuing: Issuing, asked: Refresh, state: FamilyState): Issued | null {
+  const { family, rotation, standing } = state;
+  const { now, refreshTokens } = issuing;
+  const scopes = scopesFor(asked, state);
+  if (rotation === null || now - rotation.at > refreshTokens.replayMs || family.accessId === null || scopes === null) return null;
+  const made = newPair({ ...issuing, now: rotation.at }, family.id, family.clientId, asked.refreshToken);
+  if (made.pair.refreshDigest !== family.refreshDigest) return null;
+  const pair = { ...made.pair, accessId: family.accessId };
+  return issuedOf({ ...issuing, now: rotation.at }, family, { ...made, pair }, scopes, standing);
 }
