@@ -5,7 +5,8 @@ import type { Operation } from "../../src/operations.ts";
 import type { Person, Service } from "../support/service.ts";
 import type { Wire } from "./call.ts";
 
-const credentialOf: Record<KeyKind, Access_Credential> = {
+/** The credential that the descriptors know a kind of key as. */
+export const credentialOf: Record<KeyKind, Access_Credential> = {
   general: Access_Credential.API_KEY,
   ediscovery: Access_Credential.EDISCOVERY,
   siem: Access_Credential.SIEM,

@@ -10,6 +10,7 @@ import { openTestStore, type TestStore } from "../support/database.ts";
 import { openService, type Service } from "../support/service.ts";
 import { type Answer, type CallOver, callerOf, refused, servedBy, type Wire } from "./call.ts";
 import { type Credentials, credentialsOf } from "./credentials.ts";
+import { credentialOf } from "./keyring.ts";
 
 /** Whom a credential shows, as far as access depends on it. */
 type Holder =
@@ -19,14 +20,6 @@ type Holder =
   | { readonly kind: "session"; readonly role: Role | null }
   | { readonly kind: "token"; readonly scopes: readonly ScopeName[] };
 
-const keyCredential: Record<KeyKind, Access_Credential> = {
-  general: Access_Credential.API_KEY,
-  ediscovery: Access_Credential.EDISCOVERY,
-  siem: Access_Credential.SIEM,
-  team_user_mgmt: Access_Credential.TEAM_USER_MGMT,
-  team_asset_audit: Access_Credential.TEAM_ASSET_AUDIT,
-  team_asset_mgmt: Access_Credential.TEAM_ASSET_MGMT,
-};
 const roleValue = (role: Role): Access_Role => Access_Role[role.toUpperCase() as keyof typeof Access_Role];
 
 const letIn = "let in";
@@ -41,7 +34,7 @@ function verdict(wire: Wire, { access, method }: Operation, holder: Holder): str
   if (holder.kind === "token") return tokenVerdict(wire, access, holder.scopes);
   // A session is a credential of Connect's plain calls alone (contract/decisions.md 35).
   if (holder.kind === "session" && (!wire.startsWith("connect") || method.methodKind !== "unary")) return unauthenticated(wire, missing);
-  const credential = holder.kind === "session" ? Access_Credential.SESSION : keyCredential[holder.keyKind];
+  const credential = holder.kind === "session" ? Access_Credential.SESSION : credentialOf[holder.keyKind];
   const ofPeople = credential === Access_Credential.SESSION || credential === Access_Credential.API_KEY;
   const hasRole = !ofPeople || access.roles.size === 0 || (holder.role !== null && access.roles.has(roleValue(holder.role)));
   return access.credentials.has(credential) && hasRole ? letIn : refused("forbidden", wire);
