@@ -4,7 +4,16 @@ import type { Tx } from "../../src/core/store.ts";
 import { backoffMs } from "../../src/store/change.ts";
 import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
 import { pendingJobs } from "../support/jobs.ts";
+import { sampleApp } from "../support/oauth.ts";
 import { ann, putTask, said, sampleAudit, sampleKey, sampleMember, sampleProject, sampleReplay, sampleTask } from "./samples.ts";
+
+const inNorth = { accountId: "ann", spaceId: "north" };
+const sampleSession = { ...inNorth, id: "s", digest: "d", createdAt: 1, provedAt: 1, expiresAt: 2 };
+const sampleLink = { ...inNorth, digest: "d", createdAt: 1, expiresAt: 2 };
+const sampleGrant = { ...inNorth, id: "g", clientId: "c", scopes: [], connectorUids: [], generation: 1, createdAt: 1, updatedAt: 1 };
+const codeOf = { ...inNorth, clientId: "c", grantId: "g", redirectUri: "https://app.example/cb", scopes: [], challenge: null };
+const sampleCode = { ...codeOf, digest: "d", generation: 1, createdAt: 1, expiresAt: 2 };
+const samplePair = { accessId: "a", accessExpiresAt: 1, refreshDigest: "r", refreshExpiresAt: 1 };
 
 /** Every method that writes, or takes a lock. */
 const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
@@ -16,6 +25,43 @@ const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
   ["accounts.lockSpace", (tx) => tx.accounts.lockSpace("north")],
   ["keys.insert", (tx) => tx.keys.insert(sampleKey())],
   ["keys.revoke", (tx) => tx.keys.revoke("k", 1)],
+  ["keys.revokeOwn", (tx) => tx.keys.revokeOwn(ann, "k", 1)],
+  ["keys.use", (tx) => tx.keys.use("k", 1, 1)],
+  ["keys.giveEnterprise", (tx) => tx.keys.giveEnterprise("north", "ann", "bo")],
+  ["accounts.setRole", (tx) => tx.accounts.setRole("m", "admin")],
+  ["sessions.insert", (tx) => tx.sessions.insert(sampleSession)],
+  ["sessions.renew", (tx) => tx.sessions.renew("s", 9, 9)],
+  ["sessions.prove", (tx) => tx.sessions.prove("s", 1)],
+  ["sessions.end", (tx) => tx.sessions.end("s")],
+  ["sessions.endOthers", (tx) => tx.sessions.endOthers("ann", null)],
+  ["sessions.purge", (tx) => tx.sessions.purge(9)],
+  ["signIns.setPassword", (tx) => tx.signIns.setPassword("ann", "p")],
+  ["signIns.bind", (tx) => tx.signIns.bind("ann", { issuer: "i", subject: "s" })],
+  ["signIns.signedIn", (tx) => tx.signIns.signedIn("m", 1)],
+  ["links.insert", (tx) => tx.links.insert(sampleLink)],
+  ["links.use", (tx) => tx.links.use("d", 1)],
+  ["links.useUp", (tx) => tx.links.useUp("ann", null, 1)],
+  ["links.purge", (tx) => tx.links.purge(9)],
+  ["apps.insert", (tx) => tx.apps.insert(sampleApp())],
+  ["apps.lock", (tx) => tx.apps.lock("c")],
+  ["apps.update", (tx) => tx.apps.update(sampleApp())],
+  ["apps.remove", (tx) => tx.apps.remove("c", 1)],
+  ["apps.insertSecret", (tx) => tx.apps.insertSecret({ id: "x", clientId: "c", digest: "d", last4: "last", createdAt: 1 })],
+  ["apps.revokeSecret", (tx) => tx.apps.revokeSecret("c", "x", 1)],
+  ["grants.lock", (tx) => tx.grants.lock(sampleGrant)],
+  ["grants.update", (tx) => tx.grants.update(sampleGrant)],
+  ["grants.revoke", (tx) => tx.grants.revoke("g", 1)],
+  ["grants.revokeAll", (tx) => tx.grants.revokeAll("ann", "north", 1)],
+  ["codes.insert", (tx) => tx.codes.insert(sampleCode)],
+  ["codes.use", (tx) => tx.codes.use("d", "f", 1)],
+  ["codes.purge", (tx) => tx.codes.purge(9)],
+  ["families.rotate", (tx) => tx.families.rotate("f", { digest: "d", at: 1, from: "a" }, samplePair)],
+  ["families.revoke", (tx) => tx.families.revoke("f", 1)],
+  ["families.revokeAccess", (tx) => tx.families.revokeAccess("f", "a")],
+  ["families.purge", (tx) => tx.families.purge(9)],
+  ["signingKeys.lock", (tx) => tx.signingKeys.lock()],
+  ["signingKeys.insert", (tx) => tx.signingKeys.insert({ id: "k", publicKey: "{}", privateKey: new Uint8Array(1), createdAt: 1 })],
+  ["signingKeys.remove", (tx) => tx.signingKeys.remove("k")],
   ["projects.insert", (tx) => tx.projects.insert(sampleProject())],
   ["tasks.insert", (tx) => tx.tasks.insert(sampleTask(), [])],
   ["tasks.lock", (tx) => tx.tasks.lock(ann, "t")],
