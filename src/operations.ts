@@ -31,6 +31,8 @@ export interface Operation {
   /** Null: anonymous. */
   readonly access: OperationAccess | null;
   readonly rateClass: RateClass;
+  /** The operation that its calls count as, by the name its limit goes by: the RPC's own unless stated otherwise. */
+  readonly countedAs: string;
   /** It may write: every RPC that is not marked NO_SIDE_EFFECTS. */
   readonly change: boolean;
   /** Its answer holds a secret that is shown once. */
@@ -60,7 +62,11 @@ export const rpcName = (method: DescMethod): string => `${method.parent.typeName
 /** The table of these services; throws with every gap at once, so that the start fails and says why. */
 export function operationTable(of: readonly DescService[] = services): OperationTable {
   const gaps: string[] = [];
-  const all = of.flatMap((service) => service.methods).flatMap((method) => readOperation(method, gaps) ?? []);
+  const read = of.flatMap((service) => service.methods).flatMap((method) => readOperation(method, gaps) ?? []);
+  const all = read.map((op) => ({
+    ...op,
+    countedAs: read.find(({ name }) => name !== null && name === op.countedAs)?.rpc ?? op.countedAs,
+  }));
   const byRpc = new Map(all.map((op) => [op.rpc, op]));
   const byName = new Map<string, Operation>();
   for (const op of all) {
@@ -68,6 +74,8 @@ export function operationTable(of: readonly DescService[] = services): Operation
     if (byName.has(op.name)) gaps.push(`${op.rpc}: the name ${op.name} is taken`);
     byName.set(op.name, op);
   }
+  for (const op of all)
+    if (op.countedAs !== op.rpc && !byRpc.has(op.countedAs)) gaps.push(`${op.rpc}: there is no ${op.countedAs} to count as`);
   if (gaps.length > 0) throw new Error(`the operation table has gaps:\n${gaps.join("\n")}`);
   return { all, byRpc: (rpc) => byRpc.get(rpc), byName: (name) => byName.get(name) };
 }
@@ -89,6 +97,7 @@ function readOperation(method: DescMethod, gaps: string[]): Operation | undefine
     method,
     access: facts.who.case === "access" ? readAccess(facts.who.value) : null,
     rateClass,
+    countedAs: facts.countedAs || rpc,
     change: method.idempotency !== noSideEffects,
     secretAnswer: facts.secretAnswer,
   };

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 const allowed: Readonly<Record<string, readonly string[]>> = {
   core: ["node:"],
   "core/oauth": ["jose"],
+  "core/files": ["mime"],
   "core/structured-output": ["ajv"],
   "core/actions": ["ajv"],
   operations: ["core", "gen/proto", "@bufbuild/", "services"],
@@ -32,6 +33,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   console: ["node:", "call", "core", "http", "fastify", "openid-client"],
   "console/consent": ["oauth/authorize"],
   mail: ["node:", "core", "nodemailer"],
+  storage: ["node:", "core", "flydrive", "@aws-sdk/"],
+  egress: ["node:", "core", "undici"],
   delivery: ["node:", "core", "jobs", "undici"],
   config: ["node:", "zod"],
   log: ["core", "pino"],

@@ -90,11 +90,12 @@ describe("the operation table", () => {
   });
 });
 
-function line({ rpc, name, access, rateClass, change, secretAnswer }: Operation): string {
+function line({ rpc, name, access, rateClass, countedAs, change, secretAnswer }: Operation): string {
+  const counted = countedAs === rpc ? "" : ` as ${countedAs}`;
   const credentials =
     access === null ? "anonymous" : [...access.credentials].map((value) => Access_CredentialSchema.value[value]?.name).join(",");
   const scopes = access && access.anyScope.length > 0 ? ` scopes=${access.anyScope.join("|")}` : "";
   const roles =
     access && access.roles.size > 0 ? ` roles=${[...access.roles].map((value) => Access_RoleSchema.value[value]?.name).join("|")}` : "";
-  return `${name ?? "-"}  ${change ? "POST" : "GET|POST"}  ${rpc}  ${credentials}${scopes}${roles}  ${rateClass}${secretAnswer ? "  secret" : ""}`;
+  return `${name ?? "-"}  ${change ? "POST" : "GET|POST"}  ${rpc}  ${credentials}${scopes}${roles}  ${rateClass}${counted}${secretAnswer ? "  secret" : ""}`;
 }

@@ -14,10 +14,9 @@ export type Handler<M extends DescMethod> = (
   message: MessageShape<M["input"]>,
 ) => Promise<MessageInitShape<M["output"]>>;
 
-/** A handler with work before it that has no effect on our state: slow, or not to be done while a transaction is open. */
+/** Work that is slow, or not to be done while a transaction is open; it gives the handler that goes on with what it found. */
 export interface Prepared<M extends DescMethod> {
-  readonly prepare: (message: MessageShape<M["input"]>, caller: Caller) => Promise<void> | void;
-  readonly perform: Handler<M>;
+  readonly prepare: (message: MessageShape<M["input"]>, caller: Caller) => Promise<Handler<M>> | Handler<M>;
 }
 
 /** A read whose answer may be held back for a while. */

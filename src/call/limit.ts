@@ -91,7 +91,7 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
     factor === null ? null : count(key, Math.max(1, Math.floor(most * factor)));
 
   return {
-    account: (accountId, { rpc, rateClass }) => counted(`${accountId} ${rpc}`, perMinute[rateClass]),
+    account: (accountId, { countedAs, rateClass }) => counted(`${accountId} ${countedAs}`, perMinute[rateClass]),
     async stranger(address) {
       await counted(`stranger ${network(address)}`, perMinuteAndAddress);
     },

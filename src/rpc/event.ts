@@ -30,7 +30,10 @@ export const eventMessage = (event: TaskEvent): MessageInitShape<typeof TaskEven
 function payloadOf(event: TaskEvent): Payload {
   switch (event.type) {
     case "user_message":
-      return { case: "userMessage", value: { ...event.payload, messageType: messageType.toValue(event.payload.messageType) } };
+      return {
+        case: "userMessage",
+        value: { ...event.payload, attachments: [], messageType: messageType.toValue(event.payload.messageType) },
+      };
     case "assistant_message":
       return { case: "assistantMessage", value: answerMessage(event.payload) };
     case "error_message":
@@ -52,7 +55,7 @@ function payloadOf(event: TaskEvent): Payload {
   }
 }
 
-function answerMessage({ questionExpectation, ...said }: EventPayloads["assistant_message"]) {
+function answerMessage({ questionExpectation, attachments: _, ...said }: EventPayloads["assistant_message"]) {
   if (!questionExpectation) return said;
   return { ...said, questionExpectation: { ...questionExpectation, options: [...questionExpectation.options] } };
 }

@@ -31,8 +31,10 @@ export function oauth2AppHandlers({ apps, secrets, authorized }: OAuth2AppParts)
     },
     updateOAuth2App: {
       // A mask that names what is not there is refused whoever's app it is.
-      prepare: (request) => void editOf(request),
-      perform: async (tx, caller, request) => ({ app: appMessage(await apps.update(tx, caller, request.clientId, editOf(request))) }),
+      prepare(request) {
+        const edit = editOf(request);
+        return async (tx, caller) => ({ app: appMessage(await apps.update(tx, caller, request.clientId, edit)) });
+      },
     },
     async deleteOAuth2App(tx, caller, { clientId }) {
       await apps.remove(tx, caller, clientId);

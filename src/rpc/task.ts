@@ -70,8 +70,10 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }
 
   return {
     createTask: {
-      prepare: ({ structuredOutputSchema }) => checkOutput(structuredOutputSchema),
-      perform: async (tx, caller, request) => summary(await tasks.create(tx, caller, newTask(caller, request))),
+      prepare(request) {
+        checkOutput(request.structuredOutputSchema);
+        return async (tx, caller) => summary(await tasks.create(tx, caller, newTask(caller, request)));
+      },
     },
     getTask: {
       async hold(tx, call, { taskId, afterSeq, waitSeconds: seconds = 0 }) {
@@ -98,11 +100,13 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }
       return { id: taskId, deleted: true };
     },
     sendMessage: {
-      prepare: ({ structuredOutputSchema }) => checkOutput(structuredOutputSchema),
-      async perform(tx, caller, { taskId, message, agentProfile, structuredOutputSchema: outputSchema, clearConnectors = false }) {
+      prepare({ taskId, message, agentProfile, structuredOutputSchema: outputSchema, clearConnectors = false }) {
+        checkOutput(outputSchema);
         if (clearConnectors && (message?.connectors.length ?? 0) > 0)
           throw invalid("message.connectors", "cannot be given with clear_connectors");
-        return { taskId: await tasks.send(tx, caller, taskId, userInput(caller, message), { agentProfile, outputSchema }) };
+        return async (tx, caller) => ({
+          taskId: await tasks.send(tx, caller, taskId, userInput(caller, message), { agentProfile, outputSchema }),
+        });
       },
     },
     confirmAction: (tx, caller, { taskId, eventId, input }) => confirmations.confirm(tx, caller, taskId, eventId, input),

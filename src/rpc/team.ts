@@ -6,10 +6,12 @@ import type { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
 export function teamHandlers(ownership: Ownership): Handlers<typeof TeamService> {
   return {
     transferOwnership: {
-      prepare: ({ password }, caller) => ownership.prove(caller, password),
-      async perform(tx, caller, { teamUserId }) {
-        await ownership.transfer(tx, caller, teamUserId);
-        return {};
+      async prepare({ password, teamUserId }, caller) {
+        await ownership.prove(caller, password);
+        return async (tx) => {
+          await ownership.transfer(tx, caller, teamUserId);
+          return {};
+        };
       },
     },
   };

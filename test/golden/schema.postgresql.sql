@@ -54,6 +54,39 @@ TABLE audit_event
   CONSTRAINT audit_event_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX audit_event_pkey ON public.audit_event USING btree (id)
   CREATE INDEX audit_event_space_id_at_id_idx ON public.audit_event USING btree (space_id, at, id)
+TABLE blob
+  id text NOT NULL
+  account_id text
+  state text NOT NULL
+  bytes bigint NOT NULL
+  lease_until bigint NOT NULL
+  CONSTRAINT blob_pkey PRIMARY KEY (id)
+  CREATE INDEX blob_loose ON public.blob USING btree (lease_until) WHERE (state <> 'kept'::text)
+  CREATE UNIQUE INDEX blob_pkey ON public.blob USING btree (id)
+TABLE file
+  id text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  client_id text
+  task_id text
+  filename text NOT NULL
+  content_type text NOT NULL
+  status text NOT NULL
+  blob_id text
+  bytes bigint
+  sha256 text
+  error text
+  created_at bigint NOT NULL
+  upload_until bigint NOT NULL
+  expires_at bigint
+  deleted_at bigint
+  CONSTRAINT file_pkey PRIMARY KEY (id)
+  CREATE INDEX file_awaited ON public.file USING btree (upload_until) WHERE (status = 'pending'::text)
+  CREATE INDEX file_deleted ON public.file USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+  CREATE INDEX file_expiring ON public.file USING btree (expires_at) WHERE ((status = 'uploaded'::text) AND (expires_at IS NOT NULL))
+  CREATE INDEX file_of_task ON public.file USING btree (task_id) WHERE (task_id IS NOT NULL)
+  CREATE UNIQUE INDEX file_pkey ON public.file USING btree (id)
+  CREATE INDEX file_space_id_account_id_created_at_id_idx ON public.file USING btree (space_id, account_id, created_at, id)
 TABLE idempotency_record
   account_id text NOT NULL
   space_id text NOT NULL
@@ -264,6 +297,11 @@ TABLE space
   CONSTRAINT space_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX space_account_id_key ON public.space USING btree (account_id)
   CREATE UNIQUE INDEX space_pkey ON public.space USING btree (id)
+TABLE storage
+  account_id text NOT NULL
+  bytes bigint NOT NULL
+  CONSTRAINT storage_pkey PRIMARY KEY (account_id)
+  CREATE UNIQUE INDEX storage_pkey ON public.storage USING btree (account_id)
 TABLE task
   id text NOT NULL
   account_id text NOT NULL

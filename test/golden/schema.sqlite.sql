@@ -46,6 +46,37 @@ CREATE TABLE "audit_event" (
     "after" TEXT
 )
 CREATE INDEX "audit_event_space_id_at_id_idx" ON "audit_event"("space_id", "at", "id")
+CREATE TABLE "blob" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "account_id" TEXT,
+    "state" TEXT NOT NULL,
+    "bytes" BIGINT NOT NULL,
+    "lease_until" BIGINT NOT NULL
+)
+CREATE INDEX "blob_loose" ON "blob"("lease_until") WHERE state <> 'kept'
+CREATE TABLE "file" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "account_id" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "client_id" TEXT,
+    "task_id" TEXT,
+    "filename" TEXT NOT NULL,
+    "content_type" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "blob_id" TEXT,
+    "bytes" BIGINT,
+    "sha256" TEXT,
+    "error" TEXT,
+    "created_at" BIGINT NOT NULL,
+    "upload_until" BIGINT NOT NULL,
+    "expires_at" BIGINT,
+    "deleted_at" BIGINT
+)
+CREATE INDEX "file_awaited" ON "file"("upload_until") WHERE status = 'pending'
+CREATE INDEX "file_deleted" ON "file"("deleted_at") WHERE deleted_at IS NOT NULL
+CREATE INDEX "file_expiring" ON "file"("expires_at") WHERE status = 'uploaded' AND expires_at IS NOT NULL
+CREATE INDEX "file_of_task" ON "file"("task_id") WHERE task_id IS NOT NULL
+CREATE INDEX "file_space_id_account_id_created_at_id_idx" ON "file"("space_id", "account_id", "created_at", "id")
 CREATE TABLE "idempotency_record" (
     "account_id" TEXT NOT NULL,
     "space_id" TEXT NOT NULL,
@@ -241,6 +272,10 @@ CREATE TABLE "space" (
     "created_at" BIGINT NOT NULL
 )
 CREATE UNIQUE INDEX "space_account_id_key" ON "space"("account_id")
+CREATE TABLE "storage" (
+    "account_id" TEXT NOT NULL PRIMARY KEY,
+    "bytes" BIGINT NOT NULL
+)
 CREATE TABLE "task" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT NOT NULL,

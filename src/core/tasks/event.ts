@@ -1,3 +1,4 @@
+import type { Attachment } from "../files/attachment.ts";
 import type { Json, JsonObject } from "../json.ts";
 
 /** Types of a task's events, in the contract's words (contract/v2.md 7.5). */
@@ -20,8 +21,13 @@ export const verboseTypes: ReadonlySet<EventType> = new Set(["tool_used", "plan_
 
 /** A payload by type. Members are named as the proto's, in lowerCamelCase; absent is left out. */
 export interface EventPayloads {
-  user_message: { content: string; messageType: "text" | "voice" };
-  assistant_message: { content: string; deliveryKind?: "result" | "progress" | "question"; questionExpectation?: QuestionExpectation };
+  user_message: { content: string; messageType: "text" | "voice"; attachments?: readonly Attachment[] };
+  assistant_message: {
+    content: string;
+    attachments?: readonly Attachment[];
+    deliveryKind?: "result" | "progress" | "question";
+    questionExpectation?: QuestionExpectation;
+  };
   error_message: { errorType: string; content: string };
   status_update: {
     agentStatus: "running" | "stopped" | "waiting" | "error";
