@@ -65,6 +65,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     clock,
     readiness: ready,
     bodyLimit: config.bodyLimit,
+    baseUrl: config.baseUrl,
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
     routes: webRoutes(ground, calls),

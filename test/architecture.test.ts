@@ -26,6 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "fastify",
     "@fastify/",
     "jsonc-parser",
+    "zod",
   ],
   oauth: ["node:", "core", "call", "http", "fastify", "@fastify/"],
   jobs: ["node:", "core", "pg-boss"],

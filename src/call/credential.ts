@@ -38,6 +38,16 @@ export function presented(header: (name: string) => string | null | undefined): 
 }
 
 /**
+ * The credential of v1: the `API_KEY` header comes before its aliases, and whatever
+ * stands behind `Bearer` is an SDK's placeholder (contract/v1.md 1.1, clients.md 2).
+ */
+export function presentedOnV1(header: (name: string) => string | null | undefined): Presented {
+  const { keys } = presented(header);
+  const own = header("api_key")?.trim();
+  return { keys: own ? [own] : keys.slice(0, 1), bearer: null, session: null };
+}
+
+/**
  * Who calls: one statement for a key, a token or a session; a mistyped key and a
  * forged token cost none. A session counts only where neither of the others is shown
  * (contract/decisions.md 35).

@@ -1,5 +1,5 @@
 import { Code } from "@connectrpc/connect";
-import type { Reason } from "../core/failure.ts";
+import { Failure, failureOf, type Reason } from "../core/failure.ts";
 
 /** Connect's and gRPC's code for each reason, on every service alike (contract/decisions.md 9). */
 export const connectCodes: Readonly<Record<Reason, Code>> = {
@@ -63,3 +63,44 @@ export const v2Answers: Readonly<Record<Reason, V2Answer>> = {
   unimplemented: { status: 501, code: "unimplemented" },
   internal: { status: 500, code: "internal" },
 };
+
+/** How v1 answers a failure: the HTTP status and gRPC's number (contract/v1.md 1.3). */
+export interface V1Answer {
+  readonly status: number;
+  readonly code: Code;
+}
+
+/** The v1 answer for each reason; statuses as contract/decisions.md 9 has them. */
+export const v1Answers: Readonly<Record<Reason, V1Answer>> = {
+  invalid: { status: 400, code: Code.InvalidArgument },
+  unauthenticated: { status: 401, code: Code.Unauthenticated },
+  forbidden: { status: 403, code: Code.PermissionDenied },
+  insufficient_scope: { status: 403, code: Code.PermissionDenied },
+  absent: { status: 404, code: Code.NotFound },
+  exists: { status: 409, code: Code.AlreadyExists },
+  precondition: { status: 400, code: Code.FailedPrecondition },
+  limited: { status: 429, code: Code.ResourceExhausted },
+  exhausted: { status: 429, code: Code.ResourceExhausted },
+  too_large: { status: 413, code: Code.InvalidArgument },
+  unsupported_media: { status: 415, code: Code.InvalidArgument },
+  wrong_method: { status: 405, code: Code.Unimplemented },
+  unavailable: { status: 503, code: Code.Unavailable },
+  cancelled: { status: 503, code: Code.Unavailable },
+  unimplemented: { status: 501, code: Code.Unimplemented },
+  internal: { status: 500, code: Code.Internal },
+};
+
+/** Fastify's own refusals, and a body that breaks off, in our words. */
+const strangeFailures: Readonly<Record<string, readonly [reason: Reason, text: string]>> = {
+  FST_ERR_BAD_URL: ["invalid", "the URL is not well-formed"],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ["unsupported_media", "the body is of a type that is not read here"],
+  FST_ERR_CTP_BODY_TOO_LARGE: ["too_large", "the body is too large"],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["invalid", "the body is shorter or longer than announced"],
+  ECONNRESET: ["cancelled", "the connection was closed"],
+};
+
+/** What was thrown on the way through Fastify, as a failure. */
+export function failureIn(thrown: unknown): Failure {
+  const known = thrown instanceof Error && "code" in thrown ? strangeFailures[String(thrown.code)] : undefined;
+  return known ? new Failure(...known, { cause: thrown }) : failureOf(thrown);
+}

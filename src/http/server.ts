@@ -22,6 +22,7 @@ import { probes } from "./probes.ts";
 import { reflectionService } from "./reflection.ts";
 import type { ReadRequest } from "./request.ts";
 import type { ReadSessionCookie } from "./session-cookie.ts";
+import { v1Routes } from "./v1/routes.ts";
 import { v2Refusal, v2Routes } from "./v2/route.ts";
 
 /** What the server needs of the rest. */
@@ -36,6 +37,8 @@ export interface ServerParts {
   readonly clock: Clock;
   readonly readiness: Readiness;
   readonly bodyLimit: number;
+  /** Where callers reach this server. */
+  readonly baseUrl: string;
   /** Origins that browsers may call from; empty: CORS is off. */
   readonly corsOrigins: readonly string[];
   /** Only probes and gRPC health are served: a process that takes no calls. */
@@ -54,7 +57,7 @@ const exposedHeaders = [
 /** Connect JSON as it comes by default, but bytes that are no UTF-8 are refused: otherwise they become U+FFFD. */
 const jsonOptions = { ignoreUnknownFields: true, textDecoder: new TextDecoder("utf-8", { fatal: true }) };
 
-/** All wire forms on one port: Connect, gRPC, gRPC-Web, v2, health and reflection. */
+/** All wire forms on one port: Connect, gRPC, gRPC-Web, v2, v1, health and reflection. */
 export function httpServer(parts: ServerParts): FastifyInstance {
   const { front, readiness, corsOrigins, probesOnly } = parts;
   const refuse = v2Refusal(parts);
@@ -76,7 +79,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   return app;
 }
 
-/** Connect, gRPC and v2: what the configured origins may call from a browser. */
+/** Connect, gRPC, v2 and v1: what the configured origins may call from a browser. */
 function callRoutes(app: FastifyInstance, parts: ServerParts): void {
   const refuse = v2Refusal(parts);
   void app.register(async (scope) => {
@@ -93,7 +96,9 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
     scope.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
     void scope.register(fastifyConnectPlugin, connectOptions(parts));
   });
-  if (!parts.probesOnly) void app.register(async (scope) => v2Routes(scope, parts));
+  if (parts.probesOnly) return;
+  void app.register(async (scope) => v2Routes(scope, parts));
+  void app.register(async (scope) => v1Routes(scope, parts));
 }
 
 /** Connect, gRPC and gRPC-Web: the operations, health, and reflection of both. */

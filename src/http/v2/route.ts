@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Admission, Admit, Request } from "../../call/admit.ts";
 import type { Performer } from "../../call/perform.ts";
 import type { Clock } from "../../core/clock.ts";
-import { Failure, failureOf, type Reason } from "../../core/failure.ts";
+import { Failure, failureOf } from "../../core/failure.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
 import { bearerHeaders, callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
-import { v2Answers } from "../failure.ts";
+import { failureIn, v2Answers } from "../failure.ts";
 import { goneSignal } from "../gone.ts";
 import type { ReadRequest } from "../request.ts";
 import { compileFrameWriter, endFrame, eventStream, lastEventId } from "./event-stream.ts";
@@ -150,7 +150,7 @@ function begin(request: FastifyRequest, { readRequest }: Pick<V2Parts, "readRequ
 /** Answers a failure in the envelope; also for requests that no route is found for. */
 export function v2Refusal(parts: Pick<V2Parts, "readRequest" | "report">) {
   return (request: FastifyRequest, reply: FastifyReply, thrown: unknown): FastifyReply => {
-    const failure = fromFastify(thrown) ?? failureOf(thrown);
+    const failure = failureIn(thrown);
     const requestId = (request.v2?.request ?? begin(request, parts)).requestId;
     parts.report(failure, requestId);
     const { status } = v2Answers[failure.reason];
@@ -173,17 +173,3 @@ function send(reply: FastifyReply, requestId: string, status: number, body: stri
 }
 
 const bodyOf = ({ body }: FastifyRequest): Uint8Array => (body instanceof Uint8Array ? body : new Uint8Array());
-
-/** Fastify's own refusals, and a body that breaks off, in our words. */
-const strangeFailures: Readonly<Record<string, readonly [reason: Reason, text: string]>> = {
-  FST_ERR_BAD_URL: ["invalid", "the URL is not well-formed"],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ["unsupported_media", "the body is of a type that is not read here"],
-  FST_ERR_CTP_BODY_TOO_LARGE: ["too_large", "the body is too large"],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["invalid", "the body is shorter or longer than announced"],
-  ECONNRESET: ["cancelled", "the connection was closed"],
-};
-
-function fromFastify(thrown: unknown): Failure | undefined {
-  const known = thrown instanceof Error && "code" in thrown ? strangeFailures[String(thrown.code)] : undefined;
-  return known && new Failure(...known, { cause: thrown });
-}

@@ -1,0 +1,55 @@
+import type { FastifyRequest } from "fastify";
+import type { z } from "zod";
+import { type Failure, invalid } from "../../core/failure.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { parseBody } from "../v2/parse.ts";
+
+/**
+ * The members of path, query and body, with their names in snake_case whatever
+ * spelling they came in (contract/v1.md 1.2); `null` is as good as absent. The path
+ * beats the body, the body the query.
+ *
+ * @throws Failure `invalid` for a body that is no JSON object.
+ */
+export function membersOf({ params, query, body }: FastifyRequest): JsonObject {
+  const parsed = parseBody(body instanceof Uint8Array ? body : new Uint8Array());
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) throw invalid("", "the body must be a JSON object");
+  // Fastify gives texts, and lists of texts for what is repeated.
+  return { ...queryMembers(query as JsonObject), ...snakeCased(parsed), ...(params as JsonObject) };
+}
+
+/** `status=a&status=b`, `status[]=a&status[]=b` and `status[0]=a&status[1]=b` are one list. */
+function queryMembers(query: JsonObject): JsonObject {
+  const members: JsonObject = {};
+  for (const [name, value] of Object.entries(query)) {
+    const key = snakeCase(name.replace(/\[\d*\]$/, ""));
+    const held = members[key];
+    members[key] = held === undefined ? value : [held, value].flat();
+  }
+  return members;
+}
+
+/** @throws Failure `invalid` with the path of the first member at fault and the rule it broke. */
+export function readInput<I>(schema: z.ZodType<I>, members: JsonObject): I {
+  const { success, data, error } = schema.safeParse(members);
+  if (success) return data;
+  throw issueFailure(error);
+}
+
+function issueFailure({ issues: [issue] }: z.ZodError): Failure {
+  const path = issue?.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("") ?? "";
+  return invalid(path.slice(path.startsWith(".") ? 1 : 0), issue?.message ?? "is not valid");
+}
+
+/** A member in both spellings keeps the first that is not null. */
+function snakeCased(object: { readonly [member: string]: Json }): JsonObject {
+  const members = Object.entries(object).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(members.toReversed().map(([name, value]) => [snakeCase(name), inSnakeCase(value)]));
+}
+
+function inSnakeCase(value: Json): Json {
+  if (Array.isArray(value)) return value.map(inSnakeCase);
+  return typeof value === "object" && value !== null ? snakeCased(value) : value;
+}
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -1,0 +1,56 @@
+import type { DescMethodServerStreaming, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { FastifyReply } from "fastify";
+import type { z } from "zod";
+import type { JsonObject } from "../../core/json.ts";
+import { readInput } from "./input.ts";
+
+export type Verb = "GET" | "POST" | "PUT" | "DELETE";
+
+/** Performs operations for the caller of a route, under the leave that the route's own operation gave. */
+export interface Ask {
+  <M extends DescMethodUnary>(method: M, message: MessageInitShape<M["input"]>): Promise<MessageShape<M["output"]>>;
+  /** Null when nothing is to come, now or ever. */
+  stream<M extends DescMethodServerStreaming>(
+    method: M,
+    message: MessageInitShape<M["input"]>,
+  ): Promise<AsyncIterable<MessageShape<M["output"]>> | null>;
+}
+
+/** What becomes a JSON body, or null for 204; the reply itself where that was sent already, as an event stream. */
+export type Answer = object | null;
+
+/** One address of v1 or of the facade. */
+export interface Route {
+  readonly verb: Verb;
+  /** For instance `/v1/tasks/{task_id}`. */
+  readonly path: string;
+  /** The operation that lets the call in: its credentials, its access, its limit. */
+  readonly method: DescMethodUnary;
+  readonly answer: (input: JsonObject, ask: Ask, reply: FastifyReply) => Promise<Answer>;
+}
+
+/** How a route speaks to its operation. */
+export interface Forms<M extends DescMethodUnary, I> {
+  readonly request: (input: I) => MessageInitShape<M["input"]>;
+  /** Null: 204. */
+  readonly response: (answer: MessageShape<M["output"]>, input: I) => object | null;
+}
+
+/**
+ * A route that is one operation: `route("GET /v1/tasks/{task_id}", method, input, { request, response })`.
+ *
+ * @param input reads members of path, query and body, in snake_case; others are passed over.
+ */
+export const route = <M extends DescMethodUnary, I>(at: `${Verb} /${string}`, method: M, input: z.ZodType<I>, forms: Forms<M, I>): Route =>
+  compound(at, method, input, async (read, ask) => forms.response(await ask(method, forms.request(read)), read));
+
+/** A route that is several operations, of which `method` lets the call in. */
+export function compound<I>(
+  at: `${Verb} /${string}`,
+  method: DescMethodUnary,
+  input: z.ZodType<I>,
+  answer: (input: I, ask: Ask, reply: FastifyReply) => Promise<Answer>,
+): Route {
+  const [verb, path] = at.split(" ") as [Verb, string]; // The type of `at` says so.
+  return { verb, path, method, answer: (members, ask, reply) => answer(readInput(input, members), ask, reply) };
+}

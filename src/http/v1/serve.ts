@@ -1,0 +1,145 @@
+import { create, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Admission, Admit, Request } from "../../call/admit.ts";
+import { presentedOnV1 } from "../../call/credential.ts";
+import type { Performer } from "../../call/perform.ts";
+import { Failure } from "../../core/failure.ts";
+import { type Operation, type OperationTable, rpcName } from "../../operations.ts";
+import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
+import { failureIn, v1Answers } from "../failure.ts";
+import { goneSignal } from "../gone.ts";
+import type { ReadRequest } from "../request.ts";
+import { membersOf } from "./input.ts";
+import type { Ask, Route, Verb } from "./route.ts";
+
+/** What routes need of the call path. */
+export interface RestParts {
+  readonly operations: OperationTable;
+  readonly admit: Admit;
+  readonly performer: Performer;
+  readonly readRequest: ReadRequest;
+  readonly bodyLimit: number;
+  readonly report: (failure: Failure, requestId: string) => void;
+}
+
+/** How a family of routes differs from another. */
+export interface Family {
+  /** Headers of every answer of a route, for instance of one that is deprecated. */
+  readonly headers?: (operation: Operation) => readonly (readonly [name: string, value: string])[];
+  /** The body of a refusal. */
+  readonly refusal: (failure: Failure) => object;
+}
+
+/** A call between its head and its answer. */
+interface Call {
+  readonly request: Request;
+  admission?: Admission;
+  gone?: AbortSignal;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    rest?: Call;
+  }
+}
+
+/**
+ * Serves routes: credential, access and limit before the body is read, then the
+ * operations that a route points at. No route has a policy of its own.
+ */
+export function serveRoutes(app: FastifyInstance, parts: RestParts, routes: readonly Route[], family: Family): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: parts.bodyLimit }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((thrown, request, reply) => refuse(parts, family, request, reply, thrown));
+  for (const path of new Set(routes.map((route) => route.path))) servePath(app, parts, path, routes, family);
+}
+
+/** One address with all that it takes. */
+function servePath(app: FastifyInstance, parts: RestParts, path: string, routes: readonly Route[], family: Family): void {
+  const byVerb = new Map(routes.filter((route) => route.path === path).map((route) => [route.verb, route]));
+  app.route({
+    method: [...app.supportedMethods],
+    url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    exposeHeadRoute: false,
+    async onRequest(request, reply) {
+      const gone = goneSignal(reply.raw);
+      const call: Call = { request: begin(request, parts), gone };
+      request.rest = call;
+      const route = byVerb.get(request.method as Verb); // Any other is not in the map.
+      if (!route) throw notAllowed(reply, [...byVerb.keys()]);
+      const operation = operationOf(parts, route.method);
+      for (const [name, value] of family.headers?.(operation) ?? []) reply.header(name, value);
+      call.admission = await parts.admit(operation, call.request);
+      for (const [name, value] of rateHeaders(call.admission.rate)) reply.header(name, value);
+      // Fastify refuses types that it cannot read, and over HTTP/2 passes over a body that has none.
+      request.raw.headers["content-type"] = "application/json";
+    },
+    async handler(request, reply) {
+      const { rest } = request;
+      const route = byVerb.get(request.method as Verb);
+      if (!route || !rest?.admission || !rest.gone) throw new Failure("internal", "internal error");
+      const ask = asking(parts, rest.admission, rest.gone, reply);
+      const answer = await route.answer(membersOf(request), ask, reply);
+      if (answer === reply) return reply;
+      return send(reply, rest.request.requestId, answer === null ? 204 : 200, answer);
+    },
+  });
+}
+
+function notAllowed(reply: FastifyReply, verbs: readonly Verb[]): Failure {
+  reply.header("Allow", verbs.join(", "));
+  return new Failure("wrong_method", `this address takes ${verbs.join(" and ")}`);
+}
+
+function operationOf({ operations }: RestParts, method: DescMethod): Operation {
+  const operation = operations.byRpc(rpcName(method));
+  if (!operation) throw new Error(`${rpcName(method)} is no operation`);
+  return operation;
+}
+
+function asking(parts: RestParts, admission: Admission, gone: AbortSignal, reply: FastifyReply): Ask {
+  const { performer } = parts;
+  const under = (method: DescMethod): Admission => ({ ...admission, operation: operationOf(parts, method) });
+  const ask = async <M extends DescMethod>(method: M, message: Parameters<typeof create<M["input"]>>[1]) => {
+    const { answer, replayed } = await performer.perform(under(method), create(method.input, message), gone);
+    for (const [name, value] of replayHeaders(replayed)) reply.header(name, value);
+    return answer as MessageShape<M["output"]>; // `perform` makes it from the method's own descriptor.
+  };
+  const stream = async <M extends DescMethod>(method: M, message: Parameters<typeof create<M["input"]>>[1]) => {
+    const answers = await performer.stream(under(method), create(method.input, message), gone);
+    return answers as AsyncIterable<MessageShape<M["output"]>> | null; // As above.
+  };
+  return Object.assign(ask, { stream });
+}
+
+function begin(request: FastifyRequest, { readRequest }: Pick<RestParts, "readRequest">): Request {
+  const { headers } = request;
+  const head = readRequest({ headers, remoteAddress: request.raw.socket.remoteAddress });
+  return { ...head, credentials: presentedOnV1((name) => [headers[name] ?? []].flat().join(",")) };
+}
+
+/** Answers a failure in a family's form. */
+export function refuse(
+  parts: Pick<RestParts, "readRequest" | "report">,
+  family: Family,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  thrown: unknown,
+): FastifyReply {
+  const failure = failureIn(thrown);
+  const { requestId } = request.rest?.request ?? begin(request, parts);
+  parts.report(failure, requestId);
+  for (const [name, value] of refusalHeaders(failure)) reply.header(name, value);
+  // Fastify's, on a body that is left unread; HTTP/2 has no such header.
+  if (request.raw.httpVersionMajor > 1) reply.removeHeader("Connection");
+  return send(reply, requestId, v1Answers[failure.reason].status, family.refusal(failure));
+}
+
+/** `{code, message, details}`, with gRPC's number as the code (contract/v1.md 1.3). */
+export const refusalBody = ({ reason, message }: Failure) => ({ code: v1Answers[reason].code, message, details: [] });
+
+function send(reply: FastifyReply, requestId: string, status: number, body: object | null): FastifyReply {
+  for (const [name, value] of callHeaders(requestId)) reply.header(name, value);
+  if (body === null) return reply.code(status).send();
+  return reply.code(status).header("Content-Type", "application/json; charset=utf-8").send(JSON.stringify(body));
+}
