@@ -63,6 +63,35 @@ TABLE blob
   CONSTRAINT blob_pkey PRIMARY KEY (id)
   CREATE INDEX blob_loose ON public.blob USING btree (lease_until) WHERE (state <> 'kept'::text)
   CREATE UNIQUE INDEX blob_pkey ON public.blob USING btree (id)
+TABLE delivery
+  id text NOT NULL
+  webhook_id text NOT NULL
+  event_id text NOT NULL
+  type text NOT NULL
+  task_id text NOT NULL
+  seq integer NOT NULL
+  state text NOT NULL
+  attempts integer NOT NULL
+  next_at bigint
+  created_at bigint NOT NULL
+  settled_at bigint
+  CONSTRAINT delivery_pkey PRIMARY KEY (id)
+  CREATE INDEX delivery_created_at_idx ON public.delivery USING btree (created_at)
+  CREATE INDEX delivery_due ON public.delivery USING btree (next_at) WHERE (state = 'pending'::text)
+  CREATE UNIQUE INDEX delivery_pkey ON public.delivery USING btree (id)
+  CREATE INDEX delivery_task_id_idx ON public.delivery USING btree (task_id)
+  CREATE INDEX delivery_webhook_id_created_at_id_idx ON public.delivery USING btree (webhook_id, created_at, id)
+  CREATE UNIQUE INDEX delivery_webhook_id_event_id_key ON public.delivery USING btree (webhook_id, event_id)
+TABLE delivery_attempt
+  delivery_id text NOT NULL
+  number integer NOT NULL
+  at bigint NOT NULL
+  status integer
+  failure text
+  latency_ms integer NOT NULL
+  response text
+  CONSTRAINT delivery_attempt_pkey PRIMARY KEY (delivery_id, number)
+  CREATE UNIQUE INDEX delivery_attempt_pkey ON public.delivery_attempt USING btree (delivery_id, number)
 TABLE file
   id text NOT NULL
   account_id text NOT NULL
@@ -366,3 +395,46 @@ TABLE team
   CREATE UNIQUE INDEX team_name_key ON public.team USING btree (name)
   CREATE UNIQUE INDEX team_pkey ON public.team USING btree (id)
   CREATE UNIQUE INDEX team_space_id_key ON public.team USING btree (space_id)
+TABLE webhook
+  id text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  client_id text
+  url text NOT NULL
+  status text NOT NULL
+  inactive_reason text
+  event_types text NOT NULL
+  double_hash boolean NOT NULL
+  secret bytea NOT NULL
+  old_secret bytea
+  old_secret_until bigint
+  created_at bigint NOT NULL
+  failing_since bigint
+  failures integer NOT NULL DEFAULT 0
+  deleted_at bigint
+  CONSTRAINT webhook_pkey PRIMARY KEY (id)
+  CREATE INDEX webhook_deleted ON public.webhook USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+  CREATE UNIQUE INDEX webhook_of_app ON public.webhook USING btree (client_id) WHERE ((client_id IS NOT NULL) AND (deleted_at IS NULL))
+  CREATE UNIQUE INDEX webhook_once ON public.webhook USING btree (space_id, account_id, url) WHERE ((client_id IS NULL) AND (deleted_at IS NULL))
+  CREATE UNIQUE INDEX webhook_pkey ON public.webhook USING btree (id)
+TABLE webhook_event
+  id text NOT NULL
+  type text NOT NULL
+  task_id text NOT NULL
+  seq integer NOT NULL
+  space_id text NOT NULL
+  body text NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT webhook_event_pkey PRIMARY KEY (id)
+  CREATE INDEX webhook_event_created_at_idx ON public.webhook_event USING btree (created_at)
+  CREATE UNIQUE INDEX webhook_event_pkey ON public.webhook_event USING btree (id)
+  CREATE INDEX webhook_event_task_id_idx ON public.webhook_event USING btree (task_id)
+TABLE webhook_key
+  id text NOT NULL
+  algorithm text NOT NULL
+  public_key text NOT NULL
+  private_key bytea NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT webhook_key_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX webhook_key_algorithm_key ON public.webhook_key USING btree (algorithm)
+  CREATE UNIQUE INDEX webhook_key_pkey ON public.webhook_key USING btree (id)

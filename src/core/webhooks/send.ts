@@ -1,0 +1,15 @@
+import type { DeliveryAttempt } from "./delivery.ts";
+import type { Webhook } from "./webhook.ts";
+
+/** A signed request to a webhook, now, outside of every transaction: a test, a ping, or an attempt. Never throws for what the receiver does. */
+export type SendWebhook = (
+  webhook: Pick<Webhook, "id" | "url" | "secret" | "oldSecret" | "oldSecretUntil" | "doubleHash">,
+  event: { readonly id: string; readonly body: string },
+) => Promise<Sent>;
+
+/** How an attempt went; `delivered`: 2xx in time. */
+export interface Sent extends Pick<DeliveryAttempt, "at" | "status" | "failure" | "latencyMs" | "response"> {
+  readonly delivered: boolean;
+  /** The answer's `Retry-After` as it came. */
+  readonly retryAfter: string | null;
+}
