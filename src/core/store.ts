@@ -22,6 +22,7 @@ import type { SessionRows } from "./sign-in/session.ts";
 import type { SignInRows } from "./sign-in/sign-in.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
+import type { WebhookEventRows } from "./webhooks/event-rows.ts";
 
 /**
  * Everything that is kept, as one open transaction sees it; outside a change, as
@@ -44,6 +45,7 @@ export interface Tx {
   readonly tasks: TaskRows;
   readonly events: EventRows;
   readonly actions: ActionRows;
+  readonly webhookEvents: WebhookEventRows;
   readonly files: FileRows;
   readonly blobs: BlobRows;
   readonly jobs: JobRows;

@@ -20,6 +20,7 @@ import { settingRows } from "./setting.ts";
 import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
 import { taskRows } from "./task.ts";
+import { webhookEventRows } from "./webhook-event.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
 export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
@@ -39,6 +40,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   tasks: taskRows(session),
   events: eventRows(session),
   actions: actionRows(session),
+  webhookEvents: webhookEventRows(session),
   files: fileRows(session),
   blobs: blobRows(session),
   jobs: jobs(session),
