@@ -20,6 +20,7 @@ import type { SessionRows } from "./sign-in/session.ts";
 import type { SignInRows } from "./sign-in/sign-in.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
+import type { WebhookKeyRows } from "./webhooks/key.ts";
 
 /**
  * Everything that is kept, as one open transaction sees it; outside a change, as
@@ -47,6 +48,7 @@ export interface Tx {
   readonly replays: ReplayRows;
   readonly audit: AuditRows;
   readonly settings: SettingRows;
+  readonly webhookKeys: WebhookKeyRows;
   /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }
