@@ -21,6 +21,7 @@ import type { SignInRows } from "./sign-in/sign-in.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
 import type { DeliveryLogRows } from "./webhooks/delivery-log.ts";
+import type { WebhookKeyRows } from "./webhooks/key.ts";
 import type { WebhookRows } from "./webhooks/webhook.ts";
 
 /**
@@ -51,6 +52,7 @@ export interface Tx {
   readonly replays: ReplayRows;
   readonly audit: AuditRows;
   readonly settings: SettingRows;
+  readonly webhookKeys: WebhookKeyRows;
   /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

@@ -20,6 +20,7 @@ import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
 import { taskRows } from "./task.ts";
 import { webhookRows } from "./webhook.ts";
+import { webhookKeyRows } from "./webhook-key.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
 export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
@@ -46,5 +47,6 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   replays: replayRows(session),
   audit: auditRows(session),
   settings: settingRows(session),
+  webhookKeys: webhookKeyRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

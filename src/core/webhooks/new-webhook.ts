@@ -1,7 +1,7 @@
 import type { Cipher } from "../cipher.ts";
 import type { Clock } from "../clock.ts";
 import type { Ids, Random } from "../ids.ts";
-import { newSigningSecret } from "./secret.ts";
+import { newWebhookSecret, sealWebhookSecret, shownWebhookSecret } from "./secret.ts";
 import { defaultEventTypes, type Webhook } from "./webhook.ts";
 
 /** What new webhooks and secrets are made from. */
@@ -18,13 +18,19 @@ export interface WebhookWithSecret {
   readonly secret: string;
 }
 
+/** A secret as it is kept and as it is told. */
+export function newSecret({ random, cipher }: Pick<MakingWebhooks, "random" | "cipher">, webhookId: string) {
+  const secret = newWebhookSecret(random);
+  return { sealed: sealWebhookSecret(cipher, webhookId, secret), text: shownWebhookSecret(secret) };
+}
+
 /** A webhook as it begins, active; no types of event are the documented ones. */
 export function newWebhook(
   parts: MakingWebhooks,
   { accountId, spaceId, clientId, url, eventTypes }: Pick<Webhook, "accountId" | "spaceId" | "clientId" | "url" | "eventTypes">,
 ): WebhookWithSecret {
   const id = parts.ids.short();
-  const { sealed, text } = newSigningSecret(parts, id);
+  const { sealed, text } = newSecret(parts, id);
   const webhook: Webhook = {
     ...{ id, accountId, spaceId, clientId, url },
     status: "active",

@@ -1,24 +1,23 @@
 import type { Cipher } from "../cipher.ts";
 import type { Random } from "../ids.ts";
 
-/** Bytes of a signing secret: Standard Webhooks has 24 to 64 (contract/webhooks.md 7). */
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Standard Webhooks has 24 to 64 bytes. */
 const length = 32;
 
-/** A signing secret as it is kept and as it is told, once. */
-export interface SigningSecret {
-  readonly sealed: Uint8Array<ArrayBuffer>;
-  /** `whsec_` and base64. */
-  readonly text: string;
-}
+/** What one webhook's deliveries are signed with by Standard Webhooks. */
+export const newWebhookSecret = (random: Random): Uint8Array => random(length);
 
-/** Makes a signing secret for a webhook. */
-export function newSigningSecret(
-  { cipher, random }: { readonly cipher: Cipher; readonly random: Random },
-  webhookId: string,
-): SigningSecret {
-  const bytes = random(length);
-  return { sealed: cipher.seal(bytes, signingSecretContext(webhookId)), text: `whsec_${Buffer.from(bytes).toString("base64")}` };
-}
+/** As its owner is told, once: `whsec_` and base64. */
+export const shownWebhookSecret = (secret: Uint8Array): string => `whsec_${Buffer.from(secret).toString("base64")}`;
 
-/** What a webhook's secret is sealed for, so that it opens for no other. */
-export const signingSecretContext = (webhookId: string): string => `webhook-secret:${webhookId}`;
+/** As it is kept in the webhook's row. */
+export const sealWebhookSecret = (cipher: Pick<Cipher, "seal">, webhookId: string, secret: Uint8Array): Bytes =>
+  cipher.seal(secret, contextOf(webhookId));
+
+/** @throws Error when it was sealed for another webhook, or with another key. */
+export const openWebhookSecret = (cipher: Pick<Cipher, "open">, webhookId: string, sealed: Uint8Array): Bytes =>
+  cipher.open(sealed, contextOf(webhookId));
+
+const contextOf = (webhookId: string): string => `webhook_secret:${webhookId}`;

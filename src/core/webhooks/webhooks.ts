@@ -4,8 +4,7 @@ import { absent, Failure } from "../failure.ts";
 import { editsAllApps } from "../oauth/app.ts";
 import type { Tx } from "../store.ts";
 import { type AddressRules, readAddress } from "./address.ts";
-import { type MakingWebhooks, newWebhook, type WebhookWithSecret } from "./new-webhook.ts";
-import { newSigningSecret } from "./secret.ts";
+import { type MakingWebhooks, newSecret, newWebhook, type WebhookWithSecret } from "./new-webhook.ts";
 import type { Sent } from "./send.ts";
 import type { TestRequests } from "./test-request.ts";
 import { type Webhook, type WebhookChanges, type WebhookEventType, type WebhookReach, webhooksMax } from "./webhook.ts";
@@ -105,7 +104,7 @@ export function webhooks(parts: WebhookParts): Webhooks {
 
     async rotate(tx, caller, id) {
       const before = found(await tx.webhooks.lock(reachOf(caller), id));
-      const { sealed, text } = newSigningSecret(parts, id);
+      const { sealed, text } = newSecret(parts, id);
       const changes = { secret: sealed, oldSecret: before.secret, oldSecretUntil: clock.now() + overlapMs };
       await tx.webhooks.update(id, changes);
       tx.audit.note({ subject: id, after: { oldSecretUntil: changes.oldSecretUntil } });
