@@ -7,6 +7,7 @@ import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
+import { deliveryLogRows } from "./delivery-log.ts";
 import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
 import { grantRows } from "./grant.ts";
@@ -18,6 +19,7 @@ import { settingRows } from "./setting.ts";
 import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
 import { taskRows } from "./task.ts";
+import { webhookRows } from "./webhook.ts";
 import { webhookKeyRows } from "./webhook-key.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
@@ -34,6 +36,8 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   families: familyRows(session),
   signingKeys: signingKeyRows(session),
   projects: projectRows(session),
+  webhooks: webhookRows(session),
+  deliveryLog: deliveryLogRows(session),
   agents: agentRows(session),
   tasks: taskRows(session),
   events: eventRows(session),
