@@ -22,7 +22,10 @@ import type { SessionRows } from "./sign-in/session.ts";
 import type { SignInRows } from "./sign-in/sign-in.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
+import type { DeliveryLogRows } from "./webhooks/delivery-log.ts";
 import type { WebhookEventRows } from "./webhooks/event-rows.ts";
+import type { WebhookKeyRows } from "./webhooks/key.ts";
+import type { WebhookRows } from "./webhooks/webhook.ts";
 
 /**
  * Everything that is kept, as one open transaction sees it; outside a change, as
@@ -41,6 +44,8 @@ export interface Tx {
   readonly families: FamilyRows;
   readonly signingKeys: SigningKeyRows;
   readonly projects: ProjectRows;
+  readonly webhooks: WebhookRows;
+  readonly deliveryLog: DeliveryLogRows;
   readonly agents: AgentRows;
   readonly tasks: TaskRows;
   readonly events: EventRows;
@@ -53,6 +58,7 @@ export interface Tx {
   readonly replays: ReplayRows;
   readonly audit: AuditRows;
   readonly settings: SettingRows;
+  readonly webhookKeys: WebhookKeyRows;
   /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

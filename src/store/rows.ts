@@ -8,6 +8,7 @@ import { auditRows } from "./audit.ts";
 import { blobRows } from "./blob.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
+import { deliveryLogRows } from "./delivery-log.ts";
 import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
 import { fileRows } from "./file.ts";
@@ -20,7 +21,9 @@ import { settingRows } from "./setting.ts";
 import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
 import { taskRows } from "./task.ts";
+import { webhookRows } from "./webhook.ts";
 import { webhookEventRows } from "./webhook-event.ts";
+import { webhookKeyRows } from "./webhook-key.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
 export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
@@ -36,6 +39,8 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   families: familyRows(session),
   signingKeys: signingKeyRows(session),
   projects: projectRows(session),
+  webhooks: webhookRows(session),
+  deliveryLog: deliveryLogRows(session),
   agents: agentRows(session),
   tasks: taskRows(session),
   events: eventRows(session),
@@ -48,5 +53,6 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   replays: replayRows(session),
   audit: auditRows(session),
   settings: settingRows(session),
+  webhookKeys: webhookKeyRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

@@ -25,6 +25,7 @@ const sampleLink = { ...inNorth, digest: "d", createdAt: 1, expiresAt: 2 };
 const sampleGrant = { ...inNorth, id: "g", clientId: "c", scopes: [], connectorUids: [], generation: 1, createdAt: 1, updatedAt: 1 };
 const codeOf = { ...inNorth, clientId: "c", grantId: "g", redirectUri: "https://app.example/cb", scopes: [], challenge: null };
 const sampleCode = { ...codeOf, digest: "d", generation: 1, createdAt: 1, expiresAt: 2 };
+const sampleWebhookKey = { id: "k", algorithm: "rsa", publicKey: "p", privateKey: new Uint8Array(1), createdAt: 1 } as const;
 const samplePair = { accessId: "a", accessExpiresAt: 1, refreshDigest: "r", refreshExpiresAt: 1 };
 
 /** Every method that writes, or takes a lock. */
@@ -96,6 +97,8 @@ const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
   ["audit.insert", (tx) => tx.audit.insert(sampleAudit())],
   ["audit.note", async (tx) => tx.audit.note({ subject: "t" })],
   ["settings.put", (tx) => tx.settings.put("k", "v")],
+  ["webhookKeys.insert", (tx) => tx.webhookKeys.insert(sampleWebhookKey)],
+  ["webhookKeys.remove", (tx) => tx.webhookKeys.remove("rsa")],
 ];
 
 /** Long enough for statements of another change, if that runs at all. */

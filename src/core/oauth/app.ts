@@ -1,3 +1,5 @@
+import type { Role } from "../accounts/account.ts";
+import type { Caller } from "../caller.ts";
 import type { ScopeName } from "./scope.ts";
 
 /** At most so many apps per team, and active secrets per app (contract/oauth.md 1.4, 13). */
@@ -33,6 +35,11 @@ export interface OAuthApp extends ScopeConfig {
   readonly createdAt: number;
   readonly updatedAt: number;
 }
+
+const editors: readonly (Role | null)[] = ["owner", "super_admin", "admin"];
+
+/** Who may change, delete and give secrets to any app of the team; whoever made one may too (contract/oauth.md 13). */
+export const editsAllApps = ({ role }: Pick<Caller, "role">): boolean => editors.includes(role);
 
 /** A client secret as it is kept: never its text, only the SHA-256 of it. */
 export interface OAuthSecret {

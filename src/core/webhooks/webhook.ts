@@ -1,3 +1,5 @@
+import type { Scope } from "../caller.ts";
+
 /** Types of event that webhooks are told of (contract/webhooks.md 2, contract/decisions.md 40). */
 export const webhookEventTypes = ["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
@@ -24,13 +26,45 @@ export interface Webhook {
   readonly eventTypes: readonly WebhookEventType[];
   readonly doubleHash: boolean;
   /** Of Standard Webhooks, encrypted. */
-  readonly secret: Uint8Array;
+  readonly secret: Uint8Array<ArrayBuffer>;
   /** The one before it, good until then. */
-  readonly oldSecret: Uint8Array | null;
+  readonly oldSecret: Uint8Array<ArrayBuffer> | null;
   readonly oldSecretUntil: number | null;
   readonly createdAt: number;
   /** Since when nothing but failures. */
   readonly failingSince: number | null;
   readonly failures: number;
   readonly deletedAt: number | null;
+}
+
+/** What a change sets of a webhook. */
+export type WebhookChanges = Partial<Omit<Webhook, "id" | "accountId" | "spaceId" | "clientId" | "url" | "createdAt" | "deletedAt">>;
+
+/** Whose webhooks a query may touch: an account's own in one space, and those of the space's apps for whoever may change them. */
+export interface WebhookReach extends Pick<Scope, "accountId" | "spaceId"> {
+  readonly ofApps: boolean;
+}
+
+/** Living webhooks; what is deleted is as if it had never been. */
+export interface WebhookRows {
+  insert(webhook: Webhook): Promise<void>;
+  /** An account's own in one space, newest first. */
+  list(scope: Pick<Scope, "accountId" | "spaceId">): Promise<Webhook[]>;
+  find(reach: WebhookReach, id: string): Promise<Webhook | null>;
+  /** The same with a lock on its row. */
+  lock(reach: WebhookReach, id: string): Promise<Webhook | null>;
+  ofApp(clientId: string): Promise<Webhook | null>;
+  /** Ids of the webhooks of a team's apps, by the app. */
+  idsOfApps(spaceId: string): Promise<ReadonlyMap<string, string>>;
+  update(id: string, changes: WebhookChanges): Promise<void>;
+  /** Leaves a tombstone without secrets, and cancels what was to be delivered. */
+  bury(id: string, now: number): Promise<void>;
+  /**
+   * Whether it may be told of a task, now: an app's webhook while the task's user holds
+   * a living grant to that app and is an active member of its team
+   * (contract/decisions.md 43); an account's always.
+   */
+  mayReceive(webhook: Pick<Webhook, "clientId">, taskId: string): Promise<boolean>;
+  /** Removes tombstones older than this; answers how many, at most `max`. */
+  purge(before: number, max: number): Promise<number>;
 }

@@ -1,0 +1,20 @@
+/** The algorithms that deliveries are signed by: the contract's own, and that of Standard Webhooks (contract/webhooks.md 5, 7). */
+export type WebhookKeyAlgorithm = "rsa" | "ed25519";
+
+/** A pair that deliveries are signed with, as it is kept: one of each algorithm in an installation. */
+export interface WebhookKey {
+  readonly id: string;
+  readonly algorithm: WebhookKeyAlgorithm;
+  /** SubjectPublicKeyInfo as PEM. */
+  readonly publicKey: string;
+  /** PKCS #8 in DER, sealed. */
+  readonly privateKey: Uint8Array<ArrayBuffer>;
+  readonly createdAt: number;
+}
+
+export interface WebhookKeyRows {
+  find(algorithm: WebhookKeyAlgorithm): Promise<WebhookKey | null>;
+  /** False where there is one already: of two that make one, one wins. */
+  insert(key: WebhookKey): Promise<boolean>;
+  remove(algorithm: WebhookKeyAlgorithm): Promise<void>;
+}
