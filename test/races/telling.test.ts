@@ -11,7 +11,7 @@ describeOnEach("what webhooks are told", (kind) => {
   const rig = raceRig(kind);
   let webhookId: string;
   beforeAll(async () => {
-    webhookId = await putWebhook(rig.db, { ...rig.person, eventTypes: webhookEventTypes });
+    webhookId = await putWebhook(rig.store, { ...rig.person, eventTypes: webhookEventTypes });
   });
 
   const create = async (content: string): Promise<string> => {

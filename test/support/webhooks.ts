@@ -1,21 +1,17 @@
 import { systemIds } from "../../src/core/ids.ts";
+import type { Store } from "../../src/core/store.ts";
 import { defaultEventTypes, type Webhook } from "../../src/core/webhooks/webhook.ts";
 import type { TestDatabase } from "./database.ts";
 import { directly } from "./direct.ts";
 
-/** Puts a webhook into the database, as it would stand there once it was registered; its id. */
-export async function putWebhook(
-  database: TestDatabase,
-  { accountId, spaceId, ...more }: Pick<Webhook, "accountId" | "spaceId"> & Partial<Webhook>,
-): Promise<string> {
-  const { id = systemIds.short(), clientId = null, status = "active", eventTypes = defaultEventTypes, deletedAt = null } = more;
-  const quoted = (text: string | null) => (text === null ? "NULL" : `'${text}'`);
-  await directly(
-    database,
-    `INSERT INTO webhook (id, account_id, space_id, client_id, url, status, event_types, double_hash, secret, created_at, deleted_at)
-    VALUES ('${id}', '${accountId}', '${spaceId}', ${quoted(clientId)}, 'https://hooks.example/${id}', '${status}',
-      '${JSON.stringify(eventTypes)}', false, '', 1000, ${deletedAt}) RETURNING id`,
-  );
+/** Puts a webhook into the store, as it would stand there once it was registered; its id. */
+export async function putWebhook(store: Store, members: Pick<Webhook, "accountId" | "spaceId"> & Partial<Webhook>): Promise<string> {
+  const id = systemIds.short();
+  const { accountId, spaceId, clientId = null, status = "active", eventTypes = defaultEventTypes, deletedAt = null } = members;
+  const health = { failingSince: null, failures: 0, inactiveReason: null };
+  const signing = { doubleHash: false, secret: new Uint8Array(1), oldSecret: null, oldSecretUntil: null };
+  const webhook = { id, accountId, spaceId, clientId, status, eventTypes, deletedAt, ...health, ...signing };
+  await store.change((tx) => tx.webhooks.insert({ ...webhook, url: `https://hooks.example/${id}`, createdAt: 1000 }));
   return id;
 }
 

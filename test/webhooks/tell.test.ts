@@ -35,7 +35,8 @@ async function open(kind: TestStore["kind"], hears: readonly (typeof webhookEven
   const statements: string[] = [];
   const database = await openTestStore(kind, { onStatement: (sql) => void statements.push(sql.trim()) });
   await putPeople(database.store);
-  const webhookId = await putWebhook(database, { accountId: ann.accountId, spaceId: ann.spaceId, eventTypes: hears });
+  const webhookId = await putWebhook(database.store, { accountId: ann.accountId, spaceId: ann.spaceId, eventTypes: hears });
+  statements.length = 0;
   const clock = movableClock();
   const link = (fileId: string) => `https://files.test/${fileId}`;
   const store = tellingStore(database.store, { clock, ids: systemIds, appUrl: "https://app.test", link });

@@ -29,7 +29,7 @@ export function tellingRig(kind: DatabaseKind): TellingRig {
     const db = await openTestStore(kind);
     const service = await openService({ over: db, nodes: nodesOf(kind) });
     const ann = await service.person();
-    open = { db, service, ann, webhookId: await putWebhook(db, { ...ann, eventTypes: webhookEventTypes }) };
+    open = { db, service, ann, webhookId: await putWebhook(db.store, { ...ann, eventTypes: webhookEventTypes }) };
   });
   afterAll(async () => {
     await open?.service[Symbol.asyncDispose]();

@@ -135,7 +135,7 @@ describeOnEach("webhooks are told", (kind) => {
       { why: "nothing once they are deleted", more: { deletedAt: 2000 }, types: [] },
     ] as const)("$why", async ({ more, types }) => {
       const bo = await rig.service.person();
-      const webhookId = await putWebhook(rig.db, { ...bo, ...more });
+      const webhookId = await putWebhook(rig.db.store, { ...bo, ...more });
       const id = await rig.create(plan, {}, bo);
       await rig.reach(id, "stopped");
       expect(await typesOf(id, webhookId)).toEqual(types);
@@ -143,8 +143,8 @@ describeOnEach("webhooks are told", (kind) => {
 
     test("a failure and a stop are told by name alone", async () => {
       const bo = await rig.service.person();
-      const plain = await putWebhook(rig.db, bo);
-      const named = await putWebhook(rig.db, { ...bo, eventTypes: ["task_failed"] });
+      const plain = await putWebhook(rig.db.store, bo);
+      const named = await putWebhook(rig.db.store, { ...bo, eventTypes: ["task_failed"] });
       const failed = await rig.create("[[fail model_error | Oops]]", {}, bo);
       await rig.reach(failed, "error");
       expect([await typesOf(failed, plain), await typesOf(failed, named)]).toEqual([["task_created"], ["task_failed"]]);
@@ -152,7 +152,7 @@ describeOnEach("webhooks are told", (kind) => {
 
     test("all of an account's are told of the same event, each by a delivery of its own", async () => {
       const bo = await rig.service.person();
-      const webhooks = await Promise.all([putWebhook(rig.db, bo), putWebhook(rig.db, bo)]);
+      const webhooks = await Promise.all([putWebhook(rig.db.store, bo), putWebhook(rig.db.store, bo)]);
       const id = await rig.create("[[say Hello]]", {}, bo);
       await rig.reach(id, "stopped");
       const [one, other] = await Promise.all(webhooks.map((webhookId) => rig.told(id, webhookId)));
@@ -166,7 +166,7 @@ describeOnEach("webhooks are told", (kind) => {
       const colleague = await rig.service.person({ with: rig.ann });
       const elsewhere = await rig.service.person({ as: rig.ann });
       for (const who of [colleague, elsewhere]) {
-        const webhookId = await putWebhook(rig.db, who);
+        const webhookId = await putWebhook(rig.db.store, who);
         const id = await rig.create("[[say Hello]]", {}, who);
         await rig.reach(id, "stopped");
         expect(await typesOf(id)).toEqual([]);
@@ -179,10 +179,14 @@ describeOnEach("webhooks are told", (kind) => {
       const token = await tokenOf(rig.service, colleague);
       const other = await tokenOf(rig.service, colleague);
       const { spaceId } = rig.ann;
-      const ofApp = await putWebhook(rig.db, { ...rig.ann, clientId: token.clientId });
-      const ofOther = await putWebhook(rig.db, { ...rig.ann, clientId: other.clientId });
-      const stray = await putWebhook(rig.db, { accountId: rig.ann.accountId, spaceId: `${spaceId}x`, clientId: `${token.clientId}x` });
-      const own = await putWebhook(rig.db, colleague);
+      const ofApp = await putWebhook(rig.db.store, { ...rig.ann, clientId: token.clientId });
+      const ofOther = await putWebhook(rig.db.store, { ...rig.ann, clientId: other.clientId });
+      const stray = await putWebhook(rig.db.store, {
+        accountId: rig.ann.accountId,
+        spaceId: `${spaceId}x`,
+        clientId: `${token.clientId}x`,
+      });
+      const own = await putWebhook(rig.db.store, colleague);
       const byApp = await rig.create("[[say Hello]]", {}, token);
       const byKey = await rig.create("[[say Hello]]", {}, colleague);
       const anns = await rig.create("[[say Hello]]");
