@@ -1,0 +1,149 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { blocksIn } from "../page.ts";
+
+const run = promisify(execFile);
+
+/** A delivery as it comes in, and what its receiver knows. */
+export interface Received {
+  /** As it was registered. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** PEM. */
+  readonly publicKey: string;
+  /** `whsec_…` */
+  readonly secret: string;
+  /** `whpk_…` */
+  readonly ed25519: string;
+}
+
+/** How the page's code in a language is run: a block of it, and what calls its two functions with a delivery. */
+interface Language {
+  /** That its blocks begin with. */
+  readonly name: string;
+  readonly file: string;
+  /** Those that may have what the code imports. */
+  readonly programs: readonly string[];
+  /** Debian's package of it. */
+  readonly packages: string;
+  /** Prints for each of the two whether it fits; the delivery stands in the environment. */
+  readonly caller: string;
+}
+
+export const languages: readonly Language[] = [
+  {
+    name: "js",
+    file: "receiver.mjs",
+    programs: [process.execPath],
+    packages: "nodejs",
+    caller: `
+      import { readFileSync } from "node:fs";
+      const { url, headers, publicKey, secret } = JSON.parse(process.env.GIVEN);
+      const body = readFileSync(process.env.BODY);
+      console.log(verifyDelivery(url, headers, body, publicKey), verifyStandard(secret, headers, body));`,
+  },
+  {
+    name: "python",
+    file: "receiver.py",
+    programs: ["python3", "/usr/bin/python3"],
+    packages: "python3-cryptography",
+    caller: `
+import json, os
+given = json.loads(os.environ["GIVEN"])
+body = open(os.environ["BODY"], "rb").read()
+fits = verify_delivery(given["url"], given["headers"], body, given["publicKey"].encode())
+print(str(fits).lower(), str(verify_standard(given["secret"], given["headers"], body)).lower())`,
+  },
+  {
+    name: "ruby",
+    file: "receiver.rb",
+    programs: ["ruby"],
+    packages: "ruby",
+    caller: `
+require "json"
+given = JSON.parse(ENV["GIVEN"])
+body = File.binread(ENV["BODY"])
+fits = verify_delivery(given["url"], given["headers"], body, given["publicKey"])
+puts "#{fits} #{verify_standard(given["secret"], given["headers"], body)}"`,
+  },
+  {
+    name: "php",
+    file: "receiver.php",
+    programs: ["php"],
+    packages: "php-cli",
+    caller: `
+$given = json_decode(getenv('GIVEN'), true);
+$body = file_get_contents(getenv('BODY'));
+$fits = [verify_delivery($given['url'], $given['headers'], $body, $given['publicKey']), verify_standard($given['secret'], $given['headers'], $body)];
+echo implode(' ', array_map('json_encode', $fits));`,
+  },
+  {
+    name: "bash",
+    file: "receiver.sh",
+    programs: ["bash"],
+    packages: "openssl",
+    caller: `
+verify_delivery "$URL" "$TIMESTAMP" "$SIGNATURE" "$BODY" "$PEM" && printf true || printf false
+verify_standard "$ID" "$STANDARD_TIMESTAMP" "$STANDARD_SIGNATURE" "$BODY" "$ED25519" && echo ' true' || echo ' false'`,
+  },
+];
+
+/** The page's code in a language, in a folder of its own. */
+export interface Receiver extends Disposable {
+  /** What its two functions say of a delivery: `true true` when both signatures fit. @throws Error with what it prints when it fails. */
+  verify(received: Received): Promise<string>;
+}
+
+/** @throws Error naming what is missing on this machine. */
+export async function openReceiver(page: string, language: Language): Promise<Receiver> {
+  const [block = ""] = blocksIn(page, language.name);
+  const folder = mkdtempSync(join(tmpdir(), "receiver-"));
+  const file = join(folder, language.file);
+  writeFileSync(file, `${block}${language.caller}\n`);
+  const program = await workingProgram(language, folder, block);
+  let count = 0;
+  return {
+    async verify(received) {
+      count += 1;
+      const [body, pem] = [join(folder, `body-${count}`), join(folder, `pem-${count}`)];
+      writeFileSync(body, received.body);
+      writeFileSync(pem, received.publicKey);
+      const env = { PATH: process.env["PATH"] ?? "", BODY: body, PEM: pem, ...variablesOf(received) };
+      return (await run(program, [file], { env, timeout: 25_000 })).stdout.trim();
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+function variablesOf({ headers, body: _, ...known }: Received) {
+  const header = (name: string) => headers[name] ?? "";
+  return {
+    GIVEN: JSON.stringify({ ...known, headers }),
+    URL: known.url,
+    TIMESTAMP: header("x-webhook-timestamp"),
+    SIGNATURE: header("x-webhook-signature"),
+    ID: header("webhook-id"),
+    STANDARD_TIMESTAMP: header("webhook-timestamp"),
+    STANDARD_SIGNATURE: header("webhook-signature"),
+    ED25519: known.ed25519,
+  };
+}
+
+/** The first that runs the block alone: Debian's packages are for Debian's programs, which need not come first. */
+async function workingProgram({ file, programs, packages }: Language, folder: string, block: string): Promise<string> {
+  const alone = join(folder, `alone-${file}`);
+  writeFileSync(alone, block);
+  for (const program of programs) {
+    const works = await run(program, [alone]).then(
+      () => true,
+      () => false,
+    );
+    if (works) return program;
+  }
+  rmSync(folder, { recursive: true });
+  throw new Error(`${programs.at(-1)} cannot run the page's code: apt-get install ${packages}, as .ci/run does`);
+}
