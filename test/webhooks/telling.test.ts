@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { TaskStatus } from "../../src/core/tasks/task.ts";
 import { describeOnEach } from "../support/database.ts";
+import { directly } from "../support/direct.ts";
 import { pendingJobs } from "../support/jobs.ts";
 import { tokenOf } from "../support/token.ts";
 import { putWebhook } from "../support/webhooks.ts";
@@ -93,6 +94,16 @@ describeOnEach("webhooks are told", (kind) => {
     await rig.call("task.delete", deleted);
     expect(await typesOf(stopped)).toEqual(["task_created", "task_stopped", "task_cancelled"]);
     expect(await typesOf(deleted)).toEqual(["task_created", "task_stopped"]);
+  });
+
+  test("of a task that is deleted meanwhile, while the bodies of what has arrived go with it (contract/decisions.md 14)", async () => {
+    const id = await rig.create("[[say Hello]]");
+    await rig.reach(id, "stopped");
+    await directly(rig.db, `UPDATE delivery SET state = 'delivered' WHERE task_id = '${id}' AND type = 'task_created' RETURNING id`);
+    await rig.call("task.delete", id);
+    const [created, stopped] = await rig.told(id);
+    expect(created).toMatchObject({ body: "", state: "delivered" });
+    expect(stopped).toMatchObject({ body: expect.stringContaining('"stop_reason":"finish"'), state: "pending" });
   });
 
   test("and whoever sends is woken for each task", async () => {
