@@ -18,6 +18,8 @@ export interface Change {
   /** By task: only the newest state counts. */
   readonly news: Map<string, TaskNews>;
   readonly jobKinds: Set<string>;
+  /** Tasks that no webhook is there to be told of, as the statements that wrote their events have found. */
+  readonly unheard: Set<string>;
   note: AuditNote;
   /** What is to be done between the commit and the change's end. */
   readonly after: (() => Promise<void> | void)[];
@@ -39,7 +41,14 @@ export interface Session extends Statements {
 export type JobRowsOf = (session: Session) => JobRows;
 
 /** A change that has done nothing yet. */
-export const newChange = (began: number): Change => ({ began, news: new Map(), jobKinds: new Set(), note: {}, after: [] });
+export const newChange = (began: number): Change => ({
+  began,
+  news: new Map(),
+  jobKinds: new Set(),
+  unheard: new Set(),
+  note: {},
+  after: [],
+});
 
 /** The change that a session is in. @throws Misuse outside one: the caller forgot `store.change`. */
 export function changeOf({ change }: Session): Change {

@@ -5,6 +5,7 @@ import { Misuse } from "./misuse.ts";
 import { changeOf, type Session } from "./session.ts";
 import { all, assignments, join, type Sql, sql } from "./sql.ts";
 import { type TaskRow, taskColumnNames, taskColumns, taskOf } from "./task-row.ts";
+import { type Heard, heardWith, noteHeard } from "./webhook-audience.ts";
 
 /**
  * One guarded update takes the row's lock, checks the guard and reserves the events'
@@ -12,15 +13,17 @@ import { type TaskRow, taskColumnNames, taskColumns, taskOf } from "./task-row.t
  * Null when the guard did not hold.
  */
 export async function advance(session: Session, id: string, step: Advance): Promise<Task | null> {
-  const { news } = changeOf(session);
+  const change = changeOf(session);
   const { events = [] } = step;
   checkMessage(step);
-  const [row] = await session.query<TaskRow>(sql`
-    UPDATE task SET ${join(changes(step, events))} WHERE ${all(guards(id, step.when))} RETURNING ${taskColumnNames("task")}`);
+  const [row] = await session.query<TaskRow & Heard>(sql`
+    UPDATE task SET ${join(changes(step, events))} WHERE ${all(guards(id, step.when))}
+    RETURNING ${taskColumnNames("task")}, ${heardWith(events)}`);
   if (!row) return null;
   const task = taskOf(row);
   await appendEvents(session, task, events);
-  news.set(id, { taskId: id, lastSeq: task.lastSeq, fence: task.fence, status: task.status });
+  noteHeard(change, id, row);
+  change.news.set(id, { taskId: id, lastSeq: task.lastSeq, fence: task.fence, status: task.status });
   return task;
 }
 

@@ -10,6 +10,7 @@ import { advance } from "./task-advance.ts";
 import { bury } from "./task-bury.ts";
 import { queueOf } from "./task-queue.ts";
 import { type TaskRow, type TaskViewRow, taskColumnNames, taskColumns, taskOf, taskViewOf } from "./task-row.ts";
+import { type Heard, heardWith, noteHeard } from "./webhook-audience.ts";
 
 interface BriefingRow {
   readonly output_schema: string | null;
@@ -18,7 +19,7 @@ interface BriefingRow {
 
 /** Tasks as rows: what callers see of them here, how they change in `task-advance.ts`. */
 export function taskRows(session: Session): TaskRows {
-  const { query, execute } = session;
+  const { query } = session;
 
   async function view(scope: Scope, id: string, lock: Sql): Promise<TaskView | null> {
     const [row] = await query<TaskViewRow>(sql`
@@ -28,11 +29,12 @@ export function taskRows(session: Session): TaskRows {
 
   return {
     async insert(task, events) {
-      const { news } = changeOf(session);
+      const change = changeOf(session);
       const written = withFirstEvents(task, events);
-      await execute(insertInto("task", [taskColumns(written)]));
+      const [row] = await query<Heard>(sql`${insertInto("task", [taskColumns(written)])} RETURNING ${heardWith(events)}`);
+      noteHeard(change, task.id, row);
       await appendEvents(session, written, events);
-      news.set(task.id, { taskId: task.id, lastSeq: written.lastSeq, fence: task.fence, status: task.status });
+      change.news.set(task.id, { taskId: task.id, lastSeq: written.lastSeq, fence: task.fence, status: task.status });
       return written;
     },
     find: (scope, id) => view(scope, id, empty),

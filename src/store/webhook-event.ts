@@ -3,16 +3,14 @@ import type { WebhookEventRows } from "../core/webhooks/event-rows.ts";
 import type { WebhookEventType } from "../core/webhooks/webhook.ts";
 import type { Dialect, Session } from "./session.ts";
 import { empty, insertInto, join, type Row, type Sql, sql } from "./sql.ts";
+import { listening } from "./webhook-audience.ts";
 
 /** What webhooks are told, as rows, each with the deliveries of it. */
-export function webhookEventRows({ query, execute, dialect }: Session): WebhookEventRows {
+export function webhookEventRows({ query, execute, dialect, change }: Session): WebhookEventRows {
   return {
-    async listeners({ accountId, spaceId, clientId }) {
-      const own = listening(sql`space_id = ${spaceId} AND account_id = ${accountId} AND client_id IS NULL`);
-      const ofApp = listening(sql`space_id = ${spaceId} AND client_id = ${clientId}`);
-      const rows = await query<{ readonly id: string; readonly event_types: string }>(
-        clientId === null ? own : sql`${own} UNION ALL ${ofApp}`,
-      );
+    async listeners(task) {
+      if (change?.unheard.has(task.id)) return [];
+      const rows = await query<{ readonly id: string; readonly event_types: string }>(listening(task));
       // The words were checked when they were written.
       return rows.map(({ id, event_types }) => ({ id, eventTypes: JSON.parse(event_types) as WebhookEventType[] }));
     },
@@ -38,8 +36,6 @@ export function webhookEventRows({ query, execute, dialect }: Session): WebhookE
     },
   };
 }
-
-const listening = (whose: Sql): Sql => sql`SELECT id, event_types FROM webhook WHERE ${whose} AND deleted_at IS NULL AND status = 'active'`;
 
 /** Whoever settles a delivery at this moment was before, or sees that the task is deleted. SQLite's writer is alone anyway. */
 const untilSettled: Readonly<Record<Dialect, Sql>> = { sqlite: empty, postgresql: sql`FOR UPDATE` };

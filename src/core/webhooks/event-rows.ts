@@ -8,7 +8,7 @@ export type Listener = Pick<Webhook, "id" | "eventTypes">;
 /** Webhook events as rows, each with the deliveries of it. */
 export interface WebhookEventRows {
   /** The active webhooks that a task is told to: those of its account in its space, and that of the app that made it. */
-  listeners(task: Pick<Task, "accountId" | "spaceId" | "clientId">): Promise<readonly Listener[]>;
+  listeners(task: Pick<Task, "id" | "accountId" | "spaceId" | "clientId">): Promise<readonly Listener[]>;
   /** The greatest id of each type that a task's events have so far. */
   lastIds(taskId: string): Promise<readonly Pick<WebhookEvent, "id" | "type">[]>;
   /** Writes events with the deliveries of them; at least one of each. */
