@@ -1,4 +1,4 @@
-/** What there is to be done; `run`: a task waits for a runner; `deliver`: an event waits to be told. */
+/** What there is to be done; `run`: a task waits for a runner, `deliver`: a webhook's delivery is due. */
 export const jobKinds = ["run", "deliver"] as const;
 
 /** Something to do later, or elsewhere: written in the change that calls for it. */

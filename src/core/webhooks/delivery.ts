@@ -34,6 +34,13 @@ export interface Delivery {
   readonly settledAt: number | null;
 }
 
+/**
+ * Why an attempt had no answer: its time was over, no connection or one that broke, a certificate or TLS that is not to be
+ * trusted, an address that is not to be reached, an answer that is no HTTP.
+ */
+export const deliveryFailures = ["timeout", "connection", "tls", "address_refused", "protocol"] as const;
+export type DeliveryFailure = (typeof deliveryFailures)[number];
+
 /** One attempt, as the log shows it. */
 export interface DeliveryAttempt {
   readonly deliveryId: string;
@@ -42,8 +49,8 @@ export interface DeliveryAttempt {
   readonly at: number;
   /** HTTP's; null when there was no answer. */
   readonly status: number | null;
-  /** Why there was none: `timeout`, `connection`, `tls`, `address_refused`, `too_slow`. */
-  readonly failure: string | null;
+  /** Why there was none. */
+  readonly failure: DeliveryFailure | null;
   readonly latencyMs: number;
   /** The answer's first kilobyte; null where it is not kept (contract/decisions.md 39). */
   readonly response: string | null;

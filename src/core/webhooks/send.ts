@@ -1,10 +1,14 @@
 import type { DeliveryAttempt } from "./delivery.ts";
 import type { Webhook } from "./webhook.ts";
 
-/** A signed request to a webhook, now, outside of every transaction: a test, a ping, or an attempt. Never throws for what the receiver does. */
+/**
+ * A signed request to a webhook, now, outside of every transaction: a test, a ping, or an attempt. Never throws for what
+ * the receiver does; rejects with the signal's reason once that is aborted.
+ */
 export type SendWebhook = (
   webhook: Pick<Webhook, "id" | "url" | "secret" | "oldSecret" | "oldSecretUntil" | "doubleHash">,
   event: { readonly id: string; readonly body: string },
+  signal?: AbortSignal,
 ) => Promise<Sent>;
 
 /** How an attempt went; `delivered`: 2xx in time. */

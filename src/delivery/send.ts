@@ -1,0 +1,114 @@
+import { type Agent, type Dispatcher, request } from "undici";
+import type { AllowedAddresses } from "../config/address-range.ts";
+import type { Cipher } from "../core/cipher.ts";
+import type { Clock } from "../core/clock.ts";
+import { openWebhookSecret } from "../core/webhooks/secret.ts";
+import type { SendWebhook, Sent } from "../core/webhooks/send.ts";
+import { guardedAgent, RefusedDestination, type Resolve, systemResolve } from "../egress/agent.ts";
+import { isPublic } from "../egress/public-address.ts";
+import { limitTime } from "../egress/time-limit.ts";
+import { beginningOf } from "./answer.ts";
+import { failureOf } from "./failure.ts";
+import type { DeliveryKeys } from "./keys.ts";
+import { signedHeaders } from "./sign.ts";
+
+/** From the beginning of the look-up to the answer's status (contract/webhooks.md 4). */
+export const answerMs = 10_000;
+
+/** What requests to webhooks are made with. */
+export interface SendParts {
+  readonly clock: Clock;
+  readonly cipher: Pick<Cipher, "open">;
+  readonly keys: Pick<DeliveryKeys, "signing">;
+  /** Addresses that need not be public (`WEBHOOK_ALLOW`). */
+  readonly allowed: readonly AllowedAddresses[];
+  /** Service and version. */
+  readonly userAgent: string;
+  /** A test's own names. */
+  readonly resolve?: Resolve;
+}
+
+type Webhook = Parameters<SendWebhook>[0];
+const never = new AbortController().signal;
+
+/** The one way to make a request to a webhook: signed, guarded, and over in ten seconds. */
+export function webhookSender(parts: SendParts): SendWebhook {
+  const { clock } = parts;
+  return async (webhook, event, signal = never) => {
+    const body = Buffer.from(event.body);
+    const at = clock.now();
+    const headers = { ...(await signed(parts, webhook, { eventId: event.id, body, at })), ...plainHeaders(parts) };
+    const began = clock.monotonic();
+    const latency = () => Math.round(clock.monotonic() - began);
+    const time = limitTime(clock, answerMs, signal);
+    const path = pathTo(parts, webhook.url);
+    try {
+      const answer = await request(path.url(), { method: "POST", dispatcher: path.agent, headers, body, signal: time.signal });
+      return { at, latencyMs: latency(), ...(await answered(answer, path.isPublic())) };
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const failure = time.signal.aborted ? "timeout" : failureOf(thrown);
+      return { at, latencyMs: latency(), status: null, failure, response: null, delivered: false, retryAfter: null };
+    } finally {
+      time.stop();
+      void path.agent.destroy();
+    }
+  };
+}
+
+const plainHeaders = ({ userAgent }: SendParts) => ({
+  "content-type": "application/json",
+  "user-agent": userAgent,
+  accept: "*/*",
+  "accept-encoding": "identity",
+});
+
+/** Both secrets are signed with while the old one is good. */
+async function signed({ keys, cipher }: SendParts, webhook: Webhook, what: { eventId: string; body: Uint8Array; at: number }) {
+  const { id, url, secret, oldSecret, oldSecretUntil, doubleHash } = webhook;
+  const sealed = oldSecret !== null && (oldSecretUntil ?? 0) > what.at ? [secret, oldSecret] : [secret];
+  const secrets = sealed.map((bytes) => cipher.open(bytes, openWebhookSecret(id)));
+  return signedHeaders({ ...what, url, at: Math.floor(what.at / 1000) }, { keys: await keys.signing(), secrets, doubleHash });
+}
+
+/** The way to one address, for one request. */
+interface Path {
+  readonly agent: Agent;
+  /** @throws RefusedDestination for what no webhook may have: another scheme, user information, a fragment. */
+  url(): URL;
+  /** Whether all that it leads to is public, once it was gone. */
+  isPublic(): boolean;
+}
+
+function pathTo({ allowed, resolve = systemResolve }: SendParts, text: string): Path {
+  const url = URL.parse(text);
+  const hostname = url?.hostname.replace(/^\[|\]$/g, "") ?? "";
+  let addresses: readonly string[] = [hostname];
+  const agent = guardedAgent({ ports: [443], plain: false, allowed }, async (host) => {
+    addresses = await resolve(host);
+    return addresses;
+  });
+  return {
+    agent,
+    url() {
+      if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== "" || text.includes("#"))
+        throw new RefusedDestination("not an https URL without user information and fragment");
+      return url;
+    },
+    isPublic: () => addresses.every(isPublic),
+  };
+}
+
+/** What the answer says. A redirect is an answer like another, and is not followed. */
+async function answered({ statusCode, headers, body }: Dispatcher.ResponseData, isKept: boolean): Promise<Omit<Sent, "at" | "latencyMs">> {
+  const [retryAfter] = [headers["retry-after"] ?? null].flat();
+  const beginning = await beginningOf(body);
+  return {
+    status: statusCode,
+    failure: null,
+    // Of addresses that are not public nothing is shown (contract/decisions.md 39).
+    response: isKept ? beginning : null,
+    delivered: statusCode >= 200 && statusCode < 300,
+    retryAfter: retryAfter ?? null,
+  };
+}
