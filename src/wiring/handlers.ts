@@ -15,7 +15,6 @@ import { waitingRoom } from "../core/tasks/waiting-room.ts";
 import { type Watches, watches } from "../core/tasks/watches.ts";
 import { appWebhooks } from "../core/webhooks/app-webhooks.ts";
 import { deliveries } from "../core/webhooks/deliveries.ts";
-import type { WebhookKeys } from "../core/webhooks/keys.ts";
 import type { SendWebhook } from "../core/webhooks/send.ts";
 import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
@@ -38,6 +37,7 @@ import { teamHandlers } from "../rpc/team.ts";
 import { userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
 import type { Ground } from "./ground.ts";
+import type { Sending } from "./sending.ts";
 
 /**
  * Every operation that is built.
@@ -68,12 +68,6 @@ export function handlersOf(ground: Ground, waiting: Backlog, sending: Sending, d
     ),
     implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
   ]);
-}
-
-/** What the operations need of whoever makes deliveries. */
-export interface Sending {
-  readonly send: SendWebhook;
-  readonly keys: WebhookKeys;
 }
 
 function webhookParts({ config, store, clock, ids, random, cipher }: Ground, send: SendWebhook): WebhookParts {

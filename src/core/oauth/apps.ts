@@ -12,7 +12,7 @@ import { newSecret } from "./secret.ts";
 
 /** What new rows are made from. */
 export interface AppParts {
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, "now">;
   readonly ids: Ids;
   readonly random: Random;
 }
