@@ -50,6 +50,7 @@ describe("an empty environment", () => {
       noticeSeconds: 0,
       drainSeconds: 25,
       deletedTaskDays: 0,
+      webhookLogDays: 30,
     });
   });
 

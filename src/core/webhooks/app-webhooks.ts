@@ -32,7 +32,10 @@ export function appWebhooks(parts: AppWebhookParts): AppWebhooks {
   const { store, tests, clock } = parts;
 
   /** The webhook to be; null where nothing is to be made. */
-  async function tested({ clientId, spaceId, creatorId }: Parameters<AppWebhooks["prepare"]>[0], url: string | null): Promise<Webhook | null> {
+  async function tested(
+    { clientId, spaceId, creatorId }: Parameters<AppWebhooks["prepare"]>[0],
+    url: string | null,
+  ): Promise<Webhook | null> {
     const present = await store.webhooks.ofApp(clientId);
     if (url === null || present?.url === url) return null;
     const { webhook: fresh } = newWebhook(parts, { accountId: creatorId, spaceId, clientId, url, eventTypes: present?.eventTypes ?? [] });
