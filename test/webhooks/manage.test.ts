@@ -74,7 +74,10 @@ describeOnEach("a webhook", (database) => {
       expect(await stateOf(rig.db.url, done.id)).toMatchObject({ state: "delivered" });
       expect(await stateOf(rig.db.url, elsewhere.id)).toMatchObject({ state: "pending" });
       expect((await webhooksOf(ann).listWebhooks({})).data.map((webhook) => webhook.id)).not.toContain(id);
-      expect((await ann.v2("webhook.delete", { webhook_id: id })).body["error"]).toEqual({ code: "not_found", message: "webhook not found" });
+      expect((await ann.v2("webhook.delete", { webhook_id: id })).body["error"]).toEqual({
+        code: "not_found",
+        message: "webhook not found",
+      });
       expect(await refusalOf(webhooksOf(ann).listDeliveryAttempts({ deliveryId: done.id }))).toBe("NotFound: delivery not found");
       const audit = await rig.audited("webhook.v2.WebhookService/DeleteWebhook", id);
       expect(JSON.parse(String(audit["before"]))).toMatchObject({ host: new URL(hook.url).host });
