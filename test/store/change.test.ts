@@ -17,6 +17,7 @@ import {
   sampleProject,
   sampleReplay,
   sampleTask,
+  sampleWebhook,
 } from "./samples.ts";
 
 const inNorth = { accountId: "ann", spaceId: "north" };
@@ -75,6 +76,15 @@ const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
   ["signingKeys.lock", (tx) => tx.signingKeys.lock()],
   ["signingKeys.insert", (tx) => tx.signingKeys.insert({ id: "k", publicKey: "{}", privateKey: new Uint8Array(1), createdAt: 1 })],
   ["signingKeys.remove", (tx) => tx.signingKeys.remove("k")],
+  ["webhooks.insert", (tx) => tx.webhooks.insert(sampleWebhook())],
+  ["webhooks.lock", (tx) => tx.webhooks.lock({ ...inNorth, ofApps: true }, "w")],
+  ["webhooks.update", (tx) => tx.webhooks.update("w", { status: "inactive" })],
+  ["webhooks.bury", (tx) => tx.webhooks.bury("w", 1)],
+  ["webhooks.purge", (tx) => tx.webhooks.purge(9, 1)],
+  ["deliveryLog.resend", (tx) => tx.deliveryLog.resend("d", 1)],
+  ["deliveryLog.recover", (tx) => tx.deliveryLog.recover("w", 0, 1)],
+  ["deliveryLog.purge", (tx) => tx.deliveryLog.purge(9, 1)],
+  ["deliveryLog.purgeEvents", (tx) => tx.deliveryLog.purgeEvents(9, 1)],
   ["projects.insert", (tx) => tx.projects.insert(sampleProject())],
   ["tasks.insert", (tx) => tx.tasks.insert(sampleTask(), [])],
   ["tasks.lock", (tx) => tx.tasks.lock(ann, "t")],

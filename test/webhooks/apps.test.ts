@@ -39,13 +39,13 @@ describeOnEach("an app's webhook", (database) => {
   });
 
   test.each([
-    ["http elsewhere", async () => "http://a.example/", "webhook_url: must begin with https://"],
-    ["a fragment", async () => "https://a.example/#f", "webhook_url: must have no fragment"],
-    ["a private address", async () => "https://192.168.0.1/", "webhook_url: must be a public address"],
+    ["http elsewhere", async () => "http://a.example/", "webhook_url: is no address for webhooks: must begin with https://"],
+    ["a fragment", async () => "https://a.example/#f", "webhook_url: is no address for webhooks: must have no fragment"],
+    ["a private address", async () => "https://192.168.0.1/", "webhook_url: the address is not public"],
     [
       "a receiver that refuses the test",
       async () => Object.assign(await rig.hook(), { answers: 500 }).url,
-      "webhook_url: must answer a test request with 2xx within 10 seconds, and answered 500",
+      "webhook_url: the receiver answered the test request with 500, not with 2xx",
     ],
   ])("is refused with %s, when the app is made and when it is changed, and nothing is stored", async (_what, urlOf, why) => {
     const carl = await rig.person();

@@ -96,20 +96,28 @@ describeOnEach("webhook.create", (database) => {
   });
 
   test.each([
-    ["http elsewhere", "http://hooks.example.com/", "url: must begin with https://"],
-    ["another scheme", "ftp://127.0.0.1/", "url: must begin with https://"],
-    ["a user", "https://a:b@hooks.example.com/", "url: must have no user before the host"],
-    ["a fragment", "https://hooks.example.com/#f", "url: must have no fragment"],
-    ["no host", "https:///in", "url: must have // and a host"],
-    ["a relative one", "/in", "url: must be absolute, with a scheme"],
-    ["an address in disguise", "https://0x7f000001/", "url: must have a host that browsers read as it is written"],
-    ["letters beyond ASCII", "https://hö.example/", "url: must have no white space, control characters or characters outside ASCII"],
-    ["a backslash", "https://a.example\\@b.example/", "url: must have no backslash"],
+    ["http elsewhere", "http://hooks.example.com/", "url: is no address for webhooks: must begin with https://"],
+    ["another scheme", "ftp://127.0.0.1/", "url: is no address for webhooks: must begin with https://"],
+    ["a user", "https://a:b@hooks.example.com/", "url: is no address for webhooks: must have no user before the host"],
+    ["a fragment", "https://hooks.example.com/#f", "url: is no address for webhooks: must have no fragment"],
+    ["no host", "https:///in", "url: is no address for webhooks: must have // and a host"],
+    ["a relative one", "/in", "url: is no address for webhooks: must be absolute, with a scheme"],
+    [
+      "an address in disguise",
+      "https://0x7f000001/",
+      "url: is no address for webhooks: must have a host that browsers read as it is written",
+    ],
+    [
+      "letters beyond ASCII",
+      "https://hö.example/",
+      "url: is no address for webhooks: must have no white space, control characters or characters outside ASCII",
+    ],
+    ["a backslash", "https://a.example\\@b.example/", "url: is no address for webhooks: must have no backslash"],
     ["2,049 characters", `https://a.example/${"x".repeat(2031)}`, "url: must"],
     ["nothing", "", "url: must"],
-    ["a private address", "https://10.0.0.1/", "url: must be a public address"],
-    ["a mapped one", "https://[::ffff:10.0.0.1]/", "url: must be a public address"],
-    ["port 22 of a public address", "https://93.184.216.34:22/", "url: must be a public address"],
+    ["a private address", "https://10.0.0.1/", "url: the address is not public"],
+    ["a mapped one", "https://[::ffff:10.0.0.1]/", "url: the address is not public"],
+    ["port 22 of a public address", "https://93.184.216.34:22/", "url: the address is not public"],
   ])("refuses %s, and stores nothing", async (_what, url, why) => {
     const carl = await rig.person();
     const { status, body } = await carl.v2("webhook.create", { url });
@@ -118,19 +126,14 @@ describeOnEach("webhook.create", (database) => {
     expect(await list(carl)).toEqual([]);
   });
 
-  test.each([
-    [301, "answered 301"],
-    [400, "answered 400"],
-    [410, "answered 410"],
-    [500, "answered 500"],
-  ])("refuses a receiver that answers %i, and stores nothing", async (answer, why) => {
+  test.each([301, 400, 410, 500])("refuses a receiver that answers %i, and stores nothing", async (answer) => {
     const own = await rig.hook();
     const carl = await rig.person();
     own.answers = answer;
     const url = `${own.url}/x`;
     const { status, body } = await carl.v2("webhook.create", { url });
     expect([status, body["error"]?.code]).toEqual([400, "invalid_argument"]);
-    expect(body["error"]?.message).toBe(`url: must answer a test request with 2xx within 10 seconds, and ${why}`);
+    expect(body["error"]?.message).toBe(`url: the receiver answered the test request with ${answer}, not with 2xx`);
     expect(await list(carl)).toEqual([]);
     own.answers = 202;
     expect((await carl.v2("webhook.create", { url })).status).toBe(200);
@@ -138,10 +141,7 @@ describeOnEach("webhook.create", (database) => {
 
   test("refuses a receiver that nobody listens at", async () => {
     const { status, body } = await ann.v2("webhook.create", { url: "http://127.0.0.1:1/" });
-    expect([status, body["error"]?.message]).toEqual([
-      400,
-      "url: must answer a test request with 2xx within 10 seconds, and there was no answer (connection)",
-    ]);
+    expect([status, body["error"]?.message]).toEqual([400, "url: the receiver did not answer the test request: connection"]);
   });
 
   test("refuses an address that the account has, before any request, whoever else has it", async () => {

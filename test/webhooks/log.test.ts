@@ -57,7 +57,7 @@ describeOnEach("the log of deliveries", (database) => {
         { type: "task_progress", createdAt: 40_000, taskId: "t2", ...settled("cancelled") },
       ] as const;
       const ids = new Map<string, number>();
-      for (const [n, one] of told.entries()) ids.set((await put(webhookId, { ...one, eventId: systemIds.short() })).id, n);
+      for (const [n, one] of told.entries()) ids.set((await put(webhookId, { ...one })).id, n);
       const listed = async (filter: object) =>
         (await webhooksOf(ann).listDeliveries({ webhookId, ...filter })).data.map(({ id }) => ids.get(id));
       expect(await listed({})).toEqual([3, 2, 1, 0]);
@@ -91,7 +91,7 @@ describeOnEach("the log of deliveries", (database) => {
 
     test("by cursors that hold for their webhook, filter and caller alone", async () => {
       const [webhookId, other] = [await newHook(), await newHook()];
-      for (const to of [webhookId, webhookId, other, other]) await put(to, { eventId: systemIds.short(), ...settled("failed") });
+      for (const to of [webhookId, webhookId, other, other]) await put(to, { ...settled("failed") });
       const { nextCursor: cursor = "" } = await webhooksOf(ann).listDeliveries({ webhookId, limit: 1 });
       const refusal = "InvalidArgument: cursor: is not a cursor of this list";
       expect(await refusalOf(webhooksOf(ann).listDeliveries({ webhookId, limit: 9, cursor }))).toBe("let in");
@@ -154,7 +154,7 @@ describeOnEach("the log of deliveries", (database) => {
     test("all that failed since a time, and nothing else", async () => {
       const [webhookId, other] = [await newHook(), await newHook()];
       const failed = (createdAt: number, to = webhookId, body?: string) =>
-        put(to, { createdAt, eventId: systemIds.short(), ...settled("failed"), ...(body === undefined ? {} : { body }) });
+        put(to, { createdAt, ...settled("failed"), ...(body === undefined ? {} : { body }) });
       const due = [await failed(20_000), await failed(30_000)];
       const left = [await failed(19_999), await failed(30_000, other), await failed(30_000, webhookId, "")];
       const delivered = await put(webhookId, { createdAt: 30_000, ...settled("delivered") });
