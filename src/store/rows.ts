@@ -7,6 +7,7 @@ import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
+import { deliveryRows } from "./delivery.ts";
 import { deliveryLogRows } from "./delivery-log.ts";
 import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
@@ -48,5 +49,6 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   audit: auditRows(session),
   settings: settingRows(session),
   webhookKeys: webhookKeyRows(session),
+  deliveries: deliveryRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });
