@@ -24,6 +24,7 @@ import type { Surroundings } from "./installation.ts";
 import { operationTable } from "./operations.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
+import { sendingOf } from "./wiring/sending.ts";
 import { webRoutes } from "./wiring/web.ts";
 import { startWork } from "./wiring/work.ts";
 
@@ -51,7 +52,8 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     report: reporter(ground),
     keys,
   };
-  const handlers = handlersOf(ground, waiting, front.draining);
+  const sending = sendingOf(ground);
+  const handlers = handlersOf(ground, waiting, sending, front.draining);
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({

@@ -45,13 +45,11 @@ export function deliveryLogRows({ db, query, execute }: Session): DeliveryLogRow
     },
     async attempts(deliveryId) {
       const rows = await db.deliveryAttempt.findMany({ where: { deliveryId }, orderBy: { number: "asc" } });
-      return rows.map(
-        (row): DeliveryAttempt => ({
-          ...row,
-          failure: row.failure as DeliveryAttempt["failure"], // written as such by this program
-          at: numberOf(row.at),
-        }),
-      );
+      return rows.map((row): DeliveryAttempt => ({
+        ...row,
+        failure: row.failure as DeliveryAttempt["failure"], // written as such by this program
+        at: numberOf(row.at),
+      }));
     },
     resend: async (id, now) => (await execute(sql`${due(now)} WHERE id = ${id} AND ${hasBody}`)) === 1,
     recover: (webhookId, since, now) =>

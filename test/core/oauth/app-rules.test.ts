@@ -16,7 +16,7 @@ const sound: WantedSettings = {
   loopbackAnyPort: false,
   scopeConfig: { scopes: ["create_task"], connectorUids: [] },
 };
-const check = (part: Partial<WantedSettings>) => checkSettings({ ...sound, ...part });
+const check = (part: Partial<WantedSettings>) => checkSettings({ ...sound, ...part }, { plainLoopback: false });
 const scoped = (scopes: readonly string[], connectorUids: readonly string[] = []) => ({ scopeConfig: { scopes, connectorUids } });
 
 describe("settings of an app", () => {
