@@ -25,6 +25,7 @@ import { operationTable } from "./operations.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
 import { sendingOf } from "./wiring/sending.ts";
+import { telling } from "./wiring/telling.ts";
 import { webRoutes } from "./wiring/web.ts";
 import { startWork } from "./wiring/work.ts";
 
@@ -37,8 +38,9 @@ export interface Platform {
 }
 
 /** Wires one process over an open store and serves: here, and in `wiring/`, all rooms meet. */
-export async function startPlatform(config: Config, store: Store, cipher: Cipher, outside: Surroundings): Promise<Platform> {
+export async function startPlatform(config: Config, opened: Store, cipher: Cipher, outside: Surroundings): Promise<Platform> {
   const { clock, ids } = outside;
+  const store = telling(opened, { ...outside, config, cipher });
   const ground: Ground = { ...outside, config, store, cipher };
   const front = httpFront();
   const uses = keyUses(store, clock);

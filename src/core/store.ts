@@ -2,6 +2,8 @@ import type { AccountRows } from "./accounts/account.ts";
 import type { ActionRows } from "./actions/action.ts";
 import type { AgentRows } from "./agents/agent.ts";
 import type { AuditRows } from "./audit/audit.ts";
+import type { BlobRows } from "./files/blob.ts";
+import type { FileRows } from "./files/file.ts";
 import type { JobRows } from "./jobs/job.ts";
 import type { ApiKeyRows } from "./keys/api-key.ts";
 import type { RateCounters } from "./limits/counter.ts";
@@ -22,6 +24,7 @@ import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
 import type { DeliveryLogRows } from "./webhooks/delivery-log.ts";
 import type { DeliveryRows } from "./webhooks/due.ts";
+import type { WebhookEventRows } from "./webhooks/event-rows.ts";
 import type { WebhookKeyRows } from "./webhooks/key.ts";
 import type { WebhookRows } from "./webhooks/webhook.ts";
 
@@ -48,6 +51,9 @@ export interface Tx {
   readonly tasks: TaskRows;
   readonly events: EventRows;
   readonly actions: ActionRows;
+  readonly webhookEvents: WebhookEventRows;
+  readonly files: FileRows;
+  readonly blobs: BlobRows;
   readonly jobs: JobRows;
   readonly nodes: NodeRows;
   readonly replays: ReplayRows;

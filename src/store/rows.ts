@@ -5,12 +5,14 @@ import { agentRows } from "./agent.ts";
 import { apiKeyRows } from "./api-key.ts";
 import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
+import { blobRows } from "./blob.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
 import { deliveryRows } from "./delivery.ts";
 import { deliveryLogRows } from "./delivery-log.ts";
 import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
+import { fileRows } from "./file.ts";
 import { grantRows } from "./grant.ts";
 import { nodeRows } from "./node.ts";
 import { projectRows } from "./project.ts";
@@ -21,6 +23,7 @@ import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
 import { taskRows } from "./task.ts";
 import { webhookRows } from "./webhook.ts";
+import { webhookEventRows } from "./webhook-event.ts";
 import { webhookKeyRows } from "./webhook-key.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
@@ -43,6 +46,9 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   tasks: taskRows(session),
   events: eventRows(session),
   actions: actionRows(session),
+  webhookEvents: webhookEventRows(session),
+  files: fileRows(session),
+  blobs: blobRows(session),
   jobs: jobs(session),
   nodes: nodeRows(session),
   replays: replayRows(session),

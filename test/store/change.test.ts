@@ -5,7 +5,19 @@ import { backoffMs } from "../../src/store/change.ts";
 import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
 import { pendingJobs } from "../support/jobs.ts";
 import { sampleApp } from "../support/oauth.ts";
-import { ann, putTask, said, sampleAudit, sampleKey, sampleMember, sampleProject, sampleReplay, sampleTask } from "./samples.ts";
+import {
+  ann,
+  putTask,
+  said,
+  sampleAudit,
+  sampleDelivery,
+  sampleEvent,
+  sampleKey,
+  sampleMember,
+  sampleProject,
+  sampleReplay,
+  sampleTask,
+} from "./samples.ts";
 
 const inNorth = { accountId: "ann", spaceId: "north" };
 const sampleSession = { ...inNorth, id: "s", digest: "d", createdAt: 1, provedAt: 1, expiresAt: 2 };
@@ -69,6 +81,9 @@ const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
   ["tasks.advance", (tx) => tx.tasks.advance("t", { now: 1 })],
   ["tasks.bury", (tx) => tx.tasks.bury("t", 1, false)],
   ["events.erase", (tx) => tx.events.erase("t")],
+  ["webhookEvents.insert", (tx) => tx.webhookEvents.insert([sampleEvent()], [sampleDelivery(sampleEvent())])],
+  ["webhookEvents.forget", (tx) => tx.webhookEvents.forget("t")],
+  ["webhookEvents.settled", (tx) => tx.webhookEvents.settled(["e"])],
   ["jobs.put", (tx) => tx.jobs.put({ kind: "run", key: "t", runAt: 1 })],
   ["jobs.take", (tx) => tx.jobs.take("run", 9e12, 9e12 + 1, 1)],
   ["jobs.done", (tx) => tx.jobs.done("run", [{ kind: "run", key: "t", runAt: 1 }])],

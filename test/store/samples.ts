@@ -8,6 +8,7 @@ import type { Store } from "../../src/core/store.ts";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
 import { restingTask } from "../../src/core/tasks/new-task.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
+import type { Delivery, WebhookEvent } from "../../src/core/webhooks/delivery.ts";
 
 let made = 0;
 /** An id that no other sample has. */
@@ -101,5 +102,16 @@ export const sampleAudit = (members: Partial<AuditEntry> = {}): AuditEntry => ({
   subject: null,
   before: null,
   after: null,
+  ...members,
+});
+
+export const sampleEvent = (members: Partial<WebhookEvent> = {}): WebhookEvent => ({
+  ...{ id: newId("event"), type: "task_stopped", taskId: "t", seq: 3, spaceId: "north", body: "{}", createdAt: 1000 },
+  ...members,
+});
+
+export const sampleDelivery = ({ id, taskId, type, seq }: WebhookEvent, members: Partial<Delivery> = {}): Delivery => ({
+  ...{ id: newId("delivery"), webhookId: newId("webhook"), eventId: id, taskId, type, seq },
+  ...{ state: "pending", attempts: 0, nextAt: 1000, createdAt: 1000, settledAt: null },
   ...members,
 });

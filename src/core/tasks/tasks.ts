@@ -5,6 +5,7 @@ import { absent, Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import type { Tx } from "../store.ts";
+import { isTold } from "../webhooks/events.ts";
 import type { Backlog } from "./backlog.ts";
 import { begin, queueMessage, resume, stop } from "./lifecycle.ts";
 import { addReferences, localeOf, messageText, titleOf, type UserInput } from "./message.ts";
@@ -123,6 +124,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       await tx.actions.erase(id);
       if (personal || !keepsEvents) await tx.events.erase(id);
       await tx.replays.forget(id);
+      if (isTold(task)) await tx.webhookEvents.forget(id);
       await tx.tasks.bury(id, clock.now(), personal);
       tx.audit.note({ subject: id });
     },

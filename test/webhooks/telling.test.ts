@@ -1,0 +1,206 @@
+import { describe, expect, test } from "vitest";
+import type { TaskStatus } from "../../src/core/tasks/task.ts";
+import { describeOnEach } from "../support/database.ts";
+import { pendingJobs } from "../support/jobs.ts";
+import { tokenOf } from "../support/token.ts";
+import { putWebhook } from "../support/webhooks.ts";
+import { tellingRig } from "./telling-rig.ts";
+
+/** How a task can leave `running`, and what is told of it. */
+const ways: readonly {
+  readonly why: string;
+  readonly content: string;
+  /** Called on the task while it runs. */
+  readonly call?: string;
+  readonly status: TaskStatus;
+  readonly type: string;
+  readonly detail: object;
+}[] = [
+  {
+    why: "finishes",
+    content: "[[say Hello]]",
+    status: "stopped",
+    type: "task_stopped",
+    detail: { stop_reason: "finish", attachments: [] },
+  },
+  { why: "asks", content: "[[ask Which?]]", status: "waiting", type: "task_stopped", detail: { stop_reason: "ask", message: "Which?" } },
+  {
+    why: "needs an approval",
+    content: "[[confirm deployAction]]",
+    status: "waiting",
+    type: "task_stopped",
+    detail: { stop_reason: "ask", message: "Deploy “demo”." },
+  },
+  { why: "fails", content: "[[fail model_error | Oops]]", status: "error", type: "task_failed", detail: { message: "Oops" } },
+  {
+    why: "is stopped",
+    content: "[[forever]]",
+    call: "task.stop",
+    status: "stopped",
+    type: "task_cancelled",
+    detail: { message: "Stopped by the user" },
+  },
+];
+
+describeOnEach("webhooks are told", (kind) => {
+  const rig = tellingRig(kind);
+  const typesOf = async (id: string, webhookId?: string) => (await rig.told(id, webhookId)).map(({ type }) => type);
+
+  test.each(ways)("once of a task that $why", async ({ content, call, status, type, detail }) => {
+    const id = await rig.create(content, { title: "Greet" });
+    if (call) await rig.call(call, id);
+    const { lastSeq } = await rig.reach(id, status);
+    const [created, ended, ...more] = await rig.told(id);
+    expect(more).toEqual([]);
+    const about = { task_id: id, task_title: "Greet", task_url: `https://platform.test/app/${id}` };
+    const createdBody = { event_id: created?.id, event_type: "task_created", task_detail: { ...about, task_event_id: `ev_${id}_1` } };
+    expect(JSON.parse(created?.body ?? "")).toEqual(createdBody);
+    expect(ended).toMatchObject({ type, seq: lastSeq, state: "pending", id: expect.stringMatching(`^${type}_${id}_[0-9]{10}$`) });
+    const endedBody = { event_id: ended?.id, event_type: type, task_detail: { ...about, ...detail, task_event_id: `ev_${id}_${lastSeq}` } };
+    expect(JSON.parse(ended?.body ?? "")).toMatchObject(endedBody);
+  });
+
+  test("of each step of a plan, with ids of their own also within one second", async () => {
+    const id = await rig.create("[[plan Sow | Water | Reap]] [[step]] [[step]] [[step]]");
+    await rig.reach(id, "stopped");
+    const steps = (await rig.told(id)).filter(({ type }) => type === "task_progress");
+    expect(new Set(steps.map((step) => step.id)).size).toBe(3);
+    expect(steps.map(({ body }) => JSON.parse(body).progress_detail)).toEqual(
+      ["Sow", "Water", "Reap"].map((message) => ({ task_id: id, progress_type: "plan_update", message })),
+    );
+  });
+
+  test("again when a task that was answered, or goes on, rests again", async () => {
+    const id = await rig.create("[[ask Which?]]");
+    await rig.reach(id, "waiting");
+    await rig.call("task.sendMessage", id, { message: { content: "[[confirm deployAction]]" } });
+    const { lastSeq } = await rig.reach(id, "waiting");
+    await rig.call("task.confirmAction", id, { event_id: `ev_${id}_${lastSeq - 1}`, input: { accept: true } });
+    await rig.reach(id, "stopped");
+    await rig.call("task.sendMessage", id, { message: { content: "Thanks" } });
+    await rig.reach(id, "stopped");
+    const told = await rig.told(id);
+    const stops = told.filter(({ type }) => type === "task_stopped");
+    expect(stops.map(({ body }) => JSON.parse(body).task_detail.stop_reason)).toEqual(["ask", "ask", "finish", "finish"]);
+    expect(new Set(told.map((event) => event.id)).size).toBe(told.length);
+  });
+
+  test("of a waiting task that is stopped, and nothing more of one that is deleted", async () => {
+    const [stopped, deleted] = await Promise.all([rig.create("[[ask Which?]]"), rig.create("[[ask Which?]]")]);
+    for (const id of [stopped, deleted]) await rig.reach(id, "waiting");
+    await rig.call("task.stop", stopped);
+    await rig.call("task.stop", stopped);
+    await rig.call("task.delete", deleted);
+    expect(await typesOf(stopped)).toEqual(["task_created", "task_stopped", "task_cancelled"]);
+    expect(await typesOf(deleted)).toEqual(["task_created", "task_stopped"]);
+  });
+
+  test("and whoever sends is woken for each task", async () => {
+    const id = await rig.create("[[ask Which?]]");
+    await rig.reach(id, "waiting");
+    expect(await pendingJobs(rig.db)).toContain(id);
+  });
+
+  describe("of a value that was asked for", () => {
+    const schema = { type: "object", properties: { total: { type: "number" } }, required: ["total"], additionalProperties: false };
+    const outputs = async (id: string) =>
+      (await rig.told(id)).flatMap(({ type, body }) => {
+        const { structured_output: output = "none" } = JSON.parse(body).task_detail ?? {};
+        return type === "task_stopped" ? [output] : [];
+      });
+
+    test("at the finish, not at a question before it, and once", async () => {
+      const id = await rig.create("[[ask Which?]] The total: 7", { structured_output_schema: schema });
+      await rig.reach(id, "waiting");
+      await rig.call("task.sendMessage", id, { message: { content: '[[value {"total": 7}]]' } });
+      await rig.reach(id, "stopped");
+      await rig.call("task.sendMessage", id, { message: { content: "Thanks" } });
+      await rig.reach(id, "stopped");
+      expect(await outputs(id)).toEqual(["none", { success: true, value: { total: 7 }, error: null }, "none"]);
+    });
+
+    test("also when there is none", async () => {
+      const id = await rig.create('[[value {"total": "many"}]]', { structured_output_schema: schema });
+      await rig.reach(id, "stopped");
+      expect(await outputs(id)).toMatchObject([{ success: false, value: { total: 0 }, error: expect.any(String) }]);
+    });
+  });
+
+  describe("what they ask for:", () => {
+    const plan = "[[plan Sow]] [[step]] [[say Done]]";
+    test.each([
+      { why: "the documented types by default", more: {}, types: ["task_created", "task_progress", "task_stopped"] },
+      { why: "the types that they name, and no others", more: { eventTypes: ["task_stopped"] }, types: ["task_stopped"] },
+      { why: "nothing while they are inactive", more: { status: "inactive" }, types: [] },
+      { why: "nothing once they are deleted", more: { deletedAt: 2000 }, types: [] },
+    ] as const)("$why", async ({ more, types }) => {
+      const bo = await rig.service.person();
+      const webhookId = await putWebhook(rig.db, { ...bo, ...more });
+      const id = await rig.create(plan, {}, bo);
+      await rig.reach(id, "stopped");
+      expect(await typesOf(id, webhookId)).toEqual(types);
+    });
+
+    test("a failure and a stop are told by name alone", async () => {
+      const bo = await rig.service.person();
+      const plain = await putWebhook(rig.db, bo);
+      const named = await putWebhook(rig.db, { ...bo, eventTypes: ["task_failed"] });
+      const failed = await rig.create("[[fail model_error | Oops]]", {}, bo);
+      await rig.reach(failed, "error");
+      expect([await typesOf(failed, plain), await typesOf(failed, named)]).toEqual([["task_created"], ["task_failed"]]);
+    });
+
+    test("all of an account's are told of the same event, each by a delivery of its own", async () => {
+      const bo = await rig.service.person();
+      const webhooks = await Promise.all([putWebhook(rig.db, bo), putWebhook(rig.db, bo)]);
+      const id = await rig.create("[[say Hello]]", {}, bo);
+      await rig.reach(id, "stopped");
+      const [one, other] = await Promise.all(webhooks.map((webhookId) => rig.told(id, webhookId)));
+      expect(one).toHaveLength(2);
+      expect(one).toEqual(other);
+    });
+  });
+
+  describe("of nobody else's tasks:", () => {
+    test("not of a colleague's, nor of the same account's in another space", async () => {
+      const colleague = await rig.service.person({ with: rig.ann });
+      const elsewhere = await rig.service.person({ as: rig.ann });
+      for (const who of [colleague, elsewhere]) {
+        const webhookId = await putWebhook(rig.db, who);
+        const id = await rig.create("[[say Hello]]", {}, who);
+        await rig.reach(id, "stopped");
+        expect(await typesOf(id)).toEqual([]);
+        expect(await typesOf(id, webhookId)).toEqual(["task_created", "task_stopped"]);
+      }
+    });
+
+    test("an app's is told of tasks that it made, for whomever in its team, and of no others", async () => {
+      const colleague = await rig.service.person({ with: rig.ann });
+      const token = await tokenOf(rig.service, colleague);
+      const other = await tokenOf(rig.service, colleague);
+      const { spaceId } = rig.ann;
+      const ofApp = await putWebhook(rig.db, { ...rig.ann, clientId: token.clientId });
+      const ofOther = await putWebhook(rig.db, { ...rig.ann, clientId: other.clientId });
+      const stray = await putWebhook(rig.db, { accountId: rig.ann.accountId, spaceId: `${spaceId}x`, clientId: `${token.clientId}x` });
+      const own = await putWebhook(rig.db, colleague);
+      const byApp = await rig.create("[[say Hello]]", {}, token);
+      const byKey = await rig.create("[[say Hello]]", {}, colleague);
+      const anns = await rig.create("[[say Hello]]");
+      for (const id of [byApp, byKey, anns]) await rig.reach(id, "stopped");
+      const all = ["task_created", "task_stopped"];
+      const told = async (id: string) =>
+        Promise.all([ofApp, ofOther, stray, own, rig.webhookId].map((webhookId) => typesOf(id, webhookId)));
+      expect(await told(byApp)).toEqual([all, [], [], all, []]);
+      expect(await told(byKey)).toEqual([[], [], [], all, []]);
+      expect(await told(anns)).toEqual([[], [], [], [], all]);
+    });
+  });
+
+  test("nothing of an agent's main task, which no call has made", async () => {
+    await rig.call("task.sendMessage", "agent-default-main_task", { message: { content: "[[say Hello]]" } });
+    const { body } = await rig.ann.v2("task.detail", { task_id: "agent-default-main_task" });
+    const id = body["task"].id;
+    await rig.reach(id, "stopped");
+    expect(await rig.told(id)).toEqual([]);
+  });
+});
