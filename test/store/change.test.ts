@@ -108,6 +108,12 @@ const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
   ["audit.note", async (tx) => tx.audit.note({ subject: "t" })],
   ["settings.put", (tx) => tx.settings.put("k", "v")],
   ["webhookKeys.insert", (tx) => tx.webhookKeys.insert(sampleWebhookKey)],
+  ["deliveries.take", (tx) => tx.deliveries.take(["d"], 1, 2)],
+  ["deliveries.cancel", (tx) => tx.deliveries.cancel(["d"], 1)],
+  ["deliveries.record", (tx) => tx.deliveries.record([], 1)],
+  ["deliveries.giveBack", (tx) => tx.deliveries.giveBack([{ deliveryId: "d", number: 1 }], 1)],
+  ["deliveries.lockFaring", (tx) => tx.deliveries.lockFaring(["w"])],
+  ["deliveries.setHealth", (tx) => tx.deliveries.setHealth("w", { failingSince: null, failures: 0 }, null)],
   ["webhookKeys.remove", (tx) => tx.webhookKeys.remove("rsa")],
 ];
 
