@@ -74,7 +74,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     probesOnly: config.role === "worker",
     routes: webRoutes(ground, calls),
   });
-  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground);
+  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, sending);
   await app.listen({ host: config.host, port: config.port });
   const admin = config.adminPort === null ? undefined : adminServer(ready);
   await admin?.listen({ host: config.host, port: config.adminPort ?? 0 });

@@ -2,8 +2,9 @@ import type { Tx } from "../core/store.ts";
 import type { DueWebhook, FaringWebhook, Outcome } from "../core/webhooks/due.ts";
 import { flawOf, healthAfter } from "./health.ts";
 
-/** An outcome, and whose it is. */
+/** An outcome, and what it is of. */
 export interface Landed extends Outcome {
+  readonly eventId: string;
   readonly webhook: DueWebhook;
 }
 
@@ -17,6 +18,7 @@ export async function recordOutcomes(tx: Tx, landed: readonly Landed[], now: num
   // The webhooks first, as whoever deletes one locks it first.
   const off = await recordHealth(tx, landed);
   await tx.deliveries.record(landed, now);
+  await tx.webhookEvents.settled(landed.filter(({ next }) => next.state !== "pending").map(({ eventId }) => eventId));
   return off;
 }
 

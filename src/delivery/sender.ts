@@ -105,6 +105,7 @@ export function startSender(parts: SenderParts): Sender {
       const off = await recordOutcomes(tx, back.landed, now);
       await tx.deliveries.giveBack(back.cut, now);
       await tx.deliveries.cancel(unwanted.map(idOf), now);
+      await tx.webhookEvents.settled(unwanted.map(({ event }) => event.id));
       return { off, taken: await tx.deliveries.take(wanted.map(idOf), now, now + leaseMs) };
     });
   }
@@ -118,7 +119,7 @@ export function startSender(parts: SenderParts): Sender {
     try {
       const sent = await parts.send(webhook, event, cutting.signal);
       const next = nextOf({ type, number: key.number, sent }, clock.now(), dice(parts.random), parts.delaysMs ?? scheduleMs);
-      landed.push({ ...key, sent, next, webhook });
+      landed.push({ ...key, eventId: event.id, sent, next, webhook });
     } catch (cause) {
       if (cutting.signal.aborted) cut.push(key);
       // Not the receiver's fault: it is due again when the lease ends.
