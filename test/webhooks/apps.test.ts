@@ -5,7 +5,6 @@ import { systemIds } from "../../src/core/ids.ts";
 import { WebhookEventType } from "../../src/gen/proto/webhook/v2/webhook_pb.ts";
 import { appsOf, garden, refusalOf } from "../settings/settings-rig.ts";
 import { describeOnEach, rowsIn, runOn } from "../support/database.ts";
-import { putApp } from "../support/oauth.ts";
 import type { Person } from "../support/service.ts";
 import { putDelivery, stateOf } from "./deliveries.ts";
 import { type Hook, madeApp, webhookRig, webhooksOf } from "./rig.ts";
@@ -133,22 +132,27 @@ describeOnEach("an app's webhook", (database) => {
     expect((await webhooksOf(ann).rotateWebhookSecret({ webhookId })).signingSecret).toMatch(/^whsec_/);
   });
 
-  test("is told of a task while its user lets the app act and is an active member of its team (decisions.md 43)", async () => {
+  /** A task of a member who lets an app of the team act, and whether the app's webhook may be told of it. */
+  async function toldTask(member: Person) {
     const { store } = rig.service;
+    const { accountId, spaceId } = member;
+    const { clientId, webhookId } = await madeApp(owner, `${hook.url}/${systemIds.short()}`);
+    const grant = { id: systemIds.short(), accountId, spaceId, clientId, scopes: [], connectorUids: [] };
+    await store.change((tx) => tx.grants.lock({ ...grant, generation: 1, createdAt: 1, updatedAt: 1 }));
+    const taskId: string = (await member.v2("task.create", { message: { content: "Hi" } })).body["task_id"];
+    const { id } = await putDelivery(store, { webhookId, taskId });
+    const may = async () => {
+      const due = await store.deliveries.due(Date.now(), { max: 1000, perWebhook: 1000, full: [] });
+      return due.find((delivery) => delivery.id === id)?.mayReceive;
+    };
+    return { taskId, clientId, grant, may };
+  }
+
+  test("is told of a task while its user lets the app act and is an active member of its team (decisions.md 43)", async () => {
     const member = await rig.person({ with: owner });
     const { accountId, spaceId } = member;
-    const { app } = await putApp(rig.service, owner);
-    const { clientId } = app;
-    const grant = await store.change((tx) =>
-      tx.grants.lock({
-        ...{ id: systemIds.short(), accountId, spaceId, clientId, scopes: [], connectorUids: [] },
-        ...{ generation: 1, createdAt: 1, updatedAt: 1 },
-      }),
-    );
-    const { body } = await member.v2("task.create", { message: { content: "Hi" } });
-    const taskId: string = body["task_id"];
-    const may = (who = clientId as string | null, task = taskId) => store.webhooks.mayReceive({ clientId: who }, task);
-    expect([await may(), await may(null), await may("client_other"), await may(clientId, "unknown")]).toEqual([true, true, false, false]);
+    const { taskId, grant, may } = await toldTask(member);
+    expect(await may()).toBe(true);
     const status = (to: string) =>
       runOn(rig.db.url, `UPDATE membership SET status = '${to}' WHERE account_id = '${accountId}' AND space_id = '${spaceId}'`);
     for (const away of ["inactive", "removed"]) {
@@ -160,20 +164,13 @@ describeOnEach("an app's webhook", (database) => {
     await member.v2("task.stop", { task_id: taskId });
     await member.v2("task.delete", { task_id: taskId });
     expect(await may()).toBe(true);
-    await store.change((tx) => tx.grants.revoke(grant.id, 1));
+    await rig.service.store.change((tx) => tx.grants.revoke(grant.id, 1));
     expect(await may()).toBe(false);
   });
 
-  test("is told of nothing once the app is deleted", async () => {
-    const { store } = rig.service;
-    const { accountId, spaceId } = owner;
-    const { app } = await putApp(rig.service, owner);
-    const { clientId } = app;
-    const grant = { id: systemIds.short(), accountId, spaceId, clientId, scopes: [], connectorUids: [] };
-    await store.change((tx) => tx.grants.lock({ ...grant, generation: 1, createdAt: 1, updatedAt: 1 }));
-    const { body } = await owner.v2("task.create", { message: { content: "Hi" } });
-    expect(await store.webhooks.mayReceive({ clientId }, body["task_id"])).toBe(true);
-    await store.change((tx) => tx.apps.remove(clientId, 1));
-    expect(await store.webhooks.mayReceive({ clientId }, body["task_id"])).toBe(false);
+  test("is told of nothing by the grant of another member, or of another app", async () => {
+    const [one, other] = [await toldTask(await rig.person({ with: owner })), await toldTask(await rig.person({ with: owner }))];
+    await rig.service.store.change((tx) => tx.grants.revoke(one.grant.id, 1));
+    expect([await one.may(), await other.may()]).toEqual([false, true]);
   });
 });
