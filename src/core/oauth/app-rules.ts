@@ -67,7 +67,7 @@ function checkName(name: string): void {
 }
 
 function checkHomepage(url: string): void {
-  const flaw = url === "" ? undefined : httpsFlaw(url, { loopback: true });
+  const flaw = url === "" ? undefined : httpsFlaw(url);
   if (flaw !== undefined) throw invalid("homepage_url", flaw);
 }
 
