@@ -1,6 +1,7 @@
 import { replayMs } from "./call/replay.ts";
 import type { KeyUses } from "./core/keys/key-uses.ts";
 import type { SigningKeys } from "./core/oauth/signing-keys.ts";
+import type { Tx } from "./core/store.ts";
 import { type Backlog, countEveryMs } from "./core/tasks/backlog.ts";
 import { repeat } from "./runtime/repeat.ts";
 import type { Ground } from "./wiring/ground.ts";
@@ -12,20 +13,27 @@ const keyUsesEveryMs = 5_000;
 /** Deleted tasks whose events are erased in one change. */
 const eraseMax = 100;
 
-/** What chores are done on, and how long a team's deleted tasks keep their events. */
+/** Rows of the log of webhooks that are removed in one change. */
+const logMax = 500;
+
+/** What chores are done on, and how long what is deleted or delivered is kept. */
 export interface ChoreGround extends Pick<Ground, "store" | "clock" | "log"> {
-  readonly config: Pick<Ground["config"], "deletedTaskDays">;
+  readonly config: Pick<Ground["config"], "deletedTaskDays" | "webhookLogDays">;
 }
 
 /** What every process does by the clock, whatever its role; the answer stops it. */
 export function startChores(
-  { store, clock, log, config: { deletedTaskDays } }: ChoreGround,
+  { store, clock, log, config: { deletedTaskDays, webhookLogDays } }: ChoreGround,
   waiting: Backlog,
   keyUses: Pick<KeyUses, "write">,
   signingKeys: Pick<SigningKeys, "retire">,
 ): () => Promise<void> {
   const stopping = new AbortController();
   const every = (ms: number, work: () => Promise<void>) => repeat(clock, ms, stopping.signal, log, work);
+  /** A change for each batch, so that none holds others up, until there is no more. */
+  async function inBatches(max: number, work: (tx: Tx) => Promise<number>) {
+    while ((await store.change(work)) === max) if (stopping.signal.aborted) return;
+  }
   async function writeKeyUses() {
     await keyUses.write();
   }
@@ -44,7 +52,13 @@ export function startChores(
     }),
     every(hourMs, async function eraseDeletedTasks() {
       const before = clock.now() - deletedTaskDays * dayMs;
-      while ((await store.change((tx) => tx.events.eraseDeleted(before, eraseMax))) === eraseMax) if (stopping.signal.aborted) return;
+      await inBatches(eraseMax, (tx) => tx.events.eraseDeleted(before, eraseMax));
+    }),
+    every(hourMs, async function forgetDeliveries() {
+      const before = clock.now() - webhookLogDays * dayMs;
+      await inBatches(logMax, (tx) => tx.deliveryLog.purge(before, logMax));
+      await inBatches(logMax, (tx) => tx.deliveryLog.purgeEvents(before, logMax));
+      await inBatches(logMax, (tx) => tx.webhooks.purge(before, logMax));
     }),
     every(hourMs, async function forgetTokens() {
       // A day longer than they were good for: a second use is known for one.

@@ -29,6 +29,7 @@ export interface Config {
   /** 32 bytes in base64; null means the file in the data folder. */
   readonly encryptionKey: string | null;
   readonly deletedTaskDays: number;
+  readonly webhookLogDays: number;
   /** Lower case. */
   readonly ownerEmail: string;
   /** What every rate limit is multiplied by; null lifts them all. */
@@ -105,6 +106,7 @@ function storage({ read, readOr }: Reader) {
     databaseUrl,
     encryptionKey: read("ENCRYPTION_KEY", data.ENCRYPTION_KEY),
     deletedTaskDays: readOr("DELETED_TASK_DAYS", data.DELETED_TASK_DAYS, 0),
+    webhookLogDays: readOr("WEBHOOK_LOG_DAYS", data.WEBHOOK_LOG_DAYS, 0),
     ownerEmail: readOr("OWNER_EMAIL", data.OWNER_EMAIL, ""),
   };
 }

@@ -24,6 +24,7 @@ import type { Surroundings } from "./installation.ts";
 import { operationTable } from "./operations.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
+import { sendingOf } from "./wiring/sending.ts";
 import { telling } from "./wiring/telling.ts";
 import { webRoutes } from "./wiring/web.ts";
 import { startWork } from "./wiring/work.ts";
@@ -53,7 +54,8 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     report: reporter(ground),
     keys,
   };
-  const handlers = handlersOf(ground, waiting, front.draining);
+  const sending = sendingOf(ground);
+  const handlers = handlersOf(ground, waiting, sending, front.draining);
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({
@@ -72,7 +74,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     probesOnly: config.role === "worker",
     routes: webRoutes(ground, calls),
   });
-  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground);
+  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, sending);
   await app.listen({ host: config.host, port: config.port });
   const admin = config.adminPort === null ? undefined : adminServer(ready);
   await admin?.listen({ host: config.host, port: config.adminPort ?? 0 });

@@ -50,6 +50,7 @@ describe("an empty environment", () => {
       noticeSeconds: 0,
       drainSeconds: 25,
       deletedTaskDays: 0,
+      webhookLogDays: 30,
     });
   });
 
@@ -197,6 +198,7 @@ const bad: Record<string, readonly string[]> = {
     Buffer.alloc(32).toString("hex"),
   ],
   DELETED_TASK_DAYS: ["-1", "1.5", "36501", "forever"],
+  WEBHOOK_LOG_DAYS: ["0", "1.5", "36501", "forever"],
   OWNER_EMAIL: ["ann", "@example.com", "ann@", "a b@example.com", "a@b@c", "<ann@example.com>"],
   RATE_LIMITS: ["0", "0.0", "-1", "on", "1e3", "1,5"],
   WATCH_LIMIT: ["0", "x", "1.5"],

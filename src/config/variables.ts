@@ -141,6 +141,14 @@ export const data = {
     description: "How long the events of a team's deleted tasks are kept for its compliance exports; nobody else sees them.",
     schema: wholeNumber(0, 36_500),
   }),
+  WEBHOOK_LOG_DAYS: variable({
+    type: "days",
+    fallback: "30",
+    rule: "a whole number from 1 to 36500",
+    example: "90",
+    description: "How long the log of webhooks keeps what was sent, and can send it again. What is still to be delivered is always kept.",
+    schema: wholeNumber(1, 36_500),
+  }),
   OWNER_EMAIL: variable({
     type: "e-mail address",
     fallback: "owner@localhost",

@@ -23,6 +23,7 @@ import type { SignInRows } from "./sign-in/sign-in.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
 import type { DeliveryLogRows } from "./webhooks/delivery-log.ts";
+import type { DeliveryRows } from "./webhooks/due.ts";
 import type { WebhookEventRows } from "./webhooks/event-rows.ts";
 import type { WebhookKeyRows } from "./webhooks/key.ts";
 import type { WebhookRows } from "./webhooks/webhook.ts";
@@ -59,6 +60,7 @@ export interface Tx {
   readonly audit: AuditRows;
   readonly settings: SettingRows;
   readonly webhookKeys: WebhookKeyRows;
+  readonly deliveries: DeliveryRows;
   /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

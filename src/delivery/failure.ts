@@ -1,9 +1,10 @@
+import { errors } from "undici";
 import type { DeliveryFailure } from "../core/webhooks/delivery.ts";
 import { RefusedDestination } from "../egress/agent.ts";
 
 /** How OpenSSL and Node call certificates that nobody vouches for, names that are not in them, and broken TLS. */
 const tlsCodes = /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
-const protocolCodes = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/;
+const protocolCodes = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/;
 const timeoutCodes: readonly string[] = ["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "ETIMEDOUT"];
 
 /** What a request that had no answer is called in the log. What was thrown is a stranger's, and nobody is told its text. */
@@ -12,7 +13,7 @@ export function failureOf(thrown: unknown): DeliveryFailure {
   const code = codeOf(thrown);
   if (timeoutCodes.includes(code)) return "timeout";
   if (tlsCodes.test(code)) return "tls";
-  return protocolCodes.test(code) ? "protocol" : "connection";
+  return thrown instanceof errors.HTTPParserError || protocolCodes.test(code) ? "protocol" : "connection";
 }
 
 const codeOf = (thrown: unknown): string => (typeof thrown === "object" && thrown !== null && "code" in thrown ? String(thrown.code) : "");

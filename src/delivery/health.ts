@@ -1,5 +1,5 @@
+import type { Health } from "../core/webhooks/due.ts";
 import type { Sent } from "../core/webhooks/send.ts";
-import type { Webhook } from "../core/webhooks/webhook.ts";
 import { isGone } from "./schedule.ts";
 
 const hourMs = 3_600_000;
@@ -8,12 +8,6 @@ const startsAfterMs = 12 * hourMs;
 const startsWithinMs = 24 * hourMs;
 /** Nothing but failures for so long switches a webhook off (contract/webhooks.md 9). */
 const disablesAfterMs = 5 * 24 * hourMs;
-
-/**
- * How a webhook fares. `failures` counts the first one, and then those that come at
- * least 12 hours after it: from the second on the clock runs, since `failingSince`.
- */
-export type Health = Pick<Webhook, "failingSince" | "failures">;
 
 export const healthy: Health = { failingSince: null, failures: 0 };
 

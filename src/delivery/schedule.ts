@@ -1,3 +1,4 @@
+import type { NextState } from "../core/webhooks/due.ts";
 import type { Sent } from "../core/webhooks/send.ts";
 import type { WebhookEventType } from "../core/webhooks/webhook.ts";
 
@@ -28,20 +29,17 @@ export interface Attempt {
   readonly sent: Pick<Sent, "delivered" | "status" | "retryAfter">;
 }
 
-/** What becomes of a delivery after an attempt; times are Unix milliseconds. */
-export type Next = { readonly state: "delivered" } | { readonly state: "failed" } | { readonly state: "pending"; readonly nextAt: number };
-
 /**
  * Delivered, to be tried again, or given up.
  *
  * @param now when the attempt ended.
  * @param dice from 0 up to 1.
  */
-export function nextOf({ type, number, sent }: Attempt, now: number, dice: number, delaysMs = scheduleMs): Next {
-  if (sent.delivered) return { state: "delivered" };
+export function nextOf({ type, number, sent }: Attempt, now: number, dice: number, delaysMs = scheduleMs): NextState {
+  if (sent.delivered) return { state: "delivered", nextAt: null };
   const delay = delaysMs[number];
   const isLast = delay === undefined || (type === "task_progress" && number >= progressAttemptsMax);
-  if (isLast || isGone(sent)) return { state: "failed" };
+  if (isLast || isGone(sent)) return { state: "failed", nextAt: null };
   const wait = Math.round(delay * (1 - jitter + 2 * jitter * dice));
   return { state: "pending", nextAt: now + Math.max(wait, retryAfterMs(sent.retryAfter, now)) };
 }

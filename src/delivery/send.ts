@@ -67,7 +67,7 @@ const plainHeaders = ({ userAgent }: SendParts) => ({
 async function signed({ keys, cipher }: SendParts, webhook: Webhook, what: { eventId: string; body: Uint8Array; at: number }) {
   const { id, url, secret, oldSecret, oldSecretUntil, doubleHash } = webhook;
   const sealed = oldSecret !== null && (oldSecretUntil ?? 0) > what.at ? [secret, oldSecret] : [secret];
-  const secrets = sealed.map((bytes) => cipher.open(bytes, openWebhookSecret(id)));
+  const secrets = sealed.map((bytes) => openWebhookSecret(cipher, id, bytes));
   return signedHeaders({ ...what, url, at: Math.floor(what.at / 1000) }, { keys: await keys.signing(), secrets, doubleHash });
 }
 

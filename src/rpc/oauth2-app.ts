@@ -1,8 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
-import type { OAuthApp, OAuthSecret } from "../core/oauth/app.ts";
+import type { OAuthSecret } from "../core/oauth/app.ts";
 import type { AppSecrets } from "../core/oauth/app-secrets.ts";
-import type { Apps } from "../core/oauth/apps.ts";
+import type { Apps, AppView } from "../core/oauth/apps.ts";
 import type { AuthorizedApp, AuthorizedApps } from "../core/oauth/authorized-apps.ts";
 import type { OAuth2AppSchema, OAuth2AppSecretSchema, OAuth2GrantSchema } from "../gen/proto/oauth/v2/oauth2_app_pb.ts";
 import type { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
@@ -19,9 +19,14 @@ export interface OAuth2AppParts {
 /** Apps of a team, their secrets, and what its members let them do (contract/oauth.md 1, 13). */
 export function oauth2AppHandlers({ apps, secrets, authorized }: OAuth2AppParts): Handlers<typeof OAuth2AppService> {
   return {
-    async createOAuth2App(tx, caller, request) {
-      const { app, secret } = await apps.create(tx, caller, settingsOf(request));
-      return { app: appMessage(app), clientSecret: secret };
+    createOAuth2App: {
+      async prepare(request, caller) {
+        const create = await apps.create(caller, settingsOf(request));
+        return async (tx) => {
+          const { app, secret } = await create(tx);
+          return { app: appMessage(app), clientSecret: secret };
+        };
+      },
     },
     async getOAuth2App(tx, caller, { clientId }) {
       return { app: appMessage(await apps.get(tx, caller, clientId)) };
@@ -31,9 +36,9 @@ export function oauth2AppHandlers({ apps, secrets, authorized }: OAuth2AppParts)
     },
     updateOAuth2App: {
       // A mask that names what is not there is refused whoever's app it is.
-      prepare(request) {
-        const edit = editOf(request);
-        return async (tx, caller) => ({ app: appMessage(await apps.update(tx, caller, request.clientId, edit)) });
+      async prepare(request, caller) {
+        const update = await apps.update(caller, request.clientId, editOf(request));
+        return async (tx) => ({ app: appMessage(await update(tx)) });
       },
     },
     async deleteOAuth2App(tx, caller, { clientId }) {
@@ -62,7 +67,7 @@ export function oauth2AppHandlers({ apps, secrets, authorized }: OAuth2AppParts)
 }
 
 /** The app as callers see it; its generation stays inside. */
-const appMessage = ({ scopes, connectorUids, webhookUrl, ...app }: OAuthApp): MessageInitShape<typeof OAuth2AppSchema> => ({
+const appMessage = ({ scopes, connectorUids, webhookUrl, webhookId, ...app }: AppView): MessageInitShape<typeof OAuth2AppSchema> => ({
   clientId: app.clientId,
   appType: "team",
   name: app.name,
@@ -71,6 +76,7 @@ const appMessage = ({ scopes, connectorUids, webhookUrl, ...app }: OAuthApp): Me
   homepageUrl: app.homepageUrl,
   scopeConfig: { scopes: [...scopes], connectorUids: [...connectorUids] },
   webhookUrl: webhookUrl ?? "",
+  webhookId: webhookId ?? "",
   skillIds: [...app.skillIds],
   confidentialOnly: app.confidentialOnly,
   loopbackAnyPort: app.loopbackAnyPort,

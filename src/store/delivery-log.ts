@@ -45,17 +45,23 @@ export function deliveryLogRows({ db, query, execute }: Session): DeliveryLogRow
     },
     async attempts(deliveryId) {
       const rows = await db.deliveryAttempt.findMany({ where: { deliveryId }, orderBy: { number: "asc" } });
-      return rows.map((row): DeliveryAttempt => ({ ...row, at: numberOf(row.at) }));
+      return rows.map(
+        (row): DeliveryAttempt => ({
+          ...row,
+          failure: row.failure as DeliveryAttempt["failure"], // written as such by this program
+          at: numberOf(row.at),
+        }),
+      );
     },
     resend: async (id, now) => (await execute(sql`${due(now)} WHERE id = ${id} AND ${hasBody}`)) === 1,
     recover: (webhookId, since, now) =>
       execute(sql`${due(now)} WHERE webhook_id = ${webhookId} AND state = 'failed' AND created_at >= ${since} AND ${hasBody}`),
     async purge(before, max) {
+      // Of what becomes pending meanwhile, nothing goes.
       const old = sql`SELECT id FROM delivery WHERE created_at < ${before} AND state <> 'pending' ORDER BY created_at LIMIT ${max}`;
-      const ids = (await query<{ readonly id: string }>(old)).map(({ id }) => id);
-      if (ids.length === 0) return 0;
-      await execute(sql`DELETE FROM delivery_attempt WHERE delivery_id IN (${join(ids)})`);
-      await execute(sql`DELETE FROM delivery WHERE id IN (${join(ids)})`);
+      const gone = sql`DELETE FROM delivery WHERE id IN (${old}) AND state <> 'pending' RETURNING id`;
+      const ids = (await query<{ readonly id: string }>(gone)).map(({ id }) => id);
+      if (ids.length > 0) await execute(sql`DELETE FROM delivery_attempt WHERE delivery_id IN (${join(ids)})`);
       return ids.length;
     },
     purgeEvents: (before, max) =>

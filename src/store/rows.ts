@@ -8,6 +8,7 @@ import { auditRows } from "./audit.ts";
 import { blobRows } from "./blob.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
+import { deliveryRows } from "./delivery.ts";
 import { deliveryLogRows } from "./delivery-log.ts";
 import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
@@ -54,5 +55,6 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   audit: auditRows(session),
   settings: settingRows(session),
   webhookKeys: webhookKeyRows(session),
+  deliveries: deliveryRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

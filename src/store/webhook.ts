@@ -41,16 +41,6 @@ export function webhookRows(session: Session): WebhookRows {
       await db.webhook.updateMany({ where: { id, deletedAt: null }, data: { ...blank, status: "inactive", deletedAt: now } });
       await cancelPending(session, id, now);
     },
-    async mayReceive({ clientId }, taskId) {
-      if (clientId === null) return true;
-      const rows = await query(sql`
-        SELECT 1 FROM task t WHERE t.id = ${taskId}
-          AND EXISTS (SELECT 1 FROM oauth_app p WHERE p.client_id = ${clientId} AND p.deleted_at IS NULL)
-          AND EXISTS (SELECT 1 FROM oauth_grant g WHERE g.client_id = ${clientId} AND g.account_id = t.account_id
-            AND g.space_id = t.space_id AND g.revoked_at IS NULL)
-          AND EXISTS (SELECT 1 FROM membership m WHERE m.account_id = t.account_id AND m.space_id = t.space_id AND m.status = 'active')`);
-      return rows.length > 0;
-    },
     purge: (before, max) =>
       execute(sql`DELETE FROM webhook WHERE id IN (SELECT id FROM webhook WHERE deleted_at < ${before} ORDER BY deleted_at LIMIT ${max})`),
   };

@@ -13,6 +13,11 @@ import { taskSteps } from "../core/tasks/steps.ts";
 import { tasks } from "../core/tasks/tasks.ts";
 import { waitingRoom } from "../core/tasks/waiting-room.ts";
 import { type Watches, watches } from "../core/tasks/watches.ts";
+import { appWebhooks } from "../core/webhooks/app-webhooks.ts";
+import { deliveries } from "../core/webhooks/deliveries.ts";
+import type { SendWebhook } from "../core/webhooks/send.ts";
+import { testRequests } from "../core/webhooks/test-request.ts";
+import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
 import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
 import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
@@ -22,6 +27,7 @@ import { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
 import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
 import { TaskService } from "../gen/proto/task/v2/task_service_pb.ts";
 import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
+import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
@@ -29,11 +35,18 @@ import { projectHandlers } from "../rpc/project.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
 import { teamHandlers } from "../rpc/team.ts";
 import { userHandlers } from "../rpc/user.ts";
+import { webhookHandlers } from "../rpc/webhook.ts";
 import type { Ground } from "./ground.ts";
+import type { Sending } from "./sending.ts";
 
-/** Every operation that is built. @param draining aborted when no call is to be held any longer. */
-export function handlersOf(ground: Ground, waiting: Backlog, draining: AbortSignal): HandlerTable {
+/**
+ * Every operation that is built.
+ *
+ * @param draining aborted when no call is to be held any longer.
+ */
+export function handlersOf(ground: Ground, waiting: Backlog, sending: Sending, draining: AbortSignal): HandlerTable {
   const { store, clock, ids, random } = ground;
+  const hooks = webhookParts(ground, sending.send);
   const making = { clock, ids, random };
   const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
   return handlerTable([
@@ -45,8 +58,21 @@ export function handlersOf(ground: Ground, waiting: Backlog, draining: AbortSign
     implement(BrowserService, browserHandlers),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
     implement(TeamService, teamHandlers(owners)),
-    implement(OAuth2AppService, oauth2AppHandlers({ apps: apps(making), secrets: appSecrets(making), authorized: authorizedApps(clock) })),
+    implement(
+      OAuth2AppService,
+      oauth2AppHandlers({
+        apps: apps({ ...making, ...hooks, webhooks: appWebhooks(hooks) }),
+        secrets: appSecrets(making),
+        authorized: authorizedApps(clock),
+      }),
+    ),
+    implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
   ]);
+}
+
+function webhookParts({ config, store, clock, ids, random, cipher }: Ground, send: SendWebhook): WebhookParts {
+  const rules = { plainLoopback: config.webhookAllow.some(({ kind }) => kind === "loopback") };
+  return { store, clock, ids, random, cipher, tests: testRequests(send, clock), rules };
 }
 
 function taskParts(ground: Ground, waiting: Backlog, draining: AbortSignal): TaskParts {

@@ -97,7 +97,7 @@ describeOnEach("what is kept", (kind) => {
     const familyOf = ({ refresh_token }: { readonly refresh_token: string }) =>
       service.store.families.state(refresh_token.split("_")[1] ?? "");
     const chores = async () => {
-      const ground = { store: service.store, clock, log: () => undefined, config: { deletedTaskDays: 0 } };
+      const ground = { store: service.store, clock, log: () => undefined, config: { deletedTaskDays: 0, webhookLogDays: 30 } };
       const nothing = async () => undefined;
       const stop = startChores(ground, backlog(service.store, 1), { write: nothing }, { retire: nothing });
       await clock.advance(1);

@@ -6,13 +6,14 @@ import { secretDigest } from "../../src/core/oauth/secret.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
-import { appsOf, garden, refusalOf, settingsRig } from "./settings-rig.ts";
+import { webhookRig } from "../webhooks/rig.ts";
+import { appsOf, garden, refusalOf } from "./settings-rig.ts";
 
 const [one = "", other = ""] = connectors.map(({ id }) => id);
 const mask = (...paths: string[]) => ({ updateMask: create(FieldMaskSchema, { paths }) });
 
 describeOnEach("apps of a team", (database) => {
-  const rig = settingsRig(database);
+  const rig = webhookRig(database);
   let ann: Person;
   let bo: Person;
   beforeAll(async () => {
@@ -28,10 +29,11 @@ describeOnEach("apps of a team", (database) => {
   const generation = async (clientId: string) => (await rig.service.store.apps.find(clientId))?.generation;
 
   test("are made with a client id and a first secret, of which only the hash is kept", async () => {
+    const hook = await rig.hook();
     const { app, clientSecret } = await made(bo, {
       description: "Grows.",
       homepageUrl: "https://a.example",
-      webhookUrl: "https://a.example/hook?t=deadbeef",
+      webhookUrl: `${hook.url}/hook?t=deadbeef`,
       skillIds: ["s1"],
       confidentialOnly: true,
       loopbackAnyPort: true,
@@ -45,7 +47,7 @@ describeOnEach("apps of a team", (database) => {
       redirectUris: ["https://a.example/cb"],
       homepageUrl: "https://a.example",
       scopeConfig: { scopes: ["create_task", "use_connectors"], connectorUids: [one] },
-      webhookUrl: "https://a.example/hook?t=deadbeef",
+      webhookUrl: `${hook.url}/hook?t=deadbeef`,
       skillIds: ["s1"],
       confidentialOnly: true,
       loopbackAnyPort: true,
@@ -57,7 +59,7 @@ describeOnEach("apps of a team", (database) => {
     const audit = await rig.audited("oauth.v2.OAuth2AppService/CreateOAuth2App", app.clientId);
     expect(audit).toMatchObject({ subject: app.clientId, account_id: bo.accountId });
     expect(JSON.stringify(audit)).not.toMatch(/secret_|deadbeef/);
-    expect(String(audit["after"])).toContain('"webhookHost":"a.example"');
+    expect(String(audit["after"])).toContain(`"webhookHost":"${new URL(hook.url).host}"`);
   });
 
   test("are listed newest first, and shown, to every member but guests; another team's is as absent as none", async () => {
@@ -195,11 +197,11 @@ describeOnEach("apps of a team", (database) => {
     test("with a mask sets exactly what it names, so that a list can be emptied", async () => {
       const { app, clientId } = await made(ann, {
         skillIds: ["s1"],
-        webhookUrl: "https://a.example/hook",
+        webhookUrl: (await rig.hook()).url,
         homepageUrl: "https://a.example",
       });
       const { app: after } = await appsOf(ann).updateOAuth2App({ clientId, name: "Orchard", ...mask("skill_ids", "webhook_url") });
-      expect(after).toMatchObject({ ...app, skillIds: [], webhookUrl: "", updatedAt: after?.updatedAt });
+      expect(after).toMatchObject({ ...app, skillIds: [], webhookUrl: "", webhookId: "", updatedAt: after?.updatedAt });
       const { app: last } = await appsOf(ann).updateOAuth2App({ clientId, name: "Orchard", ...mask("name") });
       expect(last).toMatchObject({ name: "Orchard", homepageUrl: "https://a.example" });
     });

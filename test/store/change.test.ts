@@ -17,6 +17,7 @@ import {
   sampleProject,
   sampleReplay,
   sampleTask,
+  sampleWebhook,
 } from "./samples.ts";
 
 const inNorth = { accountId: "ann", spaceId: "north" };
@@ -75,6 +76,15 @@ const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
   ["signingKeys.lock", (tx) => tx.signingKeys.lock()],
   ["signingKeys.insert", (tx) => tx.signingKeys.insert({ id: "k", publicKey: "{}", privateKey: new Uint8Array(1), createdAt: 1 })],
   ["signingKeys.remove", (tx) => tx.signingKeys.remove("k")],
+  ["webhooks.insert", (tx) => tx.webhooks.insert(sampleWebhook())],
+  ["webhooks.lock", (tx) => tx.webhooks.lock({ ...inNorth, ofApps: true }, "w")],
+  ["webhooks.update", (tx) => tx.webhooks.update("w", { status: "inactive" })],
+  ["webhooks.bury", (tx) => tx.webhooks.bury("w", 1)],
+  ["webhooks.purge", (tx) => tx.webhooks.purge(9, 1)],
+  ["deliveryLog.resend", (tx) => tx.deliveryLog.resend("d", 1)],
+  ["deliveryLog.recover", (tx) => tx.deliveryLog.recover("w", 0, 1)],
+  ["deliveryLog.purge", (tx) => tx.deliveryLog.purge(9, 1)],
+  ["deliveryLog.purgeEvents", (tx) => tx.deliveryLog.purgeEvents(9, 1)],
   ["projects.insert", (tx) => tx.projects.insert(sampleProject())],
   ["tasks.insert", (tx) => tx.tasks.insert(sampleTask(), [])],
   ["tasks.lock", (tx) => tx.tasks.lock(ann, "t")],
@@ -98,6 +108,12 @@ const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
   ["audit.note", async (tx) => tx.audit.note({ subject: "t" })],
   ["settings.put", (tx) => tx.settings.put("k", "v")],
   ["webhookKeys.insert", (tx) => tx.webhookKeys.insert(sampleWebhookKey)],
+  ["deliveries.take", (tx) => tx.deliveries.take(["d"], 1, 2)],
+  ["deliveries.cancel", (tx) => tx.deliveries.cancel(["d"], 1)],
+  ["deliveries.record", (tx) => tx.deliveries.record([], 1)],
+  ["deliveries.giveBack", (tx) => tx.deliveries.giveBack([{ deliveryId: "d", number: 1 }], 1)],
+  ["deliveries.lockFaring", (tx) => tx.deliveries.lockFaring(["w"])],
+  ["deliveries.setHealth", (tx) => tx.deliveries.setHealth("w", { failingSince: null, failures: 0 }, null)],
   ["webhookKeys.remove", (tx) => tx.webhookKeys.remove("rsa")],
 ];
 

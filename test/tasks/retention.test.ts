@@ -22,7 +22,7 @@ const kept = async ({ store }: Service, id: string) => (await store.events.list(
 async function choresAt({ store }: Service, ms: number): Promise<void> {
   const clock = stillClock(Date.now() + ms);
   const nothing = async () => undefined;
-  const ground = { store, clock, log: () => undefined, config: { deletedTaskDays: 2 } };
+  const ground = { store, clock, log: () => undefined, config: { deletedTaskDays: 2, webhookLogDays: 30 } };
   await startChores(ground, backlog(store, 1), { write: nothing }, { retire: nothing })();
 }
 

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { systemIds } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
@@ -5,6 +8,7 @@ import { eventId } from "../../src/core/tasks/event.ts";
 import { confirm } from "../../src/core/tasks/lifecycle.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import type { Person } from "../support/service.ts";
+import { putDelivery } from "../webhooks/deliveries.ts";
 
 /** Makes what a successful call needs, and answers its v2 body; the store is for what only a running agent could do. */
 type Prepare = (person: Person, store: Store) => Promise<JsonObject>;
@@ -56,6 +60,26 @@ async function approvalOf(store: Store, id: string): Promise<string> {
   });
 }
 
+/** An address on this machine, for a platform that may reach it; it answers 200 to whatever comes, and holds no test up. */
+const hookUrl: Prepare = async () => {
+  const server = createServer((request, response) => void request.resume().once("end", () => response.end())).unref();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  return { url: `http://127.0.0.1:${port}/` };
+};
+
+const webhookId: Prepare = async (person, store) => {
+  const { body } = await person.v2("webhook.create", await hookUrl(person, store));
+  return { webhook_id: body["webhook"].id };
+};
+
+/** A delivery that failed. */
+const deliveryId: Prepare = async (person, store) => {
+  const { webhook_id } = await webhookId(person, store);
+  const { id } = await putDelivery(store, { webhookId: String(webhook_id), state: "failed", nextAt: null, settledAt: 1 });
+  return { delivery_id: id };
+};
+
 /** Every operation that is built, by its v2 name or, where it has none, its RPC, with a call that succeeds; whatever is not here answers `unimplemented`. */
 export const built: Readonly<Record<string, Prepare>> = {
   "task.create": async () => ({ message }),
@@ -81,6 +105,17 @@ export const built: Readonly<Record<string, Prepare>> = {
   },
   "project.create": async () => ({ name: "Garden" }),
   "project.list": nothing,
+  "webhook.create": hookUrl,
+  "webhook.list": nothing,
+  "webhook.delete": webhookId,
+  "webhook.publicKey": nothing,
+  "webhook.update": async (person, store) => ({ ...(await webhookId(person, store)), status: "inactive" }),
+  "webhook.rotateSecret": webhookId,
+  "webhook.ping": webhookId,
+  "webhook.deliveries": webhookId,
+  "webhook.attempts": deliveryId,
+  "webhook.resend": deliveryId,
+  "webhook.recover": async (person, store) => ({ ...(await webhookId(person, store)), since: 0 }),
   "skill.list": nothing,
   "connector.list": nothing,
   "browser.onlineList": nothing,

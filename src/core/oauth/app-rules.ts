@@ -1,5 +1,6 @@
 import { connectorById, myBrowserId } from "../connectors/catalogue.ts";
 import { invalid } from "../failure.ts";
+import { type AddressRules, readAddress } from "../webhooks/address.ts";
 import type { OAuthApp, ScopeConfig } from "./app.ts";
 import { redirectUriFlaw } from "./redirect-uri-rules.ts";
 import { isScope } from "./scope.ts";
@@ -44,13 +45,13 @@ const nameForm = /^(?=.*\P{White_Space})[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Contro
  * @throws Failure `invalid` with the path of the first member that breaks a rule
  * (contract/oauth.md 1.3 to 1.5, 13).
  */
-export function checkSettings({ scopeConfig, ...wanted }: WantedSettings): AppSettings {
+export function checkSettings({ scopeConfig, ...wanted }: WantedSettings, rules: AddressRules): AppSettings {
   checkName(wanted.name);
   checkHomepage(wanted.homepageUrl);
   return {
     ...wanted,
     redirectUris: checkRedirectUris(wanted.redirectUris),
-    webhookUrl: checkWebhook(wanted.webhookUrl),
+    webhookUrl: wanted.webhookUrl === "" ? null : readAddress("webhook_url", wanted.webhookUrl, rules),
     skillIds: once(wanted.skillIds),
     ...checkScopeConfig(scopeConfig),
   };
@@ -66,14 +67,8 @@ function checkName(name: string): void {
 }
 
 function checkHomepage(url: string): void {
-  const flaw = url === "" ? undefined : httpsFlaw(url, { loopback: true });
+  const flaw = url === "" ? undefined : httpsFlaw(url);
   if (flaw !== undefined) throw invalid("homepage_url", flaw);
-}
-
-function checkWebhook(url: string): string | null {
-  const flaw = url === "" ? undefined : httpsFlaw(url, { loopback: false });
-  if (flaw !== undefined) throw invalid("webhook_url", flaw);
-  return url === "" ? null : url;
 }
 
 function checkRedirectUris(uris: readonly string[]): readonly string[] {

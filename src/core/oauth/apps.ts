@@ -1,87 +1,122 @@
-import type { Role } from "../accounts/account.ts";
 import type { Caller } from "../caller.ts";
 import type { Clock } from "../clock.ts";
+import { type Change, deferred } from "../deferred.ts";
 import { absent, Failure } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
 import type { Tx } from "../store.ts";
-import { appsMax, type OAuthApp } from "./app.ts";
+import type { AddressRules } from "../webhooks/address.ts";
+import type { AppWebhooks, SetAppWebhook } from "../webhooks/app-webhooks.ts";
+import { appsMax, editsAllApps, type OAuthApp } from "./app.ts";
 import { type AppSettings, checkSettings, isExpansion, type WantedSettings } from "./app-rules.ts";
 import { newSecret } from "./secret.ts";
 
 /** What new rows are made from. */
 export interface AppParts {
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, "now">;
   readonly ids: Ids;
   readonly random: Random;
 }
 
-/** Apps of the caller's team (contract/oauth.md 1, 13). What is not the team's is as absent as no app. */
+/** What apps are made of. */
+export interface AppsParts extends AppParts {
+  /** Read before a change. */
+  readonly store: Tx;
+  readonly webhooks: AppWebhooks;
+  readonly rules: AddressRules;
+}
+
+/** An app, and the webhook behind its URL. */
+export interface AppView extends OAuthApp {
+  readonly webhookId: string | null;
+}
+
+/**
+ * Apps of the caller's team (contract/oauth.md 1, 13). What is not the team's is as
+ * absent as no app. A webhook's URL is tested before the change (contract/decisions.md 43).
+ */
 export interface Apps {
   /** @throws Failure `invalid`, or `exhausted` when the team has 50. */
-  create(tx: Tx, caller: Caller, wanted: WantedSettings): Promise<{ readonly app: OAuthApp; readonly secret: string }>;
+  create(caller: Caller, wanted: WantedSettings): Promise<Change<{ readonly app: AppView; readonly secret: string }>>;
   /** @throws Failure `absent` */
-  get(tx: Tx, caller: Caller, clientId: string): Promise<OAuthApp>;
+  get(tx: Tx, caller: Caller, clientId: string): Promise<AppView>;
   /** Newest first. */
-  list(tx: Tx, caller: Caller): Promise<readonly OAuthApp[]>;
+  list(tx: Tx, caller: Caller): Promise<readonly AppView[]>;
   /**
    * Sets what the edit makes of the present settings.
    *
    * @throws Failure `absent`, `forbidden` or `invalid`.
    */
-  update(tx: Tx, caller: Caller, clientId: string, edit: (present: WantedSettings) => WantedSettings): Promise<OAuthApp>;
+  update(caller: Caller, clientId: string, edit: (present: WantedSettings) => WantedSettings): Promise<Change<AppView>>;
   /** @throws Failure `absent` or `forbidden`. */
   remove(tx: Tx, caller: Caller, clientId: string): Promise<void>;
 }
 
-export function apps({ clock, ids, random }: AppParts): Apps {
+export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts): Apps {
+  async function prepareWebhook(caller: Caller, clientId: string, edit: Parameters<Apps["update"]>[2]): Promise<SetAppWebhook> {
+    const app = checkEditable(await store.apps.find(clientId), caller);
+    return webhooks.prepare(app, checkSettings(edit(presentOf(app)), rules).webhookUrl);
+  }
+
   return {
-    async create(tx, { accountId, spaceId }, wanted) {
-      const settings = checkSettings(wanted);
-      await tx.accounts.lockSpace(spaceId);
-      if ((await tx.apps.list(spaceId)).length >= appsMax) throw new Failure("exhausted", `a team has at most ${appsMax} apps`);
-      const now = clock.now();
+    async create(caller, wanted) {
+      const { accountId: creatorId, spaceId } = caller;
+      const settings = checkSettings(wanted, rules);
       const clientId = `client_${ids.short()}`;
-      const app: OAuthApp = { ...settings, clientId, spaceId, creatorId: accountId, generation: 1, createdAt: now, updatedAt: now };
-      const { secret, text } = newSecret({ now, ids, random }, clientId);
-      await tx.apps.insert(app);
-      await tx.apps.insertSecret(secret);
-      tx.audit.note({ subject: clientId, after: auditOf(app) });
-      return { app, secret: text };
+      const setWebhook = await webhooks.prepare({ clientId, spaceId, creatorId }, settings.webhookUrl);
+      return async (tx) => {
+        await tx.accounts.lockSpace(spaceId);
+        if ((await tx.apps.list(spaceId)).length >= appsMax) throw new Failure("exhausted", `a team has at most ${appsMax} apps`);
+        const now = clock.now();
+        const app: OAuthApp = { ...settings, clientId, spaceId, creatorId, generation: 1, createdAt: now, updatedAt: now };
+        const { secret, text } = newSecret({ now, ids, random }, clientId);
+        await tx.apps.insert(app);
+        await tx.apps.insertSecret(secret);
+        const webhookId = await setWebhook(tx, app.webhookUrl);
+        tx.audit.note({ subject: clientId, after: auditOf(app) });
+        return { app: { ...app, webhookId }, secret: text };
+      };
     },
 
     async get(tx, caller, clientId) {
-      return ofTeam(await tx.apps.find(clientId), caller);
+      const app = ofTeam(await tx.apps.find(clientId), caller);
+      return { ...app, webhookId: (await tx.webhooks.ofApp(clientId))?.id ?? null };
     },
 
-    list: (tx, { spaceId }) => tx.apps.list(spaceId),
+    async list(tx, { spaceId }) {
+      const webhookIds = await tx.webhooks.idsOfApps(spaceId);
+      return (await tx.apps.list(spaceId)).map((app) => ({ ...app, webhookId: webhookIds.get(app.clientId) ?? null }));
+    },
 
-    async update(tx, caller, clientId, edit) {
-      const before = await lockEditable(tx, caller, clientId);
-      const settings = checkSettings(edit(presentOf(before)));
-      // Whoever consented to less is asked again, also where it was granted long ago (contract/decisions.md 30).
-      const generation = before.generation + (isExpansion(before, settings) ? 1 : 0);
-      const after: OAuthApp = { ...before, ...settings, generation, updatedAt: clock.now() };
-      await tx.apps.update(after);
-      tx.audit.note({ subject: clientId, ...differenceOf(before, after) });
-      return after;
+    async update(caller, clientId, edit) {
+      const webhook = await deferred(prepareWebhook(caller, clientId, edit));
+      return async (tx) => {
+        const setWebhook = webhook();
+        const before = await lockEditable(tx, caller, clientId);
+        const settings = checkSettings(edit(presentOf(before)), rules);
+        // Whoever consented to less is asked again, also where it was granted long ago (contract/decisions.md 30).
+        const generation = before.generation + (isExpansion(before, settings) ? 1 : 0);
+        const after: OAuthApp = { ...before, ...settings, generation, updatedAt: clock.now() };
+        await tx.apps.update(after);
+        const webhookId = await setWebhook(tx, after.webhookUrl);
+        tx.audit.note({ subject: clientId, ...differenceOf(before, after) });
+        return { ...after, webhookId };
+      };
     },
 
     async remove(tx, caller, clientId) {
       const app = await lockEditable(tx, caller, clientId);
       // Secrets, grants, codes and tokens are judged through this row: they are dead with it.
       await tx.apps.remove(clientId, clock.now());
+      await webhooks.remove(tx, clientId);
       tx.audit.note({ subject: clientId, before: auditOf(app) });
     },
   };
 }
 
-/** Who may change, delete and give secrets to any app of the team; whoever made one may too (contract/oauth.md 13). */
-const editors: readonly (Role | null)[] = ["owner", "super_admin", "admin"];
-
 /** @throws Failure `absent` or `forbidden`. */
 export function checkEditable(app: OAuthApp | null, caller: Caller): OAuthApp {
   const found = ofTeam(app, caller);
-  if (found.creatorId === caller.accountId || editors.includes(caller.role)) return found;
+  if (found.creatorId === caller.accountId || editsAllApps(caller)) return found;
   throw new Failure("forbidden", "an app is changed by whoever made it, the team's owner, a super admin or an admin");
 }
 

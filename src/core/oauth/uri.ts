@@ -54,11 +54,11 @@ export function webFlaw(text: string, { authority }: Uri): string | undefined {
 /** The hosts that are this machine, as a URI writes them. */
 const loopbackHosts: readonly string[] = ["127.0.0.1", "[::1]", "localhost"];
 
-/** What is wrong with a page or an endpoint: https, or http on this machine where that is allowed; undefined for a sound one. */
-export function httpsFlaw(text: string, { loopback }: { readonly loopback: boolean }): string | undefined {
+/** What is wrong with a page: https, or http on this machine; undefined for a sound one. */
+export function httpsFlaw(text: string): string | undefined {
   const uri = readUri(text);
   if (typeof uri === "string") return uri;
   const host = uri.authority?.host.toLowerCase() ?? "";
-  const secure = uri.scheme === "https" || (loopback && uri.scheme === "http" && loopbackHosts.includes(host));
-  return secure ? webFlaw(text, uri) : `must begin with https://${loopback ? ", or http:// on this machine" : ""}`;
+  const secure = uri.scheme === "https" || (uri.scheme === "http" && loopbackHosts.includes(host));
+  return secure ? webFlaw(text, uri) : "must begin with https://, or http:// on this machine";
 }

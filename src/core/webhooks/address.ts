@@ -18,7 +18,7 @@ const loopbackHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
  */
 export function readAddress(path: string, text: string, rules: AddressRules): string {
   const flaw = addressFlaw(text, rules);
-  if (flaw !== undefined) throw invalid(path, flaw);
+  if (flaw !== undefined) throw invalid(path, `is no address for webhooks: ${flaw}`);
   return text.replace(/^([^/?]*\/\/[^/?]*)(?=\?|$)/, "$1/");
 }
 

@@ -48,14 +48,15 @@ export function deliveries(clock: Pick<Clock, "now">): Deliveries {
     },
 
     async attempts(tx, caller, id) {
-      const { webhook } = await lookUp(tx, caller, id);
+      const { webhookId } = await lookUp(tx, caller, id);
+      const webhook = found(await tx.webhooks.find(reachOf(caller), webhookId));
       const attempts = await tx.deliveryLog.attempts(id);
       return readsBodies(webhook, caller) ? attempts : attempts.map((attempt) => ({ ...attempt, response: null }));
     },
 
     async resend(tx, caller, id) {
-      const { delivery, webhook } = await lookUp(tx, caller, id);
-      await lockActive(tx, caller, webhook.id);
+      const delivery = await lookUp(tx, caller, id);
+      const webhook = await lockActive(tx, caller, delivery.webhookId);
       const now = clock.now();
       if (!(await tx.deliveryLog.resend(id, now))) throw new Failure("precondition", "the delivery's body is kept no longer");
       await tx.jobs.put({ kind: "deliver", key: webhook.id, runAt: now });
@@ -75,18 +76,17 @@ export function deliveries(clock: Pick<Clock, "now">): Deliveries {
 }
 
 /** @throws Failure `absent` */
-async function lookUp(tx: Tx, caller: Caller, id: string): Promise<{ delivery: LoggedDelivery; webhook: Webhook }> {
-  const reach = reachOf(caller);
-  const delivery = await tx.deliveryLog.find(reach, id);
-  const webhook = delivery && (await tx.webhooks.find(reach, delivery.webhookId));
-  if (!webhook) throw absent("delivery");
-  return { delivery, webhook };
+async function lookUp(tx: Tx, caller: Caller, id: string): Promise<LoggedDelivery> {
+  const delivery = await tx.deliveryLog.find(reachOf(caller), id);
+  if (delivery === null) throw absent("delivery");
+  return delivery;
 }
 
 /** With a lock: nothing becomes pending of a webhook that is paused or deleted meanwhile. @throws Failure `absent` or `precondition`. */
-async function lockActive(tx: Tx, caller: Caller, webhookId: string): Promise<void> {
-  const { status } = found(await tx.webhooks.lock(reachOf(caller), webhookId));
-  if (status !== "active") throw new Failure("precondition", "the webhook is inactive: webhook.update resumes it");
+async function lockActive(tx: Tx, caller: Caller, webhookId: string): Promise<Webhook> {
+  const webhook = found(await tx.webhooks.lock(reachOf(caller), webhookId));
+  if (webhook.status !== "active") throw new Failure("precondition", "the webhook is inactive: webhook.update resumes it");
+  return webhook;
 }
 
 const readsBodies = ({ clientId, accountId }: Webhook, caller: Caller): boolean => clientId === null || accountId === caller.accountId;

@@ -32,6 +32,8 @@ function testEvent(webhookId: string, now: number) {
 
 /** Nothing of what the receiver said but its status: whoever asks need not be who reads there. */
 function flawOf({ status, failure }: Sent): string {
-  if (failure === "address_refused") return "must be a public address";
-  return `must answer a test request with 2xx within 10 seconds, and ${status === null ? `there was no answer (${failure})` : `answered ${status}`}`;
+  if (failure === "address_refused") return "the address is not public";
+  return status === null
+    ? `the receiver did not answer the test request: ${failure}`
+    : `the receiver answered the test request with ${status}, not with 2xx`;
 }

@@ -59,12 +59,6 @@ export interface WebhookRows {
   update(id: string, changes: WebhookChanges): Promise<void>;
   /** Leaves a tombstone without secrets, and cancels what was to be delivered. */
   bury(id: string, now: number): Promise<void>;
-  /**
-   * Whether it may be told of a task, now: an app's webhook while the task's user holds
-   * a living grant to that app and is an active member of its team
-   * (contract/decisions.md 43); an account's always.
-   */
-  mayReceive(webhook: Pick<Webhook, "clientId">, taskId: string): Promise<boolean>;
   /** Removes tombstones older than this; answers how many, at most `max`. */
   purge(before: number, max: number): Promise<number>;
 }

@@ -16,7 +16,7 @@ const sound: WantedSettings = {
   loopbackAnyPort: false,
   scopeConfig: { scopes: ["create_task"], connectorUids: [] },
 };
-const check = (part: Partial<WantedSettings>) => checkSettings({ ...sound, ...part });
+const check = (part: Partial<WantedSettings>) => checkSettings({ ...sound, ...part }, { plainLoopback: false });
 const scoped = (scopes: readonly string[], connectorUids: readonly string[] = []) => ({ scopeConfig: { scopes, connectorUids } });
 
 describe("settings of an app", () => {
@@ -35,8 +35,8 @@ describe("settings of an app", () => {
     ["a homepage that is code", { homepageUrl: "javascript:alert(1)" }, /^homepage_url: /],
     ["a homepage with a user", { homepageUrl: "https://a@b.example" }, /^homepage_url: /],
     ["a homepage without a host", { homepageUrl: "https:///" }, /^homepage_url: /],
-    ["a webhook of http", { webhookUrl: "http://a.example" }, /^webhook_url: must begin with https/],
-    ["a webhook of http on this machine", { webhookUrl: "http://127.0.0.1" }, /^webhook_url: must begin with https:\/\/$/],
+    ["a webhook of http", { webhookUrl: "http://a.example" }, /^webhook_url: is no address for webhooks: must begin with https/],
+    ["a webhook of http on this machine", { webhookUrl: "http://127.0.0.1" }, /must begin with https:\/\/$/],
     ["a webhook with a user", { webhookUrl: "https://a:b@b.example" }, /^webhook_url: /],
     ["an unknown scope", scoped(["create_task", "tasks:read"]), /^scope_config\.scopes\[1\]: is no scope$/],
     ["a scope in capitals", scoped(["CREATE_TASK"]), /^scope_config\.scopes\[0\]: /],

@@ -90,7 +90,7 @@ CREATE INDEX "webhook_event_task_id_idx" ON "webhook_event"("task_id");
 CREATE INDEX "webhook_event_created_at_idx" ON "webhook_event"("created_at");
 
 -- CreateIndex
-CREATE INDEX "delivery_due" ON "delivery"("next_at") WHERE (state = 'pending');
+CREATE INDEX "delivery_due" ON "delivery"("webhook_id", "next_at") WHERE (state = 'pending');
 
 -- CreateIndex
 CREATE INDEX "delivery_webhook_id_created_at_id_idx" ON "delivery"("webhook_id", "created_at", "id");

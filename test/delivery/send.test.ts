@@ -1,0 +1,240 @@
+import { verify } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import type { RequestListener } from "node:http";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { Webhook as StandardWebhook } from "standardwebhooks";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemRandom } from "../../src/core/ids.ts";
+import { newWebhookSecret, sealWebhookSecret, shownWebhookSecret } from "../../src/core/webhooks/secret.ts";
+import { contractContent } from "../../src/delivery/sign.ts";
+import { type Certificate, type Receiver, receiver, selfSigned } from "../egress/receiver.ts";
+import { cipher } from "../support/cipher.ts";
+import { stillClock } from "../support/still-clock.ts";
+import { event, publicKeys, secret, senderWith, webhookAt } from "./send-rig.ts";
+
+const send = senderWith();
+const none = { delivered: false, status: null, response: null, retryAfter: null };
+const answering =
+  (status: number, headers: Readonly<Record<string, string>> = {}, body = ""): RequestListener =>
+  (request, response) => {
+    request.resume().on("end", () => response.writeHead(status, headers).end(body));
+  };
+
+/** A server that does to a connection what it likes. */
+async function rawServer(greet: (socket: Socket) => void): Promise<AsyncDisposable & { readonly url: string }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on("error", () => undefined));
+    greet(socket);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+describe("a request to a webhook", () => {
+  test("carries the exact body, what verifies it, who sends it, and no credential", async () => {
+    let body = Buffer.alloc(0);
+    await using server = await receiver(async (request, response) => {
+      body = await buffer(request);
+      response.writeHead(204).end();
+    });
+    const url = `${server.url}/in?tenant=7`;
+    const began = Math.floor(Date.now() / 1000);
+    expect(await send(webhookAt(url), event)).toMatchObject({ delivered: true, status: 204, failure: null, retryAfter: null });
+    expect(server.requests).toEqual(["POST /in?tenant=7"]);
+    expect(body.toString()).toBe(event.body);
+    const headers = server.headers();
+    expect(Object.keys(headers).toSorted()).toEqual([
+      ...["accept", "accept-encoding", "connection", "content-length", "content-type", "host", "user-agent"],
+      ...["webhook-id", "webhook-signature", "webhook-timestamp", "x-webhook-signature", "x-webhook-timestamp"],
+    ]);
+    expect(headers).toMatchObject({
+      "content-type": "application/json",
+      "user-agent": "agent-task-platform/0.1.0",
+      "webhook-id": event.id,
+    });
+    const at = Number(headers["x-webhook-timestamp"]);
+    expect(at).toBeGreaterThanOrEqual(began);
+    const signature = Buffer.from(String(headers["x-webhook-signature"]), "base64");
+    expect(verify("RSA-SHA256", Buffer.from(contractContent({ at, url, body })), publicKeys.rsa, signature)).toBe(true);
+    const verifier = new StandardWebhook(shownWebhookSecret(secret));
+    expect(verifier.verify(body, headers as Record<string, string>)).toEqual(JSON.parse(event.body)); // each header stands once
+  });
+
+  test("is signed with the old secret too while that is good, and then no more (contract/decisions.md 42)", async () => {
+    await using server = await receiver(answering(200));
+    const clock = stillClock();
+    const webhook = webhookAt(server.url);
+    const old = { oldSecret: sealWebhookSecret(cipher, webhook.id, newWebhookSecret(systemRandom)), oldSecretUntil: clock.now() + 1 };
+    const items = async () => {
+      await senderWith({ clock })({ ...webhook, ...old }, event);
+      return String(server.headers()["webhook-signature"]).split(" ").length;
+    };
+    expect(await items()).toBe(3);
+    clock.step(1);
+    expect(await items()).toBe(2);
+  });
+
+  test.each([200, 201, 204, 299])("is delivered with %i", async (status) => {
+    await using server = await receiver(answering(status));
+    expect(await send(webhookAt(server.url), event)).toMatchObject({ delivered: true, status, failure: null });
+  });
+
+  test.each([
+    301, 302, 303, 307, 308, 400, 401, 404, 410, 500, 503,
+  ])("is not delivered with %i, and nothing is followed", async (status) => {
+    await using elsewhere = await receiver(answering(200));
+    await using server = await receiver(answering(status, { location: elsewhere.url }));
+    expect(await send(webhookAt(server.url), event)).toMatchObject({ delivered: false, status, failure: null });
+    expect([server.requests.length, elsewhere.connections()]).toEqual([1, 0]);
+  });
+
+  test("tells what Retry-After said", async () => {
+    await using server = await receiver(answering(429, { "retry-after": "120" }));
+    expect(await send(webhookAt(server.url), event)).toMatchObject({ delivered: false, status: 429, retryAfter: "120" });
+  });
+
+  test("leaves no connection open, and each has one of its own", async () => {
+    await using server = await receiver(answering(200));
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await send(webhookAt(server.url), event);
+      await server.quiet();
+      expect(server.connections()).toBe(attempt);
+    }
+  });
+});
+
+describe("an attempt is over, and says why", () => {
+  test("after ten seconds without an answer", async () => {
+    const clock = stillClock();
+    await using server = await receiver(() => undefined);
+    const sent = senderWith({ clock })(webhookAt(server.url), event);
+    await server.asked;
+    let isOver = false;
+    void sent.then(() => {
+      isOver = true;
+    });
+    await clock.advance(9_999);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    expect(await sent).toMatchObject({ ...none, failure: "timeout", latencyMs: 10_000 });
+    await server.quiet();
+  });
+
+  test("after ten seconds with half a head", async () => {
+    const clock = stillClock();
+    const began = Promise.withResolvers<void>();
+    await using server = await rawServer((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nx-slow: ");
+      socket.once("data", () => began.resolve());
+    });
+    const sent = senderWith({ clock })(webhookAt(server.url), event);
+    await began.promise;
+    await clock.advance(10_000);
+    expect(await sent).toMatchObject({ ...none, failure: "timeout" });
+  });
+
+  test("after ten seconds when only the body hangs, and then the status counts", async () => {
+    const clock = stillClock();
+    await using server = await receiver((_request, response) => void response.writeHead(200).write("so far"));
+    const sent = senderWith({ clock, allow: "loopback" })(webhookAt(server.url), event);
+    await server.asked;
+    let result: unknown;
+    void sent.then((to) => {
+      result = to;
+    });
+    while (result === undefined) {
+      await clock.advance(1_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(result).toMatchObject({ delivered: true, status: 200 });
+  });
+
+  test.each([
+    ["a connection that is reset", (socket: Socket) => socket.once("data", () => socket.resetAndDestroy()), "connection"],
+    ["a connection that is closed without a word", (socket: Socket) => socket.once("data", () => socket.end()), "connection"],
+    ["what is no HTTP", (socket: Socket) => socket.once("data", () => socket.end("SSH-2.0-OpenSSH_9.9\r\n")), "protocol"],
+    [
+      "a head without end",
+      (socket: Socket) => socket.once("data", () => socket.write(`HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}`)),
+      "protocol",
+    ],
+  ] as const)("at %s", async (_what, greet, failure) => {
+    await using server = await rawServer(greet);
+    expect(await send(webhookAt(server.url), event)).toMatchObject({ ...none, failure });
+  });
+
+  test("where nobody listens, and where a name leads nowhere", async () => {
+    const gone = await receiver(answering(200));
+    await gone[Symbol.asyncDispose]();
+    expect(await send(webhookAt(gone.url), event)).toMatchObject({ ...none, failure: "connection" });
+    expect(await send(webhookAt("https://nowhere.example/"), event)).toMatchObject({ ...none, failure: "connection" });
+  });
+
+  test("as delivered when a receiver closes after its head", async () => {
+    await using server = await rawServer((socket) =>
+      socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf")),
+    );
+    expect(await send(webhookAt(server.url), event)).toMatchObject({ delivered: true, status: 200, failure: null });
+  });
+
+  test("with the reason of whoever cuts it off", async () => {
+    await using server = await receiver(() => undefined);
+    const cutting = new AbortController();
+    const sent = send(webhookAt(server.url), event, cutting.signal);
+    await server.asked;
+    cutting.abort(new Error("this process stops"));
+    await expect(sent).rejects.toThrow("this process stops");
+  });
+});
+
+describe("what an answer says", () => {
+  let folder: string;
+  let certificate: Certificate;
+  const trusted = getCACertificates("default");
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "delivery-"));
+    certificate = selfSigned(folder);
+    setDefaultCACertificates([...trusted, certificate.cert]);
+  });
+  afterAll(() => {
+    setDefaultCACertificates([...trusted]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const url = ({ port }: Receiver, host = "files.test") => `https://${host}:${port}/`;
+  const here = async () => ["127.0.0.1"];
+
+  test("is not kept of addresses that are not public (contract/decisions.md 39)", async () => {
+    await using server = await receiver(answering(500, {}, "internal secret"), certificate);
+    for (const allow of ["loopback", `127.0.0.0/8:${server.port}`])
+      expect(await senderWith({ allow, resolve: here })(webhookAt(url(server)), event)).toMatchObject({ status: 500, response: null });
+  });
+
+  test("is refused over TLS that nobody vouches for, and under another name", async () => {
+    await using server = await receiver(answering(200), certificate);
+    const sender = senderWith({ resolve: here });
+    expect(await sender(webhookAt(url(server)), event)).toMatchObject({ delivered: true });
+    expect(await sender(webhookAt(url(server, "other.test")), event)).toMatchObject({ ...none, failure: "tls" });
+    setDefaultCACertificates([...trusted]);
+    expect(await sender(webhookAt(url(server)), event)).toMatchObject({ ...none, failure: "tls" });
+    setDefaultCACertificates([...trusted, certificate.cert]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("is TLS, or there is no answer", async () => {
+    await using server = await receiver(answering(200));
+    expect(await senderWith({ resolve: here })(webhookAt(url(server)), event)).toMatchObject({ ...none, failure: "tls" });
+  });
+});

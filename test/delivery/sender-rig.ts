@@ -1,0 +1,163 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
+import type { Store } from "../../src/core/store.ts";
+import type { Delivery } from "../../src/core/webhooks/delivery.ts";
+import { newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/secret.ts";
+import type { Sent } from "../../src/core/webhooks/send.ts";
+import { defaultEventTypes, type Webhook, type WebhookEventType } from "../../src/core/webhooks/webhook.ts";
+import type { SwitchedOff } from "../../src/delivery/record.ts";
+import { type Sender, type SenderParts, startSender } from "../../src/delivery/sender.ts";
+import { ann, putTask } from "../store/samples.ts";
+import { cipher } from "../support/cipher.ts";
+import { type DatabaseKind, openTestStore, type TestStore } from "../support/database.ts";
+import { directly } from "../support/direct.ts";
+import { type StillClock, stillClock } from "../support/still-clock.ts";
+
+/** A request that a sender has made, and that a test answers. */
+export interface Request {
+  readonly webhookId: string;
+  readonly eventId: string;
+  readonly body: string;
+  answer(sent?: Partial<Sent>): void;
+}
+
+/** A store, a clock that stands still, and senders whose requests the test answers. */
+export interface SenderRig extends AsyncDisposable {
+  readonly database: TestStore;
+  readonly clock: StillClock;
+  /** All so far, in the order in which they were made. */
+  readonly requests: readonly Request[];
+  readonly notices: readonly SwitchedOff[];
+  readonly logged: readonly string[];
+  /** Another sender on the same database, as another process would have one. */
+  start(more?: Partial<SenderParts>): Sender;
+  putWebhook(members?: Partial<Webhook>): Promise<Webhook>;
+  /** Puts an event of a task with a delivery of it to each of these webhooks. */
+  tell(taskId: string, seq: number, type: WebhookEventType, ...webhooks: readonly Pick<Webhook, "id">[]): Promise<string>;
+  /** All deliveries, by event and webhook. */
+  deliveries(): Promise<readonly DeliveryRow[]>;
+  /** The requests once there are so many. */
+  asked(count: number): Promise<readonly Request[]>;
+  /** Waits for rounds that have nothing more to do. */
+  quiet(): Promise<void>;
+}
+
+/** A row, as far as tests look at it. */
+export interface DeliveryRow extends Pick<Delivery, "id" | "webhookId" | "eventId" | "state" | "attempts" | "nextAt"> {}
+
+export const succeeded: Partial<Sent> = { status: 200, delivered: true };
+export const refused: Partial<Sent> = { status: 500, delivered: false };
+
+export async function senderRig(kind: DatabaseKind): Promise<SenderRig> {
+  const clock = stillClock();
+  const database = await openTestStore(kind, { clock });
+  const { store } = database;
+  const requests: Request[] = [];
+  const notices: SwitchedOff[] = [];
+  const logged: string[] = [];
+  const senders: Sender[] = [];
+  /** What senders are asking of the store. */
+  let asking = 0;
+  async function counted<T>(asked: Promise<T>): Promise<T> {
+    asking += 1;
+    return asked.finally(() => {
+      asking -= 1;
+    });
+  }
+  const watched: Store = {
+    ...store,
+    change: (work) => counted(store.change(work)),
+    deliveries: { ...store.deliveries, due: (now, room) => counted(store.deliveries.due(now, room)) },
+  };
+
+  const send: SenderParts["send"] = ({ id }, { id: eventId, body }, signal) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Sent>();
+    const at = clock.now();
+    const none = { status: null, failure: null, latencyMs: 1, response: null, delivered: false, retryAfter: null };
+    signal?.addEventListener("abort", () => reject(signal.reason));
+    requests.push({ webhookId: id, eventId, body, answer: (sent = succeeded) => resolve({ at, ...none, ...sent }) });
+    return promise;
+  };
+
+  async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+    for (const end = Date.now() + 20_000; !(await isSo()); await turn()) if (Date.now() > end) throw new Error("it never was so");
+  }
+
+  return {
+    ...{ database, clock, requests, notices, logged },
+    start(more = {}) {
+      const parts = { store: watched, clock, random: () => new Uint8Array([128, 0, 0, 0]), send, ...more };
+      const sender = startSender({
+        log: (_level, text) => void logged.push(text),
+        notify: async (off) => void notices.push(off),
+        ...parts,
+      });
+      senders.push(sender);
+      return sender;
+    },
+    async putWebhook(members = {}) {
+      const webhook = sampleWebhook(members);
+      await store.change((tx) => tx.webhooks.insert(webhook));
+      return webhook;
+    },
+    async tell(taskId, seq, type, ...webhooks) {
+      if ((await store.tasks.byId(taskId)) === null) await putTask(store, { id: taskId });
+      const id = `${type}_${taskId}_${1_790_000_000 + seq}`;
+      const createdAt = clock.now();
+      const event = { id, type, taskId, seq, spaceId: ann.spaceId, body: JSON.stringify({ event_id: id }), createdAt };
+      const deliveries = webhooks.map((webhook) => ({
+        ...{ id: systemIds.short(), webhookId: webhook.id, eventId: id, type, taskId, seq, createdAt },
+        ...{ state: "pending" as const, attempts: 0, nextAt: createdAt, settledAt: null },
+      }));
+      await store.change((tx) => tx.webhookEvents.insert([event], deliveries));
+      return id;
+    },
+    async deliveries() {
+      const rows = await directly(
+        database,
+        "SELECT id, webhook_id, event_id, state, attempts, next_at FROM delivery ORDER BY event_id, webhook_id",
+      );
+      return rows.map((row) => ({
+        id: String(row["id"]),
+        webhookId: String(row["webhook_id"]),
+        eventId: String(row["event_id"]),
+        state: row["state"] as Delivery["state"], // written as such by what is tested
+        attempts: Number(row["attempts"]),
+        nextAt: row["next_at"] === null ? null : Number(row["next_at"]),
+      }));
+    },
+    async asked(count) {
+      await until(() => requests.length >= count);
+      return requests;
+    },
+    async quiet() {
+      // A look that comes after all news finds nothing more to do.
+      for (let look = 0; look < 2; look++) {
+        await clock.advance(1_000);
+        let stillTurns = 0;
+        await until(() => {
+          stillTurns = asking === 0 ? stillTurns + 1 : 0;
+          return stillTurns > 5;
+        });
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      const ended = Promise.all(senders.map((sender) => sender.drain(0)));
+      await clock.advance(1);
+      await ended;
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function sampleWebhook(members: Partial<Webhook>): Webhook {
+  const id = members.id ?? systemIds.short();
+  return {
+    ...ann,
+    ...{ id, clientId: null, url: `https://hooks.example.com/${id}`, status: "active", inactiveReason: null },
+    ...{ eventTypes: defaultEventTypes, doubleHash: false, oldSecret: null, oldSecretUntil: null },
+    secret: sealWebhookSecret(cipher, id, newWebhookSecret(systemRandom)),
+    ...{ createdAt: 1000, failingSince: null, failures: 0, deletedAt: null },
+    ...members,
+  };
+}

@@ -1,0 +1,66 @@
+import { text } from "node:stream/consumers";
+import { afterAll } from "vitest";
+import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import { WebhookService } from "../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
+import { receiver } from "../egress/receiver.ts";
+import type { SettingsRig } from "../settings/settings-rig.ts";
+import { settingsRig } from "../settings/settings-rig.ts";
+import type { DatabaseKind } from "../support/database.ts";
+import type { Person, ServiceOptions } from "../support/service.ts";
+
+/** What came to an endpoint. */
+export interface Received {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  // biome-ignore lint/suspicious/noExplicitAny: a body is read as a receiver sees it, member by member
+  readonly body: any;
+}
+
+/** A receiver of webhooks on this machine. */
+export interface Hook {
+  /** Without a path. */
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** The status of the next answers; 204 at first. A promise holds them back. */
+  answers: number | Promise<number>;
+}
+
+/** A platform whose webhooks may go to this machine; nobody runs tasks or makes deliveries. */
+export interface WebhookRig extends SettingsRig {
+  hook(): Promise<Hook>;
+}
+
+export function webhookRig(database: DatabaseKind, options: ServiceOptions = {}): WebhookRig {
+  const opened: AsyncDisposable[] = [];
+  afterAll(async () => {
+    for (const hook of opened) await hook[Symbol.asyncDispose]();
+  });
+  const rig = settingsRig(database, { ...options, env: { WEBHOOK_ALLOW: "loopback", ...options.env } });
+  return Object.assign(rig, {
+    async hook() {
+      const received: Received[] = [];
+      const hook: Hook = { url: "", received, answers: 204 };
+      const server = await receiver(async (request, response) => {
+        received.push({ path: request.url ?? "", headers: request.headers, body: JSON.parse(await text(request)) });
+        response.writeHead(await hook.answers).end();
+      });
+      opened.push(server);
+      return Object.assign(hook, { url: server.url });
+    },
+  });
+}
+
+export const webhooksOf = (person: Person) => person.client(WebhookService);
+
+/** A webhook, made. */
+export async function madeWebhook(person: Person, url: string, more: object = {}): Promise<{ id: string; secret: string }> {
+  const { webhook, signingSecret } = await webhooksOf(person).createWebhook({ url, ...more });
+  return { id: webhook?.id ?? "", secret: signingSecret };
+}
+
+/** An app with a webhook, made. */
+export async function madeApp(person: Person, webhookUrl: string): Promise<{ clientId: string; webhookId: string }> {
+  const client = person.client(OAuth2AppService);
+  const { app } = await client.createOAuth2App({ name: "Garden", redirectUris: ["https://a.example/cb"], webhookUrl });
+  return { clientId: app?.clientId ?? "", webhookId: app?.webhookId ?? "" };
+}
