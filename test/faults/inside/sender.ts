@@ -8,10 +8,10 @@ import { startSender } from "../../../src/delivery/sender.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { cipher } from "../../support/cipher.ts";
 
-/** A process that makes deliveries until it is killed, by a clock that runs 20 times as fast: `sender.ts DATABASE_URL EPOCH`. */
+/** A process that makes deliveries until it is killed, by a clock that runs ten times as fast: `sender.ts DATABASE_URL EPOCH`. */
 const [databaseUrl = "", epoch = "0"] = process.argv.slice(2);
 
-const speed = 20;
+const speed = 10;
 const passed = () => (Date.now() - Number(epoch)) * speed;
 const clock: Clock = {
   now: () => Number(epoch) + passed(),
