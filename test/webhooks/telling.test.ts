@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { TaskStatus } from "../../src/core/tasks/task.ts";
 import { describeOnEach } from "../support/database.ts";
-import { pendingJobs } from "../support/jobs.ts";
 import { tokenOf } from "../support/token.ts";
 import { putWebhook } from "../support/webhooks.ts";
 import { tellingRig } from "./telling-rig.ts";
@@ -96,9 +95,11 @@ describeOnEach("webhooks are told", (kind) => {
   });
 
   test("and whoever sends is woken for each task", async () => {
-    const id = await rig.create("[[ask Which?]]");
-    await rig.reach(id, "waiting");
-    expect(await pendingJobs(rig.db)).toContain(id);
+    const heard: string[] = [];
+    const forget = rig.db.store.feed.onJob((job) => void heard.push(job));
+    await rig.reach(await rig.create("[[ask Which?]]"), "waiting");
+    await expect.poll(() => heard).toContain("deliver");
+    forget();
   });
 
   describe("of a value that was asked for", () => {
