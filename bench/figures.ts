@@ -5,8 +5,17 @@ import { listFigures } from "./figures/list.ts";
 import { oauthFigures } from "./figures/oauth.ts";
 import { runFigures } from "./figures/run.ts";
 import { watchFigure } from "./figures/watch.ts";
+import { webhooksFigure } from "./figures/webhooks.ts";
 
-const figures: readonly Figure[] = [...detailFigures, ...createFigures, ...runFigures, ...listFigures, ...oauthFigures, watchFigure];
+const figures: readonly Figure[] = [
+  ...detailFigures,
+  ...createFigures,
+  ...runFigures,
+  ...listFigures,
+  ...oauthFigures,
+  watchFigure,
+  webhooksFigure,
+];
 
 /** What can be asked for by name. */
 export const figureNames: readonly string[] = figures.flatMap(({ names }) => names);

@@ -39,7 +39,7 @@ const leaseMs = 20_000;
 const flightsMax = 500;
 const perWebhook = 5;
 /** Deliveries taken in one change. */
-const batchMax = 100;
+const batchMax = 32;
 
 /**
  * Makes the deliveries that are due. Each round records what has come back and takes what goes out in one change, so that

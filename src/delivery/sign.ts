@@ -21,8 +21,8 @@ export interface Signer {
   readonly doubleHash: boolean;
 }
 
-/** With a callback it is done on the thread pool: RSA would hold the event loop up for a millisecond each time. */
-const signAside = promisify<string, Uint8Array, KeyObject, Buffer>(sign);
+/** With a callback it is done on the thread pool: here it would hold the event loop up for a millisecond each time. */
+const signAside = promisify<string | null, Uint8Array, KeyObject, Buffer>(sign);
 
 /** The headers that a receiver verifies: the contract's, and beside them those of Standard Webhooks. */
 export async function signedHeaders(signable: Signable, signer: Signer): Promise<Readonly<Record<string, string>>> {
@@ -51,6 +51,6 @@ export const contractContent = ({ at, url, body }: Omit<Signable, "eventId">): s
 async function standardSignatures({ eventId, at, body }: Signable, { keys, secrets }: Signer): Promise<string[]> {
   const content = Buffer.concat([Buffer.from(`${eventId}.${at}.`), body]);
   const shared = secrets.map((secret) => `v1,${createHmac("sha256", secret).update(content).digest("base64")}`);
-  // 50 microseconds: the way to another thread and back costs as much.
-  return [...shared, `v1a,${sign(null, content, keys.ed25519).toString("base64")}`];
+  const signed = await signAside(null, content, keys.ed25519);
+  return [...shared, `v1a,${signed.toString("base64")}`];
 }

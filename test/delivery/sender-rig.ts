@@ -24,6 +24,8 @@ export interface Request {
 /** A store, a clock that stands still, and senders whose requests the test answers. */
 export interface SenderRig extends AsyncDisposable {
   readonly database: TestStore;
+  /** Its store, which says when nobody is asking it. */
+  readonly store: Store;
   readonly clock: StillClock;
   /** All so far, in the order in which they were made. */
   readonly requests: readonly Request[];
@@ -84,7 +86,7 @@ export async function senderRig(kind: DatabaseKind): Promise<SenderRig> {
   }
 
   return {
-    ...{ database, clock, requests, notices, logged },
+    ...{ database, store: watched, clock, requests, notices, logged },
     start(more = {}) {
       const parts = { store: watched, clock, random: () => new Uint8Array([128, 0, 0, 0]), send, ...more };
       const sender = startSender({

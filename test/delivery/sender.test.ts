@@ -292,7 +292,7 @@ describeOnEach("the sender", (kind) => {
     await using rig = await senderRig(kind);
     await rig.tell("t", 1, "task_created", await rig.putWebhook());
     let isBroken = false;
-    const { store } = rig.database;
+    const { store } = rig;
     rig.start({ store: { ...store, change: async (work) => (isBroken ? Promise.reject(new Error("no database")) : store.change(work)) } });
     const [request] = await rig.asked(1);
     isBroken = true;

@@ -77,7 +77,7 @@ TABLE delivery
   settled_at bigint
   CONSTRAINT delivery_pkey PRIMARY KEY (id)
   CREATE INDEX delivery_created_at_idx ON public.delivery USING btree (created_at)
-  CREATE INDEX delivery_due ON public.delivery USING btree (next_at) WHERE (state = 'pending'::text)
+  CREATE INDEX delivery_due ON public.delivery USING btree (webhook_id, next_at) WHERE (state = 'pending'::text)
   CREATE UNIQUE INDEX delivery_pkey ON public.delivery USING btree (id)
   CREATE INDEX delivery_task_id_idx ON public.delivery USING btree (task_id)
   CREATE INDEX delivery_webhook_id_created_at_id_idx ON public.delivery USING btree (webhook_id, created_at, id)

@@ -68,7 +68,7 @@ CREATE TABLE "delivery" (
     "settled_at" BIGINT
 )
 CREATE INDEX "delivery_created_at_idx" ON "delivery"("created_at")
-CREATE INDEX "delivery_due" ON "delivery"("next_at") WHERE state = 'pending'
+CREATE INDEX "delivery_due" ON "delivery"("webhook_id", "next_at") WHERE state = 'pending'
 CREATE INDEX "delivery_task_id_idx" ON "delivery"("task_id")
 CREATE INDEX "delivery_webhook_id_created_at_id_idx" ON "delivery"("webhook_id", "created_at", "id")
 CREATE UNIQUE INDEX "delivery_webhook_id_event_id_key" ON "delivery"("webhook_id", "event_id")

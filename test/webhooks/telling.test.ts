@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import type { TaskStatus } from "../../src/core/tasks/task.ts";
 import { describeOnEach } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
-import { pendingJobs } from "../support/jobs.ts";
 import { tokenOf } from "../support/token.ts";
 import { putWebhook } from "../support/webhooks.ts";
 import { tellingRig } from "./telling-rig.ts";
@@ -107,9 +106,11 @@ describeOnEach("webhooks are told", (kind) => {
   });
 
   test("and whoever sends is woken for each task", async () => {
-    const id = await rig.create("[[ask Which?]]");
-    await rig.reach(id, "waiting");
-    expect(await pendingJobs(rig.db)).toContain(id);
+    const heard: string[] = [];
+    const forget = rig.db.store.feed.onJob((job) => void heard.push(job));
+    await rig.reach(await rig.create("[[ask Which?]]"), "waiting");
+    await expect.poll(() => heard).toContain("deliver");
+    forget();
   });
 
   describe("of a value that was asked for", () => {

@@ -1,0 +1,152 @@
+// Deliveries of the platform's own sender, and their floor in the same process: RSA signing on the thread pool and undici's POST.
+import { sign } from "node:crypto";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { Pool } from "undici";
+import { loadConfig } from "../../src/config.ts";
+import { systemClock as clock } from "../../src/core/clock.ts";
+import { systemIds as ids, systemRandom as random } from "../../src/core/ids.ts";
+import { restingTask } from "../../src/core/tasks/new-task.ts";
+import { newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/secret.ts";
+import { deliveryKeys } from "../../src/delivery/keys.ts";
+import { webhookSender } from "../../src/delivery/send.ts";
+import { type Sender, startSender } from "../../src/delivery/sender.ts";
+import { openInstallation } from "../../src/installation.ts";
+import { embeddedQueue } from "../../src/jobs/embedded.ts";
+import { serve } from "./serve.ts";
+
+/** So many receivers, five attempts at once to each: as many as the floor has at once. */
+const webhooks = 20;
+const atOnce = 100;
+const log = (...line: readonly unknown[]) => console.error(...line);
+const config = loadConfig({ ...process.env, WEBHOOK_ALLOW: "loopback" });
+const { store, cipher } = await openInstallation(config, { clock, ids, random, log }, async () => undefined);
+const keys = deliveryKeys({ store, cipher, clock, ids });
+const { rsa } = await keys.signing();
+const send = webhookSender({ clock, cipher, keys, allowed: config.webhookAllow, userAgent: "bench" });
+const owner = { accountId: "bench", spaceId: "bench" };
+const hooks: string[] = [];
+const delay = monitorEventLoopDelay({ resolution: 5 });
+
+/** As long as those of the contract. */
+const bodyOf = (id: string): string =>
+  JSON.stringify({ event_id: id, event_type: "task_stopped", task_detail: { message: "x".repeat(500) } });
+
+/** Events of tasks of their own, one each, told to the webhooks in turn. */
+async function tell(count: number): Promise<readonly string[]> {
+  const now = clock.now();
+  const told = Array.from({ length: count }, () => ({ task: restingTask(ids.short(), owner, now), id: ids.short() }));
+  await store.change(async (tx) => {
+    for (const { task } of told) await tx.tasks.insert(task, []);
+    const events = told.map(({ task, id }) => ({
+      ...{ id, type: "task_stopped" as const, taskId: task.id, seq: 1, spaceId: owner.spaceId, body: bodyOf(id), createdAt: now },
+    }));
+    const deliveries = events.map(({ id: eventId, type, taskId, seq, createdAt }, index) => ({
+      ...{ id: ids.short(), webhookId: hooks[index % webhooks] ?? "", eventId, type, taskId, seq, createdAt },
+      ...{ state: "pending" as const, attempts: 0, nextAt: now, settledAt: null },
+    }));
+    for (let from = 0; from < count; from += 100) {
+      await tx.webhookEvents.insert(events.slice(from, from + 100), deliveries.slice(from, from + 100));
+    }
+    await tx.jobs.put({ kind: "deliver", key: told[0]?.task.id ?? "", runAt: now });
+  });
+  return told.map(({ id }) => id);
+}
+
+async function register({ url }: { readonly url: string }): Promise<object> {
+  for (let count = 0; count < webhooks; count++) {
+    const id = ids.short();
+    await store.change((tx) =>
+      tx.webhooks.insert({
+        ...{ ...owner, id, url: `${url}/${id}`, clientId: null, status: "active", inactiveReason: null, eventTypes: ["task_stopped"] },
+        ...{ doubleHash: false, secret: sealWebhookSecret(cipher, id, newWebhookSecret(random)), oldSecret: null, oldSecretUntil: null },
+        ...{ createdAt: 1, failingSince: null, failures: 0, deletedAt: null },
+      }),
+    );
+    hooks.push(id);
+  }
+  return {};
+}
+
+/** A sender, and when it has delivered so many. */
+function senderOf(count: number): { readonly sender: Sender; readonly done: Promise<void> } {
+  const { promise: done, resolve } = Promise.withResolvers<void>();
+  let left = count;
+  const counted: typeof send = async (...request) => {
+    const sent = await send(...request);
+    if (!sent.delivered) log("not delivered", sent);
+    left -= 1;
+    if (left === 0) resolve();
+    return sent;
+  };
+  return { sender: startSender({ store, clock, random, log, send: counted, notify: async () => undefined }), done };
+}
+
+/** Milliseconds from the first claim until the last of committed events is delivered and recorded. */
+async function ours({ count }: { readonly count: number }): Promise<object> {
+  await tell(count);
+  delay.reset();
+  delay.enable();
+  const began = performance.now();
+  const { sender, done } = senderOf(count);
+  sender.wake();
+  await done;
+  await sender.drain(1_000);
+  delay.disable();
+  return { ms: performance.now() - began, loopDelayP99Ms: delay.percentile(99) / 1e6 };
+}
+
+const signAside = promisify<string, Uint8Array, typeof rsa, Buffer>(sign);
+
+async function bare({ count, url }: { readonly count: number; readonly url: string }): Promise<object> {
+  const pool = new Pool(url, { connections: atOnce });
+  const body = bodyOf(ids.short());
+  let left = count;
+  const loop = async () => {
+    while (left-- > 0) {
+      const signature = (await signAside("RSA-SHA256", Buffer.from(body), rsa)).toString("base64");
+      const headers = { "content-type": "application/json", "x-webhook-signature": signature };
+      await (await pool.request({ path: "/", method: "POST", headers, body })).body.dump();
+    }
+  };
+  const began = performance.now();
+  await Promise.all(Array.from({ length: atOnce }, loop));
+  const ms = performance.now() - began;
+  await pool.destroy();
+  return { ms };
+}
+
+/** When each event was committed, Unix milliseconds: so many a second, as from calls. */
+async function trickle({ perSecond, count }: { readonly perSecond: number; readonly count: number }): Promise<object> {
+  const committed: Record<string, number> = {};
+  const { sender, done } = senderOf(count);
+  const queue = embeddedQueue(store, clock, log);
+  await queue.subscribe("deliver", async () => sender.wake(), sender.hasRoom);
+  delay.reset();
+  delay.enable();
+  const began = performance.now();
+  const told: Promise<void>[] = [];
+  async function tellOne() {
+    const [id = ""] = await tell(1);
+    committed[id] = performance.timeOrigin + performance.now();
+  }
+  for (let number = 0; number < count; number++) {
+    const wait = began + (number * 1_000) / perSecond - performance.now();
+    if (wait > 0) await sleep(wait);
+    told.push(tellOne());
+  }
+  await Promise.all([done, ...told]);
+  delay.disable();
+  await queue.drain();
+  await sender.drain(1_000);
+  return { committed, loopDelayP99Ms: delay.percentile(99) / 1e6 };
+}
+
+// Each takes of the body what it needs.
+serve<{ readonly url: string; readonly count: number; readonly perSecond: number }>({
+  "/register": register,
+  "/ours": ours,
+  "/bare": bare,
+  "/trickle": trickle,
+});
