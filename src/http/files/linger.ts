@@ -13,8 +13,13 @@ export function linger(request: IncomingMessage, response: ServerResponse): void
   // Fastify's type names HTTP/1.1's only.
   const answer: unknown = response;
   request.resume();
+  if (answer instanceof Http2ServerResponse) {
+    // Its own `finish` waits for the client (RFC 9113 8.1 lets an answer come before the end of the request).
+    const { stream } = answer;
+    stream.once("finish", () => stream.close(constants.NGHTTP2_NO_ERROR));
+    return;
+  }
   response.once("finish", () => {
-    if (answer instanceof Http2ServerResponse) return answer.stream.close(constants.NGHTTP2_NO_ERROR);
     const late = setTimeout(() => request.socket.destroy(), lingerMs);
     request.once("close", () => clearTimeout(late));
   });
