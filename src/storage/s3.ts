@@ -32,28 +32,29 @@ export function s3Blobs(bucket: Bucket): Blobs {
   const disk = new Disk(new S3Driver({ client, bucket: bucket.name, visibility: "private", supportsACL: false }));
   const at = (id: string) => ({ Bucket: bucket.name, Key: bucket.prefix + checkedId(id) });
 
-  async function remove(id: string): Promise<void> {
-    await abortUploads(client, at(id));
-    await disk.delete(at(id).Key);
+  async function remove(place: Place): Promise<void> {
+    await abortUploads(client, place);
+    await disk.delete(place.Key);
   }
 
   return {
     async put(id, bytes, signal) {
+      const place = at(id);
       try {
         // The upload hears of an abort from the bytes: then it waits for its parts and takes them back.
-        const params = { ...at(id), Body: addAbortSignal(signal, bytes) };
+        const params = { ...place, Body: addAbortSignal(signal, bytes) };
         await new Upload({ client, params, partSize: partBytes, queueSize: partsAtOnce }).done();
         signal.throwIfAborted();
       } catch (thrown) {
         bytes.destroy();
         // Where that fails too, the sweep removes it.
-        await remove(id).catch(() => undefined);
+        await remove(place).catch(() => undefined);
         signal.throwIfAborted();
         throw bytes.errored ?? refusalOf(thrown);
       }
     },
-    read: (id, range) => translated(read(client, at(id), range)),
-    remove: (id) => translated(remove(id)),
+    read: async (id, range) => translated(read(client, at(id), range)),
+    remove: async (id) => translated(remove(at(id))),
     async address(id, { filename, contentType, seconds }) {
       if (!bucket.redirect) return null;
       const contentDisposition = `attachment; filename*=UTF-8''${encoded(filename)}`;

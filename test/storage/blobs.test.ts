@@ -42,7 +42,8 @@ describe.each([
   });
 
   test.each([
-    { start: 0, end: 0 },
+    { start: 0, end: 1 },
+    { start: 7, end: 7 },
     { start: 10, end: 99 },
     { start: 6 * MiB - 5, end: 6 * MiB - 1 },
   ])("are read in part, both ends included: $start to $end", async ({ start, end }) => {
