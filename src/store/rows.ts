@@ -5,10 +5,12 @@ import { agentRows } from "./agent.ts";
 import { apiKeyRows } from "./api-key.ts";
 import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
+import { blobRows } from "./blob.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
 import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
+import { fileRows } from "./file.ts";
 import { grantRows } from "./grant.ts";
 import { nodeRows } from "./node.ts";
 import { projectRows } from "./project.ts";
@@ -37,6 +39,8 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   tasks: taskRows(session),
   events: eventRows(session),
   actions: actionRows(session),
+  files: fileRows(session),
+  blobs: blobRows(session),
   jobs: jobs(session),
   nodes: nodeRows(session),
   replays: replayRows(session),
