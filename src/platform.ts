@@ -22,6 +22,7 @@ import { adminServer, httpServer } from "./http/server.ts";
 import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
 import { operationTable } from "./operations.ts";
+import { filesOf } from "./wiring/bringing.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
 import { webRoutes } from "./wiring/web.ts";
@@ -51,7 +52,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     report: reporter(ground),
     keys,
   };
-  const handlers = handlersOf(ground, waiting, front.draining);
+  const handlers = handlersOf(ground, filesOf(ground), waiting, front.draining);
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({

@@ -29,17 +29,18 @@ import { projectHandlers } from "../rpc/project.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
 import { teamHandlers } from "../rpc/team.ts";
 import { userHandlers } from "../rpc/user.ts";
+import { bringing, type FileParts } from "./bringing.ts";
 import type { Ground } from "./ground.ts";
 
 /** Every operation that is built. @param draining aborted when no call is to be held any longer. */
-export function handlersOf(ground: Ground, waiting: Backlog, draining: AbortSignal): HandlerTable {
+export function handlersOf(ground: Ground, files: FileParts, waiting: Backlog, draining: AbortSignal): HandlerTable {
   const { store, clock, ids, random } = ground;
   const making = { clock, ids, random };
   const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
   return handlerTable([
     implement(UserService, userHandlers),
     implement(ProjectService, projectHandlers(projects(clock, ids))),
-    implement(TaskService, taskHandlers(taskParts(ground, waiting, draining))),
+    implement(TaskService, taskHandlers(taskParts(ground, files, waiting, draining))),
     implement(SkillService, skillHandlers),
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
@@ -49,7 +50,7 @@ export function handlersOf(ground: Ground, waiting: Backlog, draining: AbortSign
   ]);
 }
 
-function taskParts(ground: Ground, waiting: Backlog, draining: AbortSignal): TaskParts {
+function taskParts(ground: Ground, files: FileParts, waiting: Backlog, draining: AbortSignal): TaskParts {
   const { config, clock, ids, cipher } = ground;
   const steps = taskSteps(clock);
   return {
@@ -58,6 +59,8 @@ function taskParts(ground: Ground, waiting: Backlog, draining: AbortSignal): Tas
     confirmations: confirmations(clock, cipher, waiting, steps),
     watches: watchesOf(ground, draining),
     appUrl: config.appUrl,
+    bring: bringing(ground, files),
+    link: (fileId) => files.links.download(fileId, clock.now()),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from "../clock.ts";
 import { Failure, invalid } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import { type Attachment, attachmentOf } from "./attachment.ts";
+import type { DataUri } from "./data-uri.ts";
 import type { FetchFile } from "./fetch.ts";
 import { asOf, type StoredFile } from "./file.ts";
 import { nameFor, typeOfName } from "./media-type.ts";
@@ -48,20 +49,12 @@ export function bringFiles({ staging, fetchFile, clock }: BringParts): BringFile
     return file;
   }
 
-  async function fetched({ path, filename, contentType }: FilePart, url: string, signal: AbortSignal): Promise<Coming> {
-    const answer = await fetchFile(url, { max: partMax, signal });
-    const name = filename ?? (answer.filename ? checkName(path, answer.filename) : undefined);
-    const type = contentType ?? answer.contentType ?? (name === undefined ? undefined : typeOfName(name));
-    return { bytes: answer.bytes, name: { filename: name ?? nameFor(type ?? ""), contentType: type ?? typeOfName("") } };
-  }
-
-  async function stage(caller: Caller, path: string, coming: () => Promise<Coming>, signal: AbortSignal): Promise<KeepOne> {
+  async function stage({ accountId }: Caller, path: string, { bytes, name }: Coming, signal: AbortSignal): Promise<KeepOne> {
     try {
-      const { bytes, name } = await coming();
-      const staged = await staging.stage(bytes, { accountId: caller.accountId, max: partMax, signal });
+      const staged = await staging.stage(bytes, { accountId, max: partMax, signal });
       return (tx, keeper) => staging.keep(tx, keeper, staged, name);
     } catch (thrown) {
-      throw placed(path, thrown);
+      throw refusalOf(path, bytes.errored ?? thrown);
     }
   }
 
@@ -71,20 +64,45 @@ export function bringFiles({ staging, fetchFile, clock }: BringParts): BringFile
       case "id":
         return (tx, keeper) => uploaded(tx, keeper, `${path}.file_id`, source.fileId);
       case "url":
-        return stage(caller, `${path}.file_url`, () => fetched(part, source.url, signal), signal);
+        return stage(caller, path, await fetched(fetchFile, part, source.url, signal), signal);
       case "data":
-        return stage(caller, `${path}.file_data`, async () => decoded(part), signal);
+        return stage(caller, path, decoded(part, source.uri), signal);
     }
   }
 
   return async (caller, parts, signal) => {
-    const kept: (readonly [FilePart, KeepOne])[] = [];
+    const keeping: KeepOne[] = [];
     // One after the other: a message of many parts takes no more room than its largest.
-    for (const part of parts) kept.push([part, await bring(caller, part, signal)]);
+    for (const part of parts) keeping.push(await bring(caller, part, signal));
     return async (tx, keeper) => {
       const attachments: Attachment[] = [];
-      for (const [{ spoken }, keep] of kept) attachments.push(attachmentOf(await keep(tx, keeper), spoken ? "voice" : "user"));
+      for (const [i, keep] of keeping.entries()) {
+        attachments.push(attachmentOf(await keep(tx, keeper), parts[i]?.spoken ? "voice" : "user"));
+      }
       return attachments;
     };
   };
+}
+
+/** What the part itself says goes before what the server says, and that before what the name says. */
+async function fetched(fetchFile: FetchFile, part: FilePart, url: string, signal: AbortSignal): Promise<Coming> {
+  const { path } = part;
+  const answer = await fetchFile(url, { max: partMax, signal }).catch((thrown: unknown) => {
+    throw refusalOf(path, thrown);
+  });
+  const named = part.filename ?? (answer.filename === null ? undefined : checkName(`${path}.file_url`, answer.filename));
+  const contentType = part.contentType ?? answer.contentType ?? typeOfName(named ?? "");
+  return { bytes: answer.bytes, name: { filename: named ?? nameFor(contentType), contentType } };
+}
+
+function decoded({ path, filename = "", contentType }: FilePart, uri: DataUri): Coming {
+  const bytes = Readable.from(uri.decode(() => invalid(`${path}.file_data`, "must be base64, with its padding and without line breaks")));
+  return { bytes, name: { filename, contentType: contentType ?? uri.contentType } };
+}
+
+/** A refusal of `file_url` does not know which part it stands in; nor does one of a size. */
+function refusalOf(path: string, thrown: unknown): unknown {
+  if (!(thrown instanceof Failure) || thrown.message.startsWith(path)) return thrown;
+  if (thrown.reason === "too_large") return invalid(path, "is over 20 MB");
+  return thrown.reason === "invalid" ? new Failure("invalid", `${path}.${thrown.message}`, { cause: thrown.cause }) : thrown;
 }
