@@ -52,7 +52,8 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     report: reporter(ground),
     keys,
   };
-  const handlers = handlersOf(ground, filesOf(ground), waiting, front.draining);
+  const files = filesOf(ground);
+  const handlers = handlersOf(ground, files, waiting, front.draining);
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({
@@ -70,7 +71,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     probesOnly: config.role === "worker",
     routes: webRoutes(ground, calls),
   });
-  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground);
+  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, files);
   await app.listen({ host: config.host, port: config.port });
   const admin = config.adminPort === null ? undefined : adminServer(ready);
   await admin?.listen({ host: config.host, port: config.adminPort ?? 0 });
