@@ -22,7 +22,7 @@ import { adminServer, httpServer } from "./http/server.ts";
 import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
 import { operationTable } from "./operations.ts";
-import { filesOf } from "./wiring/bringing.ts";
+import { filesOf } from "./wiring/files.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
 import { webRoutes } from "./wiring/web.ts";
@@ -44,7 +44,8 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
   const uses = keyUses(store, clock);
   const waiting = backlog(store, config.queueDepth);
   const keys = signingKeys({ store, cipher, clock, ids });
-  const stopChores = startChores(ground, waiting, uses, keys);
+  const files = filesOf(ground);
+  const stopChores = startChores(ground, waiting, uses, keys, files.sweep);
   const calls = {
     limits: limits(store.counters, clock, config.rateFactor),
     readRequest: requestReader(ids.request, config.trustProxy),
@@ -52,7 +53,6 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     report: reporter(ground),
     keys,
   };
-  const files = filesOf(ground);
   const handlers = handlersOf(ground, files, waiting, front.draining);
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
@@ -69,7 +69,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     bodyLimit: config.bodyLimit,
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
-    routes: webRoutes(ground, calls),
+    routes: webRoutes(ground, files, calls),
   });
   const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, files);
   await app.listen({ host: config.host, port: config.port });

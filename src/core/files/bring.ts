@@ -9,7 +9,7 @@ import type { FetchFile } from "./fetch.ts";
 import { asOf, type StoredFile } from "./file.ts";
 import { nameFor, typeOfName } from "./media-type.ts";
 import { type FilePart, partMax } from "./part.ts";
-import { checkName } from "./part-name.ts";
+import { checkFilename } from "./filename.ts";
 import type { FileName, Staging } from "./staging.ts";
 
 /** Makes the attachments of a message, in the change that writes it: all of them, or none. */

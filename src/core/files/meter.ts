@@ -1,6 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { Transform } from "node:stream";
 import { Failure, invalid } from "../failure.ts";
+import { tooLarge } from "./quota.ts";
 
 /** What the bytes are said to be, by whoever sends them. */
 export interface Digest {
@@ -65,9 +66,6 @@ export function meter({ max, length, admit, isWhole, digests }: Metering): Meter
   });
   return { through, counted: () => counted };
 }
-
-/** The word that the contract's pages have for it (contract/v2.md 14.3). */
-export const tooLarge = (max: number): Failure => new Failure("too_large", `QuotaExceededError: at most ${max} bytes are taken here`);
 
 /** Whoever sends has gone away. */
 export const cutOff = (): Failure => new Failure("cancelled", "the connection was closed");

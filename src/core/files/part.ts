@@ -1,7 +1,7 @@
 import { invalid } from "../failure.ts";
 import { type DataUri, openDataUri } from "./data-uri.ts";
 import { mediaType } from "./media-type.ts";
-import { checkName } from "./part-name.ts";
+import { checkFilename } from "./filename.ts";
 
 /** The most bytes that come with a message or from an address, rather than by an upload (contract/v2.md 9.7). */
 export const partMax = 20 * 1024 * 1024;
