@@ -1,12 +1,11 @@
 import { Readable } from "node:stream";
 import { type Attachment, attachmentOf } from "../core/files/attachment.ts";
-import { typeOfName } from "../core/files/media-type.ts";
-import { checkName } from "../core/files/part-name.ts";
+import { checkFilename, contentTypeOf } from "../core/files/filename.ts";
 import type { FileName, Staged, Staging } from "../core/files/staging.ts";
 import type { Tx } from "../core/store.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import type { Task } from "../core/tasks/task.ts";
-import type { Agent, NewFile, Outcome, Progress, Telling } from "./agent.ts";
+import type { Agent, NewFile, Outcome, Telling } from "./agent.ts";
 
 /** An agent's file whose bytes are in the storage: the change that writes its event keeps it, and without one they go. */
 export interface StagedFile {
@@ -30,7 +29,8 @@ export const filing = (agent: Agent, staging: Pick<Staging, "stage">): Agent<Sta
       for (;;) {
         const step = await work.next();
         if (step.done) return await filed(step.value, stage);
-        yield { ...step.value, events: passOver > 0 ? bare(step.value) : await inTurn(step.value.events, (event) => told(event, stage)) };
+        const { events } = step.value;
+        yield { ...step.value, events: passOver > 0 ? events.map(plain) : await inTurn(events, (event) => told(event, stage)) };
         passOver -= step.value.events.length;
       }
     } finally {
@@ -46,26 +46,24 @@ async function stageFile(
   { filename, contentType, content }: NewFile,
   signal: AbortSignal,
 ): Promise<StagedFile> {
-  const name = { filename: checkName("filename", filename), contentType: contentType ?? typeOfName(filename) };
+  const name = { filename: checkFilename(filename), contentType: contentType ?? contentTypeOf(filename) };
   const bytes = Readable.from(content, { objectMode: false });
   return { staged: await staging.stage(bytes, { accountId: null, max: bytesMax, signal }), name };
 }
 
 /** Only what is said has files. */
 async function told(event: Telling, stage: Stage): Promise<Telling<StagedFile>> {
-  if (!("files" in event) || event.files === undefined) return plain(event);
-  const { files, ...said } = event;
+  if (event.type !== "assistant_message") return event;
+  const { files = [], ...said } = event;
   return { ...said, files: await inTurn(files, stage) };
 }
 
 /** The event itself, without what goes with it. */
 function plain(event: Telling<unknown>): NewEvent {
-  if (!("files" in event)) return event;
+  if (event.type !== "assistant_message") return event;
   const { files: _, ...said } = event;
   return said;
 }
-
-const bare = ({ events }: Progress): readonly NewEvent[] => events.map(plain);
 
 async function filed(outcome: Outcome, stage: Stage): Promise<Outcome<StagedFile>> {
   if (outcome.kind !== "finish") return outcome;
@@ -85,8 +83,9 @@ type Keeping = Pick<Staging, "keepArtefact">;
 /** Events as they are written, with their files as artefacts of the task. */
 export const keepEvents = (tx: Tx, task: Task, events: readonly Telling<StagedFile>[], keeping: Keeping): Promise<readonly NewEvent[]> =>
   inTurn(events, async (event) => {
-    if (!("files" in event) || event.files === undefined) return event;
-    return attached(plain(event), await keepFiles(tx, task, event.files, keeping));
+    if (event.type !== "assistant_message") return event;
+    const { files = [], ...said } = event;
+    return attached(said, await keepFiles(tx, task, files, keeping));
   });
 
 /** Files as artefacts of the task. */

@@ -5,11 +5,11 @@ import { Failure, invalid } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import { type Attachment, attachmentOf } from "./attachment.ts";
 import type { DataUri } from "./data-uri.ts";
-import type { FetchFile } from "./fetch.ts";
+import type { FetchedFile, FetchFile } from "./fetch.ts";
 import { asOf, type StoredFile } from "./file.ts";
-import { nameFor, typeOfName } from "./media-type.ts";
+import { checkFilename, contentTypeOf, tidyFilename } from "./filename.ts";
+import { nameFor } from "./media-type.ts";
 import { type FilePart, partMax } from "./part.ts";
-import { checkFilename } from "./filename.ts";
 import type { FileName, Staging } from "./staging.ts";
 
 /** Makes the attachments of a message, in the change that writes it: all of them, or none. */
@@ -90,9 +90,18 @@ async function fetched(fetchFile: FetchFile, part: FilePart, url: string, signal
   const answer = await fetchFile(url, { max: partMax, signal }).catch((thrown: unknown) => {
     throw refusalOf(path, thrown);
   });
-  const named = part.filename ?? (answer.filename === null ? undefined : checkName(`${path}.file_url`, answer.filename));
-  const contentType = part.contentType ?? answer.contentType ?? typeOfName(named ?? "");
-  return { bytes: answer.bytes, name: { filename: named ?? nameFor(contentType), contentType } };
+  try {
+    return { bytes: answer.bytes, name: nameOf(part, answer) };
+  } catch (thrown) {
+    answer.bytes.destroy();
+    throw thrown;
+  }
+}
+
+function nameOf({ path, ...part }: FilePart, answer: FetchedFile): FileName {
+  const given = part.filename ?? (answer.filename === null ? undefined : tidyFilename(answer.filename));
+  const contentType = part.contentType ?? answer.contentType ?? contentTypeOf(given ?? "");
+  return { filename: checkFilename(given ?? nameFor(contentType), `${path}.file_url`), contentType };
 }
 
 function decoded({ path, filename = "", contentType }: FilePart, uri: DataUri): Coming {

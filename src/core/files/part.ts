@@ -1,7 +1,7 @@
 import { invalid } from "../failure.ts";
 import { type DataUri, openDataUri } from "./data-uri.ts";
-import { mediaType } from "./media-type.ts";
 import { checkFilename } from "./filename.ts";
+import { mediaType } from "./media-type.ts";
 
 /** The most bytes that come with a message or from an address, rather than by an upload (contract/v2.md 9.7). */
 export const partMax = 20 * 1024 * 1024;
@@ -46,7 +46,7 @@ export function filePart(path: string, spoken: boolean, fields: PartFields): Fil
     path,
     spoken,
     source,
-    filename: filename ? checkName(`${path}.filename`, filename) : undefined,
+    filename: filename ? checkFilename(filename, `${path}.filename`) : undefined,
     contentType: mimeType ? typeIn(`${path}.mime_type`, mimeType) : undefined,
   };
 }
