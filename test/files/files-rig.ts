@@ -23,6 +23,8 @@ export interface FileTownOptions {
   readonly clock?: Clock;
   readonly env?: Readonly<Record<string, string>>;
   readonly nodes?: number;
+  /** False: tasks are run. */
+  readonly idle?: boolean;
 }
 
 export async function fileTown(kind: DatabaseKind, { env = {}, clock, nodes = 1 }: FileTownOptions = {}): Promise<FileTown> {
