@@ -27,11 +27,11 @@ export interface FileTownOptions {
   readonly idle?: boolean;
 }
 
-export async function fileTown(kind: DatabaseKind, { env = {}, clock, nodes = 1 }: FileTownOptions = {}): Promise<FileTown> {
+export async function fileTown(kind: DatabaseKind, { env = {}, clock, nodes = 1, idle = true }: FileTownOptions = {}): Promise<FileTown> {
   const dataDir = mkdtempSync(join(tmpdir(), "files-"));
   const database = await openTestStore(kind, clock ? { clock } : {});
   const timed = clock ? { clock } : {};
-  const service = await openService({ over: database, nodes, idle: true, env: { DATA_DIR: dataDir, ...env }, ...timed });
+  const service = await openService({ over: database, nodes, idle, env: { DATA_DIR: dataDir, ...env }, ...timed });
   return {
     service,
     database,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { type FileTown, fileTown, put, slotOf, uploaded } from "../files/files-rig.ts";
-import { databaseKinds } from "../support/database.ts";
+import { describeOnEach } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { invalid } from "../support/task-rig.ts";
 import { untilStatus } from "../support/until.ts";
@@ -26,7 +26,7 @@ async function receiver(): Promise<Server> {
   return server;
 }
 
-describe.each(databaseKinds)("files in messages (%s)", (database) => {
+describeOnEach("files in messages", (database) => {
   let town: FileTown;
   let ann: Person;
   let elsewhere: Server;
