@@ -1,7 +1,6 @@
-import { createReadStream } from "node:fs";
+import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, open, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Disk } from "flydrive";
 import { FSDriver } from "flydrive/drivers/fs";
@@ -12,23 +11,13 @@ import type { Blobs } from "../core/files/blobs.ts";
 export function localBlobs(folder: string): Blobs {
   const disk = new Disk(new FSDriver({ location: folder, visibility: "private" }));
 
-  async function write(path: string, bytes: Readable, signal: AbortSignal): Promise<void> {
-    const file = await open(path, "w", 0o600);
-    try {
-      // The stream would close the file before it is on the disk.
-      await pipeline(bytes, file.createWriteStream({ autoClose: false, highWaterMark: 1024 * 1024 }), { signal });
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-  }
-
   return {
     async put(id, bytes, signal) {
       const [begun, whole] = [join(folder, begunKey(id)), join(folder, keyOf(id))];
       await mkdir(dirname(whole), { recursive: true, mode: 0o700 });
       try {
-        await write(begun, bytes, signal);
+        // `flush`: what is closed is on the disk.
+        await pipeline(bytes, createWriteStream(begun, { flush: true, mode: 0o600, highWaterMark: 1024 * 1024 }), { signal });
         await rename(begun, whole);
         await syncFolder(dirname(whole));
       } catch (thrown) {

@@ -2,6 +2,7 @@ import { isQuestion } from "../actions/kind.ts";
 import { appOf, type Caller, reachesProjects } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { absent, Failure } from "../failure.ts";
+import { dropArtefacts } from "../files/files.ts";
 import type { Ids } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import type { Tx } from "../store.ts";
@@ -127,6 +128,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       await tx.actions.erase(id);
       if (personal || !keepsEvents) await tx.events.erase(id);
       await tx.replays.forget(id);
+      await dropArtefacts(tx, id);
       await tx.tasks.bury(id, clock.now(), personal);
       tx.audit.note({ subject: id });
     },
