@@ -72,7 +72,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     probesOnly: config.role === "worker",
     routes: webRoutes(ground, files, calls),
   });
-  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground);
+  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, files);
   await app.listen({ host: config.host, port: config.port });
   const admin = config.adminPort === null ? undefined : adminServer(ready);
   await admin?.listen({ host: config.host, port: config.adminPort ?? 0 });

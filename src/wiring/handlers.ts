@@ -36,15 +36,15 @@ import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 
 /** Every operation that is built. @param draining aborted when no call is to be held any longer. */
-export function handlersOf(ground: Ground, { files, links }: FileParts, waiting: Backlog, draining: AbortSignal): HandlerTable {
+export function handlersOf(ground: Ground, files: FileParts, waiting: Backlog, draining: AbortSignal): HandlerTable {
   const { store, clock, ids, random } = ground;
   const making = { clock, ids, random };
   const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
   return handlerTable([
     implement(UserService, userHandlers),
     implement(ProjectService, projectHandlers(projects(clock, ids))),
-    implement(TaskService, taskHandlers(taskParts(ground, waiting, draining))),
-    implement(FileService, fileHandlers(files, links)),
+    implement(TaskService, taskHandlers(taskParts(ground, files, waiting, draining))),
+    implement(FileService, fileHandlers(files.files, files.links)),
     implement(SkillService, skillHandlers),
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
@@ -54,7 +54,7 @@ export function handlersOf(ground: Ground, { files, links }: FileParts, waiting:
   ]);
 }
 
-function taskParts(ground: Ground, waiting: Backlog, draining: AbortSignal): TaskParts {
+function taskParts(ground: Ground, files: FileParts, waiting: Backlog, draining: AbortSignal): TaskParts {
   const { config, clock, ids, cipher } = ground;
   const steps = taskSteps(clock);
   return {
@@ -64,6 +64,8 @@ function taskParts(ground: Ground, waiting: Backlog, draining: AbortSignal): Tas
     confirmations: confirmations(clock, cipher, waiting, steps),
     watches: watchesOf(ground, draining),
     appUrl: config.appUrl,
+    bring: files.bring,
+    link: (fileId) => files.links.download(fileId, clock.now()),
   };
 }
 
