@@ -7,6 +7,7 @@ import type { BringFiles } from "../core/files/bring.ts";
 import type { JsonObject } from "../core/json.ts";
 import { mapped } from "../core/mapped.ts";
 import { checkSchema } from "../core/structured-output/schema.ts";
+import type { Conversations } from "../core/tasks/conversations.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
 import type { Listings } from "../core/tasks/listings.ts";
 import type { UserInput } from "../core/tasks/message.ts";
@@ -21,6 +22,7 @@ import {
   type WatchTaskResponse,
   WatchTaskResponseSchema,
 } from "../gen/proto/task/v2/task_service_pb.ts";
+import { conversationHandlers } from "./conversation.ts";
 import { eventMessage, type Link } from "./event.ts";
 import { taskStatus, taskType, visibility } from "./task-words.ts";
 import { seconds } from "./time.ts";
@@ -30,6 +32,7 @@ import { inputReader } from "./user-input.ts";
 export interface TaskParts {
   readonly tasks: Tasks;
   readonly listings: Listings;
+  readonly conversations: Conversations;
   readonly confirmations: Confirmations;
   readonly watches: Watches;
   /** Where people open tasks. */
@@ -40,7 +43,16 @@ export interface TaskParts {
 }
 
 /** Tasks (contract/v2.md 8.1 to 8.9). */
-export function taskHandlers({ tasks, listings, confirmations, watches, appUrl, bring, link }: TaskParts): Handlers<typeof TaskService> {
+export function taskHandlers({
+  tasks,
+  listings,
+  conversations,
+  confirmations,
+  watches,
+  appUrl,
+  bring,
+  link,
+}: TaskParts): Handlers<typeof TaskService> {
   const readInput = inputReader(bring);
   /** What create and update answer; `share_url` unless private. */
   const summary = ({ id, title, shareVisibility }: Task) => ({
@@ -75,6 +87,7 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl, 
   }
 
   return {
+    ...conversationHandlers(conversations, toMessage, link),
     createTask: {
       async prepare(request, sender, gone) {
         checkOutput(request.structuredOutputSchema);
@@ -102,8 +115,8 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl, 
       await tasks.stop(tx, caller, taskId);
       return {};
     },
-    async deleteTask(tx, caller, { taskId }) {
-      await tasks.remove(tx, caller, taskId);
+    async deleteTask(tx, caller, { taskId, stop }) {
+      await tasks.remove(tx, caller, taskId, { stop });
       return { id: taskId, deleted: true };
     },
     sendMessage: {

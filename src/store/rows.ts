@@ -8,6 +8,7 @@ import { auditRows } from "./audit.ts";
 import { blobRows } from "./blob.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
+import { conversationRows } from "./conversation.ts";
 import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
 import { fileRows } from "./file.ts";
@@ -38,6 +39,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   agents: agentRows(session),
   tasks: taskRows(session),
   events: eventRows(session),
+  conversations: conversationRows(session),
   actions: actionRows(session),
   files: fileRows(session),
   blobs: blobRows(session),
