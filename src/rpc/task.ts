@@ -6,6 +6,7 @@ import { invalid } from "../core/failure.ts";
 import type { JsonObject } from "../core/json.ts";
 import { mapped } from "../core/mapped.ts";
 import { checkSchema } from "../core/structured-output/schema.ts";
+import type { Conversations } from "../core/tasks/conversations.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
 import type { Listings } from "../core/tasks/listings.ts";
 import type { Task, TaskView } from "../core/tasks/task.ts";
@@ -19,6 +20,7 @@ import {
   type WatchTaskResponse,
   WatchTaskResponseSchema,
 } from "../gen/proto/task/v2/task_service_pb.ts";
+import { conversationHandlers } from "./conversation.ts";
 import { eventMessage } from "./event.ts";
 import { taskStatus, taskType, visibility } from "./task-words.ts";
 import { seconds } from "./time.ts";
@@ -28,6 +30,7 @@ import { userInput } from "./user-input.ts";
 export interface TaskParts {
   readonly tasks: Tasks;
   readonly listings: Listings;
+  readonly conversations: Conversations;
   readonly confirmations: Confirmations;
   readonly watches: Watches;
   /** Where people open tasks. */
@@ -35,7 +38,7 @@ export interface TaskParts {
 }
 
 /** Tasks (contract/v2.md 8.1 to 8.9). */
-export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }: TaskParts): Handlers<typeof TaskService> {
+export function taskHandlers({ tasks, listings, conversations, confirmations, watches, appUrl }: TaskParts): Handlers<typeof TaskService> {
   /** What create and update answer; `share_url` unless private. */
   const summary = ({ id, title, shareVisibility }: Task) => ({
     taskId: id,
@@ -69,6 +72,7 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }
   }
 
   return {
+    ...conversationHandlers(conversations, toMessage),
     createTask: {
       prepare(request) {
         checkOutput(request.structuredOutputSchema);
@@ -95,8 +99,8 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }
       await tasks.stop(tx, caller, taskId);
       return {};
     },
-    async deleteTask(tx, caller, { taskId }) {
-      await tasks.remove(tx, caller, taskId);
+    async deleteTask(tx, caller, { taskId, stop }) {
+      await tasks.remove(tx, caller, taskId, { stop });
       return { id: taskId, deleted: true };
     },
     sendMessage: {

@@ -7,6 +7,7 @@ import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
+import { conversationRows } from "./conversation.ts";
 import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
 import { grantRows } from "./grant.ts";
@@ -36,6 +37,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   agents: agentRows(session),
   tasks: taskRows(session),
   events: eventRows(session),
+  conversations: conversationRows(session),
   actions: actionRows(session),
   jobs: jobs(session),
   nodes: nodeRows(session),

@@ -8,6 +8,7 @@ import { authorizedApps } from "../core/oauth/authorized-apps.ts";
 import { projects } from "../core/projects/projects.ts";
 import { checkPassword } from "../core/sign-in/password.ts";
 import type { Backlog } from "../core/tasks/backlog.ts";
+import { conversations } from "../core/tasks/conversations.ts";
 import { listings } from "../core/tasks/listings.ts";
 import { taskSteps } from "../core/tasks/steps.ts";
 import { tasks } from "../core/tasks/tasks.ts";
@@ -55,6 +56,7 @@ function taskParts(ground: Ground, waiting: Backlog, draining: AbortSignal): Tas
   return {
     tasks: tasks({ clock, ids, backlog: waiting, steps, keepsEvents: config.deletedTaskDays > 0 }),
     listings,
+    conversations,
     confirmations: confirmations(clock, cipher, waiting, steps),
     watches: watchesOf(ground, draining),
     appUrl: config.appUrl,

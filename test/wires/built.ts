@@ -79,6 +79,8 @@ export const built: Readonly<Record<string, Prepare>> = {
     const { task_id } = await taskId(person);
     return { task_id: String(task_id), event_id: await approvalOf(store, String(task_id)), input: { accept: true } };
   },
+  "task.v2.TaskService/GetConversation": taskId,
+  "task.v2.TaskService/ListConversations": nothing,
   "project.create": async () => ({ name: "Garden" }),
   "project.list": nothing,
   "skill.list": nothing,

@@ -47,7 +47,8 @@ export interface Tasks {
   get(tx: Tx, caller: Caller, id: string): Promise<TaskView>;
   update(tx: Tx, caller: Caller, id: string, edit: TaskEdit): Promise<Task>;
   stop(tx: Tx, caller: Caller, id: string): Promise<void>;
-  remove(tx: Tx, caller: Caller, id: string): Promise<void>;
+  /** @param how a running task is refused, or, with `stop`, stopped first. */
+  remove(tx: Tx, caller: Caller, id: string, how: { readonly stop: boolean }): Promise<void>;
   /** Answers the task's id, also when a shortcut was given. */
   send(tx: Tx, caller: Caller, id: string, input: UserInput, turn: NewTurn): Promise<string>;
 }
@@ -113,11 +114,14 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       tx.afterCommit(() => clock.sleep(Math.min(settleMs, Math.max(0, lastTimestamp - clock.now()))));
     },
 
-    async remove(tx, caller, id) {
+    async remove(tx, caller, id, how) {
       const task = await locked(tx, caller, id);
       const personal = caller.role === null;
       if (task.agentId !== null) throw new Failure("precondition", "a task of an agent cannot be deleted");
-      if (task.status === "running") throw new Failure("precondition", "the task is running: stop it first");
+      if (task.status === "running") {
+        if (!how.stop) throw new Failure("precondition", "the task is running: stop it first");
+        await advance(tx, id, stop.set, stop.events);
+      }
       // What waited waits no longer; a failed one keeps its status for the exports.
       if (task.status === "waiting") await advance(tx, id, { status: "stopped" });
       await tx.actions.erase(id);
