@@ -18,6 +18,7 @@ import { boundDeadline } from "./deadline.ts";
 import type { Front } from "./front.ts";
 import { plainGrpcMessage } from "./grpc-message.ts";
 import { healthService, type Readiness } from "./health.ts";
+import { openaiRoutes } from "./openai/routes.ts";
 import { probes } from "./probes.ts";
 import { reflectionService } from "./reflection.ts";
 import type { ReadRequest } from "./request.ts";
@@ -57,7 +58,7 @@ const exposedHeaders = [
 /** Connect JSON as it comes by default, but bytes that are no UTF-8 are refused: otherwise they become U+FFFD. */
 const jsonOptions = { ignoreUnknownFields: true, textDecoder: new TextDecoder("utf-8", { fatal: true }) };
 
-/** All wire forms on one port: Connect, gRPC, gRPC-Web, v2, v1, health and reflection. */
+/** All wire forms on one port: Connect, gRPC, gRPC-Web, v2, v1, the OpenAI-style facade, health and reflection. */
 export function httpServer(parts: ServerParts): FastifyInstance {
   const { front, readiness, corsOrigins, probesOnly } = parts;
   const refuse = v2Refusal(parts);
@@ -79,7 +80,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   return app;
 }
 
-/** Connect, gRPC, v2 and v1: what the configured origins may call from a browser. */
+/** Connect, gRPC, v2, v1 and the facade: what the configured origins may call from a browser. */
 function callRoutes(app: FastifyInstance, parts: ServerParts): void {
   const refuse = v2Refusal(parts);
   void app.register(async (scope) => {
@@ -99,6 +100,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
   if (parts.probesOnly) return;
   void app.register(async (scope) => v2Routes(scope, parts));
   void app.register(async (scope) => v1Routes(scope, parts));
+  void app.register(async (scope) => openaiRoutes(scope, parts));
 }
 
 /** Connect, gRPC and gRPC-Web: the operations, health, and reflection of both. */
