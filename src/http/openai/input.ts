@@ -58,7 +58,7 @@ function placedPart(one: Part, role: Item["role"], item: number, index: number):
     case "input_file":
       return [placedFile(one, (field) => path + field)];
     case "input_image":
-      return [placedFile(imageSource(one), (field) => path + (field === ".file_id" ? field : ".image_url"))];
+      return [placedFile(imageSource(one), (field) => path + (["", ".file_id"].includes(field) ? field : ".image_url"))];
     case "output_file":
       return [];
     default:
