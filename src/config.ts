@@ -5,7 +5,7 @@ import type { AgentName } from "./config/agent-profiles.ts";
 import { environmentReader, type Reader } from "./config/reader.ts";
 import { isLoopback, mail, singleSignOn } from "./config/sign-in.ts";
 import { ConfigError } from "./config/variable.ts";
-import { addresses, agents, callLimits, data, listening, oauth, outgoing, processing } from "./config/variables.ts";
+import { addresses, agents, callLimits, data, files, listening, oauth, outgoing, processing } from "./config/variables.ts";
 
 export { ConfigError } from "./config/variable.ts";
 
@@ -36,6 +36,10 @@ export interface Config {
   readonly watchLimit: number;
   /** Bytes. */
   readonly bodyLimit: number;
+  /** Bytes of one file. */
+  readonly fileLimit: number;
+  /** Bytes of one account. */
+  readonly fileQuota: number;
   /** 0: a repeated refresh is refused. */
   readonly refreshReplaySeconds: number;
   readonly agentProfiles: Readonly<Record<string, AgentName>>;
@@ -114,6 +118,8 @@ function work({ read, readOr }: Reader) {
     rateFactor: read("RATE_LIMITS", callLimits.RATE_LIMITS),
     watchLimit: readOr("WATCH_LIMIT", callLimits.WATCH_LIMIT, 0),
     bodyLimit: readOr("BODY_LIMIT", callLimits.BODY_LIMIT, 0),
+    fileLimit: readOr("FILE_LIMIT", files.FILE_LIMIT, 0),
+    fileQuota: readOr("FILE_QUOTA", files.FILE_QUOTA, 0),
     refreshReplaySeconds: readOr("OAUTH_REFRESH_REPLAY_SECONDS", oauth.OAUTH_REFRESH_REPLAY_SECONDS, 0),
     agentProfiles: readOr("AGENT_PROFILES", agents.AGENT_PROFILES, {}),
     runConcurrency: readOr("RUN_CONCURRENCY", agents.RUN_CONCURRENCY, 0),

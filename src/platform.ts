@@ -22,6 +22,7 @@ import { adminServer, httpServer } from "./http/server.ts";
 import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
 import { operationTable } from "./operations.ts";
+import { filesOf } from "./wiring/files.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
 import { webRoutes } from "./wiring/web.ts";
@@ -43,7 +44,8 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
   const uses = keyUses(store, clock);
   const waiting = backlog(store, config.queueDepth);
   const keys = signingKeys({ store, cipher, clock, ids });
-  const stopChores = startChores(ground, waiting, uses, keys);
+  const files = filesOf(ground);
+  const stopChores = startChores(ground, waiting, uses, keys, files.sweep);
   const calls = {
     limits: limits(store.counters, clock, config.rateFactor),
     readRequest: requestReader(ids.request, config.trustProxy),
@@ -51,7 +53,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     report: reporter(ground),
     keys,
   };
-  const handlers = handlersOf(ground, waiting, front.draining);
+  const handlers = handlersOf(ground, files, waiting, front.draining);
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({
@@ -68,9 +70,9 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     baseUrl: config.baseUrl,
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
-    routes: webRoutes(ground, calls),
+    routes: webRoutes(ground, files, calls),
   });
-  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground);
+  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, files);
   await app.listen({ host: config.host, port: config.port });
   const admin = config.adminPort === null ? undefined : adminServer(ready);
   await admin?.listen({ host: config.host, port: config.adminPort ?? 0 });

@@ -2,6 +2,8 @@ import type { AccountRows } from "./accounts/account.ts";
 import type { ActionRows } from "./actions/action.ts";
 import type { AgentRows } from "./agents/agent.ts";
 import type { AuditRows } from "./audit/audit.ts";
+import type { BlobRows } from "./files/blob.ts";
+import type { FileRows } from "./files/file.ts";
 import type { JobRows } from "./jobs/job.ts";
 import type { ApiKeyRows } from "./keys/api-key.ts";
 import type { RateCounters } from "./limits/counter.ts";
@@ -44,6 +46,8 @@ export interface Tx {
   readonly events: EventRows;
   readonly conversations: ConversationRows;
   readonly actions: ActionRows;
+  readonly files: FileRows;
+  readonly blobs: BlobRows;
   readonly jobs: JobRows;
   readonly nodes: NodeRows;
   readonly replays: ReplayRows;

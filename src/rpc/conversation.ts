@@ -9,17 +9,18 @@ import {
   type ListConversationsRequest,
   type TaskService,
 } from "../gen/proto/task/v2/task_service_pb.ts";
-import { eventMessage } from "./event.ts";
+import { eventMessage, type Link } from "./event.ts";
 import { taskStatus } from "./task-words.ts";
 
 /** Tasks with what was said in them, as v1 and the Responses API show them. */
 export function conversationHandlers(
   conversations: Conversations,
   taskMessage: (task: TaskView) => MessageInitShape<typeof TaskSchema>,
+  link: Link,
 ): Pick<Handlers<typeof TaskService>, "getConversation" | "listConversations"> {
   const toMessage = ({ task, messages }: Conversation): MessageInitShape<typeof ConversationSchema> => ({
     task: taskMessage(task),
-    messages: messages.map(eventMessage),
+    messages: messages.map((event) => eventMessage(event, link)),
   });
 
   return {

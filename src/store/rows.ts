@@ -5,11 +5,13 @@ import { agentRows } from "./agent.ts";
 import { apiKeyRows } from "./api-key.ts";
 import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
+import { blobRows } from "./blob.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
 import { conversationRows } from "./conversation.ts";
 import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
+import { fileRows } from "./file.ts";
 import { grantRows } from "./grant.ts";
 import { nodeRows } from "./node.ts";
 import { projectRows } from "./project.ts";
@@ -39,6 +41,8 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   events: eventRows(session),
   conversations: conversationRows(session),
   actions: actionRows(session),
+  files: fileRows(session),
+  blobs: blobRows(session),
   jobs: jobs(session),
   nodes: nodeRows(session),
   replays: replayRows(session),

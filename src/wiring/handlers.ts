@@ -16,6 +16,7 @@ import { waitingRoom } from "../core/tasks/waiting-room.ts";
 import { type Watches, watches } from "../core/tasks/watches.ts";
 import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
+import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
 import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
 import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
@@ -25,22 +26,25 @@ import { TaskService } from "../gen/proto/task/v2/task_service_pb.ts";
 import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
+import { fileHandlers } from "../rpc/file.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
 import { projectHandlers } from "../rpc/project.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
 import { teamHandlers } from "../rpc/team.ts";
 import { userHandlers } from "../rpc/user.ts";
+import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 
 /** Every operation that is built. @param draining aborted when no call is to be held any longer. */
-export function handlersOf(ground: Ground, waiting: Backlog, draining: AbortSignal): HandlerTable {
+export function handlersOf(ground: Ground, files: FileParts, waiting: Backlog, draining: AbortSignal): HandlerTable {
   const { store, clock, ids, random } = ground;
   const making = { clock, ids, random };
   const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
   return handlerTable([
     implement(UserService, userHandlers),
     implement(ProjectService, projectHandlers(projects(clock, ids))),
-    implement(TaskService, taskHandlers(taskParts(ground, waiting, draining))),
+    implement(TaskService, taskHandlers(taskParts(ground, files, waiting, draining))),
+    implement(FileService, fileHandlers(files.files, files.links)),
     implement(SkillService, skillHandlers),
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
@@ -50,7 +54,7 @@ export function handlersOf(ground: Ground, waiting: Backlog, draining: AbortSign
   ]);
 }
 
-function taskParts(ground: Ground, waiting: Backlog, draining: AbortSignal): TaskParts {
+function taskParts(ground: Ground, files: FileParts, waiting: Backlog, draining: AbortSignal): TaskParts {
   const { config, clock, ids, cipher } = ground;
   const steps = taskSteps(clock);
   return {
@@ -60,6 +64,8 @@ function taskParts(ground: Ground, waiting: Backlog, draining: AbortSignal): Tas
     confirmations: confirmations(clock, cipher, waiting, steps),
     watches: watchesOf(ground, draining),
     appUrl: config.appUrl,
+    bring: files.bring,
+    link: (fileId) => files.links.download(fileId, clock.now()),
   };
 }
 

@@ -24,6 +24,7 @@ export async function turnOf(messages: string | readonly string[], more: Partial
     interactive: false,
     earlier: [],
     messages: typeof messages === "string" ? [messages] : messages,
+    attachments: [],
     memo: null,
     decisions: [],
     written: [],

@@ -5,6 +5,7 @@ import type { Advance, Task } from "../../src/core/tasks/task.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { openTurn } from "../../src/runtime/turn.ts";
 import { putTask, said, sampleProject, thought, userMessage } from "../store/samples.ts";
+import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { movableClock } from "../support/clock.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
@@ -28,7 +29,7 @@ describeOnEach("a turn", (kind) => {
     if (!claimed) throw new Error("not claimed");
     return claimed;
   };
-  const open = (task: Task) => openTurn({ store: db.store, clock, cipher }, task, new AbortController().signal);
+  const open = (task: Task) => openTurn({ store: db.store, clock, cipher, ...withoutFiles }, task, new AbortController().signal);
   const begin = (text: string, members: Partial<Task> = {}) => putTask(db.store, members, [userMessage(text)]);
 
   test("has the task's first message, and nothing from before", async () => {

@@ -2,6 +2,7 @@ import { isQuestion } from "../actions/kind.ts";
 import { appOf, type Caller, reachesProjects } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { absent, Failure } from "../failure.ts";
+import { dropArtefacts } from "../files/files.ts";
 import type { Ids } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import type { Tx } from "../store.ts";
@@ -83,8 +84,13 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       await checkProject(tx, caller, wanted.projectId);
       await checkReferences(tx, caller, wanted.input);
       backlog.enter();
-      const task = newTask(ids.short(), caller, { ...wanted, agentProfile, title: wanted.title?.trim() || titleOf(text) }, clock.now());
-      const created = await tx.tasks.insert(task, begin(text));
+      const task = newTask(
+        ids.short(),
+        caller,
+        { ...wanted, agentProfile, title: wanted.title?.trim() || titleFrom(text, wanted.input) },
+        clock.now(),
+      );
+      const created = await tx.tasks.insert(task, begin(text, wanted.input));
       if (wanted.outputSchema) await advance(tx, task.id, { outputSchema: wanted.outputSchema });
       await enqueue(tx, task.id);
       tx.audit.note({ subject: task.id });
@@ -127,6 +133,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       await tx.actions.erase(id);
       if (personal || !keepsEvents) await tx.events.erase(id);
       await tx.replays.forget(id);
+      await dropArtefacts(tx, id);
       await tx.tasks.bury(id, clock.now(), personal);
       tx.audit.note({ subject: id });
     },
@@ -143,7 +150,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       };
       const running = task.status === "running";
       if (!running) backlog.enter();
-      const step = running ? queueMessage(text) : resume(text, clock.now());
+      const step = running ? queueMessage(text, input) : resume(text, clock.now(), input);
       await advance(tx, task.id, { ...step.set, ...chosen }, step.events);
       if (!running) await enqueue(tx, task.id);
       tx.audit.note({ subject: task.id });
@@ -164,6 +171,9 @@ async function checkReferences(tx: Tx, caller: Caller, { references }: UserInput
   const ids = [...new Set(references)];
   if ((await tx.tasks.countVisible(caller, ids)) < ids.length) throw absent("task");
 }
+
+/** The text's, or else the first file's. */
+const titleFrom = (text: string, { attachments = [] }: UserInput): string => titleOf(text) || titleOf(attachments[0]?.filename ?? "");
 
 /** `team` needs a team: in a personal space it takes effect as `private` (contract/v2.md 14.2). */
 const effective = (wanted: Visibility, caller: Caller): Visibility => (wanted === "team" && caller.role === null ? "private" : wanted);

@@ -1,0 +1,60 @@
+import { appOf } from "../caller.ts";
+import type { Clock } from "../clock.ts";
+import type { Ids } from "../ids.ts";
+import type { Store, Tx } from "../store.ts";
+import { fileId, keptMs, type StoredFile } from "./file.ts";
+import type { FileName, Staged, Staging } from "./staging.ts";
+import { givenUp, type Writer } from "./writer.ts";
+
+/** What is staged waits so long for the change that keeps it, in milliseconds. */
+const waitMs = 5 * 60_000;
+
+/** What staging needs of its surroundings. */
+export interface StagingParts {
+  readonly store: Store;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, "short">;
+}
+
+/** Bytes that become files by the change that calls for them. */
+export function staging({ store, writer, clock, ids }: StagingParts): Staging {
+  async function insert(
+    tx: Tx,
+    owner: Owner,
+    { blobId, bytes, sha256 }: Staged,
+    name: FileName,
+    forMs: number | null,
+  ): Promise<StoredFile> {
+    if (!(await tx.blobs.keep(blobId))) throw givenUp();
+    const now = clock.now();
+    const file: StoredFile = {
+      ...{ id: fileId(ids), ...owner, filename: name.filename, contentType: name.contentType },
+      ...{ status: "uploaded", blobId, bytes, sha256, error: null, createdAt: now, uploadUntil: now },
+      ...{ expiresAt: forMs === null ? null : now + forMs, deletedAt: null },
+    };
+    await tx.files.insert(file);
+    return file;
+  }
+
+  return {
+    async stage(bytes, { accountId, max, signal }) {
+      try {
+        const written = await writer.write({ bytes, length: null, accountId, max, signal });
+        await store.change((tx) => writer.settle(tx, written, clock.now() + waitMs));
+        return { blobId: written.blobId, bytes: written.bytes, sha256: written.sha256 };
+      } finally {
+        bytes.destroy();
+      }
+    },
+    keep(tx, caller, staged, name) {
+      const { accountId, spaceId } = caller;
+      return insert(tx, { accountId, spaceId, clientId: appOf(caller), taskId: null }, staged, name, keptMs);
+    },
+    keepArtefact(tx, { id, accountId, spaceId, clientId }, staged, name) {
+      return insert(tx, { accountId, spaceId, clientId, taskId: id }, staged, name, null);
+    },
+  };
+}
+
+type Owner = Pick<StoredFile, "accountId" | "spaceId" | "clientId" | "taskId">;

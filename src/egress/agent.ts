@@ -1,0 +1,75 @@
+import { lookup } from "node:dns/promises";
+import { isIP, type LookupFunction } from "node:net";
+import { Agent, buildConnector } from "undici";
+import { mayReach, type Reach } from "./destination.ts";
+
+/** Gives all addresses of a host name; rejects when there are none. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+/** As every program of this machine resolves names. */
+export const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
+
+/** A request that the guard did not let out. Its text is for the log alone. */
+export class RefusedDestination extends Error {
+  override readonly name = "RefusedDestination";
+}
+
+const connectMs = 10_000;
+/** An address that does not answer in so long gives way to the next; the last one has what is left. */
+const attemptMs = 2_500;
+
+/**
+ * Connections to addresses that strangers give. A name is resolved once, every
+ * address of it is checked, one bad one refuses the connection, and only what was
+ * checked is connected to, one after the other; an address in the URL is checked
+ * alike. Certificates are verified, whatever the environment says, and no proxy
+ * stands between. Nobody's connection is used again by another request.
+ */
+export function guardedAgent(reach: Reach, resolve: Resolve): Agent {
+  return new Agent({
+    // No keep-alive: an address is checked for every request.
+    pipelining: 0,
+    connect: (options, callback) => {
+      const to = { port: Number(options.port) || (options.protocol === "https:" ? 443 : 80), secure: options.protocol === "https:" };
+      checkedAddresses(options.hostname, to, reach, resolve).then(
+        (addresses) => connectorTo(addresses)(options, callback),
+        (refused: Error) => callback(refused, null),
+      );
+    },
+  });
+}
+
+/**
+ * All addresses of a host, each of which may be reached.
+ *
+ * @throws RefusedDestination when one may not.
+ */
+async function checkedAddresses(
+  host: string,
+  to: { readonly port: number; readonly secure: boolean },
+  reach: Reach,
+  resolve: Resolve,
+): Promise<readonly string[]> {
+  const addresses = isIP(host) > 0 ? [host] : await resolve(host);
+  const bad = addresses.find((address) => !mayReach(reach, { ...to, address }));
+  if (bad !== undefined || addresses.length === 0) throw new RefusedDestination(`${host} is ${bad ?? "nowhere"}, port ${to.port}`);
+  return addresses;
+}
+
+/** Connects to these addresses, whatever the name: a second look-up could find others. */
+function connectorTo(addresses: readonly string[]): buildConnector.connector {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  const answer: LookupFunction = (_host, options, callback) => {
+    const [first] = found;
+    if (options.all || first === undefined) callback(null, found);
+    else callback(null, first.address, first.family);
+  };
+  return buildConnector({
+    lookup: answer,
+    rejectUnauthorized: true,
+    allowH2: false,
+    timeout: connectMs,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: attemptMs,
+  });
+}

@@ -1,0 +1,111 @@
+import { pipeline, type Readable, Transform } from "node:stream";
+import { type Agent, type Dispatcher, request } from "undici";
+import type { AllowedAddresses } from "../config/address-range.ts";
+import type { Clock } from "../core/clock.ts";
+import { Failure } from "../core/failure.ts";
+import type { FetchFile } from "../core/files/fetch.ts";
+import { guardedAgent, RefusedDestination, type Resolve, systemResolve } from "./agent.ts";
+import { fileNameOf, mediaTypeOf } from "./file-name.ts";
+import { limitTime } from "./time-limit.ts";
+
+const redirectsMax = 5;
+const fetchMs = 30_000;
+const redirects: readonly number[] = [301, 302, 303, 307, 308];
+/** It names the service, and says nothing of who runs it; no cookie and no credential goes out. */
+const headers = { "user-agent": "agent-task-platform", accept: "*/*", "accept-encoding": "identity" };
+
+/** One text for whatever went wrong: it must not tell what stands behind an address (contract/decisions.md 39). */
+const unfetchable = (max: number, cause: unknown): Failure => {
+  const rule = `must be a public http or https address, on port 80 or 443, that answers with a file of at most ${max} bytes within ${fetchMs / 1000} seconds`;
+  return new Failure("invalid", `file_url: ${rule}`, { cause });
+};
+
+/**
+ * Fetches files from public addresses, and from those that the operator allows.
+ *
+ * @param resolve a test's own names.
+ */
+export const fetchFile =
+  (allowed: readonly AllowedAddresses[], clock: Clock, resolve: Resolve = systemResolve): FetchFile =>
+  async (url, { max, signal }) => {
+    const agent = guardedAgent({ ports: [80, 443], plain: true, allowed }, resolve);
+    const time = limitTime(clock, fetchMs, signal);
+    const end = () => {
+      time.stop();
+      void agent.destroy();
+    };
+    const failed = (thrown: unknown) => (signal.aborted ? signal.reason : unfetchable(max, thrown));
+    try {
+      const { answer, from } = await followed(agent, url, time.signal);
+      checkHead(answer, max);
+      return {
+        bytes: metered(answer.body, max, failed, end),
+        contentType: mediaTypeOf(header(answer, "content-type")),
+        filename: fileNameOf(header(answer, "content-disposition"), from),
+      };
+    } catch (thrown) {
+      end();
+      throw failed(thrown);
+    }
+  };
+
+interface Answered {
+  readonly answer: Dispatcher.ResponseData;
+  /** The address that answered, after all redirects. */
+  readonly from: URL;
+}
+
+/** Follows redirects by hand, because each is another address that a stranger gives. */
+async function followed(agent: Agent, url: string, signal: AbortSignal): Promise<Answered> {
+  let from = plainUrl(url);
+  for (let hop = 0; hop <= redirectsMax; hop++) {
+    const answer = await request(from, { dispatcher: agent, headers, signal });
+    const location = header(answer, "location");
+    if (!redirects.includes(answer.statusCode) || location === undefined) return { answer, from };
+    // Nobody reads on, and what then happens to it is no news.
+    answer.body.on("error", () => undefined).destroy();
+    from = plainUrl(location, from.href);
+  }
+  throw new RefusedDestination("too many redirects");
+}
+
+/** @throws RefusedDestination for another scheme, or with user information. */
+function plainUrl(text: string, base?: string): URL {
+  const url = URL.parse(text, base);
+  if (url === null || !["http:", "https:"].includes(url.protocol) || url.username !== "" || url.password !== "")
+    throw new RefusedDestination("not an http or https URL without user information");
+  return url;
+}
+
+/** Refuses before a byte is read what will not do; what comes encoded is never decoded here. */
+function checkHead(answer: Dispatcher.ResponseData, max: number): void {
+  const { statusCode } = answer;
+  const encoding = header(answer, "content-encoding")?.trim().toLowerCase() ?? "";
+  const length = Number(header(answer, "content-length") ?? 0);
+  if (statusCode === 200 && ["", "identity"].includes(encoding) && length <= max) return;
+  answer.body.on("error", () => undefined).destroy();
+  throw new RefusedDestination(`answered ${statusCode}, ${length} bytes, encoding ${encoding || "identity"}`);
+}
+
+/** A header's first value. */
+function header({ headers: all }: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = all[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** The body as long as it keeps within bounds; `end` is called when it is over, well or badly. */
+function metered(body: Readable, max: number, failed: (thrown: unknown) => unknown, end: () => void): Readable {
+  let bytes = 0;
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes > max) done(new RefusedDestination("more bytes than allowed"));
+      else done(null, chunk);
+    },
+    // What undici or a peer says of it stays here.
+    destroy: (error, done) => done(error === null ? null : (failed(error) as Error)), // a Failure, or the reason that the caller gave
+  });
+  // Whoever reads hears of it; nobody may be reading yet.
+  meter.on("error", () => undefined);
+  return pipeline(body, meter, end);
+}

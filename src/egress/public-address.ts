@@ -1,0 +1,46 @@
+import { BlockList, isIP } from "node:net";
+
+/** What no stranger may name (contract/webhooks.md 10): networks that are private, local, reserved, or lead to such. */
+const special = blockList(
+  "ipv4",
+  ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24"],
+  ...["192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"],
+);
+/** The only IPv6 addresses that are handed out to anybody (contract/decisions.md 39), */
+const handedOut = blockList("ipv6", "2000::/3");
+/** and those of them that are not public; all else on the contract's list lies outside. */
+const specialOfThem = blockList("ipv6", "2001:db8::/32", "2002::/16", "3fff::/20");
+
+/** Networks of one family, each as `network/prefix`. */
+export function blockList(family: "ipv4" | "ipv6", ...networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const text of networks) {
+    const [network = "", prefix] = text.split("/");
+    list.addSubnet(network, Number(prefix), family);
+  }
+  return list;
+}
+
+/** An address and its family, an IPv4-mapped IPv6 address as the IPv4 address that it stands for; null for what is none. */
+export function parseAddress(text: string): { readonly address: string; readonly family: "ipv4" | "ipv6" } | null {
+  const version = isIP(text);
+  // A zone (`fe80::1%eth0`) is a matter of this machine: no public address has one.
+  if (version === 0 || text.includes("%")) return null;
+  if (version === 4) return { address: text, family: "ipv4" };
+  const canonical = new URL(`http://[${text}]`).hostname;
+  const mapped = /^\[::ffff:(?<high>[0-9a-f]{1,4}):(?<low>[0-9a-f]{1,4})\]$/.exec(canonical)?.groups;
+  if (mapped === undefined) return { address: canonical.slice(1, -1), family: "ipv6" };
+  return { address: dotted(mapped["high"] ?? "", mapped["low"] ?? ""), family: "ipv4" };
+}
+
+const dotted = (high: string, low: string): string =>
+  [high, low].flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]).join(".");
+
+/** Whether an address belongs to the public internet; what is no address does not. */
+export function isPublic(text: string): boolean {
+  const parsed = parseAddress(text);
+  if (parsed === null) return false;
+  const { address, family } = parsed;
+  if (family === "ipv4") return !special.check(address, family);
+  return handedOut.check(address, family) && !specialOfThem.check(address, family);
+}

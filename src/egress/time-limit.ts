@@ -1,0 +1,12 @@
+import type { Clock } from "../core/clock.ts";
+
+/** A signal that is aborted after `ms`, or with the given one; `stop` ends the waiting, and then it is aborted with the given one alone. */
+export function limitTime(clock: Clock, ms: number, given: AbortSignal): { readonly signal: AbortSignal; stop(): void } {
+  const over = new AbortController();
+  const stopped = new AbortController();
+  clock.sleep(ms, stopped.signal).then(
+    () => over.abort(),
+    () => undefined,
+  );
+  return { signal: AbortSignal.any([given, over.signal]), stop: () => stopped.abort() };
+}
