@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Project } from "../../gen/proto/project/v2/project_pb.ts";
 import { ProjectService } from "../../gen/proto/project/v2/project_service_pb.ts";
+import { whole } from "./fields.ts";
 import { route } from "./route.ts";
 
 const project = ({ id, name, instruction, createdAt }: Project) => ({
@@ -17,13 +18,8 @@ export const projectRoutes = [
     request: (input) => input,
     response: ({ project: made }) => (made ? project(made) : {}),
   }),
-  route(
-    "GET /v1/projects",
-    ProjectService.method.listProjects,
-    z.object({ limit: z.coerce.number().int().min(1).max(1000).default(100) }),
-    {
-      request: () => ({}),
-      response: ({ data }, { limit }) => ({ object: "list", data: data.slice(0, limit).map(project) }),
-    },
-  ),
+  route("GET /v1/projects", ProjectService.method.listProjects, z.object({ limit: whole.pipe(z.int().min(1).max(1000)).default(100) }), {
+    request: () => ({}),
+    response: ({ data }, { limit }) => ({ object: "list", data: data.slice(0, limit).map(project) }),
+  }),
 ];

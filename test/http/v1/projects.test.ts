@@ -6,10 +6,20 @@ describe("projects of v1", () => {
     await using service = await openService();
     const person = await service.person();
     const headers = { API_KEY: person.key, Authorization: "Bearer placeholder", "Content-Type": "application/json" };
-    const made = await fetch(`${service.url}/v1/projects`, { method: "POST", headers, body: JSON.stringify({ name: "Research", instruction: "Cite" }) });
+    const made = await fetch(`${service.url}/v1/projects`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ name: "Research", instruction: "Cite" }),
+    });
     expect(made.status).toBe(200);
     const project = await made.json();
-    expect(project).toEqual({ id: expect.any(String), object: "project", name: "Research", instruction: "Cite", created_at: expect.any(Number) });
+    expect(project).toEqual({
+      id: expect.any(String),
+      object: "project",
+      name: "Research",
+      instruction: "Cite",
+      created_at: expect.any(Number),
+    });
     expect(made.headers.get("link")).toBe('<https://platform.test/v2/project.create>; rel="successor-version"');
     expect(made.headers.get("deprecation")).toMatch(/^@\d+$/);
     const listed = await fetch(`${service.url}/v1/projects?limit=5`, { headers });
