@@ -7,6 +7,9 @@ import type { Limits } from "../call/limit.ts";
 import type { Performer } from "../call/perform.ts";
 import type { Clock } from "../core/clock.ts";
 import { type Failure, invalid } from "../core/failure.ts";
+import type { Blobs } from "../core/files/blobs.ts";
+import type { Uploads } from "../core/files/uploads.ts";
+import type { Tx } from "../core/store.ts";
 import { Health } from "../gen/proto/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../gen/proto/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "../gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
@@ -38,6 +41,10 @@ export interface ServerParts {
   readonly clock: Clock;
   readonly readiness: Readiness;
   readonly bodyLimit: number;
+  /** Where the bytes of files come in and go out. */
+  readonly uploads: Uploads;
+  readonly blobs: Blobs;
+  readonly store: Pick<Tx, "files">;
   /** Where callers reach this server. */
   readonly baseUrl: string;
   /** Origins that browsers may call from; empty: CORS is off. */

@@ -1,9 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { z } from "zod";
-import { Failure, invalid } from "../../core/failure.ts";
+import { Failure, invalid, renamed } from "../../core/failure.ts";
 import type { MessageSchema } from "../../gen/proto/task/v2/message_pb.ts";
 import { ShareVisibility } from "../../gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../gen/proto/task/v2/task_service_pb.ts";
+import { present } from "../v1/fields.ts";
+import { profileFields, profileIn } from "../v1/profile.ts";
 import type { Ask } from "../v1/route.ts";
 import { inputItems, type Placed, placedParts } from "./input.ts";
 
@@ -13,7 +15,7 @@ export const creation = z.object({
   instructions: z.string().optional(),
   previous_response_id: z.string().optional(),
   task_id: z.string().optional(),
-  agent_profile: z.string().optional(),
+  ...profileFields,
   model: z.string().optional(),
   project_id: z.string().optional(),
   connectors: z.array(z.string()).default([]),
@@ -38,42 +40,43 @@ export async function createResponse(ask: Ask, input: Creation): Promise<string>
   const placed = placedParts(input.instructions, input.input);
   const message = { content: placed.map(({ part }) => part), connectors: input.connectors };
   try {
-    const { taskId } = await asked(ask, input, message);
-    return taskId;
+    const taskId = input.previous_response_id ?? input.task_id;
+    return await (taskId === undefined ? begin(ask, input, message) : goOn(ask, input, taskId, message));
   } catch (thrown) {
-    throw thrown instanceof Failure ? relocated(thrown, placed) : thrown;
+    throw thrown instanceof Failure && thrown.path !== undefined ? renamed(thrown, (path) => pathIn(placed, path)) : thrown;
   }
 }
 
-function asked(ask: Ask, input: Creation, message: MessageInitShape<typeof MessageSchema>): Promise<{ readonly taskId: string }> {
-  const taskId = input.previous_response_id ?? input.task_id;
-  const agentProfile = profileOf(input);
-  const profile = agentProfile === undefined ? {} : { agentProfile };
-  // Project, link and list are the task's already (contract/v1.md 9).
-  if (taskId !== undefined) return ask(TaskService.method.sendMessage, { taskId, message, ...profile });
-  return ask(TaskService.method.createTask, {
-    message,
-    ...profile,
-    ...(input.project_id === undefined ? {} : { projectId: input.project_id }),
-    ...(input.locale === undefined ? {} : { locale: input.locale }),
+type NewMessage = MessageInitShape<typeof MessageSchema>;
+
+async function begin(ask: Ask, input: Creation, message: NewMessage): Promise<string> {
+  const { interactive_mode: interactiveMode, hide_in_task_list: hideInTaskList, project_id: projectId, locale } = input;
+  const { taskId } = await ask(TaskService.method.createTask, {
+    ...{ message, interactiveMode, hideInTaskList },
+    ...present({ projectId, locale }),
+    ...profileOf(input),
     ...(input.create_shareable_link ? { shareVisibility: ShareVisibility.PUBLIC } : {}),
-    interactiveMode: input.interactive_mode,
-    hideInTaskList: input.hide_in_task_list,
   });
+  return taskId;
+}
+
+/** Project, language and place in the list stay as they are; the profile counts from this turn on (contract/v1.md 9). */
+async function goOn(ask: Ask, input: Creation, id: string, message: NewMessage): Promise<string> {
+  const { taskId } = await ask(TaskService.method.sendMessage, { taskId: id, message, ...profileOf(input) });
+  if (input.create_shareable_link) await ask(TaskService.method.updateTask, { taskId, shareVisibility: ShareVisibility.PUBLIC });
+  return taskId;
 }
 
 /** SDKs insist on a model: one that is called like a profile is meant as one, any other is passed over (contract/v1.md 7.2). */
-function profileOf({ agent_profile, model = "" }: Creation): string | undefined {
-  if (agent_profile) return agent_profile;
+function profileOf({ agent_profile, mode, model = "" }: Creation): ReturnType<typeof profileIn> {
   const named = /^manus-[\d.]+(?:-(lite|max))?(?:-(?:agent|adaptive|chat))?$/.exec(model);
-  return named ? (named[1] ?? "standard") : undefined;
+  return profileIn({ agent_profile: agent_profile || (mode ?? (named ? (named[1] ?? "standard") : undefined)) });
 }
 
-/** The operation names its own fields; the caller knows those of this API. */
-function relocated(failure: Failure, placed: readonly Placed[]): Failure {
-  const [, index, field = "", rest] = /^message\.content(?:\[(\d+)\](\.\w+)?)?(:.*)$/s.exec(failure.message) ?? [];
-  const path = index === undefined ? "input" : placed[Number(index)]?.at(field);
-  const message = rest === undefined ? failure.message.replace(/^message\./, "") : `${path}${rest}`;
-  const { cause, retryAfter } = failure;
-  return new Failure(failure.reason, message, { cause, ...(retryAfter === undefined ? {} : { retryAfter }) });
+/** The operations name their own fields; the caller knows those of this API. */
+function pathIn(placed: readonly Placed[], path: string): string {
+  const [, index, field = ""] = /^message\.content(?:\[(\d+)\](.*))?$/.exec(path) ?? [];
+  const place = placed[Number(index)];
+  if (place) return place.at(field);
+  return path.startsWith("message.content") ? "input" : path.replace(/^message\./, "");
 }

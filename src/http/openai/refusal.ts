@@ -23,10 +23,10 @@ const types: Readonly<Record<Reason, string>> = {
 };
 
 /** What SDKs look into: `code` is v2's word, `param` the path of the member at fault. */
-export const errorMember = ({ reason, message }: Failure) => ({
+export const errorMember = ({ reason, message, path }: Failure) => ({
   message,
   type: types[reason],
-  param: reason === "invalid" ? (/^([\w.[\]]+): /.exec(message)?.[1] ?? null) : null,
+  param: path ?? null,
   code: v2Answers[reason].code,
 });
 

@@ -1,7 +1,8 @@
 import type { TaskEvent } from "../../gen/proto/task/v2/task_event_pb.ts";
-import { ShareVisibility, type Task, TaskStatus } from "../../gen/proto/task/v2/task_pb.ts";
+import { type Task, TaskStatus } from "../../gen/proto/task/v2/task_pb.ts";
 import type { Conversation } from "../../gen/proto/task/v2/task_service_pb.ts";
 import { type OutputContent, type OutputItem, outputItem } from "../v1/output.ts";
+import { shareUrlOf } from "../v1/share.ts";
 
 /** A text with the list that SDK helpers look into, or a file behind a link. */
 export type Part = Exclude<OutputContent, { type: "output_text" }> | (OutputText & { readonly annotations: readonly never[] });
@@ -49,12 +50,14 @@ export const responseObject = (task: Task, { status, error, incomplete_details, 
   ...unused,
 });
 
-function metadataOf({ title, taskUrl, creditUsage, shareVisibility }: Task): Readonly<Record<string, string>> {
+function metadataOf(task: Task): Readonly<Record<string, string>> {
+  const { title, taskUrl, creditUsage } = task;
+  const shareUrl = shareUrlOf(task);
   return {
     task_title: title,
     task_url: taskUrl,
     ...(creditUsage === undefined ? {} : { credit_usage: String(creditUsage) }),
-    ...(shareVisibility === ShareVisibility.PRIVATE ? {} : { share_url: taskUrl.replace(/\/app\/([^/]+)$/, "/share/$1") }),
+    ...(shareUrl === undefined ? {} : { share_url: shareUrl }),
   };
 }
 
