@@ -2,6 +2,7 @@ import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { AllowedAddresses } from "./config/address-range.ts";
 import type { AgentName } from "./config/agent-profiles.ts";
+import { type Bucket, readBucket } from "./config/bucket.ts";
 import { environmentReader, type Reader } from "./config/reader.ts";
 import { isLoopback, mail, singleSignOn } from "./config/sign-in.ts";
 import { ConfigError } from "./config/variable.ts";
@@ -28,6 +29,8 @@ export interface Config {
   readonly databaseUrl: string;
   /** 32 bytes in base64; null means the file in the data folder. */
   readonly encryptionKey: string | null;
+  /** Where the bytes of files are kept; null means a folder in the data folder. */
+  readonly bucket: Bucket | null;
   readonly deletedTaskDays: number;
   /** Lower case. */
   readonly ownerEmail: string;
@@ -100,7 +103,8 @@ function network({ read, readOr }: Reader) {
   };
 }
 
-function storage({ read, readOr }: Reader) {
+function storage(reader: Reader) {
+  const { read, readOr } = reader;
   const dataDir = readOr("DATA_DIR", data.DATA_DIR, "");
   const databaseUrl = readOr("DATABASE_URL", data.DATABASE_URL, `file:${join(dataDir, "platform.db")}`);
   return {
@@ -108,6 +112,7 @@ function storage({ read, readOr }: Reader) {
     database: databaseUrl.startsWith("file:") ? ("sqlite" as const) : ("postgresql" as const),
     databaseUrl,
     encryptionKey: read("ENCRYPTION_KEY", data.ENCRYPTION_KEY),
+    bucket: readBucket(reader),
     deletedTaskDays: readOr("DELETED_TASK_DAYS", data.DELETED_TASK_DAYS, 0),
     ownerEmail: readOr("OWNER_EMAIL", data.OWNER_EMAIL, ""),
   };

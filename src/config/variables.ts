@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { allowedAddresses, allowedAddressesRule } from "./address-range.ts";
 import { agentProfiles, agentProfilesRule } from "./agent-profiles.ts";
+import { objectStorage } from "./bucket.ts";
 import { listOf } from "./list.ts";
 import { mail, singleSignOn } from "./sign-in.ts";
 import { baseUrl, byteSize, key32, origin, portMax, rateFactor, wholeNumber } from "./values.ts";
@@ -310,6 +311,7 @@ export const variableGroups = {
   Listening: listening,
   Addresses: addresses,
   Data: data,
+  "Files in a bucket": objectStorage,
   "Single sign-on": singleSignOn,
   Mail: mail,
   Limits: callLimits,

@@ -30,6 +30,8 @@ export const fetchFile =
   async (url, { max, signal }) => {
     const agent = guardedAgent({ ports: [80, 443], plain: true, allowed }, resolve);
     const time = limitTime(clock, fetchMs, signal);
+    // A request that still looks for its address does not hear its signal.
+    time.signal.addEventListener("abort", () => void agent.destroy());
     const end = () => {
       time.stop();
       void agent.destroy();

@@ -39,7 +39,7 @@ export interface NewFile {
 }
 
 /** An event of an agent's; what it says may have files, which are kept as long as the task and linked to by the event. */
-export type Telling<File = NewFile> = Exclude<NewEvent, Answer> | (Answer & { readonly files?: readonly File[] });
+export type AgentEvent<File = NewFile> = Exclude<NewEvent, Answer> | (Answer & { readonly files?: readonly File[] });
 type Answer = Extract<NewEvent, { readonly type: "assistant_message" }>;
 
 /** What an agent is given for one turn: the same again whenever the turn is resumed. */
@@ -77,7 +77,7 @@ export interface Turn {
 /** Events that are written in one transaction, and the credits that they cost. */
 export interface Progress<File = NewFile> {
   /** At least one. */
-  readonly events: readonly Telling<File>[];
+  readonly events: readonly AgentEvent<File>[];
   /** Whole and not negative. */
   readonly credits?: number;
 }

@@ -5,7 +5,7 @@ import type { FileName, Staged, Staging } from "../core/files/staging.ts";
 import type { Tx } from "../core/store.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import type { Task } from "../core/tasks/task.ts";
-import type { Agent, NewFile, Outcome, Telling } from "./agent.ts";
+import type { Agent, AgentEvent, NewFile, Outcome } from "./agent.ts";
 
 /** An agent's file whose bytes are in the storage: the change that writes its event keeps it, and without one they go. */
 export interface StagedFile {
@@ -52,14 +52,14 @@ async function stageFile(
 }
 
 /** Only what is said has files. */
-async function told(event: Telling, stage: Stage): Promise<Telling<StagedFile>> {
+async function told(event: AgentEvent, stage: Stage): Promise<AgentEvent<StagedFile>> {
   if (event.type !== "assistant_message") return event;
   const { files = [], ...said } = event;
   return { ...said, files: await inTurn(files, stage) };
 }
 
 /** The event itself, without what goes with it. */
-function plain(event: Telling<unknown>): NewEvent {
+function plain(event: AgentEvent<unknown>): NewEvent {
   if (event.type !== "assistant_message") return event;
   const { files: _, ...said } = event;
   return said;
@@ -81,7 +81,7 @@ async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>):
 type Keeping = Pick<Staging, "keepArtefact">;
 
 /** Events as they are written, with their files as artefacts of the task. */
-export const keepEvents = (tx: Tx, task: Task, events: readonly Telling<StagedFile>[], keeping: Keeping): Promise<readonly NewEvent[]> =>
+export const keepEvents = (tx: Tx, task: Task, events: readonly AgentEvent<StagedFile>[], keeping: Keeping): Promise<readonly NewEvent[]> =>
   inTurn(events, async (event) => {
     if (event.type !== "assistant_message") return event;
     const { files = [], ...said } = event;

@@ -1,44 +1,48 @@
-import { createReadStream } from "node:fs";
-import { mkdir, open, rename } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { type FileHandle, mkdir, open, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Readable } from "node:stream";
+import { type Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Disk } from "flydrive";
 import { FSDriver } from "flydrive/drivers/fs";
-import { absent } from "../core/failure.ts";
+import { absent, Failure } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blobs.ts";
+import { checkedId } from "./blob-id.ts";
 
-/** Bytes in a folder: each id in one of 65,536 subfolders, begun under another name. */
+/** What waits for the disk, and goes there in one write; more gained nothing when measured. */
+const writeBytes = 1024 * 1024;
+const readBytes = 256 * 1024;
+
+/**
+ * Bytes in a folder, each id in one of 65,536 subfolders. They are begun under
+ * another name and get their own when they are on the disk, so that whatever has
+ * its name is whole.
+ *
+ * @throws Failure `unavailable` from `put` when the disk is full.
+ */
 export function localBlobs(folder: string): Blobs {
   const disk = new Disk(new FSDriver({ location: folder, visibility: "private" }));
-
-  async function write(path: string, bytes: Readable, signal: AbortSignal): Promise<void> {
-    const file = await open(path, "w", 0o600);
-    try {
-      // The stream would close the file before it is on the disk.
-      await pipeline(bytes, file.createWriteStream({ autoClose: false, highWaterMark: 1024 * 1024 }), { signal });
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-  }
-
+  const subfolders = durableFolders(folder);
   return {
     async put(id, bytes, signal) {
       const [begun, whole] = [join(folder, begunKey(id)), join(folder, keyOf(id))];
-      await mkdir(dirname(whole), { recursive: true, mode: 0o700 });
       try {
+        await subfolders(dirname(keyOf(id)));
         await write(begun, bytes, signal);
         await rename(begun, whole);
         await syncFolder(dirname(whole));
       } catch (thrown) {
+        bytes.destroy();
         await disk.delete(begunKey(id));
-        throw thrown;
+        throw isFull(thrown) ? new Failure("unavailable", "there is no room to store this now", { cause: thrown }) : thrown;
       }
     },
     async read(id, range) {
-      if (!(await disk.exists(keyOf(id)))) throw absent("file");
-      return createReadStream(join(folder, keyOf(id)), { ...range, highWaterMark: 256 * 1024 });
+      // Open, it can be read to its end whoever removes it meanwhile.
+      const file = await open(join(folder, keyOf(id)), "r").catch((thrown: unknown) => {
+        throw codeOf(thrown) === "ENOENT" ? absent("file") : thrown;
+      });
+      return file.createReadStream({ ...range, highWaterMark: readBytes });
     },
     async remove(id) {
       await disk.delete(begunKey(id));
@@ -48,8 +52,58 @@ export function localBlobs(folder: string): Blobs {
   };
 }
 
-const keyOf = (id: string): string => `${id.slice(0, 2)}/${id.slice(2, 4)}/${id}`;
+/** The digest spreads ids evenly, however they begin. */
+function keyOf(id: string): string {
+  const digest = createHash("sha256").update(checkedId(id)).digest("hex");
+  return `${digest.slice(0, 2)}/${digest.slice(2, 4)}/${id}`;
+}
+
 const begunKey = (id: string): string => `${keyOf(id)}.part`;
+
+async function write(path: string, bytes: Readable, signal: AbortSignal): Promise<void> {
+  const file = await open(path, "w", 0o600);
+  try {
+    await pipeline(bytes, onto(file), { signal });
+  } finally {
+    await file.close();
+  }
+}
+
+/** Writes to a file, and finishes when all is on the disk. (The stream that a file gives by itself never lets it go when it is cut off.) */
+const onto = (file: FileHandle): Writable =>
+  new Writable({
+    highWaterMark: writeBytes,
+    write: (chunk: Buffer, _encoding, done) => void writeAll(file, [chunk]).then(() => done(), done),
+    writev: (waiting, done) =>
+      void writeAll(
+        file,
+        waiting.map(({ chunk }) => chunk as Buffer),
+      ).then(() => done(), done), // no text is written
+    final: (done) => void file.sync().then(() => done(), done),
+  });
+
+/** The system may take a part only, above all of a disk that is nearly full. */
+async function writeAll(file: FileHandle, buffers: readonly Buffer[]): Promise<void> {
+  const { bytesWritten } = await file.writev(buffers);
+  const length = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
+  if (bytesWritten < length) await file.writeFile(Buffer.concat(buffers).subarray(bytesWritten));
+}
+
+/** Makes subfolders, each once, and answers when they are on the disk. */
+function durableFolders(folder: string): (name: string) => Promise<void> {
+  const made = new Map<string, Promise<void>>();
+  async function make(name: string): Promise<void> {
+    await mkdir(join(folder, name), { recursive: true, mode: 0o700 });
+    await syncFolder(join(folder, dirname(name)));
+    await syncFolder(folder);
+  }
+  return (name) => {
+    const making = made.get(name) ?? make(name);
+    made.set(name, making);
+    making.catch(() => made.delete(name));
+    return making;
+  };
+}
 
 /** A name is on the disk once its folder is. */
 async function syncFolder(path: string): Promise<void> {
@@ -60,3 +114,8 @@ async function syncFolder(path: string): Promise<void> {
     await folder.close();
   }
 }
+
+const codeOf = (thrown: unknown): unknown => (thrown instanceof Error && "code" in thrown ? thrown.code : undefined);
+
+/** Full, or full for this user. */
+const isFull = (thrown: unknown): boolean => ["ENOSPC", "EDQUOT"].includes(String(codeOf(thrown)));

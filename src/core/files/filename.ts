@@ -41,9 +41,9 @@ export function tidyFilename(name: string): string {
 function shortened(name: string): string {
   const dot = name.lastIndexOf(".");
   const end = dot > 0 && Buffer.byteLength(name.slice(dot)) <= 32 ? name.slice(dot) : "";
-  let start = end === "" ? name : name.slice(0, dot);
-  while (Buffer.byteLength(start + end) > bytesMax) start = [...start].slice(0, -1).join("");
-  return start + end;
+  const start = Buffer.from(name).subarray(0, bytesMax - Buffer.byteLength(end));
+  // A decoder that expects more leaves out a character of which a part is missing.
+  return new TextDecoder().decode(start, { stream: true }) + end;
 }
 
 /** What counts as a name's extension, however it is dressed up (contract/decisions.md 37). */
@@ -54,7 +54,8 @@ export function extensionOf(name: string): string {
     .replace(/\p{Cf}/gu, "")
     .toLowerCase();
   const end = plain.replace(/[.\s]+$/u, "");
-  return end.slice(end.lastIndexOf(".") + 1);
+  const dot = end.lastIndexOf(".");
+  return dot < 0 ? "" : end.slice(dot + 1);
 }
 
 /** The media type that a name tells of. */

@@ -64,6 +64,8 @@ export function meter({ max, length, admit, isWhole, digests }: Metering): Meter
       done(wrong ? invalid(wrong.digest.said, "does not match the bytes") : null);
     },
   });
+  // It may fail before anybody reads it; who does then finds it failed.
+  through.on("error", () => undefined);
   return { through, counted: () => counted };
 }
 

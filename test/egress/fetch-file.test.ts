@@ -1,0 +1,296 @@
+import { buffer, text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { allowedAddresses } from "../../src/config/address-range.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { fetchFile } from "../../src/egress/fetch-file.ts";
+import { stillClock } from "../support/still-clock.ts";
+import { receiver } from "./receiver.ts";
+
+const loopback = allowedAddresses.parse("loopback");
+const signal = new AbortController().signal;
+const max = 1000;
+/** The one text that callers get, whatever happened. */
+const refusal = {
+  reason: "invalid",
+  message:
+    "file_url: must be a public http or https address, on port 80 or 443, that answers with a file of at most 1000 bytes within 30 seconds",
+};
+/** Names of a test's own; each look-up takes the next answer, the last one for ever. */
+function names(answers: Readonly<Record<string, readonly (readonly string[])[]>>) {
+  const asked: string[] = [];
+  const resolve = async (host: string): Promise<readonly string[]> => {
+    const given = answers[host] ?? [];
+    const turn = Math.min(asked.filter((one) => one === host).length, given.length - 1);
+    asked.push(host);
+    return given[turn] ?? Promise.reject(new Error(`ENOTFOUND ${host}`));
+  };
+  return { asked, resolve };
+}
+const none = names({}).resolve;
+const get = (url: string, resolve = none, allowed = loopback) => fetchFile(allowed, systemClock, resolve)(url, { max, signal });
+
+describe("a file that is fetched", () => {
+  test("comes with its bytes, type and name, and nothing goes out but who we are", async () => {
+    await using server = await receiver((_request, response) =>
+      response
+        .writeHead(200, {
+          "content-type": "Text/CSV; charset=utf-8",
+          "content-disposition": 'attachment; filename="a.csv"',
+          "set-cookie": "a=b",
+        })
+        .end("a,b\n1,2\n"),
+    );
+    const file = await get(`${server.url}/path/x.bin?q=1#part`);
+    expect({ ...file, bytes: await text(file.bytes) }).toEqual({ bytes: "a,b\n1,2\n", contentType: "text/csv", filename: "a.csv" });
+    expect(server.requests).toEqual(["GET /path/x.bin?q=1"]);
+    const { host, connection, ...headers } = server.headers();
+    expect(headers).toEqual({ "user-agent": "agent-task-platform", accept: "*/*", "accept-encoding": "identity" });
+    await server.quiet();
+  });
+
+  test("may be empty, and need not say what it is", async () => {
+    await using server = await receiver((_request, response) => response.end());
+    const file = await get(server.url);
+    expect({ ...file, bytes: await text(file.bytes) }).toEqual({ bytes: "", contentType: null, filename: null });
+  });
+
+  test("may be as large as allowed, with and without a length", async () => {
+    await using server = await receiver(({ url }, response) => {
+      if (url === "/chunked") response.flushHeaders();
+      response.end("x".repeat(max));
+    });
+    for (const path of ["/chunked", "/length"]) expect(await buffer((await get(server.url + path)).bytes)).toHaveLength(max);
+  });
+});
+
+describe("redirects", () => {
+  test("are followed up to five times, and the last address gives the name", async () => {
+    await using server = await receiver(({ url = "" }, response) => {
+      const left = Number(url.slice(1));
+      if (left === 0) response.end("there");
+      else response.writeHead([301, 302, 303, 307, 308][left % 5] ?? 302, { location: `${left - 1}` }).end("moved");
+    });
+    const file = await get(`${server.url}/5`);
+    expect([await text(file.bytes), file.filename]).toEqual(["there", "0"]);
+    expect(server.requests).toHaveLength(6);
+    await expect(get(`${server.url}/6`)).rejects.toMatchObject(refusal);
+    expect(server.requests).toHaveLength(12);
+  });
+
+  test("that go round end", async () => {
+    await using server = await receiver((_request, response) => response.writeHead(302, { location: "/again" }).end());
+    await expect(get(server.url)).rejects.toMatchObject(refusal);
+    expect(server.requests).toHaveLength(6);
+    await server.quiet();
+  });
+
+  test.each([
+    "http://10.0.0.1/",
+    "http://169.254.169.254/latest/meta-data",
+    "http://[::ffff:169.254.169.254]/",
+    "http://0xa9fea9fe/",
+    "//10.0.0.1/x",
+    "http://inside.test/",
+    "ftp://127.0.0.1/",
+    "file:///etc/passwd",
+    "data:text/plain,x",
+    "http://user:secret@127.0.0.1/",
+    "http://%zz/",
+  ])("to %s are refused", async (location) => {
+    await using server = await receiver((_request, response) => response.writeHead(302, { location }).end());
+    const { resolve } = names({ "inside.test": [["192.168.1.1"]] });
+    await expect(get(server.url, resolve)).rejects.toMatchObject(refusal);
+    expect(server.requests).toEqual(["GET /"]);
+  });
+});
+
+describe("an address that is not public", () => {
+  const forms = (port: number) => [
+    ...[
+      `http://127.0.0.1:${port}`,
+      `http://localhost:${port}`,
+      `http://0x7f.1:${port}`,
+      `http://2130706433:${port}`,
+      `http://0177.0.0.1:${port}`,
+    ],
+    ...[`http://127.1:${port}`, `http://[::ffff:127.0.0.1]:${port}`, `http://[::ffff:7f00:1]:${port}`, `http://0:${port}`],
+    ...[
+      `http://0.0.0.0:${port}`,
+      `http://[::]:${port}`,
+      `http://127.0.0.1.:${port}`,
+      `http://①②⑦.0.0.1:${port}`,
+      `http://name.test:${port}`,
+    ],
+  ];
+
+  test("is never connected to, in whatever form it is written", async () => {
+    await using server = await receiver((_request, response) => response.end("secret"));
+    const { resolve } = names({ localhost: [["127.0.0.1"]], "name.test": [["127.0.0.1"]] });
+    for (const url of forms(server.port)) await expect(get(url, resolve, [])).rejects.toMatchObject(refusal);
+    expect(server.connections()).toBe(0);
+  });
+
+  test.each([
+    ["http://169.254.169.254/latest/meta-data/"],
+    ["http://10.0.0.1/"],
+    ["https://192.168.0.1/"],
+    ["http://[fe80::1]/"],
+    ["http://[fd00::1]/"],
+    ["http://[64:ff9b::a9fe:a9fe]/"],
+    ["http://[2002:a9fe:a9fe::1]/"],
+  ])("is refused where only loopback is allowed: %s", async (url) => {
+    await expect(get(url)).rejects.toMatchObject({ ...refusal, cause: expect.objectContaining({ name: "RefusedDestination" }) });
+  });
+
+  test("is refused at a look-up that finds it beside good ones, before any connection", async () => {
+    await using server = await receiver((_request, response) => response.end());
+    const { resolve, asked } = names({ "two.test": [["127.0.0.1", "10.0.0.1"]], "turned.test": [["fd00::1", "127.0.0.1"]] });
+    for (const host of ["two.test", "turned.test"])
+      await expect(get(`http://${host}:${server.port}`, resolve)).rejects.toMatchObject(refusal);
+    expect(asked).toEqual(["two.test", "turned.test"]);
+    expect(server.connections()).toBe(0);
+  });
+
+  test("cannot be slipped in after the check: a name is looked up once for a connection, and anew at the next", async () => {
+    await using server = await receiver((_request, response) => response.writeHead(302, { location: "/again" }).end());
+    const { resolve, asked } = names({ "rebound.test": [["127.0.0.1"], ["10.0.0.1"]] });
+    await expect(get(`http://rebound.test:${server.port}/`, resolve)).rejects.toMatchObject(refusal);
+    expect(asked).toEqual(["rebound.test", "rebound.test"]);
+    expect(server.requests).toEqual(["GET /"]);
+  });
+
+  test.each([
+    "",
+    "nonsense",
+    "ftp://127.0.0.1/",
+    "file:///etc/passwd",
+    "javascript:1",
+    "http://",
+    "http://u@127.0.0.1/",
+    "http://u:p@127.0.0.1/",
+  ])("%j is no address at all", async (url) => {
+    await expect(get(url)).rejects.toMatchObject(refusal);
+  });
+
+  test("a name with no address, or with what is none, is refused", async () => {
+    const { resolve } = names({ "empty.test": [[]], "odd.test": [["localhost"]] });
+    for (const host of ["empty.test", "odd.test", "unknown.test"])
+      await expect(get(`http://${host}/`, resolve)).rejects.toMatchObject(refusal);
+  });
+});
+
+test("checked addresses are tried in turn until one answers", async () => {
+  await using server = await receiver((request, response) => response.end(request.headers.host));
+  const { resolve, asked } = names({ "files.test": [["127.0.0.2", "::1", "127.0.0.1"]] });
+  const file = await get(`http://files.test:${server.port}/`, resolve);
+  expect(await text(file.bytes)).toBe(`files.test:${server.port}`);
+  expect(asked).toEqual(["files.test"]);
+});
+
+describe("an answer that will not do is refused:", () => {
+  test.each([204, 206, 304, 400, 401, 404, 500])("status %i", async (status) => {
+    await using server = await receiver((_request, response) => response.writeHead(status, "inner text").end());
+    await expect(get(server.url)).rejects.toMatchObject(refusal);
+    await server.quiet();
+  });
+
+  test("a redirect without an address", async () => {
+    await using server = await receiver((_request, response) => response.writeHead(302).end());
+    await expect(get(server.url)).rejects.toMatchObject(refusal);
+  });
+
+  test.each([
+    "gzip",
+    "br",
+    "identity, gzip",
+    "x-unknown",
+  ])("content that comes encoded although it was not asked for: %s", async (encoding) => {
+    await using server = await receiver((_request, response) =>
+      response.writeHead(200, { "content-encoding": encoding }).end(gzipSync(Buffer.alloc(100_000))),
+    );
+    await expect(get(server.url)).rejects.toMatchObject(refusal);
+  });
+
+  test("nobody listens", async () => {
+    const server = await receiver(() => undefined);
+    await server[Symbol.asyncDispose]();
+    await expect(get(server.url)).rejects.toMatchObject(refusal);
+  });
+
+  test("a length beyond the limit, before a byte is read", async () => {
+    await using server = await receiver((_request, response) => response.writeHead(200, { "content-length": max + 1 }).flushHeaders());
+    await expect(get(server.url)).rejects.toMatchObject(refusal);
+    await server.quiet();
+  });
+
+  test("a body without end", async () => {
+    let written = 0;
+    await using server = await receiver((_request, response) => {
+      const more = () => {
+        while (!response.destroyed && response.write("x".repeat(500))) written += 500;
+        if (!response.destroyed) response.once("drain", more);
+      };
+      more();
+    });
+    const file = await get(server.url);
+    await expect(text(file.bytes)).rejects.toMatchObject(refusal);
+    await server.quiet();
+    expect(written).toBeGreaterThan(max);
+  });
+
+  test("a body shorter than its length", async () => {
+    await using server = await receiver((_request, response) => {
+      response.writeHead(200, { "content-length": 100 }).write("short");
+      setImmediate(() => response.destroy());
+    });
+    await expect(get(server.url).then(({ bytes }) => text(bytes))).rejects.toMatchObject(refusal);
+  });
+});
+
+describe("time", () => {
+  test.each([
+    { why: "a server that never answers", answer: () => undefined },
+    {
+      why: "a body that drips",
+      answer: (_request: unknown, response: import("node:http").ServerResponse) => void response.write("x"),
+    },
+  ])("of $why is over after 30 seconds in all", async ({ answer }) => {
+    const clock = stillClock();
+    await using server = await receiver(answer);
+    const fetched = fetchFile(loopback, clock, none)(server.url, { max, signal }).then(({ bytes }) => text(bytes));
+    const seen = expect(fetched).rejects.toMatchObject(refusal);
+    await server.asked;
+    await clock.advance(29_999);
+    expect(server.open()).toBe(1);
+    await clock.advance(1);
+    await seen;
+    await server.quiet();
+  });
+
+  test("of a name that is never found is over too", async () => {
+    const clock = stillClock();
+    const { promise: never } = Promise.withResolvers<readonly string[]>();
+    const seen = expect(fetchFile(loopback, clock, () => never)("http://slow.test/", { max, signal })).rejects.toMatchObject(refusal);
+    await clock.advance(30_000);
+    await seen;
+  });
+
+  test("whoever gives up gets its own reason, and the connection is closed", async () => {
+    await using server = await receiver((_request, response) => void response.write("x"));
+    const caller = new AbortController();
+    const file = await fetchFile(loopback, stillClock(), none)(server.url, { max, signal: caller.signal });
+    const seen = expect(text(file.bytes)).rejects.toThrow("enough");
+    caller.abort(new Error("enough"));
+    await seen;
+    await server.quiet();
+    await expect(fetchFile(loopback, stillClock(), none)(server.url, { max, signal: caller.signal })).rejects.toThrow("enough");
+  });
+
+  test("whoever stops reading closes the connection", async () => {
+    await using server = await receiver((_request, response) => void response.write("x"));
+    const file = await fetchFile(loopback, stillClock(), none)(server.url, { max, signal });
+    file.bytes.destroy();
+    await server.quiet();
+  });
+});
