@@ -20,11 +20,12 @@ export function conversationRows({ query, dialect }: Session): ConversationRows 
     },
     async said(taskIds, max) {
       if (taskIds.length === 0) return [];
-      // Each task's newest messages begin at a number that its index finds: nothing older is read.
+      // Where a task's newest messages begin is found once for each, and nothing older is read.
       const rows = await query<EventRow & { readonly task_id: string }>(sql`
+        WITH wanted AS MATERIALIZED (SELECT t.id, ${firstOf(max)} AS first_seq FROM task t WHERE t.id ${memberOf(dialect, taskIds)})
         SELECT e.task_id, e.seq, e.type, e.timestamp, e.payload
-        FROM task t JOIN task_event e ON e.task_id = t.id AND e.seq >= ${firstOf(max)} AND e.type IN (${types})
-        WHERE t.id ${memberOf(dialect, taskIds)} ORDER BY e.task_id, e.seq`);
+        FROM wanted w JOIN task_event e ON e.task_id = w.id AND e.seq >= w.first_seq
+        WHERE e.type IN (${types}) ORDER BY e.task_id, e.seq`);
       return rows.map((row) => eventOf(row.task_id, row));
     },
   };

@@ -33,8 +33,9 @@ export const wordOf = <const T>(words: Readonly<Record<string, T>>) =>
 export const listOf = <T>(item: z.ZodType<T, string>) =>
   z
     .union([z.string(), z.array(z.string())])
-    .transform((given) => [...new Set([given].flat().flatMap((text) => text.split(",")))].map((text) => text.trim()).filter(Boolean))
-    .pipe(z.array(item));
+    .transform((given) => [given].flat().flatMap((text) => text.split(",").filter(Boolean)))
+    .pipe(z.array(item))
+    .transform((items) => [...new Set(items)]);
 
 /** Without the members that are not there. */
 export const present = <T extends object>(members: T): Present<T> =>
