@@ -26,7 +26,7 @@ export interface FileParts {
 
 export function filesOf({ config, store, cipher, clock, ids, log }: Ground): FileParts {
   const { fileQuota: quota, fileLimit: max } = config;
-  const blobs = blobsOf(config);
+  const blobs = blobsOf(config, log);
   const writing = writer({ store, blobs, clock, ids, quota });
   const stage = staging({ store, writer: writing, clock, ids });
   return {

@@ -25,7 +25,7 @@ export async function receiveForm(ask: Ask, reply: FastifyReply, uploads: Pick<U
     const fileId = file?.id ?? "";
     await bring(part, reply, uploads, fileId, Number(uploadExpiresAt) * 1000).catch(async (thrown: unknown) => {
       await discard(ask, fileId);
-      throw thrown;
+      throw endsEarly(thrown, reply) ? malformed(thrown) : thrown;
     });
     return await known(ask, fileId);
   } catch (thrown) {
@@ -36,11 +36,17 @@ export async function receiveForm(ask: Ask, reply: FastifyReply, uploads: Pick<U
 
 async function filePart({ request }: FastifyReply): Promise<MultipartFile> {
   const part = await request.file({ limits }).catch((thrown: unknown) => {
-    throw new Failure("invalid", "the form is not well-formed", { cause: thrown });
+    throw malformed(thrown);
   });
   if (part?.fieldname !== "file") throw invalid("file", "is required, and the only file");
   return part;
 }
+
+const malformed = (cause: unknown): Failure => new Failure("invalid", "the form is not well-formed", { cause });
+
+/** The form breaks off, though its sender is still there. */
+const endsEarly = (thrown: unknown, { request }: FastifyReply): boolean =>
+  thrown instanceof Failure && thrown.reason === "cancelled" && request.raw.complete;
 
 async function bring(
   { file }: MultipartFile,
