@@ -67,6 +67,7 @@ export async function startPlatform(config: Config, store: Store, cipher: Cipher
     clock,
     readiness: ready,
     bodyLimit: config.bodyLimit,
+    ...{ store, uploads: files.uploads, blobs: files.blobs },
     baseUrl: config.baseUrl,
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",

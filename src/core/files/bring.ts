@@ -113,5 +113,7 @@ function decoded({ path, filename = "", contentType }: FilePart, uri: DataUri): 
 function refusalOf(path: string, thrown: unknown): unknown {
   if (!(thrown instanceof Failure) || thrown.message.startsWith(path)) return thrown;
   if (thrown.reason === "too_large") return invalid(path, "is over 20 MB");
-  return thrown.reason === "invalid" ? new Failure("invalid", `${path}.${thrown.message}`, { cause: thrown.cause }) : thrown;
+  return thrown.path === undefined
+    ? thrown
+    : new Failure(thrown.reason, `${path}.${thrown.message}`, { cause: thrown.cause, path: `${path}.${thrown.path}` });
 }

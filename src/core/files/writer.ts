@@ -135,6 +135,8 @@ export function lead(
     if (!source.readableEnded) into.destroy(cutOff());
   };
   source.once("error", broken).once("close", broken);
+  // What broke before is told nobody again.
+  if (source.destroyed) broken();
   source.pipe(into);
 }
 

@@ -2,6 +2,7 @@ import type { DescMethodServerStreaming, DescMethodUnary, MessageInitShape, Mess
 import type { FastifyReply } from "fastify";
 import type { z } from "zod";
 import { Failure, renamed } from "../../core/failure.ts";
+import type { Uploads } from "../../core/files/uploads.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { readInput } from "./input.ts";
 
@@ -28,6 +29,8 @@ export interface Route {
   /** The operation that lets the call in: its credentials, its access, its limit. */
   readonly method: DescMethodUnary;
   readonly answer: (input: JsonObject, ask: Ask, reply: FastifyReply) => Promise<Answer>;
+  /** Takes a `multipart/form-data` body, which comes as it is read; any other route reads whatever comes as JSON. */
+  readonly form?: (ask: Ask, reply: FastifyReply, uploads: Pick<Uploads, "receive">) => Promise<Answer>;
 }
 
 /** How a route speaks to its operation. */

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Failure } from "../../core/failure.ts";
 import type { Operation } from "../../operations.ts";
 import { fileRoutes } from "./file.ts";
+import { isoTime } from "./file-object.ts";
 import { projectRoutes } from "./project.ts";
 import type { Route } from "./route.ts";
 import { type Family, type RestParts, refusalBody, refuse, serveRoutes } from "./serve.ts";
@@ -12,7 +13,7 @@ import { webhookRoutes } from "./webhook.ts";
 const deprecatedSince = Date.UTC(2026, 0, 1) / 1000;
 
 /** Every address of v1. */
-export const v1Table: readonly Route[] = [...projectRoutes, ...taskRoutes, ...fileRoutes, ...webhookRoutes];
+export const v1Table: readonly Route[] = [...projectRoutes, ...taskRoutes, ...fileRoutes("/v1", isoTime), ...webhookRoutes];
 
 /** What v1 needs of the rest. */
 export interface V1Parts extends RestParts {
