@@ -8,6 +8,7 @@ import { type FileTown, fileTown, put, slotOf, uploaded } from "../files/files-r
 import { describeOnEach } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { invalid } from "../support/task-rig.ts";
+import { tokenOf } from "../support/token.ts";
 import { untilStatus } from "../support/until.ts";
 
 const csv = "name,amount\ntea,1\ncoffee,3\n";
@@ -106,6 +107,36 @@ describeOnEach("files in messages", (database) => {
       message_type: "voice",
       attachments: [{ type: "voice", filename: "a.wav", content_type: "audio/wav" }],
     });
+  });
+
+  test("an app that may only create tasks brings files of its own, and no others of its user's", async () => {
+    const [own, other] = [await tokenOf(town.service, ann), await tokenOf(town.service, ann)];
+    const { id: file_id } = await uploaded(town, own);
+    expect(await create([file({ file_id })], own)).toMatchObject({ status: 200 });
+    const theirs = [(await uploaded(town, other)).id, (await uploaded(town, ann)).id];
+    for (const id of theirs) {
+      expect(await create([file({ file_id: id })], own)).toMatchObject(invalid("message.content[0].file_id: is unknown"));
+    }
+    const made = await create([file({ file_data: dataOf(csv), filename: "a.csv" })], own);
+    expect(made.status).toBe(200);
+    const { body } = await ann.v2("task.listMessages", { task_id: made.body["task_id"], order: "asc" });
+    const [id] = /file-[A-Za-z0-9]+/.exec(body["messages"][0].user_message.attachments[0].url) ?? [];
+    expect((await own.v2("file.detail", { file_id: id })).status, "what it brought is tagged with the app").toBe(200);
+    expect((await other.v2("file.detail", { file_id: id })).status).toBe(404);
+  });
+
+  test("attachments have links on the stream too, on v2 and gRPC", async () => {
+    const id = await settled([file({ file_data: dataOf(csv), filename: "a.csv" })]);
+    const url = expect.stringMatching(/^https:\/\/platform\.test\/downloads\/file-/);
+    const stream = await fetch(`${town.service.url}/v2/task.watch?task_id=${id}&until_settled=true`, { headers: ann.headers });
+    const [, data = ""] = /event: user_message\n(?:id: .*\n)?data: (.*)/.exec((await stream.text()).replace(/^id: .*\n/gm, "")) ?? [];
+    expect(JSON.parse(data).user_message.attachments).toMatchObject([{ filename: "a.csv", url }]);
+    for await (const { event } of ann.client(TaskService, "grpc").watchTask({ taskId: id, untilSettled: true })) {
+      if (event?.payload.case !== "userMessage") continue;
+      expect(event.payload.value.attachments).toMatchObject([{ filename: "a.csv", contentType: "text/csv", url }]);
+      return;
+    }
+    expect.unreachable("it tells of the message");
   });
 
   test("an agent's file has a link, which dies with the task; what the user brought does not", async () => {
