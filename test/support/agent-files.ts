@@ -19,7 +19,7 @@ const none = (): never => {
 };
 
 /** For runs of agents that have nothing to do with files. */
-export const withoutFiles: Files = { staging: { stage: none, keep: none, keepArtefact: none }, readFile: none };
+export const withoutFiles: Files = { staging: { stage: none, discard: none, keep: none, keepArtefact: none }, readFile: none };
 
 /** Files over a real store, in a folder of their own. */
 export interface AgentFiles extends Files {

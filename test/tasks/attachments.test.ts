@@ -178,7 +178,7 @@ describeOnEach("files in messages", (database) => {
       ["a file that is deleted", gone, `${part}.file_id: is deleted`],
       ["no source", {}, `${part}: must have exactly one of`],
       ["two sources", { file_id: "f", file_data: data, filename: "a.txt" }, `${part}: must have exactly one of`],
-      ["data without a name", { file_data: data }, `${part}.filename: is required with file_data`],
+      ["data without a name, of a forbidden kind", { file_data: dataOf("hi", "application/x-sh") }, `${part}.mime_type: executables`],
       ["bare base64", { file_data: "aGk=", filename: "a.txt" }, `${part}.file_data: must be data:`],
       ["data without a type", { file_data: "data:;base64,aGk=", filename: "a.txt" }, `${part}.file_data: must be data:`],
       ["data that is not base64", { file_data: `${data}!`, filename: "a.txt" }, `${part}.file_data: must be base64`],

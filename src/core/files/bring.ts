@@ -30,7 +30,11 @@ export interface BringParts {
   readonly clock: Clock;
 }
 
-type KeepOne = (tx: Tx, caller: Caller) => Promise<StoredFile>;
+/** One part's file, and how to give up what is staged for it. */
+interface KeepOne {
+  keep(tx: Tx, caller: Caller): Promise<StoredFile>;
+  discard(): Promise<void>;
+}
 
 /** Bytes on their way, and what they are called. */
 interface Coming {
@@ -52,7 +56,7 @@ export function bringFiles({ staging, fetchFile, clock }: BringParts): BringFile
   async function stage({ accountId }: Caller, path: string, { bytes, name }: Coming, signal: AbortSignal): Promise<KeepOne> {
     try {
       const staged = await staging.stage(bytes, { accountId, max: partMax, signal });
-      return (tx, keeper) => staging.keep(tx, keeper, staged, name);
+      return { keep: (tx, keeper) => staging.keep(tx, keeper, staged, name), discard: () => staging.discard(staged) };
     } catch (thrown) {
       throw refusalOf(path, bytes.errored ?? thrown);
     }
@@ -62,7 +66,7 @@ export function bringFiles({ staging, fetchFile, clock }: BringParts): BringFile
     const { path, source } = part;
     switch (source.kind) {
       case "id":
-        return (tx, keeper) => uploaded(tx, keeper, `${path}.file_id`, source.fileId);
+        return { keep: (tx, keeper) => uploaded(tx, keeper, `${path}.file_id`, source.fileId), discard: async () => undefined };
       case "url":
         return stage(caller, path, await fetched(fetchFile, part, source.url, signal), signal);
       case "data":
@@ -73,10 +77,15 @@ export function bringFiles({ staging, fetchFile, clock }: BringParts): BringFile
   return async (caller, parts, signal) => {
     const keeping: KeepOne[] = [];
     // One after the other: a message of many parts takes no more room than its largest.
-    for (const part of parts) keeping.push(await bring(caller, part, signal));
+    try {
+      for (const part of parts) keeping.push(await bring(caller, part, signal));
+    } catch (thrown) {
+      await Promise.all(keeping.map(({ discard }) => discard()));
+      throw thrown;
+    }
     return async (tx, keeper) => {
       const attachments: Attachment[] = [];
-      for (const [i, keep] of keeping.entries()) {
+      for (const [i, { keep }] of keeping.entries()) {
         attachments.push(attachmentOf(await keep(tx, keeper), parts[i]?.spoken ? "voice" : "user"));
       }
       return attachments;
@@ -104,9 +113,11 @@ function nameOf({ path, ...part }: FilePart, answer: FetchedFile): FileName {
   return { filename: checkFilename(given ?? nameFor(contentType), `${path}.file_url`), contentType };
 }
 
-function decoded({ path, filename = "", contentType }: FilePart, uri: DataUri): Coming {
+function decoded({ path, filename, ...part }: FilePart, uri: DataUri): Coming {
+  const contentType = part.contentType ?? uri.contentType;
+  const name = { filename: filename ?? checkFilename(nameFor(contentType), `${path}.mime_type`), contentType };
   const bytes = Readable.from(uri.decode(() => invalid(`${path}.file_data`, "must be base64, with its padding and without line breaks")));
-  return { bytes, name: { filename, contentType: contentType ?? uri.contentType } };
+  return { bytes, name };
 }
 
 /** A refusal of `file_url` does not know which part it stands in; nor does one of a size. */

@@ -18,7 +18,7 @@ export interface FilePart {
   readonly path: string;
   readonly spoken: boolean;
   readonly source: PartSource;
-  /** Absent: what the source says. */
+  /** Absent: what the source says, or a name made from the type. */
   readonly filename: string | undefined;
   /** Absent: what the source says, or the name. */
   readonly contentType: string | undefined;
@@ -34,14 +34,14 @@ export interface PartFields {
 }
 
 /**
- * Checks the form of a part: it has exactly one source, and with `file_data` a name.
+ * Checks the form of a part: it has exactly one source. A name may be missing, also with
+ * `file_data` (contract/clients.md 21).
  *
  * @throws Failure `invalid` with the field's path.
  */
 export function filePart(path: string, spoken: boolean, fields: PartFields): FilePart {
   const source = sourceOf(path, fields);
   const { filename, mimeType } = fields;
-  if (source.kind === "data" && !filename) throw invalid(`${path}.filename`, "is required with file_data");
   return {
     path,
     spoken,

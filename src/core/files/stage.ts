@@ -47,6 +47,7 @@ export function staging({ store, writer, clock, ids }: StagingParts): Staging {
         bytes.destroy();
       }
     },
+    discard: ({ blobId }) => writer.discard(blobId),
     keep(tx, caller, staged, name) {
       const { accountId, spaceId } = caller;
       return insert(tx, { accountId, spaceId, clientId: appOf(caller), taskId: null }, staged, name, keptMs);
