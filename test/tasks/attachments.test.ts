@@ -78,6 +78,7 @@ describeOnEach("files in messages", (database) => {
     const content = [
       file({ file_data: dataOf(csv, "text/csv;charset=utf-8"), filename: "a.csv" }),
       file({ file_data: dataOf(csv), filename: "b.txt", mime_type: "Text/Plain; charset=utf-8" }),
+      file({ file_data: dataOf(csv, "text/csv") }),
       file({ file_url: `${address}/tables/c.csv?x=1` }),
       file({ file_url: `${address}/` }),
       file({ file_url: `${address}/c.csv`, filename: "d.png", mime_type: "image/png" }),
@@ -88,6 +89,7 @@ describeOnEach("files in messages", (database) => {
     expect(attachments.map(({ type, filename, content_type }: Record<string, string>) => [type, filename, content_type])).toEqual([
       ["file", "a.csv", "text/csv"],
       ["file", "b.txt", "text/plain"],
+      ["file", "file.csv", "text/csv"],
       ["file", "c.csv", "text/csv"],
       ["file", "file.csv", "text/csv"],
       ["image", "d.png", "image/png"],
