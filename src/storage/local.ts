@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, open, rename } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Readable } from "node:stream";
+import { type Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Disk } from "flydrive";
 import { FSDriver } from "flydrive/drivers/fs";
@@ -63,12 +63,30 @@ const begunKey = (id: string): string => `${keyOf(id)}.part`;
 async function write(path: string, bytes: Readable, signal: AbortSignal): Promise<void> {
   const file = await open(path, "w", 0o600);
   try {
-    // The stream would close the file before it is on the disk.
-    await pipeline(bytes, file.createWriteStream({ autoClose: false, highWaterMark: writeBytes }), { signal });
-    await file.sync();
+    await pipeline(bytes, onto(file), { signal });
   } finally {
     await file.close();
   }
+}
+
+/** Writes to a file, and finishes when all is on the disk. (The stream that a file gives by itself never lets it go when it is cut off.) */
+const onto = (file: FileHandle): Writable =>
+  new Writable({
+    highWaterMark: writeBytes,
+    write: (chunk: Buffer, _encoding, done) => void writeAll(file, [chunk]).then(() => done(), done),
+    writev: (waiting, done) =>
+      void writeAll(
+        file,
+        waiting.map(({ chunk }) => chunk as Buffer),
+      ).then(() => done(), done), // no text is written
+    final: (done) => void file.sync().then(() => done(), done),
+  });
+
+/** The system may take a part only, above all of a disk that is nearly full. */
+async function writeAll(file: FileHandle, buffers: readonly Buffer[]): Promise<void> {
+  const { bytesWritten } = await file.writev(buffers);
+  const length = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
+  if (bytesWritten < length) await file.writeFile(Buffer.concat(buffers).subarray(bytesWritten));
 }
 
 /** Makes subfolders, each once, and answers when they are on the disk. */

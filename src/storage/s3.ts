@@ -32,28 +32,29 @@ export function s3Blobs(bucket: Bucket): Blobs {
   const disk = new Disk(new S3Driver({ client, bucket: bucket.name, visibility: "private", supportsACL: false }));
   const at = (id: string) => ({ Bucket: bucket.name, Key: bucket.prefix + checkedId(id) });
 
-  async function remove(id: string): Promise<void> {
-    await abortUploads(client, at(id));
-    await disk.delete(at(id).Key);
+  async function remove(place: Place): Promise<void> {
+    await abortUploads(client, place);
+    await disk.delete(place.Key);
   }
 
   return {
     async put(id, bytes, signal) {
+      const place = at(id);
       try {
         // The upload hears of an abort from the bytes: then it waits for its parts and takes them back.
-        const params = { ...at(id), Body: addAbortSignal(signal, bytes) };
+        const params = { ...place, Body: addAbortSignal(signal, bytes) };
         await new Upload({ client, params, partSize: partBytes, queueSize: partsAtOnce }).done();
         signal.throwIfAborted();
       } catch (thrown) {
         bytes.destroy();
         // Where that fails too, the sweep removes it.
-        await remove(id).catch(() => undefined);
+        await remove(place).catch(() => undefined);
         signal.throwIfAborted();
         throw bytes.errored ?? refusalOf(thrown);
       }
     },
-    read: (id, range) => translated(read(client, at(id), range)),
-    remove: (id) => translated(remove(id)),
+    read: async (id, range) => translated(read(client, at(id), range)),
+    remove: async (id) => translated(remove(at(id))),
     async address(id, { filename, contentType, seconds }) {
       if (!bucket.redirect) return null;
       const contentDisposition = `attachment; filename*=UTF-8''${encoded(filename)}`;
@@ -67,8 +68,8 @@ function clientOf({ endpoint, region, credentials, pathStyle }: Bucket): S3Clien
     region,
     forcePathStyle: pathStyle,
     ...(endpoint === null ? {} : { endpoint }),
-    // Without them the SDK asks the machine for its role.
-    ...(credentials === null ? {} : { credentials }),
+    // Without them the SDK asks the machine for its role; it writes into what it is given.
+    ...(credentials === null ? {} : { credentials: { ...credentials } }),
     // Checksums of the newer protocol are refused by many services; the signature covers what is sent.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
@@ -101,12 +102,17 @@ const translated = <T>(work: Promise<T>): Promise<T> =>
     throw refusalOf(thrown);
   });
 
-/** What the service will not give; a mistake in the configuration stays what it is, for the log. */
+/** What the service cannot give now; a mistake in the configuration stays what it is, for the log. */
 function refusalOf(thrown: unknown): unknown {
   if (nameOf(thrown) === "NoSuchKey") return absent("file");
-  const status = thrown instanceof S3ServiceException ? thrown.$metadata.httpStatusCode : undefined;
-  if (status !== undefined && status < 500) return thrown;
-  return new Failure("unavailable", "the storage cannot be reached now", { cause: thrown });
+  return isPassing(thrown) ? new Failure("unavailable", "the storage cannot be reached now", { cause: thrown }) : thrown;
+}
+
+/** No connection, no answer in time, or one that says: not now. */
+function isPassing(thrown: unknown): boolean {
+  if (thrown instanceof S3ServiceException) return (thrown.$metadata.httpStatusCode ?? 500) >= 500;
+  // Codes of our own process begin with ERR_: above all that of bytes that were cut off.
+  return nameOf(thrown) === "TimeoutError" || (thrown instanceof Error && "code" in thrown && !String(thrown.code).startsWith("ERR_"));
 }
 
 const nameOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.name : "");
