@@ -120,6 +120,8 @@ describe("a good value", () => {
     ],
     [{ BODY_LIMIT: "1KiB" }, { bodyLimit: 1024 }],
     [{ BODY_LIMIT: "65536" }, { bodyLimit: 65_536 }],
+    [{ FILE_LIMIT: "64MiB" }, { fileLimit: 64 * 1024 ** 2 }],
+    [{ FILE_QUOTA: "50GiB" }, { fileQuota: 50 * 1024 ** 3 }],
     [{ AGENT_PROFILES: "a=offline, b.2=offline" }, { agentProfiles: { a: "offline", "b.2": "offline" } }],
     [
       { WEBHOOK_ALLOW: "loopback,10.1.0.0/16:8443,fd00::/8" },
@@ -231,6 +233,8 @@ const bad: Record<string, readonly string[]> = {
   WATCH_LIMIT: ["0", "x", "1.5"],
   OAUTH_REFRESH_REPLAY_SECONDS: ["-1", "61", "x", "1.5"],
   BODY_LIMIT: ["0", "32MB", "32 MiB", "2GiB", "1023", "-1"],
+  FILE_LIMIT: ["0", "512MB", "1023", "101GiB", "-1"],
+  FILE_QUOTA: ["0", "10GB", "1023", "100001GiB", "x"],
   AGENT_PROFILES: ["manus-1.6", "manus-1.6=model-that-is-none", "a=offline,a=offline", "a=offline,", "=offline", "A=offline"],
   S3_BUCKET: ["ab", "Files", "a_b", "a/b", "-files", "x".repeat(64)],
   S3_ENDPOINT: ["s3.example.com", "ftp://s3.example.com", "https://user@s3.example.com"],

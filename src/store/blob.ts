@@ -34,10 +34,11 @@ export function blobRows({ query, execute }: Session): BlobRows {
       return true;
     },
     async reserve(id, more, quota) {
-      const [found] = await query<Owned>(sql`SELECT account_id, bytes FROM blob WHERE id = ${id} AND state = 'writing'`);
-      if (!found || !(await take(found.account_id, more, quota))) return false;
-      if ((await execute(sql`UPDATE blob SET bytes = bytes + ${more} WHERE id = ${id} AND state = 'writing'`)) === 1) return true;
-      await giveBack([{ account_id: found.account_id, bytes: more }]);
+      const [found] = await query<Owned>(sql`
+        UPDATE blob SET bytes = bytes + ${more} WHERE id = ${id} AND state = 'writing' RETURNING account_id, bytes`);
+      if (!found) return false;
+      if (await take(found.account_id, more, quota)) return true;
+      await execute(sql`UPDATE blob SET bytes = bytes - ${more} WHERE id = ${id} AND state = 'writing'`);
       return false;
     },
     async renew(id, leaseUntil) {

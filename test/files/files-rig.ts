@@ -13,6 +13,8 @@ import { type Calling, openService, type Service } from "../support/service.ts";
 export interface FileTown extends AsyncDisposable {
   readonly service: Service;
   readonly database: TestDatabase;
+  /** Where they are. */
+  readonly folder: string;
   /** The bytes in its storage: paths below its folder. */
   stored(): readonly string[];
   /** A link of the platform, as this test reaches it. */
@@ -23,16 +25,19 @@ export interface FileTownOptions {
   readonly clock?: Clock;
   readonly env?: Readonly<Record<string, string>>;
   readonly nodes?: number;
+  /** False: tasks are run. */
+  readonly idle?: boolean;
 }
 
-export async function fileTown(kind: DatabaseKind, { env = {}, clock, nodes = 1 }: FileTownOptions = {}): Promise<FileTown> {
+export async function fileTown(kind: DatabaseKind, { env = {}, clock, nodes = 1, idle = true }: FileTownOptions = {}): Promise<FileTown> {
   const dataDir = mkdtempSync(join(tmpdir(), "files-"));
   const database = await openTestStore(kind, clock ? { clock } : {});
   const timed = clock ? { clock } : {};
-  const service = await openService({ over: database, nodes, idle: true, env: { DATA_DIR: dataDir, ...env }, ...timed });
+  const service = await openService({ over: database, nodes, idle, env: { DATA_DIR: dataDir, ...env }, ...timed });
   return {
     service,
     database,
+    folder: join(dataDir, "files"),
     stored: () => storedIn(dataDir),
     reach: (link) => link.replace("https://platform.test", service.url),
     async [Symbol.asyncDispose]() {
@@ -134,12 +139,15 @@ export async function until(holds: () => Promise<boolean> | boolean, ms = 10_000
 
 /** What the database says of all blobs, and whether each account's sum is theirs. */
 export async function books(database: TestDatabase) {
-  const blobs = await directly(database, "SELECT id, account_id, state, bytes FROM blob");
+  const blobs = await directly(database, "SELECT id, account_id, state, bytes, lease_until FROM blob");
   const sums = await directly(database, "SELECT account_id, bytes FROM storage");
   const taken = (id: unknown) =>
     blobs.filter((row) => row["account_id"] === id && row["state"] !== "dropped").reduce((sum, row) => sum + Number(row["bytes"]), 0);
   return {
-    blobs: blobs.map((row) => ({ id: String(row["id"]), state: String(row["state"]), bytes: Number(row["bytes"]) })),
+    blobs: blobs.map((row) => ({
+      ...{ id: String(row["id"]), state: String(row["state"]) },
+      ...{ bytes: Number(row["bytes"]), leaseUntil: Number(row["lease_until"]) },
+    })),
     isExact: sums.every((row) => Number(row["bytes"]) === taken(row["account_id"])),
   };
 }

@@ -5,7 +5,18 @@ import { backoffMs } from "../../src/store/change.ts";
 import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
 import { pendingJobs } from "../support/jobs.ts";
 import { sampleApp } from "../support/oauth.ts";
-import { ann, putTask, said, sampleAudit, sampleKey, sampleMember, sampleProject, sampleReplay, sampleTask } from "./samples.ts";
+import {
+  ann,
+  putTask,
+  said,
+  sampleAudit,
+  sampleFile,
+  sampleKey,
+  sampleMember,
+  sampleProject,
+  sampleReplay,
+  sampleTask,
+} from "./samples.ts";
 
 const inNorth = { accountId: "ann", spaceId: "north" };
 const sampleSession = { ...inNorth, id: "s", digest: "d", createdAt: 1, provedAt: 1, expiresAt: 2 };
@@ -68,6 +79,25 @@ const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
   ["tasks.advance", (tx) => tx.tasks.advance("t", { now: 1 })],
   ["tasks.bury", (tx) => tx.tasks.bury("t", 1, false)],
   ["events.erase", (tx) => tx.events.erase("t")],
+  ["files.insert", (tx) => tx.files.insert(sampleFile())],
+  ["files.complete", (tx) => tx.files.complete("f", { blobId: "b", bytes: 1, sha256: "s", expiresAt: 1 })],
+  ["files.fail", (tx) => tx.files.fail("f", "e", 1)],
+  ["files.await", (tx) => tx.files.await("f", 1)],
+  ["files.unawait", (tx) => tx.files.unawait("f", 1, 1)],
+  ["files.remove", (tx) => tx.files.remove(ann, "f", 1)],
+  ["files.eraseOf", (tx) => tx.files.eraseOf("t")],
+  ["files.expire", (tx) => tx.files.expire(1, 1)],
+  ["files.closeWindows", (tx) => tx.files.closeWindows(1, 1)],
+  ["files.purge", (tx) => tx.files.purge(1)],
+  ["blobs.begin", (tx) => tx.blobs.begin({ id: "b", accountId: null, bytes: 0, leaseUntil: 1 }, 1)],
+  ["blobs.reserve", (tx) => tx.blobs.reserve("b", 1, 1)],
+  ["blobs.renew", (tx) => tx.blobs.renew("b", 1)],
+  ["blobs.settle", (tx) => tx.blobs.settle("b", { reserved: 1, bytes: 1 }, 1)],
+  ["blobs.keep", (tx) => tx.blobs.keep("b")],
+  ["blobs.abandon", (tx) => tx.blobs.abandon("b")],
+  ["blobs.drop", (tx) => tx.blobs.drop(["b"])],
+  ["blobs.takeLoose", (tx) => tx.blobs.takeLoose(1, 1, 1)],
+  ["blobs.erase", (tx) => tx.blobs.erase(["b"])],
   ["jobs.put", (tx) => tx.jobs.put({ kind: "run", key: "t", runAt: 1 })],
   ["jobs.take", (tx) => tx.jobs.take("run", 9e12, 9e12 + 1, 1)],
   ["jobs.done", (tx) => tx.jobs.done("run", [{ kind: "run", key: "t", runAt: 1 }])],

@@ -17,6 +17,11 @@ const taskId = async (person: Person): Promise<JsonObject> => {
   return { task_id: body["task_id"] };
 };
 
+const fileId: Prepare = async (person) => {
+  const { body } = await person.v2("file.upload", { filename: "notes.txt" });
+  return { file_id: body["file"].id };
+};
+
 const app = { name: "Garden", redirect_uris: ["https://a.example/cb"] };
 
 const clientId = async (person: Person): Promise<JsonObject> => {
@@ -83,6 +88,10 @@ export const built: Readonly<Record<string, Prepare>> = {
   "task.v2.TaskService/ListConversations": nothing,
   "project.create": async () => ({ name: "Garden" }),
   "project.list": nothing,
+  "file.upload": async () => ({ filename: "notes.txt" }),
+  "file.detail": fileId,
+  "file.delete": fileId,
+  "file.v2.FileService/ListFiles": nothing,
   "skill.list": nothing,
   "connector.list": nothing,
   "browser.onlineList": nothing,

@@ -34,7 +34,8 @@ export function checkFilename(name: string, path = "filename"): string {
 export function tidyFilename(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
   const seen = last.replace(new RegExp(unseen, "gu"), "").trim();
-  return seen === "" || /^\.+$/.test(seen) ? "file" : shortened(seen);
+  if (seen === "" || /^\.+$/.test(seen)) return "file";
+  return Buffer.byteLength(seen) <= bytesMax ? seen : shortened(seen);
 }
 
 /** The beginning and the extension of a name that is too long. */
@@ -43,7 +44,7 @@ function shortened(name: string): string {
   const end = dot > 0 && Buffer.byteLength(name.slice(dot)) <= 32 ? name.slice(dot) : "";
   const start = Buffer.from(name).subarray(0, bytesMax - Buffer.byteLength(end));
   // A decoder that expects more leaves out a character of which a part is missing.
-  return new TextDecoder().decode(start, { stream: true }) + end;
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(start, { stream: true }) + end;
 }
 
 /** What counts as a name's extension, however it is dressed up (contract/decisions.md 37). */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
@@ -224,6 +225,25 @@ describe("an upload", () => {
     sending.cut();
     expect(await detail(ann, id)).toMatchObject({ status: "error" });
     await expectNothing(town);
+  });
+
+  test("that goes beyond the limit over HTTP/2 is answered with 413, and its connection lives on", async () => {
+    await using town = await fileTown("sqlite", { env: { FILE_LIMIT: "1KiB" } });
+    const ann = await town.service.person();
+    const [large, next] = [await slotOf(town, ann), await slotOf(town, ann)];
+    const session = connectHttp2(new URL(large.url).origin);
+    const put = (url: string, chunks: readonly string[]) => {
+      const stream = session.request({ ":method": "PUT", ":path": new URL(url).pathname });
+      for (const chunk of chunks) stream.write(chunk);
+      return { stream, status: once(stream, "response").then(([headers]) => headers[":status"]) };
+    };
+    const refused = put(large.url, ["x".repeat(1000), "x".repeat(1000)]);
+    expect(await refused.status).toBe(413);
+    await once(refused.stream.resume(), "close");
+    const taken = put(next.url, ["x"]);
+    taken.stream.end();
+    expect(await taken.status).toBe(200);
+    session.close();
   });
 
   test("of exactly the limit is taken", async () => {
