@@ -1,12 +1,21 @@
 import type { Figure } from "./figure.ts";
 import { createFigures } from "./figures/create.ts";
 import { detailFigures } from "./figures/detail.ts";
+import { fileFigures } from "./figures/files.ts";
 import { listFigures } from "./figures/list.ts";
 import { oauthFigures } from "./figures/oauth.ts";
 import { runFigures } from "./figures/run.ts";
 import { watchFigure } from "./figures/watch.ts";
 
-const figures: readonly Figure[] = [...detailFigures, ...createFigures, ...runFigures, ...listFigures, ...oauthFigures, watchFigure];
+const figures: readonly Figure[] = [
+  ...detailFigures,
+  ...createFigures,
+  ...runFigures,
+  ...listFigures,
+  ...oauthFigures,
+  ...fileFigures,
+  watchFigure,
+];
 
 /** What can be asked for by name. */
 export const figureNames: readonly string[] = figures.flatMap(({ names }) => names);

@@ -25,13 +25,15 @@ export interface FileTownOptions {
   readonly clock?: Clock;
   readonly env?: Readonly<Record<string, string>>;
   readonly nodes?: number;
+  /** False: tasks are run. */
+  readonly idle?: boolean;
 }
 
-export async function fileTown(kind: DatabaseKind, { env = {}, clock, nodes = 1 }: FileTownOptions = {}): Promise<FileTown> {
+export async function fileTown(kind: DatabaseKind, { env = {}, clock, nodes = 1, idle = true }: FileTownOptions = {}): Promise<FileTown> {
   const dataDir = mkdtempSync(join(tmpdir(), "files-"));
   const database = await openTestStore(kind, clock ? { clock } : {});
   const timed = clock ? { clock } : {};
-  const service = await openService({ over: database, nodes, idle: true, env: { DATA_DIR: dataDir, ...env }, ...timed });
+  const service = await openService({ over: database, nodes, idle, env: { DATA_DIR: dataDir, ...env }, ...timed });
   return {
     service,
     database,
