@@ -4,7 +4,7 @@ import { Failure, invalid, renamed } from "../../core/failure.ts";
 import type { MessageSchema } from "../../gen/proto/task/v2/message_pb.ts";
 import { ShareVisibility } from "../../gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../gen/proto/task/v2/task_service_pb.ts";
-import { present } from "../v1/fields.ts";
+import { filled, present } from "../v1/fields.ts";
 import { profileFields, profileIn } from "../v1/profile.ts";
 import type { Ask } from "../v1/route.ts";
 import { inputItems, type Placed, placedParts } from "./input.ts";
@@ -13,16 +13,16 @@ import { inputItems, type Placed, placedParts } from "./input.ts";
 export const creation = z.object({
   input: inputItems,
   instructions: z.string().optional(),
-  previous_response_id: z.string().optional(),
-  task_id: z.string().optional(),
+  previous_response_id: filled,
+  task_id: filled,
   ...profileFields,
   model: z.string().optional(),
-  project_id: z.string().optional(),
+  project_id: filled,
   connectors: z.array(z.string()).default([]),
   interactive_mode: z.boolean().default(false),
   create_shareable_link: z.boolean().default(false),
   hide_in_task_list: z.boolean().default(false),
-  locale: z.string().optional(),
+  locale: filled,
   stream: z.boolean().default(false),
 });
 type Creation = z.infer<typeof creation>;

@@ -13,7 +13,7 @@ describe.each(prefixes)("files below %j", (prefix) => {
   let open: { service: Service; ann: Person } | undefined;
   beforeAll(async () => {
     const PORT = `${await freePort()}`;
-    const env = { PORT, BASE_URL: `http://127.0.0.1:${PORT}`, FILE_LIMIT: `${limit}`, FILE_QUOTA: `${8 * limit}` };
+    const env = { PORT, BASE_URL: `http://127.0.0.1:${PORT}`, BODY_LIMIT: "64KiB", FILE_LIMIT: `${limit}`, FILE_QUOTA: `${8 * limit}` };
     const service = await openService({ env });
     open = { service, ann: await service.person() };
   });

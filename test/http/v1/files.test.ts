@@ -75,8 +75,8 @@ describe("files of v1", () => {
     await list(`DELETE /v1/files/${ids[11]}`);
     const { status, body } = await list("GET /v1/files");
     expect(status).toBe(200);
-    expect(body).toMatchObject({ object: "list" });
-    expect(Object.keys(body).toSorted()).toEqual(["data", "object"]);
+    expect(body).toMatchObject({ object: "list", has_more: false });
+    expect(Object.keys(body).toSorted()).toEqual(["data", "has_more", "object"]);
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(ids.slice(1, 11).toReversed());
     expect(body.data[0]).toEqual((await list(`GET /v1/files/${ids[10]}`)).body);
   });
