@@ -55,8 +55,8 @@ export interface WriterParts {
   readonly quota: number;
 }
 
-/** Where nothing was announced, so much is reserved at a time. */
-const stepBytes = 4 * 1024 * 1024;
+/** Where nothing was announced, so much is reserved at a time: little enough that those who send at once do not keep each other out. */
+const stepOf = (quota: number): number => Math.min(4 * 1024 * 1024, Math.floor(quota / 256));
 
 export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer {
   async function begin(blobId: string, { accountId, length, coming }: Writing): Promise<void> {
@@ -69,7 +69,7 @@ export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer
 
   /** A whole step, or, where there is no room for it, just what has come. */
   async function reserve(blobId: string, missing: number): Promise<number> {
-    for (const more of [Math.max(stepBytes, missing), missing]) {
+    for (const more of [Math.max(stepOf(quota), missing), missing]) {
       if (await store.change((tx) => tx.blobs.reserve(blobId, more, quota))) return more;
     }
     throw overQuota(quota);
@@ -135,7 +135,7 @@ export function lead(
     if (!source.readableEnded) into.destroy(cutOff());
   };
   source.once("error", broken).once("close", broken);
-  // What broke before is told nobody again.
+  // It may have broken off before anybody listened.
   if (source.destroyed) broken();
   source.pipe(into);
 }
