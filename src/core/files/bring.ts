@@ -113,5 +113,6 @@ function decoded({ path, filename = "", contentType }: FilePart, uri: DataUri): 
 function refusalOf(path: string, thrown: unknown): unknown {
   if (!(thrown instanceof Failure) || thrown.message.startsWith(path)) return thrown;
   if (thrown.reason === "too_large") return invalid(path, "is over 20 MB");
-  return thrown.reason === "invalid" ? new Failure("invalid", `${path}.${thrown.message}`, { cause: thrown.cause }) : thrown;
+  if (thrown.reason !== "invalid") return thrown;
+  return new Failure("invalid", `${path}.${thrown.message}`, { cause: thrown.cause, path: `${path}.file_url` });
 }
