@@ -14,10 +14,15 @@ const project = ({ id, name, instruction, createdAt }: Project) => ({
 
 /** Projects of v1 (contract/v1.md 3). */
 export const projectRoutes = [
-  route("POST /v1/projects", ProjectService.method.createProject, z.object({ name: z.string(), instruction: z.string().optional() }), {
-    request: (input) => input,
-    response: ({ project: made }) => (made ? project(made) : {}),
-  }),
+  route(
+    "POST /v1/projects",
+    ProjectService.method.createProject,
+    z.object({ name: z.string().max(200), instruction: z.string().optional() }),
+    {
+      request: (input) => input,
+      response: ({ project: made }) => (made ? project(made) : {}),
+    },
+  ),
   route("GET /v1/projects", ProjectService.method.listProjects, z.object({ limit: whole.pipe(z.int().min(1).max(1000)).default(100) }), {
     request: () => ({}),
     response: ({ data }, { limit }) => ({ object: "list", data: data.slice(0, limit).map(project) }),
