@@ -98,7 +98,7 @@ describe("attachments of v1", () => {
   test.each([
     ["an unknown file", { filename: "a.txt", file_id: "file-unknown" }, /^attachments\[1\]\.file_id: /],
     ["bytes that are no base64", { filename: "a.txt", fileData: "data:text/plain;base64,!!!" }, /^attachments\[1\]\.file_data: /],
-    ["bytes without a name", { fileData: dataUri("x") }, /^attachments\[1\]\.filename: /],
+    ["a forbidden kind", { filename: "run.sh", fileData: dataUri("x") }, /^attachments\[1\]\.filename: /],
     ["an address that is not http", { url: "ftp://a.example/b" }, /^attachments\[1\]\.url: /],
     ["an address that nobody answers at", { url: "http://127.0.0.1:1/b" }, /^attachments\[1\]\.url: /],
     ["no source", { filename: "a.txt" }, /^attachments\[1\]: /],
