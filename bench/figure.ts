@@ -18,11 +18,13 @@ export interface Figure {
   measure(stage: Stage): Promise<readonly Line[]>;
 }
 
-/** Calls that are compared by how many of them there are a second. */
+/** Calls that are compared by how many of them there are a second, or by how much they carry. */
 export interface Race {
   readonly name: string;
   /** Callers at a time. */
   readonly concurrency: number;
+  /** What a call counts, where the figure is another than calls a second. */
+  readonly weight?: number;
   /** Ours, the floor, and others; those that cannot be had are null. */
   readonly contenders: (stage: Stage) => Promise<readonly (Contender | null)[]>;
   /** Further members of the line, measured after the rounds. */
@@ -35,12 +37,13 @@ const roundMs = 800;
 const warmUpMs = 2_000;
 
 /** A figure in calls per second. */
-export const race = ({ name, concurrency, contenders, more }: Race): Figure => ({
+export const race = ({ name, concurrency, weight = 1, contenders, more }: Race): Figure => ({
   names: [name],
   async measure(stage) {
     const present = (await contenders(stage)).filter((contender) => contender !== null);
     const [ours] = present;
-    const samples = await alternate(present, { rounds, ms: roundMs, warmUpMs, concurrency });
+    const taken = await alternate(present, { rounds, ms: roundMs, warmUpMs, concurrency });
+    const samples = taken.map((own) => own.map((sample) => ({ ...sample, perSecond: sample.perSecond * weight })));
     const members = more && ours ? await more(stage, ours) : {};
     return [lineOf(name, { names: present.map((contender) => contender.name), samples }, members)];
   },

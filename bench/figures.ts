@@ -1,6 +1,7 @@
 import type { Figure } from "./figure.ts";
 import { createFigures } from "./figures/create.ts";
 import { detailFigures } from "./figures/detail.ts";
+import { fileFigures } from "./figures/files.ts";
 import { listFigures } from "./figures/list.ts";
 import { oauthFigures } from "./figures/oauth.ts";
 import { runFigures } from "./figures/run.ts";
@@ -13,6 +14,7 @@ const figures: readonly Figure[] = [
   ...runFigures,
   ...listFigures,
   ...oauthFigures,
+  ...fileFigures,
   watchFigure,
   webhooksFigure,
 ];

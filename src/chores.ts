@@ -1,4 +1,5 @@
 import { replayMs } from "./call/replay.ts";
+import type { FileSweep } from "./core/files/sweep.ts";
 import type { KeyUses } from "./core/keys/key-uses.ts";
 import type { SigningKeys } from "./core/oauth/signing-keys.ts";
 import type { Tx } from "./core/store.ts";
@@ -10,6 +11,8 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** The list of keys may be late by this and a minute. */
 const keyUsesEveryMs = 5_000;
+/** What the clock ends has ended within a minute (contract/decisions.md 38). */
+const filesEveryMs = 10_000;
 /** Deleted tasks whose events are erased in one change. */
 const eraseMax = 100;
 
@@ -27,6 +30,7 @@ export function startChores(
   waiting: Backlog,
   keyUses: Pick<KeyUses, "write">,
   signingKeys: Pick<SigningKeys, "retire">,
+  files: FileSweep,
 ): () => Promise<void> {
   const stopping = new AbortController();
   const every = (ms: number, work: () => Promise<void>) => repeat(clock, ms, stopping.signal, log, work);
@@ -40,6 +44,12 @@ export function startChores(
   const loops = [
     every(countEveryMs, () => waiting.count()),
     every(keyUsesEveryMs, writeKeyUses),
+    every(filesEveryMs, async function sweepFiles() {
+      await files.sweep(stopping.signal);
+    }),
+    every(hourMs, async function forgetFiles() {
+      await files.forget();
+    }),
     every(hourMs, async function forgetReplays() {
       await store.change((tx) => tx.replays.purge(clock.now() - replayMs));
     }),

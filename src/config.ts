@@ -2,10 +2,11 @@ import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { AllowedAddresses } from "./config/address-range.ts";
 import type { AgentName } from "./config/agent-profiles.ts";
+import { type Bucket, readBucket } from "./config/bucket.ts";
 import { environmentReader, type Reader } from "./config/reader.ts";
 import { isLoopback, mail, singleSignOn } from "./config/sign-in.ts";
 import { ConfigError } from "./config/variable.ts";
-import { addresses, agents, callLimits, data, listening, oauth, outgoing, processing } from "./config/variables.ts";
+import { addresses, agents, callLimits, data, files, listening, oauth, outgoing, processing } from "./config/variables.ts";
 
 export { ConfigError } from "./config/variable.ts";
 
@@ -28,6 +29,8 @@ export interface Config {
   readonly databaseUrl: string;
   /** 32 bytes in base64; null means the file in the data folder. */
   readonly encryptionKey: string | null;
+  /** Where the bytes of files are kept; null means a folder in the data folder. */
+  readonly bucket: Bucket | null;
   readonly deletedTaskDays: number;
   readonly webhookLogDays: number;
   /** Lower case. */
@@ -37,6 +40,10 @@ export interface Config {
   readonly watchLimit: number;
   /** Bytes. */
   readonly bodyLimit: number;
+  /** Bytes of one file. */
+  readonly fileLimit: number;
+  /** Bytes of one account. */
+  readonly fileQuota: number;
   /** 0: a repeated refresh is refused. */
   readonly refreshReplaySeconds: number;
   readonly agentProfiles: Readonly<Record<string, AgentName>>;
@@ -97,7 +104,8 @@ function network({ read, readOr }: Reader) {
   };
 }
 
-function storage({ read, readOr }: Reader) {
+function storage(reader: Reader) {
+  const { read, readOr } = reader;
   const dataDir = readOr("DATA_DIR", data.DATA_DIR, "");
   const databaseUrl = readOr("DATABASE_URL", data.DATABASE_URL, `file:${join(dataDir, "platform.db")}`);
   return {
@@ -105,6 +113,7 @@ function storage({ read, readOr }: Reader) {
     database: databaseUrl.startsWith("file:") ? ("sqlite" as const) : ("postgresql" as const),
     databaseUrl,
     encryptionKey: read("ENCRYPTION_KEY", data.ENCRYPTION_KEY),
+    bucket: readBucket(reader),
     deletedTaskDays: readOr("DELETED_TASK_DAYS", data.DELETED_TASK_DAYS, 0),
     webhookLogDays: readOr("WEBHOOK_LOG_DAYS", data.WEBHOOK_LOG_DAYS, 0),
     ownerEmail: readOr("OWNER_EMAIL", data.OWNER_EMAIL, ""),
@@ -116,6 +125,8 @@ function work({ read, readOr }: Reader) {
     rateFactor: read("RATE_LIMITS", callLimits.RATE_LIMITS),
     watchLimit: readOr("WATCH_LIMIT", callLimits.WATCH_LIMIT, 0),
     bodyLimit: readOr("BODY_LIMIT", callLimits.BODY_LIMIT, 0),
+    fileLimit: readOr("FILE_LIMIT", files.FILE_LIMIT, 0),
+    fileQuota: readOr("FILE_QUOTA", files.FILE_QUOTA, 0),
     refreshReplaySeconds: readOr("OAUTH_REFRESH_REPLAY_SECONDS", oauth.OAUTH_REFRESH_REPLAY_SECONDS, 0),
     agentProfiles: readOr("AGENT_PROFILES", agents.AGENT_PROFILES, {}),
     runConcurrency: readOr("RUN_CONCURRENCY", agents.RUN_CONCURRENCY, 0),

@@ -22,6 +22,7 @@ import { adminServer, httpServer } from "./http/server.ts";
 import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
 import { operationTable } from "./operations.ts";
+import { filesOf } from "./wiring/files.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
 import { sendingOf } from "./wiring/sending.ts";
@@ -46,7 +47,8 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
   const uses = keyUses(store, clock);
   const waiting = backlog(store, config.queueDepth);
   const keys = signingKeys({ store, cipher, clock, ids });
-  const stopChores = startChores(ground, waiting, uses, keys);
+  const files = filesOf(ground);
+  const stopChores = startChores(ground, waiting, uses, keys, files.sweep);
   const calls = {
     limits: limits(store.counters, clock, config.rateFactor),
     readRequest: requestReader(ids.request, config.trustProxy),
@@ -55,7 +57,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     keys,
   };
   const sending = sendingOf(ground);
-  const handlers = handlersOf(ground, waiting, sending, front.draining);
+  const handlers = handlersOf(ground, { files, sending, waiting, draining: front.draining });
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({
@@ -69,12 +71,13 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     clock,
     readiness: ready,
     bodyLimit: config.bodyLimit,
+    ...{ store, uploads: files.uploads, blobs: files.blobs },
     baseUrl: config.baseUrl,
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
-    routes: webRoutes(ground, calls),
+    routes: webRoutes(ground, files, calls),
   });
-  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, sending);
+  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, files, sending);
   await app.listen({ host: config.host, port: config.port });
   const admin = config.adminPort === null ? undefined : adminServer(ready);
   await admin?.listen({ host: config.host, port: config.adminPort ?? 0 });

@@ -32,6 +32,7 @@ describe("an empty environment", () => {
       database: "sqlite",
       databaseUrl: `file:${resolve("data/platform.db")}`,
       encryptionKey: null,
+      bucket: null,
       role: "all",
     });
   });
@@ -98,8 +99,30 @@ describe("a good value", () => {
     [{ RATE_LIMITS: "off" }, { rateFactor: null }],
     [{ RATE_LIMITS: "0.5" }, { rateFactor: 0.5 }],
     [{ OAUTH_REFRESH_REPLAY_SECONDS: "60" }, { refreshReplaySeconds: 60 }],
+    [
+      { S3_BUCKET: "files" },
+      { bucket: { name: "files", endpoint: null, region: "us-east-1", credentials: null, prefix: "", pathStyle: false, redirect: false } },
+    ],
+    [
+      {
+        S3_BUCKET: "files",
+        S3_ENDPOINT: "http://127.0.0.1:9000/",
+        S3_PREFIX: "a/b",
+        S3_REDIRECT: "on",
+        S3_ACCESS_KEY_ID: "id",
+        S3_SECRET_ACCESS_KEY: "s",
+      },
+      {
+        bucket: {
+          ...{ name: "files", endpoint: "http://127.0.0.1:9000", region: "us-east-1", prefix: "a/b/", pathStyle: true, redirect: true },
+          credentials: { accessKeyId: "id", secretAccessKey: "s" },
+        },
+      },
+    ],
     [{ BODY_LIMIT: "1KiB" }, { bodyLimit: 1024 }],
     [{ BODY_LIMIT: "65536" }, { bodyLimit: 65_536 }],
+    [{ FILE_LIMIT: "64MiB" }, { fileLimit: 64 * 1024 ** 2 }],
+    [{ FILE_QUOTA: "50GiB" }, { fileQuota: 50 * 1024 ** 3 }],
     [{ AGENT_PROFILES: "a=offline, b.2=offline" }, { agentProfiles: { a: "offline", "b.2": "offline" } }],
     [
       { WEBHOOK_ALLOW: "loopback,10.1.0.0/16:8443,fd00::/8" },
@@ -122,13 +145,21 @@ describe("a good value", () => {
 });
 
 /** What some variables need beside them. */
-const company = { OIDC_CLIENT_ID: "platform", OIDC_CLIENT_SECRET: "sesame", MAIL_FROM: "platform@example.com" };
+const company = {
+  OIDC_CLIENT_ID: "platform",
+  OIDC_CLIENT_SECRET: "sesame",
+  MAIL_FROM: "platform@example.com",
+  S3_ACCESS_KEY_ID: "platform",
+  S3_SECRET_ACCESS_KEY: "sesame",
+};
 
 describe("a variable that goes with another", () => {
   test.each([
     { env: { OIDC_ISSUER: "https://login.example.com" }, missing: ["OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"] },
     { env: { OIDC_ISSUER: "https://login.example.com", OIDC_CLIENT_ID: "platform" }, missing: ["OIDC_CLIENT_SECRET"] },
     { env: { SMTP_URL: "smtp://mail.example.com" }, missing: ["MAIL_FROM"] },
+    { env: { S3_ACCESS_KEY_ID: "platform" }, missing: ["S3_SECRET_ACCESS_KEY"] },
+    { env: { S3_SECRET_ACCESS_KEY: "sesame" }, missing: ["S3_ACCESS_KEY_ID"] },
   ])("is missed with $env", ({ env, missing }) => {
     expect(problemsOf(env).problems.map(({ variable }) => variable)).toEqual(missing);
   });
@@ -204,7 +235,17 @@ const bad: Record<string, readonly string[]> = {
   WATCH_LIMIT: ["0", "x", "1.5"],
   OAUTH_REFRESH_REPLAY_SECONDS: ["-1", "61", "x", "1.5"],
   BODY_LIMIT: ["0", "32MB", "32 MiB", "2GiB", "1023", "-1"],
+  FILE_LIMIT: ["0", "512MB", "1023", "101GiB", "-1"],
+  FILE_QUOTA: ["0", "10GB", "1023", "100001GiB", "x"],
   AGENT_PROFILES: ["manus-1.6", "manus-1.6=model-that-is-none", "a=offline,a=offline", "a=offline,", "=offline", "A=offline"],
+  S3_BUCKET: ["ab", "Files", "a_b", "a/b", "-files", "x".repeat(64)],
+  S3_ENDPOINT: ["s3.example.com", "ftp://s3.example.com", "https://user@s3.example.com"],
+  S3_REGION: ["eu central", "x".repeat(65)],
+  S3_ACCESS_KEY_ID: ["a b", "x".repeat(257)],
+  S3_SECRET_ACCESS_KEY: ["a b", "x\n"],
+  S3_PREFIX: ["/a", "a//b", "..", "a/../b", "./a", "ä", "x".repeat(201)],
+  S3_PATH_STYLE: ["true", "ON"],
+  S3_REDIRECT: ["yes", "1"],
   RUN_CONCURRENCY: ["0", "many"],
   QUEUE_DEPTH: ["0", "x"],
   WEBHOOK_ALLOW: range,
@@ -242,6 +283,7 @@ describe("a bad value", () => {
     { DATABASE_URL: "mysql://root:sesame@db/x" },
     { SMTP_URL: "http://root:sesame@mail" },
     { OIDC_CLIENT_SECRET: "sesame\n" },
+    { S3_SECRET_ACCESS_KEY: "sesame\n" },
     { ENCRYPTION_KEY: "sesame" },
     { DATABASE_URL: "postgresql://root:sesame@db/x" },
   ])("of a secret is never shown: %j", (env) => {

@@ -14,9 +14,12 @@ export type Handler<M extends DescMethod> = (
   message: MessageShape<M["input"]>,
 ) => Promise<MessageInitShape<M["output"]>>;
 
-/** Work that is slow, or not to be done while a transaction is open; it gives the handler that goes on with what it found. */
+/**
+ * Work that is slow, or not to be done while a transaction is open; it gives the handler that goes on with what it
+ * found. `gone` is aborted when nobody waits for the answer any more.
+ */
 export interface Prepared<M extends DescMethod> {
-  readonly prepare: (message: MessageShape<M["input"]>, caller: Caller) => Promise<Handler<M>> | Handler<M>;
+  readonly prepare: (message: MessageShape<M["input"]>, caller: Caller, gone: AbortSignal) => Promise<Handler<M>> | Handler<M>;
 }
 
 /** A read whose answer may be held back for a while. */

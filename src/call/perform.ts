@@ -62,7 +62,7 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
         const answer = await built.hold(store, openCall(admission, gone), message);
         return { answer: create(operation.method.output, answer), replayed: false };
       }
-      const handler = "prepare" in built ? await built.prepare(message, caller) : built;
+      const handler = "prepare" in built ? await built.prepare(message, caller, gone) : built;
       if (operation.change) return store.change((tx) => change(tx, admission, message, handler));
       return { answer: await run(handler, store, admission, message), replayed: false };
     },

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { allowedAddresses, allowedAddressesRule } from "./address-range.ts";
 import { agentProfiles, agentProfilesRule } from "./agent-profiles.ts";
+import { objectStorage } from "./bucket.ts";
 import { listOf } from "./list.ts";
 import { mail, singleSignOn } from "./sign-in.ts";
 import { baseUrl, byteSize, key32, origin, portMax, rateFactor, wholeNumber } from "./values.ts";
@@ -191,6 +192,26 @@ export const callLimits = {
   }),
 };
 
+/** Files that users bring. */
+export const files = {
+  FILE_LIMIT: variable({
+    type: "bytes",
+    fallback: "512MiB",
+    rule: "a number of bytes from 1KiB to 100GiB, plain or with KiB, MiB or GiB",
+    example: "64MiB",
+    description: "The largest file that can be uploaded.",
+    schema: byteSize(1024, 100 * 1024 ** 3),
+  }),
+  FILE_QUOTA: variable({
+    type: "bytes",
+    fallback: "10GiB",
+    rule: "a number of bytes from 1KiB to 100000GiB, plain or with KiB, MiB or GiB",
+    example: "50GiB",
+    description: "What the files of one account may take together. Artefacts of agents do not count.",
+    schema: byteSize(1024, 100_000 * 1024 ** 3),
+  }),
+};
+
 /** OAuth 2.0 apps. */
 export const oauth = {
   OAUTH_REFRESH_REPLAY_SECONDS: variable({
@@ -298,9 +319,11 @@ export const variableGroups = {
   Listening: listening,
   Addresses: addresses,
   Data: data,
+  "Files in a bucket": objectStorage,
   "Single sign-on": singleSignOn,
   Mail: mail,
   Limits: callLimits,
+  Files: files,
   "OAuth 2.0": oauth,
   Agents: agents,
   "Outgoing requests": outgoing,

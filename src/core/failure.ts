@@ -27,6 +27,8 @@ export interface FailureFacts {
   readonly cause?: unknown;
   /** Whole seconds after which a retry may succeed. */
   readonly retryAfter?: number;
+  /** The field at fault, where the text begins with it. */
+  readonly path?: string;
 }
 
 /**
@@ -37,16 +39,23 @@ export class Failure extends Error {
   override readonly name = "Failure";
   readonly reason: Reason;
   readonly retryAfter: number | undefined;
+  readonly path: string | undefined;
 
   constructor(reason: Reason, message: string, facts: FailureFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.reason = reason;
     this.retryAfter = facts.retryAfter;
+    this.path = facts.path;
   }
 }
 
 /** Input that breaks a rule: `path` is the field's, dotted, in the proto's spelling. */
-export const invalid = (path: string, rule: string): Failure => new Failure("invalid", path === "" ? rule : `${path}: ${rule}`);
+export const invalid = (path: string, rule: string): Failure =>
+  path === "" ? new Failure("invalid", rule) : new Failure("invalid", `${path}: ${rule}`, { path });
+
+/** The same refusal for whoever knows the field by another name. */
+export const renamed = ({ path, message }: Failure, name: (path: string) => string): Failure =>
+  invalid(name(path ?? ""), path === undefined ? message : message.slice(path.length + 2));
 
 /** Absent, or not the caller's: the same answer for both. */
 export const absent = (what: string): Failure => new Failure("absent", `${what} not found`);

@@ -20,6 +20,7 @@ import type { SettingRows } from "./settings/setting.ts";
 import type { LinkRows } from "./sign-in/link.ts";
 import type { SessionRows } from "./sign-in/session.ts";
 import type { SignInRows } from "./sign-in/sign-in.ts";
+import type { ConversationRows } from "./tasks/conversations.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
 import type { DeliveryLogRows } from "./webhooks/delivery-log.ts";
@@ -50,6 +51,7 @@ export interface Tx {
   readonly agents: AgentRows;
   readonly tasks: TaskRows;
   readonly events: EventRows;
+  readonly conversations: ConversationRows;
   readonly actions: ActionRows;
   readonly webhookEvents: WebhookEventRows;
   readonly files: FileRows;

@@ -17,7 +17,7 @@ const headers = { "user-agent": "agent-task-platform", accept: "*/*", "accept-en
 /** One text for whatever went wrong: it must not tell what stands behind an address (contract/decisions.md 39). */
 const unfetchable = (max: number, cause: unknown): Failure => {
   const rule = `must be a public http or https address, on port 80 or 443, that answers with a file of at most ${max} bytes within ${fetchMs / 1000} seconds`;
-  return new Failure("invalid", `file_url: ${rule}`, { cause });
+  return new Failure("invalid", `file_url: ${rule}`, { cause, path: "file_url" });
 };
 
 /**

@@ -8,8 +8,8 @@ const special = blockList(
 );
 /** The only IPv6 addresses that are handed out to anybody (contract/decisions.md 39), */
 const handedOut = blockList("ipv6", "2000::/3");
-/** and those of them that are not public; all else on the contract's list lies outside. */
-const specialOfThem = blockList("ipv6", "2001:db8::/32", "2002::/16", "3fff::/20");
+/** and those of them that are not public, or carry an IPv4 address that may not be; all else on the contract's list lies outside. */
+const specialOfThem = blockList("ipv6", "2001::/32", "2001:db8::/32", "2002::/16", "3fff::/20");
 
 /** Networks of one family, each as `network/prefix`. */
 export function blockList(family: "ipv4" | "ipv6", ...networks: readonly string[]): BlockList {

@@ -7,6 +7,9 @@ import type { Limits } from "../call/limit.ts";
 import type { Performer } from "../call/perform.ts";
 import type { Clock } from "../core/clock.ts";
 import { type Failure, invalid } from "../core/failure.ts";
+import type { Blobs } from "../core/files/blobs.ts";
+import type { Uploads } from "../core/files/uploads.ts";
+import type { Tx } from "../core/store.ts";
 import { Health } from "../gen/proto/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../gen/proto/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "../gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
@@ -18,6 +21,7 @@ import { boundDeadline } from "./deadline.ts";
 import type { Front } from "./front.ts";
 import { plainGrpcMessage } from "./grpc-message.ts";
 import { healthService, type Readiness } from "./health.ts";
+import { openaiRoutes } from "./openai/routes.ts";
 import { probes } from "./probes.ts";
 import { reflectionService } from "./reflection.ts";
 import type { ReadRequest } from "./request.ts";
@@ -37,6 +41,10 @@ export interface ServerParts {
   readonly clock: Clock;
   readonly readiness: Readiness;
   readonly bodyLimit: number;
+  /** Where the bytes of files come in and go out. */
+  readonly uploads: Uploads;
+  readonly blobs: Blobs;
+  readonly store: Pick<Tx, "files">;
   /** Where callers reach this server. */
   readonly baseUrl: string;
   /** Origins that browsers may call from; empty: CORS is off. */
@@ -57,7 +65,7 @@ const exposedHeaders = [
 /** Connect JSON as it comes by default, but bytes that are no UTF-8 are refused: otherwise they become U+FFFD. */
 const jsonOptions = { ignoreUnknownFields: true, textDecoder: new TextDecoder("utf-8", { fatal: true }) };
 
-/** All wire forms on one port: Connect, gRPC, gRPC-Web, v2, v1, health and reflection. */
+/** All wire forms on one port: Connect, gRPC, gRPC-Web, v2, v1, the OpenAI-style facade, health and reflection. */
 export function httpServer(parts: ServerParts): FastifyInstance {
   const { front, readiness, corsOrigins, probesOnly } = parts;
   const refuse = v2Refusal(parts);
@@ -79,7 +87,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   return app;
 }
 
-/** Connect, gRPC, v2 and v1: what the configured origins may call from a browser. */
+/** Connect, gRPC, v2, v1 and the facade: what the configured origins may call from a browser. */
 function callRoutes(app: FastifyInstance, parts: ServerParts): void {
   const refuse = v2Refusal(parts);
   void app.register(async (scope) => {
@@ -99,6 +107,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
   if (parts.probesOnly) return;
   void app.register(async (scope) => v2Routes(scope, parts));
   void app.register(async (scope) => v1Routes(scope, parts));
+  void app.register(async (scope) => openaiRoutes(scope, parts));
 }
 
 /** Connect, gRPC and gRPC-Web: the operations, health, and reflection of both. */

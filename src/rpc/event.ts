@@ -1,6 +1,8 @@
 import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import type { Attachment } from "../core/files/attachment.ts";
 import { type EventPayloads, eventId, eventTypes, type PlanStep, type TaskEvent } from "../core/tasks/event.ts";
+import { AttachmentTypeSchema } from "../gen/proto/task/v2/task_attachment_pb.ts";
 import {
   MessageTypeSchema,
   PlanStepStatusSchema,
@@ -15,27 +17,28 @@ type Payload = NonNullable<MessageInitShape<typeof TaskEventSchema>["payload"]>;
 
 const eventType = wordsOf(TaskEventTypeSchema, eventTypes);
 const messageType = wordsOf(MessageTypeSchema, ["text", "voice"] as const);
+const attachmentType = wordsOf(AttachmentTypeSchema, ["image", "file", "voice", "slides"] as const);
 const stepStatus = wordsOf(PlanStepStatusSchema, ["todo", "doing", "done", "failed"] as const);
 const toolStatus = wordsOf(ToolUsedStatusSchema, ["success", "error", "rollback", "pending_confirmation"] as const);
 
-/** An event as every wire and every list shows it (contract/v2.md 7.5). */
-export const eventMessage = (event: TaskEvent): MessageInitShape<typeof TaskEventSchema> => ({
+/** The absolute address at which whoever has it may fetch a file for a while (contract/decisions.md 38). */
+export type Link = (fileId: string) => string;
+
+/** An event as every wire and every list shows it, with fresh links to its files (contract/v2.md 7.5). */
+export const eventMessage = (event: TaskEvent, link: Link): MessageInitShape<typeof TaskEventSchema> => ({
   id: eventId(event.taskId, event.seq),
   type: eventType.toValue(event.type),
   timestamp: BigInt(event.timestamp),
   seq: event.seq,
-  payload: payloadOf(event),
+  payload: payloadOf(event, link),
 });
 
-function payloadOf(event: TaskEvent): Payload {
+function payloadOf(event: TaskEvent, link: Link): Payload {
   switch (event.type) {
     case "user_message":
-      return {
-        case: "userMessage",
-        value: { ...event.payload, attachments: [], messageType: messageType.toValue(event.payload.messageType) },
-      };
+      return { case: "userMessage", value: requestMessage(event.payload, link) };
     case "assistant_message":
-      return { case: "assistantMessage", value: answerMessage(event.payload) };
+      return { case: "assistantMessage", value: answerMessage(event.payload, link) };
     case "error_message":
       return { case: "errorMessage", value: event.payload };
     case "status_update":
@@ -55,10 +58,25 @@ function payloadOf(event: TaskEvent): Payload {
   }
 }
 
-function answerMessage({ questionExpectation, attachments: _, ...said }: EventPayloads["assistant_message"]) {
-  if (!questionExpectation) return said;
-  return { ...said, questionExpectation: { ...questionExpectation, options: [...questionExpectation.options] } };
+const requestMessage = ({ content, messageType: type, attachments = [] }: EventPayloads["user_message"], link: Link) => ({
+  content,
+  messageType: messageType.toValue(type),
+  attachments: attachments.map((attachment) => attachmentMessage(attachment, link)),
+});
+
+function answerMessage({ questionExpectation, attachments: files = [], ...said }: EventPayloads["assistant_message"], link: Link) {
+  const attachments = files.map((attachment) => attachmentMessage(attachment, link));
+  if (!questionExpectation) return { ...said, attachments };
+  return { ...said, attachments, questionExpectation: { ...questionExpectation, options: [...questionExpectation.options] } };
 }
+
+/** contract/v2.md 7.4. */
+const attachmentMessage = ({ fileId, type, filename, contentType }: Attachment, link: Link) => ({
+  type: attachmentType.toValue(type),
+  filename,
+  url: link(fileId),
+  contentType,
+});
 
 /** What is waited for stands right before the status that says so. */
 function statusMessage({ taskId, seq }: TaskEvent, { statusDetail, agentStatus, ...said }: EventPayloads["status_update"]) {

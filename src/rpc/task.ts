@@ -3,11 +3,14 @@ import type { Handlers } from "../call/handlers.ts";
 import type { Confirmations } from "../core/actions/confirm.ts";
 import type { Caller } from "../core/caller.ts";
 import { invalid } from "../core/failure.ts";
+import type { BringFiles } from "../core/files/bring.ts";
 import type { JsonObject } from "../core/json.ts";
 import { mapped } from "../core/mapped.ts";
 import { checkSchema } from "../core/structured-output/schema.ts";
+import type { Conversations } from "../core/tasks/conversations.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
 import type { Listings } from "../core/tasks/listings.ts";
+import type { UserInput } from "../core/tasks/message.ts";
 import type { Task, TaskView } from "../core/tasks/task.ts";
 import type { NewTask, TaskEdit, Tasks } from "../core/tasks/tasks.ts";
 import type { Watches } from "../core/tasks/watches.ts";
@@ -19,23 +22,38 @@ import {
   type WatchTaskResponse,
   WatchTaskResponseSchema,
 } from "../gen/proto/task/v2/task_service_pb.ts";
-import { eventMessage } from "./event.ts";
+import { conversationHandlers } from "./conversation.ts";
+import { eventMessage, type Link } from "./event.ts";
 import { taskStatus, taskType, visibility } from "./task-words.ts";
 import { seconds } from "./time.ts";
-import { userInput } from "./user-input.ts";
+import { inputReader } from "./user-input.ts";
 
 /** What the operations on tasks are made of. */
 export interface TaskParts {
   readonly tasks: Tasks;
   readonly listings: Listings;
+  readonly conversations: Conversations;
   readonly confirmations: Confirmations;
   readonly watches: Watches;
   /** Where people open tasks. */
   readonly appUrl: string;
+  readonly bring: BringFiles;
+  /** The address of a file's bytes, made afresh at each read. */
+  readonly link: Link;
 }
 
 /** Tasks (contract/v2.md 8.1 to 8.9). */
-export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }: TaskParts): Handlers<typeof TaskService> {
+export function taskHandlers({
+  tasks,
+  listings,
+  conversations,
+  confirmations,
+  watches,
+  appUrl,
+  bring,
+  link,
+}: TaskParts): Handlers<typeof TaskService> {
+  const readInput = inputReader(bring);
   /** What create and update answer; `share_url` unless private. */
   const summary = ({ id, title, shareVisibility }: Task) => ({
     taskId: id,
@@ -63,16 +81,18 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }
   /** Whoever is told the same event is told by the same message. */
   const watchAnswers = new WeakMap<TaskEvent, WatchTaskResponse>();
   function watchMessage(event: TaskEvent): WatchTaskResponse {
-    const answer = watchAnswers.get(event) ?? create(WatchTaskResponseSchema, { event: eventMessage(event) });
+    const answer = watchAnswers.get(event) ?? create(WatchTaskResponseSchema, { event: eventMessage(event, link) });
     watchAnswers.set(event, answer);
     return answer;
   }
 
   return {
+    ...conversationHandlers(conversations, toMessage, link),
     createTask: {
-      prepare(request) {
+      async prepare(request, sender, gone) {
         checkOutput(request.structuredOutputSchema);
-        return async (tx, caller) => summary(await tasks.create(tx, caller, newTask(caller, request)));
+        const keepInput = await readInput(sender, request.message, gone);
+        return async (tx, caller) => summary(await tasks.create(tx, caller, newTask(await keepInput(tx, caller), request)));
       },
     },
     getTask: {
@@ -95,17 +115,18 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }
       await tasks.stop(tx, caller, taskId);
       return {};
     },
-    async deleteTask(tx, caller, { taskId }) {
-      await tasks.remove(tx, caller, taskId);
+    async deleteTask(tx, caller, { taskId, stop }) {
+      await tasks.remove(tx, caller, taskId, { stop });
       return { id: taskId, deleted: true };
     },
     sendMessage: {
-      prepare({ taskId, message, agentProfile, structuredOutputSchema: outputSchema, clearConnectors = false }) {
+      async prepare({ taskId, message, agentProfile, structuredOutputSchema: outputSchema, clearConnectors = false }, sender, gone) {
         checkOutput(outputSchema);
         if (clearConnectors && (message?.connectors.length ?? 0) > 0)
           throw invalid("message.connectors", "cannot be given with clear_connectors");
+        const keepInput = await readInput(sender, message, gone);
         return async (tx, caller) => ({
-          taskId: await tasks.send(tx, caller, taskId, userInput(caller, message), { agentProfile, outputSchema }),
+          taskId: await tasks.send(tx, caller, taskId, await keepInput(tx, caller), { agentProfile, outputSchema }),
         });
       },
     },
@@ -118,7 +139,7 @@ export function taskHandlers({ tasks, listings, confirmations, watches, appUrl }
         // Only the first page waits for more.
         const seconds = cursor ? 0 : (waitSeconds ?? 0);
         const { task, items, next } = await watches.hold(call, { seconds, look, enough: (page) => page.items.length > 0 });
-        const messages = items.map(eventMessage);
+        const messages = items.map((event) => eventMessage(event, link));
         return { taskId: task.id, messages, hasMore: next !== undefined, ...nextCursor(next), lastSeq: task.lastSeq };
       },
     },
@@ -149,8 +170,8 @@ function scopeFilter(scope: TaskScope | undefined, projectId: string | undefined
   return scope === TaskScope.AGENT_SUBTASK ? { type: "agent_subtask" as const } : {};
 }
 
-const newTask = (caller: Caller, request: CreateTaskRequest): NewTask => ({
-  input: userInput(caller, request.message),
+const newTask = (input: UserInput, request: CreateTaskRequest): NewTask => ({
+  input,
   interactive: request.interactiveMode,
   hidden: request.hideInTaskList,
   shareVisibility: visibilityOf(request.shareVisibility) ?? "private",

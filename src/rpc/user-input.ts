@@ -1,42 +1,49 @@
 import type { Caller } from "../core/caller.ts";
 import { checkGranted } from "../core/connectors/granted.ts";
-import { Failure, invalid } from "../core/failure.ts";
-import type { UserInput } from "../core/tasks/message.ts";
+import { invalid } from "../core/failure.ts";
+import type { BringFiles } from "../core/files/bring.ts";
+import { type FilePart, filePart } from "../core/files/part.ts";
+import type { Tx } from "../core/store.ts";
+import { messageText, type UserInput } from "../core/tasks/message.ts";
 import { type ContentPart, ContentPartType, type Message } from "../gen/proto/task/v2/message_pb.ts";
 
+/** A message as the change that writes it makes it, with its files. */
+export type KeepInput = (tx: Tx, caller: Caller) => Promise<UserInput>;
+
 /**
- * A request's message in terms of the core (contract/v2.md 7.2, 7.3).
+ * A request's message in terms of the core (contract/v2.md 7.2, 7.3). What it brings
+ * is fetched and decoded before the change, once all that needs neither is right.
  *
- * @throws Failure `invalid` for a part without its text, an unknown connector or
- * skill; `insufficient_scope` for a connector that an app was not granted; `unimplemented` for file and voice parts.
+ * @param gone aborted when nobody waits any more.
+ * @throws Failure `invalid` for a part that breaks a rule, an unknown connector or
+ * skill; `insufficient_scope` for a connector that an app was not granted; what bringing files throws.
  */
-export function userInput(caller: Caller, message: Message | undefined): UserInput {
-  const { content = [], connectors = [], enableSkills = [], forceSkills = [], taskReferences = [] } = message ?? {};
-  checkGranted(caller, connectors);
-  refuseUnknown("message.connectors", connectors, "is not installed");
-  refuseUnknown("message.enable_skills", enableSkills, "is unknown");
-  refuseUnknown("message.force_skills", forceSkills, "is unknown");
-  content.forEach(checkPart);
-  return { texts: content.map(textOf), references: taskReferences };
+export type ReadInput = (caller: Caller, message: Message | undefined, gone: AbortSignal) => Promise<KeepInput>;
+
+export const inputReader =
+  (bring: BringFiles): ReadInput =>
+  async (caller, message, gone) => {
+    const { content = [], connectors = [], enableSkills = [], forceSkills = [], taskReferences: references = [] } = message ?? {};
+    checkGranted(caller, connectors);
+    refuseUnknown("message.connectors", connectors, "is not installed");
+    refuseUnknown("message.enable_skills", enableSkills, "is unknown");
+    refuseUnknown("message.force_skills", forceSkills, "is unknown");
+    const texts = content.flatMap(textIn);
+    const parts = content.flatMap(fileIn);
+    messageText({ texts, attachments: parts });
+    const keep = await bring(caller, parts, gone);
+    const spoken = parts.some((part) => part.spoken);
+    return async (tx, keeper) => ({ texts, references, attachments: await keep(tx, keeper), spoken });
+  };
+
+function textIn({ type, text }: ContentPart, index: number): readonly string[] {
+  if (type !== ContentPartType.TEXT) return [];
+  if (text === undefined) throw invalid(`message.content[${index}].text`, "is required in a text part");
+  return [text];
 }
 
-/** The one source that a file or voice part has (contract/v2.md 7.3), and the text that a text part has. */
-function checkPart({ type, text, fileId, fileUrl, fileData, filename }: ContentPart, index: number): void {
-  const path = `message.content[${index}]`;
-  if (type === ContentPartType.TEXT) {
-    if (text === undefined) throw invalid(`${path}.text`, "is required in a text part");
-    return;
-  }
-  const sources = [fileId, fileUrl, fileData].filter(Boolean);
-  if (sources.length !== 1) throw invalid(path, "must have exactly one of file_id, file_url and file_data");
-  if (fileData && !filename) throw invalid(`${path}.filename`, "is required with file_data");
-}
-
-function textOf({ type, text = "" }: ContentPart, index: number): string {
-  if (type !== ContentPartType.TEXT)
-    throw new Failure("unimplemented", `message.content[${index}]: file and voice parts are not built yet`);
-  return text;
-}
+const fileIn = (part: ContentPart, index: number): readonly FilePart[] =>
+  part.type === ContentPartType.TEXT ? [] : [filePart(`message.content[${index}]`, part.type === ContentPartType.VOICE, part)];
 
 /** No connector can be installed yet, and no skill is known (contract/v2.md 14.2). */
 function refuseUnknown(path: string, ids: readonly string[], why: string): void {

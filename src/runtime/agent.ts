@@ -17,6 +17,31 @@ export interface Decided {
   readonly input: JsonObject;
 }
 
+/** A file that a message brought. */
+export interface GivenFile {
+  readonly filename: string;
+  /** Media type. */
+  readonly contentType: string;
+  /** Its size. */
+  readonly bytes: number;
+  /** Reads it from its start. @throws Failure `absent` once its bytes are gone: what users bring lives for 48 hours. */
+  read(): AsyncIterable<Uint8Array>;
+}
+
+/** A file that an agent has made. Its bytes are read once, before what says it is written, and not again when the turn is resumed. */
+export interface NewFile {
+  /** A name as users may bring it; with a forbidden one the agent fails. */
+  readonly filename: string;
+  /** Media type; what the name tells of unless given. */
+  readonly contentType?: string;
+  /** At most 512 MB. */
+  readonly content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
+/** An event of an agent's; what it says may have files, which are kept as long as the task and linked to by the event. */
+export type AgentEvent<File = NewFile> = Exclude<NewEvent, Answer> | (Answer & { readonly files?: readonly File[] });
+type Answer = Extract<NewEvent, { readonly type: "assistant_message" }>;
+
 /** What an agent is given for one turn: the same again whenever the turn is resumed. */
 export interface Turn {
   readonly taskId: string;
@@ -32,6 +57,8 @@ export interface Turn {
   readonly earlier: readonly Said[];
   /** The messages to answer, oldest first. */
   readonly messages: readonly string[];
+  /** The files that those messages brought, in their order. */
+  readonly attachments: readonly GivenFile[];
   /** What the agent left to itself when it asked the question that this turn answers; null in any other turn. */
   readonly memo: Json;
   /** The decisions of this turn, in the order in which the agent asked for them. */
@@ -48,17 +75,17 @@ export interface Turn {
 }
 
 /** Events that are written in one transaction, and the credits that they cost. */
-export interface Progress {
+export interface Progress<File = NewFile> {
   /** At least one. */
-  readonly events: readonly NewEvent[];
+  readonly events: readonly AgentEvent<File>[];
   /** Whole and not negative. */
   readonly credits?: number;
 }
 
 /** How a turn ends. */
-export type Outcome =
+export type Outcome<File = NewFile> =
   /** `output` is the value that `outputSchema` asks for; without one the extraction counts as failed. */
-  | { readonly kind: "finish"; readonly content: string; readonly output?: Json }
+  | { readonly kind: "finish"; readonly content: string; readonly output?: Json; readonly files?: readonly File[] }
   | { readonly kind: "fail"; readonly errorType: string; readonly content: string }
   /** The next message is the answer; the turn it begins is given the `memo` back. */
   | {
@@ -89,4 +116,4 @@ export type Outcome =
  * and the events that the turn already has are passed over: so an agent must yield
  * the same events for the same turn.
  */
-export type Agent = (turn: Turn) => AsyncGenerator<Progress, Outcome, void>;
+export type Agent<File = NewFile> = (turn: Turn) => AsyncGenerator<Progress<File>, Outcome<File>, void>;

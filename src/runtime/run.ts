@@ -1,12 +1,13 @@
 import type { Log } from "../core/log.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { Agent, Progress, Turn } from "./agent.ts";
+import { filing, type StagedFile } from "./artefacts.ts";
 import { append, type EndingParts, endTurn } from "./ending.ts";
 import { Lost, type Steps, stepsOf } from "./steps.ts";
 import { openTurn, type TurnParts } from "./turn.ts";
 
 /** What a run needs. */
-export interface RunParts extends EndingParts, Pick<TurnParts, "cipher"> {
+export interface RunParts extends EndingParts, Pick<TurnParts, "cipher" | "readFile"> {
   readonly log: Log;
   /** The agent behind a profile. */
   readonly agentFor: (profile: string) => Agent;
@@ -29,7 +30,7 @@ export async function runTask(claimed: Task, signal: AbortSignal, parts: RunPart
 /** The task as its next run finds it; null when there is none. */
 async function runTurn(task: Task, signal: AbortSignal, parts: RunParts): Promise<Task | null> {
   const turn = await openTurn(parts, task, signal);
-  const steps = stepsOf(parts.agentFor(task.agentProfile), turn, parts);
+  const steps = stepsOf(filing(parts.agentFor(task.agentProfile), parts.staging), turn, parts);
   try {
     return await writeDown(steps, task, turn, parts);
   } finally {
@@ -38,7 +39,7 @@ async function runTurn(task: Task, signal: AbortSignal, parts: RunParts): Promis
 }
 
 /** Writes what an agent does as it does it, but what the turn has already. */
-async function writeDown(steps: Steps, task: Task, turn: Turn, parts: RunParts): Promise<Task | null> {
+async function writeDown(steps: Steps<StagedFile>, task: Task, turn: Turn, parts: RunParts): Promise<Task | null> {
   let passOver = turn.written.length;
   let last = task;
   let held = nothing;
@@ -59,9 +60,9 @@ async function writeDown(steps: Steps, task: Task, turn: Turn, parts: RunParts):
 
 /** Events that are written in one transaction at most. */
 const heldMax = 100;
-const nothing: Progress = { events: [] };
+const nothing: Progress<StagedFile> = { events: [] };
 
-const both = (a: Progress, b: Progress): Progress => ({
+const both = (a: Progress<StagedFile>, b: Progress<StagedFile>): Progress<StagedFile> => ({
   events: [...a.events, ...b.events],
   credits: (a.credits ?? 0) + (b.credits ?? 0),
 });

@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.ts";
+import { Failure } from "../core/failure.ts";
 import type { Log } from "../core/log.ts";
 import type { Agent, Outcome, Progress, Turn } from "./agent.ts";
 
@@ -9,28 +10,30 @@ export class Lost extends Error {}
 const cleanUpMs = 5_000;
 
 /** An agent at work on a turn, held to its signal. */
-export interface Steps {
+export interface Steps<File> {
   /**
    * The next events, or the outcome. A fault of the agent is an outcome too.
    *
    * @throws Lost as soon as the turn's signal is aborted, whatever the agent does meanwhile.
    */
-  next(): Promise<IteratorResult<Progress, Outcome>>;
+  next(): Promise<IteratorResult<Progress<File>, Outcome<File>>>;
   /** Lets an agent that is not done clean up, for a while. */
   close(): Promise<void>;
 }
 
 /** Sets an agent to work on a turn. */
-export function stepsOf(agent: Agent, turn: Turn, { clock, log }: { readonly clock: Clock; readonly log: Log }): Steps {
+export function stepsOf<File>(agent: Agent<File>, turn: Turn, { clock, log }: { readonly clock: Clock; readonly log: Log }): Steps<File> {
   const { signal, taskId } = turn;
   const events = agent(turn);
   let done = false;
 
-  async function step(): Promise<IteratorResult<Progress, Outcome>> {
+  async function step(): Promise<IteratorResult<Progress<File>, Outcome<File>>> {
     try {
       return await events.next();
     } catch (cause) {
       if (signal.aborted) throw new Lost();
+      // That its files cannot be written down for a while is no fault of the agent's: the run is taken up again.
+      if (cause instanceof Failure && cause.reason === "unavailable") throw cause;
       log("error", "an agent failed", { taskId, cause });
       return { done: true, value: { kind: "fail", errorType: "internal", content: "The agent failed." } };
     }

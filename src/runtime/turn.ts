@@ -2,10 +2,12 @@ import { openInput } from "../core/actions/sealed.ts";
 import type { Scope } from "../core/caller.ts";
 import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Attachment } from "../core/files/attachment.ts";
+import type { ReadFile } from "../core/files/read.ts";
 import type { Tx } from "../core/store.ts";
 import type { EventType, TaskEvent } from "../core/tasks/event.ts";
 import type { Task } from "../core/tasks/task.ts";
-import type { Said, Turn } from "./agent.ts";
+import type { GivenFile, Said, Turn } from "./agent.ts";
 
 /** So much of what was said in earlier turns is given to an agent. */
 const earlierMax = 200;
@@ -19,10 +21,11 @@ export interface TurnParts {
   readonly store: Tx;
   readonly clock: Clock;
   readonly cipher: Cipher;
+  readonly readFile: ReadFile;
 }
 
 /** Reads what an agent needs for the turn that a task is in. */
-export async function openTurn({ store, clock, cipher }: TurnParts, task: Task, signal: AbortSignal): Promise<Turn> {
+export async function openTurn({ store, clock, cipher, readFile }: TurnParts, task: Task, signal: AbortSignal): Promise<Turn> {
   const { id, answeredSeq, consumedSeq } = task;
   const before =
     answeredSeq === 0 ? [] : await store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false });
@@ -39,6 +42,7 @@ export async function openTurn({ store, clock, cipher }: TurnParts, task: Task, 
     interactive: task.interactive,
     earlier: earlier.flatMap(saidIn).slice(-earlierMax),
     messages: messages.flatMap(saidIn).map(({ content }) => content),
+    attachments: messages.flatMap(attachmentsIn).map((attachment) => givenFile(attachment, readFile)),
     ...(task.armed || task.recalls ? await store.tasks.briefing(id) : { outputSchema: null, memo: null }),
     ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
     claim: task.claims,
@@ -87,3 +91,10 @@ function saidIn(event: TaskEvent): readonly Said[] {
   if (event.type === "user_message") return [{ role: "user", content: event.payload.content }];
   return event.type === "assistant_message" ? [{ role: "assistant", content: event.payload.content }] : [];
 }
+
+const attachmentsIn = (event: TaskEvent): readonly Attachment[] => (event.type === "user_message" ? (event.payload.attachments ?? []) : []);
+
+const givenFile = ({ fileId, filename, contentType, bytes }: Attachment, readFile: ReadFile): GivenFile => ({
+  ...{ filename, contentType, bytes },
+  read: () => readFile(fileId),
+});

@@ -34,10 +34,11 @@ export function blobRows({ query, execute }: Session): BlobRows {
       return true;
     },
     async reserve(id, more, quota) {
-      const [found] = await query<Owned>(sql`SELECT account_id, bytes FROM blob WHERE id = ${id} AND state = 'writing'`);
-      if (!found || !(await take(found.account_id, more, quota))) return false;
-      if ((await execute(sql`UPDATE blob SET bytes = bytes + ${more} WHERE id = ${id} AND state = 'writing'`)) === 1) return true;
-      await giveBack([{ account_id: found.account_id, bytes: more }]);
+      const [found] = await query<Owned>(sql`
+        UPDATE blob SET bytes = bytes + ${more} WHERE id = ${id} AND state = 'writing' RETURNING account_id, bytes`);
+      if (!found) return false;
+      if (await take(found.account_id, more, quota)) return true;
+      await execute(sql`UPDATE blob SET bytes = bytes - ${more} WHERE id = ${id} AND state = 'writing'`);
       return false;
     },
     async renew(id, leaseUntil) {
@@ -53,14 +54,17 @@ export function blobRows({ query, execute }: Session): BlobRows {
     async keep(id) {
       return (await execute(sql`UPDATE blob SET state = 'kept' WHERE id = ${id} AND state = 'writing'`)) === 1;
     },
+    async abandon(id) {
+      const begun = await query<Owned>(sql`
+        UPDATE blob SET state = 'dropped' WHERE id = ${id} AND state = 'writing' RETURNING account_id, bytes`);
+      await giveBack(begun);
+      return begun.length === 1;
+    },
     async drop(ids) {
       if (ids.length === 0) return;
       const kept = await query<Owned>(sql`
         UPDATE blob SET state = 'dropped', lease_until = 0 WHERE id IN (${join([...ids])}) AND state = 'kept' RETURNING account_id, bytes`);
-      // Its writer may be alive: its lease still says so.
-      const begun = await query<Owned>(sql`
-        UPDATE blob SET state = 'dropped' WHERE id IN (${join([...ids])}) AND state = 'writing' RETURNING account_id, bytes`);
-      await giveBack([...kept, ...begun]);
+      await giveBack(kept);
     },
     async takeLoose(now, leaseUntil, max) {
       const dead = await query<Owned>(sql`

@@ -3,7 +3,8 @@ import type { Task } from "../core/tasks/task.ts";
 import type { Session } from "./session.ts";
 import { all, direction, insertInto, join, numberOf, type Sql, sql, type Whole } from "./sql.ts";
 
-interface EventRow {
+/** A row of `task_event` as a statement gives it. */
+export interface EventRow {
   readonly seq: Whole;
   readonly type: string;
   readonly timestamp: Whole;
@@ -60,7 +61,7 @@ function conditions(taskId: string, window: EventWindow): Sql[] {
 }
 
 /** The payload was written as its type's, by `appendEvents`. */
-const eventOf = (taskId: string, { seq, type, timestamp, payload }: EventRow): TaskEvent => {
+export const eventOf = (taskId: string, { seq, type, timestamp, payload }: EventRow): TaskEvent => {
   const event = { type, payload: JSON.parse(payload) as unknown } as NewEvent;
   return { ...event, taskId, seq: numberOf(seq), timestamp: numberOf(timestamp) };
 };

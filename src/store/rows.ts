@@ -8,6 +8,7 @@ import { auditRows } from "./audit.ts";
 import { blobRows } from "./blob.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
+import { conversationRows } from "./conversation.ts";
 import { deliveryRows } from "./delivery.ts";
 import { deliveryLogRows } from "./delivery-log.ts";
 import { eventRows } from "./event.ts";
@@ -45,6 +46,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   agents: agentRows(session),
   tasks: taskRows(session),
   events: eventRows(session),
+  conversations: conversationRows(session),
   actions: actionRows(session),
   webhookEvents: webhookEventRows(session),
   files: fileRows(session),

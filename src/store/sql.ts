@@ -36,6 +36,12 @@ export const assignments = (row: Row): Sql[] => Object.entries(row).map(([column
 /** Conditions that must all hold; a list without any holds. */
 export const all = (conditions: readonly Sql[]): Sql => (conditions.length === 0 ? sql`1 = 1` : join([...conditions], " AND "));
 
+/** `IN` a list of texts that may be long: one parameter, so that the statement is the same for every length. */
+export const memberOf = (dialect: Dialect, texts: readonly string[]): Sql =>
+  dialect === "sqlite"
+    ? sql`IN (SELECT value FROM json_each(${JSON.stringify(texts)}))`
+    : sql`IN (SELECT json_array_elements_text(CAST(${JSON.stringify(texts)} AS json)))`;
+
 /** Ascending or descending. */
 export const direction = (order: "asc" | "desc"): Sql => (order === "asc" ? sql`ASC` : sql`DESC`);
 

@@ -16,6 +16,7 @@ const pragmas = `PRAGMA busy_timeout = ${blockingMs}; PRAGMA synchronous = FULL;
 export async function connectSqlite(path: string, settings = ""): Promise<SqlDriverAdapter> {
   const adapter = await new PrismaBetterSqlite3({ url: `file:${path}` }).connect();
   await adapter.executeScript(pragmas + settings);
+  driverOf(adapter).function("fold_case", { deterministic: true }, (text) => String(text).toLowerCase());
   return adapter;
 }
 

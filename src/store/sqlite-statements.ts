@@ -6,6 +6,7 @@ import { type Statement, StatementFailure, type Statements } from "./statements.
 export interface SqliteConnection {
   prepare(sql: string): SqliteStatement;
   exec(sql: string): unknown;
+  function(name: string, options: { readonly deterministic: boolean }, run: (...values: readonly unknown[]) => unknown): unknown;
   readonly inTransaction: boolean;
 }
 

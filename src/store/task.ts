@@ -10,6 +10,7 @@ import { advance } from "./task-advance.ts";
 import { bury } from "./task-bury.ts";
 import { queueOf } from "./task-queue.ts";
 import { type TaskRow, type TaskViewRow, taskColumnNames, taskColumns, taskOf, taskViewOf } from "./task-row.ts";
+import { begun, views, visible } from "./task-view.ts";
 import { type Heard, heardWith, noteHeard } from "./webhook-audience.ts";
 
 interface BriefingRow {
@@ -78,18 +79,6 @@ function withFirstEvents(task: Task, events: readonly NewEvent[]): Task {
   const message = events.findLastIndex(({ type }) => type === "user_message");
   return { ...task, lastSeq, lastTimestamp, messageSeq: message < 0 ? task.messageSeq : task.lastSeq + message + 1 };
 }
-
-/** The key's name not by a join: on SQLite that makes every column cost several times as much. */
-const views = sql`SELECT ${taskColumnNames("t")}, (SELECT name FROM api_key WHERE id = t.api_key_id) AS api_key_name FROM task t`;
-
-/** The rows that a caller may know of (contract/decisions.md 1, 26). */
-function visible({ accountId, spaceId, clientId }: Scope): Sql {
-  const own = sql`t.space_id = ${spaceId} AND t.account_id = ${accountId} AND t.deleted_at IS NULL`;
-  return clientId === undefined ? own : sql`${own} AND t.client_id = ${clientId}`;
-}
-
-/** An agent's main task is there before anybody has said a word in it. */
-const begun = sql`(t.agent_id IS NULL OR t.last_seq > 0)`;
 
 const mainTaskOf = (scope: Scope): Sql => sql`(SELECT task_id FROM agent WHERE ${isDefaultOf(scope)})`;
 const isDefaultOf = ({ accountId, spaceId }: Scope): Sql => sql`space_id = ${spaceId} AND account_id = ${accountId} AND is_default`;

@@ -8,6 +8,7 @@ import { authorizedApps } from "../core/oauth/authorized-apps.ts";
 import { projects } from "../core/projects/projects.ts";
 import { checkPassword } from "../core/sign-in/password.ts";
 import type { Backlog } from "../core/tasks/backlog.ts";
+import { conversations } from "../core/tasks/conversations.ts";
 import { listings } from "../core/tasks/listings.ts";
 import { taskSteps } from "../core/tasks/steps.ts";
 import { tasks } from "../core/tasks/tasks.ts";
@@ -20,6 +21,7 @@ import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
 import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
+import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
 import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
 import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
@@ -30,21 +32,28 @@ import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
+import { fileHandlers } from "../rpc/file.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
 import { projectHandlers } from "../rpc/project.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
 import { teamHandlers } from "../rpc/team.ts";
 import { userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
+import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
 
-/**
- * Every operation that is built.
- *
- * @param draining aborted when no call is to be held any longer.
- */
-export function handlersOf(ground: Ground, waiting: Backlog, sending: Sending, draining: AbortSignal): HandlerTable {
+/** What the operations share with the rest of the process. */
+export interface HandlerParts {
+  readonly files: FileParts;
+  readonly sending: Sending;
+  readonly waiting: Backlog;
+  /** Aborted when no call is to be held any longer. */
+  readonly draining: AbortSignal;
+}
+
+/** Every operation that is built. */
+export function handlersOf(ground: Ground, { files, sending, waiting, draining }: HandlerParts): HandlerTable {
   const { store, clock, ids, random } = ground;
   const hooks = webhookParts(ground, sending.send);
   const making = { clock, ids, random };
@@ -52,7 +61,8 @@ export function handlersOf(ground: Ground, waiting: Backlog, sending: Sending, d
   return handlerTable([
     implement(UserService, userHandlers),
     implement(ProjectService, projectHandlers(projects(clock, ids))),
-    implement(TaskService, taskHandlers(taskParts(ground, waiting, draining))),
+    implement(TaskService, taskHandlers(taskParts(ground, files, waiting, draining))),
+    implement(FileService, fileHandlers(files.files, files.links)),
     implement(SkillService, skillHandlers),
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
@@ -75,15 +85,18 @@ function webhookParts({ config, store, clock, ids, random, cipher }: Ground, sen
   return { store, clock, ids, random, cipher, tests: testRequests(send, clock), rules };
 }
 
-function taskParts(ground: Ground, waiting: Backlog, draining: AbortSignal): TaskParts {
+function taskParts(ground: Ground, files: FileParts, waiting: Backlog, draining: AbortSignal): TaskParts {
   const { config, clock, ids, cipher } = ground;
   const steps = taskSteps(clock);
   return {
     tasks: tasks({ clock, ids, backlog: waiting, steps, keepsEvents: config.deletedTaskDays > 0 }),
     listings,
+    conversations,
     confirmations: confirmations(clock, cipher, waiting, steps),
     watches: watchesOf(ground, draining),
     appUrl: config.appUrl,
+    bring: files.bring,
+    link: (fileId) => files.links.download(fileId, clock.now()),
   };
 }
 

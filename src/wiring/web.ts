@@ -7,14 +7,16 @@ import { oidcProvider } from "../console/provider.ts";
 import { visits } from "../console/visits.ts";
 import { refreshTokens } from "../core/oauth/refresh-token.ts";
 import { attemptCounter } from "../core/sign-in/attempts.ts";
+import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
 import { type OAuthRoutesParts, oauthRoutes } from "../oauth/routes.ts";
+import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 
 /** What it shares with the operations' side of the process. */
 export type WebCalls = Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report">;
 
-/** What is no operation: the endpoints of OAuth clients, and the pages. */
-export function webRoutes(ground: Ground, calls: WebCalls): readonly ((app: FastifyInstance) => void)[] {
+/** What is no operation: the bytes of files, the endpoints of OAuth clients, and the pages. */
+export function webRoutes(ground: Ground, files: FileParts, calls: WebCalls): readonly ((app: FastifyInstance) => void)[] {
   const { config, store, cipher, clock, ids } = ground;
   const { baseUrl: issuer, consentUrl } = config;
   const oauth: OAuthRoutesParts = {
@@ -29,7 +31,12 @@ export function webRoutes(ground: Ground, calls: WebCalls): readonly ((app: Fast
   if (config.refreshReplaySeconds > 0)
     ground.log("warn", "OAUTH_REFRESH_REPLAY_SECONDS: repeated refreshes are answered, which departs from the contract");
   const pages = consoleParts(ground, calls);
-  return [(scope) => oauthRoutes(scope, oauth), (scope) => consolePages(scope, pages, [consentPages(issuer)])];
+  const bytes: FileRoutesParts = { ...calls, ...files, store, clock, corsOrigins: config.corsOrigins };
+  return [
+    (scope) => fileRoutes(scope, bytes),
+    (scope) => oauthRoutes(scope, oauth),
+    (scope) => consolePages(scope, pages, [consentPages(issuer)]),
+  ];
 }
 
 function consoleParts({ config, store, cipher, clock, ids, random, log }: Ground, { readRequest, report }: WebCalls): ConsoleParts {

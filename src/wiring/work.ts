@@ -8,6 +8,7 @@ import type { Agent } from "../runtime/agent.ts";
 import { offlineAgent } from "../runtime/agents/offline/offline.ts";
 import { openLease } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
+import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
 
@@ -15,11 +16,15 @@ import type { Sending } from "./sending.ts";
 const agents: Readonly<Record<Config["agentProfiles"][string], Agent>> = { offline: offlineAgent };
 
 /** Runs tasks and makes deliveries in this process; the answer gives them back. */
-export async function startWork(ground: Ground, { send }: Pick<Sending, "send">): Promise<() => Promise<void>> {
+export async function startWork(
+  ground: Ground,
+  { staging, readFile }: FileParts,
+  { send }: Pick<Sending, "send">,
+): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
   const agentFor = (profile: string): Agent => agents[config.agentProfiles[profile] ?? "offline"];
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
-  const runs = startRuns({ store, clock, ids, cipher, log, lease, concurrency: config.runConcurrency, agentFor });
+  const runs = startRuns({ store, clock, ids, cipher, log, lease, staging, readFile, concurrency: config.runConcurrency, agentFor });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });
   const queue = await openQueue(ground);
   // Whoever has no room looks for itself when a run ends, or an attempt.

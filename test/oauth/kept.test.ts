@@ -99,7 +99,13 @@ describeOnEach("what is kept", (kind) => {
     const chores = async () => {
       const ground = { store: service.store, clock, log: () => undefined, config: { deletedTaskDays: 0, webhookLogDays: 30 } };
       const nothing = async () => undefined;
-      const stop = startChores(ground, backlog(service.store, 1), { write: nothing }, { retire: nothing });
+      const stop = startChores(
+        ground,
+        backlog(service.store, 1),
+        { write: nothing },
+        { retire: nothing },
+        { sweep: nothing, forget: nothing },
+      );
       await clock.advance(1);
       await stop();
     };

@@ -9,6 +9,7 @@ import { type Runs, startRuns } from "../../src/runtime/runs.ts";
 import { openStore } from "../../src/store/open.ts";
 import { putQueue } from "../store/queues.ts";
 import { putTask } from "../store/samples.ts";
+import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { describeOnEach, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
@@ -57,7 +58,9 @@ describeOnEach("with 10,000 queued tasks of one account", (kind) => {
       watched.push(seen);
       const lease = await openLease(seen.store, clock, systemIds, kind === "sqlite");
       const log: Log = (level, text) => void (level === "error" && failed.push(text));
-      runs.push(startRuns({ store: seen.store, clock, ids: systemIds, cipher, log, lease, concurrency, agentFor: () => agent }));
+      runs.push(
+        startRuns({ store: seen.store, clock, ids: systemIds, cipher, log, lease, concurrency, ...withoutFiles, agentFor: () => agent }),
+      );
     }
   }
 

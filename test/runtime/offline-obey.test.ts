@@ -34,6 +34,14 @@ describe("a directive that tells", () => {
         },
       },
     ],
+    [
+      "[[file tea | time.csv | a,b\n1 | 2]]",
+      {
+        type: "assistant_message",
+        payload: { content: "Here is tea." },
+        files: [{ filename: "tea", content: [Buffer.from("time.csv | a,b\n1 | 2")] }],
+      },
+    ],
     ["[[credits 30]]", { type: "explanation", payload: { content: "Spent 30 credits." } }],
   ])("%s is one event", async (text, event) => {
     const { events, outcome } = await turnOf(text);

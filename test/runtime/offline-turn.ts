@@ -24,6 +24,7 @@ export async function turnOf(messages: string | readonly string[], more: Partial
     interactive: false,
     earlier: [],
     messages: typeof messages === "string" ? [messages] : messages,
+    attachments: [],
     memo: null,
     decisions: [],
     written: [],
@@ -125,6 +126,7 @@ export const anyDirective: fc.Arbitrary<Directive> = fc.oneof(
   // What `fc.jsonValue` makes is JSON, only typed more loosely.
   fc.record({ name: fc.constant("value"), value: json }) as fc.Arbitrary<Directive>,
   fc.record({ name: fc.constant("sleep"), seconds: fc.integer({ min: 0, max: 86_400_000 }).map((ms) => ms / 1000) }),
+  fc.record({ name: fc.constant("file"), filename: fc.stringMatching(/^[a-z]{1,20}\.(txt|csv|json)$/), content: trimmed }),
   fc.record({ name: fc.constant("ask"), question: part, options: fc.array(part, { maxLength: 20 }) }),
   fc.constantFrom(...confirmable).map(([kind, variant]) => ({ name: "confirm", kind, variant }) as const),
   fc.record({ name: fc.constant("fail"), errorType: word, text: trimmed }),
@@ -144,6 +146,8 @@ export function printed(directive: Directive): string {
         return bars(...directive.titles);
       case "tool":
         return bars(directive.tool, directive.status);
+      case "file":
+        return bars(directive.filename, directive.content);
       case "credits":
         return String(directive.credits);
       case "value":

@@ -7,6 +7,7 @@ import { offlineAgent } from "../../src/runtime/agents/offline/offline.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { runTask } from "../../src/runtime/run.ts";
 import { putTask, said } from "../store/samples.ts";
+import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { type MovableClock, movableClock } from "../support/clock.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
@@ -55,6 +56,7 @@ describeOnEach("a run", (kind) => {
       ids: systemIds,
       cipher,
       log: (level, text) => logged.push({ level, text }),
+      ...withoutFiles,
       agentFor: () => agent,
     });
 

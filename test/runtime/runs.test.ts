@@ -13,6 +13,7 @@ import { openLease } from "../../src/runtime/lease.ts";
 import { type Runs, startRuns } from "../../src/runtime/runs.ts";
 import { openStore } from "../../src/store/open.ts";
 import { putTask } from "../store/samples.ts";
+import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { type DatabaseKind, describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
@@ -113,7 +114,17 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
     const watched = watchedStore(store);
     const lease = await openLease(watched.store, own, systemIds, alone);
     const log = (_: string, text: string) => void logged.push(text);
-    const runs = startRuns({ store: watched.store, clock: own, ids: systemIds, cipher, log, lease, concurrency, agentFor: () => agent });
+    const runs = startRuns({
+      store: watched.store,
+      clock: own,
+      ids: systemIds,
+      cipher,
+      log,
+      lease,
+      concurrency,
+      ...withoutFiles,
+      agentFor: () => agent,
+    });
     const opened = { watched, clock: own, runs, nodeId: lease.nodeId, logged };
     processes.push(opened);
     return opened;

@@ -33,6 +33,7 @@ function stepsFor(agent: Agent) {
       interactive: false,
       earlier: [],
       messages: ["Hi"],
+      attachments: [],
       memo: null,
       decisions: [],
       written: [],

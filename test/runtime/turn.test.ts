@@ -1,10 +1,16 @@
+import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Caller } from "../../src/core/caller.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { attachmentOf } from "../../src/core/files/attachment.ts";
+import { fileReader } from "../../src/core/files/read.ts";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
-import { finish, queueMessage, resume, stop } from "../../src/core/tasks/lifecycle.ts";
+import { finish, begin as firstEvents, queueMessage, resume, stop } from "../../src/core/tasks/lifecycle.ts";
 import type { Advance, Task } from "../../src/core/tasks/task.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { openTurn } from "../../src/runtime/turn.ts";
-import { putTask, said, sampleProject, thought, userMessage } from "../store/samples.ts";
+import { ann, putTask, said, sampleProject, thought, userMessage } from "../store/samples.ts";
+import { agentFiles, withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { movableClock } from "../support/clock.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
@@ -28,7 +34,7 @@ describeOnEach("a turn", (kind) => {
     if (!claimed) throw new Error("not claimed");
     return claimed;
   };
-  const open = (task: Task) => openTurn({ store: db.store, clock, cipher }, task, new AbortController().signal);
+  const open = (task: Task) => openTurn({ store: db.store, clock, cipher, ...withoutFiles }, task, new AbortController().signal);
   const begin = (text: string, members: Partial<Task> = {}) => putTask(db.store, members, [userMessage(text)]);
 
   test("has the task's first message, and nothing from before", async () => {
@@ -87,5 +93,27 @@ describeOnEach("a turn", (kind) => {
     const turn = await open(await claim(more));
     expect(turn).toMatchObject({ messages: before.messages, earlier: before.earlier, claim: 2 });
     expect(turn.written, "what others added does not count").toMatchObject(events);
+  });
+
+  test("has the files that its messages brought, which are read until they expire", async () => {
+    const files = agentFiles(db.store, systemClock);
+    const expired = { ...systemClock, now: () => Date.now() + 49 * 3_600_000 };
+    try {
+      const bytes = Readable.from([Buffer.from("a,b")], { objectMode: false });
+      const staged = await files.staging.stage(bytes, { accountId: ann.accountId, max: 3, signal: new AbortController().signal });
+      const caller: Caller = { ...ann, role: "owner", locale: "en", credential: { kind: "key", keyKind: "general", id: "k" } };
+      const name = { filename: "a.csv", contentType: "text/csv" };
+      const kept = await db.store.change((tx) => files.staging.keep(tx, caller, staged, name));
+      const brought = { attachments: [attachmentOf(kept, "user")] };
+      const task = await claim(await putTask(db.store, {}, firstEvents("Look", brought)));
+      const { signal } = new AbortController();
+      const turn = await openTurn({ store: db.store, clock, cipher, readFile: files.readFile }, task, signal);
+      expect(turn.attachments).toMatchObject([{ ...name, bytes: 3 }]);
+      expect(Buffer.concat(await Array.fromAsync(turn.attachments[0]?.read() ?? [])).toString()).toBe("a,b");
+      const late = await openTurn({ store: db.store, clock, cipher, readFile: fileReader(db.store, files.blobs, expired) }, task, signal);
+      await expect(Array.fromAsync(late.attachments[0]?.read() ?? [])).rejects.toMatchObject({ reason: "absent" });
+    } finally {
+      files.remove();
+    }
   });
 });

@@ -12,6 +12,7 @@ import type { Agent, Outcome, Progress, Turn } from "../../src/runtime/agent.ts"
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { runTask } from "../../src/runtime/run.ts";
 import { ann, putTask, said, thought } from "../store/samples.ts";
+import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { movableClock } from "../support/clock.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
@@ -54,7 +55,7 @@ describeOnEach("a task that waits", (kind) => {
     const task = await asIs(id);
     const [claimed] = await db.store.change((tx) => claimTasks(tx, [task], "n1", clock.now()));
     if (!claimed) throw new Error("not claimed");
-    const parts = { store: db.store, clock, ids: systemIds, cipher, log: () => undefined, agentFor: () => agent };
+    const parts = { store: db.store, clock, ids: systemIds, cipher, log: () => undefined, ...withoutFiles, agentFor: () => agent };
     await runTask(claimed, new AbortController().signal, parts);
     checkTask(await seenInStore(db.store, id));
     return turns;

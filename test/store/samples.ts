@@ -1,6 +1,7 @@
 import type { Member } from "../../src/core/accounts/account.ts";
 import type { AuditEntry } from "../../src/core/audit/audit.ts";
 import type { Scope } from "../../src/core/caller.ts";
+import type { StoredFile } from "../../src/core/files/file.ts";
 import type { ApiKey } from "../../src/core/keys/api-key.ts";
 import type { Project } from "../../src/core/projects/project.ts";
 import type { ReplayKey } from "../../src/core/replay/replay.ts";
@@ -46,6 +47,25 @@ export const sampleProject = (members: Partial<Project> = {}): Project => ({
   name: "Post",
   instruction: "",
   createdAt: 1000,
+  ...members,
+});
+
+export const sampleFile = (members: Partial<StoredFile> = {}): StoredFile => ({
+  id: newId("file"),
+  ...ann,
+  clientId: null,
+  taskId: null,
+  filename: "notes.txt",
+  contentType: "text/plain",
+  status: "pending",
+  blobId: null,
+  bytes: null,
+  sha256: null,
+  error: null,
+  createdAt: 1000,
+  uploadUntil: 181_000,
+  expiresAt: null,
+  deletedAt: null,
   ...members,
 });
 

@@ -16,7 +16,7 @@ const borderCounts = fc
 
 const accepted = (...parts: string[]): boolean => {
   try {
-    messageText({ texts: parts, references: [] });
+    messageText({ texts: parts });
     return true;
   } catch {
     return false;

@@ -23,7 +23,7 @@ async function choresAt({ store }: Service, ms: number): Promise<void> {
   const clock = stillClock(Date.now() + ms);
   const nothing = async () => undefined;
   const ground = { store, clock, log: () => undefined, config: { deletedTaskDays: 2, webhookLogDays: 30 } };
-  await startChores(ground, backlog(store, 1), { write: nothing }, { retire: nothing })();
+  await startChores(ground, backlog(store, 1), { write: nothing }, { retire: nothing }, { sweep: nothing, forget: nothing })();
 }
 
 describeOnEach("DELETED_TASK_DAYS", (database) => {

@@ -162,13 +162,12 @@ describeOnEach("task.sendMessage", (database) => {
     expect(await rig.row(id)).toEqual(before);
   });
 
-  test("a file part is not built yet, and changes nothing", async () => {
+  test("a file that is unknown is refused, and changes nothing", async () => {
     const id = await rig.finished();
     const before = await rig.row(id);
-    expect(await send(id, { content: [{ type: "file", file_id: "f_1" }] })).toMatchObject({
-      status: 501,
-      body: { error: { code: "unimplemented" } },
-    });
+    expect(await send(id, { content: [{ type: "file", file_id: "f_1" }] })).toMatchObject(
+      invalid("message.content[0].file_id: is unknown"),
+    );
     expect(await rig.row(id)).toEqual(before);
   });
 

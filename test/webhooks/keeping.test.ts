@@ -22,7 +22,7 @@ describeOnEach("what the log of webhooks keeps", (kind) => {
   async function doChores({ store }: TestStore) {
     const ground = { store, clock, log: () => undefined, config: { deletedTaskDays: 0, webhookLogDays: 30 } };
     const nothing = async () => undefined;
-    await startChores(ground, backlog(store, 1), { write: nothing }, { retire: nothing })();
+    await startChores(ground, backlog(store, 1), { write: nothing }, { retire: nothing }, { sweep: nothing, forget: nothing })();
   }
 
   test("is of so many days, attempts too; what is pending stays, and so does its event", async () => {

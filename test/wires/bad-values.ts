@@ -89,9 +89,10 @@ export function outside({ field, item, rules }: Spot): Bad[] {
 
 const wordOf = ({ enum: desc }: DescField, number: number): string => (desc && wordsOf(desc).words.get(number)) ?? "";
 
-function outsideText({ minLen, maxLen, pattern, wellKnown }: Extract<Spot["rules"]["type"], { case: "string" }>["value"]): Bad[] {
+function outsideText({ minLen, maxLen, maxBytes, pattern, wellKnown }: Extract<Spot["rules"]["type"], { case: "string" }>["value"]): Bad[] {
   return [
     ...(minLen > 0n ? [{ what: "too short", value: "x".repeat(Number(minLen) - 1), rule: String(minLen) }] : []),
+    ...(maxBytes > 0n ? [{ what: "too many bytes", value: "é".repeat(Number(maxBytes) / 2 + 1), rule: String(maxBytes) }] : []),
     ...(maxLen > 0n ? [{ what: "too long", value: "x".repeat(Number(maxLen) + 1), rule: String(maxLen) }] : []),
     ...(pattern !== "" ? [{ what: "no match", value: "not a match!", rule: pattern }] : []),
     ...(wellKnown.case === "email" ? [{ what: "no address", value: "ann at example.com", rule: "email" }] : []),
@@ -101,7 +102,8 @@ function outsideText({ minLen, maxLen, pattern, wellKnown }: Extract<Spot["rules
 /** What the rules just accept; lengths count characters, not UTF-16. */
 export function inside({ field, item, rules: { type } }: Spot): JsonValue[] {
   if (type.case === "string" && type.value.pattern === "" && type.value.wellKnown.case !== "email") {
-    const { maxLen } = type.value;
+    const { maxLen, maxBytes } = type.value;
+    if (maxBytes > 0n) return ["x".repeat(Number(maxBytes)), "é".repeat(Math.floor(Number(maxBytes) / 2))];
     return maxLen > 0n ? ["x".repeat(Number(maxLen)), "😀".repeat(Number(maxLen))] : [];
   }
   if (type.case === "int32" || type.case === "int64") {

@@ -21,6 +21,11 @@ const taskId = async (person: Person): Promise<JsonObject> => {
   return { task_id: body["task_id"] };
 };
 
+const fileId: Prepare = async (person) => {
+  const { body } = await person.v2("file.upload", { filename: "notes.txt" });
+  return { file_id: body["file"].id };
+};
+
 const app = { name: "Garden", redirect_uris: ["https://a.example/cb"] };
 
 const clientId = async (person: Person): Promise<JsonObject> => {
@@ -103,6 +108,8 @@ export const built: Readonly<Record<string, Prepare>> = {
     const { task_id } = await taskId(person);
     return { task_id: String(task_id), event_id: await approvalOf(store, String(task_id)), input: { accept: true } };
   },
+  "task.v2.TaskService/GetConversation": taskId,
+  "task.v2.TaskService/ListConversations": nothing,
   "project.create": async () => ({ name: "Garden" }),
   "project.list": nothing,
   "webhook.create": hookUrl,
@@ -116,6 +123,10 @@ export const built: Readonly<Record<string, Prepare>> = {
   "webhook.attempts": deliveryId,
   "webhook.resend": deliveryId,
   "webhook.recover": async (person, store) => ({ ...(await webhookId(person, store)), since: 0 }),
+  "file.upload": async () => ({ filename: "notes.txt" }),
+  "file.detail": fileId,
+  "file.delete": fileId,
+  "file.v2.FileService/ListFiles": nothing,
   "skill.list": nothing,
   "connector.list": nothing,
   "browser.onlineList": nothing,

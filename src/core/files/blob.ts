@@ -26,7 +26,9 @@ export interface BlobRows {
   settle(id: string, size: { readonly reserved: number; readonly bytes: number }, leaseUntil: number): Promise<boolean>;
   /** A file is going to point at it; false when its writer is given up. */
   keep(id: string): Promise<boolean>;
-  /** Nothing points at them any more: their bytes are to go, once no writer is alive. */
+  /** Nobody will keep what was written; false when it is kept, or given up already. */
+  abandon(id: string): Promise<boolean>;
+  /** No file points at what was kept any more: its bytes are to go. */
   drop(ids: readonly string[]): Promise<void>;
   /**
    * Takes some whose bytes are to go, because they are dropped or because their writer

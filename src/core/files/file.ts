@@ -1,4 +1,5 @@
 import type { Scope } from "../caller.ts";
+import type { Ids } from "../ids.ts";
 
 /** How far a file is, in the contract's words (contract/v2.md 7.10). */
 export const fileStatuses = ["pending", "uploaded", "deleted", "error"] as const;
@@ -32,6 +33,9 @@ export interface StoredFile {
   /** When it ended, by deletion or by an error: the row is forgotten 30 days after. */
   readonly deletedAt: number | null;
 }
+
+/** An id of a file (contract/v1.md 3). */
+export const fileId = (ids: Pick<Ids, "short">): string => `file-${ids.short()}`;
 
 /** How long what a user brought is kept, in milliseconds (contract/v2.md 8.12). */
 export const keptMs = 48 * 3_600_000;

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { Transform } from "node:stream";
 import { Failure, invalid } from "../failure.ts";
+import { tooLarge } from "./quota.ts";
 
 /** What the bytes are said to be, by whoever sends them. */
 export interface Digest {
@@ -31,8 +32,8 @@ export interface Meter {
   readonly counted: () => { readonly bytes: number; readonly sha256: string };
 }
 
-/** So much may wait between whoever sends and the storage. */
-const bufferBytes = 256 * 1024;
+/** So much may wait between whoever sends and the storage: little, so that buffers are soon garbage. */
+const bufferBytes = 64 * 1024;
 
 /**
  * Counts and hashes bytes that flow through. It fails with `too_large` at the first
@@ -63,11 +64,10 @@ export function meter({ max, length, admit, isWhole, digests }: Metering): Meter
       done(wrong ? invalid(wrong.digest.said, "does not match the bytes") : null);
     },
   });
+  // It may fail before anybody reads it; who does then finds it failed.
+  through.on("error", () => undefined);
   return { through, counted: () => counted };
 }
-
-/** The word that the contract's pages have for it (contract/v2.md 14.3). */
-export const tooLarge = (max: number): Failure => new Failure("too_large", `QuotaExceededError: at most ${max} bytes are taken here`);
 
 /** Whoever sends has gone away. */
 export const cutOff = (): Failure => new Failure("cancelled", "the connection was closed");

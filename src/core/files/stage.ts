@@ -2,7 +2,7 @@ import { appOf } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import type { Ids } from "../ids.ts";
 import type { Store, Tx } from "../store.ts";
-import { keptMs, type StoredFile } from "./file.ts";
+import { fileId, keptMs, type StoredFile } from "./file.ts";
 import type { FileName, Staged, Staging } from "./staging.ts";
 import { givenUp, type Writer } from "./writer.ts";
 
@@ -16,9 +16,6 @@ export interface StagingParts {
   readonly clock: Clock;
   readonly ids: Pick<Ids, "short">;
 }
-
-/** An id of a file (contract/v1.md 3). */
-export const fileId = (ids: Pick<Ids, "short">): string => `file-${ids.short()}`;
 
 /** Bytes that become files by the change that calls for them. */
 export function staging({ store, writer, clock, ids }: StagingParts): Staging {
@@ -50,6 +47,7 @@ export function staging({ store, writer, clock, ids }: StagingParts): Staging {
         bytes.destroy();
       }
     },
+    discard: ({ blobId }) => writer.discard(blobId),
     keep(tx, caller, staged, name) {
       const { accountId, spaceId } = caller;
       return insert(tx, { accountId, spaceId, clientId: appOf(caller), taskId: null }, staged, name, keptMs);

@@ -28,6 +28,8 @@ export interface Staging {
    * @throws Failure `too_large` beyond `max`, `exhausted` beyond the quota.
    */
   stage(bytes: Readable, to: { readonly accountId: string | null; readonly max: number; readonly signal: AbortSignal }): Promise<Staged>;
+  /** Gives up what no change will keep; what this fails to do, the sweep does. */
+  discard(staged: Staged): Promise<void>;
   /** What a user brought becomes a file of 48 hours. */
   keep(tx: Tx, caller: Caller, staged: Staged, name: FileName): Promise<StoredFile>;
   /** What an agent made becomes a file that lives as long as its task. */

@@ -6,6 +6,7 @@ import type { Store, Tx } from "../store.ts";
 import type { Blobs } from "./blobs.ts";
 import { holdLease, leaseMs } from "./lease.ts";
 import { cutOff, type Digest, meter } from "./meter.ts";
+import { overQuota } from "./quota.ts";
 import type { Staged } from "./staging.ts";
 
 /** Bytes to be written down. */
@@ -54,8 +55,8 @@ export interface WriterParts {
   readonly quota: number;
 }
 
-/** Where nothing was announced, so much is reserved at a time. */
-const stepBytes = 4 * 1024 * 1024;
+/** Where nothing was announced, so much is reserved at a time: little enough that those who send at once do not keep each other out. */
+const stepOf = (quota: number): number => Math.min(4 * 1024 * 1024, Math.floor(quota / 256));
 
 export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer {
   async function begin(blobId: string, { accountId, length, coming }: Writing): Promise<void> {
@@ -68,7 +69,7 @@ export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer
 
   /** A whole step, or, where there is no room for it, just what has come. */
   async function reserve(blobId: string, missing: number): Promise<number> {
-    for (const more of [Math.max(stepBytes, missing), missing]) {
+    for (const more of [Math.max(stepOf(quota), missing), missing]) {
       if (await store.change((tx) => tx.blobs.reserve(blobId, more, quota))) return more;
     }
     throw overQuota(quota);
@@ -76,13 +77,12 @@ export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer
 
   async function discard(blobId: string): Promise<void> {
     try {
+      // First the row: a change whose answer was lost may have kept it.
+      if (!(await store.change((tx) => tx.blobs.abandon(blobId)))) return;
       await blobs.remove(blobId);
-      await store.change(async (tx) => {
-        await tx.blobs.drop([blobId]);
-        await tx.blobs.erase([blobId]);
-      });
+      await store.change((tx) => tx.blobs.erase([blobId]));
     } catch {
-      // Its row says so, and the sweep sees it once the lease is over.
+      // The sweep finds its row once the lease is over.
     }
   }
 
@@ -127,11 +127,16 @@ export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer
 }
 
 /** Lets bytes flow; a source that breaks off breaks what it flows into, and never the other way round: a client waits for its answer there. */
-function lead(source: Readable, into: NodeJS.WritableStream & { destroy(cause?: Error): unknown; readonly destroyed: boolean }): void {
+export function lead(
+  source: Readable,
+  into: NodeJS.WritableStream & { destroy(cause?: Error): unknown; readonly destroyed: boolean },
+): void {
   const broken = () => {
     if (!source.readableEnded) into.destroy(cutOff());
   };
   source.once("error", broken).once("close", broken);
+  // It may have broken off before anybody listened.
+  if (source.destroyed) broken();
   source.pipe(into);
 }
 
@@ -141,13 +146,6 @@ function reasonOf(thrown: unknown, errored: Error | null, lost: AbortSignal, giv
   if (errored instanceof Failure) return errored;
   return given.aborted ? cutOff() : thrown;
 }
-
-/** contract/v2.md 14.3. */
-export const overQuota = (quota: number): Failure =>
-  new Failure(
-    "exhausted",
-    `QuotaExceededError: the files of an account take at most ${quota} bytes; delete some, or wait until they expire`,
-  );
 
 /** Nobody may keep these bytes any more: their lease was over, or their file is gone. */
 export const givenUp = (): Failure => new Failure("unavailable", "the upload was given up, try again", { retryAfter: 1 });

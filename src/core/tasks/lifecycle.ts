@@ -3,6 +3,7 @@ import { inputSchema, kindOf } from "../actions/kind.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { StructuredResult } from "../structured-output/result.ts";
 import type { EventPayloads, NewEvent } from "./event.ts";
+import type { UserInput } from "./message.ts";
 import type { TaskChanges, TaskStatus } from "./task.ts";
 
 /**
@@ -24,18 +25,31 @@ export interface Step {
 }
 
 const status = (agentStatus: TaskStatus, brief: string): NewEvent => ({ type: "status_update", payload: { agentStatus, brief } });
-const userMessage = (content: string): NewEvent => ({ type: "user_message", payload: { content, messageType: "text" } });
+
+/** What comes with the text of a user's message. */
+type Brought = Pick<UserInput, "attachments" | "spoken">;
+
+const userMessage = (content: string, { attachments = [], spoken = false }: Brought): NewEvent => ({
+  type: "user_message",
+  payload: { content, messageType: spoken ? "voice" : "text", ...(attachments.length === 0 ? {} : { attachments }) },
+});
 
 /** The first events of a task. */
-export const begin = (content: string): readonly NewEvent[] => [userMessage(content), status("running", "Working on it")];
+export const begin = (content: string, brought: Brought = {}): readonly NewEvent[] => [
+  userMessage(content, brought),
+  status("running", "Working on it"),
+];
 
 /** A message to a task that runs: the turn after this one will answer it. */
-export const queueMessage = (content: string): Step => ({ set: { addsMessage: true }, events: [userMessage(content)] });
+export const queueMessage = (content: string, brought: Brought = {}): Step => ({
+  set: { addsMessage: true },
+  events: [userMessage(content, brought)],
+});
 
 /** A message to a task that does not run: it waits for a runner again. */
-export const resume = (content: string, now: number): Step => ({
+export const resume = (content: string, now: number, brought: Brought = {}): Step => ({
   set: { addsMessage: true, status: "running", nodeId: null, queuedAt: now, claims: 0, idleClaims: 0 },
-  events: begin(content),
+  events: begin(content, brought),
 });
 
 /** The user's stop: whoever ran it may write no more, and what was asked before is not taken up again. */

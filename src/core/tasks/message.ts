@@ -1,4 +1,5 @@
 import { invalid } from "../failure.ts";
+import type { Attachment } from "../files/attachment.ts";
 
 /** Estimated tokens of user text in one request (contract/v2.md 9.6). */
 const tokensMax = 5000;
@@ -11,6 +12,10 @@ export interface UserInput {
   /** The text parts, in order. */
   readonly texts: readonly string[];
   readonly references: readonly string[];
+  /** The files that came with it, in order. */
+  readonly attachments?: readonly Attachment[];
+  /** One of them is speech. */
+  readonly spoken?: boolean;
 }
 
 /** The contract's estimate: four ASCII characters make a token, any other character is one. */
@@ -26,13 +31,19 @@ export function estimateTokens(text: string): number {
 
 /**
  * The message that the parts make, a line feed between them. Only what the user
- * wrote counts toward the limit (contract/v2.md 9.6).
+ * wrote counts toward the limit (contract/v2.md 9.6); files may come without a word (14.2).
  *
- * @throws Failure `invalid` for an empty or an over-long text.
+ * @throws Failure `invalid` for an over-long text, and for an empty one without files.
  */
-export function messageText({ texts }: UserInput): string {
+export function messageText({
+  texts,
+  attachments = [],
+}: {
+  readonly texts: readonly string[];
+  readonly attachments?: readonly unknown[];
+}): string {
   const written = texts.join("");
-  if (written.trim() === "") throw invalid("message.content", "must not be empty");
+  if (written.trim() === "" && attachments.length === 0) throw invalid("message.content", "must not be empty");
   // The estimate is at least a quarter of the length: nobody counts through megabytes.
   if (written.length > 4 * tokensMax || estimateTokens(written) > tokensMax) {
     throw invalid("message.content", `the text is over ${tokensMax} estimated tokens`);

@@ -2,6 +2,7 @@ import { isQuestion } from "../actions/kind.ts";
 import { appOf, type Caller, reachesProjects } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { absent, Failure } from "../failure.ts";
+import { dropArtefacts } from "../files/files.ts";
 import type { Ids } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import type { Tx } from "../store.ts";
@@ -48,7 +49,8 @@ export interface Tasks {
   get(tx: Tx, caller: Caller, id: string): Promise<TaskView>;
   update(tx: Tx, caller: Caller, id: string, edit: TaskEdit): Promise<Task>;
   stop(tx: Tx, caller: Caller, id: string): Promise<void>;
-  remove(tx: Tx, caller: Caller, id: string): Promise<void>;
+  /** @param how a running task is refused, or, with `stop`, stopped first. */
+  remove(tx: Tx, caller: Caller, id: string, how: { readonly stop: boolean }): Promise<void>;
   /** Answers the task's id, also when a shortcut was given. */
   send(tx: Tx, caller: Caller, id: string, input: UserInput, turn: NewTurn): Promise<string>;
 }
@@ -83,8 +85,13 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       await checkProject(tx, caller, wanted.projectId);
       await checkReferences(tx, caller, wanted.input);
       backlog.enter();
-      const task = newTask(ids.short(), caller, { ...wanted, agentProfile, title: wanted.title?.trim() || titleOf(text) }, clock.now());
-      const created = await tx.tasks.insert(task, begin(text));
+      const task = newTask(
+        ids.short(),
+        caller,
+        { ...wanted, agentProfile, title: wanted.title?.trim() || titleFrom(text, wanted.input) },
+        clock.now(),
+      );
+      const created = await tx.tasks.insert(task, begin(text, wanted.input));
       if (wanted.outputSchema) await advance(tx, task.id, { outputSchema: wanted.outputSchema });
       await enqueue(tx, task.id);
       tx.audit.note({ subject: task.id });
@@ -114,17 +121,21 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       tx.afterCommit(() => clock.sleep(Math.min(settleMs, Math.max(0, lastTimestamp - clock.now()))));
     },
 
-    async remove(tx, caller, id) {
+    async remove(tx, caller, id, how) {
       const task = await locked(tx, caller, id);
       const personal = caller.role === null;
       if (task.agentId !== null) throw new Failure("precondition", "a task of an agent cannot be deleted");
-      if (task.status === "running") throw new Failure("precondition", "the task is running: stop it first");
+      if (task.status === "running") {
+        if (!how.stop) throw new Failure("precondition", "the task is running: stop it first");
+        await advance(tx, id, stop.set, stop.events);
+      }
       // What waited waits no longer; a failed one keeps its status for the exports.
       if (task.status === "waiting") await advance(tx, id, { status: "stopped" });
       await tx.actions.erase(id);
       if (personal || !keepsEvents) await tx.events.erase(id);
       await tx.replays.forget(id);
       if (isTold(task)) await tx.webhookEvents.forget(id);
+      await dropArtefacts(tx, id);
       await tx.tasks.bury(id, clock.now(), personal);
       tx.audit.note({ subject: id });
     },
@@ -141,7 +152,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       };
       const running = task.status === "running";
       if (!running) backlog.enter();
-      const step = running ? queueMessage(text) : resume(text, clock.now());
+      const step = running ? queueMessage(text, input) : resume(text, clock.now(), input);
       await advance(tx, task.id, { ...step.set, ...chosen }, step.events);
       if (!running) await enqueue(tx, task.id);
       tx.audit.note({ subject: task.id });
@@ -162,6 +173,9 @@ async function checkReferences(tx: Tx, caller: Caller, { references }: UserInput
   const ids = [...new Set(references)];
   if ((await tx.tasks.countVisible(caller, ids)) < ids.length) throw absent("task");
 }
+
+/** The text's, or else the first file's. */
+const titleFrom = (text: string, { attachments = [] }: UserInput): string => titleOf(text) || titleOf(attachments[0]?.filename ?? "");
 
 /** `team` needs a team: in a personal space it takes effect as `private` (contract/v2.md 14.2). */
 const effective = (wanted: Visibility, caller: Caller): Visibility => (wanted === "team" && caller.role === null ? "private" : wanted);

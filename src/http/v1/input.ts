@@ -31,15 +31,33 @@ function queryMembers(query: JsonObject): JsonObject {
 
 /** @throws Failure `invalid` with the path of the first member at fault and the rule it broke. */
 export function readInput<I>(schema: z.ZodType<I>, members: JsonObject): I {
-  const { success, data, error } = schema.safeParse(members);
+  const { success, data, error } = schema.safeParse(members, { reportInput: true });
   if (success) return data;
   throw issueFailure(error);
 }
 
-function issueFailure({ issues: [issue] }: z.ZodError): Failure {
+function issueFailure(error: z.ZodError): Failure {
+  const [issue] = error.issues;
   const path = issue?.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("") ?? "";
-  return invalid(path.slice(path.startsWith(".") ? 1 : 0), issue?.message ?? "is not valid");
+  return invalid(path.slice(path.startsWith(".") ? 1 : 0), issue ? ruleOf(issue) : "is not valid");
 }
+
+/** The rule in the words that v2 has for it. */
+function ruleOf(issue: z.core.$ZodIssue): string {
+  if ("input" in issue && issue.input === undefined) return "is required";
+  if (issue.code === "invalid_type") return `must be ${types[issue.expected] ?? "of another type"}`;
+  if (issue.code === "invalid_value") return `must be one of ${issue.values.join(", ")}`;
+  if (issue.code === "too_small") return `must be at least ${issue.minimum}`;
+  if (issue.code === "too_big") return `must be at most ${issue.maximum}${issue.origin === "string" ? " characters" : ""}`;
+  return issue.message;
+}
+
+const types: Readonly<Record<string, string>> = {
+  string: "a string",
+  boolean: "true or false",
+  array: "an array",
+  object: "an object",
+};
 
 /** A member in both spellings keeps the first that is not null. */
 function snakeCased(object: { readonly [member: string]: Json }): JsonObject {

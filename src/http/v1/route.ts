@@ -1,6 +1,8 @@
 import type { DescMethodServerStreaming, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { FastifyReply } from "fastify";
 import type { z } from "zod";
+import { Failure, renamed } from "../../core/failure.ts";
+import type { Uploads } from "../../core/files/uploads.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { readInput } from "./input.ts";
 
@@ -27,6 +29,8 @@ export interface Route {
   /** The operation that lets the call in: its credentials, its access, its limit. */
   readonly method: DescMethodUnary;
   readonly answer: (input: JsonObject, ask: Ask, reply: FastifyReply) => Promise<Answer>;
+  /** Takes a `multipart/form-data` body, which comes as it is read; any other route reads whatever comes as JSON. */
+  readonly form?: (ask: Ask, reply: FastifyReply, uploads: Pick<Uploads, "receive">) => Promise<Answer>;
 }
 
 /** How a route speaks to its operation. */
@@ -34,7 +38,11 @@ export interface Forms<M extends DescMethodUnary, I> {
   readonly request: (input: I) => MessageInitShape<M["input"]>;
   /** Null: 204. */
   readonly response: (answer: MessageShape<M["output"]>, input: I) => object | null;
+  readonly named?: Named;
 }
+
+/** What the route's clients call a field that its operation refuses. */
+export type Named = (path: string) => string;
 
 /**
  * A route that is one operation: `route("GET /v1/tasks/{task_id}", method, input, { request, response })`.
@@ -42,7 +50,7 @@ export interface Forms<M extends DescMethodUnary, I> {
  * @param input reads members of path, query and body, in snake_case; others are passed over.
  */
 export const route = <M extends DescMethodUnary, I>(at: `${Verb} /${string}`, method: M, input: z.ZodType<I>, forms: Forms<M, I>): Route =>
-  compound(at, method, input, async (read, ask) => forms.response(await ask(method, forms.request(read)), read));
+  compound(at, method, input, async (read, ask) => forms.response(await ask(method, forms.request(read)), read), forms.named);
 
 /** A route that is several operations, of which `method` lets the call in. */
 export function compound<I>(
@@ -50,7 +58,19 @@ export function compound<I>(
   method: DescMethodUnary,
   input: z.ZodType<I>,
   answer: (input: I, ask: Ask, reply: FastifyReply) => Promise<Answer>,
+  named?: Named,
 ): Route {
   const [verb, path] = at.split(" ") as [Verb, string]; // The type of `at` says so.
-  return { verb, path, method, answer: (members, ask, reply) => answer(readInput(input, members), ask, reply) };
+  const ofMembers: Route["answer"] = async (members, ask, reply) => answer(readInput(input, members), ask, reply);
+  return { verb, path, method, answer: named ? renaming(ofMembers, named) : ofMembers };
 }
+
+const renaming =
+  (answer: Route["answer"], named: Named): Route["answer"] =>
+  async (...call) => {
+    try {
+      return await answer(...call);
+    } catch (thrown) {
+      throw thrown instanceof Failure && thrown.path !== undefined ? renamed(thrown, named) : thrown;
+    }
+  };

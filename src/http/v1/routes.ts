@@ -1,11 +1,19 @@
 import type { FastifyInstance } from "fastify";
 import { Failure } from "../../core/failure.ts";
 import type { Operation } from "../../operations.ts";
+import { fileRoutes } from "./file.ts";
+import { isoTime } from "./file-object.ts";
 import { projectRoutes } from "./project.ts";
+import type { Route } from "./route.ts";
 import { type Family, type RestParts, refusalBody, refuse, serveRoutes } from "./serve.ts";
+import { taskRoutes } from "./task.ts";
+import { webhookRoutes } from "./webhook.ts";
 
 /** v1 is served on, and its clients are told where it went on (contract/v1.md: deprecated in favour of v2). */
 const deprecatedSince = Date.UTC(2026, 0, 1) / 1000;
+
+/** Every address of v1. */
+export const v1Table: readonly Route[] = [...projectRoutes, ...taskRoutes, ...fileRoutes("/v1", isoTime), ...webhookRoutes];
 
 /** What v1 needs of the rest. */
 export interface V1Parts extends RestParts {
@@ -15,7 +23,7 @@ export interface V1Parts extends RestParts {
 /** REST as `/v1` has it: each route points at operations that v2 has too (contract/v1.md). */
 export function v1Routes(app: FastifyInstance, parts: V1Parts): void {
   const family: Family = { headers: (operation) => successor(operation, parts), refusal: refusalBody };
-  serveRoutes(app, parts, [...projectRoutes], family);
+  serveRoutes(app, parts, v1Table, family);
   app.all("/v1/*", (request, reply) => refuse(parts, family, request, reply, new Failure("absent", "unknown address")));
 }
 

@@ -1,9 +1,11 @@
 import { create, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
+import multipart from "@fastify/multipart";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Admission, Admit, Request } from "../../call/admit.ts";
 import { presentedOnV1 } from "../../call/credential.ts";
 import type { Performer } from "../../call/perform.ts";
 import { Failure } from "../../core/failure.ts";
+import type { Uploads } from "../../core/files/uploads.ts";
 import { type Operation, type OperationTable, rpcName } from "../../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
 import { failureIn, v1Answers } from "../failure.ts";
@@ -19,6 +21,8 @@ export interface RestParts {
   readonly performer: Performer;
   readonly readRequest: ReadRequest;
   readonly bodyLimit: number;
+  /** Where the bytes of forms go. */
+  readonly uploads: Pick<Uploads, "receive">;
   readonly report: (failure: Failure, requestId: string) => void;
 }
 
@@ -50,6 +54,7 @@ declare module "fastify" {
 export function serveRoutes(app: FastifyInstance, parts: RestParts, routes: readonly Route[], family: Family): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: parts.bodyLimit }, (_request, body, done) => done(null, body));
+  if (routes.some(({ form }) => form)) void app.register(multipart);
   app.setErrorHandler((thrown, request, reply) => refuse(parts, family, request, reply, thrown));
   for (const path of new Set(routes.map((route) => route.path))) servePath(app, parts, path, routes, family);
 }
@@ -72,19 +77,23 @@ function servePath(app: FastifyInstance, parts: RestParts, path: string, routes:
       call.admission = await parts.admit(operation, call.request);
       for (const [name, value] of rateHeaders(call.admission.rate)) reply.header(name, value);
       // Fastify refuses types that it cannot read, and over HTTP/2 passes over a body that has none.
-      request.raw.headers["content-type"] = "application/json";
+      if (!route.form || !isForm(request)) request.raw.headers["content-type"] = "application/json";
     },
     async handler(request, reply) {
       const { rest } = request;
       const route = byVerb.get(request.method as Verb);
       if (!route || !rest?.admission || !rest.gone) throw new Failure("internal", "internal error");
       const ask = asking(parts, rest.admission, rest.gone, reply);
-      const answer = await route.answer(membersOf(request), ask, reply);
+      const answer = await (route.form && isForm(request)
+        ? route.form(ask, reply, parts.uploads)
+        : route.answer(membersOf(request), ask, reply));
       if (answer === reply) return reply;
       return send(reply, rest.request.requestId, answer === null ? 204 : 200, answer);
     },
   });
 }
+
+const isForm = ({ headers }: FastifyRequest): boolean => /^multipart\/form-data\b/i.test(headers["content-type"] ?? "");
 
 function notAllowed(reply: FastifyReply, verbs: readonly Verb[]): Failure {
   reply.header("Allow", verbs.join(", "));

@@ -55,7 +55,8 @@ export function compileFrameWriter(desc: DescMessage): FrameWriter {
 /** The last frame. It has no id, so that a client that connects again does so after the last event. */
 export const endFrame = (envelope: string): string => frame("end", envelope);
 
-function frame(event: string, data: string, id?: number): string {
+/** One server-sent event, whatever lines its data has. */
+export function frame(event: string, data: string, id?: number): string {
   const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\n${lines.join("")}\n`;
 }

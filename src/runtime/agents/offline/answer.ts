@@ -1,9 +1,12 @@
 import { sumsIn } from "./sums.ts";
+import { count, shorten } from "./words.ts";
 
 /** What an answer is made from. */
 export interface Question {
   /** The messages of this turn, without their directives. */
   readonly text: string;
+  /** What the files are that came with it; empty without any. */
+  readonly files: string;
   readonly instruction: string;
   /** What the user said last before this turn; empty in the first one. */
   readonly previous: string;
@@ -23,30 +26,31 @@ const filler = new Set(
   ),
 );
 const pointsMax = 20;
-const excerptMax = 200;
 
-/** The two or three steps the agent takes; the middle one only where there is more than one point. */
-export function stepsFor(text: string): readonly Step[] {
+/** The steps the agent takes: it goes through points only where there is more than one, and looks into files only where there are some. */
+export function stepsFor(text: string, files: number): readonly Step[] {
   const points = pointsOf(text);
   return [
     { title: "Read the request", thought: `The request has ${count(wordsOf(text).length, "word")} in ${count(points.length, "point")}.` },
     ...(points.length > 1 ? [{ title: "Go through its points", thought: numbered(points) }] : []),
+    ...(files > 0 ? [{ title: "Look into the files", thought: `There ${files === 1 ? "is" : "are"} ${count(files, "file")}.` }] : []),
     { title: "Write the answer", thought: `Its subject seems to be ${listOf(subjectsOf(text)) || "open"}.` },
   ];
 }
 
 /**
  * A plain answer without a model: what was understood, point by point, the sums in
- * it, the instruction it stands under, and what it follows. The same question gives
+ * it, what the files are, the instruction it stands under, and what it follows. The same question gives
  * the same text.
  */
-export function answer({ text, instruction, previous, locale }: Question): string {
-  if (text === "") return "Done.";
+export function answer({ text, files, instruction, previous, locale }: Question): string {
+  if (text === "") return files || "Done.";
   const points = pointsOf(text);
   const subjects = subjectsOf(text);
   return [
     points.length > 1 ? `You made ${points.length} points:\n${numbered(points)}` : `You wrote: ${shorten(points[0] ?? text)}`,
     ...sumsIn(points.join("\n")),
+    files,
     subjects.length > 0 ? `Subject: ${listOf(subjects)}.` : "",
     instruction === "" ? "" : `The project's instruction for this task: ${shorten(instruction)}`,
     previous === "" ? "" : `Before this you wrote: ${shorten(previous)}`,
@@ -86,10 +90,3 @@ function subjectsOf(text: string): readonly string[] {
 
 const listOf = (words: readonly string[]): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
-const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
-
-/** A text as it is quoted: its first 200 characters. */
-export function shorten(text: string): string {
-  const characters = [...text];
-  return characters.length <= excerptMax ? text : `${characters.slice(0, excerptMax - 1).join("")}…`;
-}

@@ -1,4 +1,6 @@
 import { isKind, isQuestion, type KindName, kinds, variantsOf } from "../../../core/actions/kind.ts";
+import { Failure } from "../../../core/failure.ts";
+import { checkFilename } from "../../../core/files/filename.ts";
 import type { Json } from "../../../core/json.ts";
 import { parseJson } from "./json.ts";
 
@@ -12,6 +14,7 @@ export type Telling =
   | { readonly name: "say" | "think" | "progress"; readonly text: string }
   | { readonly name: "plan"; readonly titles: readonly string[] }
   | { readonly name: "step" }
+  | { readonly name: "file"; readonly filename: string; readonly content: string }
   | { readonly name: "tool"; readonly tool: string; readonly status: (typeof toolStatuses)[number] }
   | { readonly name: "credits"; readonly credits: number };
 
@@ -40,8 +43,6 @@ const optionsMax = 20;
 const creditsMax = 1_000_000;
 const secondsMax = 86_400;
 const wordForm = /^[a-z][a-z0-9_]{0,63}$/;
-/** Directives of later releases: refused by name rather than taken for text. */
-const planned = new Set(["file"]);
 
 const spoken =
   (name: "say" | "think" | "progress"): Parser =>
@@ -76,6 +77,12 @@ const parsers: Record<Directive["name"], Parser> = {
     /^[1-9]\d{0,6}$/.test(rest) && Number(rest) <= creditsMax
       ? { name: "credits", credits: Number(rest) }
       : { rule: `credits needs a whole number from 1 to ${creditsMax}` },
+  file(rest) {
+    const [filename, content] = halvesOf(rest);
+    if (filename === "" || content === "") return { rule: "file needs a name, and its content after |" };
+    const fault = filenameFault(filename);
+    return fault === undefined ? { name: "file", filename, content } : { rule: `file: ${fault}` };
+  },
   value(rest) {
     const parsed = parseJson(rest);
     return parsed
@@ -115,9 +122,19 @@ const confirmable = Object.keys(kinds).filter((kind) => isKind(kind) && !isQuest
 /** Reads what stands between `[[` and `]]`. */
 export function parseDirective(body: string): Parsed {
   const [, name = "", rest = ""] = /^\s*(\S*)\s*(.*)$/s.exec(body) ?? [];
-  if (planned.has(name)) return { rule: `${name} is not built yet` };
   if (!isName(name)) return { rule: `${shown(name, "an empty directive")} is no directive: there are ${Object.keys(parsers).join(", ")}` };
   return parsers[name](rest.trim());
+}
+
+/** The rule that a name breaks which no user could bring either. */
+function filenameFault(name: string): string | undefined {
+  try {
+    checkFilename(name, "the name");
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof Failure) return thrown.message;
+    throw thrown;
+  }
 }
 
 const isName = (name: string): name is Directive["name"] => Object.hasOwn(parsers, name);

@@ -16,6 +16,8 @@ export interface Memo {
 export interface Request {
   /** The messages so far, without their directives. */
   readonly text: string;
+  /** What the files are that came with them; empty without any. */
+  readonly files: string;
   /** What the user said last before them; empty in the first turn. */
   readonly previous: string;
   /** Directives were among them: then they, and nothing else, say what is done before the answer. */
@@ -23,17 +25,17 @@ export interface Request {
 }
 
 /** Raised when the form below changes. */
-const form = "offline 1";
+const form = "offline 2";
 /** So much of each text is kept, which is more than an answer shows. */
 const textMax = 20_000;
 
 /** A memo as it is kept. */
 export function memoOf({ left, request, plan, value }: Memo): Json {
-  const { text, previous, ordered } = request;
+  const { text, files, previous, ordered } = request;
   return {
     form,
     left,
-    request: { text: bounded(text), previous: bounded(previous), ordered },
+    request: { text: bounded(text), files: bounded(files), previous: bounded(previous), ordered },
     ...(plan ? { plan: { steps: plan.steps.map((step) => ({ ...step })), begun: plan.begun } } : {}),
     ...(value === undefined ? {} : { value }),
   };

@@ -1,6 +1,6 @@
 import type { Json } from "../../../core/json.ts";
 import type { NewEvent } from "../../../core/tasks/event.ts";
-import type { Outcome, Progress, Turn } from "../../agent.ts";
+import type { AgentEvent, Outcome, Progress, Turn } from "../../agent.ts";
 import { actionIds } from "./action-ids.ts";
 import { approvalOf } from "./approvals.ts";
 import type { Directive, Ending, Telling } from "./directives.ts";
@@ -80,6 +80,8 @@ function progressOf(directive: Telling, { plan, nextActionId }: Work): Progress 
       return { events: [{ type: "assistant_message", payload: { content: directive.text } }] };
     case "progress":
       return { events: [{ type: "assistant_message", payload: { content: directive.text, deliveryKind: "progress" } }] };
+    case "file":
+      return { events: [handedOver(directive)] };
     case "think":
       return { events: [explanation(directive.text)] };
     case "plan":
@@ -96,6 +98,13 @@ function progressOf(directive: Telling, { plan, nextActionId }: Work): Progress 
 
 /** A thought that only verbose lists show. */
 export const explanation = (content: string): NewEvent => ({ type: "explanation", payload: { content } });
+
+/** A message with a text file. */
+const handedOver = ({ filename, content }: Extract<Telling, { name: "file" }>): AgentEvent => ({
+  type: "assistant_message",
+  payload: { content: `Here is ${filename}.` },
+  files: [{ filename, content: [Buffer.from(content)] }],
+});
 
 const briefs = { success: "It worked", error: "It failed", rollback: "It was undone" } as const;
 

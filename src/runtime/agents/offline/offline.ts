@@ -5,6 +5,7 @@ import { answer, stepsFor } from "./answer.ts";
 import { type Memo, type Request, readMemo } from "./memo.ts";
 import { beginWork, explanation, obey, type Work } from "./obey.ts";
 import { type PlanKeeper, planKeeper } from "./plan.ts";
+import { profilesOf } from "./profile/profile.ts";
 import { proseOf } from "./reading.ts";
 import { readTurn, type TurnOrders } from "./turn-orders.ts";
 import { askWhatIsWanted, isThin } from "./unclear.ts";
@@ -27,22 +28,23 @@ export const offlineAgent: Agent = async function* (turn) {
 const invalidDirective = (content: string): Outcome => ({ kind: "fail", errorType: "invalid_directive", content });
 
 async function* carryOut(orders: TurnOrders, turn: Turn, memo: Memo | null, plan: PlanKeeper): AsyncGenerator<Progress, Outcome, void> {
-  const request = requestOf(turn, orders, memo);
-  const { text, ordered } = request;
-  if (turn.interactive && !memo && !ordered && isThin(text)) return askWhatIsWanted(request);
+  const request = requestOf(turn, orders, await profilesOf(turn.attachments), memo);
+  const { text, files, ordered } = request;
+  if (turn.interactive && !memo && !ordered && files === "" && isThin(text)) return askWhatIsWanted(request);
   const work = beginWork(turn, request, plan, memo?.value);
   const outcome = yield* obey(orders.directives, work);
   if (outcome) return outcome;
-  if (!ordered) yield* workThrough(text, plan);
+  if (!ordered) yield* workThrough(text, turn.attachments.length, plan);
   return { kind: "finish", content: answer({ ...turn, ...request }), ...outputOf(work, orders.prose) };
 }
 
 /** What is to be answered: all that was said since the turn that asked, if one did. */
-function requestOf(turn: Turn, { directives, prose }: TurnOrders, memo: Memo | null): Request {
+function requestOf(turn: Turn, { directives, prose }: TurnOrders, files: string, memo: Memo | null): Request {
   const ordered = directives.length > 0;
-  if (!memo) return { text: prose, previous: previousOf(turn), ordered };
-  const { text, previous, ordered: before } = memo.request;
-  return { text: [text, prose].filter(Boolean).join("\n"), previous, ordered: ordered || before };
+  if (!memo) return { text: prose, files, previous: previousOf(turn), ordered };
+  const { text, files: first, previous, ordered: before } = memo.request;
+  const both = (...texts: readonly string[]) => texts.filter(Boolean).join("\n");
+  return { text: both(text, prose), files: both(first, files), previous, ordered: ordered || before };
 }
 
 const previousOf = ({ earlier }: Turn): string => proseOf(earlier.findLast(({ role }) => role === "user")?.content ?? "");
@@ -56,8 +58,8 @@ function outputOf({ turn: { outputSchema, earlier }, value }: Work, prose: strin
 }
 
 /** The work that nobody has to order: a plan in two or three steps, told as it is worked through. */
-function* workThrough(text: string, plan: PlanKeeper): Generator<Progress, void, void> {
-  const steps = stepsFor(text);
+function* workThrough(text: string, files: number, plan: PlanKeeper): Generator<Progress, void, void> {
+  const steps = stepsFor(text, files);
   plan.draw(steps.map(({ title }) => title));
   for (const { thought } of steps) yield { events: [...plan.step(), explanation(thought)] };
 }

@@ -1,6 +1,6 @@
 import type { Outcome } from "../../agent.ts";
-import { shorten } from "./answer.ts";
 import { memoOf, type Request } from "./memo.ts";
+import { shorten } from "./words.ts";
 
 /** With fewer words a request says too little. */
 const wordsMin = 3;

@@ -1,0 +1,122 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { request } from "undici";
+import { type Figure, race, type Stage } from "../figure.ts";
+import type { Installed } from "../installed.ts";
+import type { Contender } from "../load.ts";
+import { type Server, startFloor, startPlatform } from "../servers.ts";
+
+const megabytes = 32;
+const bytes = randomBytes(megabytes * 1_000_000);
+/** More than one, so that the processor and the disk are both at work. */
+const concurrency = 2;
+
+/** A platform that keeps what a run brings. */
+const platform = async ({ stack }: Stage, installed: Installed): Promise<Server> =>
+  stack.use(await startPlatform(installed, { FILE_QUOTA: "1000GiB" }));
+
+const floorBeside = async ({ stack }: Stage, { env }: Installed): Promise<Server> =>
+  stack.use(await startFloor("files", { FOLDER: join(env["DATA_DIR"] ?? "", "floor") }));
+
+async function put(server: Server, path: string): Promise<void> {
+  const { statusCode, body } = await request(`http://127.0.0.1:${server.port}${path}`, { method: "PUT", body: bytes });
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(`PUT answered ${statusCode}: ${text}`);
+}
+
+async function get(server: Server, path: string): Promise<void> {
+  const { statusCode, body } = await request(`http://127.0.0.1:${server.port}${path}`);
+  let length = 0;
+  for await (const chunk of body) length += (chunk as Buffer).length; // no encoding is set
+  if (statusCode !== 200 || length !== bytes.length) throw new Error(`GET answered ${statusCode} with ${length} bytes`);
+}
+
+/** A file of its own, as callers bring one; answers its id. */
+async function upload(server: Server): Promise<string> {
+  const { file, upload_url } = await server.post("/v2/file.upload", { filename: "bench.bin" });
+  await put(server, new URL(String(upload_url)).pathname);
+  return (file as { readonly id: string }).id; // The contract's answer.
+}
+
+/** The link of a file, where callers find it: beside the message that it came with. */
+async function linkOf(server: Server, fileId: string): Promise<string> {
+  const content = [
+    { type: "text", text: "[[say Here it is.]]" },
+    { type: "file", file_id: fileId },
+  ];
+  const { task_id } = await server.post("/v2/task.create", { message: { content } });
+  const [, path] =
+    /"https?:\/\/[^/"]+(\/downloads\/[^"]+)"/.exec(JSON.stringify(await server.post("/v2/task.listMessages", { task_id }))) ?? [];
+  if (path === undefined) throw new Error("the message has no link to its file");
+  return path;
+}
+
+/** Uploads; those of the round before are removed outside of its time. */
+function uploading(
+  name: string,
+  server: Server,
+  one: () => Promise<string>,
+  remove: (names: readonly string[]) => Promise<unknown>,
+): Contender {
+  let made: string[] = [];
+  return {
+    name,
+    pid: server.pid,
+    async prepare() {
+      const old = made;
+      made = [];
+      if (old.length > 0) await remove(old);
+    },
+    async call() {
+      made.push(await one());
+    },
+  };
+}
+
+function uploadingFloor(name: string, server: Server, folder: "hashed" | "plain"): Contender {
+  let count = 0;
+  const one = async () => {
+    const path = `/${folder}/${count++}`;
+    await put(server, path);
+    return path;
+  };
+  return uploading(name, server, one, (names) => server.post("/remove", { names }));
+}
+
+const uploads = race({
+  name: "file.upload",
+  concurrency,
+  weight: megabytes,
+  async contenders(stage) {
+    const installed = await stage.databases.empty("sqlite");
+    const ours = await platform(stage, installed);
+    const floor = await floorBeside(stage, installed);
+    const remove = async (ids: readonly string[]) => {
+      for (const file_id of ids) await ours.post("/v2/file.delete", { file_id });
+    };
+    return [
+      uploading("ours", ours, () => upload(ours), remove),
+      uploadingFloor("node:http + SHA-256 + fsync", floor, "hashed"),
+      uploadingFloor("node:http + fsync", floor, "plain"),
+    ];
+  },
+});
+
+const downloads = race({
+  name: "file.download",
+  concurrency,
+  weight: megabytes,
+  async contenders(stage) {
+    const installed = await stage.databases.empty("sqlite");
+    const [ours, floor] = [await platform(stage, installed), await floorBeside(stage, installed)];
+    const link = await linkOf(ours, await upload(ours));
+    await put(floor, "/plain/0");
+    return [
+      { name: "ours", pid: ours.pid, call: () => get(ours, link) },
+      { name: "node:http from a file", pid: floor.pid, call: () => get(floor, "/plain/0") },
+    ];
+  },
+});
+
+/** Bytes in and out, in megabytes a second. */
+export const fileFigures: readonly Figure[] = [uploads, downloads];

@@ -1,0 +1,34 @@
+// What node:http and a file can do: a body that is hashed and written, durable when it is answered, and a file that is sent.
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream, mkdirSync, rmSync, statSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { serve } from "./serve.ts";
+
+const folder = process.env["FOLDER"] ?? "";
+mkdirSync(folder, { recursive: true });
+const pathOf = (name: string): string => join(folder, name.replaceAll("/", "_"));
+
+async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const hash = request.url?.startsWith("/hashed/") ? createHash("sha256") : undefined;
+  if (hash) request.on("data", (chunk: Buffer) => hash.update(chunk));
+  await pipeline(request, createWriteStream(pathOf(request.url ?? ""), { flush: true }));
+  response.end(hash?.digest("hex"));
+}
+
+async function send(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = pathOf(request.url ?? "");
+  response.setHeader("content-length", statSync(path).size);
+  await pipeline(createReadStream(path), response);
+}
+
+serve<{ readonly names: readonly string[] }>(
+  {
+    "/remove"({ names }) {
+      for (const name of names) rmSync(pathOf(name));
+      return { removed: names.length };
+    },
+  },
+  (request, response) => void (request.method === "PUT" ? take : send)(request, response),
+);

@@ -1,0 +1,26 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { constants, Http2ServerResponse } from "node:http2";
+
+/** A client that has its answer and goes on sending is cut off after this, in milliseconds. */
+const lingerMs = 5_000;
+
+/**
+ * Lets a client that is still sending see its answer: a connection that is closed while
+ * bytes are unread resets it, and the answer is lost. Called before the answer is sent.
+ */
+export function linger(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete) return;
+  // Fastify's type names HTTP/1.1's only.
+  const answer: unknown = response;
+  request.resume();
+  if (answer instanceof Http2ServerResponse) {
+    // Its own `finish` waits for the client (RFC 9113 8.1 lets an answer come before the end of the request).
+    const { stream } = answer;
+    stream.once("finish", () => stream.close(constants.NGHTTP2_NO_ERROR));
+    return;
+  }
+  response.once("finish", () => {
+    const late = setTimeout(() => request.socket.destroy(), lingerMs);
+    request.once("close", () => clearTimeout(late));
+  });
+}

@@ -1,0 +1,31 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../../core/clock.ts";
+import { Failure } from "../../core/failure.ts";
+import type { FileLinks, LinkKind, LinkParts } from "../../core/files/links.ts";
+
+/** The parts of a link, below its kind. */
+export const linkPath = "/:fileId/:expires/:signature";
+
+/** The path has these parts, as `linkPath` says. */
+export const linkOf = ({ params }: FastifyRequest): LinkParts => params as LinkParts;
+
+/**
+ * Lets a request in that has a link of this installation.
+ *
+ * @throws Failure `wrong_method`, and `forbidden` for a link that is forged or over.
+ */
+export function checkLink(
+  kind: LinkKind,
+  methods: readonly string[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { links, clock }: { readonly links: FileLinks; readonly clock: Clock },
+): void {
+  if (!methods.includes(request.method)) {
+    reply.header("Allow", methods.join(", "));
+    throw new Failure("wrong_method", `this link takes ${methods.join(" or ")}`);
+  }
+  const state = links.check(kind, linkOf(request), clock.now());
+  if (state === "forged") throw new Failure("forbidden", "the link is not valid");
+  if (state === "expired") throw new Failure("forbidden", "the link has expired");
+}

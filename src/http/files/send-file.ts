@@ -1,0 +1,66 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { absent } from "../../core/failure.ts";
+import type { Blobs } from "../../core/files/blobs.ts";
+import { keptMs, type StoredFile } from "../../core/files/file.ts";
+import { attachment } from "./disposition.ts";
+import { rangeOf } from "./range.ts";
+
+/** How long an address of the storage's own is good for. */
+const addressSeconds = 300;
+
+/** A file that has bytes. */
+type Whole = StoredFile & { readonly blobId: string; readonly bytes: number; readonly sha256: string };
+
+/**
+ * Sends a file, or the part of it that is asked for, or where to get it; in such a way
+ * that no browser runs what it holds. For GET and HEAD.
+ *
+ * @param file as it is now (`asOf`).
+ * @throws Failure `absent` when its bytes are gone.
+ */
+export async function sendFile(request: FastifyRequest, reply: FastifyReply, file: StoredFile, blobs: Blobs): Promise<FastifyReply> {
+  if (!isWhole(file)) throw absent("file");
+  const { filename, contentType, blobId } = file;
+  const isGet = request.method === "GET";
+  const address = isGet ? await blobs.address(blobId, { filename, contentType, seconds: addressSeconds }) : null;
+  if (address !== null) return reply.header("Cache-Control", "no-store").redirect(address, 302);
+  const headers = headersOf(file);
+  reply.headers(headers);
+  if (isKnown(request, headers.ETag)) return reply.code(304).send();
+  // HEAD has no parts (RFC 9110 14.2).
+  const range = isGet && isCurrent(request, headers) ? rangeOf(request.headers.range, file.bytes) : null;
+  if (range === "unsatisfiable") return reply.code(416).header("Content-Range", `bytes */${file.bytes}`).send();
+  reply.header("Content-Length", range === null ? file.bytes : range.end - range.start + 1);
+  if (!isGet) return reply.send();
+  if (range !== null) reply.code(206).header("Content-Range", `bytes ${range.start}-${range.end}/${file.bytes}`);
+  return reply.send(await blobs.read(blobId, range ?? undefined));
+}
+
+const isWhole = (file: StoredFile): file is Whole =>
+  file.status === "uploaded" && file.blobId !== null && file.bytes !== null && file.sha256 !== null;
+
+const headersOf = ({ filename, contentType, sha256, expiresAt, createdAt }: Whole) => ({
+  "Content-Type": contentType,
+  "Content-Disposition": attachment(filename),
+  "X-Content-Type-Options": "nosniff",
+  "Content-Security-Policy": "default-src 'none'; sandbox",
+  // Whoever has the link may show it, as a picture in a page for instance.
+  "Cross-Origin-Resource-Policy": "cross-origin",
+  "Cache-Control": "private, no-cache",
+  "Accept-Ranges": "bytes",
+  ETag: `"${sha256}"`,
+  "Last-Modified": new Date(expiresAt === null ? createdAt : expiresAt - keptMs).toUTCString(),
+});
+
+/** The client has it already (RFC 9110 13.1.2). */
+function isKnown({ headers }: FastifyRequest, etag: string): boolean {
+  const known = headers["if-none-match"];
+  if (known === undefined) return false;
+  return known.trim() === "*" || known.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
+}
+
+/** The parts that the client has are of these bytes (RFC 9110 13.1.5). */
+function isCurrent({ headers }: FastifyRequest, sent: { readonly ETag: string; readonly "Last-Modified": string }): boolean {
+  const had = headers["if-range"];
+  return had === undefined || had === sent.ETag || had === sent["Last-Modified"];
+}

@@ -1,0 +1,44 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { z } from "zod";
+import { ContentPartType, type MessageSchema } from "../../gen/proto/task/v2/message_pb.ts";
+
+/** The members of a request that make a message (contract/v1.md 4.1, 4.2). */
+export const messageFields = {
+  prompt: z.string(),
+  attachments: z
+    .array(
+      z.object({
+        filename: z.string().optional(),
+        file_id: z.string().optional(),
+        url: z.string().optional(),
+        file_data: z.string().optional(),
+        mime_type: z.string().optional(),
+      }),
+    )
+    .default([]),
+  connectors: z.array(z.string()).default([]),
+};
+
+type MessageInput = z.output<z.ZodObject<typeof messageFields>>;
+
+/** The prompt, and each attachment as a file part behind it. */
+export const messageOf = ({ prompt, attachments, connectors }: MessageInput): MessageInitShape<typeof MessageSchema> => ({
+  content: [{ type: ContentPartType.TEXT, text: prompt }, ...attachments.map(filePart)],
+  connectors,
+});
+
+const filePart = ({ filename, file_id, url, file_data, mime_type }: MessageInput["attachments"][number]) => ({
+  type: ContentPartType.FILE,
+  ...(filename === undefined ? {} : { filename }),
+  ...(file_id === undefined ? {} : { fileId: file_id }),
+  ...(url === undefined ? {} : { fileUrl: url }),
+  ...(file_data === undefined ? {} : { fileData: file_data }),
+  ...(mime_type === undefined ? {} : { mimeType: mime_type }),
+});
+
+/** What v1 calls a field of such a message: the first part is the prompt, the others are attachments. */
+export function messagePath(path: string): string {
+  const [, index, member] = /^message\.content\[(\d+)\](.*)$/.exec(path) ?? [];
+  if (index !== undefined && index !== "0") return `attachments[${Number(index) - 1}]${member === ".file_url" ? ".url" : member}`;
+  return path.replace(/^message\.content.*$/, "prompt").replace(/^message\./, "");
+}

@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { WebhookService } from "../../gen/proto/webhook/v2/webhook_service_pb.ts";
+import { route } from "./route.ts";
+
+/** The address stands in `webhook`, or beside it, as several clients assume (contract/v1.md 8). */
+const newWebhook = z.object({ webhook: z.object({ url: z.string().optional() }).default({}), url: z.string().optional() });
+
+/** Webhooks of v1 (contract/v1.md 6); there is no list of them. */
+export const webhookRoutes = [
+  route("POST /v1/webhooks", WebhookService.method.createWebhook, newWebhook, {
+    request: ({ webhook, url = "" }) => ({ url: webhook.url ?? url }),
+    response: ({ webhook }) => ({ webhook_id: webhook?.id }),
+    named: (path) => (path === "url" ? "webhook.url" : path),
+  }),
+  route("DELETE /v1/webhooks/{webhook_id}", WebhookService.method.deleteWebhook, z.object({ webhook_id: z.string() }), {
+    request: ({ webhook_id: webhookId }) => ({ webhookId }),
+    response: () => null,
+  }),
+  route("GET /v1/webhook/public_key", WebhookService.method.getWebhookPublicKey, z.object({}), {
+    request: () => ({}),
+    response: ({ publicKey, algorithm }) => ({ public_key: publicKey, algorithm }),
+  }),
+];

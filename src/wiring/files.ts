@@ -1,0 +1,42 @@
+import type { Blobs } from "../core/files/blobs.ts";
+import { type BringFiles, bringFiles } from "../core/files/bring.ts";
+import { type Files, files } from "../core/files/files.ts";
+import { type FileLinks, fileLinks } from "../core/files/links.ts";
+import { fileReader, type ReadFile } from "../core/files/read.ts";
+import { staging } from "../core/files/stage.ts";
+import type { Staging } from "../core/files/staging.ts";
+import { type FileSweep, fileSweep } from "../core/files/sweep.ts";
+import { type Uploads, uploads } from "../core/files/uploads.ts";
+import { writer } from "../core/files/writer.ts";
+import { fetchFile } from "../egress/fetch-file.ts";
+import { blobsOf } from "./blobs.ts";
+import type { Ground } from "./ground.ts";
+
+/** All that has to do with files, for whoever needs some of it. */
+export interface FileParts {
+  readonly blobs: Blobs;
+  readonly links: FileLinks;
+  readonly files: Files;
+  readonly uploads: Uploads;
+  readonly staging: Staging;
+  readonly bring: BringFiles;
+  readonly readFile: ReadFile;
+  readonly sweep: FileSweep;
+}
+
+export function filesOf({ config, store, cipher, clock, ids, log }: Ground): FileParts {
+  const { fileQuota: quota, fileLimit: max } = config;
+  const blobs = blobsOf(config, log);
+  const writing = writer({ store, blobs, clock, ids, quota });
+  const stage = staging({ store, writer: writing, clock, ids });
+  return {
+    blobs,
+    links: fileLinks(cipher, config.baseUrl),
+    files: files({ clock, ids, quota }),
+    uploads: uploads({ store, writer: writing, clock, max }),
+    staging: stage,
+    bring: bringFiles({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock), clock }),
+    readFile: fileReader(store, blobs, clock),
+    sweep: fileSweep({ store, blobs, clock, log }),
+  };
+}

@@ -1,0 +1,97 @@
+import { posix, win32 } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Failure } from "../../../src/core/failure.ts";
+import { checkFilename, contentTypeOf, extensionOf, tidyFilename } from "../../../src/core/files/filename.ts";
+
+const forbidden = "exe msi com scr dll bat cmd ps1 vbs vbe jse wsf sh bash zsh ksh csh app dmg pkg deb rpm apk jar".split(" ");
+const text = fc.string({ unit: "binary" }).filter((some) => some.isWellFormed());
+const odd = fc.string({ unit: fc.constantFrom("a", ".", "/", "\\", " ", "\0", "\u202e", "é", "👩", "．", "\u200b", "e", "x") });
+
+const isTaken = (name: string): boolean => {
+  try {
+    return checkFilename(name) === name;
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.reason === "invalid") return false;
+    throw thrown;
+  }
+};
+
+describe("a filename", () => {
+  test("that is taken is one part of a path on every system, short, and of characters that are seen", () => {
+    fc.assert(
+      fc.property(fc.oneof(text, odd), (name) => {
+        if (!isTaken(name)) return;
+        for (const { basename, join } of [posix, win32]) {
+          expect(basename(name)).toBe(name);
+          expect(join("folder", name)).not.toBe("folder");
+        }
+        expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
+        expect(name).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069\u2028\u2029]/u);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("with a forbidden extension is refused, however it is dressed up", () => {
+    const dressed = fc
+      .record({
+        base: fc.stringMatching(/^[a-z ]{0,8}$/),
+        dot: fc.constantFrom(".", "．", "․"),
+        extension: fc.constantFrom(...forbidden),
+        wide: fc.boolean(),
+        upper: fc.boolean(),
+        tail: fc.string({ unit: fc.constantFrom(".", " ", "\u00a0", "\u3000", "．", "\u200b", "\ufeff") }),
+      })
+      .map(({ base, dot, extension, wide, upper, tail }) => {
+        const cased = upper ? extension.toUpperCase() : extension;
+        const wider = (letter: string) => (/[!-~]/.test(letter) ? String.fromCharCode(letter.charCodeAt(0) + 0xfee0) : letter);
+        return base + dot + (wide ? [...cased].map(wider).join("") : cased) + tail;
+      });
+    fc.assert(
+      fc.property(dressed, (name) => {
+        expect([name, isTaken(name)]).toEqual([name, false]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("of a stranger is made one that is taken, or has a forbidden extension", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          text,
+          odd,
+          text.map((some) => some.repeat(100)),
+        ),
+        (name) => {
+          const tidy = tidyFilename(name);
+          expect(forbidden.includes(extensionOf(tidy)) || isTaken(tidy)).toBe(true);
+          if (isTaken(name) && name === name.trim()) expect(tidy).toBe(name);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("keeps its extension when it is shortened", () => {
+    expect(tidyFilename(`${"ü".repeat(300)}.csv`)).toMatch(/^ü{125}\.csv$/);
+    expect(tidyFilename("../../etc/passwd")).toBe("passwd");
+    expect(tidyFilename("a/")).toBe("file");
+  });
+
+  test("without a dot has no extension", () => {
+    expect([isTaken("app"), isTaken("sh"), isTaken("com"), isTaken(".exe")]).toEqual([true, true, true, false]);
+  });
+
+  test.each([
+    ["a.txt", "text/plain"],
+    ["a.TXT. ", "text/plain"],
+    ["a.json", "application/json"],
+    ["a.csv", "text/csv"],
+    ["a.wav", "audio/wav"],
+    ["a.svg", "image/svg+xml"],
+    ["a.nothing-known", "application/octet-stream"],
+    ["a", "application/octet-stream"],
+  ])("%s tells of %s", (name, type) => expect(contentTypeOf(name)).toBe(type));
+});

@@ -1,0 +1,35 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { fileTown } from "../files/files-rig.ts";
+import { freePort } from "../support/free-port.ts";
+import { blocksIn, readPage, shell } from "./page.ts";
+
+const page = readPage("docs/files.md");
+const blocks = blocksIn(page, "sh");
+
+test("the commands of docs/files.md bring a file, see it, delete it, and prove the bytes of another", async () => {
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  await using town = await fileTown("sqlite", { env: { PORT: `${port}`, BASE_URL: address } });
+  const { key } = await town.service.person();
+  const folder = mkdtempSync(join(tmpdir(), "docs-"));
+  const said = await Promise.all(blocks.map((block) => shell(`cd ${folder}; ${block}`, { BASE: address, KEY: key })));
+  rmSync(folder, { recursive: true });
+  const answers = said.map((text) => text.split(/(?<=\})(?=\{)/).map((json) => JSON.parse(json)));
+  expect(answers).toMatchObject([
+    [
+      { ok: true, file: { status: "uploaded", bytes: 19 } },
+      { ok: true, file: { status: "uploaded", bytes: 19, content_type: "text/csv" } },
+      { ok: true },
+    ],
+    [{ ok: true, file: { status: "uploaded", bytes: 17 } }],
+  ]);
+});
+
+test("docs/files.md lists the extensions that are refused", () => {
+  const [, listed = ""] = /refused \((exe,[^)]*)\)/s.exec(page) ?? [];
+  const [, known = ""] = /new Set\(\s*"([a-z0-9 ]+)"/s.exec(readFileSync("src/core/files/filename.ts", "utf8")) ?? [];
+  expect(listed.split(/,\s+/)).toEqual(known.split(" "));
+});

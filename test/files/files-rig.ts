@@ -1,0 +1,156 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "../../src/core/clock.ts";
+import type { Store } from "../../src/core/store.ts";
+import { type DatabaseKind, openTestStore, type TestDatabase } from "../support/database.ts";
+import { directly } from "../support/direct.ts";
+import { type Calling, openService, type Service } from "../support/service.ts";
+
+/** A platform with a folder of its own for bytes. */
+export interface FileTown extends AsyncDisposable {
+  readonly service: Service;
+  readonly database: TestDatabase;
+  /** Where they are. */
+  readonly folder: string;
+  /** The bytes in its storage: paths below its folder. */
+  stored(): readonly string[];
+  /** A link of the platform, as this test reaches it. */
+  reach(link: string): string;
+}
+
+export interface FileTownOptions {
+  readonly clock?: Clock;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly nodes?: number;
+  /** False: tasks are run. */
+  readonly idle?: boolean;
+}
+
+export async function fileTown(kind: DatabaseKind, { env = {}, clock, nodes = 1, idle = true }: FileTownOptions = {}): Promise<FileTown> {
+  const dataDir = mkdtempSync(join(tmpdir(), "files-"));
+  const database = await openTestStore(kind, clock ? { clock } : {});
+  const timed = clock ? { clock } : {};
+  const service = await openService({ over: database, nodes, idle, env: { DATA_DIR: dataDir, ...env }, ...timed });
+  return {
+    service,
+    database,
+    folder: join(dataDir, "files"),
+    stored: () => storedIn(dataDir),
+    reach: (link) => link.replace("https://platform.test", service.url),
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The files with bytes below a data folder. */
+export function storedIn(dataDir: string): readonly string[] {
+  const folder = join(dataDir, "files");
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => statSync(join(folder, path)).isFile());
+}
+
+/** A slot as file.upload answers it. */
+export interface Slot {
+  readonly id: string;
+  readonly url: string;
+  readonly until: number;
+}
+
+export async function slotOf(town: Pick<FileTown, "reach">, person: Calling, filename = "notes.txt"): Promise<Slot> {
+  const { status, body } = await person.v2("file.upload", { filename });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return { id: body["file"].id, url: town.reach(body["upload_url"]), until: body["upload_expires_at"] };
+}
+
+type Body = string | Uint8Array<ArrayBuffer> | ReadableStream;
+
+/** A raw PUT, as clients do it. */
+export async function put(url: string, body: Body, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  const streamed = body instanceof ReadableStream ? { duplex: "half" as const } : {};
+  const reply = await fetch(url, { method: "PUT", headers, body, ...streamed });
+  return { status: reply.status, headers: reply.headers, body: JSON.parse(await reply.text()) };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is read as the client sees it
+  readonly body: any;
+}
+
+/** A file that is uploaded. */
+export async function uploaded(town: FileTown, person: Calling, bytes: Body = "Hello.", filename?: string): Promise<Slot> {
+  const slot = await slotOf(town, person, filename);
+  const { status, body } = await put(slot.url, bytes);
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return slot;
+}
+
+/** What file.detail says. */
+export const detail = async (person: Calling, file_id: string) => (await person.v2("file.detail", { file_id })).body["file"];
+
+export const sha256 = (bytes: string | Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+/** A PUT that can be held open, fed and cut. */
+export interface OpenPut {
+  send(bytes: string | Uint8Array): Promise<void>;
+  end(): void;
+  cut(): void;
+  /** The status and the body; rejects once it is cut. */
+  readonly answer: Promise<Pick<Answer, "status" | "body">>;
+}
+
+export function openPut(url: string, headers: Readonly<Record<string, string | number>> = {}): OpenPut {
+  const request = httpRequest(url, { method: "PUT", headers, agent: false });
+  const answer = new Promise<Pick<Answer, "status" | "body">>((resolve, reject) => {
+    request.once("error", reject);
+    request.once("response", (response) => {
+      let text = "";
+      response.on("data", (chunk) => {
+        text += chunk;
+      });
+      response.once("end", () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }));
+    });
+  });
+  answer.catch(() => undefined);
+  request.flushHeaders();
+  return {
+    answer,
+    send: (bytes) => new Promise((resolve) => void request.write(bytes, () => resolve())),
+    end: () => void request.end(),
+    cut: () => void request.destroy(),
+  };
+}
+
+/** Lets what was set going go on, until it is as wanted. */
+export async function until(holds: () => Promise<boolean> | boolean, ms = 10_000): Promise<void> {
+  const end = performance.now() + ms;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${holds}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** What the database says of all blobs, and whether each account's sum is theirs. */
+export async function books(database: TestDatabase) {
+  const blobs = await directly(database, "SELECT id, account_id, state, bytes, lease_until FROM blob");
+  const sums = await directly(database, "SELECT account_id, bytes FROM storage");
+  const taken = (id: unknown) =>
+    blobs.filter((row) => row["account_id"] === id && row["state"] !== "dropped").reduce((sum, row) => sum + Number(row["bytes"]), 0);
+  return {
+    blobs: blobs.map((row) => ({
+      ...{ id: String(row["id"]), state: String(row["state"]) },
+      ...{ bytes: Number(row["bytes"]), leaseUntil: Number(row["lease_until"]) },
+    })),
+    isExact: sums.every((row) => Number(row["bytes"]) === taken(row["account_id"])),
+  };
+}
+
+/** What an account's files take of its quota. */
+export const used = (store: Store, { accountId }: { readonly accountId: string }): Promise<number> => store.blobs.used(accountId);

@@ -1,0 +1,53 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { rangeOf } from "../../../src/http/files/range.ts";
+
+const size = fc.integer({ min: 0, max: 1000 });
+
+test("whatever a Range says, what comes of it lies within the bytes", () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: fc.constantFrom(..."bytes=0123456789-, \t") }),
+    fc.tuple(fc.nat(), fc.nat()).map(([a, b]) => `bytes=${a}-${b}`),
+  );
+  fc.assert(
+    fc.property(text, size, (header, size) => {
+      const range = rangeOf(header, size);
+      if (range === null || range === "unsatisfiable") return;
+      expect(range.start).toBeGreaterThanOrEqual(0);
+      expect(range.end).toBeGreaterThanOrEqual(range.start);
+      expect(range.end).toBeLessThan(size);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("a part is what slicing gives, from its start, to its end, or of the last bytes", () => {
+  const bytes = (count: number) => Array.from({ length: count }, (_, i) => i);
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 100 }), fc.nat(200), fc.nat(200), (size, a, b) => {
+      const all = bytes(size);
+      const cut = (header: string) => {
+        const range = rangeOf(header, size);
+        return range === null || range === "unsatisfiable" ? range : all.slice(range.start, range.end + 1);
+      };
+      const [first, last] = [Math.min(a, b), Math.max(a, b)];
+      expect(cut(`bytes=${first}-${last}`)).toEqual(first < size ? all.slice(first, last + 1) : "unsatisfiable");
+      expect(cut(`bytes=${first}-`)).toEqual(first < size ? all.slice(first) : "unsatisfiable");
+      expect(cut(`bytes=-${first}`)).toEqual(first > 0 ? all.slice(-first) : "unsatisfiable");
+      if (first < last) expect(cut(`bytes=${last}-${first}`)).toBeNull();
+    }),
+  );
+});
+
+test.each([
+  undefined,
+  "",
+  "bytes=",
+  "bytes=-",
+  "bytes=a-b",
+  "items=0-1",
+  "bytes=0-1,2-3",
+  "bytes 0-1",
+  "bytes=1.5-2",
+])("%s asks for all", (header) => expect(rangeOf(header, 10)).toBeNull());

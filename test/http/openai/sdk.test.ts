@@ -1,0 +1,126 @@
+import OpenAI from "openai";
+import type { Response } from "openai/resources/responses/responses";
+import { describe, expect, test } from "vitest";
+import { taskRig } from "../../support/task-rig.ts";
+import { prefixes, sdk } from "./facade-rig.ts";
+
+/** What the SDK's types do not know: the facade's own words. */
+const wordsOf = ({ status, metadata }: Response) => ({ status: String(status), metadata });
+
+describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
+  const rig = taskRig();
+  const client = () => sdk(rig.service.url, rig.ann, prefix);
+
+  /** Polls as the contract tells clients to: until the status is not `running`. */
+  async function finished(id: string): Promise<Response> {
+    await rig.reach(id, "stopped");
+    return client().responses.retrieve(id);
+  }
+
+  test("creates a response that runs, and polls it until it is done", async () => {
+    const made = await client().responses.create({ model: "gpt-5", input: "[[sleep 0.2]] [[say Hello]] What is 12 * 4?" });
+    expect(made).toMatchObject({ object: "response", model: "manus-1.6-agent", error: null, incomplete_details: null, tools: [] });
+    expect(wordsOf(made).status).toBe("running");
+    const done = await finished(made.id);
+    expect(wordsOf(done)).toEqual({
+      status: "completed",
+      metadata: { task_title: expect.any(String), task_url: expect.stringMatching(`/app/${made.id}$`) },
+    });
+    expect(done.output.map((item) => (item.type === "message" ? item.role : item.type))).toEqual(["user", "assistant", "assistant"]);
+    expect(done.output_text).toContain("12 * 4 = 48");
+    expect(Math.abs(done.created_at - Date.now() / 1000)).toBeLessThan(60);
+  });
+
+  test("streams one, and its helper adds the events up to the final response", async () => {
+    const stream = client().responses.stream({ model: "manus-1.6-lite", input: "[[progress Half way]] [[say Hello]]" });
+    const numbers: number[] = [];
+    const deltas: string[] = [];
+    stream.on("event", (event) => "sequence_number" in event && numbers.push(event.sequence_number));
+    stream.on("response.output_text.delta", ({ delta }) => deltas.push(delta));
+    const final = await stream.finalResponse();
+    expect(numbers).toEqual(numbers.map((_, i) => i));
+    expect(deltas.slice(0, 2)).toEqual(["Half way", "Hello"]);
+    expect(wordsOf(final).status).toBe("completed");
+    expect(final.model).toBe("manus-1.6-lite-agent");
+    const retrieved = await client().responses.retrieve(final.id);
+    expect(final.output.map(({ id }) => id)).toEqual(retrieved.output.map(({ id }) => id));
+    expect(final.output_text).toBe(retrieved.output_text);
+  });
+
+  test("comes back to a stream after a number, and by its helper to a whole one", async () => {
+    const all = await Array.fromAsync(await client().responses.create({ model: "x", input: "[[say Hello]]", stream: true }));
+    const [first] = all;
+    const id = first && "response" in first ? first.response.id : "";
+    const rest = await Array.fromAsync(await client().responses.retrieve(id, { stream: true, starting_after: 4 }));
+    expect(rest).toEqual(all.slice(5));
+    const helped = client().responses.stream({ response_id: id, starting_after: 4 });
+    const seen: unknown[] = [];
+    helped.on("event", (event) => seen.push("sequence_number" in event && event.sequence_number));
+    expect((await helped.finalResponse()).id).toBe(id);
+    expect(seen).toEqual(all.slice(5).map((_, i) => i + 5));
+  });
+
+  test("goes on with a response by previous_response_id, the same one", async () => {
+    const { id } = await client().responses.create({ model: "x", input: "[[say One]]" });
+    await finished(id);
+    const stream = client().responses.stream({ model: "x", input: "[[say Two]]", previous_response_id: id });
+    const final = await stream.finalResponse();
+    expect(final.id).toBe(id);
+    expect(final.output_text).toContain("Two");
+    const { data } = await client().responses.inputItems.list(id, { order: "asc" });
+    expect(data).toMatchObject([
+      { type: "message", role: "user", content: [{ type: "input_text", text: "[[say One]]" }] },
+      { type: "message", role: "user", content: [{ type: "input_text", text: "[[say Two]]" }] },
+    ]);
+  });
+
+  test("pages through the input items by itself, newest first", async () => {
+    const { id } = await client().responses.create({ model: "x", input: "[[forever]] 1" });
+    for (const text of ["2", "3"]) await client().responses.create({ model: "x", input: text, previous_response_id: id });
+    const items = await Array.fromAsync(client().responses.inputItems.list(id, { limit: 2 }));
+    expect(items.map((item) => (item.type === "message" ? item.content : []))).toMatchObject([
+      [{ text: "3" }],
+      [{ text: "2" }],
+      [{ text: "[[forever]] 1" }],
+    ]);
+  });
+
+  test("cancels one that runs, and deletes one that runs", async () => {
+    const { id } = await client().responses.create({ model: "x", input: "[[forever]]", background: true });
+    expect(wordsOf(await client().responses.cancel(id)).status).toBe("completed");
+    await client().responses.create({ model: "x", input: "[[forever]]", previous_response_id: id });
+    await client().responses.delete(id);
+    await expect(client().responses.retrieve(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  });
+
+  test("gets its own classes of errors, with code, type and param", async () => {
+    const stranger = sdk(rig.service.url, { key: "sk-wrong" }, prefix);
+    await expect(stranger.responses.retrieve("x")).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
+    await expect(client().responses.retrieve("nobody")).rejects.toMatchObject({ status: 404, type: "not_found_error", code: "not_found" });
+    const refused = client().responses.create({
+      model: "x",
+      input: [{ role: "user", content: [{ type: "input_file", file_id: "a", file_url: "b" }] }],
+    });
+    await expect(refused).rejects.toBeInstanceOf(OpenAI.BadRequestError);
+    await expect(refused).rejects.toMatchObject({ param: "input[0].content[0]", code: "invalid_argument", requestID: expect.any(String) });
+  });
+
+  test.each([
+    { end: "a question", input: "[[ask Which one? | A | B]]", status: "pending", reason: "question" },
+    { end: "an approval", input: "[[confirm terminalExecute]]", status: "pending", reason: "confirmation" },
+  ])("sees that a response waits for $end, streamed and polled alike", async ({ input, status, reason }) => {
+    const final = await client().responses.stream({ model: "x", input }).finalResponse();
+    const polled = await client().responses.retrieve(final.id);
+    for (const response of [final, polled]) {
+      expect([wordsOf(response).status, response.incomplete_details]).toEqual([status, { reason }]);
+    }
+  });
+
+  test("sees why a response failed, streamed and polled alike", async () => {
+    const final = await client().responses.stream({ model: "x", input: "[[fail quota_limit | No more]]" }).finalResponse();
+    const polled = await client().responses.retrieve(final.id);
+    for (const response of [final, polled]) {
+      expect([wordsOf(response).status, response.error]).toEqual(["error", { code: "quota_limit", message: "No more" }]);
+    }
+  });
+});

@@ -1,0 +1,194 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { NewEvent } from "../../../src/core/tasks/event.ts";
+import { soon, watchRig } from "../../tasks/watch-rig.ts";
+import { call, prefixes, type Streaming, streaming } from "./facade-rig.ts";
+
+const limit = 2;
+/** created, in_progress, and the answer that ends the turn. */
+const turnLength = 9;
+
+describe.each(prefixes)("a stream below %j", (prefix) => {
+  const rig = watchRig("sqlite", { WATCH_LIMIT: String(limit) });
+  const open = new Set<Streaming>();
+  afterEach(async () => {
+    for (const { close } of open) close();
+    await Promise.all([...open].map(({ end }) => end));
+    await rig.quiet();
+    open.clear();
+  });
+
+  function stream(id: string, query = "", who = rig.ann): Streaming {
+    const reading = streaming(rig.service.url, who, `${prefix}/responses/${id}?stream=true${query}`);
+    open.add(reading);
+    return reading;
+  }
+
+  /** What the agent does, without an agent. */
+  const write = (id: string, ...events: NewEvent[]) =>
+    rig.db.store.change((tx) => tx.tasks.advance(id, { now: rig.clock.now(), set: {}, events }));
+  const says = (content: string) => ({ type: "assistant_message", payload: { content, deliveryKind: "result" } }) as const;
+
+  /** A turn more of a task that rests: nine events. */
+  async function turn(id: string, text: string): Promise<void> {
+    await call(rig.service.url, rig.ann, "POST", `${prefix}/responses`, { input: text, previous_response_id: id });
+    await write(id, says(`${text}!`));
+    await rig.settle(id);
+  }
+
+  /** A task with turns that are over. */
+  async function turns(count: number): Promise<string> {
+    const id = await rig.create();
+    await write(id, says("1!"));
+    await rig.settle(id);
+    for (let n = 2; n <= count; n += 1) await turn(id, `${n}`);
+    return id;
+  }
+
+  const numbers = (events: readonly { readonly sequence_number: number }[]) => events.map(({ sequence_number }) => sequence_number);
+  const from = (start: number, end: number) => Array.from({ length: end - start }, (_, i) => start + i);
+
+  test("is server-sent events, each named by its type, with the whole object where it stands", async () => {
+    const id = await turns(1);
+    const reading = stream(id);
+    const { status, headers } = await reading.head;
+    expect([status, headers.get("x-accel-buffering"), headers.get("cache-control")]).toEqual([200, "no", "no-store"]);
+    expect(headers.get("x-request-id")).not.toBeNull();
+    const told = await reading.end;
+    expect(told.map(({ type }) => type)).toEqual(told.map(({ named }) => named));
+    expect(numbers(told)).toEqual(from(0, turnLength));
+    const { body } = await call(rig.service.url, rig.ann, "GET", `${prefix}/responses/${id}`);
+    expect(told.at(-1)?.["response"]).toEqual(body);
+    expect(told[0]?.["response"]).toEqual({ ...body, status: "running", output: body.output.slice(0, 1) });
+  });
+
+  test("tells what comes as it comes, the user's words too, but no verbose event, and ends with the turn", async () => {
+    const id = await rig.create();
+    const reading = stream(id);
+    await reading.until(2);
+    await write(id, { type: "explanation", payload: { content: "Hm" } }, says("One"));
+    await reading.until(8);
+    await call(rig.service.url, rig.ann, "POST", `${prefix}/responses`, { input: "And?", task_id: id });
+    await reading.until(14);
+    await rig.settle(id);
+    const told = await reading.end;
+    expect(numbers(told)).toEqual(from(0, 15));
+    const done = told.filter(({ type }) => type === "response.output_item.done");
+    expect(done.map(({ output_index, item }) => [output_index, item.role])).toEqual([
+      [1, "assistant"],
+      [2, "user"],
+    ]);
+    expect(told.at(-1)?.type).toBe("response.completed");
+  });
+
+  test("begins at the newest turn, and counts those before it", async () => {
+    const told = await stream(await turns(3)).end;
+    expect(numbers(told)).toEqual(from(2 * turnLength, 3 * turnLength));
+  });
+
+  test("begins after any number, and ends with the turn that it began in", async () => {
+    const id = await turns(2);
+    const all = [...(await stream(id, "&starting_after=0").end), ...(await stream(id, `&starting_after=${turnLength - 1}`).end)];
+    expect(numbers(all)).toEqual(from(1, 2 * turnLength));
+    for (const after of from(0, 2 * turnLength - 1)) {
+      const told = await stream(id, `&starting_after=${after}`).end;
+      const rest = all.slice(after);
+      expect(told).toEqual(rest.slice(0, after < turnLength - 1 ? turnLength - 1 - after : rest.length));
+    }
+  });
+
+  test("that goes on after the last number says nothing of a task that rests, and waits for one that runs", async () => {
+    const id = await turns(1);
+    const rested = stream(id, `&starting_after=${turnLength - 1}`);
+    expect((await rested.head).status).toBe(200);
+    expect(await rested.end).toEqual([]);
+    const running = await rig.create();
+    const waiting = stream(running, "&starting_after=1");
+    expect((await waiting.head).status).toBe(200);
+    await write(running, says("Late"));
+    await waiting.until(1);
+    expect(waiting.told[0]?.sequence_number).toBe(2);
+  });
+
+  test.each([
+    "2",
+    "1000000",
+    "-1",
+    "1.5",
+    "x",
+    "",
+    "1&starting_after=2",
+    "99999999999",
+  ])("is refused for starting_after=%s of a task with numbers 0 and 1", async (after) => {
+    const { status, body } = await stream(await rig.create(), `&starting_after=${after}`).head;
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 3, error: { param: "starting_after" } });
+  });
+
+  test("is refused in plain JSON where the task is not the caller's, and for a word that is no boolean", async () => {
+    const bo = await rig.service.person();
+    expect(await stream(await rig.create(), "", bo).head).toMatchObject({ status: 404, body: { error: { type: "not_found_error" } } });
+    expect(await call(rig.service.url, rig.ann, "GET", `${prefix}/responses/${await rig.create()}?stream=maybe`)).toMatchObject({
+      status: 400,
+    });
+  });
+
+  test("is kept alive by comments while nothing happens", async () => {
+    const reading = stream(await rig.create());
+    await reading.until(2);
+    const before = reading.comments.length;
+    await rig.clock.advance(15_000);
+    await soon(() => reading.comments.length > before);
+    expect(reading.told).toHaveLength(2);
+  });
+
+  test("takes one of the account's places, and gives it back when its reader is gone, at its end, and after a refusal", async () => {
+    const bo = await rig.service.person();
+    const id = await rig.create(bo);
+    const mine = [stream(id, "", bo), stream(id, "", bo)];
+    await Promise.all(mine.map(({ until }) => until(2)));
+    const refused = await stream(id, "", bo).head;
+    expect(refused).toMatchObject({ status: 429, body: { code: 8, error: { type: "rate_limit_error" } } });
+    mine[0]?.close();
+    await mine[0]?.end;
+    await rig.quiet();
+    const next = stream(id, "", bo);
+    await next.until(2);
+    await rig.settle(id);
+    await Promise.all([mine[1]?.end, next.end]);
+    for (let n = 0; n <= limit; n += 1) expect((await stream(id, "&starting_after=1000", bo).head).status).toBe(400);
+    const running = await rig.create(bo);
+    await Promise.all([stream(running, "", bo), stream(running, "", bo)].map(({ until }) => until(2)));
+  });
+
+  test("of a task that is deleted meanwhile ends with an error, which takes no number from the task", async () => {
+    const id = await rig.create();
+    const reading = stream(id);
+    await reading.until(2);
+    const path = `${prefix}/responses/${id}`;
+    expect((await call(rig.service.url, rig.ann, "DELETE", path)).body).toEqual({ id, object: "response.deleted", deleted: true });
+    expect((await reading.end).at(-1)).toMatchObject({
+      type: "error",
+      named: "error",
+      sequence_number: 1,
+      code: "not_found",
+      message: "task not found",
+      param: null,
+    });
+  });
+
+  test("begins with the turn that a POST begins, whatever was before", async () => {
+    const id = await turns(1);
+    const reading = streaming(rig.service.url, rig.ann, `${prefix}/responses`, { input: "Again", previous_response_id: id, stream: true });
+    open.add(reading);
+    await reading.until(2);
+    await rig.settle(id);
+    const told = await reading.end;
+    expect(numbers(told)).toEqual(from(turnLength, turnLength + 3));
+    expect(told[0]?.["response"].output).toHaveLength(3);
+  });
+
+  test("of a POST that is refused is plain JSON", async () => {
+    const reading = streaming(rig.service.url, rig.ann, `${prefix}/responses`, { input: "", stream: true });
+    expect(await reading.head).toMatchObject({ status: 400, body: { error: { param: "input" } } });
+  });
+});

@@ -1,0 +1,198 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { type Clock, systemClock } from "../../src/core/clock.ts";
+import { Failure } from "../../src/core/failure.ts";
+import type { Attachment } from "../../src/core/files/attachment.ts";
+import { fileSweep } from "../../src/core/files/sweep.ts";
+import { systemIds } from "../../src/core/ids.ts";
+import { begin, queueMessage, stop } from "../../src/core/tasks/lifecycle.ts";
+import type { Advance, Task } from "../../src/core/tasks/task.ts";
+import type { Agent, AgentEvent, NewFile, Outcome, Progress, Turn } from "../../src/runtime/agent.ts";
+import { claimTasks } from "../../src/runtime/claims.ts";
+import { type RunParts, runTask } from "../../src/runtime/run.ts";
+import { ann, putTask, said } from "../store/samples.ts";
+import { type AgentFiles, agentFiles } from "../support/agent-files.ts";
+import { cipher } from "../support/cipher.ts";
+import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { directly } from "../support/direct.ts";
+
+type Script = (turn: Turn) => AsyncGenerator<Progress, Outcome, void>;
+
+const fileOf = (filename: string, text = filename): NewFile => ({ filename, content: [Buffer.from(text)] });
+const saidWith = (...files: readonly NewFile[]): AgentEvent => ({
+  type: "assistant_message",
+  payload: { content: "Here" },
+  files,
+});
+
+describeOnEach("files of an agent", (kind) => {
+  let db: TestStore;
+  let files: AgentFiles;
+
+  beforeAll(async () => {
+    db = await openTestStore(kind);
+  });
+  afterAll(() => db[Symbol.asyncDispose]());
+  beforeEach(() => {
+    files = agentFiles(db.store, systemClock);
+  });
+  afterEach(() => files.remove());
+
+  const change = (id: string, step: Omit<Advance, "now">) => db.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), ...step }));
+  const put = () => putTask(db.store, { createdAt: Date.now() }, begin("Hello"));
+
+  async function claim(id: string, node = "n1"): Promise<Task> {
+    const task = await db.store.tasks.byId(id);
+    const [claimed] = await db.store.change((tx) => claimTasks(tx, task ? [task] : [], node, Date.now()));
+    if (!claimed) throw new Error("not claimed");
+    return claimed;
+  }
+
+  const run = (claimed: Task, script: Script, more: Partial<RunParts> = {}) => {
+    const agent: Agent = script;
+    const parts = { store: db.store, clock: systemClock, ids: systemIds, cipher, log: () => undefined, agentFor: () => agent };
+    return runTask(claimed, new AbortController().signal, { ...parts, ...files, ...more });
+  };
+
+  const events = (id: string) => db.store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
+  const attachments = async (id: string): Promise<readonly Attachment[]> =>
+    (await events(id)).flatMap((event) => (event.type === "assistant_message" ? (event.payload.attachments ?? []) : []));
+  const names = async (id: string) => (await attachments(id)).map(({ filename }) => filename);
+  const artefacts = async (id: string) => directly(db, `SELECT id, filename, expires_at FROM file WHERE task_id = '${id}'`);
+  const blobs = () => directly(db, "SELECT id, state, account_id FROM blob");
+  const text = async (fileId: string) => Buffer.concat(await Array.fromAsync(files.readFile(fileId))).toString();
+
+  /** A sweep of a later time. */
+  async function sweepLater(): Promise<void> {
+    const clock: Clock = { ...systemClock, now: () => Date.now() + 3_600_000 };
+    await fileSweep({ store: db.store, blobs: files.blobs, clock, log: () => undefined }).sweep(new AbortController().signal);
+  }
+
+  test("are artefacts of the task once their event is written, and count toward nobody's quota", async () => {
+    const { id } = await put();
+    const before = await db.store.blobs.used(ann.accountId);
+    await run(await claim(id), async function* () {
+      yield { events: [said("First"), saidWith(fileOf("a.csv", "a,b"), fileOf("b.png"))] };
+      return { kind: "finish", content: "Done", files: [fileOf("c.pptx")] };
+    });
+    const [a, b, c, ...others] = await attachments(id);
+    expect(others).toEqual([]);
+    expect([a, b, c]).toMatchObject([
+      { type: "file", filename: "a.csv", contentType: "text/csv", bytes: 3 },
+      { type: "image", filename: "b.png", contentType: "image/png" },
+      { type: "slides", filename: "c.pptx" },
+    ]);
+    expect(await text(a?.fileId ?? "")).toBe("a,b");
+    expect(await artefacts(id)).toMatchObject([{ expires_at: null }, { expires_at: null }, { expires_at: null }]);
+    expect((await events(id)).find(({ payload }) => "content" in payload && payload.content === "First")?.payload).toEqual({
+      content: "First",
+    });
+    await sweepLater();
+    expect(await text(c?.fileId ?? "")).toBe("c.pptx");
+    expect(await db.store.blobs.used(ann.accountId)).toBe(before);
+  });
+
+  test("are made once, however often the turn is resumed", async () => {
+    const { id } = await put();
+    let read = 0;
+    const content = {
+      *[Symbol.iterator]() {
+        read += 1;
+        yield Buffer.from("once");
+      },
+    };
+    const script = (last: Outcome): Script =>
+      async function* () {
+        yield { events: [saidWith({ filename: "a.txt", content })] };
+        return last;
+      };
+    await run(await claim(id), script({ kind: "abandon" }));
+    await run(await claim(id, "n2"), script({ kind: "abandon" }));
+    await run(await claim(id, "n3"), script({ kind: "finish", content: "Done" }));
+    expect(read).toBe(1);
+    expect(await names(id)).toEqual(["a.txt"]);
+    expect(await artefacts(id)).toHaveLength(1);
+  });
+
+  test.each<[how: string, end: Outcome]>([
+    ["by an event", { kind: "abandon" }],
+    ["by its finish", { kind: "finish", content: "Done", files: [fileOf("late.txt")] }],
+  ])("of a run that is no longer ours are not kept, %s, and their bytes go", async (_how, end) => {
+    const { id } = await put();
+    const known = new Set((await blobs()).map((row) => row["id"]));
+    await run(await claim(id), async function* () {
+      // Whoever stops the task comes before the event is written.
+      await change(id, { set: stop.set, events: stop.events });
+      if (end.kind === "abandon") yield { events: [saidWith(fileOf("late.txt"))] };
+      return end;
+    });
+    const left = () => blobs().then((rows) => rows.filter((row) => !known.has(row["id"])));
+    expect(await left()).toMatchObject([{ state: "writing", account_id: null }]);
+    expect(await artefacts(id)).toEqual([]);
+    expect(await names(id)).toEqual([]);
+    await sweepLater();
+    expect(await left()).toEqual([]);
+  });
+
+  test("of a finish that a message came before are kept once, and the turn goes on", async () => {
+    const { id } = await put();
+    let turns = 0;
+    await run(await claim(id), async function* () {
+      turns += 1;
+      if (turns > 1) return { kind: "finish", content: "Second" };
+      await change(id, { ...queueMessage("More") });
+      return { kind: "finish", content: "First", files: [fileOf("a.txt")] };
+    });
+    expect(turns).toBe(2);
+    expect(await names(id)).toEqual(["a.txt"]);
+    expect(await artefacts(id)).toHaveLength(1);
+  });
+
+  test("stand with what was said before an approval that needs no asking", async () => {
+    const { id } = await put();
+    await change(id, { set: { allowed: ["terminalExecute"] } });
+    await run(await claim(id), async function* ({ decisions }) {
+      yield { events: [saidWith(fileOf("a.txt"))] };
+      return decisions.length > 0 ? { kind: "finish", content: "Done" } : { kind: "confirm", action: "terminalExecute", variant: "" };
+    });
+    expect(await names(id)).toEqual(["a.txt"]);
+    expect(await artefacts(id)).toHaveLength(1);
+  });
+
+  test.each<[what: string, file: NewFile]>([
+    ["a forbidden name", fileOf("run.exe")],
+    ["a path for a name", fileOf("../a.txt")],
+    [
+      "bytes that break off",
+      {
+        filename: "a.txt",
+        content: (async function* () {
+          yield Buffer.from("some");
+          throw new Error("password is hunter2");
+        })(),
+      },
+    ],
+  ])("with %s are a fault of the agent's: nothing of them is kept, and no word of the fault is told", async (_what, file) => {
+    const { id } = await put();
+    await run(await claim(id), async function* () {
+      yield { events: [saidWith(fileOf("good.txt"), file)] };
+      return { kind: "finish", content: "Done" };
+    });
+    expect(await db.store.tasks.byId(id)).toMatchObject({ status: "error" });
+    expect((await events(id)).at(-2)).toMatchObject({ type: "error_message", payload: { errorType: "internal" } });
+    expect(JSON.stringify(await events(id))).not.toContain("hunter2");
+    expect(await artefacts(id)).toEqual([]);
+  });
+
+  test("that cannot be written down for a while are no fault of the agent's: the run fails, and is taken up again", async () => {
+    const { id } = await put();
+    const full = { ...files.staging, stage: () => Promise.reject(new Failure("unavailable", "the disk is full")) };
+    const script: Script = async function* () {
+      yield { events: [saidWith(fileOf("a.txt"))] };
+      return { kind: "finish", content: "Done" };
+    };
+    await expect(run(await claim(id), script, { staging: full })).rejects.toMatchObject({ reason: "unavailable" });
+    expect(await db.store.tasks.byId(id)).toMatchObject({ status: "running" });
+    await run(await claim(id, "n2"), script);
+    expect(await names(id)).toEqual(["a.txt"]);
+  });
+});

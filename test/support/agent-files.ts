@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "../../src/core/clock.ts";
+import type { Blobs } from "../../src/core/files/blobs.ts";
+import { fileReader } from "../../src/core/files/read.ts";
+import { staging } from "../../src/core/files/stage.ts";
+import { writer } from "../../src/core/files/writer.ts";
+import { systemIds } from "../../src/core/ids.ts";
+import type { Store } from "../../src/core/store.ts";
+import type { RunParts } from "../../src/runtime/run.ts";
+import { localBlobs } from "../../src/storage/local.ts";
+
+/** What a run needs of the files. */
+type Files = Pick<RunParts, "staging" | "readFile">;
+
+const none = (): never => {
+  throw new Error("no file is expected here");
+};
+
+/** For runs of agents that have nothing to do with files. */
+export const withoutFiles: Files = { staging: { stage: none, discard: none, keep: none, keepArtefact: none }, readFile: none };
+
+/** Files over a real store, in a folder of their own. */
+export interface AgentFiles extends Files {
+  readonly blobs: Blobs;
+  remove(): void;
+}
+
+export function agentFiles(store: Store, clock: Clock): AgentFiles {
+  const folder = mkdtempSync(join(tmpdir(), "agent-files-"));
+  const blobs = localBlobs(folder);
+  const writing = writer({ store, blobs, clock, ids: systemIds, quota: 1024 ** 3 });
+  return {
+    blobs,
+    staging: staging({ store, writer: writing, clock, ids: systemIds }),
+    readFile: fileReader(store, blobs, clock),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

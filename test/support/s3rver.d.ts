@@ -1,0 +1,14 @@
+declare module "s3rver" {
+  import type { IncomingMessage, ServerResponse } from "node:http";
+
+  /** As much of it as is used here. */
+  export default class S3rver {
+    constructor(options: {
+      readonly directory: string;
+      readonly silent: boolean;
+      readonly configureBuckets: readonly { readonly name: string }[];
+    });
+    configureBuckets(): Promise<unknown>;
+    callback(): (request: IncomingMessage, response: ServerResponse) => void;
+  }
+}

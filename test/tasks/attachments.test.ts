@@ -1,0 +1,253 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Code } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
+import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import { type FileTown, fileTown, put, slotOf, uploaded } from "../files/files-rig.ts";
+import { describeOnEach } from "../support/database.ts";
+import type { Person } from "../support/service.ts";
+import { invalid } from "../support/task-rig.ts";
+import { tokenOf } from "../support/token.ts";
+import { untilStatus } from "../support/until.ts";
+
+const csv = "name,amount\ntea,1\ncoffee,3\n";
+const dataOf = (text: string | Uint8Array, type = "text/csv"): string => `data:${type};base64,${Buffer.from(text).toString("base64")}`;
+const file = (more: object) => ({ type: "file", ...more });
+
+/** What another server gives: a table under any address but `/none`. */
+async function receiver(): Promise<Server> {
+  const server = createServer((request, answer) => {
+    if (request.url === "/none") answer.writeHead(404).end();
+    else if (request.url === "/large") answer.writeHead(200, { "content-length": 20 * 1024 * 1024 + 1 }).end("a");
+    else if (request.url === "/virus.exe") answer.writeHead(200).end(csv);
+    else answer.writeHead(200, { "content-type": "text/csv; charset=utf-8" }).end(csv);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return server;
+}
+
+describeOnEach("files in messages", (database) => {
+  let town: FileTown;
+  let ann: Person;
+  let elsewhere: Server;
+  let address: string;
+
+  beforeAll(async () => {
+    town = await fileTown(database, { env: { FETCH_ALLOW: "loopback" }, idle: false });
+    ann = await town.service.person();
+    elsewhere = await receiver();
+    address = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`; // It listens on TCP.
+  });
+  afterAll(async () => {
+    await town[Symbol.asyncDispose]();
+    await new Promise((resolve) => elsewhere.close(resolve));
+  });
+
+  const create = (content: unknown, who: Pick<Person, "v2"> = ann) => who.v2("task.create", { message: { content } });
+
+  async function settled(content: unknown): Promise<string> {
+    const { body } = await create(content);
+    if (!body.ok) throw new Error(JSON.stringify(body));
+    await untilStatus(town.service.store, body["task_id"], "stopped");
+    return body["task_id"];
+  }
+
+  async function events(id: string) {
+    const { body } = await ann.v2("task.listMessages", { task_id: id, order: "asc" });
+    return body["messages"];
+  }
+  const brought = async (id: string) => (await events(id))[0].user_message;
+  const download = (url: string) => fetch(town.reach(url));
+
+  test("an upload becomes an attachment with a link that needs no key, and the agent has looked into it", async () => {
+    const { id: file_id } = await uploaded(town, ann, csv, "q3.csv");
+    const id = await settled([{ type: "text", text: "Sum this up" }, file({ file_id, filename: "other.txt" })]);
+    const { content, message_type, attachments } = await brought(id);
+    expect({ content, message_type }).toEqual({ content: "Sum this up", message_type: "text" });
+    expect(attachments).toEqual([
+      { type: "file", filename: "q3.csv", content_type: "text/csv", url: expect.stringMatching(/^https:\/\/platform\.test\//) },
+    ]);
+    const reply = await download(attachments[0].url);
+    expect({ status: reply.status, text: await reply.text() }).toEqual({ status: 200, text: csv });
+    const answer = (await events(id)).find(({ type }: { type: string }) => type === "assistant_message");
+    expect(answer.assistant_message.content).toContain("File q3.csv (text/csv, 27 bytes): a table of 2 rows and 2 columns");
+  });
+
+  test("bytes in the message, and at an address, become files of the caller's, with the names and types that they say", async () => {
+    const content = [
+      file({ file_data: dataOf(csv, "text/csv;charset=utf-8"), filename: "a.csv" }),
+      file({ file_data: dataOf(csv), filename: "b.txt", mime_type: "Text/Plain; charset=utf-8" }),
+      file({ file_data: dataOf(csv, "text/csv") }),
+      file({ file_url: `${address}/tables/c.csv?x=1` }),
+      file({ file_url: `${address}/` }),
+      file({ file_url: `${address}/c.csv`, filename: "d.png", mime_type: "image/png" }),
+    ];
+    const id = await settled(content);
+    const { content: text, attachments } = await brought(id);
+    expect(text).toBe("");
+    expect(attachments.map(({ type, filename, content_type }: Record<string, string>) => [type, filename, content_type])).toEqual([
+      ["file", "a.csv", "text/csv"],
+      ["file", "b.txt", "text/plain"],
+      ["file", "file.csv", "text/csv"],
+      ["file", "c.csv", "text/csv"],
+      ["file", "file.csv", "text/csv"],
+      ["image", "d.png", "image/png"],
+    ]);
+    for (const { url } of attachments) expect(await (await download(url)).text()).toBe(csv);
+  });
+
+  test("files may come without a word: the title is the first one's name; and with a later message", async () => {
+    const { body } = await create([file({ file_data: dataOf("hi", "text/plain"), filename: "hello.txt" })]);
+    expect(body).toMatchObject({ ok: true, task_title: "hello.txt" });
+    await untilStatus(town.service.store, body["task_id"], "stopped");
+    const message = { content: [{ type: "voice", file_data: dataOf("RIFF", "audio/wav"), filename: "a.wav" }] };
+    expect(await ann.v2("task.sendMessage", { task_id: body["task_id"], message })).toMatchObject({ status: 200 });
+    const said = (await events(body["task_id"])).filter(({ type }: { type: string }) => type === "user_message").at(-1).user_message;
+    expect(said).toMatchObject({
+      content: "",
+      message_type: "voice",
+      attachments: [{ type: "voice", filename: "a.wav", content_type: "audio/wav" }],
+    });
+  });
+
+  test("an app that may only create tasks brings files of its own, and no others of its user's", async () => {
+    const [own, other] = [await tokenOf(town.service, ann), await tokenOf(town.service, ann)];
+    const { id: file_id } = await uploaded(town, own);
+    expect(await create([file({ file_id })], own)).toMatchObject({ status: 200 });
+    const theirs = [(await uploaded(town, other)).id, (await uploaded(town, ann)).id];
+    for (const id of theirs) {
+      expect(await create([file({ file_id: id })], own)).toMatchObject(invalid("message.content[0].file_id: is unknown"));
+    }
+    const made = await create([file({ file_data: dataOf(csv), filename: "a.csv" })], own);
+    expect(made.status).toBe(200);
+    const { body } = await ann.v2("task.listMessages", { task_id: made.body["task_id"], order: "asc" });
+    const [id] = /file-[A-Za-z0-9]+/.exec(body["messages"][0].user_message.attachments[0].url) ?? [];
+    expect((await own.v2("file.detail", { file_id: id })).status, "what it brought is tagged with the app").toBe(200);
+    expect((await other.v2("file.detail", { file_id: id })).status).toBe(404);
+  });
+
+  test("attachments have links on the stream too, on v2 and gRPC", async () => {
+    const id = await settled([file({ file_data: dataOf(csv), filename: "a.csv" })]);
+    const url = expect.stringMatching(/^https:\/\/platform\.test\/downloads\/file-/);
+    const stream = await fetch(`${town.service.url}/v2/task.watch?task_id=${id}&until_settled=true`, { headers: ann.headers });
+    const [, data = ""] = /event: user_message\n(?:id: .*\n)?data: (.*)/.exec((await stream.text()).replace(/^id: .*\n/gm, "")) ?? [];
+    expect(JSON.parse(data).user_message.attachments).toMatchObject([{ filename: "a.csv", url }]);
+    for await (const { event } of ann.client(TaskService, "grpc").watchTask({ taskId: id, untilSettled: true })) {
+      if (event?.payload.case !== "userMessage") continue;
+      expect(event.payload.value.attachments).toMatchObject([{ filename: "a.csv", contentType: "text/csv", url }]);
+      return;
+    }
+    expect.unreachable("it tells of the message");
+  });
+
+  test("an agent's file has a link, which dies with the task; what the user brought does not", async () => {
+    const { id: file_id } = await uploaded(town, ann);
+    const id = await settled([{ type: "text", text: "[[file sums.csv | a,b]]" }, file({ file_id })]);
+    const made = (await events(id)).find(({ type }: { type: string }) => type === "assistant_message").assistant_message;
+    expect(made).toMatchObject({
+      content: "Here is sums.csv.",
+      attachments: [{ type: "file", filename: "sums.csv", content_type: "text/csv" }],
+    });
+    const { url } = made.attachments[0];
+    expect(await (await download(url)).text()).toBe("a,b");
+    const own = (await brought(id)).attachments[0].url;
+    expect((await ann.v2("task.delete", { task_id: id })).status).toBe(200);
+    expect((await download(url)).status).toBe(404);
+    expect((await download(own)).status).toBe(200);
+  });
+
+  describe("refuses, and then nothing was made:", () => {
+    const part = "message.content[1]";
+    const gone = async () => {
+      const { id } = await uploaded(town, ann);
+      await ann.v2("file.delete", { file_id: id });
+      return { file_id: id };
+    };
+    const foreign = async () => ({ file_id: (await uploaded(town, await town.service.person())).id });
+    const artefact = async () => {
+      const made = (await events(await settled("[[file a.txt | a]]"))).find(({ type }: { type: string }) => type === "assistant_message");
+      return { file_id: /file-[A-Za-z0-9]+/.exec(made.assistant_message.attachments[0].url)?.[0] };
+    };
+    const data = dataOf("hi", "text/plain");
+    const name = { file_data: data };
+
+    test.each<[why: string, more: object | (() => Promise<object>), named: string]>([
+      ["an unknown file", { file_id: "file-nothing" }, `${part}.file_id: is unknown`],
+      ["somebody else's file", foreign, `${part}.file_id: is unknown`],
+      ["an artefact of a task", artefact, `${part}.file_id: is unknown`],
+      ["a file that is not uploaded", async () => ({ file_id: (await slotOf(town, ann)).id }), `${part}.file_id: is not uploaded yet`],
+      ["a file that is deleted", gone, `${part}.file_id: is deleted`],
+      ["no source", {}, `${part}: must have exactly one of`],
+      ["two sources", { file_id: "f", file_data: data, filename: "a.txt" }, `${part}: must have exactly one of`],
+      ["data without a name, of a forbidden kind", { file_data: dataOf("hi", "application/x-sh") }, `${part}.mime_type: executables`],
+      ["bare base64", { file_data: "aGk=", filename: "a.txt" }, `${part}.file_data: must be data:`],
+      ["data without a type", { file_data: "data:;base64,aGk=", filename: "a.txt" }, `${part}.file_data: must be data:`],
+      ["data that is not base64", { file_data: `${data}!`, filename: "a.txt" }, `${part}.file_data: must be base64`],
+      ["data without its padding", { file_data: data.slice(0, -1), filename: "a.txt" }, `${part}.file_data: must be base64`],
+      ["a forbidden kind", { ...name, filename: "run.sh" }, `${part}.filename: executables`],
+      ["a forbidden kind in disguise", { ...name, filename: "run.EXE. " }, `${part}.filename: executables`],
+      ["a path for a name", { ...name, filename: "../../etc/passwd" }, `${part}.filename: must be a name, not a path`],
+      ["a media type that is none", { ...name, filename: "a.txt", mime_type: "text" }, `${part}.mime_type: must be a media type`],
+      ["a media type of 256 characters", { ...name, filename: "a.txt", mime_type: "a/".padEnd(256, "b") }, `${part}.mime_type`],
+      ["an address that answers 404", () => Promise.resolve({ file_url: `${address}/none` }), `${part}.file_url: must be a public`],
+      ["an address of too much", () => Promise.resolve({ file_url: `${address}/large` }), `${part}.file_url: must be a public`],
+      ["an address of a forbidden kind", () => Promise.resolve({ file_url: `${address}/virus.exe` }), `${part}.file_url: executables`],
+      ["an address of another scheme", { file_url: "file:///etc/passwd" }, `${part}.file_url: must be a public`],
+      ["a link-local address", { file_url: "http://169.254.169.254/latest" }, `${part}.file_url: must be a public`],
+    ])("%s", async (_why, more, named) => {
+      const extra = typeof more === "function" ? await more() : more;
+      const before = (await ann.v2("task.list")).body["data"].length;
+      const good = file({ file_data: data, filename: "good.txt" });
+      expect(await create([good, file(extra)])).toMatchObject(invalid(named));
+      expect(await create([good, { type: "voice", ...extra }])).toMatchObject(invalid(named));
+      expect((await ann.v2("task.list")).body["data"]).toHaveLength(before);
+    });
+
+    test("more than 20 MB of data, and takes just 20 MB", async () => {
+      const max = 20 * 1024 * 1024;
+      const over = await create([file({ file_data: dataOf(Buffer.alloc(max + 1)), filename: "a.bin" })]);
+      expect(over).toMatchObject(invalid("message.content[0].file_data: is over 20 MB"));
+      expect(await create([file({ file_data: dataOf(Buffer.alloc(max)), filename: "a.bin" })])).toMatchObject({ status: 200 });
+    });
+
+    test.each([
+      "connect-json",
+      "connect-binary",
+      "grpc",
+      "grpc-web",
+    ] as const)("on %s what v2 refuses, and takes what it takes", async (wire) => {
+      const client = ann.client(TaskService, wire);
+      const withPart = (more: object) => client.createTask({ message: { content: [{ type: ContentPartType.FILE, ...more }] } });
+      const refused = { code: Code.InvalidArgument, rawMessage: expect.stringContaining("message.content[0].file_data: must be base64") };
+      await expect(withPart({ fileData: "data:a/b;base64,!", filename: "a.txt" })).rejects.toMatchObject(refused);
+      expect(await withPart({ fileData: data, filename: "a.txt" })).toMatchObject({ taskTitle: "a.txt" });
+    });
+  });
+});
+
+test("an address of this machine is refused unless the operator allows it, like one that answers nothing", async () => {
+  await using town = await fileTown("sqlite");
+  const ann = await town.service.person();
+  const elsewhere = await receiver();
+  const { port } = elsewhere.address() as AddressInfo; // It listens on TCP.
+  const texts = new Set<string | undefined>();
+  for (const file_url of [`http://127.0.0.1:${port}/a.csv`, `http://127.0.0.1:1/a.csv`]) {
+    const reply = await ann.v2("task.create", { message: { content: [file({ file_url })] } });
+    expect(reply).toMatchObject(invalid("message.content[0].file_url: must be a public"));
+    texts.add(reply.body.error?.message);
+  }
+  expect(texts.size).toBe(1);
+  expect(town.stored()).toEqual([]);
+  await new Promise((resolve) => elsewhere.close(resolve));
+});
+
+test("an upload that nobody finished is not stored by a message that is refused", async () => {
+  await using town = await fileTown("sqlite");
+  const ann = await town.service.person();
+  const slot = await slotOf(town, ann);
+  const message = { content: [file({ file_id: slot.id })] };
+  expect(await ann.v2("task.create", { message })).toMatchObject(invalid("message.content[0].file_id: is not uploaded yet"));
+  await put(slot.url, "hi");
+  expect(await ann.v2("task.create", { message })).toMatchObject({ status: 200 });
+});
