@@ -42,23 +42,36 @@ async function measure({ databases, stack }: Stage): Promise<readonly Line[]> {
   await server.post("/register", { url });
   const ours: Rate[] = [];
   const floor: Rate[] = [];
+  const fresh: Rate[] = [];
   for (let round = -1; round < rounds; round++) {
-    const [bare, own] = [await rateOf(server, "/bare", { url }), await rateOf(server, "/ours", { url })];
+    const [bare, own] = [await rateOf(server, "/bare", { url, fresh: false }), await rateOf(server, "/ours", { url })];
+    const connecting = await rateOf(server, "/bare", { url, fresh: true });
     // The first one warms up.
     if (round < 0) continue;
     ours.push(own);
     floor.push(bare);
+    fresh.push(connecting);
   }
   const rate: Line = {
     figure: "webhooks",
     ours: rounded(median(ours.map((one) => one.rate))),
     floor: rounded(median(floor.map((one) => one.rate))),
-    ...ratioOf(ours.map((one, round) => one.rate / (floor[round]?.rate ?? Number.NaN))),
+    ...ratioOf(quotients(ours, floor)),
     ...{ p50_ms: null, p99_ms: null, cpu_ms: null, floor_name: "RSA signing and undici's POST, in a loop" },
+    others: [
+      {
+        name: "the same, a connection for each",
+        per_second: rounded(median(fresh.map((one) => one.rate))),
+        ...ratioOf(quotients(ours, fresh)),
+      },
+    ],
     loop_delay_p99_ms: rounded(Math.max(...ours.map(({ loopDelay }) => loopDelay))),
   };
   return [rate, await latency(server, receiver.arrived)];
 }
+
+const quotients = (ours: readonly Rate[], others: readonly Rate[]): number[] =>
+  ours.map((one, round) => one.rate / (others[round]?.rate ?? Number.NaN));
 
 /** From an event's commit to the first byte at the receiver. */
 async function latency(server: Server, arrived: ReadonlyMap<string, number>): Promise<Line> {

@@ -99,8 +99,9 @@ async function ours({ count }: { readonly count: number }): Promise<object> {
 
 const signAside = promisify<string, Uint8Array, typeof rsa, Buffer>(sign);
 
-async function bare({ count, url }: { readonly count: number; readonly url: string }): Promise<object> {
-  const pool = new Pool(url, { connections: atOnce });
+/** @param fresh a connection for each request, as the guard has it. */
+async function bare({ count, url, fresh }: { readonly count: number; readonly url: string; readonly fresh: boolean }): Promise<object> {
+  const pool = new Pool(url, { connections: atOnce, pipelining: fresh ? 0 : 1 });
   const body = bodyOf(ids.short());
   let left = count;
   const loop = async () => {
@@ -144,7 +145,7 @@ async function trickle({ perSecond, count }: { readonly perSecond: number; reado
 }
 
 // Each takes of the body what it needs.
-serve<{ readonly url: string; readonly count: number; readonly perSecond: number }>({
+serve<{ readonly url: string; readonly count: number; readonly perSecond: number; readonly fresh: boolean }>({
   "/register": register,
   "/ours": ours,
   "/bare": bare,
