@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { admission } from "./call/admit.ts";
+import { admission, anybody } from "./call/admit.ts";
 import { auditWriter } from "./call/audit.ts";
 import { identifier } from "./call/credential.ts";
 import { limits } from "./call/limit.ts";
@@ -65,6 +65,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     front,
     operations: operationTable(),
     admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits),
+    admitAnybody: anybody(calls.limits),
     anonymous: calls.limits.anonymous,
     performer: performer(store, handlers, replays(cipher, clock.now), auditWriter(clock, ids)),
     readSession: sessionCookieReader(config.consentUrl),

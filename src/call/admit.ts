@@ -59,3 +59,24 @@ export function admission(identify: Identify, limits: Limits): Admit {
     return { operation, request, caller, rate: await limits.account(caller.accountId, operation), again: () => again(operation, request) };
   };
 }
+
+/** No account, no space: no row is this one's. */
+const nobody: Caller = {
+  accountId: "",
+  spaceId: "",
+  credential: { kind: "key", keyKind: "general", id: "" },
+  role: null,
+  locale: "en",
+};
+
+/**
+ * The first half of a read that some address takes without a credential, because what
+ * it answers is public: limited by the network address alone.
+ */
+export const anybody =
+  (limits: Pick<Limits, "anonymous">): Admit =>
+  async (operation, request) => {
+    if (operation.change) throw new Error(`${operation.rpc} is nobody's to call`);
+    await limits.anonymous(request.address);
+    return { operation, request, caller: nobody, rate: null, again: async () => nobody };
+  };

@@ -34,6 +34,7 @@ export interface ServerParts {
   readonly front: Front;
   readonly operations: OperationTable;
   readonly admit: Admit;
+  readonly admitAnybody: Admit;
   readonly anonymous: Limits["anonymous"];
   readonly performer: Performer;
   readonly readRequest: ReadRequest;

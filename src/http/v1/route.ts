@@ -29,6 +29,8 @@ export interface Route {
   /** The operation that lets the call in: its credentials, its access, its limit. */
   readonly method: DescMethodUnary;
   readonly answer: (input: JsonObject, ask: Ask, reply: FastifyReply) => Promise<Answer>;
+  /** What it answers is public: a key may be missing. */
+  readonly open?: true;
   /** Takes a `multipart/form-data` body, which comes as it is read; any other route reads whatever comes as JSON. */
   readonly form?: (ask: Ask, reply: FastifyReply, uploads: Pick<Uploads, "receive">) => Promise<Answer>;
 }

@@ -18,6 +18,8 @@ import type { Ask, Route, Verb } from "./route.ts";
 export interface RestParts {
   readonly operations: OperationTable;
   readonly admit: Admit;
+  /** For routes that are open to everybody. */
+  readonly admitAnybody: Admit;
   readonly performer: Performer;
   readonly readRequest: ReadRequest;
   readonly bodyLimit: number;
@@ -74,7 +76,8 @@ function servePath(app: FastifyInstance, parts: RestParts, path: string, routes:
       if (!route) throw notAllowed(reply, [...byVerb.keys()]);
       const operation = operationOf(parts, route.method);
       for (const [name, value] of family.headers?.(operation) ?? []) reply.header(name, value);
-      call.admission = await parts.admit(operation, call.request);
+      const admit = route.open && call.request.credentials.keys.length === 0 ? parts.admitAnybody : parts.admit;
+      call.admission = await admit(operation, call.request);
       for (const [name, value] of rateHeaders(call.admission.rate)) reply.header(name, value);
       // Fastify refuses types that it cannot read, and over HTTP/2 passes over a body that has none.
       if (!route.form || !isForm(request)) request.raw.headers["content-type"] = "application/json";

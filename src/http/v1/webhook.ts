@@ -1,9 +1,19 @@
 import { z } from "zod";
 import { WebhookService } from "../../gen/proto/webhook/v2/webhook_service_pb.ts";
-import { route } from "./route.ts";
+import { isoTime } from "./file-object.ts";
+import { type Route, route } from "./route.ts";
 
 /** The address stands in `webhook`, or beside it, as several clients assume (contract/v1.md 8). */
 const newWebhook = z.object({ webhook: z.object({ url: z.string().optional() }).default({}), url: z.string().optional() });
+
+/** Some receivers fetch it without a key (contract/clients.md 29). */
+const publicKey: Route = {
+  ...route("GET /v1/webhook/public_key", WebhookService.method.getWebhookPublicKey, z.object({}), {
+    request: () => ({}),
+    response: ({ publicKey, algorithm, createdAt }) => ({ public_key: publicKey, algorithm, created_at: isoTime(createdAt) }),
+  }),
+  open: true,
+};
 
 /** Webhooks of v1 (contract/v1.md 6); there is no list of them. */
 export const webhookRoutes = [
@@ -16,8 +26,5 @@ export const webhookRoutes = [
     request: ({ webhook_id: webhookId }) => ({ webhookId }),
     response: () => null,
   }),
-  route("GET /v1/webhook/public_key", WebhookService.method.getWebhookPublicKey, z.object({}), {
-    request: () => ({}),
-    response: ({ publicKey, algorithm }) => ({ public_key: publicKey, algorithm }),
-  }),
+  publicKey,
 ];

@@ -1,25 +1,73 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openService, type Service } from "../../support/service.ts";
-import { type CallV1, refusal, v1Of } from "./caller.ts";
+import { type Receiver, receiver } from "../../egress/receiver.ts";
+import { openService, type Person, type Service } from "../../support/service.ts";
+import { stillClock } from "../../support/still-clock.ts";
+import { type CallV1, refusal, v1Of, v1With } from "./caller.ts";
 
-/** What is not built answers so, after its fields were looked at; the shapes of what it will answer stand in the rows. */
 describe("webhooks of v1", () => {
   let service: Service;
+  let hooks: Receiver;
+  let ann: Person;
   let call: CallV1;
   beforeAll(async () => {
-    service = await openService({ idle: true });
-    call = v1Of(service, await service.person());
+    hooks = await receiver((request, response) => void response.writeHead(request.url === "/broken" ? 500 : 200).end());
+    service = await openService({ idle: true, env: { WEBHOOK_ALLOW: "loopback" } });
+    ann = await service.person();
+    call = v1Of(service, ann);
   });
-  afterAll(() => service[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await hooks[Symbol.asyncDispose]();
+  });
 
   test.each([
-    ["POST /v1/webhooks", { webhook: { url: "https://a.example/hook" } }],
-    ["POST /v1/webhooks", { url: "https://a.example/hook" }],
-    ["POST /v1/webhooks", { webhook: { url: "https://a.example/hook", events: ["task_stopped"] }, name: "mine" }],
-    ["DELETE /v1/webhooks/w", undefined],
-    ["GET /v1/webhook/public_key", undefined],
-  ])("%s with %j is not built yet", async (at, body) => {
-    expect(await call(at, body)).toMatchObject({ status: 501, body: refusal(12, /is not built yet$/) });
+    ["in `webhook`", (url: string) => ({ webhook: { url, events: ["task_stopped"] }, name: "mine" })],
+    ["at the top, as several clients have it", (url: string) => ({ url })],
+  ])("are made, with the address %s, after a test request; one address stands once (clients.md 10)", async (where, body) => {
+    const url = `${hooks.url}/${where.length}`;
+    const { status, body: made } = await call("POST /v1/webhooks", body(url));
+    expect({ status, made }).toEqual({ status: 200, made: { webhook_id: expect.any(String) } });
+    expect(hooks.requests).toContain(`POST /${where.length}`);
+    const { data } = (await ann.v2("webhook.list")).body;
+    expect(data).toContainEqual(expect.objectContaining({ id: made.webhook_id, url, status: "active" }));
+    expect(await call("POST /v1/webhooks", body(url))).toMatchObject({ status: 409, body: refusal(6, /already exists/) });
+  });
+
+  test("are removed with 204 and no body; one that there is not is 404", async () => {
+    const { body } = await call("POST /v1/webhooks", { webhook: { url: `${hooks.url}/gone` } });
+    const at = `DELETE /v1/webhooks/${body.webhook_id}`;
+    expect(await call(at)).toMatchObject({ status: 204, body: null });
+    expect(await call(at)).toMatchObject({ status: 404, body: refusal(5, /not found/) });
+  });
+
+  test("are not made when the test request fails", async () => {
+    expect(await call("POST /v1/webhooks", { webhook: { url: `${hooks.url}/broken` } })).toMatchObject({
+      status: 400,
+      body: refusal(3, /^webhook\.url: /),
+    });
+  });
+
+  test("have a public key, also for those who show no key (clients.md 29); a bad one is refused", async () => {
+    const { status, body } = await v1With(service, { Authorization: "Bearer placeholder" })("GET /v1/webhook/public_key");
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        public_key: expect.stringMatching(/^-----BEGIN PUBLIC KEY-----\n/),
+        algorithm: "RSA-SHA256",
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      },
+    });
+    expect((await call("GET /v1/webhook/public_key")).body).toEqual(body);
+    expect((await ann.v2("webhook.publicKey")).body["public_key"]).toBe(body.public_key);
+    expect((await v1With(service, { API_KEY: "sk-nobody" })("GET /v1/webhook/public_key")).status).toBe(401);
+  });
+
+  test("their public key is limited by address where no key is shown", async () => {
+    await using limited = await openService({ idle: true, env: { RATE_LIMITS: "1" }, clock: stillClock() });
+    const stranger = v1With(limited, {});
+    const statuses: number[] = [];
+    for (let i = 0; i < 61; i++) statuses.push((await stranger("GET /v1/webhook/public_key")).status);
+    expect(statuses).toEqual([...Array(60).fill(200), 429]);
   });
 
   test.each([
