@@ -184,7 +184,11 @@ describeOnEach("task.create", (database) => {
       ["text of a wrong type", part({ type: "text", text: 5 }), "message.content[1].text"],
       ["a file part without a source", part({ type: "file", filename: "a.txt" }), "message.content[1]"],
       ["a file part with two sources", part({ type: "file", file_id: "f", file_url: "https://files.example/a" }), "message.content[1]"],
-      ["file_data without a filename", part({ type: "file", file_data: "data:text/plain;base64,aGk=" }), "message.content[1].filename"],
+      [
+        "file_data of a forbidden kind, without a filename",
+        part({ type: "file", file_data: "data:application/x-sh;base64,aGk=" }),
+        "message.content[1].mime_type",
+      ],
       ["20,001 ASCII characters", { message: { content: "y".repeat(20_001) } }, "message.content"],
       ["5,001 other characters", { message: { content: "ü".repeat(5_001) } }, "message.content"],
       ["too much text in all parts together", part({ type: "text", text: "y".repeat(20_000) }), "message.content"],

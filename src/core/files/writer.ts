@@ -88,6 +88,7 @@ export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer
 
   async function write(writing: Writing): Promise<Written> {
     const { bytes, length, max, digests = [], isWhole = () => true, coming } = writing;
+    if (writing.signal.aborted) throw cutOff();
     const blobId = ids.short();
     await begin(blobId, writing);
     let reserved = length ?? 0;

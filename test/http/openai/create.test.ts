@@ -174,7 +174,7 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
     { body: { input: [{ role: "user", content: [{ type: "input_audio" }] }] }, param: "input[0].content[0].type" },
     { body: { input: [file({})] }, param: "input[0].content[0]" },
     { body: { input: [file({ file_id: "a", file_url: "https://x.test/a" })] }, param: "input[0].content[0]" },
-    { body: { input: [file({ file_data: "data:text/plain;base64,aGk=" })] }, param: "input[0].content[0].filename" },
+    { body: { input: [file({ filename: "run.sh", file_data: "data:text/plain;base64,aGk=" })] }, param: "input[0].content[0].filename" },
     { body: { input: [{ role: "user", content: [{ type: "input_image" }] }] }, param: "input[0].content[0]" },
     { body: { input: [file({ file_id: "x".repeat(129) })] }, param: "input[0].content[0].file_id" },
     {
