@@ -30,6 +30,14 @@ describe("the README", () => {
     }
   });
 
+  test("creates tasks through v1 and the Responses API with its lines of curl", async () => {
+    await using server = await startServer();
+    const [task = "", response = ""] = block("sh", "/v1/tasks").split("\n");
+    const titled = { task_title: "What is 12 * 4?" };
+    expect(JSON.parse(await here(server, `KEY=\n${task}`))).toMatchObject({ task_id: expect.any(String), ...titled });
+    expect(JSON.parse(await here(server, `KEY=\n${response}`))).toMatchObject({ object: "response", metadata: titled });
+  });
+
   test("creates and reads a task with its lines of TypeScript", async () => {
     await using server = await startServer();
     const file = join(root, `.readme-${process.pid}.ts`);
