@@ -44,7 +44,7 @@ export function guardedAgent(reach: Reach, resolve: Resolve): Agent {
  *
  * @throws RefusedDestination when one may not.
  */
-async function checkedAddresses(
+export async function checkedAddresses(
   host: string,
   to: { readonly port: number; readonly secure: boolean },
   reach: Reach,
@@ -57,7 +57,7 @@ async function checkedAddresses(
 }
 
 /** Connects to these addresses, whatever the name: a second look-up could find others. */
-function connectorTo(addresses: readonly string[]): buildConnector.connector {
+export function connectorTo(addresses: readonly string[]): buildConnector.connector {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   const answer: LookupFunction = (_host, options, callback) => {
     const [first] = found;

@@ -10,3 +10,16 @@ export function limitTime(clock: Clock, ms: number, given: AbortSignal): { reado
   );
   return { signal: AbortSignal.any([given, over.signal]), stop: () => stopped.abort() };
 }
+
+/** What is promised, unless the signal is aborted first: look-ups and connections that are being made do not hear it. */
+export async function unlessAborted<T>(signal: AbortSignal, promised: Promise<T>): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const hear = () => reject(signal.reason);
+  if (signal.aborted) hear();
+  signal.addEventListener("abort", hear);
+  try {
+    return await Promise.race([promised, aborted]);
+  } finally {
+    signal.removeEventListener("abort", hear);
+  }
+}
