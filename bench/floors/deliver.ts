@@ -83,18 +83,26 @@ function senderOf(count: number): { readonly sender: Sender; readonly done: Prom
   return { sender: startSender({ store, clock, random, log, send: counted, notify: async () => undefined }), done };
 }
 
-/** Milliseconds from the first claim until the last of committed events is delivered and recorded. */
-async function ours({ count }: { readonly count: number }): Promise<object> {
-  await tell(count);
+/** Milliseconds that work takes, those of the processor for each of `count`, and the event loop's delay meanwhile. */
+async function measured(count: number, work: () => Promise<unknown>): Promise<object> {
   delay.reset();
   delay.enable();
-  const began = performance.now();
-  const { sender, done } = senderOf(count);
-  sender.wake();
-  await done;
-  await sender.drain(1_000);
+  const [began, used] = [performance.now(), process.cpuUsage()];
+  await work();
+  const [ms, { user, system }] = [performance.now() - began, process.cpuUsage(used)];
   delay.disable();
-  return { ms: performance.now() - began, loopDelayP99Ms: delay.percentile(99) / 1e6 };
+  return { ms, cpuMs: (user + system) / 1_000 / count, loopDelayP99Ms: delay.percentile(99) / 1e6 };
+}
+
+/** From the first claim until the last of committed events is delivered and recorded. */
+async function ours({ count }: { readonly count: number }): Promise<object> {
+  await tell(count);
+  return measured(count, async () => {
+    const { sender, done } = senderOf(count);
+    sender.wake();
+    await done;
+    await sender.drain(1_000);
+  });
 }
 
 const signAside = promisify<string, Uint8Array, typeof rsa, Buffer>(sign);
@@ -111,11 +119,9 @@ async function bare({ count, url, fresh }: { readonly count: number; readonly ur
       await (await pool.request({ path: "/", method: "POST", headers, body })).body.dump();
     }
   };
-  const began = performance.now();
-  await Promise.all(Array.from({ length: atOnce }, loop));
-  const ms = performance.now() - began;
+  const answer = await measured(count, () => Promise.all(Array.from({ length: atOnce }, loop)));
   await pool.destroy();
-  return { ms };
+  return answer;
 }
 
 /** When each event was committed, Unix milliseconds: so many a second, as from calls. */

@@ -8,8 +8,11 @@ export function limitTime(clock: Clock, ms: number, given: AbortSignal): { reado
     () => over.abort(),
     () => undefined,
   );
-  return { signal: AbortSignal.any([given, over.signal]), stop: () => stopped.abort() };
+  return { signal: AbortSignal.any([given, over.signal]), stop: () => stopped.abort(inTime) };
 }
+
+/** Always the same: an error made for each request would be most of what limiting it costs. */
+const inTime = new Error("it was done in time");
 
 /** What is promised, unless the signal is aborted first: look-ups and connections that are being made do not hear it. */
 export async function unlessAborted<T>(signal: AbortSignal, promised: Promise<T>): Promise<T> {
