@@ -4,7 +4,7 @@ import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import { openWebhookSecret } from "../core/webhooks/secret.ts";
 import type { SendWebhook, Sent } from "../core/webhooks/send.ts";
-import { RefusedDestination, type Resolve, systemResolve } from "../egress/agent.ts";
+import { RefusedDestination, type Resolve, sharedResolve, systemResolve } from "../egress/agent.ts";
 import { checkedPools } from "../egress/kept-pools.ts";
 import { isPublic } from "../egress/public-address.ts";
 import { limitTime, unlessAborted } from "../egress/time-limit.ts";
@@ -35,7 +35,7 @@ const never = new AbortController().signal;
 /** The one way to make a request to a webhook: signed, guarded, and over in ten seconds. */
 export function webhookSender(parts: SendParts): SendWebhook {
   const { clock, allowed, resolve = systemResolve } = parts;
-  const pools = checkedPools(clock, { ports: [443], plain: false, allowed }, resolve);
+  const pools = checkedPools(clock, { ports: [443], plain: false, allowed }, sharedResolve(resolve));
 
   async function post({ id, url: text }: Webhook, body: Buffer, headers: Readonly<Record<string, string>>, signal: AbortSignal) {
     const url = addressOf(text);
