@@ -6,7 +6,7 @@ import { listFigures } from "./figures/list.ts";
 import { oauthFigures } from "./figures/oauth.ts";
 import { runFigures } from "./figures/run.ts";
 import { watchFigure } from "./figures/watch.ts";
-import { webhooksFigure } from "./figures/webhooks.ts";
+import { webhookFigures } from "./figures/webhooks.ts";
 
 const figures: readonly Figure[] = [
   ...detailFigures,
@@ -16,7 +16,7 @@ const figures: readonly Figure[] = [
   ...oauthFigures,
   ...fileFigures,
   watchFigure,
-  webhooksFigure,
+  ...webhookFigures,
 ];
 
 /** What can be asked for by name. */

@@ -7,9 +7,17 @@ import { type Server, startFloor } from "../servers.ts";
 import { median, percentile, rounded } from "../statistics.ts";
 
 const rounds = 5;
+/** Five attempts at once to each make as many as the floor has at once. */
+const webhooks = 20;
 const each = 1_000;
 const perSecond = 200;
 const latencySeconds = 10;
+
+/** Below it nothing is answered. */
+const hangs = "/hanging";
+const others = 99;
+const pairs = 7;
+const pairSeconds = 5;
 
 /** Receivers in the process of the callers; `arrived` has when the head of an event's first request came, Unix milliseconds. */
 async function openReceiver() {
@@ -17,29 +25,30 @@ async function openReceiver() {
   const server = createServer((request, response) => {
     const id = String(request.headers["webhook-id"]);
     if (!arrived.has(id)) arrived.set(id, performance.timeOrigin + performance.now());
-    request.resume().on("end", () => response.writeHead(204).end());
+    request.resume().on("end", () => request.url?.startsWith(hangs) || response.writeHead(204).end());
   });
   await once(server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }), "listening");
   const { port } = server.address() as AddressInfo; // It listens on TCP.
   return { url: `http://127.0.0.1:${port}`, arrived, [Symbol.asyncDispose]: async () => void server.close() };
 }
 
-/** Deliveries a second, and the event loop's delay meanwhile. */
+/** Deliveries a second, the process's milliseconds for each, and the event loop's delay meanwhile. */
 interface Rate {
   readonly rate: number;
+  readonly cpu: number;
   readonly loopDelay: number;
 }
 
 async function rateOf(server: Server, path: string, body: object): Promise<Rate> {
-  const { ms, loopDelayP99Ms = 0 } = await server.post(path, { ...body, count: each });
-  return { rate: (each * 1_000) / Number(ms), loopDelay: Number(loopDelayP99Ms) };
+  const { ms, cpuMs, loopDelayP99Ms } = await server.post(path, { ...body, count: each });
+  return { rate: (each * 1_000) / Number(ms), cpu: Number(cpuMs), loopDelay: Number(loopDelayP99Ms) };
 }
 
 async function measure({ databases, stack }: Stage): Promise<readonly Line[]> {
   const receiver = stack.use(await openReceiver());
   const server = stack.use(await startFloor("deliver", (await databases.empty("sqlite")).env));
   const { url } = receiver;
-  await server.post("/register", { url });
+  await server.post("/register", { url, count: webhooks });
   const ours: Rate[] = [];
   const floor: Rate[] = [];
   const fresh: Rate[] = [];
@@ -57,7 +66,8 @@ async function measure({ databases, stack }: Stage): Promise<readonly Line[]> {
     ours: rounded(median(ours.map((one) => one.rate))),
     floor: rounded(median(floor.map((one) => one.rate))),
     ...ratioOf(quotients(ours, floor)),
-    ...{ p50_ms: null, p99_ms: null, cpu_ms: null, floor_name: "RSA signing and undici's POST, in a loop" },
+    ...{ p50_ms: null, p99_ms: null, cpu_ms: cpuOf(ours), floor_cpu_ms: cpuOf(floor) },
+    floor_name: "RSA signing and undici's POST, in a loop",
     others: [
       {
         name: "the same, a connection for each",
@@ -65,28 +75,71 @@ async function measure({ databases, stack }: Stage): Promise<readonly Line[]> {
         ...ratioOf(quotients(ours, fresh)),
       },
     ],
-    loop_delay_p99_ms: rounded(Math.max(...ours.map(({ loopDelay }) => loopDelay))),
+    // What the machine does beside falls on both.
+    ...{ loop_delay_p99_ms: loopDelayOf(ours), floor_loop_delay_p99_ms: loopDelayOf(floor) },
   };
   return [rate, await latency(server, receiver.arrived)];
 }
+
+const cpuOf = (rates: readonly Rate[]): number => rounded(median(rates.map(({ cpu }) => cpu)));
+const loopDelayOf = (rates: readonly Rate[]): number => rounded(Math.max(...rates.map(({ loopDelay }) => loopDelay)));
 
 const quotients = (ours: readonly Rate[], others: readonly Rate[]): number[] =>
   ours.map((one, round) => one.rate / (others[round]?.rate ?? Number.NaN));
 
 /** From an event's commit to the first byte at the receiver. */
-async function latency(server: Server, arrived: ReadonlyMap<string, number>): Promise<Line> {
-  const answer = await server.post("/trickle", { perSecond, count: perSecond * latencySeconds });
-  const committed = Object.entries(answer["committed"] as Readonly<Record<string, number>>); // as bench/floors/deliver.ts says it
-  const sorted = committed.map(([id, at]) => (arrived.get(id) ?? Number.NaN) - at).toSorted((a, b) => a - b);
+async function latency(server: Server, arrived: Arrived): Promise<Line> {
+  const { sorted, loopDelay } = await trickled(server, arrived, { count: perSecond * latencySeconds });
   return {
     figure: "webhooks.latency",
     ...{ ours: perSecond, floor: perSecond, ratio: 1, spread: [1, 1] },
     p50_ms: rounded(percentile(sorted, 0.5)),
     p99_ms: rounded(percentile(sorted, 0.99)),
     cpu_ms: null,
-    loop_delay_p99_ms: rounded(Number(answer["loopDelayP99Ms"])),
+    loop_delay_p99_ms: rounded(loopDelay),
   };
 }
 
-/** Deliveries a second from committed events to 2xx; and how soon one begins, at 200 events a second. */
-export const webhooksFigure: Figure = { names: ["webhooks", "webhooks.latency"], measure };
+type Arrived = ReadonlyMap<string, number>;
+
+/** Milliseconds from commits to first bytes, the shortest first; without what a hanging receiver was told. */
+async function trickled(server: Server, arrived: Arrived, what: { readonly count: number; readonly hanging?: string }) {
+  const answer = await server.post("/trickle", { perSecond, ...what });
+  const committed = Object.entries(answer["committed"] as Readonly<Record<string, number>>); // as bench/floors/deliver.ts says it
+  const sorted = committed.map(([id, at]) => (arrived.get(id) ?? Number.NaN) - at).toSorted((a, b) => a - b);
+  return { sorted, loopDelay: Number(answer["loopDelayP99Ms"]) };
+}
+
+/** Rounds with one receiver that hangs among 100, and rounds without it, by turns: what the others see of it. */
+async function hanging({ databases, stack }: Stage): Promise<readonly Line[]> {
+  const { url, arrived } = stack.use(await openReceiver());
+  const server = stack.use(await startFloor("deliver", (await databases.empty("sqlite")).env));
+  await server.post("/register", { url, count: others });
+  const [beside, alone]: [number[][], number[][]] = [[], []];
+  const count = perSecond * pairSeconds;
+  for (let round = -1; round < pairs; round++) {
+    const quick = await trickled(server, arrived, { count });
+    const slowed = await trickled(server, arrived, { count, hanging: url + hangs });
+    // The first one warms up.
+    if (round < 0) continue;
+    alone.push(quick.sorted);
+    beside.push(slowed.sorted);
+  }
+  const p99s = (rounds: readonly number[][]) => rounds.map((sorted) => percentile(sorted, 0.99));
+  const ratios = p99s(beside).map((p99, round) => p99 / (p99s(alone)[round] ?? Number.NaN));
+  const middle = (rounds: readonly number[][], part: number) => rounded(median(rounds.map((sorted) => percentile(sorted, part))));
+  return [
+    {
+      figure: "webhooks.hanging",
+      ...{ ours: middle(beside, 0.99), floor: middle(alone, 0.99), ...ratioOf(ratios) },
+      ...{ p50_ms: middle(beside, 0.5), p99_ms: middle(beside, 0.99), cpu_ms: null },
+      ...{ floor_name: "the same 99 receivers, none that hangs", floor_p50_ms: middle(alone, 0.5) },
+    },
+  ];
+}
+
+/** Deliveries a second from committed events to 2xx; how soon one begins, at 200 events a second; and beside one that hangs. */
+export const webhookFigures: readonly Figure[] = [
+  { names: ["webhooks", "webhooks.latency"], measure },
+  { names: ["webhooks.hanging"], measure: hanging },
+];

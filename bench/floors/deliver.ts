@@ -16,9 +16,10 @@ import { openInstallation } from "../../src/installation.ts";
 import { embeddedQueue } from "../../src/jobs/embedded.ts";
 import { serve } from "./serve.ts";
 
-/** So many receivers, five attempts at once to each: as many as the floor has at once. */
-const webhooks = 20;
+/** As many as the sender has at once, five to each of 20 webhooks. */
 const atOnce = 100;
+/** What waits for a webhook whose receiver hangs, at the beginning. */
+const backlog = 30;
 const log = (...line: readonly unknown[]) => console.error(...line);
 const config = loadConfig({ ...process.env, WEBHOOK_ALLOW: "loopback" });
 const { store, cipher } = await openInstallation(config, { clock, ids, random, log }, async () => undefined);
@@ -33,8 +34,8 @@ const delay = monitorEventLoopDelay({ resolution: 5 });
 const bodyOf = (id: string): string =>
   JSON.stringify({ event_id: id, event_type: "task_stopped", task_detail: { message: "x".repeat(500) } });
 
-/** Events of tasks of their own, one each, told to the webhooks in turn. */
-async function tell(count: number): Promise<readonly string[]> {
+/** Events of tasks of their own, one each, told to these webhooks in turn. */
+async function tell(count: number, to: readonly string[]): Promise<readonly string[]> {
   const now = clock.now();
   const told = Array.from({ length: count }, () => ({ task: restingTask(ids.short(), owner, now), id: ids.short() }));
   await store.change(async (tx) => {
@@ -43,7 +44,7 @@ async function tell(count: number): Promise<readonly string[]> {
       ...{ id, type: "task_stopped" as const, taskId: task.id, seq: 1, spaceId: owner.spaceId, body: bodyOf(id), createdAt: now },
     }));
     const deliveries = events.map(({ id: eventId, type, taskId, seq, createdAt }, index) => ({
-      ...{ id: ids.short(), webhookId: hooks[index % webhooks] ?? "", eventId, type, taskId, seq, createdAt },
+      ...{ id: ids.short(), webhookId: to[index % to.length] ?? "", eventId, type, taskId, seq, createdAt },
       ...{ state: "pending" as const, attempts: 0, nextAt: now, settledAt: null },
     }));
     for (let from = 0; from < count; from += 100) {
@@ -54,19 +55,21 @@ async function tell(count: number): Promise<readonly string[]> {
   return told.map(({ id }) => id);
 }
 
-async function register({ url }: { readonly url: string }): Promise<object> {
-  for (let count = 0; count < webhooks; count++) {
-    const id = ids.short();
-    await store.change((tx) =>
-      tx.webhooks.insert({
-        ...{ ...owner, id, url: `${url}/${id}`, clientId: null, status: "active", inactiveReason: null, eventTypes: ["task_stopped"] },
-        ...{ doubleHash: false, secret: sealWebhookSecret(cipher, id, newWebhookSecret(random)), oldSecret: null, oldSecretUntil: null },
-        ...{ createdAt: 1, failingSince: null, failures: 0, deletedAt: null },
-      }),
-    );
-    hooks.push(id);
-  }
+async function register({ url, count }: { readonly url: string; readonly count: number }): Promise<object> {
+  for (let number = 0; number < count; number++) hooks.push(await putWebhook(url));
   return {};
+}
+
+async function putWebhook(url: string): Promise<string> {
+  const id = ids.short();
+  await store.change((tx) =>
+    tx.webhooks.insert({
+      ...{ ...owner, id, url: `${url}/${id}`, clientId: null, status: "active", inactiveReason: null, eventTypes: ["task_stopped"] },
+      ...{ doubleHash: false, secret: sealWebhookSecret(cipher, id, newWebhookSecret(random)), oldSecret: null, oldSecretUntil: null },
+      ...{ createdAt: 1, failingSince: null, failures: 0, deletedAt: null },
+    }),
+  );
+  return id;
 }
 
 /** A sender, and when it has delivered so many. */
@@ -75,26 +78,34 @@ function senderOf(count: number): { readonly sender: Sender; readonly done: Prom
   let left = count;
   const counted: typeof send = async (...request) => {
     const sent = await send(...request);
-    if (!sent.delivered) log("not delivered", sent);
-    left -= 1;
+    if (sent.delivered) left -= 1;
+    else log("not delivered", sent);
     if (left === 0) resolve();
     return sent;
   };
   return { sender: startSender({ store, clock, random, log, send: counted, notify: async () => undefined }), done };
 }
 
-/** Milliseconds from the first claim until the last of committed events is delivered and recorded. */
-async function ours({ count }: { readonly count: number }): Promise<object> {
-  await tell(count);
+/** Milliseconds that work takes, those of the processor for each of `count`, and the event loop's delay meanwhile. */
+async function measured(count: number, work: () => Promise<unknown>): Promise<object> {
   delay.reset();
   delay.enable();
-  const began = performance.now();
-  const { sender, done } = senderOf(count);
-  sender.wake();
-  await done;
-  await sender.drain(1_000);
+  const [began, used] = [performance.now(), process.cpuUsage()];
+  await work();
+  const [ms, { user, system }] = [performance.now() - began, process.cpuUsage(used)];
   delay.disable();
-  return { ms: performance.now() - began, loopDelayP99Ms: delay.percentile(99) / 1e6 };
+  return { ms, cpuMs: (user + system) / 1_000 / count, loopDelayP99Ms: delay.percentile(99) / 1e6 };
+}
+
+/** From the first claim until the last of committed events is delivered and recorded. */
+async function ours({ count }: { readonly count: number }): Promise<object> {
+  await tell(count, hooks);
+  return measured(count, async () => {
+    const { sender, done } = senderOf(count);
+    sender.wake();
+    await done;
+    await sender.drain(1_000);
+  });
 }
 
 const signAside = promisify<string, Uint8Array, typeof rsa, Buffer>(sign);
@@ -111,41 +122,51 @@ async function bare({ count, url, fresh }: { readonly count: number; readonly ur
       await (await pool.request({ path: "/", method: "POST", headers, body })).body.dump();
     }
   };
-  const began = performance.now();
-  await Promise.all(Array.from({ length: atOnce }, loop));
-  const ms = performance.now() - began;
+  const answer = await measured(count, () => Promise.all(Array.from({ length: atOnce }, loop)));
   await pool.destroy();
-  return { ms };
+  return answer;
 }
 
-/** When each event was committed, Unix milliseconds: so many a second, as from calls. */
-async function trickle({ perSecond, count }: { readonly perSecond: number; readonly count: number }): Promise<object> {
+interface Trickle {
+  readonly perSecond: number;
+  readonly count: number;
+  /** Where a receiver hangs that is told as often as each of the others. */
+  readonly hanging?: string;
+}
+
+/** When each event was committed, Unix milliseconds: so many a second, as from calls, to the webhooks in turn. */
+async function trickle({ perSecond, count, hanging }: Trickle): Promise<object> {
   const committed: Record<string, number> = {};
+  const stuck = hanging === undefined ? [] : [await putWebhook(hanging)];
+  if (stuck.length > 0) await tell(backlog, stuck);
   const { sender, done } = senderOf(count);
   const queue = embeddedQueue(store, clock, log);
   await queue.subscribe("deliver", async () => sender.wake(), sender.hasRoom);
   delay.reset();
   delay.enable();
   const began = performance.now();
-  const told: Promise<void>[] = [];
-  async function tellOne() {
-    const [id = ""] = await tell(1);
+  const told: Promise<unknown>[] = [];
+  async function tellOne(hook: string) {
+    const [id = ""] = await tell(1, [hook]);
     committed[id] = performance.timeOrigin + performance.now();
   }
   for (let number = 0; number < count; number++) {
     const wait = began + (number * 1_000) / perSecond - performance.now();
     if (wait > 0) await sleep(wait);
-    told.push(tellOne());
+    const turn = number % hooks.length;
+    told.push(tellOne(hooks[turn] ?? ""));
+    if (turn === 0 && stuck.length > 0) told.push(tell(1, stuck));
   }
   await Promise.all([done, ...told]);
   delay.disable();
   await queue.drain();
-  await sender.drain(1_000);
+  await sender.drain(stuck.length > 0 ? 0 : 1_000);
+  for (const id of stuck) await store.change((tx) => tx.webhooks.bury(id, clock.now()));
   return { committed, loopDelayP99Ms: delay.percentile(99) / 1e6 };
 }
 
 // Each takes of the body what it needs.
-serve<{ readonly url: string; readonly count: number; readonly perSecond: number; readonly fresh: boolean }>({
+serve<Trickle & { readonly url: string; readonly fresh: boolean }>({
   "/register": register,
   "/ours": ours,
   "/bare": bare,

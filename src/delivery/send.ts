@@ -1,12 +1,13 @@
-import { type Agent, type Dispatcher, request } from "undici";
+import type { Dispatcher } from "undici";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import { openWebhookSecret } from "../core/webhooks/secret.ts";
 import type { SendWebhook, Sent } from "../core/webhooks/send.ts";
-import { guardedAgent, RefusedDestination, type Resolve, systemResolve } from "../egress/agent.ts";
+import { RefusedDestination, type Resolve, sharedResolve, systemResolve } from "../egress/agent.ts";
+import { checkedPools } from "../egress/kept-pools.ts";
 import { isPublic } from "../egress/public-address.ts";
-import { limitTime } from "../egress/time-limit.ts";
+import { limitTime, unlessAborted } from "../egress/time-limit.ts";
 import { beginningOf } from "./answer.ts";
 import { failureOf } from "./failure.ts";
 import type { DeliveryKeys } from "./keys.ts";
@@ -33,7 +34,16 @@ const never = new AbortController().signal;
 
 /** The one way to make a request to a webhook: signed, guarded, and over in ten seconds. */
 export function webhookSender(parts: SendParts): SendWebhook {
-  const { clock } = parts;
+  const { clock, allowed, resolve = systemResolve } = parts;
+  const pools = checkedPools(clock, { ports: [443], plain: false, allowed }, sharedResolve(resolve));
+
+  async function post({ id, url: text }: Webhook, body: Buffer, headers: Readonly<Record<string, string>>, signal: AbortSignal) {
+    const url = addressOf(text);
+    const { pool, addresses } = await unlessAborted(signal, pools(url, id));
+    const answer = await unlessAborted(signal, pool.request({ path: url.pathname + url.search, method: "POST", headers, body, signal }));
+    return { answer, isKept: addresses.every(isPublic) };
+  }
+
   return async (webhook, event, signal = never) => {
     const body = Buffer.from(event.body);
     const at = clock.now();
@@ -41,17 +51,15 @@ export function webhookSender(parts: SendParts): SendWebhook {
     const began = clock.monotonic();
     const latency = () => Math.round(clock.monotonic() - began);
     const time = limitTime(clock, answerMs, signal);
-    const path = pathTo(parts, webhook.url);
     try {
-      const answer = await request(path.url(), { method: "POST", dispatcher: path.agent, headers, body, signal: time.signal });
-      return { at, latencyMs: latency(), ...(await answered(answer, path.isPublic())) };
+      const { answer, isKept } = await post(webhook, body, headers, time.signal);
+      return { at, latencyMs: latency(), ...(await answered(answer, isKept)) };
     } catch (thrown) {
       signal.throwIfAborted();
       const failure = time.signal.aborted ? "timeout" : failureOf(thrown);
       return { at, latencyMs: latency(), status: null, failure, response: null, delivered: false, retryAfter: null };
     } finally {
       time.stop();
-      void path.agent.destroy();
     }
   };
 }
@@ -71,32 +79,12 @@ async function signed({ keys, cipher }: SendParts, webhook: Webhook, what: { eve
   return signedHeaders({ ...what, url, at: Math.floor(what.at / 1000) }, { keys: await keys.signing(), secrets, doubleHash });
 }
 
-/** The way to one address, for one request. */
-interface Path {
-  readonly agent: Agent;
-  /** @throws RefusedDestination for what no webhook may have: another scheme, user information, a fragment. */
-  url(): URL;
-  /** Whether all that it leads to is public, once it was gone. */
-  isPublic(): boolean;
-}
-
-function pathTo({ allowed, resolve = systemResolve }: SendParts, text: string): Path {
+/** @throws RefusedDestination for what no webhook may have: another scheme, user information, a fragment. */
+function addressOf(text: string): URL {
   const url = URL.parse(text);
-  const hostname = url?.hostname.replace(/^\[|\]$/g, "") ?? "";
-  let addresses: readonly string[] = [hostname];
-  const agent = guardedAgent({ ports: [443], plain: false, allowed }, async (host) => {
-    addresses = await resolve(host);
-    return addresses;
-  });
-  return {
-    agent,
-    url() {
-      if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== "" || text.includes("#"))
-        throw new RefusedDestination("not an https URL without user information and fragment");
-      return url;
-    },
-    isPublic: () => addresses.every(isPublic),
-  };
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== "" || text.includes("#"))
+    throw new RefusedDestination("not an https URL without user information and fragment");
+  return url;
 }
 
 /** What the answer says. A redirect is an answer like another, and is not followed. */

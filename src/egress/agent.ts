@@ -9,6 +9,19 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 /** As every program of this machine resolves names. */
 export const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
 
+/**
+ * One look-up of a name at a time, whose answer all get who ask meanwhile. The machine's own look-ups hold a thread each
+ * until they are over: whoever gives names that are never found would soon hold them all.
+ */
+export function sharedResolve(resolve: Resolve): Resolve {
+  const looking = new Map<string, ReturnType<Resolve>>();
+  return (host) => {
+    const found = looking.get(host) ?? resolve(host).finally(() => looking.delete(host));
+    looking.set(host, found);
+    return found;
+  };
+}
+
 /** A request that the guard did not let out. Its text is for the log alone. */
 export class RefusedDestination extends Error {
   override readonly name = "RefusedDestination";
@@ -44,7 +57,7 @@ export function guardedAgent(reach: Reach, resolve: Resolve): Agent {
  *
  * @throws RefusedDestination when one may not.
  */
-async function checkedAddresses(
+export async function checkedAddresses(
   host: string,
   to: { readonly port: number; readonly secure: boolean },
   reach: Reach,
@@ -57,7 +70,7 @@ async function checkedAddresses(
 }
 
 /** Connects to these addresses, whatever the name: a second look-up could find others. */
-function connectorTo(addresses: readonly string[]): buildConnector.connector {
+export function connectorTo(addresses: readonly string[]): buildConnector.connector {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   const answer: LookupFunction = (_host, options, callback) => {
     const [first] = found;

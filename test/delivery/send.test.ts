@@ -106,13 +106,71 @@ describe("a request to a webhook", () => {
     expect(await send(webhookAt(server.url), event)).toMatchObject({ delivered: false, status: 429, retryAfter: "120" });
   });
 
-  test("leaves no connection open, and each has one of its own", async () => {
+  test("takes as long as the answer's head", async () => {
+    const clock = stillClock();
+    await using server = await receiver(async (request, response) => {
+      request.resume();
+      await clock.advance(70);
+      response.writeHead(200).end();
+    });
+    expect(await senderWith({ clock })(webhookAt(server.url), event)).toMatchObject({ delivered: true, latencyMs: 70 });
+  });
+});
+
+describe("a connection", () => {
+  test("is used again by the same webhook alone, and closed when it is not", async () => {
     await using server = await receiver(answering(200));
-    for (let attempt = 1; attempt <= 3; attempt++) {
-      await send(webhookAt(server.url), event);
-      await server.quiet();
-      expect(server.connections()).toBe(attempt);
+    const webhook = webhookAt(server.url);
+    for (let attempt = 1; attempt <= 3; attempt++) expect(await send(webhook, event)).toMatchObject({ delivered: true });
+    expect(server.connections()).toBe(1);
+    await send(webhookAt(server.url), event);
+    expect([server.requests.length, server.connections()]).toEqual([4, 2]);
+    await server.quiet();
+  });
+
+  test("is used for five seconds at most, however busy it is", async () => {
+    const clock = stillClock();
+    await using server = await receiver(answering(200));
+    const [webhook, busy] = [webhookAt(server.url), senderWith({ clock })];
+    await busy(webhook, event);
+    await clock.advance(4_999);
+    await busy(webhook, event);
+    expect(server.connections()).toBe(1);
+    await clock.advance(1);
+    await busy(webhook, event);
+    expect([server.requests.length, server.connections()]).toEqual([3, 2]);
+  });
+
+  test("that is kept serves no name that leads elsewhere by now: each attempt looks it up and checks it (contract/webhooks.md 10)", async () => {
+    await using server = await receiver(answering(200));
+    const answers = [["127.0.0.1"], ["127.0.0.1"], ["127.0.0.2", "127.0.0.1"], ["127.0.0.1", "10.0.0.1"], ["10.0.0.1"], ["127.0.0.1"]];
+    const webhook = webhookAt(`http://rebound.test:${server.port}/`);
+    const rebinding = senderWith({ resolve: async () => answers.shift() ?? [] });
+    const connections: number[] = [];
+    const failures: unknown[] = [];
+    while (answers.length > 0) {
+      failures.push((await rebinding(webhook, event)).failure);
+      connections.push(server.connections());
     }
+    expect(failures).toEqual([null, null, null, "address_refused", "address_refused", null]);
+    expect(connections).toEqual([1, 1, 2, 2, 2, 2]);
+    expect(server.requests).toHaveLength(4);
+  });
+
+  test("that an answer without end has come by is closed, and not used again", async () => {
+    await using server = await receiver(({ url }, response) => {
+      const more = () => {
+        while (!response.destroyed && response.write("x".repeat(10_000)));
+        if (!response.destroyed) response.once("drain", more);
+      };
+      if (url === "/endless") more();
+      else response.end();
+    });
+    const webhook = webhookAt(`${server.url}/endless`);
+    expect(await send(webhook, event)).toMatchObject({ delivered: true });
+    await server.quiet();
+    expect(await send({ ...webhook, url: server.url }, event)).toMatchObject({ delivered: true });
+    expect(server.connections()).toBe(2);
   });
 });
 
@@ -131,6 +189,20 @@ describe("an attempt is over, and says why", () => {
     await clock.advance(1);
     expect(await sent).toMatchObject({ ...none, failure: "timeout", latencyMs: 10_000 });
     await server.quiet();
+  });
+
+  test("after ten seconds when its name is not found", async () => {
+    const clock = stillClock();
+    const { promise: never } = Promise.withResolvers<readonly string[]>();
+    const asked = Promise.withResolvers<void>();
+    const resolve = () => {
+      asked.resolve();
+      return never;
+    };
+    const sent = senderWith({ clock, resolve })(webhookAt("https://slow.test/"), event);
+    await asked.promise;
+    await clock.advance(10_000);
+    expect(await sent).toMatchObject({ ...none, failure: "timeout", latencyMs: 10_000 });
   });
 
   test("after ten seconds with half a head", async () => {
