@@ -3,6 +3,7 @@ import type { DeliveryFilter, DeliveryLogRows, DeliveryPage, LoggedDelivery } fr
 import type { WebhookReach } from "../core/webhooks/webhook.ts";
 import type { Session } from "./session.ts";
 import { all, join, numberOf, numberOrNull, type Sql, sql, type Whole } from "./sql.ts";
+import { eraseSettled } from "./webhook-event.ts";
 
 interface DeliveryRow {
   readonly id: string;
@@ -72,10 +73,17 @@ export function deliveryLogRows({ db, query, execute }: Session): DeliveryLogRow
   };
 }
 
-/** Nothing more is tried of what a webhook was still to be told; what is in flight has its outcome refused, for it is pending no more. */
-export async function cancelPending({ execute }: Session, webhookId: string, now: number): Promise<void> {
-  await execute(sql`
-    UPDATE delivery SET state = 'cancelled', next_at = NULL, settled_at = ${now} WHERE webhook_id = ${webhookId} AND state = 'pending'`);
+/**
+ * Nothing more is tried of what a webhook was still to be told; what is in flight has its outcome refused, for it is
+ * pending no more. Bodies that were kept for it alone go with it (contract/decisions.md 14).
+ */
+export async function cancelPending(session: Session, webhookId: string, now: number): Promise<void> {
+  const cancelled = sql`state = 'cancelled', next_at = NULL, settled_at = ${now}`;
+  await session.execute(sql`UPDATE delivery SET ${cancelled} WHERE webhook_id = ${webhookId} AND state = 'pending'`);
+  await eraseSettled(
+    session,
+    sql`SELECT event_id FROM delivery WHERE webhook_id = ${webhookId} AND state = 'cancelled' AND settled_at = ${now}`,
+  );
 }
 
 /** As `within` of webhooks. */
