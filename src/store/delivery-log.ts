@@ -1,6 +1,5 @@
 import type { Delivery, DeliveryAttempt } from "../core/webhooks/delivery.ts";
 import type { DeliveryFilter, DeliveryLogRows, DeliveryPage, LoggedDelivery } from "../core/webhooks/delivery-log.ts";
-import type { WebhookReach } from "../core/webhooks/webhook.ts";
 import type { Session } from "./session.ts";
 import { all, join, numberOf, numberOrNull, type Sql, sql, type Whole } from "./sql.ts";
 import { eraseSettled } from "./webhook-event.ts";
@@ -39,9 +38,8 @@ export function deliveryLogRows({ db, query, execute }: Session): DeliveryLogRow
         ORDER BY d.created_at DESC, d.id DESC LIMIT ${page.limit}`);
       return rows.map(deliveryOf);
     },
-    async find(reach, id) {
-      const [row] = await query<DeliveryRow>(sql`
-        ${logged} WHERE d.id = ${id} AND EXISTS (SELECT 1 FROM webhook w WHERE w.id = d.webhook_id AND ${within(reach)})`);
+    async find(id) {
+      const [row] = await query<DeliveryRow>(sql`${logged} WHERE d.id = ${id}`);
       return row ? deliveryOf(row) : null;
     },
     async attempts(deliveryId) {
@@ -85,10 +83,6 @@ export async function cancelPending(session: Session, webhookId: string, now: nu
     sql`SELECT event_id FROM delivery WHERE webhook_id = ${webhookId} AND state = 'cancelled' AND settled_at = ${now}`,
   );
 }
-
-/** As `within` of webhooks. */
-const within = ({ accountId, spaceId, ofApps }: WebhookReach): Sql => sql`
-  w.space_id = ${spaceId} AND w.deleted_at IS NULL AND ${ofApps ? sql`(w.account_id = ${accountId} OR w.client_id IS NOT NULL)` : sql`w.account_id = ${accountId}`}`;
 
 function chosen({ type, state, taskId, createdAfter, createdBefore }: DeliveryFilter): Sql[] {
   return [
