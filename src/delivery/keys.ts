@@ -4,8 +4,7 @@ import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Ids } from "../core/ids.ts";
 import type { Store } from "../core/store.ts";
-import type { WebhookKey, WebhookKeyAlgorithm } from "../core/webhooks/key.ts";
-import type { WebhookKeys } from "../core/webhooks/keys.ts";
+import type { WebhookKey, WebhookKeyAlgorithm, WebhookKeys } from "../core/webhooks/key.ts";
 
 /** The private halves that deliveries are signed with. */
 export type SigningPair = Readonly<Record<WebhookKeyAlgorithm, KeyObject>>;

@@ -1,7 +1,7 @@
 import type { Handlers } from "../call/handlers.ts";
 import type { Deliveries } from "../core/webhooks/deliveries.ts";
 import type { DeliveryFilter } from "../core/webhooks/delivery-log.ts";
-import type { WebhookKeys } from "../core/webhooks/keys.ts";
+import type { WebhookKeys } from "../core/webhooks/key.ts";
 import type { WebhookEventType } from "../core/webhooks/webhook.ts";
 import type { Webhooks } from "../core/webhooks/webhooks.ts";
 import type { WebhookEventType as EventTypeValue } from "../gen/proto/webhook/v2/webhook_pb.ts";

@@ -1,8 +1,8 @@
 import type { Delivery, DeliveryAttempt } from "../core/webhooks/delivery.ts";
 import type { DeliveryFilter, DeliveryLogRows, DeliveryPage, LoggedDelivery } from "../core/webhooks/delivery-log.ts";
-import type { WebhookReach } from "../core/webhooks/webhook.ts";
 import type { Session } from "./session.ts";
 import { all, join, numberOf, numberOrNull, type Sql, sql, type Whole } from "./sql.ts";
+import { eraseSettled } from "./webhook-event.ts";
 
 interface DeliveryRow {
   readonly id: string;
@@ -38,9 +38,8 @@ export function deliveryLogRows({ db, query, execute }: Session): DeliveryLogRow
         ORDER BY d.created_at DESC, d.id DESC LIMIT ${page.limit}`);
       return rows.map(deliveryOf);
     },
-    async find(reach, id) {
-      const [row] = await query<DeliveryRow>(sql`
-        ${logged} WHERE d.id = ${id} AND EXISTS (SELECT 1 FROM webhook w WHERE w.id = d.webhook_id AND ${within(reach)})`);
+    async find(id) {
+      const [row] = await query<DeliveryRow>(sql`${logged} WHERE d.id = ${id}`);
       return row ? deliveryOf(row) : null;
     },
     async attempts(deliveryId) {
@@ -72,15 +71,18 @@ export function deliveryLogRows({ db, query, execute }: Session): DeliveryLogRow
   };
 }
 
-/** Nothing more is tried of what a webhook was still to be told; what is in flight has its outcome refused, for it is pending no more. */
-export async function cancelPending({ execute }: Session, webhookId: string, now: number): Promise<void> {
-  await execute(sql`
-    UPDATE delivery SET state = 'cancelled', next_at = NULL, settled_at = ${now} WHERE webhook_id = ${webhookId} AND state = 'pending'`);
+/**
+ * Nothing more is tried of what a webhook was still to be told; what is in flight has its outcome refused, for it is
+ * pending no more. Bodies that were kept for it alone go with it (contract/decisions.md 14).
+ */
+export async function cancelPending(session: Session, webhookId: string, now: number): Promise<void> {
+  const cancelled = sql`state = 'cancelled', next_at = NULL, settled_at = ${now}`;
+  await session.execute(sql`UPDATE delivery SET ${cancelled} WHERE webhook_id = ${webhookId} AND state = 'pending'`);
+  await eraseSettled(
+    session,
+    sql`SELECT event_id FROM delivery WHERE webhook_id = ${webhookId} AND state = 'cancelled' AND settled_at = ${now}`,
+  );
 }
-
-/** As `within` of webhooks. */
-const within = ({ accountId, spaceId, ofApps }: WebhookReach): Sql => sql`
-  w.space_id = ${spaceId} AND w.deleted_at IS NULL AND ${ofApps ? sql`(w.account_id = ${accountId} OR w.client_id IS NOT NULL)` : sql`w.account_id = ${accountId}`}`;
 
 function chosen({ type, state, taskId, createdAfter, createdBefore }: DeliveryFilter): Sql[] {
   return [

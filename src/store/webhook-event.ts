@@ -6,7 +6,8 @@ import { empty, insertInto, join, type Row, type Sql, sql } from "./sql.ts";
 import { listening } from "./webhook-audience.ts";
 
 /** What webhooks are told, as rows, each with the deliveries of it. */
-export function webhookEventRows({ query, execute, dialect, change }: Session): WebhookEventRows {
+export function webhookEventRows(session: Session): WebhookEventRows {
+  const { query, execute, dialect, change } = session;
   return {
     async listeners(task) {
       if (change?.unheard.has(task.id)) return [];
@@ -28,13 +29,17 @@ export function webhookEventRows({ query, execute, dialect, change }: Session): 
         UPDATE webhook_event SET body = '' WHERE task_id = ${taskId} AND id NOT IN (SELECT event_id FROM waiting)`);
     },
     async settled(eventIds) {
-      if (eventIds.length === 0) return;
-      await execute(sql`
-        UPDATE webhook_event SET body = '' WHERE id IN (${join([...eventIds])})
-          AND EXISTS (SELECT 1 FROM task WHERE task.id = webhook_event.task_id AND task.deleted_at IS NOT NULL)
-          AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.event_id = webhook_event.id AND delivery.state = 'pending')`);
+      if (eventIds.length > 0) await eraseSettled(session, join([...eventIds]));
     },
   };
+}
+
+/** Erases bodies as `settled` does; the ids are a list of values, or what a query finds. */
+export async function eraseSettled({ execute }: Session, eventIds: Sql): Promise<void> {
+  await execute(sql`
+    UPDATE webhook_event SET body = '' WHERE id IN (${eventIds})
+      AND EXISTS (SELECT 1 FROM task WHERE task.id = webhook_event.task_id AND task.deleted_at IS NOT NULL)
+      AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.event_id = webhook_event.id AND delivery.state = 'pending')`);
 }
 
 /** Whoever settles a delivery at this moment was before, or sees that the task is deleted. SQLite's writer is alone anyway. */

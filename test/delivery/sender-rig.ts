@@ -4,10 +4,10 @@ import type { Store } from "../../src/core/store.ts";
 import type { Delivery } from "../../src/core/webhooks/delivery.ts";
 import { newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/secret.ts";
 import type { Sent } from "../../src/core/webhooks/send.ts";
-import { defaultEventTypes, type Webhook, type WebhookEventType } from "../../src/core/webhooks/webhook.ts";
+import type { Webhook, WebhookEventType } from "../../src/core/webhooks/webhook.ts";
 import type { SwitchedOff } from "../../src/delivery/record.ts";
 import { type Sender, type SenderParts, startSender } from "../../src/delivery/sender.ts";
-import { ann, putTask } from "../store/samples.ts";
+import { ann, putTask, sampleWebhook } from "../store/samples.ts";
 import { cipher } from "../support/cipher.ts";
 import { type DatabaseKind, openTestStore, type TestStore } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
@@ -98,7 +98,7 @@ export async function senderRig(kind: DatabaseKind): Promise<SenderRig> {
       return sender;
     },
     async putWebhook(members = {}) {
-      const webhook = sampleWebhook(members);
+      const webhook = signedWebhook(members);
       await store.change((tx) => tx.webhooks.insert(webhook));
       return webhook;
     },
@@ -152,14 +152,9 @@ export async function senderRig(kind: DatabaseKind): Promise<SenderRig> {
   };
 }
 
-function sampleWebhook(members: Partial<Webhook>): Webhook {
+/** A webhook with a secret of its own. */
+function signedWebhook(members: Partial<Webhook>): Webhook {
   const id = members.id ?? systemIds.short();
-  return {
-    ...ann,
-    ...{ id, clientId: null, url: `https://hooks.example.com/${id}`, status: "active", inactiveReason: null },
-    ...{ eventTypes: defaultEventTypes, doubleHash: false, oldSecret: null, oldSecretUntil: null },
-    secret: sealWebhookSecret(cipher, id, newWebhookSecret(systemRandom)),
-    ...{ createdAt: 1000, failingSince: null, failures: 0, deletedAt: null },
-    ...members,
-  };
+  const secret = sealWebhookSecret(cipher, id, newWebhookSecret(systemRandom));
+  return sampleWebhook({ id, url: `https://hooks.example.com/${id}`, secret, ...members });
 }

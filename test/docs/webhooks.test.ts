@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
@@ -9,9 +10,13 @@ import { webhookEventTypes } from "../../src/core/webhooks/webhook.ts";
 import { deliveryKeys } from "../../src/delivery/keys.ts";
 import { signedHeaders } from "../../src/delivery/sign.ts";
 import { operationTable } from "../../src/operations.ts";
+import { receiver } from "../egress/receiver.ts";
+import { eventually } from "../faults/server.ts";
 import { cipher } from "../support/cipher.ts";
 import { openTestStore } from "../support/database.ts";
-import { readPage } from "./page.ts";
+import { startServer } from "../support/server-process.ts";
+import { callV2 } from "../support/wires.ts";
+import { blocksIn, readPage, shell } from "./page.ts";
 import { languages, openReceiver, type Received } from "./receiving/receivers.ts";
 
 const page = readPage("docs/webhooks.md");
@@ -93,7 +98,71 @@ const cases: readonly {
   },
 ];
 
+/** The page's commands, each with the comment behind it. */
+const steps = blocksIn(page, "sh").flatMap((block) =>
+  block.split(/\n(?=curl)/).map((step) => {
+    const lines = step.trim().split("\n");
+    const isComment = (line: string) => line.startsWith("# ");
+    return {
+      command: lines.filter((line) => !isComment(line)).join("\n"),
+      answer: lines.filter(isComment).map((line) => line.slice(2)),
+    };
+  }),
+);
+
+/** A receiver of everything, as the page's address; `status` is what it answers. */
+async function openHook() {
+  const hook = { status: 204, types: [] as string[] };
+  const server = await receiver(async (request, response) => {
+    hook.types.push(JSON.parse(await text(request)).event_type);
+    response.writeHead(hook.status).end();
+  });
+  return Object.assign(hook, { url: server.url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() });
+}
+
+/** Whether an answer has what a line of a comment shows; `…` stands for anything. */
+function expectShown(answer: unknown, line: string): void {
+  const squeezed = line.replaceAll(/\s/g, "");
+  for (const piece of squeezed.split("…")) expect(JSON.stringify(answer).replaceAll(/\s/g, "")).toContain(piece);
+}
+
 describe("docs/webhooks.md", () => {
+  test("leads from a webhook to its log and its end by its own commands, and each answers what stands behind it", async () => {
+    await using hook = await openHook();
+    await using server = await startServer({ WEBHOOK_ALLOW: "loopback" });
+    const known: Record<string, string> = { BASE: server.url, KEY: server.key, SINCE: "1" };
+    const call = async (name: string, body: object) =>
+      (await callV2(server.url, name, body, { headers: { "x-service-api-key": server.key } })).body;
+    const statusNow = async () => (await call("webhook.list", {}))["data"][0].status;
+
+    /** What has to happen between the page's commands. */
+    const before: Readonly<Record<string, () => Promise<unknown>>> = {
+      async active() {
+        hook.status = 410;
+        await call("task.create", { message: { content: "[[fail no_luck | Sorry]]" } });
+        await eventually("410 switches the webhook off", 20_000, async () => (await statusNow()) === "inactive");
+        hook.status = 204;
+      },
+      async "webhook.resend"() {
+        await eventually("what was recovered arrives", 20_000, async () => hook.types.filter((type) => type === "task_failed").length > 1);
+      },
+    };
+    const played: string[] = [];
+    for (const { command, answer } of steps) {
+      for (const [word, happens] of Object.entries(before)) if (command.includes(word)) await happens();
+      const said = JSON.parse((await shell(command.replace("https://hooks.example.com", hook.url), known)) || "{}");
+      const { webhook, webhook_id: v1, data } = said;
+      known["WEBHOOK"] ??= webhook?.id;
+      known["WEBHOOK_V1"] ??= v1;
+      known["DELIVERY"] ??= command.includes("webhook.deliveries") ? data[0].id : undefined;
+      if (command.includes("/v2/")) expect(said, command).toMatchObject({ ok: true });
+      for (const line of answer) expectShown(said, line.replace("https://hooks.example.com", hook.url));
+      played.push(/\/(v2\/[\w.]+|v1\/\w+)/.exec(command)?.[1] ?? "");
+    }
+    expect(new Set(played).size).toBe(13);
+    expect(hook.types.filter((type) => type === "webhook_test")).toHaveLength(4);
+  });
+
   test.each(languages)("its code in $name takes a delivery, and none with a byte changed or 301 s off", async (language) => {
     using receiver = await openReceiver(page, language);
     const deliver = await signer();

@@ -6,9 +6,9 @@ import { expect, test } from "vitest";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/secret.ts";
-import { defaultEventTypes, type Webhook, type WebhookEventType } from "../../src/core/webhooks/webhook.ts";
+import type { Webhook, WebhookEventType } from "../../src/core/webhooks/webhook.ts";
 import { receiver } from "../egress/receiver.ts";
-import { ann, putTask } from "../store/samples.ts";
+import { ann, putTask, sampleWebhook } from "../store/samples.ts";
 import { cipher } from "../support/cipher.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
@@ -97,11 +97,7 @@ async function putEvents(store: Store, url: string): Promise<ReadonlyMap<string,
 
 function webhookAt(url: string): Webhook {
   const id = systemIds.short();
-  return {
-    ...{ ...ann, id, url, clientId: null, status: "active", inactiveReason: null, eventTypes: defaultEventTypes, doubleHash: false },
-    secret: sealWebhookSecret(cipher, id, newWebhookSecret(systemRandom)),
-    ...{ oldSecret: null, oldSecretUntil: null, createdAt: 1, failingSince: null, failures: 0, deletedAt: null },
-  };
+  return sampleWebhook({ id, url, secret: sealWebhookSecret(cipher, id, newWebhookSecret(systemRandom)) });
 }
 
 const startSender = ({ url }: TestStore, epoch: number): ChildProcess =>

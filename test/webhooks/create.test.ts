@@ -57,7 +57,7 @@ describeOnEach("webhook.create", (database) => {
     const { promise, resolve } = Promise.withResolvers<number>();
     own.answers = promise;
     const call = carl.v2("webhook.create", { url: `${own.url}/a?b=c` });
-    await expect.poll(() => own.received.length).toBe(1);
+    await own.asked(1);
     expect(await list(carl)).toEqual([]);
     resolve(200);
     const { body } = await call;

@@ -2,8 +2,9 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { openWebhookSecret } from "../../src/core/webhooks/secret.ts";
 import { WebhookEventType, WebhookStatus } from "../../src/gen/proto/webhook/v2/webhook_pb.ts";
 import { refusalOf } from "../settings/settings-rig.ts";
+import { putTask, sampleDelivery, sampleEvent } from "../store/samples.ts";
 import { cipher } from "../support/cipher.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnEach, rowsIn, runOn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { putDelivery, stateOf } from "./deliveries.ts";
@@ -81,6 +82,28 @@ describeOnEach("a webhook", (database) => {
       expect(await refusalOf(webhooksOf(ann).listDeliveryAttempts({ deliveryId: done.id }))).toBe("NotFound: delivery not found");
       const audit = await rig.audited("webhook.v2.WebhookService/DeleteWebhook", id);
       expect(JSON.parse(String(audit["before"]))).toMatchObject({ host: new URL(hook.url).host });
+    });
+
+    test("takes the bodies of deleted tasks that were kept for it alone (contract/decisions.md 14)", async () => {
+      const { store } = rig.service;
+      const [first, second] = [await made(), await made()];
+      const [gone, living] = [await putTask(store), await putTask(store)];
+      await runOn(rig.db.url, `UPDATE task SET deleted_at = 1 WHERE id = '${gone.id}'`);
+      const tell = async ({ id: taskId }: { readonly id: string }, ...webhooks: readonly { readonly id: string }[]) => {
+        const event = sampleEvent({ taskId, body: "kept" });
+        const deliveries = webhooks.map(({ id: webhookId }) => sampleDelivery(event, { webhookId }));
+        await store.change((tx) => tx.webhookEvents.insert([event], deliveries));
+        return event.id;
+      };
+      const ids = [await tell(gone, first), await tell(gone, first, second), await tell(gone, second), await tell(living, first)];
+      const bodies = async () => {
+        const rows = await rowsIn(rig.db.url, "SELECT id, body FROM webhook_event");
+        return ids.map((wanted) => rows.find(({ id }) => id === wanted)?.["body"]);
+      };
+      await ann.v2("webhook.delete", { webhook_id: first.id });
+      expect(await bodies()).toEqual(["", "kept", "kept", "kept"]);
+      await ann.v2("webhook.delete", { webhook_id: second.id });
+      expect(await bodies()).toEqual(["", "", "", "kept"]);
     });
 
     test("by ten at once is deleted once, and its address is free again", async () => {

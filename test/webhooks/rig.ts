@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { text } from "node:stream/consumers";
 import { afterAll } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
@@ -23,6 +24,8 @@ export interface Hook {
   readonly received: readonly Received[];
   /** The status of the next answers; 204 at first. A promise holds them back. */
   answers: number | Promise<number>;
+  /** Resolves once so many requests have come. */
+  asked(count: number): Promise<void>;
 }
 
 /** A platform whose webhooks may go to this machine; nobody runs tasks or makes deliveries. */
@@ -39,9 +42,14 @@ export function webhookRig(database: DatabaseKind, options: ServiceOptions = {})
   return Object.assign(rig, {
     async hook() {
       const received: Received[] = [];
-      const hook: Hook = { url: "", received, answers: 204 };
+      const news = new EventEmitter();
+      const asked = async (count: number) => {
+        while (received.length < count) await once(news, "request");
+      };
+      const hook: Hook = { url: "", received, answers: 204, asked };
       const server = await receiver(async (request, response) => {
         received.push({ path: request.url ?? "", headers: request.headers, body: JSON.parse(await text(request)) });
+        news.emit("request");
         response.writeHead(await hook.answers).end();
       });
       opened.push(server);

@@ -106,10 +106,10 @@ describeOnEach("webhooks are told", (kind) => {
   });
 
   test("and whoever sends is woken for each task", async () => {
-    const heard: string[] = [];
-    const forget = rig.db.store.feed.onJob((job) => void heard.push(job));
+    const woken = Promise.withResolvers<void>();
+    const forget = rig.db.store.feed.onJob((job) => job === "deliver" && woken.resolve());
     await rig.reach(await rig.create("[[ask Which?]]"), "waiting");
-    await expect.poll(() => heard).toContain("deliver");
+    await woken.promise;
     forget();
   });
 

@@ -48,14 +48,13 @@ export function deliveries(clock: Pick<Clock, "now">): Deliveries {
     },
 
     async attempts(tx, caller, id) {
-      const { webhookId } = await lookUp(tx, caller, id);
-      const webhook = found(await tx.webhooks.find(reachOf(caller), webhookId));
+      const { webhook } = await lookUp(tx, caller, id);
       const attempts = await tx.deliveryLog.attempts(id);
       return readsBodies(webhook, caller) ? attempts : attempts.map((attempt) => ({ ...attempt, response: null }));
     },
 
     async resend(tx, caller, id) {
-      const delivery = await lookUp(tx, caller, id);
+      const { delivery } = await lookUp(tx, caller, id);
       const webhook = await lockActive(tx, caller, delivery.webhookId);
       const now = clock.now();
       if (!(await tx.deliveryLog.resend(id, now))) throw new Failure("precondition", "the delivery's body is kept no longer");
@@ -75,11 +74,12 @@ export function deliveries(clock: Pick<Clock, "now">): Deliveries {
   };
 }
 
-/** @throws Failure `absent` */
-async function lookUp(tx: Tx, caller: Caller, id: string): Promise<LoggedDelivery> {
-  const delivery = await tx.deliveryLog.find(reachOf(caller), id);
-  if (delivery === null) throw absent("delivery");
-  return delivery;
+/** Of a webhook that is not the caller's, a delivery is as absent as none. @throws Failure `absent` */
+async function lookUp(tx: Tx, caller: Caller, id: string): Promise<{ readonly delivery: LoggedDelivery; readonly webhook: Webhook }> {
+  const delivery = await tx.deliveryLog.find(id);
+  const webhook = delivery && (await tx.webhooks.find(reachOf(caller), delivery.webhookId));
+  if (delivery === null || webhook === null) throw absent("delivery");
+  return { delivery, webhook };
 }
 
 /** With a lock: nothing becomes pending of a webhook that is paused or deleted meanwhile. @throws Failure `absent` or `precondition`. */

@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryAttempt, DeliveryState } from "./delivery.ts";
-import type { WebhookEventType, WebhookReach } from "./webhook.ts";
+import type { WebhookEventType } from "./webhook.ts";
 
 /** A delivery as the log has it. */
 export interface LoggedDelivery extends Delivery {
@@ -22,11 +22,10 @@ export interface DeliveryPage {
   readonly after?: { readonly createdAt: number; readonly id: string };
 }
 
-/** What was told to webhooks and how it went, as people look at it. Deliveries of deleted webhooks are as if they had never been. */
+/** What was told to webhooks and how it went, as people look at it; whether they may is said by the webhook. */
 export interface DeliveryLogRows {
   list(webhookId: string, filter: DeliveryFilter, page: DeliveryPage): Promise<LoggedDelivery[]>;
-  /** A delivery of a webhook that the reach has. */
-  find(reach: WebhookReach, id: string): Promise<LoggedDelivery | null>;
+  find(id: string): Promise<LoggedDelivery | null>;
   /** In order. */
   attempts(deliveryId: string): Promise<DeliveryAttempt[]>;
   /** Makes a delivery pending and due; false when its body is kept no longer. */

@@ -1,0 +1,68 @@
+import { createPublicKey } from "node:crypto";
+import { existsSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Checkout, copyCheckout, freePort } from "./checkout.ts";
+
+let checkout: Checkout;
+beforeAll(() => {
+  checkout = copyCheckout();
+});
+afterAll(() => checkout[Symbol.dispose]());
+
+/** `npm run --silent webhook-key`, as docs/webhooks.md has it. */
+const newKey = (dataDir: string, ...words: string[]) =>
+  checkout.npm(["run", "--silent", "webhook-key", "--", ...words], { DATA_DIR: dataDir }).ended;
+
+/** A server on a data folder; answers the keys that it publishes. */
+async function serve(dataDir: string) {
+  const port = await freePort();
+  const server = checkout.npm(["start"], { PORT: `${port}`, DATA_DIR: dataDir });
+  await server.says(/"msg":"ready"/);
+  return {
+    async rsa(): Promise<string> {
+      // It needs no key on v1.
+      const answer = await fetch(`http://127.0.0.1:${port}/v1/webhook/public_key`);
+      return ((await answer.json()) as { readonly public_key: string }).public_key; // docs/v1.md
+    },
+    async [Symbol.asyncDispose]() {
+      server.child.kill("SIGTERM");
+      await server.ended;
+    },
+  };
+}
+
+describe("npm run webhook-key", () => {
+  test.each([
+    { why: "no algorithm", words: [] },
+    { why: "an unknown algorithm", words: ["dsa"] },
+    { why: "words left over", words: ["rsa", "ed25519"] },
+  ])("explains itself with exit code 2, and touches nothing: $why", async ({ words }) => {
+    const { code, out, err } = await newKey("usage", ...words);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("usage: npm run --silent webhook-key -- rsa|ed25519");
+    expect(existsSync(checkout.path("usage"))).toBe(false);
+  });
+
+  test("prints exactly the new public key of its algorithm, another each time", async () => {
+    const [rsa, ed25519, again] = [await newKey("made", "rsa"), await newKey("made", "ed25519"), await newKey("made", "ed25519")];
+    expect([rsa.code, ed25519.code, again.code]).toEqual([0, 0, 0]);
+    expect(createPublicKey(rsa.out).asymmetricKeyDetails).toMatchObject({ modulusLength: 2048 });
+    for (const { out } of [ed25519, again]) expect(out).toMatch(/^whpk_[A-Za-z0-9+/]{43}=\n$/);
+    expect(again.out).not.toBe(ed25519.out);
+  });
+
+  test("beside a running server replaces what the next one publishes, and the other key stays", async () => {
+    let made: string;
+    {
+      await using server = await serve("live");
+      const before = await server.rsa();
+      expect((await newKey("live", "ed25519")).code).toBe(0);
+      made = (await newKey("live", "rsa")).out;
+      expect(made).toContain("-----BEGIN PUBLIC KEY-----");
+      expect(made.trim()).not.toBe(before.trim());
+    }
+    expect((await newKey("live", "ed25519")).code).toBe(0);
+    await using server = await serve("live");
+    expect((await server.rsa()).trim()).toBe(made.trim());
+  });
+});
