@@ -94,7 +94,7 @@ const timeout = 120_000;
 test.each(Object.entries(uploads))(
   "an upload of 512 MB, %s, raises the memory of the server by less than 64 MB",
   { timeout },
-  async (name, upload) => {
+  async (_, upload) => {
     await using server = await start();
     expect((await upload(server, 1)).status).toBe(200);
     const risen = await risenBy(server, async () => expect((await upload(server, 512)).status).toBe(200));
