@@ -58,9 +58,7 @@ describeOnEach("a storm", (database) => {
     const answers = await Promise.all(plans.map(follow));
     const count = (status: number) => answers.filter((answer) => answer === status).length;
     // What a busy database kept from being cleared away at once is tried again within seconds.
-    const t0 = performance.now();
     await until(async () => (await books(town.database)).blobs.every(({ state }) => state === "kept"), 30_000);
-    console.error("LEFT", performance.now() - t0, count(200), count(0), count(413));
 
     const { store } = town.service;
     const kept = new Map<string, number>();
@@ -78,7 +76,7 @@ describeOnEach("a storm", (database) => {
     expect(new Set(town.stored().map((path) => basename(path)))).toEqual(new Set(kept.keys()));
     expect([found.isExact, await used(store, ann)]).toEqual([true, [...kept.values()].reduce((sum, bytes) => sum + bytes, 0)]);
     // Otherwise the test proved less than it says.
-    expect([count(200) > 200, count(0) > 200, count(413) > 0]).toEqual([true, true, true]);
+    expect([count(200) > 300, count(0) > 200, count(413) > 0]).toEqual([true, true, true]);
     expect(count(200) + count(0) + count(413)).toBe(many);
   });
 });

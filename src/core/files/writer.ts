@@ -62,9 +62,11 @@ const stepOf = (quota: number): number => Math.min(4 * 1024 * 1024, Math.floor(q
 const discardPausesMs = [1_000, 4_000, 15_000];
 
 export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer {
-  async function begin(blobId: string, { accountId, length, coming }: Writing): Promise<void> {
+  async function begin(blobId: string, { accountId, length, coming, signal }: Writing): Promise<void> {
     const leaseUntil = clock.now() + leaseMs;
     await store.change(async (tx) => {
+      // It may have waited for its turn.
+      if (signal.aborted) throw cutOff();
       // Everywhere the file goes before its blob, and the account's sum last: all that comes for an account waits for that row.
       await coming?.(tx, leaseUntil);
       if (!(await tx.blobs.begin({ id: blobId, accountId, bytes: length ?? 0, leaseUntil }, quota))) throw overQuota(quota);
