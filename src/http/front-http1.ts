@@ -20,7 +20,7 @@ export function http1(handler: Handler, limits: FrontLimits, draining: AbortSign
   const connections = new Map<Socket, number>();
   const running = new Set<ServerResponse>();
 
-  const server = createServer(optionsOf(limits), (request, response) => {
+  function handle(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     connections.set(socket, (connections.get(socket) ?? 0) + 1);
     running.add(response);
@@ -32,7 +32,11 @@ export function http1(handler: Handler, limits: FrontLimits, draining: AbortSign
     });
     if (draining.aborted) response.setHeader("Connection", "close");
     handler(request, response);
-  });
+  }
+
+  const server = createServer(optionsOf(limits), handle);
+  // The routes say when a client may go on: Node would ask for bodies that are refused.
+  server.on("checkContinue", handle);
   draining.addEventListener("abort", () => {
     // Only a connection's last answer may say so: it ends the connection.
     const last = new Map([...running].map((response) => [response.req.socket, response]));

@@ -17,6 +17,7 @@ import type { OperationTable } from "../operations.ts";
 import { services } from "../services.ts";
 import { connectRoutes } from "./connect.ts";
 import { connectUnary } from "./connect-unary.ts";
+import { askForBody } from "./continue.ts";
 import { boundDeadline } from "./deadline.ts";
 import type { Front } from "./front.ts";
 import { plainGrpcMessage } from "./grpc-message.ts";
@@ -77,6 +78,9 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     forceCloseConnections: false,
     // A URL that no router can read.
     frameworkErrors: (error, request, reply) => void refuse(request, reply, error),
+  });
+  app.addHook("onRequest", async ({ raw, routeOptions }, reply) => {
+    if (!routeOptions.config.asksForBody) askForBody(raw, reply.raw);
   });
   probes(app, readiness);
   // An OPTIONS that asks for no leave gets an empty answer as well, for text would be no envelope.

@@ -29,9 +29,10 @@ export function blobRows({ query, execute }: Session): BlobRows {
 
   return {
     async begin({ id, accountId, bytes, leaseUntil }, quota) {
-      if (!(await take(accountId, bytes, quota))) return false;
       await execute(insertInto("blob", [{ id, account_id: accountId, state: "writing", bytes, lease_until: leaseUntil }]));
-      return true;
+      if (await take(accountId, bytes, quota)) return true;
+      await execute(sql`DELETE FROM blob WHERE id = ${id}`);
+      return false;
     },
     async reserve(id, more, quota) {
       const [found] = await query<Owned>(sql`

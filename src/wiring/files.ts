@@ -1,3 +1,4 @@
+import { fewAtOnce } from "../core/few-at-once.ts";
 import type { Blobs } from "../core/files/blobs.ts";
 import { type BringFiles, bringFiles } from "../core/files/bring.ts";
 import { type Files, files } from "../core/files/files.ts";
@@ -24,8 +25,21 @@ export interface FileParts {
   readonly sweep: FileSweep;
 }
 
-export function filesOf({ config, store, cipher, clock, ids, log }: Ground): FileParts {
+/**
+ * What comes for one account waits for the row of its sum, and PostgreSQL lends each
+ * change a connection while it waits: so few, that others find one.
+ */
+const changesAtOnce = 4;
+
+function storeForBytes({ config, store }: Pick<Ground, "config" | "store">): Ground["store"] {
+  if (config.database !== "postgresql") return store;
+  const turns = fewAtOnce(changesAtOnce);
+  return { ...store, change: (work) => turns(() => store.change(work)) };
+}
+
+export function filesOf({ config, store: whole, cipher, clock, ids, log }: Ground): FileParts {
   const { fileQuota: quota, fileLimit: max } = config;
+  const store = storeForBytes({ config, store: whole });
   const blobs = blobsOf(config, log);
   const writing = writer({ store, blobs, clock, ids, quota });
   const stage = staging({ store, writer: writing, clock, ids });

@@ -4,7 +4,7 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { type FileTown, fileTown, put, slotOf, uploaded } from "../files/files-rig.ts";
+import { books, type FileTown, fileTown, put, slotOf, until, uploaded } from "../files/files-rig.ts";
 import { describeOnEach } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { invalid } from "../support/task-rig.ts";
@@ -58,6 +58,38 @@ describeOnEach("files in messages", (database) => {
     return body["messages"];
   }
   const brought = async (id: string) => (await events(id))[0].user_message;
+
+  test("are at most 1,000 parts of a message, on every wire", async () => {
+    const parts = (count: number) => [{ type: "text", text: "[[forever]]" }, ...Array(count - 1).fill({ type: "text", text: "" })];
+    expect((await create(parts(1000))).status).toBe(200);
+    const { status, body } = await create(parts(1001));
+    expect([status, body.error]).toMatchObject([400, { code: "invalid_argument", message: expect.stringMatching(/^message\.content: /) }]);
+    const content = Array.from({ length: 1001 }, () => ({ type: ContentPartType.TEXT, text: "" }));
+    await expect(ann.client(TaskService).createTask({ message: { content } })).rejects.toMatchObject({ code: Code.InvalidArgument });
+  });
+
+  test("are fetched no further once their caller is gone, and nothing is left of them", async () => {
+    const asked: string[] = [];
+    const arrived = Promise.withResolvers<void>();
+    const slow = createServer((request, answer) => {
+      asked.push(request.url ?? "");
+      if (asked.length === 1) answer.end(csv);
+      else arrived.resolve(); // It says nothing more.
+    });
+    await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
+    const { port } = slow.address() as AddressInfo; // It listens on TCP.
+    const gone = new AbortController();
+    const content = Array.from({ length: 5 }, (_, i) => ({ type: ContentPartType.FILE, fileUrl: `http://127.0.0.1:${port}/${i}` }));
+    const before = town.stored().length;
+    const call = ann.client(TaskService).createTask({ message: { content } }, { signal: gone.signal });
+    await arrived.promise;
+    gone.abort();
+    await expect(call).rejects.toMatchObject({ code: Code.Canceled });
+    await until(async () => town.stored().length === before && (await books(town.database)).blobs.every(({ state }) => state === "kept"));
+    slow.closeAllConnections();
+    await new Promise((resolve) => slow.close(resolve));
+    expect(asked).toEqual(["/0", "/1"]);
+  });
   const download = (url: string) => fetch(town.reach(url));
 
   test("an upload becomes an attachment with a link that needs no key, and the agent has looked into it", async () => {

@@ -9,6 +9,7 @@ import type { FetchedFile, FetchFile } from "./fetch.ts";
 import { asOf, type StoredFile } from "./file.ts";
 import { checkFilename, contentTypeOf, tidyFilename } from "./filename.ts";
 import { nameFor } from "./media-type.ts";
+import { cutOff } from "./meter.ts";
 import { type FilePart, partMax } from "./part.ts";
 import type { FileName, Staging } from "./staging.ts";
 
@@ -19,7 +20,8 @@ export type KeepBrought = (tx: Tx, caller: Caller) => Promise<readonly Attachmen
  * Fetches and decodes what parts of a message bring, before any change.
  *
  * @param signal aborted when nobody waits any more.
- * @throws Failure `invalid` with the path of what cannot be decoded or fetched, or is over 20 MB; `exhausted` beyond the quota.
+ * @throws Failure `invalid` with the path of what cannot be decoded or fetched, or is over 20 MB; `exhausted` beyond the
+ * quota; `cancelled` once nobody waits.
  */
 export type BringFiles = (caller: Caller, parts: readonly FilePart[], signal: AbortSignal) => Promise<KeepBrought>;
 
@@ -78,7 +80,10 @@ export function bringFiles({ staging, fetchFile, clock }: BringParts): BringFile
     const keeping: KeepOne[] = [];
     // One after the other: a message of many parts takes no more room than its largest.
     try {
-      for (const part of parts) keeping.push(await bring(caller, part, signal));
+      for (const part of parts) {
+        if (signal.aborted) throw cutOff();
+        keeping.push(await bring(caller, part, signal));
+      }
     } catch (thrown) {
       await Promise.all(keeping.map(({ discard }) => discard()));
       throw thrown;

@@ -58,12 +58,18 @@ export interface WriterParts {
 /** Where nothing was announced, so much is reserved at a time: little enough that those who send at once do not keep each other out. */
 const stepOf = (quota: number): number => Math.min(4 * 1024 * 1024, Math.floor(quota / 256));
 
+/** What could not be discarded is tried again after each of these. */
+const discardPausesMs = [1_000, 4_000, 15_000];
+
 export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer {
-  async function begin(blobId: string, { accountId, length, coming }: Writing): Promise<void> {
+  async function begin(blobId: string, { accountId, length, coming, signal }: Writing): Promise<void> {
     const leaseUntil = clock.now() + leaseMs;
     await store.change(async (tx) => {
-      if (!(await tx.blobs.begin({ id: blobId, accountId, bytes: length ?? 0, leaseUntil }, quota))) throw overQuota(quota);
+      // It may have waited for its turn.
+      if (signal.aborted) throw cutOff();
+      // Everywhere the file goes before its blob, and the account's sum last: all that comes for an account waits for that row.
       await coming?.(tx, leaseUntil);
+      if (!(await tx.blobs.begin({ id: blobId, accountId, bytes: length ?? 0, leaseUntil }, quota))) throw overQuota(quota);
     });
   }
 
@@ -75,15 +81,33 @@ export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer
     throw overQuota(quota);
   }
 
-  async function discard(blobId: string): Promise<void> {
-    try {
+  /** Removes what was written; called again it goes on where it failed. */
+  function discarding(blobId: string): () => Promise<void> {
+    let isLoose = false;
+    return async () => {
       // First the row: a change whose answer was lost may have kept it.
-      if (!(await store.change((tx) => tx.blobs.abandon(blobId)))) return;
+      isLoose ||= await store.change((tx) => tx.blobs.abandon(blobId));
+      if (!isLoose) return;
       await blobs.remove(blobId);
       await store.change((tx) => tx.blobs.erase([blobId]));
-    } catch {
-      // The sweep finds its row once the lease is over.
+    };
+  }
+
+  /** A busy database has time again long before the lease is over; what is left then, the sweep finds. */
+  async function again(work: () => Promise<void>): Promise<void> {
+    for (const pause of discardPausesMs) {
+      await clock.sleep(pause);
+      const isDone = await work().then(
+        () => true,
+        () => false,
+      );
+      if (isDone) return;
     }
+  }
+
+  async function discard(blobId: string): Promise<void> {
+    const work = discarding(blobId);
+    await work().catch(() => void again(work).catch(() => undefined));
   }
 
   async function write(writing: Writing): Promise<Written> {

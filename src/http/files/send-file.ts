@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { absent } from "../../core/failure.ts";
 import type { Blobs } from "../../core/files/blobs.ts";
+import { attachment } from "../../core/files/disposition.ts";
 import { keptMs, type StoredFile } from "../../core/files/file.ts";
-import { attachment } from "./disposition.ts";
 import { rangeOf } from "./range.ts";
 
 /** How long an address of the storage's own is good for. */

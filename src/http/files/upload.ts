@@ -4,12 +4,20 @@ import type { Failure } from "../../core/failure.ts";
 import type { FileLinks } from "../../core/files/links.ts";
 import type { Incoming, Uploads } from "../../core/files/uploads.ts";
 import { callHeaders } from "../answer-headers.ts";
+import { askWhenRead } from "../continue.ts";
 import { goneSignal } from "../gone.ts";
 import type { ReadRequest } from "../request.ts";
 import { v2Refusal } from "../v2/route.ts";
 import { digestsOf } from "./digest.ts";
 import { linger } from "./linger.ts";
 import { checkLink, linkOf, linkPath } from "./link.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The route itself lets clients that wait for a 100 go on. */
+    asksForBody?: boolean;
+  }
+}
 
 /** What taking uploads needs. */
 export interface UploadRouteParts {
@@ -41,9 +49,12 @@ export function uploadRoute(app: FastifyInstance, parts: UploadRouteParts): void
     method: [...app.supportedMethods],
     url: linkPath,
     exposeHeadRoute: false,
+    config: { asksForBody: true },
     // It never goes on to the handler.
     onRequest(request, reply, _next) {
+      const refrain = askWhenRead(request.raw, reply.raw);
       take(request, reply).catch((thrown: unknown) => {
+        refrain();
         linger(request.raw, reply.raw);
         refuse(request, reply, thrown);
       });

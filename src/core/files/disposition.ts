@@ -10,4 +10,4 @@ export function attachment(filename: string): string {
 
 /** What RFC 8187 calls value-chars, and nothing else. */
 const encoded = (text: string): string =>
-  encodeURIComponent(text).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  encodeURIComponent(text.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);

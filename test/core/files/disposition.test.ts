@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { attachment } from "../../../src/http/files/disposition.ts";
+import { attachment } from "../../../src/core/files/disposition.ts";
 
 const name = fc.string({ unit: "binary", minLength: 1 }).filter((text) => text.isWellFormed());
 

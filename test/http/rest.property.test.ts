@@ -1,0 +1,151 @@
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { v1Table } from "../../src/http/v1/routes.ts";
+import { fileTown, uploaded } from "../files/files-rig.ts";
+import { oddPaths } from "../fuzz/requests/paths.ts";
+
+const facade = [
+  "POST /responses",
+  "GET /responses/{id}",
+  "POST /responses/{id}/cancel",
+  "DELETE /responses/{id}",
+  "GET /responses/{id}/input_items",
+];
+const addresses = [
+  ...v1Table.map(({ verb, path }) => `${verb} ${path}`),
+  ...["", "/v1"].flatMap((prefix) => facade.map((at) => at.replace(" ", ` ${prefix}`))),
+  ...["POST /files", "GET /files", "GET /files/{id}", "DELETE /files/{id}", "GET /files/{id}/content", "GET /v1/files/{id}/content"],
+  ...["PUT /uploads/{id}/{id}/{id}", "GET /downloads/{id}/{id}/{id}"],
+];
+const verbs = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+/** Members that some route reads, so that the values reach it. */
+const members =
+  "prompt attachments task_id project_id filename name instruction webhook url input model stream previous_response_id background title limit order after".split(
+    " ",
+  );
+const values = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.constantFrom("", "x", "\u0000", "\ud800", "9".repeat(40), -1, 1e308, null, true, [], {}, [[]], [{}], { url: "http://[" }),
+);
+const bodies = fc.oneof(
+  { weight: 4, arbitrary: fc.dictionary(fc.constantFrom(...members), values).map((body) => JSON.stringify(body)) },
+  { weight: 1, arbitrary: fc.constantFrom("", "{", "[]", "null", '{"a":1}{', "\uFEFF{}", "[".repeat(20_000), '{"__proto__":{"x":1}}') },
+  { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 100 }) },
+);
+const types = fc.constantFrom(
+  "application/json",
+  "text/plain",
+  "multipart/form-data; boundary=x",
+  "multipart/form-data",
+  "x/y; charset=\u00ff",
+  "",
+);
+const queries = fc.oneof(
+  fc.constant(""),
+  fc
+    .tuple(
+      fc.constantFrom(...members, "starting_after", "purpose"),
+      fc.constantFrom("", "x", "%", "%00", "%ED%A0%80", "-1", "9".repeat(40), "asc"),
+    )
+    .map(([name, value]) => `?${name}=${value}`),
+);
+const ids = ["x", "..", "%2e%2e%2f", "%00", "0", "file-x", "a".repeat(300), "__proto__", "%F0%9F%98%80"];
+
+const calls = (known: readonly string[]) =>
+  fc.record({
+    verb: fc.option(fc.constantFrom(...verbs), { freq: 4, nil: undefined }),
+    at: fc.constantFrom(...addresses),
+    id: fc.constantFrom(...ids, ...known),
+    bend: fc.option(oddPaths(1), { freq: 4, nil: undefined }),
+    query: queries,
+    type: types,
+    body: bodies,
+  });
+
+interface Seen {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+async function send(url: string, method: string, path: string, headers: Record<string, string>, body: string): Promise<Seen> {
+  const { hostname, port } = new URL(url);
+  // Node gives some methods no length by itself.
+  const length = method === "GET" || method === "HEAD" ? {} : { "content-length": Buffer.byteLength(body) };
+  const sent = request({ hostname, port, method, path, headers: { ...headers, ...length, connection: "close" }, agent: false });
+  const answer = new Promise<Seen>((resolve, reject) => {
+    sent.once("error", reject).once("response", (reply) => {
+      text(reply).then((said) => resolve({ status: reply.statusCode ?? 0, type: reply.headers["content-type"] ?? "", body: said }), reject);
+    });
+  });
+  sent.end(method === "GET" || method === "HEAD" ? undefined : body);
+  return answer;
+}
+
+/** A refusal's form: v1's, with the facade's `error` beside it or not, or v2's. */
+const refusals = {
+  v1: { code: expect.any(Number), message: expect.any(String), details: [] },
+  facade: {
+    code: expect.any(Number),
+    message: expect.any(String),
+    details: [],
+    error: expect.objectContaining({ message: expect.any(String) }),
+  },
+  v2: expect.objectContaining({ ok: false, error: expect.objectContaining({ code: expect.any(String) }) }),
+};
+
+function formOf(path: string): readonly (keyof typeof refusals)[] {
+  // An id that no router takes makes it an address of v1 that nobody knows.
+  if (/^\/v1\/files\/[^/]*\/content/.test(path)) return ["facade", "v1"];
+  if (/^(\/v1)?\/responses\b/.test(path) || /^\/files\b/.test(path)) return ["facade"];
+  if (/^\/v1\//.test(path)) return ["v1"];
+  return ["v2"];
+}
+
+test("whatever comes to v1, the facade and the links is answered in the form of its wire, and never by a fault", {
+  timeout: 120_000,
+}, async () => {
+  await using town = await fileTown("sqlite");
+  const ann = await town.service.person();
+  const { id: file } = await uploaded(town, ann);
+  const { body: made } = await ann.v2("task.create", { message: { content: "Hi" } });
+  const seen = new Set<number>();
+  await fc.assert(
+    fc.asyncProperty(calls([file, made["task_id"]]), async ({ verb, at, id, bend, query, type, body }) => {
+      const [own = "", template = ""] = at.split(" ");
+      const sound = template.replaceAll(/\{\w+\}/g, id) + query;
+      const path = bend ? bend(sound).slice(0, 9_000) : sound;
+      const headers = {
+        api_key: ann.key,
+        authorization: "Bearer x",
+        ...(type === "" ? {} : { "content-type": Buffer.from(type).toString("latin1") }),
+      };
+      const method = verb ?? own;
+      const answer = await send(town.service.url, method, path.replaceAll(/[^\x21-\x7e]/g, "%20"), headers, body);
+      seen.add(answer.status);
+      expect(answer.status === 501 || answer.status < 500, JSON.stringify(answer)).toBe(true);
+      // What does not begin with a slash is no HTTP, and refused by the parser.
+      if (answer.status < 400 || method === "HEAD" || !path.startsWith("/")) return;
+      const said = JSON.parse(answer.body);
+      const forms = bend ? Object.values(refusals) : formOf(path).map((form) => refusals[form]);
+      expect(
+        forms.some((form) => isLike(said, form)),
+        `${method} ${path}: ${answer.body}`,
+      ).toBe(true);
+    }),
+    { numRuns: 1_500, seed: 6 },
+  );
+  expect([200, 400, 403, 404, 405].filter((status) => !seen.has(status))).toEqual([]);
+  expect(town.service.logged.filter(({ level }) => level === "error")).toEqual([]);
+});
+
+function isLike(said: unknown, form: unknown): boolean {
+  try {
+    expect(said).toEqual(form);
+    return true;
+  } catch {
+    return false;
+  }
+}
