@@ -2,9 +2,9 @@ import { replayMs } from "./call/replay.ts";
 import type { FileSweep } from "./core/files/sweep.ts";
 import type { KeyUses } from "./core/keys/key-uses.ts";
 import type { SigningKeys } from "./core/oauth/signing-keys.ts";
+import { repeat } from "./core/repeat.ts";
 import type { Tx } from "./core/store.ts";
 import { type Backlog, countEveryMs } from "./core/tasks/backlog.ts";
-import { repeat } from "./runtime/repeat.ts";
 import type { Ground } from "./wiring/ground.ts";
 
 const hourMs = 3_600_000;

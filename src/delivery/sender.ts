@@ -1,10 +1,10 @@
 import type { Clock } from "../core/clock.ts";
 import type { Random } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
+import { repeat } from "../core/repeat.ts";
 import type { Store } from "../core/store.ts";
 import type { AttemptKey, DueDelivery, DueWebhook } from "../core/webhooks/due.ts";
 import type { SendWebhook } from "../core/webhooks/send.ts";
-import { repeat } from "../runtime/repeat.ts";
 import { flights } from "./flights.ts";
 import { type Landed, recordOutcomes, type SwitchedOff } from "./record.ts";
 import { nextOf, scheduleMs } from "./schedule.ts";

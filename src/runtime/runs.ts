@@ -1,8 +1,8 @@
+import { inTurn, repeat } from "../core/repeat.ts";
 import type { Tx } from "../core/store.ts";
 import type { Claimable } from "../core/tasks/task.ts";
 import { claimTasks, giveBack } from "./claims.ts";
 import { beatMs, type Lease } from "./lease.ts";
-import { inTurn, repeat } from "./repeat.ts";
 import { openRoster } from "./roster.ts";
 import type { RunParts } from "./run.ts";
 

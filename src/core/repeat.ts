@@ -1,5 +1,5 @@
-import type { Clock } from "../core/clock.ts";
-import type { Log } from "../core/log.ts";
+import type { Clock } from "./clock.ts";
+import type { Log } from "./log.ts";
 
 /** A round that failed is tried again after this at the latest. */
 const retryMs = 1_000;
