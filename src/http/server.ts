@@ -80,7 +80,8 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     frameworkErrors: (error, request, reply) => void refuse(request, reply, error),
   });
   app.addHook("onRequest", async ({ raw, routeOptions }, reply) => {
-    if (!routeOptions.config.asksForBody) askForBody(raw, reply.raw);
+    // Where no route is, there is no configuration, whatever its type says.
+    if (!routeOptions.config?.asksForBody) askForBody(raw, reply.raw);
   });
   probes(app, readiness);
   // An OPTIONS that asks for no leave gets an empty answer as well, for text would be no envelope.
