@@ -15,7 +15,7 @@ import type { Blobs, ByteRange } from "../core/files/blobs.ts";
 import { attachment } from "../core/files/disposition.ts";
 import { checkedId } from "./blob-id.ts";
 
-/** The least that S3 takes. A put holds `partsAtOnce` of them and the one that it fills; four raised the memory by more than 64 MB when measured. */
+/** The least that S3 takes. A put holds `partsAtOnce` of them and the one that it fills; with four the memory sometimes rose by more than 64 MB when measured. */
 const partBytes = 5 * 1024 * 1024;
 const partsAtOnce = 2;
 const connectMs = 5_000;

@@ -63,7 +63,7 @@ test("an upload that is cut leaves nothing in the bucket, and its slot takes the
 });
 
 test.skipIf(postgresTemplate === undefined)(
-  "what one process takes another gives out and hands to agents: they share the bucket",
+  "what one process takes another gives out: they share the bucket",
   async () => {
     await using s3 = await startS3();
     await using town = await fileTown("postgresql", { nodes: 2, idle: false, env: envOf(s3, "off") });
