@@ -37,6 +37,8 @@ describe("the number of calls a minute", () => {
     40: [
       ...["task.update", "task.stop", "task.delete", "task.confirmAction", "project.create", "agent.update", "file.upload", "file.delete"],
       ...["webhook.create", "webhook.delete", "website.publish", "website.update"],
+      // Beyond the contract.
+      ...["webhook.update", "webhook.rotateSecret", "webhook.ping", "webhook.resend", "webhook.recover"],
     ],
     100: [
       ...[
@@ -52,6 +54,8 @@ describe("the number of calls a minute", () => {
       ],
       ...["webhook.list", "connector.list", "browser.onlineList", "website.status", "website.listCheckpoints"],
       ...["webhook.publicKey", "usage.availableCredits", "user.me"],
+      // Beyond the contract.
+      ...["webhook.deliveries", "webhook.attempts"],
     ],
     600: ["usage.list", "usage.teamStatistic", "usage.teamLog"],
   };
