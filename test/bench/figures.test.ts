@@ -25,6 +25,9 @@ test("every figure has its name, once, with .pg behind for PostgreSQL", () => {
     "task.run.pg",
     "watch.sse.cpu",
     "watch.sse.memory",
+    "webhooks",
+    "webhooks.hanging",
+    "webhooks.latency",
   ]);
 });
 

@@ -62,17 +62,14 @@ test("an upload that is cut leaves nothing in the bucket, and its slot takes the
   expect((await put(url, large)).status).toBe(200);
 });
 
-test.skipIf(postgresTemplate === undefined)(
-  "what one process takes another gives out: they share the bucket",
-  async () => {
-    await using s3 = await startS3();
-    await using town = await fileTown("postgresql", { nodes: 2, idle: false, env: envOf(s3, "off") });
-    const ann = await town.service.person();
-    const [one, other] = town.service.nodes.map(({ url }) => url);
-    const slot = await slotOf(town, ann, "notes.txt");
-    expect((await put(`${one}${new URL(slot.url).pathname}`, "Water the garden.")).status).toBe(200);
-    const { pathname } = new URL(await attached(town, ann, slot.id));
-    for (const node of [one, other]) expect(await (await fetch(`${node}${pathname}`)).text()).toBe("Water the garden.");
-    expect(town.stored()).toEqual([]);
-  },
-);
+test.skipIf(postgresTemplate === undefined)("what one process takes another gives out: they share the bucket", async () => {
+  await using s3 = await startS3();
+  await using town = await fileTown("postgresql", { nodes: 2, idle: false, env: envOf(s3, "off") });
+  const ann = await town.service.person();
+  const [one, other] = town.service.nodes.map(({ url }) => url);
+  const slot = await slotOf(town, ann, "notes.txt");
+  expect((await put(`${one}${new URL(slot.url).pathname}`, "Water the garden.")).status).toBe(200);
+  const { pathname } = new URL(await attached(town, ann, slot.id));
+  for (const node of [one, other]) expect(await (await fetch(`${node}${pathname}`)).text()).toBe("Water the garden.");
+  expect(town.stored()).toEqual([]);
+});

@@ -21,7 +21,8 @@ export interface CommitsRig extends AsyncDisposable {
 export const put = (statements: Statements, name: string): Promise<number> =>
   statements.execute(sql`INSERT INTO t (name) VALUES (${name})`);
 
-export async function commitsRig(): Promise<CommitsRig> {
+/** @param now by which changes gather in a commit; it stands still unless told otherwise, so that a slow machine parts nobody. */
+export async function commitsRig(now = () => 0): Promise<CommitsRig> {
   const database = await databaseUrl("sqlite");
   const path = database.url.replace("file:", "");
   const adapter = await connectSqlite(path, "PRAGMA journal_mode = WAL; CREATE TABLE t (name TEXT)");
@@ -37,14 +38,17 @@ export async function commitsRig(): Promise<CommitsRig> {
     scripts,
     adapter,
     before: () => undefined,
-    change: sharedCommits({
-      statements: sqliteStatements(driver),
-      begin: async () => script("BEGIN IMMEDIATE"),
-      control: script,
-      get inTransaction() {
-        return driver.inTransaction;
+    change: sharedCommits(
+      {
+        statements: sqliteStatements(driver),
+        begin: async () => script("BEGIN IMMEDIATE"),
+        control: script,
+        get inTransaction() {
+          return driver.inTransaction;
+        },
       },
-    }),
+      now,
+    ),
     names: async () =>
       (await sqliteStatements(driverOf(other)).query<{ name: string }>(sql`SELECT name FROM t ORDER BY name`)).map(({ name }) => name),
     async [Symbol.asyncDispose]() {
