@@ -11,18 +11,18 @@ const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(
 /** Operations that v2 serves. */
 const inV2 = Object.entries(built).filter(([name]) => !name.includes("/"));
 
-/** The statements of one successful v2 call of each built operation, the second of its kind. */
+/** The statements of one successful v2 call of each built operation: the fewest of three, for what is made once and the sweep of the start come between. */
 async function countsOn(database: DatabaseKind): Promise<Map<string, number>> {
   await using service = await openService({ database, idle: true, clock, env: { WEBHOOK_ALLOW: "loopback" } });
   const counts = new Map<string, number>();
   for (const [name, prepare] of inV2) {
     const person = await service.person();
-    for (let round = 0; round < 2; round++) {
+    for (let round = 0; round < 3; round++) {
       const body = await prepare(person, service.store);
       const before = service.statements.length;
       const reply = await person.v2(name, body);
       expect(`${name} ${JSON.stringify(reply.body.error ?? "ok")}`).toBe(`${name} "ok"`);
-      counts.set(name, service.statements.length - before);
+      counts.set(name, Math.min(service.statements.length - before, counts.get(name) ?? Number.POSITIVE_INFINITY));
     }
   }
   return counts;
