@@ -12,7 +12,8 @@ import { checkedId } from "./blob-id.ts";
 
 /** What waits for the disk. Small: buffers that wait long outlive V8's young generation, which doubled the time when measured. */
 const writeBytes = 64 * 1024;
-const readBytes = 256 * 1024;
+/** Larger pieces are fresh memory each time, which took three times as long when measured. */
+const readBytes = 64 * 1024;
 
 /**
  * Bytes in a folder, each id in one of 65,536 subfolders. They are begun under
