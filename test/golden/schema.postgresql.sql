@@ -51,9 +51,22 @@ TABLE audit_event
   subject text
   before text
   after text
+  count integer NOT NULL DEFAULT 1
+  hash text
+  outcome text NOT NULL DEFAULT 'done'::text
+  reason text
+  seq integer
   CONSTRAINT audit_event_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX audit_event_chain ON public.audit_event USING btree (space_id, seq) WHERE (seq IS NOT NULL)
   CREATE UNIQUE INDEX audit_event_pkey ON public.audit_event USING btree (id)
   CREATE INDEX audit_event_space_id_at_id_idx ON public.audit_event USING btree (space_id, at, id)
+  CREATE INDEX audit_event_unsealed ON public.audit_event USING btree (space_id, at, id) WHERE (seq IS NULL)
+TABLE audit_head
+  space_id text NOT NULL
+  seq integer NOT NULL
+  hash text NOT NULL
+  CONSTRAINT audit_head_pkey PRIMARY KEY (space_id)
+  CREATE UNIQUE INDEX audit_head_pkey ON public.audit_head USING btree (space_id)
 TABLE blob
   id text NOT NULL
   account_id text
@@ -92,6 +105,31 @@ TABLE delivery_attempt
   response text
   CONSTRAINT delivery_attempt_pkey PRIMARY KEY (delivery_id, number)
   CREATE UNIQUE INDEX delivery_attempt_pkey ON public.delivery_attempt USING btree (delivery_id, number)
+TABLE export
+  id text NOT NULL
+  space_id text NOT NULL
+  account_id text NOT NULL
+  requested_by text NOT NULL
+  status text NOT NULL
+  scope text NOT NULL
+  filter text NOT NULL
+  reason text NOT NULL
+  done integer NOT NULL DEFAULT 0
+  total integer NOT NULL DEFAULT 0
+  fence integer NOT NULL DEFAULT 0
+  lease_until bigint
+  blob_id text
+  bytes bigint
+  sha256 text
+  error text
+  created_at bigint NOT NULL
+  completed_at bigint
+  purged_at bigint
+  CONSTRAINT export_pkey PRIMARY KEY (id)
+  CREATE INDEX export_kept ON public.export USING btree (completed_at) WHERE ((status = 'completed'::text) AND (purged_at IS NULL))
+  CREATE INDEX export_open ON public.export USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]))
+  CREATE UNIQUE INDEX export_pkey ON public.export USING btree (id)
+  CREATE INDEX export_space_id_account_id_created_at_id_idx ON public.export USING btree (space_id, account_id, created_at, id)
 TABLE file
   id text NOT NULL
   account_id text NOT NULL
@@ -152,13 +190,18 @@ TABLE membership
   original_email text
   removed_at bigint
   signed_in_at bigint
+  external_id text
   CONSTRAINT membership_pkey PRIMARY KEY (id)
   CONSTRAINT membership_space_id_fkey FOREIGN KEY (space_id) REFERENCES space(id) ON UPDATE RESTRICT ON DELETE RESTRICT
   CONSTRAINT membership_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON UPDATE RESTRICT ON DELETE RESTRICT
+  CREATE UNIQUE INDEX membership_address ON public.membership USING btree (space_id, email) WHERE (status <> 'removed'::text)
+  CREATE UNIQUE INDEX membership_external_id ON public.membership USING btree (space_id, external_id) WHERE ((status <> 'removed'::text) AND (external_id IS NOT NULL))
+  CREATE INDEX membership_held ON public.membership USING btree (delegated_to) WHERE (delegated_to IS NOT NULL)
   CREATE UNIQUE INDEX membership_once ON public.membership USING btree (team_id, account_id) WHERE (status <> 'removed'::text)
   CREATE UNIQUE INDEX membership_one_owner ON public.membership USING btree (team_id) WHERE ((role = 'owner'::text) AND (status <> 'removed'::text))
   CREATE UNIQUE INDEX membership_pkey ON public.membership USING btree (id)
   CREATE INDEX membership_space_id_account_id_idx ON public.membership USING btree (space_id, account_id)
+  CREATE INDEX membership_space_id_created_at_id_idx ON public.membership USING btree (space_id, created_at, id)
 TABLE node
   id text NOT NULL
   beat integer NOT NULL
@@ -372,6 +415,7 @@ TABLE task
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
   CREATE INDEX task_of_agent ON public.task USING btree (agent_id, created_at, id) WHERE (agent_id IS NOT NULL)
   CREATE UNIQUE INDEX task_pkey ON public.task USING btree (id)
+  CREATE INDEX task_present ON public.task USING btree (space_id, account_id, created_at, id) WHERE (deleted_at IS NULL)
   CREATE INDEX task_project_id_created_at_id_idx ON public.task USING btree (project_id, created_at, id)
   CREATE INDEX task_running ON public.task USING btree (status, node_id, queued_at) WHERE (status = 'running'::text)
   CREATE INDEX task_space_id_account_id_created_at_id_idx ON public.task USING btree (space_id, account_id, created_at, id)

@@ -44,8 +44,15 @@ CREATE TABLE "audit_event" (
     "subject" TEXT,
     "before" TEXT,
     "after" TEXT
-)
+, "outcome" TEXT NOT NULL DEFAULT 'done', "reason" TEXT, "count" INTEGER NOT NULL DEFAULT 1, "seq" INTEGER, "hash" TEXT)
+CREATE UNIQUE INDEX "audit_event_chain" ON "audit_event"("space_id", "seq") WHERE seq IS NOT NULL
 CREATE INDEX "audit_event_space_id_at_id_idx" ON "audit_event"("space_id", "at", "id")
+CREATE INDEX "audit_event_unsealed" ON "audit_event"("space_id", "at", "id") WHERE seq IS NULL
+CREATE TABLE "audit_head" (
+    "space_id" TEXT NOT NULL PRIMARY KEY,
+    "seq" INTEGER NOT NULL,
+    "hash" TEXT NOT NULL
+)
 CREATE TABLE "blob" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT,
@@ -83,6 +90,30 @@ CREATE TABLE "delivery_attempt" (
 
     PRIMARY KEY ("delivery_id", "number")
 )
+CREATE TABLE "export" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "space_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "requested_by" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "scope" TEXT NOT NULL,
+    "filter" TEXT NOT NULL,
+    "reason" TEXT NOT NULL,
+    "done" INTEGER NOT NULL DEFAULT 0,
+    "total" INTEGER NOT NULL DEFAULT 0,
+    "fence" INTEGER NOT NULL DEFAULT 0,
+    "lease_until" BIGINT,
+    "blob_id" TEXT,
+    "bytes" BIGINT,
+    "sha256" TEXT,
+    "error" TEXT,
+    "created_at" BIGINT NOT NULL,
+    "completed_at" BIGINT,
+    "purged_at" BIGINT
+)
+CREATE INDEX "export_kept" ON "export"("completed_at") WHERE status = 'completed' AND purged_at IS NULL
+CREATE INDEX "export_open" ON "export"("created_at") WHERE completed_at IS NULL
+CREATE INDEX "export_space_id_account_id_created_at_id_idx" ON "export"("space_id", "account_id", "created_at", "id")
 CREATE TABLE "file" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT NOT NULL,
@@ -137,13 +168,17 @@ CREATE TABLE "membership" (
     "email" TEXT NOT NULL,
     "role" TEXT NOT NULL,
     "status" TEXT NOT NULL,
-    "created_at" BIGINT NOT NULL, "delegated_at" BIGINT, "delegated_to" TEXT, "name" TEXT, "original_email" TEXT, "removed_at" BIGINT, "signed_in_at" BIGINT,
+    "created_at" BIGINT NOT NULL, "delegated_at" BIGINT, "delegated_to" TEXT, "name" TEXT, "original_email" TEXT, "removed_at" BIGINT, "signed_in_at" BIGINT, "external_id" TEXT,
     CONSTRAINT "membership_team_id_fkey" FOREIGN KEY ("team_id") REFERENCES "team" ("id") ON DELETE RESTRICT ON UPDATE RESTRICT,
     CONSTRAINT "membership_space_id_fkey" FOREIGN KEY ("space_id") REFERENCES "space" ("id") ON DELETE RESTRICT ON UPDATE RESTRICT
 )
+CREATE UNIQUE INDEX "membership_address" ON "membership"("space_id", "email") WHERE status <> 'removed'
+CREATE UNIQUE INDEX "membership_external_id" ON "membership"("space_id", "external_id") WHERE status <> 'removed' AND external_id IS NOT NULL
+CREATE INDEX "membership_held" ON "membership"("delegated_to") WHERE delegated_to IS NOT NULL
 CREATE UNIQUE INDEX "membership_once" ON "membership"("team_id", "account_id") WHERE status <> 'removed'
 CREATE UNIQUE INDEX "membership_one_owner" ON "membership"("team_id") WHERE role = 'owner' AND status <> 'removed'
 CREATE INDEX "membership_space_id_account_id_idx" ON "membership"("space_id", "account_id")
+CREATE INDEX "membership_space_id_created_at_id_idx" ON "membership"("space_id", "created_at", "id")
 CREATE TABLE "node" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "beat" INTEGER NOT NULL,
@@ -341,6 +376,7 @@ CREATE TABLE "task" (
 CREATE INDEX "task_account_id_served_at_idx" ON "task"("account_id", "served_at")
 CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE INDEX "task_of_agent" ON "task"("agent_id", "created_at", "id") WHERE agent_id IS NOT NULL
+CREATE INDEX "task_present" ON "task"("space_id", "account_id", "created_at", "id") WHERE deleted_at IS NULL
 CREATE INDEX "task_project_id_created_at_id_idx" ON "task"("project_id", "created_at", "id")
 CREATE INDEX "task_running" ON "task"("status", "node_id", "queued_at") WHERE status = 'running'
 CREATE INDEX "task_space_id_account_id_created_at_id_idx" ON "task"("space_id", "account_id", "created_at", "id")
