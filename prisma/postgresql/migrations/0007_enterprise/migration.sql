@@ -46,7 +46,7 @@ CREATE TABLE "export" (
 CREATE INDEX "export_space_id_account_id_created_at_id_idx" ON "export"("space_id", "account_id", "created_at", "id");
 
 -- CreateIndex
-CREATE INDEX "export_open" ON "export"("created_at") WHERE (status IN ('pending', 'processing'));
+CREATE INDEX "export_open" ON "export"("created_at") WHERE (completed_at IS NULL);
 
 -- CreateIndex
 CREATE INDEX "export_kept" ON "export"("completed_at") WHERE (status = 'completed' AND purged_at IS NULL);
