@@ -76,6 +76,32 @@ TABLE blob
   CONSTRAINT blob_pkey PRIMARY KEY (id)
   CREATE INDEX blob_loose ON public.blob USING btree (lease_until) WHERE (state <> 'kept'::text)
   CREATE UNIQUE INDEX blob_pkey ON public.blob USING btree (id)
+TABLE budget
+  id text NOT NULL
+  space_id text NOT NULL
+  kind text NOT NULL
+  subject text NOT NULL
+  period text NOT NULL
+  credits bigint NOT NULL
+  spent bigint NOT NULL DEFAULT 0
+  held bigint NOT NULL DEFAULT 0
+  since bigint NOT NULL
+  created_at bigint NOT NULL
+  updated_at bigint NOT NULL
+  CONSTRAINT budget_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX budget_pkey ON public.budget USING btree (id)
+  CREATE UNIQUE INDEX budget_space_id_kind_subject_period_key ON public.budget USING btree (space_id, kind, subject, period)
+TABLE budget_hold
+  id text NOT NULL
+  task_id text NOT NULL
+  fence integer NOT NULL
+  budgets text NOT NULL
+  credits integer NOT NULL
+  lease_until bigint NOT NULL
+  CONSTRAINT budget_hold_pkey PRIMARY KEY (id)
+  CREATE INDEX budget_hold_lease_until_idx ON public.budget_hold USING btree (lease_until)
+  CREATE UNIQUE INDEX budget_hold_pkey ON public.budget_hold USING btree (id)
+  CREATE INDEX budget_hold_task_id_idx ON public.budget_hold USING btree (task_id)
 TABLE delivery
   id text NOT NULL
   webhook_id text NOT NULL
@@ -127,7 +153,7 @@ TABLE export
   purged_at bigint
   CONSTRAINT export_pkey PRIMARY KEY (id)
   CREATE INDEX export_kept ON public.export USING btree (completed_at) WHERE ((status = 'completed'::text) AND (purged_at IS NULL))
-  CREATE INDEX export_open ON public.export USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]))
+  CREATE INDEX export_open ON public.export USING btree (created_at) WHERE (completed_at IS NULL)
   CREATE UNIQUE INDEX export_pkey ON public.export USING btree (id)
   CREATE INDEX export_space_id_account_id_created_at_id_idx ON public.export USING btree (space_id, account_id, created_at, id)
 TABLE file
@@ -439,6 +465,44 @@ TABLE team
   CREATE UNIQUE INDEX team_name_key ON public.team USING btree (name)
   CREATE UNIQUE INDEX team_pkey ON public.team USING btree (id)
   CREATE UNIQUE INDEX team_space_id_key ON public.team USING btree (space_id)
+TABLE usage_day
+  space_id text NOT NULL
+  account_id text NOT NULL
+  day integer NOT NULL
+  credits bigint NOT NULL
+  CONSTRAINT usage_day_pkey PRIMARY KEY (space_id, account_id, day)
+  CREATE UNIQUE INDEX usage_day_pkey ON public.usage_day USING btree (space_id, account_id, day)
+  CREATE INDEX usage_day_space_id_day_idx ON public.usage_day USING btree (space_id, day)
+TABLE usage_entry
+  id text NOT NULL
+  space_id text NOT NULL
+  account_id text NOT NULL
+  task_id text
+  client_id text
+  project_id text
+  profile text NOT NULL
+  kind text NOT NULL
+  credits integer NOT NULL
+  input_tokens integer NOT NULL DEFAULT 0
+  output_tokens integer NOT NULL DEFAULT 0
+  tool_calls integer NOT NULL DEFAULT 0
+  at bigint NOT NULL
+  CONSTRAINT usage_entry_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX usage_entry_pkey ON public.usage_entry USING btree (id)
+  CREATE INDEX usage_entry_space_id_account_id_at_id_idx ON public.usage_entry USING btree (space_id, account_id, at, id)
+  CREATE INDEX usage_entry_space_id_at_id_idx ON public.usage_entry USING btree (space_id, at, id)
+  CREATE INDEX usage_entry_task_id_idx ON public.usage_entry USING btree (task_id)
+TABLE usage_record
+  id text NOT NULL
+  space_id text NOT NULL
+  account_id text NOT NULL
+  task_id text
+  kind text NOT NULL
+  credits bigint NOT NULL
+  updated_at bigint NOT NULL
+  CONSTRAINT usage_record_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX usage_record_pkey ON public.usage_record USING btree (id)
+  CREATE INDEX usage_record_space_id_account_id_updated_at_id_idx ON public.usage_record USING btree (space_id, account_id, updated_at, id)
 TABLE webhook
   id text NOT NULL
   account_id text NOT NULL
@@ -482,3 +546,46 @@ TABLE webhook_key
   CONSTRAINT webhook_key_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX webhook_key_algorithm_key ON public.webhook_key USING btree (algorithm)
   CREATE UNIQUE INDEX webhook_key_pkey ON public.webhook_key USING btree (id)
+TABLE worker
+  id text NOT NULL
+  space_id text NOT NULL
+  name text NOT NULL
+  digest text NOT NULL
+  profiles text NOT NULL
+  created_by text NOT NULL
+  created_at bigint NOT NULL
+  seen_at bigint
+  revoked_at bigint
+  CONSTRAINT worker_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX worker_digest_key ON public.worker USING btree (digest)
+  CREATE UNIQUE INDEX worker_pkey ON public.worker USING btree (id)
+  CREATE INDEX worker_space_id_created_at_id_idx ON public.worker USING btree (space_id, created_at, id)
+TABLE worker_event
+  task_id text NOT NULL
+  turn integer NOT NULL
+  key text NOT NULL
+  seq integer NOT NULL
+  digest text NOT NULL
+  CONSTRAINT worker_event_pkey PRIMARY KEY (task_id, turn, key)
+  CREATE UNIQUE INDEX worker_event_pkey ON public.worker_event USING btree (task_id, turn, key)
+TABLE worker_run
+  task_id text NOT NULL
+  space_id text NOT NULL
+  worker_id text NOT NULL
+  fence integer NOT NULL
+  started_at bigint NOT NULL
+  lease_until bigint NOT NULL
+  CONSTRAINT worker_run_pkey PRIMARY KEY (task_id)
+  CREATE INDEX worker_run_lease_until_idx ON public.worker_run USING btree (lease_until)
+  CREATE UNIQUE INDEX worker_run_pkey ON public.worker_run USING btree (task_id)
+  CREATE INDEX worker_run_worker_id_idx ON public.worker_run USING btree (worker_id)
+TABLE workspace_file
+  task_id text NOT NULL
+  path text NOT NULL
+  space_id text NOT NULL
+  blob_id text NOT NULL
+  bytes bigint NOT NULL
+  sha256 text NOT NULL
+  updated_at bigint NOT NULL
+  CONSTRAINT workspace_file_pkey PRIMARY KEY (task_id, path)
+  CREATE UNIQUE INDEX workspace_file_pkey ON public.workspace_file USING btree (task_id, path)
