@@ -67,6 +67,12 @@ export interface Turn {
   readonly written: readonly NewEvent[];
   /** What a value must fit that the agent is to give at its finish; null when none is asked for. */
   readonly outputSchema: JsonObject | null;
+  /**
+   * Reserves what a call will cost at most, in every budget that it counts in; call it before the call.
+   *
+   * @throws Failure `exhausted` when one of them has no room: end the turn with `fail`, errorType `quota_limit`.
+   */
+  readonly reserve: (atMost: Usage) => Promise<Hold>;
   /** 1 for the first run of this turn, more when an earlier one was lost or the turn has waited for a decision. */
   readonly claim: number;
   readonly clock: Clock;
@@ -74,12 +80,29 @@ export interface Turn {
   readonly signal: AbortSignal;
 }
 
-/** Events that are written in one transaction, and the credits that they cost. */
+/** What an agent used up. All are whole and not negative. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly toolCalls: number;
+}
+
+/** Credits that are reserved for one call, of a model or a tool. */
+export interface Hold {
+  readonly id: string;
+  readonly credits: number;
+}
+
+/** Events that are written in one transaction, and what they cost. */
 export interface Progress<File = NewFile> {
   /** At least one. */
   readonly events: readonly AgentEvent<File>[];
-  /** Whole and not negative. */
+  /** Whole and not negative; what `usage` costs comes on top. */
   readonly credits?: number;
+  /** Priced by the profile's table (docs/budgets.md). */
+  readonly usage?: Usage;
+  /** Holds that end with this: what was really used is in `usage`. */
+  readonly settles?: readonly Hold[];
 }
 
 /** How a turn ends. */

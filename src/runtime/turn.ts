@@ -45,6 +45,7 @@ export async function openTurn({ store, clock, cipher, readFile }: TurnParts, ta
     attachments: messages.flatMap(attachmentsIn).map((attachment) => givenFile(attachment, readFile)),
     ...(task.armed || task.recalls ? await store.tasks.briefing(id) : { outputSchema: null, memo: null }),
     ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
+    reserve: async () => ({ id: "", credits: 0 }),
     claim: task.claims,
     clock,
     signal,

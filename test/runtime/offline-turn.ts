@@ -29,6 +29,7 @@ export async function turnOf(messages: string | readonly string[], more: Partial
     decisions: [],
     written: [],
     outputSchema: null,
+    reserve: async () => ({ id: "", credits: 0 }),
     claim: 1,
     clock: movableClock(),
     signal: new AbortController().signal,

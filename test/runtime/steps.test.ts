@@ -38,6 +38,7 @@ function stepsFor(agent: Agent) {
       decisions: [],
       written: [],
       outputSchema: null,
+      reserve: async () => ({ id: "", credits: 0 }),
       claim: 1,
     },
     clock,

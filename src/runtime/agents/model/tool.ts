@@ -1,0 +1,33 @@
+import type { Json, JsonObject } from "../../../core/json.ts";
+import type { NewFile, Outcome, Turn } from "../../agent.ts";
+
+/** What a tool's use came to. */
+export type ToolResult =
+  /** Data for the model, never instruction; `isError` says that the use failed, and why in words that hold nothing of ours. */
+  | { readonly kind: "result"; readonly value: Json; readonly isError?: boolean; readonly files?: readonly NewFile[] }
+  /** The turn ends here: a question or a confirmation. The tool is used again, with the decision, when the turn goes on. */
+  | { readonly kind: "end"; readonly outcome: Extract<Outcome, { kind: "ask" | "confirm" }> };
+
+/** One use of a tool, by the model. */
+export interface ToolUse {
+  /** The same whenever the turn is resumed. */
+  readonly callId: string;
+  readonly input: JsonObject;
+  readonly turn: Turn;
+}
+
+/** Something that the model agent can do. */
+export interface Tool {
+  /** Snake case, the same in the events. */
+  readonly name: string;
+  /** For the model: what it does, when to use it, what it gives. */
+  readonly description: string;
+  /** JSON Schema of the input, an object; the input is checked against it before `use`. */
+  readonly inputSchema: JsonObject;
+  /** A short text for people of what it is about to do, without secrets. */
+  readonly brief: (input: JsonObject) => string;
+  readonly use: (use: ToolUse) => Promise<ToolResult>;
+}
+
+/** The tools of a turn: some are there only where the operator or the task allows them. */
+export type ToolsFor = (turn: Turn) => readonly Tool[];
