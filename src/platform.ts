@@ -27,6 +27,7 @@ import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
 import { invitingOf } from "./wiring/inviting.ts";
 import { sendingOf } from "./wiring/sending.ts";
+import { teamUsersOf } from "./wiring/team-users.ts";
 import { telling } from "./wiring/telling.ts";
 import { webRoutes } from "./wiring/web.ts";
 import { startWork } from "./wiring/work.ts";
@@ -59,17 +60,22 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
   };
   const sending = sendingOf(ground);
   const inviting = invitingOf(ground);
-  const handlers = handlersOf(ground, { files, sending, inviting, waiting, draining: front.draining });
+  const teamUsers = teamUsersOf(ground, inviting);
+  const handlers = handlersOf(ground, { files, sending, teamUsers, waiting, draining: front.draining });
+  const entry = {
+    operations: operationTable(),
+    admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits),
+    writeAudit: auditWriter(clock, ids),
+  };
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({
     ...calls,
+    ...entry,
     front,
-    operations: operationTable(),
-    admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits),
     admitAnybody: anybody(calls.limits),
     anonymous: calls.limits.anonymous,
-    performer: performer(store, handlers, replays(cipher, clock.now), auditWriter(clock, ids)),
+    performer: performer(store, handlers, replays(cipher, clock.now), entry.writeAudit),
     readSession: sessionCookieReader(config.consentUrl),
     clock,
     readiness: ready,
@@ -78,7 +84,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     baseUrl: config.baseUrl,
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
-    routes: webRoutes(ground, files, calls),
+    routes: webRoutes(ground, files, { ...calls, scim: { ...entry, teamUsers } }),
   });
   const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, files, sending);
   await app.listen({ host: config.host, port: config.port });

@@ -56,6 +56,7 @@ const answers: Readonly<Record<Reason, ScimAnswer>> = {
 export function answerOf(failure: Failure): ScimAnswer {
   if (failure instanceof ScimFailure) return { status: 400, scimType: failure.scimType };
   if (failure instanceof VersionMismatch) return { status: 412 };
+  if (failure.reason === "invalid" && failure.path !== undefined) return { status: 400, scimType: "invalidValue" };
   return answers[failure.reason];
 }
 

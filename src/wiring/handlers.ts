@@ -14,7 +14,7 @@ import { taskSteps } from "../core/tasks/steps.ts";
 import { tasks } from "../core/tasks/tasks.ts";
 import { waitingRoom } from "../core/tasks/waiting-room.ts";
 import { type Watches, watches } from "../core/tasks/watches.ts";
-import { teamUsers } from "../core/teams/team-users.ts";
+import type { TeamUsers } from "../core/teams/team-user.ts";
 import { appWebhooks } from "../core/webhooks/app-webhooks.ts";
 import { deliveries } from "../core/webhooks/deliveries.ts";
 import type { SendWebhook } from "../core/webhooks/send.ts";
@@ -44,21 +44,20 @@ import { userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
-import type { Inviting } from "./inviting.ts";
 import type { Sending } from "./sending.ts";
 
 /** What the operations share with the rest of the process. */
 export interface HandlerParts {
   readonly files: FileParts;
   readonly sending: Sending;
-  readonly inviting: Inviting;
+  readonly teamUsers: TeamUsers;
   readonly waiting: Backlog;
   /** Aborted when no call is to be held any longer. */
   readonly draining: AbortSignal;
 }
 
 /** Every operation that is built. */
-export function handlersOf(ground: Ground, { files, sending, inviting, waiting, draining }: HandlerParts): HandlerTable {
+export function handlersOf(ground: Ground, { files, sending, teamUsers, waiting, draining }: HandlerParts): HandlerTable {
   const { store, clock, ids, random } = ground;
   const hooks = webhookParts(ground, sending.send);
   const making = { clock, ids, random };
@@ -73,10 +72,7 @@ export function handlersOf(ground: Ground, { files, sending, inviting, waiting, 
     implement(BrowserService, browserHandlers),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
     implement(TeamService, teamHandlers(owners)),
-    implement(
-      TeamUserManagementApiV2Service,
-      teamUserHandlers(teamUsers({ ...making, ...inviting, delegateDomain: ground.config.delegateDomain })),
-    ),
+    implement(TeamUserManagementApiV2Service, teamUserHandlers(teamUsers)),
     implement(
       OAuth2AppService,
       oauth2AppHandlers({

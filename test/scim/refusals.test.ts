@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { settingsRig } from "../settings/settings-rig.ts";
-import { movableClock } from "../support/clock.ts";
+import { stillClock } from "../support/still-clock.ts";
 import { openService, type Person } from "../support/service.ts";
 import { sendHttp2 } from "../wires/raw.ts";
 import { type CallScim, patchOf, refusal, scimOf, scimWith, userSchema } from "./scim-rig.ts";
@@ -175,7 +175,7 @@ describe("SCIM", () => {
 });
 
 test("the limits are those of the operations that requests stand for", async () => {
-  const clock = movableClock();
+  const clock = stillClock();
   await using service = await openService({ idle: true, clock, env: { RATE_LIMITS: "default" } });
   const owner = await service.person();
   const manager = await service.person({ as: owner, with: owner, kind: "team_user_mgmt" });
@@ -186,6 +186,6 @@ test("the limits are those of the operations that requests stand for", async () 
   expect(Number(over.headers.get("retry-after"))).toBeGreaterThan(0);
   expect((await manager.v2("team.user.remove", { team_user_id: "nobody" })).status).toBe(429);
   expect((await scim("PATCH /Users/nobody", patchOf({ op: "replace", value: { active: true } }))).status).toBe(404);
-  clock.pass(60_000);
+  clock.step(60_000);
   expect((await scim("DELETE /Users/nobody")).status).toBe(404);
 });

@@ -32,21 +32,27 @@ export function checkNotOwner({ role }: TeamUser): void {
   if (role === "owner") throw new Failure("precondition", "the owner's profile is immutable");
 }
 
-/** @throws Failure `precondition` for the owner, `invalid` without a change, and for removal together with another. */
+/**
+ * @throws Failure `precondition` for the owner, and for another address of a profile that is delegated; `invalid`
+ * without a change, and for removal together with another.
+ */
 export function update(user: TeamUser, change: TeamUserChange, now: number): Step {
   checkNotOwner(user);
-  const { status, role, externalId } = change;
+  const { status, role, externalId, email } = change;
+  if (email !== undefined && user.delegation !== null) throw new Failure("precondition", "the profile is delegated: its address is set");
   if (status === "removed") {
-    if (role !== undefined || externalId !== undefined) throw invalid("status", "REMOVED goes with no other change");
+    if (role !== undefined || externalId !== undefined || email !== undefined) throw invalid("status", "REMOVED goes with no other change");
     return remove(user, now);
   }
-  if (status === undefined && role === undefined && externalId === undefined) throw invalid("", "status or role must be given");
+  if (status === undefined && role === undefined && externalId === undefined && email === undefined)
+    throw invalid("", "status or role must be given");
   const leaves = status === "inactive" && user.status === "active";
   return {
     set: {
       ...(status === undefined || status === user.status ? {} : { status }),
       ...(role === undefined || role === user.role ? {} : { role }),
       ...(externalId === undefined ? {} : { externalId }),
+      ...(email === undefined ? {} : { email }),
     },
     ends: leaves ? "deactivated" : null,
     returns: leaves,

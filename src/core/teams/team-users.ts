@@ -62,12 +62,15 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
       return user;
     },
 
-    async update(tx, caller, ref, change) {
+    async update(tx, caller, ref, asked) {
+      const change = asked.email === undefined ? asked : { ...asked, email: readAddress(asked.email, delegateDomain) };
       const user = await locked(tx, caller, ref);
       const step = update(user, change, clock.now());
       if (change.status !== undefined || change.role !== undefined) checkReaches(caller, user);
       checkGrants(caller, change.role);
       await checkExternalId(tx, caller, user, change.externalId);
+      if (change.email !== undefined && !(await isFree(tx, caller, user, change.email)))
+        throw new Failure("exists", "email: is a member's already");
       return take(tx, caller, user, step);
     },
 
