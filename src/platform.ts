@@ -9,6 +9,7 @@ import { replays } from "./call/replay.ts";
 import { startChores } from "./chores.ts";
 import type { Config } from "./config.ts";
 import type { Cipher } from "./core/cipher.ts";
+import { exportLinks } from "./core/exports/links.ts";
 import type { Failure } from "./core/failure.ts";
 import { keyUses } from "./core/keys/key-uses.ts";
 import { accessTokenReader } from "./core/oauth/access-tokens.ts";
@@ -61,7 +62,8 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
   const sending = sendingOf(ground);
   const inviting = invitingOf(ground);
   const teamUsers = teamUsersOf(ground, inviting);
-  const handlers = handlersOf(ground, { files, sending, teamUsers, waiting, draining: front.draining });
+  const links = exportLinks(cipher, config.baseUrl);
+  const handlers = handlersOf(ground, { files, exportLinks: links, sending, teamUsers, waiting, draining: front.draining });
   const entry = {
     operations: operationTable(),
     admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits),
