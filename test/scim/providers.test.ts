@@ -176,6 +176,23 @@ describeOnEach("provisioning", (database) => {
     expect((await scim(`GET /Users/${id}`)).body).toEqual(before);
   });
 
+  test("of changes of one version that come at once, one is made", async () => {
+    const { id, meta } = (await scim("POST /Users", { userName: "ida@corp.example", displayName: "Ida" })).body;
+    const rename = (displayName: string) =>
+      scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { displayName } }), { "If-Match": meta.version });
+    const names = Array.from({ length: 8 }, (_, n) => `Ida ${n}`);
+    const replies = await Promise.all(names.map(rename));
+    const [made, ...others] = replies.toSorted((a, b) => a.status - b.status);
+    expect([made?.status, ...others.map(({ status }) => status)]).toEqual([200, ...Array(7).fill(412)]);
+    expect((await scim(`GET /Users/${id}`)).body).toEqual(made?.body);
+  });
+
+  test("of people of one address who are made at once, one is made", async () => {
+    const replies = await Promise.all(Array.from({ length: 8 }, () => scim("POST /Users", { userName: "joy@corp.example" })));
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(409)]);
+    expect(replies.filter(({ status }) => status === 409).map(({ body }) => body.scimType)).toEqual(Array(7).fill("uniqueness"));
+  });
+
   describe("a delegated profile", () => {
     let id: string;
     beforeAll(async () => {
