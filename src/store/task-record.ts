@@ -26,7 +26,8 @@ interface RecordRow {
  * Tasks as exports see them. Number and page are one statement, so they are of one moment; both are read from an
  * index alone, and only the page's rows are looked up.
  *
- * What has not begun is not listed, but stands in the index: agents' main tasks, of which an account has a few. To test
+ * What has not begun is not listed, but stands in the index: main tasks of agents, of which an account has a few, and
+ * none of which is ever deleted. To test
  * each of a million rows for that would cost as much again, so the index is read with them, in a window that is wider by their
  * number; then they are taken off the total, and what stands before the window off its start.
  */
