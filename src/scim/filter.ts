@@ -23,7 +23,7 @@ const readers: Readonly<Record<string, (value: unknown) => Meant>> = {
  * @throws ScimFailure `invalidFilter` for anything else.
  */
 export function readFilter(text: string): Meant {
-  // The parser's time is exponential in control characters, its depth the text's length.
+  // The parser's time grows exponentially with line breaks in a text that does not end, its depth with parentheses.
   if (text.length > lengthMax || /\p{Cc}/u.test(text)) throw unsupported();
   const all = comparisons(parsed(text)).map(
     ({ name, value }) => (Object.hasOwn(readers, name) ? readers[name] : undefined)?.(value) ?? unsupported(),

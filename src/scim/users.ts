@@ -3,10 +3,11 @@ import type { Admission } from "../call/admit.ts";
 import type { WriteAudit } from "../call/audit.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Store, Tx } from "../core/store.ts";
-import type { TeamUser, TeamUserChange, TeamUsers } from "../core/teams/team-user.ts";
+import type { TeamUser, TeamUsers } from "../core/teams/team-user.ts";
 import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
 import type { Operation } from "../operations.ts";
-import { invalidValue, ScimFailure, VersionMismatch } from "./failure.ts";
+import { changesOf, granted } from "./changes.ts";
+import { invalidValue, VersionMismatch } from "./failure.ts";
 import type { Meant } from "./filter.ts";
 import { patchSheet, type Sheet, sheetOf } from "./sheet.ts";
 import { nameParts, type ScimUser, scimUser } from "./user.ts";
@@ -131,42 +132,6 @@ function withBothParts(sheet: Sheet, name: string): Sheet {
   if (!sheet.has("name.givenname") && !sheet.has("name.familyname")) return sheet;
   return new Map([["name.givenname", givenName], ["name.familyname", familyName], ...sheet]);
 }
-
-/** What has to change of a member for it to be as wanted; null when nothing has, or only its name. */
-function changesOf(user: TeamUser, wanted: Wanted): TeamUserChange | null {
-  const active = user.status === "active";
-  const changes: TeamUserChange = {
-    ...(wanted.active === undefined || wanted.active === active ? {} : { status: wanted.active ? "active" : "inactive" }),
-    ...(wanted.externalId === undefined || wanted.externalId === user.externalId ? {} : { externalId: wanted.externalId }),
-    ...roleChange(user, wanted.role),
-    ...addressChange(user, wanted.userName),
-  };
-  return Object.keys(changes).length === 0 ? null : changes;
-}
-
-/** Whose role is taken away keeps what is not above a member's. */
-function roleChange({ role }: TeamUser, wanted: Wanted["role"]): Pick<TeamUserChange, "role"> {
-  const next = wanted === null ? (role === "guest" ? "guest" : "member") : wanted;
-  return next === undefined || next === role ? {} : { role: granted(next) };
-}
-
-function granted(role: NonNullable<Wanted["role"]>): NonNullable<TeamUserChange["role"]> {
-  if (role === "owner") throw invalidValue("roles", "the owner's role is not given here");
-  return role;
-}
-
-/**
- * A delegated profile's address is not its provider's to set: the one from before the delegation, which the
- * provider may go on sending, says nothing new.
- */
-function addressChange({ email, delegation }: TeamUser, wanted: string | undefined): Pick<TeamUserChange, "email"> {
-  if (wanted === undefined || sameAddress(wanted, email)) return {};
-  if (delegation === null) return { email: wanted };
-  if (sameAddress(wanted, delegation.originalEmail)) return {};
-  throw new ScimFailure("mutability", "userName: the profile is delegated, its address is the service's own");
-}
-
-const sameAddress = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /** Weakly compared, as entity tags of SCIM are (RFC 7644 3.14). */
 const matches = (ifMatch: string, { meta }: ScimUser): boolean =>

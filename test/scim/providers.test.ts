@@ -176,6 +176,34 @@ describeOnEach("provisioning", (database) => {
     expect((await scim(`GET /Users/${id}`)).body).toEqual(before);
   });
 
+  test.each([
+    ["Kim", { path: "name.familyName", value: "de Vries" }, "Kim de Vries"],
+    ["Kim de Vries", { path: "name.givenName", value: "Kit" }, "Kit de Vries"],
+    ["Kim de Vries", { path: "name.familyName", value: "Bos" }, "Kim Bos"],
+    ["Kim  de Vries", { path: "title", value: "Dr" }, "Kim  de Vries"],
+    [undefined, { path: "name.familyName", value: "Bos" }, "Bos"],
+    [undefined, { path: "title", value: "Dr" }, undefined],
+    ["Kim", { path: "displayName", value: "" }, "Kim"],
+  ])("whose name is %j is, after %j, %j", async (displayName, operation, name) => {
+    const { id } = (await scim("POST /Users", { userName: "kim@corp.example", displayName })).body;
+    const changed = await scim(`PATCH /Users/${id}`, patchOf({ op: "replace", ...operation }));
+    await scim(`DELETE /Users/${id}`);
+    expect([changed.status, changed.body.displayName]).toEqual([200, name]);
+  });
+
+  test.each([
+    ["super_admin", "member"],
+    ["admin", "member"],
+    ["member", "member"],
+    ["guest", "guest"],
+  ])("whose role %s is taken away is a %s, and who is pushed without one keeps it", async (role, left) => {
+    const { id, userName } = (await scim("POST /Users", { userName: "liv@corp.example", roles: [{ value: role }] })).body;
+    const pushed = await scim(`PUT /Users/${id}`, { userName });
+    const taken = await scim(`PATCH /Users/${id}`, patchOf({ op: "Remove", path: "roles" }));
+    await scim(`DELETE /Users/${id}`);
+    expect([pushed.body.roles, taken.body.roles]).toEqual([role, left].map((value) => [{ value, primary: true }]));
+  });
+
   test("of changes of one version that come at once, one is made", async () => {
     const { id, meta } = (await scim("POST /Users", { userName: "ida@corp.example", displayName: "Ida" })).body;
     const rename = (displayName: string) =>

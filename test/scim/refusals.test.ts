@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { settingsRig } from "../settings/settings-rig.ts";
-import { stillClock } from "../support/still-clock.ts";
 import { openService, type Person } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
 import { sendHttp2 } from "../wires/raw.ts";
 import { type CallScim, patchOf, refusal, scimOf, scimWith, userSchema } from "./scim-rig.ts";
 
