@@ -7,6 +7,7 @@ import { parseBody } from "../http/v2/parse.ts";
 import { listOf, pageDefault, pageMax } from "./discovery.ts";
 import { invalidValue, ScimFailure } from "./failure.ts";
 import { readFilter } from "./filter.ts";
+import { type Projection, projecting } from "./projection.ts";
 import { isObject } from "./sheet.ts";
 import type { ScimUser } from "./user.ts";
 import type { ScimPage, ScimTarget, ScimUsers } from "./users.ts";
@@ -36,15 +37,17 @@ export const userEndpoints = (users: ScimUsers): Readonly<Record<string, Readonl
       method: listUsers,
       async answer(admission, request) {
         const page = pageOf(request);
+        const show = projecting(projectionOf(request));
         const { users: found, total } = await users.list(admission, page);
-        return { status: 200, body: listOf(found, total, page.startIndex) };
+        return { status: 200, body: listOf(found.map(show), total, page.startIndex) };
       },
     },
     POST: {
       method: createUser,
       async answer(admission, request) {
-        const made = one(201, await users.create(admission, bodyOf(request)));
-        return { ...made, headers: { ...made.headers, Location: made.body.meta.location } };
+        const show = projecting(projectionOf(request));
+        const made = await users.create(admission, bodyOf(request));
+        return { status: 201, body: show(made), headers: { ETag: made.meta.version, Location: made.meta.location } };
       },
     },
   },
@@ -52,18 +55,25 @@ export const userEndpoints = (users: ScimUsers): Readonly<Record<string, Readonl
     GET: {
       method: getUser,
       async answer(admission, request) {
+        const show = projecting(projectionOf(request));
         const user = await users.get(admission, targetOf(request).id);
         const known = request.headers["if-none-match"]?.split(",").some((tag) => tag.trim() === user.meta.version) ?? false;
-        return known ? { status: 304, headers: { ETag: user.meta.version } } : one(200, user);
+        return known ? { status: 304, headers: { ETag: user.meta.version } } : one(user, show);
       },
     },
     PUT: {
       method: updateUser,
-      answer: async (admission, request) => one(200, await users.replace(admission, targetOf(request), bodyOf(request))),
+      async answer(admission, request) {
+        const show = projecting(projectionOf(request));
+        return one(await users.replace(admission, targetOf(request), bodyOf(request)), show);
+      },
     },
     PATCH: {
       method: updateUser,
-      answer: async (admission, request) => one(200, await users.patch(admission, targetOf(request), bodyOf(request))),
+      async answer(admission, request) {
+        const show = projecting(projectionOf(request));
+        return one(await users.patch(admission, targetOf(request), bodyOf(request)), show);
+      },
     },
     DELETE: {
       method: removeMember,
@@ -75,7 +85,11 @@ export const userEndpoints = (users: ScimUsers): Readonly<Record<string, Readonl
   },
 });
 
-const one = (status: number, user: ScimUser) => ({ status, body: user, headers: { ETag: user.meta.version } });
+const one = (user: ScimUser, show: (user: ScimUser) => object): Answer => ({
+  status: 200,
+  body: show(user),
+  headers: { ETag: user.meta.version },
+});
 
 const targetOf = ({ params, headers }: FastifyRequest): ScimTarget => ({
   id: (params as { readonly id: string }).id, // The path has it.
@@ -83,19 +97,26 @@ const targetOf = ({ params, headers }: FastifyRequest): ScimTarget => ({
 });
 
 /** @throws ScimFailure `invalidFilter` or `invalidValue`. */
-function pageOf({ query }: FastifyRequest): ScimPage {
-  const asked = query as Readonly<Record<string, string | readonly string[] | undefined>>; // Fastify gives texts, and lists of what stands twice.
-  const text = (name: string): string | undefined => {
-    const value = asked[name];
-    if (typeof value === "object") throw invalidValue(name, "stands more than once");
-    return value;
-  };
-  const filter = text("filter");
+function pageOf(request: FastifyRequest): ScimPage {
+  const filter = asked(request, "filter");
   return {
     meant: filter === undefined ? {} : readFilter(filter),
-    startIndex: Math.max(1, whole("startIndex", text("startIndex")) ?? 1),
-    count: Math.min(pageMax, Math.max(0, whole("count", text("count")) ?? pageDefault)),
+    startIndex: Math.max(1, whole("startIndex", asked(request, "startIndex")) ?? 1),
+    count: Math.min(pageMax, Math.max(0, whole("count", asked(request, "count")) ?? pageDefault)),
   };
+}
+
+const projectionOf = (request: FastifyRequest): Projection => ({
+  attributes: asked(request, "attributes"),
+  excludedAttributes: asked(request, "excludedAttributes"),
+});
+
+/** @throws ScimFailure `invalidValue` for what stands twice. */
+function asked({ query }: FastifyRequest, name: string): string | undefined {
+  // Fastify gives texts, and lists of what stands twice.
+  const value = (query as Readonly<Record<string, string | readonly string[] | undefined>>)[name];
+  if (typeof value === "object") throw invalidValue(name, "stands more than once");
+  return value;
 }
 
 /** Below its least a number counts as that (RFC 7644 3.4.2.4). */

@@ -50,4 +50,19 @@ describe("what SCIM is here", () => {
     const partsOf = (value: unknown) => (value instanceof Object ? Object.keys([value].flat()[0] ?? {}).toSorted() : null);
     expect(Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, partsOf(value)]))).toEqual(named);
   });
+
+  test("of a user only what is asked for is shown, with what always is, and nothing that is not wanted", async () => {
+    const { id, ...whole } = (await scim("POST /Users", { userName: "bo@corp.example", displayName: "Bo Roth" })).body;
+    const shown = async (query: string) => Object.keys((await scim(`GET /Users/${id}?${query}`)).body).toSorted();
+    const all = ["id", ...Object.keys(whole)].toSorted();
+    expect(await shown("")).toEqual(all);
+    expect(await shown("attributes=USERNAME,name.givenName,nothing")).toEqual(["id", "name", "schemas", "userName"]);
+    expect(await shown(`attributes=${userSchema}:active`)).toEqual(["active", "id", "schemas"]);
+    expect(await shown("excludedAttributes=emails,id,meta")).toEqual(all.filter((name) => !["emails", "meta"].includes(name)));
+    const listed = (await scim("GET /Users?attributes=active&count=200")).body.Resources;
+    expect(listed.map((user: object) => Object.keys(user).toSorted())).toEqual(listed.map(() => ["active", "id", "schemas"]));
+    const patched = await scim(`PUT /Users/${id}?excludedAttributes=emails`, { userName: "bo@corp.example" });
+    expect(Object.keys(patched.body)).not.toContain("emails");
+    expect(patched.headers.get("etag")).toBe(whole.meta.version);
+  });
 });

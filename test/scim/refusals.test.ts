@@ -117,6 +117,7 @@ describe("SCIM", () => {
     ["GET /Users?startIndex=1.5", undefined, 400, "invalidValue"],
     ["GET /Users?startIndex=9999999999", undefined, 400, "invalidValue"],
     ["GET /Users?count=1&count=2", undefined, 400, "invalidValue"],
+    ["GET /Users?attributes=userName&excludedAttributes=name", undefined, 400, "invalidValue"],
     ["GET /Groups", undefined, 404],
     ["POST /Bulk", {}, 404],
     ["GET /Schemas/urn:x", undefined, 404],
