@@ -9,6 +9,7 @@ import { replays } from "./call/replay.ts";
 import { startChores } from "./chores.ts";
 import type { Config } from "./config.ts";
 import type { Cipher } from "./core/cipher.ts";
+import { exportLinks } from "./core/exports/links.ts";
 import type { Failure } from "./core/failure.ts";
 import { keyUses } from "./core/keys/key-uses.ts";
 import { accessTokenReader } from "./core/oauth/access-tokens.ts";
@@ -25,7 +26,9 @@ import { operationTable } from "./operations.ts";
 import { filesOf } from "./wiring/files.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
+import { invitingOf } from "./wiring/inviting.ts";
 import { sendingOf } from "./wiring/sending.ts";
+import { teamUsersOf } from "./wiring/team-users.ts";
 import { telling } from "./wiring/telling.ts";
 import { webRoutes } from "./wiring/web.ts";
 import { startWork } from "./wiring/work.ts";
@@ -57,17 +60,24 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     keys,
   };
   const sending = sendingOf(ground);
-  const handlers = handlersOf(ground, { files, sending, waiting, draining: front.draining });
+  const inviting = invitingOf(ground);
+  const teamUsers = teamUsersOf(ground, inviting);
+  const links = exportLinks(cipher, config.baseUrl);
+  const handlers = handlersOf(ground, { files, exportLinks: links, sending, teamUsers, waiting, draining: front.draining });
+  const entry = {
+    operations: operationTable(),
+    admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits),
+    writeAudit: auditWriter(clock, ids),
+  };
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({
     ...calls,
+    ...entry,
     front,
-    operations: operationTable(),
-    admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits),
     admitAnybody: anybody(calls.limits),
     anonymous: calls.limits.anonymous,
-    performer: performer(store, handlers, replays(cipher, clock.now), auditWriter(clock, ids)),
+    performer: performer(store, handlers, replays(cipher, clock.now), entry.writeAudit),
     readSession: sessionCookieReader(config.consentUrl),
     clock,
     readiness: ready,
@@ -76,7 +86,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     baseUrl: config.baseUrl,
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
-    routes: webRoutes(ground, files, calls),
+    routes: webRoutes(ground, files, { ...calls, scim: { ...entry, teamUsers } }),
   });
   const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, files, sending);
   await app.listen({ host: config.host, port: config.port });
@@ -89,6 +99,8 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
       // A load balancer asks every so often, and sends calls until then; a worker gets none.
       if (config.role !== "worker" && config.noticeSeconds > 0) await clock.sleep(config.noticeSeconds * 1000);
       await drain(app, front, config.drainSeconds, [stopChores, stopWork]);
+      // Those of the last calls too.
+      await inviting.drain();
       await admin?.close();
     },
   };

@@ -2,6 +2,7 @@ import type { AccountRows } from "./accounts/account.ts";
 import type { ActionRows } from "./actions/action.ts";
 import type { AgentRows } from "./agents/agent.ts";
 import type { AuditRows } from "./audit/audit.ts";
+import type { ExportRows } from "./exports/export.ts";
 import type { BlobRows } from "./files/blob.ts";
 import type { FileRows } from "./files/file.ts";
 import type { JobRows } from "./jobs/job.ts";
@@ -23,6 +24,7 @@ import type { SignInRows } from "./sign-in/sign-in.ts";
 import type { ConversationRows } from "./tasks/conversations.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
+import type { MemberRows } from "./teams/member.ts";
 import type { DeliveryLogRows } from "./webhooks/delivery-log.ts";
 import type { DeliveryRows } from "./webhooks/due.ts";
 import type { WebhookEventRows } from "./webhooks/event-rows.ts";
@@ -35,6 +37,7 @@ import type { WebhookRows } from "./webhooks/webhook.ts";
  */
 export interface Tx {
   readonly accounts: AccountRows;
+  readonly members: MemberRows;
   readonly keys: ApiKeyRows;
   readonly sessions: SessionRows;
   readonly signIns: SignInRows;
@@ -63,6 +66,7 @@ export interface Tx {
   readonly settings: SettingRows;
   readonly webhookKeys: WebhookKeyRows;
   readonly deliveries: DeliveryRows;
+  readonly exports: ExportRows;
   /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

@@ -12,9 +12,11 @@ import { conversationRows } from "./conversation.ts";
 import { deliveryRows } from "./delivery.ts";
 import { deliveryLogRows } from "./delivery-log.ts";
 import { eventRows } from "./event.ts";
+import { exportRows } from "./export.ts";
 import { familyRows } from "./family.ts";
 import { fileRows } from "./file.ts";
 import { grantRows } from "./grant.ts";
+import { memberRows } from "./member.ts";
 import { nodeRows } from "./node.ts";
 import { projectRows } from "./project.ts";
 import { replayRows } from "./replay.ts";
@@ -30,6 +32,7 @@ import { webhookKeyRows } from "./webhook-key.ts";
 /** Every aggregate, over one transaction or over a connection that only reads. */
 export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   accounts: accountRows(session),
+  members: memberRows(session),
   keys: apiKeyRows(session),
   sessions: sessionRows(session),
   signIns: signInRows(session),
@@ -58,5 +61,6 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   settings: settingRows(session),
   webhookKeys: webhookKeyRows(session),
   deliveries: deliveryRows(session),
+  exports: exportRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

@@ -1,6 +1,8 @@
 import { type HandlerTable, handlerTable, implement } from "../call/handlers.ts";
 import { ownership } from "../core/accounts/ownership.ts";
 import { confirmations } from "../core/actions/confirm.ts";
+import { exports } from "../core/exports/exports.ts";
+import type { ExportLinks } from "../core/exports/links.ts";
 import { apiKeys } from "../core/keys/api-keys.ts";
 import { appSecrets } from "../core/oauth/app-secrets.ts";
 import { apps } from "../core/oauth/apps.ts";
@@ -14,6 +16,7 @@ import { taskSteps } from "../core/tasks/steps.ts";
 import { tasks } from "../core/tasks/tasks.ts";
 import { waitingRoom } from "../core/tasks/waiting-room.ts";
 import { type Watches, watches } from "../core/tasks/watches.ts";
+import type { TeamUsers } from "../core/teams/team-user.ts";
 import { appWebhooks } from "../core/webhooks/app-webhooks.ts";
 import { deliveries } from "../core/webhooks/deliveries.ts";
 import type { SendWebhook } from "../core/webhooks/send.ts";
@@ -21,6 +24,8 @@ import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
 import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
+import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
+import { EnterpriseDataExportV2Service } from "../gen/proto/dataexport/v2/export_service_pb.ts";
 import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
 import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
@@ -28,15 +33,18 @@ import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
 import { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
 import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
 import { TaskService } from "../gen/proto/task/v2/task_service_pb.ts";
+import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
 import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
+import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
 import { fileHandlers } from "../rpc/file.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
 import { projectHandlers } from "../rpc/project.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
 import { teamHandlers } from "../rpc/team.ts";
+import { teamUserHandlers } from "../rpc/team-user.ts";
 import { userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
 import type { FileParts } from "./files.ts";
@@ -46,18 +54,21 @@ import type { Sending } from "./sending.ts";
 /** What the operations share with the rest of the process. */
 export interface HandlerParts {
   readonly files: FileParts;
+  readonly exportLinks: ExportLinks;
   readonly sending: Sending;
+  readonly teamUsers: TeamUsers;
   readonly waiting: Backlog;
   /** Aborted when no call is to be held any longer. */
   readonly draining: AbortSignal;
 }
 
 /** Every operation that is built. */
-export function handlersOf(ground: Ground, { files, sending, waiting, draining }: HandlerParts): HandlerTable {
+export function handlersOf(ground: Ground, { files, exportLinks, sending, teamUsers, waiting, draining }: HandlerParts): HandlerTable {
   const { store, clock, ids, random } = ground;
   const hooks = webhookParts(ground, sending.send);
   const making = { clock, ids, random };
   const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
+  const dataExports = exports({ clock, ids, links: exportLinks });
   return handlerTable([
     implement(UserService, userHandlers),
     implement(ProjectService, projectHandlers(projects(clock, ids))),
@@ -68,6 +79,7 @@ export function handlersOf(ground: Ground, { files, sending, waiting, draining }
     implement(BrowserService, browserHandlers),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
     implement(TeamService, teamHandlers(owners)),
+    implement(TeamUserManagementApiV2Service, teamUserHandlers(teamUsers)),
     implement(
       OAuth2AppService,
       oauth2AppHandlers({
@@ -77,6 +89,8 @@ export function handlersOf(ground: Ground, { files, sending, waiting, draining }
       }),
     ),
     implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
+    implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
+    implement(EnterpriseDataExportV2Service, dataExportV2Handlers(dataExports)),
   ]);
 }
 

@@ -9,13 +9,16 @@ import { refreshTokens } from "../core/oauth/refresh-token.ts";
 import { attemptCounter } from "../core/sign-in/attempts.ts";
 import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
 import { type OAuthRoutesParts, oauthRoutes } from "../oauth/routes.ts";
+import { type ScimRoutesParts, scimRoutes } from "../scim/routes.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 
 /** What it shares with the operations' side of the process. */
-export type WebCalls = Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report">;
+export interface WebCalls extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report"> {
+  readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers">;
+}
 
-/** What is no operation: the bytes of files, the endpoints of OAuth clients, and the pages. */
+/** What is no operation: the bytes of files, the endpoints of OAuth clients, SCIM, and the pages. */
 export function webRoutes(ground: Ground, files: FileParts, calls: WebCalls): readonly ((app: FastifyInstance) => void)[] {
   const { config, store, cipher, clock, ids } = ground;
   const { baseUrl: issuer, consentUrl } = config;
@@ -35,6 +38,7 @@ export function webRoutes(ground: Ground, files: FileParts, calls: WebCalls): re
   return [
     (scope) => fileRoutes(scope, bytes),
     (scope) => oauthRoutes(scope, oauth),
+    (scope) => scimRoutes(scope, { ...calls, ...calls.scim, store, baseUrl: issuer }),
     (scope) => consolePages(scope, pages, [consentPages(issuer)]),
   ];
 }

@@ -60,9 +60,13 @@ async function* messagesIn({ stdout }: { readonly stdout: NodeJS.ReadableStream 
   }
 }
 
-/** The last thing that `buf curl` prints is the error in Connect's JSON form. */
 function refuse(stderr: string): never {
+  throw refusalIn(stderr);
+}
+
+/** The last thing that `buf curl` prints is the error in Connect's JSON form. */
+export function refusalIn(stderr: string): Refused {
   const [printed = "{}"] = /\{[^{}]*\}\s*$/.exec(stderr) ?? [];
   const { code = "", message = stderr } = JSON.parse(printed) as { readonly code?: string; readonly message?: string };
-  throw new Refused(code.toUpperCase(), message);
+  return new Refused(code.toUpperCase(), message);
 }

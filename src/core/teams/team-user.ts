@@ -71,6 +71,8 @@ export interface NewTeamUser {
 
 /** What to change of a member; `removed` goes with nothing else. */
 export interface TeamUserChange {
+  /** Another address, which no other member of the team has; `precondition` while the profile is delegated. */
+  readonly email?: string | undefined;
   readonly status?: MemberStatus | undefined;
   readonly role?: GrantableRole | undefined;
   readonly externalId?: string | null | undefined;

@@ -1,0 +1,98 @@
+/** The most users of a page, and as many as one has where a request names no number. */
+export const pageMax = 200;
+export const pageDefault = 100;
+
+const userSchema = "urn:ietf:params:scim:schemas:core:2.0:User";
+
+type Facts = Readonly<Record<string, unknown>>;
+
+const attribute = (name: string, description: string, facts: Facts = {}): Facts => ({
+  ...{ name, type: "string", multiValued: false, description, required: false, caseExact: false },
+  ...{ mutability: "readWrite", returned: "default", uniqueness: "none", ...facts },
+});
+
+const nameParts = [
+  attribute("formatted", "The whole name."),
+  attribute("givenName", "The first word of the name."),
+  attribute("familyName", "The other words of the name."),
+];
+
+const emailParts = [
+  attribute("value", "The address: userName's.", { mutability: "readOnly" }),
+  attribute("type", "Always work.", { mutability: "readOnly" }),
+  attribute("primary", "Always true.", { type: "boolean", mutability: "readOnly" }),
+];
+
+const roleParts = [
+  attribute("value", "owner, super_admin, admin, member or guest; the owner's is read-only."),
+  attribute("primary", "Always true.", { type: "boolean" }),
+];
+
+const attributes = [
+  attribute("userName", "The member's address in the team.", { required: true, uniqueness: "server" }),
+  attribute("externalId", "What the identity provider calls the person.", { caseExact: true, uniqueness: "server" }),
+  attribute("displayName", "The member's name in the team."),
+  attribute("name", "The same name, in parts.", { type: "complex", subAttributes: nameParts }),
+  attribute("active", "Whether the member may use the team.", { type: "boolean" }),
+  attribute("emails", "The address once more.", { type: "complex", multiValued: true, mutability: "readOnly", subAttributes: emailParts }),
+  attribute("roles", "The member's one role in the team.", { type: "complex", multiValued: true, subAttributes: roleParts }),
+];
+
+const yes = { supported: true };
+const no = { supported: false };
+
+const provider: Facts = {
+  schemas: ["urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"],
+  patch: yes,
+  bulk: { ...no, maxOperations: 0, maxPayloadSize: 0 },
+  filter: { ...yes, maxResults: pageMax },
+  changePassword: no,
+  sort: no,
+  etag: yes,
+  authenticationSchemes: [
+    {
+      type: "oauthbearertoken",
+      name: "Team User Management key",
+      description: "An API key of the kind team_user_mgmt, as Authorization: Bearer.",
+      primary: true,
+    },
+  ],
+};
+
+const userType: Facts = {
+  schemas: ["urn:ietf:params:scim:schemas:core:2.0:ResourceType"],
+  ...{ id: "User", name: "User", endpoint: "/Users", description: "A member of the team.", schema: userSchema },
+};
+
+const schema: Facts = {
+  schemas: ["urn:ietf:params:scim:schemas:core:2.0:Schema"],
+  ...{ id: userSchema, name: "User", description: "A member of the team.", attributes },
+};
+
+/** A page of resources (RFC 7644 3.4.2). */
+export const listOf = (resources: readonly object[], totalResults: number, startIndex = 1): object => ({
+  schemas: ["urn:ietf:params:scim:api:messages:2.0:ListResponse"],
+  ...{ totalResults, startIndex, itemsPerPage: resources.length, Resources: resources },
+});
+
+/**
+ * What SCIM is here, by its path (RFC 7644 4, RFC 7643 5 to 7).
+ *
+ * @param base where SCIM is.
+ */
+export function documents(base: string): ReadonlyMap<string, object> {
+  const located = (document: Facts, resourceType: string, path: string) => ({
+    ...document,
+    meta: { resourceType, location: `${base}${path}` },
+  });
+  const [typePath, schemaPath] = ["/ResourceTypes/User", `/Schemas/${userSchema}`];
+  const type = located(userType, "ResourceType", typePath);
+  const described = located(schema, "Schema", schemaPath);
+  return new Map([
+    ["/ServiceProviderConfig", located(provider, "ServiceProviderConfig", "/ServiceProviderConfig")],
+    ["/ResourceTypes", listOf([type], 1)],
+    [typePath, type],
+    ["/Schemas", listOf([described], 1)],
+    [schemaPath, described],
+  ]);
+}
