@@ -1,5 +1,8 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { holdMember } from "../../src/core/teams/hold.ts";
 import { ApiKeyService } from "../../src/gen/proto/settings/v1/api_key_service_pb.ts";
+import { sampleTask } from "../store/samples.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
 import type { V2Reply } from "../support/wires.ts";
 import { newEmail, type Team, teamsRig } from "./teams-rig.ts";
@@ -106,6 +109,31 @@ describeOnEach("fifty calls at once", (database) => {
     const held = Object.hasOwn(Object(user), "delegated_to");
     expect((won(0)["ok"] ?? 0) - (won(1)["ok"] ?? 0)).toBe(held ? 1 : 0);
     await checkTeam(team);
+  });
+
+  test("a change that began before the removal is waited for, and what it made is ended; one that comes after it is refused", async () => {
+    const team = await rig.team();
+    const lea = await rig.member(team);
+    const at = { accountId: lea.accountId, spaceId: lea.spaceId };
+    const [held, go] = [Promise.withResolvers<boolean>(), Promise.withResolvers<void>()];
+    const making = rig.service.store.change(async (tx) => {
+      held.resolve(await tx.members.hold(at));
+      await go.promise;
+      return tx.tasks.insert(sampleTask({ ...at, status: "running" }), []);
+    });
+    expect(await held.promise).toBe(true);
+    const removal = rig.ok(team, "remove", { team_user_id: lea.id });
+    // PostgreSQL says who waits for a lock; SQLite's changes wait for one another anyway.
+    const waits = "SELECT COUNT(*) AS count FROM pg_locks WHERE NOT granted";
+    while (database === "postgresql" && Number((await rowsIn(rig.db.url, waits))[0]?.["count"]) === 0) await turn();
+    go.resolve();
+    const { id } = await making;
+    await removal;
+    expect(await rowsIn(rig.db.url, `SELECT status FROM task WHERE id = '${id}'`)).toEqual([{ status: "stopped" }]);
+    expect(await rig.service.store.change((tx) => tx.members.hold(at))).toBe(false);
+    const credential = { kind: "key", keyKind: "general", id: lea.keyId } as const;
+    const late = rig.service.store.change((tx) => holdMember(tx, { ...at, credential, role: "member", locale: "en" }));
+    await expect(late).rejects.toMatchObject({ reason: "unauthenticated", message: "Invalid or missing API key" });
   });
 
   test.each([
