@@ -33,19 +33,21 @@ export function checkNotOwner({ role }: TeamUser): void {
 }
 
 /**
- * @throws Failure `precondition` for the owner, and for another address of a profile that is delegated; `invalid`
- * without a change, and for removal together with another.
+ * What a change has to be, whoever it is for.
+ *
+ * @throws Failure `invalid` without a change, and for removal together with another.
  */
-export function update(user: TeamUser, change: TeamUserChange, now: number): Step {
+export function checkChange({ status, role, externalId, email }: TeamUserChange): void {
+  const others = role !== undefined || externalId !== undefined || email !== undefined;
+  if (status === undefined && !others) throw invalid("", "status or role must be given");
+  if (status === "removed" && others) throw invalid("status", "REMOVED goes with no other change");
+}
+
+/** @throws Failure `precondition` for the owner, and for another address of a profile that is delegated. */
+export function update(user: TeamUser, { status, role, externalId, email }: TeamUserChange, now: number): Step {
+  if (status === "removed") return remove(user, now);
   checkNotOwner(user);
-  const { status, role, externalId, email } = change;
   if (email !== undefined && user.delegation !== null) throw new Failure("precondition", "the profile is delegated: its address is set");
-  if (status === "removed") {
-    if (role !== undefined || externalId !== undefined || email !== undefined) throw invalid("status", "REMOVED goes with no other change");
-    return remove(user, now);
-  }
-  if (status === undefined && role === undefined && externalId === undefined && email === undefined)
-    throw invalid("", "status or role must be given");
   const leaves = status === "inactive" && user.status === "active";
   return {
     set: {

@@ -30,7 +30,7 @@ async function join(
   role: Role,
   status: MemberStatus = "active",
 ): Promise<void> {
-  const member = { id: systemIds.short(), ...team, accountId, email: "m@example.com", role, status, createdAt };
+  const member = { id: systemIds.short(), ...team, accountId, email: `${accountId}@example.com`, role, status, createdAt };
   await store.change((tx) => tx.accounts.insertMember(member));
 }
 

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { openService } from "../support/service.ts";
+import { blocksIn, readPage, shell } from "./page.ts";
+
+const [create = "", list = "", hand = ""] = blocksIn(readPage("docs/enterprise.md"), "sh");
+
+test("docs/enterprise.md adds, lists, hands over, takes back and removes a member by its own commands", async () => {
+  await using service = await openService({ idle: true });
+  const owner = await service.person();
+  const { key } = await service.person({ as: owner, with: owner, kind: "team_user_mgmt" });
+  const known: Record<string, string> = { BASE: service.url, KEY: key };
+  const { user: ivo } = JSON.parse(await shell(create, known));
+  expect(ivo).toMatchObject({ email: "ivo@example.com", user_name: "Ivo Brandt", status: "USER_STATUS_ACTIVE" });
+  const { body } = await owner.v2("team.user.create", { email: "lea@example.com", role: "TEAM_MEMBER_ROLE_ADMIN" });
+  Object.assign(known, { IVO: ivo.team_user_id, LEA: body["user"].team_user_id });
+  expect(JSON.parse(await shell(list, known))).toMatchObject({ total: 3, limit: 100 });
+  const [, delegated, holder, reclaimed, removed] = (await shell(hand, known))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(delegated.user).toMatchObject({ delegated_to: known["LEA"], original_email: "ivo@example.com" });
+  expect(holder.user.delegated_profiles).toMatchObject([{ team_user_id: known["IVO"], display_name: "Ivo Brandt" }]);
+  expect(reclaimed).toMatchObject({ previous_delegate: known["LEA"], user: { email: "ivo@example.com" } });
+  expect(removed.user).toMatchObject({ status: "USER_STATUS_REMOVED" });
+});
