@@ -203,7 +203,7 @@ describeOnEach("exports", (kind) => {
       const uids: string[] = [];
       for (const [, by] of all.slice(0, 4)) {
         uids.unshift(String((await ask(by, "CreateExport", { user_id: member.accountId, scope })).body["uid"]));
-        rig.clock.step(1);
+        rig.clock.step(1000);
       }
       const page = async (page: number, page_size: number) =>
         (await ask(surface, "ListExports", { user: member.email, page, page_size })).body;
