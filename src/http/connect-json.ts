@@ -16,9 +16,7 @@ const alike: ReadonlySet<string> = new Set(["dataexport.v1", "dataexport.v2", "o
 
 /** How a method's messages stand in JSON over Connect, and over gRPC's JSON. */
 export function connectJson({ parent, input, output }: DescMethod): JsonOptions {
-  const spelt = namesOf(input, ({ localName, jsonName }) =>
-    localName === jsonName || !jsonName.includes("_") ? [] : [[localName, jsonName]],
-  );
+  const spelt = namesOf(input, ({ localName, jsonName }) => (jsonName.includes("_") ? [[localName, jsonName] as const] : []));
   const read = spelt.length === 0 ? jsonOptions : { ...jsonOptions, textDecoder: spellingDecoder(new Map(spelt)) };
   if (!alike.has(parent.file.proto.package)) return read;
   const longs = namesOf(output, (field) => (field.fieldKind === "scalar" && long.has(field.scalar) ? [field.jsonName] : []));

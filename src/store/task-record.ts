@@ -27,7 +27,7 @@ interface RecordRow {
  * index alone, and only the page's rows are looked up.
  *
  * What has not begun is not listed, but stands in the index: main tasks of agents, of which an account has a few, and
- * none of which is ever deleted. To test
+ * none of which is ever deleted (found through their agents first: SQLite keeps the order of a CROSS JOIN). To test
  * each of a million rows for that would cost as much again, so the index is read with them, in a window that is wider by their
  * number; then they are taken off the total, and what stands before the window off its start.
  */
@@ -37,8 +37,8 @@ export function taskRecordRows({ query, dialect }: Session): TaskRecordRows {
       const where = chosen(of, filter);
       const rows = await query<RecordRow>(sql`
         WITH unbegun AS MATERIALIZED (
-          SELECT t.created_at, t.id FROM agent a JOIN task t ON t.id = a.task_id
-          WHERE a.space_id = ${of.spaceId} AND a.account_id = ${of.accountId} AND t.last_seq = 0 AND ${where}
+          SELECT t.created_at, t.id FROM agent a CROSS JOIN task t
+          WHERE a.space_id = ${of.spaceId} AND a.account_id = ${of.accountId} AND t.id = a.task_id AND t.last_seq = 0 AND ${where}
         ), slot AS MATERIALIZED (
           SELECT t.created_at, t.id FROM ${index(dialect, filter)} WHERE ${where}
           ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit} + (SELECT COUNT(*) FROM unbegun) OFFSET ${offset}
