@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { admission, anybody } from "./call/admit.ts";
-import { auditWriter } from "./call/audit.ts";
+import { auditWriter, refusalNoter } from "./call/audit.ts";
 import { identifier } from "./call/credential.ts";
 import { limits } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
@@ -22,6 +22,7 @@ import { adminServer, httpServer } from "./http/server.ts";
 import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
 import { operationTable } from "./operations.ts";
+import { startAuditing } from "./wiring/auditing.ts";
 import { filesOf } from "./wiring/files.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
@@ -49,6 +50,8 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
   const keys = signingKeys({ store, cipher, clock, ids });
   const files = filesOf(ground);
   const stopChores = startChores(ground, waiting, uses, keys, files.sweep);
+  const auditing = startAuditing(ground);
+  const refused = refusalNoter(auditing.refusals);
   const calls = {
     limits: limits(store.counters, clock, config.rateFactor),
     readRequest: requestReader(ids.request, config.trustProxy),
@@ -64,10 +67,10 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     ...calls,
     front,
     operations: operationTable(),
-    admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits),
+    admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits, refused),
     admitAnybody: anybody(calls.limits),
     anonymous: calls.limits.anonymous,
-    performer: performer(store, handlers, replays(cipher, clock.now), auditWriter(clock, ids)),
+    performer: performer(store, handlers, replays(cipher, clock.now), { write: auditWriter(clock, ids), refused }),
     readSession: sessionCookieReader(config.consentUrl),
     clock,
     readiness: ready,
@@ -89,6 +92,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
       // A load balancer asks every so often, and sends calls until then; a worker gets none.
       if (config.role !== "worker" && config.noticeSeconds > 0) await clock.sleep(config.noticeSeconds * 1000);
       await drain(app, front, config.drainSeconds, [stopChores, stopWork]);
+      await auditing.stop();
       await admin?.close();
     },
   };

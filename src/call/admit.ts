@@ -3,6 +3,7 @@ import { Failure, failureOf } from "../core/failure.ts";
 import { sharedReads } from "../core/shared-reads.ts";
 import type { Operation } from "../operations.ts";
 import { checkAccess } from "./access.ts";
+import type { NoteRefusal } from "./audit.ts";
 import type { Identify, Presented } from "./credential.ts";
 import type { Limits, RateState } from "./limit.ts";
 
@@ -37,11 +38,12 @@ export type Admit = (operation: Operation, request: Request) => Promise<Admissio
  *
  * @throws Failure `invalid`, `unauthenticated`, `forbidden`, `insufficient_scope` or `limited`.
  */
-export function admission(identify: Identify, limits: Limits): Admit {
-  async function credential(request: Request): Promise<Caller> {
+export function admission(identify: Identify, limits: Limits, noteRefusal: NoteRefusal): Admit {
+  async function credential(operation: Operation, request: Request): Promise<Caller> {
     try {
       return await identify(request.credentials);
     } catch (thrown) {
+      noteRefusal(operation, request, null, thrown);
       if (failureOf(thrown).reason === "unauthenticated") await limits.stranger(request.address);
       throw thrown;
     }
@@ -54,9 +56,20 @@ export function admission(identify: Identify, limits: Limits): Admit {
   }
   return async (operation, request) => {
     if (operation.access === null) throw new Failure("unimplemented", "anonymous operations are not built");
-    const caller = await credential(request);
-    checkAccess(operation, caller);
-    return { operation, request, caller, rate: await limits.account(caller.accountId, operation), again: () => again(operation, request) };
+    const caller = await credential(operation, request);
+    try {
+      checkAccess(operation, caller);
+      return {
+        operation,
+        request,
+        caller,
+        rate: await limits.account(caller.accountId, operation),
+        again: () => again(operation, request),
+      };
+    } catch (thrown) {
+      noteRefusal(operation, request, caller, thrown);
+      throw thrown;
+    }
   };
 }
 

@@ -2,6 +2,7 @@ import type { AccountRows } from "./accounts/account.ts";
 import type { ActionRows } from "./actions/action.ts";
 import type { AgentRows } from "./agents/agent.ts";
 import type { AuditRows } from "./audit/audit.ts";
+import type { AuditChainRows } from "./audit/chain.ts";
 import type { BlobRows } from "./files/blob.ts";
 import type { FileRows } from "./files/file.ts";
 import type { JobRows } from "./jobs/job.ts";
@@ -60,6 +61,7 @@ export interface Tx {
   readonly nodes: NodeRows;
   readonly replays: ReplayRows;
   readonly audit: AuditRows;
+  readonly auditChain: AuditChainRows;
   readonly settings: SettingRows;
   readonly webhookKeys: WebhookKeyRows;
   readonly deliveries: DeliveryRows;
