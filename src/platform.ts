@@ -60,13 +60,15 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     keys,
   };
   const sending = sendingOf(ground);
-  const handlers = handlersOf(ground, { files, sending, waiting, draining: front.draining });
+  const operations = operationTable();
+  const rpcOf = (name: string) => operations.byName(name)?.rpc;
+  const handlers = handlersOf(ground, { files, sending, waiting, draining: front.draining, rpcOf });
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({
     ...calls,
     front,
-    operations: operationTable(),
+    operations,
     admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits, refused),
     admitAnybody: anybody(calls.limits),
     anonymous: calls.limits.anonymous,

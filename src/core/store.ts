@@ -3,6 +3,7 @@ import type { ActionRows } from "./actions/action.ts";
 import type { AgentRows } from "./agents/agent.ts";
 import type { AuditRows } from "./audit/audit.ts";
 import type { AuditChainRows } from "./audit/chain.ts";
+import type { AuditLogRows } from "./audit/log.ts";
 import type { BlobRows } from "./files/blob.ts";
 import type { FileRows } from "./files/file.ts";
 import type { JobRows } from "./jobs/job.ts";
@@ -62,6 +63,7 @@ export interface Tx {
   readonly replays: ReplayRows;
   readonly audit: AuditRows;
   readonly auditChain: AuditChainRows;
+  readonly auditLog: AuditLogRows;
   readonly settings: SettingRows;
   readonly webhookKeys: WebhookKeyRows;
   readonly deliveries: DeliveryRows;

@@ -6,6 +6,7 @@ import { apiKeyRows } from "./api-key.ts";
 import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
 import { auditChainRows } from "./audit-chain.ts";
+import { auditLogRows } from "./audit-log.ts";
 import { blobRows } from "./blob.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
@@ -57,6 +58,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   replays: replayRows(session),
   audit: auditRows(session),
   auditChain: auditChainRows(session),
+  auditLog: auditLogRows(session),
   settings: settingRows(session),
   webhookKeys: webhookKeyRows(session),
   deliveries: deliveryRows(session),
