@@ -39,37 +39,38 @@ export type Admit = (operation: Operation, request: Request) => Promise<Admissio
  * @throws Failure `invalid`, `unauthenticated`, `forbidden`, `insufficient_scope` or `limited`.
  */
 export function admission(identify: Identify, limits: Limits, noteRefusal: NoteRefusal): Admit {
+  /** What is refused at a step is told to the audit log, and thrown on. */
+  async function told<T>(operation: Operation, request: Request, caller: Caller | null, step: () => T | Promise<T>): Promise<T> {
+    try {
+      return await step();
+    } catch (thrown) {
+      noteRefusal(operation, request, caller, thrown);
+      throw thrown;
+    }
+  }
   async function credential(operation: Operation, request: Request): Promise<Caller> {
     try {
-      return await identify(request.credentials);
+      return await told(operation, request, null, () => identify(request.credentials));
     } catch (thrown) {
-      noteRefusal(operation, request, null, thrown);
       if (failureOf(thrown).reason === "unauthenticated") await limits.stranger(request.address);
       throw thrown;
     }
   }
   const callers = sharedReads<Caller>();
-  async function again(operation: Operation, { credentials }: Request): Promise<Caller> {
-    const caller = await callers(JSON.stringify(credentials), () => identify(credentials));
-    checkAccess(operation, caller);
+  async function again(operation: Operation, request: Request): Promise<Caller> {
+    const { credentials } = request;
+    const caller = await told(operation, request, null, () => callers(JSON.stringify(credentials), () => identify(credentials)));
+    await told(operation, request, caller, () => checkAccess(operation, caller));
     return caller;
   }
   return async (operation, request) => {
     if (operation.access === null) throw new Failure("unimplemented", "anonymous operations are not built");
     const caller = await credential(operation, request);
-    try {
+    const rate = await told(operation, request, caller, () => {
       checkAccess(operation, caller);
-      return {
-        operation,
-        request,
-        caller,
-        rate: await limits.account(caller.accountId, operation),
-        again: () => again(operation, request),
-      };
-    } catch (thrown) {
-      noteRefusal(operation, request, caller, thrown);
-      throw thrown;
-    }
+      return limits.account(caller.accountId, operation);
+    });
+    return { operation, request, caller, rate, again: () => again(operation, request) };
   };
 }
 

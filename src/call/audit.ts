@@ -1,7 +1,7 @@
 import type { Known, Refusals } from "../core/audit/refusals.ts";
 import type { Caller } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
-import { failureOf } from "../core/failure.ts";
+import { type Failure, failureOf } from "../core/failure.ts";
 import type { Ids } from "../core/ids.ts";
 import type { Tx } from "../core/store.ts";
 import type { Operation } from "../operations.ts";
@@ -34,8 +34,12 @@ export function auditWriter(clock: Clock, ids: Ids): WriteAudit {
 export type NoteRefusal = (operation: Operation, request: Request, caller: Caller | null, thrown: unknown) => void;
 
 export function refusalNoter(refusals: Pick<Refusals, "note">): NoteRefusal {
+  /** What one step refused comes by again at the end of its call. */
+  const noted = new WeakSet<Failure>();
   return ({ rpc }, { requestId, address }, caller, thrown) => {
     const failure = failureOf(thrown);
+    if (noted.has(failure)) return;
+    noted.add(failure);
     const known = failure instanceof RefusedCredential ? failure.known : caller && knownBy(caller);
     refusals.note({ operation: rpc, requestId, address }, known, failure);
   };

@@ -84,6 +84,12 @@ export function auditChainRows(session: Session): AuditChainRows {
       // Under the heads' locks nobody else seals these: then the change must not stand.
       if (count !== rows.length || moved !== heads.size) throw new Error(`${count} of ${rows.length} audit rows were sealed`);
     },
+    async spaces(after, max) {
+      const rows = await query<HeadRow>(
+        sql`SELECT space_id, seq, hash FROM audit_head WHERE space_id > ${after} ORDER BY space_id LIMIT ${max}`,
+      );
+      return rows.map(({ space_id }) => space_id);
+    },
     async head(spaceId) {
       const [row] = await query<HeadRow>(sql`SELECT space_id, seq, hash FROM audit_head WHERE space_id = ${spaceId}`);
       return row ? headOf(row) : null;

@@ -29,7 +29,7 @@ const columns = sql`id, account_id, space_id, client_id, task_id, filename, cont
 export function fileRows({ query, execute }: Session): FileRows {
   const changed = async (statement: Sql): Promise<boolean> => (await execute(statement)) === 1;
   const blobs = async (statement: Sql): Promise<string[]> =>
-    (await query<Pick<FileRow, "blob_id">>(statement)).flatMap(({ blob_id }) => blob_id ?? []);
+    (await query<Pick<FileRow, "blob_id" | "filename">>(statement)).flatMap(({ blob_id }) => blob_id ?? []);
 
   return {
     async insert(file) {
@@ -63,8 +63,8 @@ export function fileRows({ query, execute }: Session): FileRows {
     },
     async remove(scope, id, now) {
       const [row] = await query<Pick<FileRow, "blob_id">>(sql`
-        UPDATE file SET status = 'deleted', deleted_at = ${now} WHERE id = ${id} AND ${broughtBy(scope)} AND ${living(now)} RETURNING blob_id`);
-      return row ? { blobId: row.blob_id } : null;
+        UPDATE file SET status = 'deleted', deleted_at = ${now} WHERE id = ${id} AND ${broughtBy(scope)} AND ${living(now)} RETURNING blob_id, filename`);
+      return row ? { blobId: row.blob_id, filename: row.filename } : null;
     },
     eraseOf: (taskId) => blobs(sql`DELETE FROM file WHERE task_id = ${taskId} RETURNING blob_id`),
     expire: (now, max) =>

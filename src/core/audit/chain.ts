@@ -79,6 +79,8 @@ export interface AuditChainRows {
   unsealed(spaceId: string, refusedBefore: number, max: number): Promise<AuditRow[]>;
   /** Gives rows their places, and moves the heads of their spaces. */
   seal(rows: readonly SealedRow[], heads: ReadonlyMap<string, ChainHead>): Promise<void>;
+  /** Spaces that have a head, in order, from beyond `after`. */
+  spaces(after: string, max: number): Promise<string[]>;
   /** Null while nothing of the space was ever sealed. */
   head(spaceId: string): Promise<ChainHead | null>;
   /** Sealed rows in the order of (seq, id), from beyond one; null: from the first. */
