@@ -29,7 +29,7 @@ const columns = sql`id, account_id, space_id, client_id, task_id, filename, cont
 export function fileRows({ query, execute }: Session): FileRows {
   const changed = async (statement: Sql): Promise<boolean> => (await execute(statement)) === 1;
   const blobs = async (statement: Sql): Promise<string[]> =>
-    (await query<Pick<FileRow, "blob_id" | "filename">>(statement)).flatMap(({ blob_id }) => blob_id ?? []);
+    (await query<Pick<FileRow, "blob_id">>(statement)).flatMap(({ blob_id }) => blob_id ?? []);
 
   return {
     async insert(file) {
@@ -62,7 +62,7 @@ export function fileRows({ query, execute }: Session): FileRows {
       await execute(sql`UPDATE file SET upload_until = ${until} WHERE id = ${id} AND status = 'pending' AND upload_until = ${was}`);
     },
     async remove(scope, id, now) {
-      const [row] = await query<Pick<FileRow, "blob_id">>(sql`
+      const [row] = await query<Pick<FileRow, "blob_id" | "filename">>(sql`
         UPDATE file SET status = 'deleted', deleted_at = ${now} WHERE id = ${id} AND ${broughtBy(scope)} AND ${living(now)} RETURNING blob_id, filename`);
       return row ? { blobId: row.blob_id, filename: row.filename } : null;
     },
