@@ -16,6 +16,10 @@ describeOnEach("what is refused", (kind) => {
   let [database, service, credentials] = [] as unknown as [TestStore, Service, Credentials];
   const meUser = "user.v2.UserService/GetCurrentUser";
 
+  /** Another process, for which it is one minute all the time. */
+  const besides = (env: Readonly<Record<string, string>> = {}) =>
+    openService({ over: database, idle: true, env, clock: stillClock(Date.now()) });
+
   beforeAll(async () => {
     database = await openTestStore(kind);
     service = await openService({ over: database, nodes: nodesOf(kind), idle: true });
@@ -38,7 +42,7 @@ describeOnEach("what is refused", (kind) => {
     { why: "a token of an earlier generation", shown: () => credentials.tokenOfEarlierGeneration(), kind: "token" },
   ])("$why is known: its refusals stand in its space's log once it drains", async ({ shown, kind: credential }) => {
     const headers = await shown();
-    await using other = await openService({ over: database, idle: true });
+    await using other = await besides();
     for (let n = 0; n < 3; n += 1) expect((await callV2(other.url, "user.me", {}, { headers })).status).toBe(401);
     const before = await refused();
     await other.drain();
@@ -57,7 +61,7 @@ describeOnEach("what is refused", (kind) => {
   });
 
   test("no credential, a mistyped key, a forged token and an unknown key are for the process log alone", async () => {
-    await using other = await openService({ over: database, idle: true });
+    await using other = await besides();
     const unknown = newKeyText(systemRandom);
     const before = (await refused()).length;
     for (const headers of [{}, { "x-api-key": "sk-no" }, { "x-api-key": unknown }, { authorization: "Bearer x.y.z" }])
@@ -71,7 +75,7 @@ describeOnEach("what is refused", (kind) => {
   });
 
   test("a wrong kind, a missing scope and a call too many are logged, each under its reason, over every wire", async () => {
-    await using other = await openService({ over: database, idle: true, env: { RATE_LIMITS: "0.01" } });
+    await using other = await besides({ RATE_LIMITS: "0.01" });
     const member = await other.person({ with: credentials.owner, role: "member" });
     const token = await credentials.token(["create_project"]);
     const siem = await credentials.key("siem");
@@ -98,7 +102,7 @@ describeOnEach("what is refused", (kind) => {
   });
 
   test("what a handler refuses counts as well", async () => {
-    await using other = await openService({ over: database, idle: true });
+    await using other = await besides();
     const admin: Person = await other.person({ with: credentials.owner, role: "admin" });
     const keys = (await admin.session()).client(ApiKeyService);
     await expect(keys.createApiKey({ name: "x", kind: 3 })).rejects.toThrow("made by the team's owner");
