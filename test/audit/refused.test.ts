@@ -129,6 +129,11 @@ describeOnEach("by the clock", (kind) => {
     const rows = () => directly(database, `SELECT seq, outcome, count FROM audit_event WHERE space_id = '${ann.spaceId}' ORDER BY at`);
     const told = async () =>
       (await rows()).map(({ seq, outcome, count }) => `${outcome} ${Number(count)} ${seq === null ? "open" : Number(seq)}`);
+    /** A node that waited for the database when its time came gets it again. */
+    async function moving(): Promise<string[]> {
+      await clock.advance(250);
+      return told();
+    }
     expect(await told()).toEqual(["done 1 open"]);
     await clock.advance(1_000);
     await expect.poll(told).toEqual(["done 1 1"]);
@@ -138,8 +143,8 @@ describeOnEach("by the clock", (kind) => {
     await clock.advance(43_000);
     expect(await told(), "the minute is not over").toEqual(["done 1 1"]);
     await clock.advance(3_000);
-    await expect.poll(told).toEqual(["done 1 1", "refused 6 open"]);
+    await expect.poll(moving, { timeout: 5_000 }).toEqual(["done 1 1", "refused 6 open"]);
     await clock.advance(12_000);
-    await expect.poll(told).toEqual(["done 1 1", "refused 6 2"]);
+    await expect.poll(moving, { timeout: 5_000 }).toEqual(["done 1 1", "refused 6 2"]);
   });
 });
