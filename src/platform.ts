@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { admission, anybody } from "./call/admit.ts";
-import { auditWriter } from "./call/audit.ts";
+import { auditWriter, refusalNoter } from "./call/audit.ts";
 import { identifier } from "./call/credential.ts";
 import { limits } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
@@ -23,6 +23,7 @@ import { adminServer, httpServer } from "./http/server.ts";
 import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
 import { operationTable } from "./operations.ts";
+import { startAuditing } from "./wiring/auditing.ts";
 import { filesOf } from "./wiring/files.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
@@ -52,6 +53,8 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
   const keys = signingKeys({ store, cipher, clock, ids });
   const files = filesOf(ground);
   const stopChores = startChores(ground, waiting, uses, keys, files.sweep);
+  const auditing = startAuditing(ground);
+  const refused = refusalNoter(auditing.refusals);
   const calls = {
     limits: limits(store.counters, clock, config.rateFactor),
     readRequest: requestReader(ids.request, config.trustProxy),
@@ -63,10 +66,12 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
   const inviting = invitingOf(ground);
   const teamUsers = teamUsersOf(ground, inviting);
   const links = exportLinks(cipher, config.baseUrl);
-  const handlers = handlersOf(ground, { files, exportLinks: links, sending, teamUsers, waiting, draining: front.draining });
+  const operations = operationTable();
+  const rpcOf = (name: string) => operations.byName(name)?.rpc;
+  const handlers = handlersOf(ground, { files, exportLinks: links, sending, teamUsers, waiting, draining: front.draining, rpcOf });
   const entry = {
-    operations: operationTable(),
-    admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits),
+    operations,
+    admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits, refused),
     writeAudit: auditWriter(clock, ids),
   };
   const notice = new AbortController();
@@ -77,7 +82,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     front,
     admitAnybody: anybody(calls.limits),
     anonymous: calls.limits.anonymous,
-    performer: performer(store, handlers, replays(cipher, clock.now), entry.writeAudit),
+    performer: performer(store, handlers, replays(cipher, clock.now), { write: entry.writeAudit, refused }),
     readSession: sessionCookieReader(config.consentUrl),
     clock,
     readiness: ready,
@@ -101,6 +106,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
       await drain(app, front, config.drainSeconds, [stopChores, stopWork]);
       // Those of the last calls too.
       await inviting.drain();
+      await auditing.stop();
       await admin?.close();
     },
   };

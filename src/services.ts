@@ -1,5 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { AgentService } from "./gen/proto/agent/v2/agent_service_pb.ts";
+import { AuditService } from "./gen/proto/audit/v2/audit_service_pb.ts";
 import { BrowserService } from "./gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "./gen/proto/connector/v2/connector_service_pb.ts";
 import { EnterpriseDataExportService } from "./gen/proto/dataexport/v1/export_service_pb.ts";
@@ -42,4 +43,5 @@ export const services: readonly DescService[] = [
   EnterpriseDataExportService,
   EnterpriseDataExportV2Service,
   EnterpriseComplianceV2Service,
+  AuditService,
 ];

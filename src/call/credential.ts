@@ -1,4 +1,5 @@
-import type { Caller } from "../core/caller.ts";
+import type { Known } from "../core/audit/refusals.ts";
+import type { Caller, Scope } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { Failure, invalid } from "../core/failure.ts";
 import { isKeyText, type KeyHolder, keyDigest } from "../core/keys/api-key.ts";
@@ -18,12 +19,23 @@ export interface Presented {
   readonly session: string | null;
 }
 
+/** A credential that opens nothing, and whose it is, where that is known: nobody is told but the audit log (contract/decisions.md 44). */
+export class RefusedCredential extends Failure {
+  readonly known: Known | null;
+
+  constructor(message: string, known: Known | null) {
+    super("unauthenticated", message);
+    this.known = known;
+  }
+}
+
 /** Says who calls. */
 export type Identify = (presented: Presented) => Promise<Caller>;
 
 /** Every refusal of a credential begins so (contract/decisions.md 10). */
 const missing = "Invalid or missing API key";
-const refusal = (why?: string) => new Failure("unauthenticated", why === undefined ? missing : `${missing} or access token: ${why}`);
+const refusal = (why?: string, known: Known | null = null) =>
+  new RefusedCredential(why === undefined ? missing : `${missing} or access token: ${why}`, known);
 const invalidOrRevoked = "bearer token is invalid or revoked";
 
 /** Headers that carry an API key; the public name and the enterprise one are aliases (contract/v2.md 2, enterprise.md 1). */
@@ -58,7 +70,8 @@ export function presentedOnV1(header: (name: string) => string | null | undefine
 export function identifier(store: Tx, clock: Clock, readToken: ReadAccessToken, keyUses: Pick<KeyUses, "used">): Identify {
   async function byKey(key: string): Promise<Caller> {
     const holder = isKeyText(key) ? await store.keys.holder(keyDigest(key)) : null;
-    if (holder === null || !opens(holder, clock.now())) throw refusal();
+    if (holder === null) throw refusal();
+    if (!opens(holder, clock.now())) throw refusal(undefined, knownBy("key", holder.key));
     keyUses.used(holder.key.id, holder.key.usedAt);
     return keyCaller(holder);
   }
@@ -66,18 +79,22 @@ export function identifier(store: Tx, clock: Clock, readToken: ReadAccessToken, 
   async function byToken(text: string): Promise<Caller> {
     const claims = await readToken(text);
     if (claims === null) throw refusal("invalid token");
-    const holder = claims.expiresAt > clock.now() ? await store.families.holder(claims.familyId) : null;
-    if (holder === null || !holder.lives || holder.member?.status !== "active") throw refusal(invalidOrRevoked);
-    if (holder.generation !== holder.appGeneration) throw refusal("reauthorization_required");
-    if (holder.accessId !== claims.accessId) throw refusal(invalidOrRevoked);
+    const holder = await store.families.holder(claims.familyId);
+    if (holder === null) throw refusal(invalidOrRevoked);
+    const known = knownBy("token", { ...holder, id: holder.familyId });
+    if (claims.expiresAt <= clock.now()) throw refusal(invalidOrRevoked, known);
+    if (!holder.lives || holder.member?.status !== "active") throw refusal(invalidOrRevoked, known);
+    if (holder.generation !== holder.appGeneration) throw refusal("reauthorization_required", known);
+    if (holder.accessId !== claims.accessId) throw refusal(invalidOrRevoked, known);
     return tokenCaller({ ...holder, scopes: holder.scopes.filter((name) => claims.scopes.includes(name)) });
   }
 
   async function bySession(text: string): Promise<Caller> {
     const holder = await store.sessions.holder(sessionDigest(text));
-    const living = holder !== null && holder.session.expiresAt > clock.now();
-    if (!living || (holder.member !== null && (holder.member.status !== "active" || holder.member.delegated)))
-      throw refusal("missing authentication");
+    if (holder === null) throw refusal("missing authentication");
+    const { session, member } = holder;
+    const opensNothing = session.expiresAt <= clock.now() || (member !== null && (member.status !== "active" || member.delegated));
+    if (opensNothing) throw refusal("missing authentication", knownBy("session", session));
     return sessionCaller(holder);
   }
 
@@ -97,6 +114,15 @@ function opens({ key, member }: KeyHolder, now: number): boolean {
   const living = key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
   return living && (member === null || member.status === "active");
 }
+
+const knownBy = (kind: Caller["credential"]["kind"], { id, accountId, spaceId }: Scope & { readonly id: string }): Known => ({
+  accountId,
+  spaceId,
+  credential: credentialName({ kind, id }),
+});
+
+/** Kind and id of a credential, as audit rows have it. */
+export const credentialName = ({ kind, id }: Pick<Caller["credential"], "kind" | "id">): string => `${kind}:${id}`;
 
 const keyCaller = ({ key, member, locale }: KeyHolder): Caller => ({
   accountId: key.accountId,

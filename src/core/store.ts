@@ -2,6 +2,8 @@ import type { AccountRows } from "./accounts/account.ts";
 import type { ActionRows } from "./actions/action.ts";
 import type { AgentRows } from "./agents/agent.ts";
 import type { AuditRows } from "./audit/audit.ts";
+import type { AuditChainRows } from "./audit/chain.ts";
+import type { AuditLogRows } from "./audit/log.ts";
 import type { ExportRows } from "./exports/export.ts";
 import type { BlobRows } from "./files/blob.ts";
 import type { FileRows } from "./files/file.ts";
@@ -63,6 +65,8 @@ export interface Tx {
   readonly nodes: NodeRows;
   readonly replays: ReplayRows;
   readonly audit: AuditRows;
+  readonly auditChain: AuditChainRows;
+  readonly auditLog: AuditLogRows;
   readonly settings: SettingRows;
   readonly webhookKeys: WebhookKeyRows;
   readonly deliveries: DeliveryRows;

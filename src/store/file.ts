@@ -62,9 +62,9 @@ export function fileRows({ query, execute }: Session): FileRows {
       await execute(sql`UPDATE file SET upload_until = ${until} WHERE id = ${id} AND status = 'pending' AND upload_until = ${was}`);
     },
     async remove(scope, id, now) {
-      const [row] = await query<Pick<FileRow, "blob_id">>(sql`
-        UPDATE file SET status = 'deleted', deleted_at = ${now} WHERE id = ${id} AND ${broughtBy(scope)} AND ${living(now)} RETURNING blob_id`);
-      return row ? { blobId: row.blob_id } : null;
+      const [row] = await query<Pick<FileRow, "blob_id" | "filename">>(sql`
+        UPDATE file SET status = 'deleted', deleted_at = ${now} WHERE id = ${id} AND ${broughtBy(scope)} AND ${living(now)} RETURNING blob_id, filename`);
+      return row ? { blobId: row.blob_id, filename: row.filename } : null;
     },
     eraseOf: (taskId) => blobs(sql`DELETE FROM file WHERE task_id = ${taskId} RETURNING blob_id`),
     expire: (now, max) =>

@@ -5,6 +5,8 @@ import { agentRows } from "./agent.ts";
 import { apiKeyRows } from "./api-key.ts";
 import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
+import { auditChainRows } from "./audit-chain.ts";
+import { auditLogRows } from "./audit-log.ts";
 import { blobRows } from "./blob.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
@@ -58,6 +60,8 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   nodes: nodeRows(session),
   replays: replayRows(session),
   audit: auditRows(session),
+  auditChain: auditChainRows(session),
+  auditLog: auditLogRows(session),
   settings: settingRows(session),
   webhookKeys: webhookKeyRows(session),
   deliveries: deliveryRows(session),

@@ -22,6 +22,7 @@ import { deliveries } from "../core/webhooks/deliveries.ts";
 import type { SendWebhook } from "../core/webhooks/send.ts";
 import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
+import { AuditService } from "../gen/proto/audit/v2/audit_service_pb.ts";
 import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
 import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
@@ -37,6 +38,7 @@ import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_s
 import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
+import { auditHandlers } from "../rpc/audit.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
 import { fileHandlers } from "../rpc/file.ts";
@@ -60,10 +62,15 @@ export interface HandlerParts {
   readonly waiting: Backlog;
   /** Aborted when no call is to be held any longer. */
   readonly draining: AbortSignal;
+  /** The RPC behind a v2 name. */
+  readonly rpcOf: (name: string) => string | undefined;
 }
 
 /** Every operation that is built. */
-export function handlersOf(ground: Ground, { files, exportLinks, sending, teamUsers, waiting, draining }: HandlerParts): HandlerTable {
+export function handlersOf(
+  ground: Ground,
+  { files, exportLinks, sending, teamUsers, waiting, draining, rpcOf }: HandlerParts,
+): HandlerTable {
   const { store, clock, ids, random } = ground;
   const hooks = webhookParts(ground, sending.send);
   const making = { clock, ids, random };
@@ -88,6 +95,7 @@ export function handlersOf(ground: Ground, { files, exportLinks, sending, teamUs
         authorized: authorizedApps(clock),
       }),
     ),
+    implement(AuditService, auditHandlers(rpcOf)),
     implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
     implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
     implement(EnterpriseDataExportV2Service, dataExportV2Handlers(dataExports)),

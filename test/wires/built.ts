@@ -169,6 +169,7 @@ export const built: Readonly<Record<string, Prepare>> = {
   "connector.list": nothing,
   "browser.onlineList": nothing,
   "user.me": nothing,
+  "audit.list": nothing,
   "settings.v1.ApiKeyService/CreateApiKey": async () => ({ name: "ci" }),
   "settings.v1.ApiKeyService/ListApiKeys": nothing,
   "settings.v1.ApiKeyService/RevokeApiKey": async ({ keyId }) => ({ id: keyId }),

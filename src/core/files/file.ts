@@ -78,7 +78,7 @@ export interface FileRows {
   /** The upload that was under way until `was` has ended: the window is what it was before. */
   unawait(id: string, was: number, until: number): Promise<void>;
   /** What a user brought becomes a tombstone; null when there is none. Answers its blob, if it has one. */
-  remove(scope: Scope, id: string, now: number): Promise<{ readonly blobId: string | null } | null>;
+  remove(scope: Scope, id: string, now: number): Promise<Pick<StoredFile, "blobId" | "filename"> | null>;
   /** Erases the artefacts of a task, and answers their blobs. */
   eraseOf(taskId: string): Promise<readonly string[]>;
   /** Makes tombstones of some whose time is over, and answers their blobs. */

@@ -96,7 +96,8 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       const created = await tx.tasks.insert(task, begin(text, wanted.input));
       if (wanted.outputSchema) await advance(tx, task.id, { outputSchema: wanted.outputSchema });
       await enqueue(tx, task.id);
-      tx.audit.note({ subject: task.id });
+      const { projectId = null } = wanted;
+      tx.audit.note({ subject: task.id, after: { agentProfile, projectId, shareVisibility: created.shareVisibility } });
       return created;
     },
 
@@ -109,16 +110,24 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
     async update(tx, caller, id, edit) {
       const before = await locked(tx, caller, id);
       const visible = edit.shareVisibility === undefined ? {} : { shareVisibility: effective(edit.shareVisibility, caller) };
-      tx.audit.note({ subject: before.id, before: { shareVisibility: before.shareVisibility }, after: visible });
+      // A title may be what was said, so that only the change of it is told.
+      const retitled = edit.title === undefined ? {} : { retitled: true };
+      const hidden = edit.hidden === undefined ? {} : { hidden: edit.hidden };
+      tx.audit.note({
+        subject: before.id,
+        before: { shareVisibility: before.shareVisibility },
+        after: { ...visible, ...hidden, ...retitled },
+      });
       return advance(tx, before.id, { ...edit, ...visible });
     },
 
     async stop(tx, caller, id) {
       const task = await locked(tx, caller, id);
-      tx.audit.note({ subject: task.id });
+      tx.audit.note({ subject: task.id, before: { status: task.status } });
       if (task.status !== "running" && task.status !== "waiting") return;
       if (task.status === "waiting") await tx.actions.dismiss(task.id);
-      const { lastTimestamp } = await advance(tx, task.id, stop.set, stop.events);
+      const { lastTimestamp, status } = await advance(tx, task.id, stop.set, stop.events);
+      tx.audit.note({ after: { status } });
       // The next request must not be older than the events of this one (clients.md 13).
       tx.afterCommit(() => clock.sleep(Math.min(settleMs, Math.max(0, lastTimestamp - clock.now()))));
     },
@@ -139,7 +148,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       if (isTold(task)) await tx.webhookEvents.forget(id);
       await dropArtefacts(tx, id);
       await tx.tasks.bury(id, clock.now(), personal);
-      tx.audit.note({ subject: id });
+      tx.audit.note({ subject: id, before: { status: task.status } });
     },
 
     async send(tx, caller, id, input, { agentProfile, outputSchema }) {
@@ -158,7 +167,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       const step = running ? queueMessage(text, input) : resume(text, clock.now(), input);
       await advance(tx, task.id, { ...step.set, ...chosen }, step.events);
       if (!running) await enqueue(tx, task.id);
-      tx.audit.note({ subject: task.id });
+      tx.audit.note({ subject: task.id, before: { status: task.status }, after: { agentProfile: chosen.agentProfile } });
       return task.id;
     },
   };
