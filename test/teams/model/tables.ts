@@ -1,0 +1,32 @@
+import type { TestDatabase } from "../../support/database.ts";
+import { directly } from "../../support/direct.ts";
+
+const textOf = (value: unknown): string | null => (value === null ? null : String(value));
+
+/** A space's memberships by id, tombstones too. */
+export async function membersIn(database: TestDatabase, spaceId: string) {
+  const rows = await directly(database, `SELECT * FROM membership WHERE space_id = '${spaceId}' ORDER BY id`);
+  const members = rows.map((row) => ({
+    ...{ id: String(row["id"]), email: String(row["email"]), name: textOf(row["name"]) },
+    ...{ role: String(row["role"]), status: String(row["status"]) },
+    delegatedTo: textOf(row["delegated_to"]),
+    originalEmail: textOf(row["original_email"]),
+    delegatedAt: row["delegated_at"] === null ? null : Number(row["delegated_at"]),
+  }));
+  return members.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Which of these addresses have an account. */
+export async function accountsIn(database: TestDatabase, addresses: readonly string[]): Promise<readonly string[]> {
+  const rows = await directly(database, `SELECT email FROM account WHERE email IN (${addresses.map((each) => `'${each}'`).join(", ")})`);
+  return addresses.filter((address) => rows.some(({ email }) => email === address));
+}
+
+/** A space's changes by a service, each as request id, method and subject. */
+export async function auditIn(database: TestDatabase, spaceId: string, service: string): Promise<readonly string[]> {
+  const rows = await directly(
+    database,
+    `SELECT request_id, operation, subject FROM audit_event WHERE space_id = '${spaceId}' AND outcome = 'done' AND operation LIKE '${service}/%'`,
+  );
+  return rows.map((row) => `${row["request_id"]} ${String(row["operation"]).split("/")[1]} ${row["subject"]}`);
+}

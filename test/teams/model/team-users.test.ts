@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeOnEach, nodesOf, openTestStore } from "../../support/database.ts";
+import { openService } from "../../support/service.ts";
+import { stillClock } from "../../support/still-clock.ts";
+import { checkAll } from "./check.ts";
+import { commands } from "./commands.ts";
+import { type Ground, newTeams } from "./rig.ts";
+
+/** MODEL_RUNS=500 makes it longer; MODEL_SEED throws the same dice again. */
+const numRuns = Number(process.env["MODEL_RUNS"] ?? 10);
+const seed = Number(process.env["MODEL_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+
+describeOnEach("a team's users", (kind) => {
+  let ground: Ground & AsyncDisposable;
+  beforeAll(async () => {
+    const clock = stillClock();
+    const database = await openTestStore(kind, { clock });
+    // Several nodes have a store each: on PostgreSQL any of them takes any call.
+    const service = await openService({ database: kind, nodes: nodesOf(kind), over: database, clock, idle: true });
+    const close = async () => {
+      await service[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    };
+    ground = { service, database, clock, tally: new Map(), [Symbol.asyncDispose]: close };
+  });
+  afterAll(() => ground[Symbol.asyncDispose]());
+
+  test("answer as the contract says and keep its rules, whatever is done to them in whatever order", {
+    timeout: 30_000 + numRuns * 20_000,
+  }, async () => {
+    console.log(`MODEL_RUNS=${numRuns} MODEL_SEED=${seed} (${kind})`);
+    const sequences = fc.commands([...commands], { maxCommands: 40, size: "max" });
+    const property = fc.asyncProperty(sequences, async (sequence) => {
+      const teams = await newTeams(ground);
+      await fc.asyncModelRun(() => teams, sequence);
+      await checkAll(teams.model, teams.real);
+    });
+    await fc.assert(property, { numRuns, seed });
+    // Nothing was proven of what never happened.
+    for (const happened of [
+      "cascade",
+      "delegate done",
+      "reclaim done",
+      "remove done",
+      "update done",
+      "rename done",
+      "create already_exists",
+    ])
+      expect(ground.tally.get(happened), happened).toBeGreaterThan(0);
+  });
+});
