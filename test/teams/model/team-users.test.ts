@@ -5,11 +5,8 @@ import { openService } from "../../support/service.ts";
 import { stillClock } from "../../support/still-clock.ts";
 import { checkAll } from "./check.ts";
 import { commands } from "./commands.ts";
+import { numRuns, seed, told } from "./dice.ts";
 import { type Ground, newTeams } from "./rig.ts";
-
-/** MODEL_RUNS=500 makes it longer; MODEL_SEED throws the same dice again. */
-const numRuns = Number(process.env["MODEL_RUNS"] ?? 10);
-const seed = Number(process.env["MODEL_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 
 describeOnEach("a team's users", (kind) => {
   let ground: Ground & AsyncDisposable;
@@ -29,7 +26,7 @@ describeOnEach("a team's users", (kind) => {
   test("answer as the contract says and keep its rules, whatever is done to them in whatever order", {
     timeout: 30_000 + numRuns * 20_000,
   }, async () => {
-    console.log(`MODEL_RUNS=${numRuns} MODEL_SEED=${seed} (${kind})`);
+    told(kind);
     const sequences = fc.commands([...commands], { maxCommands: 40, size: "max" });
     const property = fc.asyncProperty(sequences, async (sequence) => {
       const teams = await newTeams(ground);

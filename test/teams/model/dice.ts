@@ -1,0 +1,8 @@
+/** Sequences of commands for each database: `MODEL_RUNS=500` makes a run longer. */
+export const numRuns = Number(process.env["MODEL_RUNS"] ?? 10);
+
+/** `MODEL_SEED` throws the same dice again. */
+export const seed = Number(process.env["MODEL_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+
+/** Says how to do it again. */
+export const told = (kind: string): void => console.log(`MODEL_RUNS=${numRuns} MODEL_SEED=${seed} (${kind})`);
