@@ -142,9 +142,10 @@ const detail = command("detail", fc.record({ who: pick("anyone", "delegated", "h
 
 const creation = command(
   "create",
-  fc.record({ address: fc.nat(5), role: anyRole, name: fc.option(someName, { nil: undefined }), first: fc.boolean() }),
-  ({ address, role, name, first }, _model, { addresses }) => {
-    const email = addresses[address] ?? "";
+  fc.record({ address: fc.nat(5), loud: fc.boolean(), role: anyRole, name: fc.option(someName, { nil: undefined }), first: fc.boolean() }),
+  ({ address, loud, role, name, first }, _model, { addresses }) => {
+    const plain = addresses[address] ?? "";
+    const email = loud ? plain.toUpperCase() : plain;
     const names =
       name === undefined
         ? {}
@@ -235,7 +236,10 @@ const enrolment: fc.Arbitrary<Command> = fc
     run: async (model, real) => {
       const member = resolve(model, side, who);
       const may = member?.status === "ACTIVE" && !member.delegation && member.role !== "OWNER" && model[side].members.includes(member);
-      if (may) model[side].credentials.push(...(await enrol(real, side, member)));
+      if (!may) return;
+      const { credentials, work } = await enrol(real, side, member);
+      model[side].credentials.push(...credentials);
+      model[side].work.push(work);
     },
   }));
 

@@ -16,13 +16,23 @@ export interface Member {
 
 /** Something by which a member is let in, and whether it was ended for good. */
 export interface Credential {
-  readonly kind: "key" | "session" | "token" | "refresh";
+  readonly kind: "key" | "session" | "token" | "refresh" | "code" | "link";
   readonly holder: string;
   ended: boolean;
   /** Shows it, and says whether it was let in. */
   readonly opens: () => Promise<boolean>;
   /** What else a call needs to show it. */
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Shown once at most, so these are tried when they are to be dead. */
+export const spent: ReadonlySet<Credential["kind"]> = new Set(["refresh", "code", "link"]);
+
+/** A task that somebody left running. */
+export interface Work {
+  readonly id: string;
+  readonly holder: string;
+  status: "running" | "stopped";
 }
 
 /** A change that was answered, as the audit log is to have it. */
@@ -37,6 +47,7 @@ export interface Team {
   /** In the order of their creation; tombstones among them. */
   readonly members: Member[];
   readonly credentials: Credential[];
+  readonly work: Work[];
   readonly changes: Change[];
   /** What stands behind `delegate-<id>@` (contract/enterprise.md 5). */
   readonly domain: string;

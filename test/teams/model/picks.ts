@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { type Credential, heldBy, living, type Member, type Team } from "./members.ts";
+import { type Credential, heldBy, living, type Member, spent, type Team } from "./members.ts";
 import type { Model, Real, Side } from "./rig.ts";
 import type { Power, Refusal } from "./rules.ts";
 
@@ -84,7 +84,7 @@ export function showing(
   if (caller === "ediscovery") return { ...always, headers: { "x-api-key": ediscovery.key }, may: "permission_denied" };
   if (caller === "management") return always;
   const team = model[side];
-  const shown = team.credentials.filter(({ kind }) => kind !== "refresh").filter((one) => suits(team, caller, one));
+  const shown = team.credentials.filter(({ kind }) => !spent.has(kind)).filter((one) => suits(team, caller, one));
   const credential = shown[n % Math.max(1, shown.length)];
   if (credential === undefined) return always;
   return { headers: credential.headers, may: powerOf(team, credential), connectOnly: credential.kind === "session" };

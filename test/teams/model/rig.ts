@@ -1,11 +1,13 @@
-import { systemIds } from "../../../src/core/ids.ts";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { systemIds, systemRandom } from "../../../src/core/ids.ts";
+import { linkDigest, linkMs, newLinkText } from "../../../src/core/sign-in/link.ts";
 import { ApiKeyService } from "../../../src/gen/proto/settings/v1/api_key_service_pb.ts";
 import type { TestStore } from "../../support/database.ts";
-import { refreshWith, type TestApp } from "../../support/oauth.ts";
+import { codeFor, exchangeCode, refreshWith, type TestApp } from "../../support/oauth.ts";
 import type { Person, Service } from "../../support/service.ts";
 import type { StillClock } from "../../support/still-clock.ts";
 import { newApp, tokenOf } from "../../support/token.ts";
-import type { Credential, Member, Team } from "./members.ts";
+import type { Credential, Member, Team, Work } from "./members.ts";
 
 /** The two teams of a run. */
 export const sides = ["north", "south"] as const;
@@ -71,33 +73,59 @@ async function newTeam({ service }: Ground): Promise<{ readonly team: Team; read
   const { id, createdAt, email } = row;
   const member: Member = { id, createdAt, email, name: undefined, role: "OWNER", status: "ACTIVE", delegation: undefined };
   const app = await newApp(service, owner);
-  return { team: { members: [member], credentials: [], changes: [], domain }, rulers: { owner, management, ediscovery, app } };
+  return { team: { members: [member], credentials: [], work: [], changes: [], domain }, rulers: { owner, management, ediscovery, app } };
 }
 
-/** Gives a member a key, a browser that is signed in, and an app that acts for it. */
-export async function enrol({ service, clock, rulers }: Real, side: Side, { id }: Member): Promise<readonly Credential[]> {
-  const { spaceId } = rulers[side].owner;
-  const row = await service.store.accounts.memberById(spaceId, id);
+/** Whatever lets a member in, and a task that runs. */
+export interface Enrolled {
+  readonly credentials: readonly Credential[];
+  readonly work: Work;
+}
+
+/** Gives a member a key, a browser that is signed in, an app that acts for it, what would give another of each, and a task. */
+export async function enrol(real: Real, side: Side, { id }: Member): Promise<Enrolled> {
+  const { service, clock, rulers } = real;
+  const { app, owner } = rulers[side];
+  const row = await service.store.accounts.memberById(owner.spaceId, id);
   if (row === null) throw new Error(`${id} is nobody`);
-  const self = { accountId: row.accountId, spaceId };
+  const self = { accountId: row.accountId, spaceId: owner.spaceId };
   const person = await service.person({ as: self, with: self });
   const session = await person.session();
-  const token = await tokenOf(service, person, { of: rulers[side].app, now: clock.now() });
-  const me = async ({ v2 }: Pick<Person, "v2">) => (await v2("user.me")).status === 200;
+  const token = await tokenOf(service, person, { of: app, now: clock.now() });
+  const code = await codeFor(service, person, app, "pkce", clock.now());
   const keys = session.client(ApiKeyService);
+  const { body } = await person.v2("task.create", { message: { content: "x" } });
   const credential = (kind: Credential["kind"], headers: Credential["headers"], opens: Credential["opens"]): Credential => ({
     ...{ kind, headers, opens, holder: id, ended: false },
   });
-  return [
-    credential("key", person.headers, () => me(person)),
-    credential("session", session.headers, () =>
-      keys.listApiKeys({}).then(
-        () => true,
-        () => false,
-      ),
-    ),
-    credential("token", token.headers, () => me(token)),
-    // A living one would be used up by this: it is shown when it is to be dead.
-    credential("refresh", {}, async () => (await refreshWith(service, rulers[side].app, "pkce", token.refreshToken)).status === 200),
-  ];
+  return {
+    work: { id: String(body["task_id"]), holder: id, status: "running" },
+    credentials: [
+      credential("key", person.headers, () => isMe(person)),
+      credential("session", session.headers, () => keys.listApiKeys({}).then(() => true, isRefusal)),
+      credential("token", token.headers, () => isMe(token)),
+      credential("refresh", {}, async () => (await refreshWith(service, app, "pkce", token.refreshToken)).status === 200),
+      credential("code", {}, async () => (await exchangeCode(service, app, "pkce", code)).status === 200),
+      credential("link", {}, await linkOf(real, self)),
+    ],
+  };
+}
+
+/** Whether somebody is let in; anything but a 401 that says no is a failure of the test. */
+async function isMe({ v2 }: Pick<Person, "v2">): Promise<boolean> {
+  const { status, body } = await v2("user.me");
+  if (status !== 200 && status !== 401) throw new Error(JSON.stringify(body));
+  return status === 200;
+}
+
+function isRefusal(thrown: unknown): false {
+  if (ConnectError.from(thrown).code !== Code.Unauthenticated) throw thrown;
+  return false;
+}
+
+/** An invitation that nobody has followed; whether it would still sign in. */
+async function linkOf({ service, clock }: Real, self: Pick<Person, "accountId" | "spaceId">): Promise<Credential["opens"]> {
+  const [digest, createdAt] = [linkDigest(newLinkText(systemRandom)), clock.now()];
+  await service.store.change((tx) => tx.links.insert({ digest, ...self, createdAt, expiresAt: createdAt + linkMs }));
+  return async () => (await service.store.links.open(digest, clock.now())) !== null;
 }

@@ -85,7 +85,7 @@ export function update(
   );
   if (refused || !member) return refused ?? refusing("not_found");
   const cascade = status === "INACTIVE" ? returned(team, member) : [];
-  if (status === "INACTIVE") end(team, member, ["session", "token", "refresh"]);
+  if (status === "INACTIVE") end(team, member, ofDeactivated);
   member.status = status ?? member.status;
   member.role = role ?? member.role;
   return { body: { user: inFull(team, member), cascade_affected: cascade }, subject: member.id };
@@ -111,10 +111,10 @@ export function delegate(
   );
   if (refused) return refused;
   source.delegation = { to: asked.to, at: now, originalEmail: source.email };
-  source.email = `delegate-${source.id}@${team.domain}`;
+  source.email = `delegate-${source.id}@${team.domain}`.toLowerCase();
   source.role = after;
   source.status = asked.role === "DEACTIVATED" ? "INACTIVE" : "ACTIVE";
-  end(team, source, ["key", "session", "token", "refresh"]);
+  end(team, source, ofAll);
   return { body: { user: inFull(team, source) }, subject: source.id };
 }
 
@@ -146,7 +146,7 @@ function removal(team: Team, power: Power, member: Member | undefined): Expected
   const refused = broken([isOwner(member), "failed_precondition"], [overreaches(power, member.role, undefined), "permission_denied"]);
   if (refused) return refused;
   const cascade = returned(team, member);
-  end(team, member, ["key", "session", "token", "refresh"]);
+  end(team, member, ofAll);
   member.email = member.delegation?.originalEmail ?? member.email;
   member.delegation = undefined;
   member.status = "REMOVED";
@@ -168,7 +168,12 @@ function giveBack(member: Member): void {
   member.status = "INACTIVE";
 }
 
-/** For good: nothing that follows revives these. */
+/** What ends with each: keys work again when an inactive member is active again (contract/decisions.md 5, 6). */
+const ofDeactivated: readonly Credential["kind"][] = ["session", "token", "refresh", "code"];
+const ofAll: readonly Credential["kind"][] = [...ofDeactivated, "key", "link"];
+
+/** For good, nothing that follows revives these; what runs for the member stops. */
 function end(team: Team, { id }: Member, kinds: readonly Credential["kind"][]): void {
   for (const credential of team.credentials) if (credential.holder === id && kinds.includes(credential.kind)) credential.ended = true;
+  for (const work of team.work) if (work.holder === id) work.status = "stopped";
 }

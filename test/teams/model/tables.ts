@@ -22,6 +22,12 @@ export async function accountsIn(database: TestDatabase, addresses: readonly str
   return addresses.filter((address) => rows.some(({ email }) => email === address));
 }
 
+/** A space's tasks, each as id and status. */
+export async function workIn(database: TestDatabase, spaceId: string): Promise<readonly string[]> {
+  const rows = await directly(database, `SELECT id, status FROM task WHERE space_id = '${spaceId}' AND agent_id IS NULL`);
+  return rows.map(({ id, status }) => `${id} ${status}`).toSorted();
+}
+
 /** A space's changes by a service, each as request id, method and subject. */
 export async function auditIn(database: TestDatabase, spaceId: string, service: string): Promise<readonly string[]> {
   const rows = await directly(
