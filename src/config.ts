@@ -1,10 +1,10 @@
-import { isIPv6 } from "node:net";
+import { isIP, isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { AllowedAddresses } from "./config/address-range.ts";
 import type { AgentName } from "./config/agent-profiles.ts";
 import { type Bucket, readBucket } from "./config/bucket.ts";
 import { environmentReader, type Reader } from "./config/reader.ts";
-import { isLoopback, mail, singleSignOn } from "./config/sign-in.ts";
+import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
 import { ConfigError } from "./config/variable.ts";
 import { addresses, agents, callLimits, data, files, listening, oauth, outgoing, processing } from "./config/variables.ts";
 
@@ -57,6 +57,8 @@ export interface Config {
   readonly logLevel: string;
   /** The OpenID Connect provider; null: there is none. */
   readonly singleSignOn: SingleSignOn | null;
+  /** What follows the @ of a delegated profile's address; lower case. */
+  readonly delegateDomain: string;
   /** How invitations are mailed; null: they are printed. */
   readonly mail: { readonly url: string; readonly from: string; readonly demandTls: boolean } | null;
 }
@@ -97,6 +99,7 @@ function network({ read, readOr }: Reader) {
     baseUrl,
     consentUrl,
     appUrl: readOr("APP_URL", addresses.APP_URL, consentUrl),
+    delegateDomain: readOr("DELEGATE_DOMAIN", teams.DELEGATE_DOMAIN, domainOf(baseUrl)),
     trustProxy: read("TRUST_PROXY", addresses.TRUST_PROXY),
     corsOrigins: readOr("CORS_ORIGINS", addresses.CORS_ORIGINS, []),
     webhookAllow: readOr("WEBHOOK_ALLOW", outgoing.WEBHOOK_ALLOW, []),
@@ -175,6 +178,12 @@ function isProtected(url: string): boolean {
   if (!URL.canParse(url)) return true; // refused already
   const { protocol, hostname } = new URL(url);
   return protocol === "https:" || /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** A name that an e-mail address can have; a number is none. */
+function domainOf(url: string): string {
+  const host = URL.canParse(url) ? new URL(url).hostname : "";
+  return host === "" || host.length > 200 || isIP(host.replace(/^\[|\]$/g, "")) > 0 ? "localhost" : host;
 }
 
 /** An address that means every address of the machine is none to call. */

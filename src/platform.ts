@@ -25,6 +25,7 @@ import { operationTable } from "./operations.ts";
 import { filesOf } from "./wiring/files.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
+import { invitingOf } from "./wiring/inviting.ts";
 import { sendingOf } from "./wiring/sending.ts";
 import { telling } from "./wiring/telling.ts";
 import { webRoutes } from "./wiring/web.ts";
@@ -57,7 +58,8 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     keys,
   };
   const sending = sendingOf(ground);
-  const handlers = handlersOf(ground, { files, sending, waiting, draining: front.draining });
+  const inviting = invitingOf(ground);
+  const handlers = handlersOf(ground, { files, sending, inviting, waiting, draining: front.draining });
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({
@@ -89,6 +91,8 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
       // A load balancer asks every so often, and sends calls until then; a worker gets none.
       if (config.role !== "worker" && config.noticeSeconds > 0) await clock.sleep(config.noticeSeconds * 1000);
       await drain(app, front, config.drainSeconds, [stopChores, stopWork]);
+      // Those of the last calls too.
+      await inviting.drain();
       await admin?.close();
     },
   };

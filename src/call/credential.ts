@@ -76,7 +76,8 @@ export function identifier(store: Tx, clock: Clock, readToken: ReadAccessToken, 
   async function bySession(text: string): Promise<Caller> {
     const holder = await store.sessions.holder(sessionDigest(text));
     const living = holder !== null && holder.session.expiresAt > clock.now();
-    if (!living || (holder.member !== null && holder.member.status !== "active")) throw refusal("missing authentication");
+    if (!living || (holder.member !== null && (holder.member.status !== "active" || holder.member.delegated)))
+      throw refusal("missing authentication");
     return sessionCaller(holder);
   }
 

@@ -67,6 +67,20 @@ export const singleSignOn = {
   }),
 };
 
+/** Members of teams. */
+export const teams = {
+  DELEGATE_DOMAIN: variable({
+    type: "domain",
+    fallback: null,
+    unset: "the host of `BASE_URL`; `localhost` where that is a number",
+    rule: "a domain name of at most 200 characters",
+    example: "people.example.com",
+    description:
+      "The domain of the addresses that delegated profiles get, `delegate-<team_user_id>@DELEGATE_DOMAIN`. Nothing is mailed there, and no member can be added with such an address.",
+    schema: domain.refine((text) => text.length <= 200),
+  }),
+};
+
 /** How invitations are sent. */
 export const mail = {
   SMTP_URL: variable({

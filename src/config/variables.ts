@@ -5,7 +5,7 @@ import { allowedAddresses, allowedAddressesRule } from "./address-range.ts";
 import { agentProfiles, agentProfilesRule } from "./agent-profiles.ts";
 import { objectStorage } from "./bucket.ts";
 import { listOf } from "./list.ts";
-import { mail, singleSignOn } from "./sign-in.ts";
+import { mail, singleSignOn, teams } from "./sign-in.ts";
 import { baseUrl, byteSize, key32, origin, portMax, rateFactor, wholeNumber } from "./values.ts";
 import { variable } from "./variable.ts";
 
@@ -322,6 +322,7 @@ export const variableGroups = {
   "Files in a bucket": objectStorage,
   "Single sign-on": singleSignOn,
   Mail: mail,
+  Teams: teams,
   Limits: callLimits,
   Files: files,
   "OAuth 2.0": oauth,

@@ -23,6 +23,7 @@ import type { SignInRows } from "./sign-in/sign-in.ts";
 import type { ConversationRows } from "./tasks/conversations.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
+import type { MemberRows } from "./teams/member.ts";
 import type { DeliveryLogRows } from "./webhooks/delivery-log.ts";
 import type { DeliveryRows } from "./webhooks/due.ts";
 import type { WebhookEventRows } from "./webhooks/event-rows.ts";
@@ -35,6 +36,7 @@ import type { WebhookRows } from "./webhooks/webhook.ts";
  */
 export interface Tx {
   readonly accounts: AccountRows;
+  readonly members: MemberRows;
   readonly keys: ApiKeyRows;
   readonly sessions: SessionRows;
   readonly signIns: SignInRows;

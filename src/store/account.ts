@@ -22,6 +22,7 @@ export function accountRows(session: Session): AccountRows {
     byEmail: async (email) => accountOf(await db.account.findFirst({ where: { email } })),
     firstTeam: async () => teamOf(await db.team.findFirst({ orderBy: [{ createdAt: "asc" }, { id: "asc" }] })),
     teamByName: async (name) => teamOf(await db.team.findFirst({ where: { name } })),
+    teamOf: async (spaceId) => teamOf(await db.team.findFirst({ where: { spaceId } })),
     owner: async (teamId) => memberOf(await db.membership.findFirst({ where: { teamId, role: "owner", status: { not: "removed" } } })),
     async member(teamId, accountId) {
       // A living membership comes before the tombstones of earlier ones: "removed" sorts last.

@@ -35,7 +35,7 @@ export function apiKeyRows({ db, query, execute }: Session): ApiKeyRows {
       const [row] = await query<HolderRow>(sql`
         SELECT k.id, k.account_id, k.space_id, k.kind, k.name, k.digest, k.created_at, k.expires_at, k.revoked_at, k.used_at,
           (SELECT locale FROM account WHERE id = k.account_id) AS locale, (SELECT kind FROM space WHERE id = k.space_id) AS space_kind,
-          (SELECT role || ' ' || status FROM membership m WHERE m.space_id = k.space_id AND m.account_id = k.account_id
+          (SELECT role || ' ' || CASE WHEN delegated_to IS NULL THEN status ELSE 'inactive' END FROM membership m WHERE m.space_id = k.space_id AND m.account_id = k.account_id
             ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1) AS membership
         FROM api_key k WHERE k.digest = ${digest}`);
       return row ? holderOf(row) : null;
@@ -51,6 +51,10 @@ export function apiKeyRows({ db, query, execute }: Session): ApiKeyRows {
     async revokeOwn({ accountId, spaceId }, id, now) {
       const { count } = await db.apiKey.updateMany({ where: { id, accountId, spaceId, ...living(now) }, data: { revokedAt: now } });
       return count === 1;
+    },
+    async revokeAll(accountId, spaceId, now) {
+      const { count } = await db.apiKey.updateMany({ where: { accountId, spaceId, revokedAt: null }, data: { revokedAt: now } });
+      return count;
     },
     async list({ accountId, spaceId }, now) {
       const rows = await db.apiKey.findMany({

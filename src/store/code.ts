@@ -1,6 +1,7 @@
 import type { CodeRows, IssuedCode } from "../core/oauth/code.ts";
 import { isScope } from "../core/oauth/scope.ts";
 import { textsIn } from "./app.ts";
+import { ofGrants } from "./grant.ts";
 import type { Session } from "./session.ts";
 import { insertInto, numberOf, numberOrNull, sql, type Whole } from "./sql.ts";
 
@@ -48,6 +49,9 @@ export function codeRows({ query, execute }: Session): CodeRows {
       const count = await execute(sql`
         UPDATE oauth_code SET used_at = ${now}, family_id = ${familyId} WHERE digest = ${digest} AND used_at IS NULL`);
       return count === 1;
+    },
+    async useUpOf(accountId, spaceId, now) {
+      await execute(sql`UPDATE oauth_code SET used_at = ${now} WHERE ${ofGrants(accountId, spaceId)} AND used_at IS NULL`);
     },
     purge: (before) => execute(sql`DELETE FROM oauth_code WHERE expires_at < ${before}`),
   };

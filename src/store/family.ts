@@ -2,6 +2,7 @@ import type { MemberStatus, Role } from "../core/accounts/account.ts";
 import type { FamilyRows, FamilyState, Rotation, TokenFamily, TokenHolder } from "../core/oauth/family.ts";
 import { isScope } from "../core/oauth/scope.ts";
 import { textsIn } from "./app.ts";
+import { ofGrants } from "./grant.ts";
 import type { Session } from "./session.ts";
 import { insertInto, numberOf, sql, type Truth, truthOf, type Whole } from "./sql.ts";
 import { livingApp, livingAppOf, membership, type StandingRow, standingColumns, standingOf } from "./standing.ts";
@@ -86,6 +87,10 @@ export function familyRows({ query, execute }: Session): FamilyRows {
       const count = await execute(sql`
         UPDATE oauth_family SET revoked_at = ${now}, access_id = NULL WHERE id = ${familyId} AND revoked_at IS NULL`);
       return count === 1;
+    },
+    async revokeOf(accountId, spaceId, now) {
+      await execute(sql`
+        UPDATE oauth_family SET revoked_at = ${now}, access_id = NULL WHERE ${ofGrants(accountId, spaceId)} AND revoked_at IS NULL`);
     },
     async revokeAccess(familyId, accessId) {
       const count = await execute(sql`

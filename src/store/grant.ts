@@ -3,7 +3,7 @@ import { isScope } from "../core/oauth/scope.ts";
 import type * as Rows from "../gen/prisma/sqlite/client.ts";
 import { textsIn } from "./app.ts";
 import { changeOf, type Session } from "./session.ts";
-import { insertInto, numberOf, sql, type Whole } from "./sql.ts";
+import { insertInto, numberOf, type Sql, sql, type Whole } from "./sql.ts";
 import { type StandingRow, standingColumns, standingOf } from "./standing.ts";
 
 interface GrantStandingRow extends StandingRow {
@@ -59,6 +59,10 @@ export function grantRows(session: Session): GrantRows {
     },
   };
 }
+
+/** Codes and tokens of an account in a space: those of revoked grants are dead anyway. */
+export const ofGrants = (accountId: string, spaceId: string): Sql => sql`
+  grant_id IN (SELECT g.id FROM oauth_grant g WHERE g.space_id = ${spaceId} AND g.account_id = ${accountId} AND g.revoked_at IS NULL)`;
 
 const columnsOf = ({ id, generation, ...grant }: OAuthGrant) => ({
   ...{ id, generation },

@@ -15,6 +15,7 @@ import { eventRows } from "./event.ts";
 import { familyRows } from "./family.ts";
 import { fileRows } from "./file.ts";
 import { grantRows } from "./grant.ts";
+import { memberRows } from "./member.ts";
 import { nodeRows } from "./node.ts";
 import { projectRows } from "./project.ts";
 import { replayRows } from "./replay.ts";
@@ -30,6 +31,7 @@ import { webhookKeyRows } from "./webhook-key.ts";
 /** Every aggregate, over one transaction or over a connection that only reads. */
 export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   accounts: accountRows(session),
+  members: memberRows(session),
   keys: apiKeyRows(session),
   sessions: sessionRows(session),
   signIns: signInRows(session),

@@ -54,6 +54,9 @@ export function sessionRows({ db, query, execute }: Session): SessionRows {
     async endOthers(accountId, keptId) {
       await execute(sql`DELETE FROM session WHERE account_id = ${accountId} AND id <> ${keptId ?? ""}`);
     },
+    async endIn(accountId, spaceId) {
+      await execute(sql`DELETE FROM session WHERE account_id = ${accountId} AND space_id = ${spaceId}`);
+    },
     async purge(before) {
       await execute(sql`DELETE FROM session WHERE expires_at < ${before}`);
     },

@@ -18,9 +18,16 @@ export const livingApp = (of: "g" | "f"): Sql => sql`
   (SELECT '[' || CAST(p.generation AS TEXT) || ',' || p.scopes || ',' || p.connector_uids || ']'
     FROM oauth_app p WHERE p.client_id = ${raw(of)}.client_id AND p.deleted_at IS NULL)`;
 
+/** A delegated profile opens no more than an inactive one (contract/decisions.md 6). */
+const shown: Readonly<Record<"role" | "status" | "team_id", Sql>> = {
+  role: sql`m.role`,
+  status: sql`CASE WHEN m.delegated_to IS NULL THEN m.status ELSE 'inactive' END`,
+  team_id: sql`m.team_id`,
+};
+
 /** Two of the membership's words, a space between; null where there is none. A living one comes before the tombstones of earlier ones. */
 export const membership = (of: "g" | "f", first: "role" | "status", second: "status" | "team_id"): Sql => sql`
-  (SELECT m.${raw(first)} || ' ' || m.${raw(second)} FROM membership m
+  (SELECT ${shown[first]} || ' ' || ${shown[second]} FROM membership m
     WHERE m.space_id = ${raw(of)}.space_id AND m.account_id = ${raw(of)}.account_id
     ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1)`;
 

@@ -6,7 +6,7 @@ import type { TaskRow } from "./task-row.ts";
 type ClaimableRow = Pick<TaskRow, "id" | "fence" | "node_id" | "claims">;
 
 /** Which running tasks wait for a runner, and who has the others. */
-export function queueOf({ query, dialect }: Session): Pick<TaskRows, "unowned" | "owned" | "countUnowned"> {
+export function queueOf({ query, dialect }: Session): Pick<TaskRows, "unowned" | "owned" | "runningOf" | "countUnowned"> {
   return {
     async unowned(max) {
       const rows = await query<ClaimableRow>(sql`
@@ -16,6 +16,12 @@ export function queueOf({ query, dialect }: Session): Pick<TaskRows, "unowned" |
           in_turn.served_at, w.queued_at, w.id
         LIMIT ${max}`);
       return rows.map(claimableOf);
+    },
+    async runningOf({ accountId, spaceId }) {
+      const rows = await query<{ readonly id: string }>(sql`
+        SELECT t.id FROM ${whatRuns[dialect]}
+        WHERE t.status = 'running' AND t.account_id = ${accountId} AND t.space_id = ${spaceId} AND t.deleted_at IS NULL ORDER BY t.id`);
+      return rows.map(({ id }) => id);
     },
     async owned(nodeIds) {
       if (nodeIds.length === 0) return [];
@@ -36,6 +42,8 @@ export function queueOf({ query, dialect }: Session): Pick<TaskRows, "unowned" |
 
 /** The queue as `t`. SQLite's planner would take the index of what runs, and sort it all. */
 const queue: Record<Dialect, Sql> = { sqlite: raw("task t INDEXED BY task_waiting"), postgresql: raw("task t") };
+/** What runs as `t`. SQLite's planner would go through all tasks of the account. */
+const whatRuns: Record<Dialect, Sql> = { sqlite: raw("task t INDEXED BY task_running"), postgresql: raw("task t") };
 const waits = sql`t.status = 'running' AND t.node_id IS NULL AND t.deleted_at IS NULL`;
 
 /** The accounts in the queue. From one to the next it is a step in the index, however much waits between. */

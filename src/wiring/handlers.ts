@@ -14,6 +14,7 @@ import { taskSteps } from "../core/tasks/steps.ts";
 import { tasks } from "../core/tasks/tasks.ts";
 import { waitingRoom } from "../core/tasks/waiting-room.ts";
 import { type Watches, watches } from "../core/tasks/watches.ts";
+import { teamUsers } from "../core/teams/team-users.ts";
 import { appWebhooks } from "../core/webhooks/app-webhooks.ts";
 import { deliveries } from "../core/webhooks/deliveries.ts";
 import type { SendWebhook } from "../core/webhooks/send.ts";
@@ -28,6 +29,7 @@ import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
 import { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
 import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
 import { TaskService } from "../gen/proto/task/v2/task_service_pb.ts";
+import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
 import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
@@ -37,23 +39,26 @@ import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
 import { projectHandlers } from "../rpc/project.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
 import { teamHandlers } from "../rpc/team.ts";
+import { teamUserHandlers } from "../rpc/team-user.ts";
 import { userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
+import type { Inviting } from "./inviting.ts";
 import type { Sending } from "./sending.ts";
 
 /** What the operations share with the rest of the process. */
 export interface HandlerParts {
   readonly files: FileParts;
   readonly sending: Sending;
+  readonly inviting: Inviting;
   readonly waiting: Backlog;
   /** Aborted when no call is to be held any longer. */
   readonly draining: AbortSignal;
 }
 
 /** Every operation that is built. */
-export function handlersOf(ground: Ground, { files, sending, waiting, draining }: HandlerParts): HandlerTable {
+export function handlersOf(ground: Ground, { files, sending, inviting, waiting, draining }: HandlerParts): HandlerTable {
   const { store, clock, ids, random } = ground;
   const hooks = webhookParts(ground, sending.send);
   const making = { clock, ids, random };
@@ -68,6 +73,10 @@ export function handlersOf(ground: Ground, { files, sending, waiting, draining }
     implement(BrowserService, browserHandlers),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
     implement(TeamService, teamHandlers(owners)),
+    implement(
+      TeamUserManagementApiV2Service,
+      teamUserHandlers(teamUsers({ ...making, ...inviting, delegateDomain: ground.config.delegateDomain })),
+    ),
     implement(
       OAuth2AppService,
       oauth2AppHandlers({

@@ -51,6 +51,24 @@ const heirId: Prepare = async ({ spaceId }, store) => {
   return { team_user_id: id };
 };
 
+/** A member of the person's team, for good or as it stands. */
+const teamUserId: Prepare = async (person) => {
+  const { body } = await person.v2("team.user.create", { email: `${systemIds.short()}@example.com`, role: "TEAM_MEMBER_ROLE_MEMBER" });
+  return { team_user_id: body["user"].team_user_id };
+};
+
+const inactiveId = async (person: Person, store: Store): Promise<JsonObject> => {
+  const id = await teamUserId(person, store);
+  await person.v2("team.user.update", { ...id, status: "USER_STATUS_INACTIVE" });
+  return id;
+};
+
+/** An inactive profile, and somebody to hand it to. */
+const delegation: Prepare = async (person, store) => {
+  const { team_user_id } = await teamUserId(person, store);
+  return { ...(await inactiveId(person, store)), target_team_user_id: String(team_user_id), role: "MIGRATED_PROFILE_ROLE_MEMBER" };
+};
+
 /** Lets a task that nobody runs ask for an approval, and answers the event that asks. */
 async function approvalOf(store: Store, id: string): Promise<string> {
   const waits = { kind: "terminalExecute", variant: "", actionId: "a" } as const;
@@ -135,6 +153,18 @@ export const built: Readonly<Record<string, Prepare>> = {
   "settings.v1.ApiKeyService/ListApiKeys": nothing,
   "settings.v1.ApiKeyService/RevokeApiKey": async ({ keyId }) => ({ id: keyId }),
   "settings.v1.TeamService/TransferOwnership": heirId,
+  "team.user.list": nothing,
+  "team.user.detail": teamUserId,
+  "team.user.create": async () => ({ email: `${systemIds.short()}@example.com`, role: "TEAM_MEMBER_ROLE_GUEST" }),
+  "team.user.update": async (person, store) => ({ ...(await teamUserId(person, store)), status: "USER_STATUS_INACTIVE" }),
+  "team.user.delegate": delegation,
+  async "team.user.reclaim"(person, store) {
+    const wanted = await delegation(person, store);
+    await person.v2("team.user.delegate", wanted);
+    return { team_user_id: wanted["team_user_id"] ?? "" };
+  },
+  "team.user.rename": async (person, store) => ({ ...(await teamUserId(person, store)), display_name: "Ann" }),
+  "team.user.remove": teamUserId,
   "oauth.v2.OAuth2AppService/CreateOAuth2App": async () => app,
   "oauth.v2.OAuth2AppService/GetOAuth2App": clientId,
   "oauth.v2.OAuth2AppService/ListOAuth2Apps": nothing,

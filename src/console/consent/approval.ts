@@ -7,7 +7,6 @@ import type { Session } from "../../core/sign-in/session.ts";
 import type { Tx } from "../../core/store.ts";
 import type { Authorization } from "../../oauth/authorize/request.ts";
 import { auditConsent } from "./audit.ts";
-import { membershipIn } from "./membership.ts";
 import { authorizationIn } from "./request.ts";
 import type { Ticket } from "./ticket.ts";
 
@@ -45,7 +44,8 @@ export async function approveOnce(tx: Tx, making: Making, yes: Yes): Promise<Out
   const { request } = authorization;
   const { spaceId, clientId } = request.app;
   const { accountId } = session;
-  if ((await membershipIn(tx, accountId, spaceId)) === null) return { kind: "outsider" };
+  // Whoever ends the membership waits for this change, and revokes what it gives.
+  if (!(await tx.members.hold({ accountId, spaceId }))) return { kind: "outsider" };
   const grant = await tx.grants.find({ accountId, spaceId, clientId });
   const unseen = ticket.generation !== request.app.generation || (!ticket.full && needsConsent(grant, request));
   if (unseen) return { kind: "changed" };

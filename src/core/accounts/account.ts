@@ -54,6 +54,8 @@ export interface AccountRows {
   /** The oldest team: what commands mean when they name none. */
   firstTeam(): Promise<Team | null>;
   teamByName(name: string): Promise<Team | null>;
+  /** The team of a space; null in a personal one. */
+  teamOf(spaceId: string): Promise<Team | null>;
   /** The living owner of a team. */
   owner(teamId: string): Promise<Member | null>;
   member(teamId: string, accountId: string): Promise<Member | null>;

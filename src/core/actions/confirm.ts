@@ -9,6 +9,7 @@ import { eventId, seqOf } from "../tasks/event.ts";
 import { decided } from "../tasks/lifecycle.ts";
 import type { TaskSteps } from "../tasks/steps.ts";
 import type { Task } from "../tasks/task.ts";
+import { holdMember } from "../teams/hold.ts";
 import type { Action } from "./action.ts";
 import { decide, shownInput, silences } from "./decide.ts";
 import { isQuestion } from "./kind.ts";
@@ -44,6 +45,7 @@ export function confirmations(clock: Clock, cipher: Cipher, backlog: Pick<Backlo
 
   return {
     async confirm(tx, caller, id, event, input) {
+      await holdMember(tx, caller);
       const task = await steps.locked(tx, caller, id);
       tx.audit.note({ subject: task.id });
       const action = await waitedFor(tx, task, event);

@@ -47,6 +47,8 @@ export interface ApiKeyRows {
   revoke(id: string, now: number): Promise<boolean>;
   /** As `revoke`, of the caller's own keys only. */
   revokeOwn(scope: Scope, id: string, now: number): Promise<boolean>;
+  /** All of an account's living keys in a space; answers how many. */
+  revokeAll(accountId: string, spaceId: string, now: number): Promise<number>;
   /** Living keys of an account in a space, newest first. */
   list(scope: Scope, now: number): Promise<UsedKey[]>;
   /** Writes a use, unless one is written that is less than `everyMs` older, or newer. */

@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import { absent, Failure, invalid } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
 import type { Tx } from "../store.ts";
+import { holdMember } from "../teams/hold.ts";
 import type { ApiKey, UsedKey } from "./api-key.ts";
 import { makeKey } from "./make-key.ts";
 
@@ -41,10 +42,14 @@ export interface ApiKeys {
 
 export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
   return {
-    async create(tx, { accountId, spaceId }, { name, kind, expiresAt }) {
+    async create(tx, caller, { name, kind, expiresAt }) {
+      const { accountId, spaceId } = caller;
       const now = clock.now();
       if (kind !== "general") await checkOwner(tx, spaceId, accountId);
-      return makeKey(tx, { now, ids, random }, { accountId, spaceId, kind, name, expiresAt: expiryOf(kind, expiresAt, now) });
+      const made = await makeKey(tx, { now, ids, random }, { accountId, spaceId, kind, name, expiresAt: expiryOf(kind, expiresAt, now) });
+      // After the account's lock, as everywhere.
+      await holdMember(tx, caller);
+      return made;
     },
     list: (tx, caller) => tx.keys.list(caller, clock.now()),
     async revoke(tx, caller, id) {

@@ -35,6 +35,8 @@ export interface CodeRows {
   find(digest: string): Promise<IssuedCode | null>;
   /** Uses it up. False when somebody else did. */
   use(digest: string, familyId: string, now: number): Promise<boolean>;
+  /** Uses up an account's codes in a space, for nothing; one that is being exchanged is waited for. */
+  useUpOf(accountId: string, spaceId: string, now: number): Promise<void>;
   /** Forgets those that expired before; answers how many. */
   purge(before: number): Promise<number>;
 }

@@ -80,6 +80,8 @@ export interface FamilyRows {
   rotate(familyId: string, rotation: Rotation, next: TokenPair): Promise<boolean>;
   /** False when it was dead already. */
   revoke(familyId: string, now: number): Promise<boolean>;
+  /** All of an account's in a space. */
+  revokeOf(accountId: string, spaceId: string, now: number): Promise<void>;
   /** Revokes this access token alone. False when it is not the living one. */
   revokeAccess(familyId: string, accessId: string): Promise<boolean>;
   /** Forgets families that were revoked, or whose refresh token expired, before; answers how many. */

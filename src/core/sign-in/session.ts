@@ -43,6 +43,8 @@ export interface SessionRows {
   end(id: string): Promise<void>;
   /** Ends every session of an account but one, in all of its spaces. */
   endOthers(accountId: string, keptId: string | null): Promise<void>;
+  /** Ends every session of an account in one space. */
+  endIn(accountId: string, spaceId: string): Promise<void>;
   /** Forgets what ended before. */
   purge(before: number): Promise<void>;
 }

@@ -169,6 +169,8 @@ export interface TaskRows {
    * equal ones of that whose turn is longest ago, and of one account the oldest first.
    */
   unowned(max: number): Promise<readonly Claimable[]>;
+  /** An account's running tasks in a space, whoever runs them, by their ids. */
+  runningOf(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly string[]>;
   /** Running tasks that name one of these nodes. */
   owned(nodeIds: readonly string[]): Promise<readonly Claimable[]>;
   /** Running tasks that nobody runs yet, counted up to `max`: the queue's depth. */

@@ -6,6 +6,7 @@ import { dropArtefacts } from "../files/files.ts";
 import type { Ids } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import type { Tx } from "../store.ts";
+import { holdMember } from "../teams/hold.ts";
 import { isTold } from "../webhooks/events.ts";
 import type { Backlog } from "./backlog.ts";
 import { begin, queueMessage, resume, stop } from "./lifecycle.ts";
@@ -80,6 +81,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
 
   return {
     async create(tx, caller, wanted) {
+      await holdMember(tx, caller);
       const text = messageText(wanted.input);
       const agentProfile = parseProfile(wanted.agentProfile, defaultProfile);
       await checkProject(tx, caller, wanted.projectId);
@@ -141,6 +143,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
     },
 
     async send(tx, caller, id, input, { agentProfile, outputSchema }) {
+      await holdMember(tx, caller);
       const text = messageText(input);
       const task = await locked(tx, caller, id);
       await checkReferences(tx, caller, input);

@@ -3,6 +3,7 @@ import { type Change, deferred } from "../deferred.ts";
 import { absent, Failure } from "../failure.ts";
 import { editsAllApps } from "../oauth/app.ts";
 import type { Tx } from "../store.ts";
+import { holdMember } from "../teams/hold.ts";
 import { type AddressRules, readAddress } from "./address.ts";
 import { type MakingWebhooks, newSecret, newWebhook, type WebhookWithSecret } from "./new-webhook.ts";
 import type { Sent } from "./send.ts";
@@ -70,6 +71,7 @@ export function webhooks(parts: WebhookParts): Webhooks {
       return async (tx) => {
         tested();
         await tx.accounts.lock(caller.accountId);
+        await holdMember(tx, caller);
         checkRoom(await tx.webhooks.list(caller), url);
         await tx.webhooks.insert(webhook);
         tx.audit.note({ subject: webhook.id, after: auditOf(webhook) });
