@@ -64,15 +64,15 @@ async function checkCredentials(team: Team, which: (credential: Team["credential
 async function checkRows(model: Model, real: Real): Promise<void> {
   for (const side of sides) {
     const { spaceId } = real.rulers[side].owner;
-    const rows = await membersIn(real.database, spaceId);
+    const rows = await membersIn(real.tables, spaceId);
     expect(rows).toEqual(model[side].members.map(rowOf).toSorted((a, b) => (a.id < b.id ? -1 : 1)));
     checkInvariants(rows);
     const work = model[side].work.map(({ id, status }) => `${id} ${status}`);
-    expect(await workIn(real.database, spaceId), "what ran for somebody who may no more is stopped").toEqual(work.toSorted());
+    expect(await workIn(real.tables, spaceId), "what ran for somebody who may no more is stopped").toEqual(work.toSorted());
   }
   const known = sides.flatMap((side) => living(model[side])).flatMap(({ email, delegation }) => [delegation?.originalEmail ?? email]);
   const expected = real.addresses.filter((address, i) => i === 0 || known.includes(address));
-  expect(await accountsIn(real.database, real.addresses), "an account without a space is erased").toEqual(expected);
+  expect(await accountsIn(real.tables, real.addresses), "an account without a space is erased").toEqual(expected);
 }
 
 type Row = Awaited<ReturnType<typeof membersIn>>[number];
@@ -104,9 +104,9 @@ function checkInvariants(rows: readonly Row[]): void {
 }
 
 /** Every change that was answered has its row, in its own team's log, and there is no other. */
-async function checkAudit(model: Model, { database, rulers }: Real): Promise<void> {
+async function checkAudit(model: Model, { tables, rulers }: Real): Promise<void> {
   for (const side of sides) {
-    const rows = await auditIn(database, rulers[side].owner.spaceId, TeamUserManagementApiV2Service.typeName);
+    const rows = await auditIn(tables, rulers[side].owner.spaceId, TeamUserManagementApiV2Service.typeName);
     expect(new Set(rows)).toEqual(
       new Set(model[side].changes.map(({ requestId, method, subject }) => `${requestId} ${method} ${subject}`)),
     );

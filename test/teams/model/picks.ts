@@ -45,9 +45,11 @@ const everyone = (model: Model, side: Side, pool: Pool): readonly Member[] => {
   }
 };
 
-/** Who that is by now; undefined where there is nobody of the kind. */
+/** Who that is by now: where there is nobody of the kind, anyone; undefined for somebody unknown. */
 export function resolve(model: Model, side: Side, { pool, n }: Pick): Member | undefined {
-  const there = everyone(model, side, pool);
+  if (pool === "unknown") return undefined;
+  const [some, any] = [everyone(model, side, pool), everyone(model, side, "anyone")];
+  const there = some.length > 0 ? some : any;
   return there[n % Math.max(1, there.length)];
 }
 

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { linkDigest, linkMs, newLinkText } from "../../../src/core/sign-in/link.ts";
 import { ApiKeyService } from "../../../src/gen/proto/settings/v1/api_key_service_pb.ts";
-import type { TestStore } from "../../support/database.ts";
+import type { Beside } from "../../support/direct.ts";
 import { codeFor, exchangeCode, refreshWith, type TestApp } from "../../support/oauth.ts";
 import type { Person, Service } from "../../support/service.ts";
 import type { StillClock } from "../../support/still-clock.ts";
@@ -27,7 +27,7 @@ export interface Rulers {
 /** The platform of all runs, and the teams of one. */
 export interface Real {
   readonly service: Service;
-  readonly database: TestStore;
+  readonly tables: Beside;
   readonly clock: StillClock;
   readonly rulers: Readonly<Record<Side, Rulers>>;
   /** Six persons whom both teams may add; the first one has an account and a space of its own. */
@@ -37,7 +37,7 @@ export interface Real {
 }
 
 /** What a run shares with the others. */
-export type Ground = Pick<Real, "service" | "database" | "clock" | "tally">;
+export type Ground = Pick<Real, "service" | "tables" | "clock" | "tally">;
 
 /** The host of BASE_URL, which is the mail domain where none is configured. */
 const domain = "platform.test";

@@ -23,9 +23,12 @@ function broken(...rules: readonly Rule[]): Expected | undefined {
 
 const isOwner = (member: Member | undefined): boolean => member?.role === "OWNER";
 
-/** A super admin may neither give nor take away that role; the end of a membership takes it away. */
+/**
+ * A super admin may neither give nor take away that role (contract/decisions.md 2). Whatever ends or brings back what
+ * another super admin may do is as good as that.
+ */
 const overreaches = (power: Power, before: Role | undefined, after: Role | undefined): boolean =>
-  power === "super" && after !== before && [before, after].includes("SUPER_ADMIN");
+  power === "super" && [before, after].includes("SUPER_ADMIN");
 
 /** contract/enterprise.md 5.1. */
 export function list(
@@ -75,15 +78,16 @@ export function update(
 ): Expected {
   const { status, role } = change;
   if (ref.id === undefined && ref.email === undefined) return refusing("invalid_argument");
-  if ((status ?? role) === undefined || role === "OWNER" || (status === "REMOVED" && role)) return refusing("invalid_argument");
+  if (role === "OWNER") return refusing("invalid_argument");
   const member = memberOf(team, ref);
-  if (status === "REMOVED") return removal(team, power, member);
   const refused = broken(
+    [(status ?? role) === undefined || (status === "REMOVED" && role !== undefined), "invalid_argument"],
     [member === undefined, "not_found"],
     [isOwner(member), "failed_precondition"],
-    [role && overreaches(power, member?.role, role), "permission_denied"],
+    [overreaches(power, member?.role, role), "permission_denied"],
   );
   if (refused || !member) return refused ?? refusing("not_found");
+  if (status === "REMOVED") return removal(team, power, member);
   const cascade = status === "INACTIVE" ? returned(team, member) : [];
   if (status === "INACTIVE") end(team, member, ofDeactivated);
   member.status = status ?? member.status;

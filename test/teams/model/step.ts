@@ -9,7 +9,7 @@ import { type Model, type Real, type Side, sides } from "./rig.ts";
 import * as rules from "./rules.ts";
 
 /** What every call has. */
-interface Frame {
+export interface Frame {
   readonly side: Side;
   readonly wire: Wire;
   readonly caller: CallerKind;
@@ -34,21 +34,24 @@ interface Asking {
 
 export type Command = fc.AsyncCommand<Model, Real>;
 
+/** Makes a command of what every call has and what this one is about. */
+export type Making<A> = (frame: Frame, given: A) => Command;
+
 /** A command that calls an operation and holds its answer, and everything after it, against the rules. */
-export function command<A>(
-  action: Action,
-  args: fc.Arbitrary<A>,
-  asking: (args: A, model: Model, real: Real, side: Side) => Asking,
-): fc.Arbitrary<Command> {
-  return fc.tuple(frames, args).map(([frame, given]) => ({
+export const commandOf =
+  <A>(action: Action, asking: (given: A, model: Model, real: Real, side: Side) => Asking): Making<A> =>
+  (frame, given) => ({
     check: () => true,
     toString: () => `${action} ${JSON.stringify({ ...frame, ...given })}`,
     run: async (model, real) => {
       await real.clock.advance(frame.seconds * 1000);
       await perform(model, real, frame, action, asking(given, model, real, frame.side));
     },
-  }));
-}
+  });
+
+/** Any such command. */
+export const randomly = <A>(making: Making<A>, given: fc.Arbitrary<A>): fc.Arbitrary<Command> =>
+  fc.tuple(frames, given).map(([frame, args]) => making(frame, args));
 
 async function perform(model: Model, real: Real, frame: Frame, action: Action, { body, rule }: Asking): Promise<void> {
   const team = model[frame.side];
