@@ -80,6 +80,7 @@ async function byConnect(at: Call, action: Action, body: JsonObject): Promise<An
   const { status, requestId, json } = await post(at, `/${service.typeName}/${methods[action]}`, body);
   const { ok, request_id, ...rest } = json;
   if (status === 200) {
+    expect([ok, request_id]).toEqual([true, requestId]);
     return { requestId, refusal: undefined, body: rest };
   }
   const refusal: Refusal = json.code;
@@ -96,7 +97,7 @@ async function byGrpc({ url, headers }: Call, action: Action, body: JsonObject):
   try {
     const { message, header } = await transport.unary(method, undefined, undefined, headers, fromJson(method.input, body));
     const { ok, request_id, ...rest } = toJson(method.output, message) as JsonObject;
-
+    expect([ok, request_id]).toEqual([true, header.get("x-request-id")]);
     return { requestId: header.get("x-request-id") ?? "", refusal: undefined, body: rest };
   } catch (thrown) {
     const { code, rawMessage, metadata } = ConnectError.from(thrown);

@@ -56,7 +56,7 @@ const delegate = randomly(
     role: fc.constantFrom(...migrated, ...migrated, undefined),
   }),
 );
-const reclaim = randomly(commands.reclaim, fc.record({ who: pick("delegated", "anyone") }));
+const reclaim = randomly(commands.reclaim, fc.record({ who: pick("delegated", "delegated", "anyone") }));
 const rename = randomly(
   commands.rename,
   fc.record({ who: pick("anyone", "delegated"), name: fc.oneof({ weight: 5, arbitrary: someName }, fc.constantFrom("", "x".repeat(256))) }),
@@ -69,7 +69,7 @@ export const sequences = fc.commands(
   [
     ...[create, create, enrol, enrol, list, detail, deactivate, deactivate, deactivate],
     ...[update("active", "super", "anyone"), update("holder", "holder", "active"), update("inactive", "delegated")],
-    ...[delegate, delegate, delegate, reclaim, rename, remove, remove],
+    ...[delegate, delegate, delegate, reclaim, reclaim, rename, remove, remove],
   ],
   { maxCommands: 120, size: "max" },
 );
