@@ -7,7 +7,7 @@ import { delegateAddress, readAddress } from "./address.ts";
 import { endFor } from "./endings.ts";
 import { admit, type Newcomer } from "./join.ts";
 import { checkNotOwner, delegate, reclaim, remove, type Step, update } from "./lifecycle.ts";
-import { checkGrants, checkReaches } from "./powers.ts";
+import { checkRoles } from "./powers.ts";
 import type { Cascaded, TeamUser, TeamUserInFull, TeamUserRef, TeamUsers } from "./team-user.ts";
 
 /** What the operations need of their surroundings. */
@@ -27,7 +27,9 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
   const { clock, delegateDomain } = parts;
 
   /** What a step comes to: the row first, then what hangs on it. */
-  async function take(tx: Tx, { spaceId }: Caller, user: TeamUser, step: Step): Promise<Cascaded> {
+  async function take(tx: Tx, caller: Caller, user: TeamUser, step: Step): Promise<Cascaded> {
+    checkRoles(caller, user.role, step.ends === "removed" ? null : (step.set.role ?? user.role));
+    const { spaceId } = caller;
     await tx.accounts.lock(user.accountId);
     await tx.members.update(spaceId, user.id, step.set);
     const ended = step.ends === null ? null : await endFor(tx, clock, { accountId: user.accountId, spaceId }, step.ends);
@@ -55,7 +57,7 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
     async create(tx, caller, { email: given, role, name = null, externalId = null }) {
       const email = readAddress(given, delegateDomain);
       if (name !== null) checkName("user_name", name);
-      checkGrants(caller, role);
+      checkRoles(caller, null, role);
       await tx.accounts.lockSpace(teamOf(caller));
       const user = await admit(tx, { ...parts, now: clock.now() }, caller.spaceId, { email, role, name, externalId });
       tx.audit.note({ subject: user.id, after: told(user) });
@@ -65,8 +67,6 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
     async update(tx, caller, ref, change) {
       const user = await locked(tx, caller, ref);
       const step = update(user, change, clock.now());
-      if (change.status !== undefined || change.role !== undefined) checkReaches(caller, user);
-      checkGrants(caller, change.role);
       await checkExternalId(tx, caller, user, change.externalId);
       return take(tx, caller, user, step);
     },
@@ -76,7 +76,6 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
       const target = await found(tx, caller, { id: toId });
       const address = delegateAddress(user.id, delegateDomain);
       const step = delegate(user, target, role, address, clock.now());
-      checkReaches(caller, user);
       if (!(await isFree(tx, caller, user, address))) throw new Failure("precondition", "the delegate address is a member's");
       return take(tx, caller, user, step);
     },
@@ -97,9 +96,7 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
 
     async remove(tx, caller, id) {
       const user = await locked(tx, caller, { id });
-      const step = remove(user, clock.now());
-      checkReaches(caller, user);
-      return take(tx, caller, user, step);
+      return take(tx, caller, user, remove(user, clock.now()));
     },
   };
 }
