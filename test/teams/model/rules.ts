@@ -23,12 +23,9 @@ function broken(...rules: readonly Rule[]): Expected | undefined {
 
 const isOwner = (member: Member | undefined): boolean => member?.role === "OWNER";
 
-/**
- * A super admin may neither give nor take away that role (contract/decisions.md 2). Whatever ends or brings back what
- * another super admin may do is as good as that.
- */
+/** A super admin may neither give nor take away that role (contract/decisions.md 2); the end of a membership takes it away, deactivation does not. */
 const overreaches = (power: Power, before: Role | undefined, after: Role | undefined): boolean =>
-  power === "super" && [before, after].includes("SUPER_ADMIN");
+  power === "super" && after !== before && [before, after].includes("SUPER_ADMIN");
 
 /** contract/enterprise.md 5.1. */
 export function list(
@@ -84,7 +81,7 @@ export function update(
     [(status ?? role) === undefined || (status === "REMOVED" && role !== undefined), "invalid_argument"],
     [member === undefined, "not_found"],
     [isOwner(member), "failed_precondition"],
-    [overreaches(power, member?.role, role), "permission_denied"],
+    [role && overreaches(power, member?.role, role), "permission_denied"],
   );
   if (refused || !member) return refused ?? refusing("not_found");
   if (status === "REMOVED") return removal(team, power, member);
