@@ -37,7 +37,7 @@ const samples: Readonly<Record<string, readonly Sample[]>> = {
     ({ active }) => ({ user_id: active.accountId, ...full }),
     ({ active }) => ({ email: active.email, ...full }),
     ({ removed }) => ({ email: removed.email, ...full }),
-    ({ project }, { active }) => ({ user_id: active.accountId, scope: "ENTERPRISE_EXPORT_SCOPE_PROJECT", project_uids: [project] }),
+    ({ project }, { owner }) => ({ user_id: owner.accountId, scope: "ENTERPRISE_EXPORT_SCOPE_PROJECT", project_uids: [project] }),
   ],
   GetExport: [({ exported }) => ({ uid: exported })],
   ListExports: [
