@@ -4,6 +4,7 @@ import type { Making } from "../keys/make-key.ts";
 import { makeLink } from "../sign-in/by-link.ts";
 import type { Tx } from "../store.ts";
 import type { Account, Role, Team } from "./account.ts";
+import { knownAccount } from "./known.ts";
 
 /** Who is invited, and where to (contract/decisions.md 3). */
 export interface Invitation {
@@ -64,9 +65,11 @@ async function ownSpace(tx: Tx, making: Making, email: string): Promise<Room> {
 
 async function teamSpace(tx: Tx, making: Making, email: string, { team: name, role = "member" }: Invitation, first: Team): Promise<Room> {
   const team = name === undefined ? first : await tx.accounts.teamByName(name);
+  // And after whatever is done with the members of that team.
+  if (team) await tx.accounts.lockSpace(team.spaceId);
   if (!team && role !== "owner")
     throw new Failure("precondition", `there is no team ${JSON.stringify(name)}: its first member is its owner`);
-  const account = await tx.accounts.byEmail(email);
+  const account = await knownAccount(tx, email);
   const member = team && account && (await tx.accounts.member(team.id, account.id));
   if (member && member.status !== "removed") {
     await checkEnters(tx, account.id, member.spaceId, email);

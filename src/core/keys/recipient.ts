@@ -37,15 +37,18 @@ export async function findRecipient(tx: Tx, { email, team: name, kind }: Recipie
 }
 
 async function person(tx: Tx, email: string, where: "team" | "anywhere", team: Team): Promise<Recipient> {
+  await tx.accounts.lockSpace(team.spaceId);
   const account = await tx.accounts.byEmail(email.toLowerCase());
   const member = account && (await tx.accounts.member(team.id, account.id));
-  if (member && member.status !== "removed") return active(member, email);
+  if (member && member.status !== "removed") return active(tx, member, email);
   const personal = account && where === "anywhere" ? await tx.accounts.personalSpace(account.id) : null;
   if (account && personal) return { accountId: account.id, spaceId: personal.id };
   throw absent(`${email} in team ${JSON.stringify(team.name)}`);
 }
 
-function active(member: Member, email: string): Recipient {
-  if (member.status !== "active") throw new Failure("precondition", `${email} is ${member.status} in the team`);
+async function active(tx: Tx, member: Member, email: string): Promise<Recipient> {
+  const user = await tx.members.find(member.spaceId, { id: member.id });
+  const standing = user?.delegation ? "delegated" : member.status;
+  if (standing !== "active") throw new Failure("precondition", `${email} is ${standing} in the team`);
   return member;
 }

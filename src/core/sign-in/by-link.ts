@@ -11,9 +11,14 @@ interface Guest {
 }
 
 /** Makes a link that signs an account in to a space, once. Its text is in the answer, and nowhere else ever again. */
-export async function makeLink(tx: Tx, { now, random }: Pick<Making, "now" | "random">, { accountId, spaceId }: Guest): Promise<string> {
+export async function makeLink(
+  tx: Tx,
+  { now, random }: Pick<Making, "now" | "random">,
+  { accountId, spaceId }: Guest,
+  lifeMs = linkMs,
+): Promise<string> {
   const text = newLinkText(random);
-  await tx.links.insert({ digest: linkDigest(text), accountId, spaceId, createdAt: now, expiresAt: now + linkMs });
+  await tx.links.insert({ digest: linkDigest(text), accountId, spaceId, createdAt: now, expiresAt: now + lifeMs });
   return text;
 }
 

@@ -1,3 +1,4 @@
+import { knownAccount } from "../accounts/known.ts";
 import { ensureDefaultAgents, makeDefaultAgent } from "../agents/default-agent.ts";
 import { Failure } from "../failure.ts";
 import type { Making } from "../keys/make-key.ts";
@@ -13,6 +14,9 @@ export interface Newcomer {
   /** The link's secret, given this once. */
   readonly link: string;
 }
+
+/** Whoever was added signs in for the first time within so long. */
+const invitationMs = 365 * 24 * 3_600_000;
 
 /** Whom to let in; checked. */
 interface Applicant {
@@ -36,7 +40,7 @@ interface Joining extends Making {
  */
 export async function admit(tx: Tx, making: Joining, spaceId: string, applicant: Applicant): Promise<TeamUser> {
   const { email, externalId } = applicant;
-  const { now, ids, invite } = making;
+  const { now, ids } = making;
   const team = await tx.accounts.teamOf(spaceId);
   if (team === null) throw new Failure("forbidden", "a personal space has no members");
   if (await tx.members.find(spaceId, { email })) throw new Failure("exists", "email: is a member's already");
@@ -49,17 +53,29 @@ export async function admit(tx: Tx, making: Joining, spaceId: string, applicant:
   await tx.members.insert({ ...member, teamId: team.id, spaceId });
   if (isNew) await makeDefaultAgent(tx, making, { accountId, spaceId });
   else await ensureDefaultAgents(tx, making);
-  const link = await makeLink(tx, making, { accountId, spaceId });
-  if (invite !== null) tx.afterCommit(() => invite({ email, team: team.name, link }));
+  await openInvitation(tx, making, { email, team: team.name }, { accountId, spaceId });
   return { ...member, delegation: null };
 }
 
-/** The account behind an address, which nobody erases before this change ends, or a new one. */
+/**
+ * The invitation by which single sign-on knows the person at their first sign-in (contract/decisions.md 34), whose text
+ * nobody has; and, where mail is sent, a link of its own.
+ */
+async function openInvitation(
+  tx: Tx,
+  making: Joining,
+  whom: Omit<Newcomer, "link">,
+  guest: Pick<TeamUser, "accountId"> & { spaceId: string },
+) {
+  await makeLink(tx, making, guest, invitationMs);
+  const { invite } = making;
+  if (invite === null) return;
+  const link = await makeLink(tx, making, guest);
+  tx.afterCommit(() => invite({ ...whom, link }));
+}
+
 async function accountOf(tx: Tx, { now, ids }: Making, email: string): Promise<{ readonly accountId: string; readonly isNew: boolean }> {
-  const known = await tx.accounts.byEmail(email);
-  if (known) await tx.accounts.lock(known.id);
-  // It may have been erased before the lock was there.
-  const account = known && (await tx.accounts.byEmail(email));
+  const account = await knownAccount(tx, email);
   if (account) return { accountId: account.id, isNew: false };
   const accountId = ids.uuid();
   await tx.accounts.insertAccount({ id: accountId, email, name: null, locale: "en", createdAt: now });

@@ -32,15 +32,21 @@ export function checkNotOwner({ role }: TeamUser): void {
   if (role === "owner") throw new Failure("precondition", "the owner's profile is immutable");
 }
 
-/** @throws Failure `precondition` for the owner, `invalid` without a change, and for removal together with another. */
-export function update(user: TeamUser, change: TeamUserChange, now: number): Step {
+/**
+ * What a change has to be, whoever it is for.
+ *
+ * @throws Failure `invalid` without a change, and for removal together with another.
+ */
+export function checkChange({ status, role, externalId }: TeamUserChange): void {
+  const others = role !== undefined || externalId !== undefined;
+  if (status === undefined && !others) throw invalid("", "status or role must be given");
+  if (status === "removed" && others) throw invalid("status", "REMOVED goes with no other change");
+}
+
+/** @throws Failure `precondition` for the owner. */
+export function update(user: TeamUser, { status, role, externalId }: TeamUserChange, now: number): Step {
+  if (status === "removed") return remove(user, now);
   checkNotOwner(user);
-  const { status, role, externalId } = change;
-  if (status === "removed") {
-    if (role !== undefined || externalId !== undefined) throw invalid("status", "REMOVED goes with no other change");
-    return remove(user, now);
-  }
-  if (status === undefined && role === undefined && externalId === undefined) throw invalid("", "status or role must be given");
   const leaves = status === "inactive" && user.status === "active";
   return {
     set: {

@@ -6,7 +6,7 @@ import type { Tx } from "../store.ts";
 import { delegateAddress, readAddress } from "./address.ts";
 import { endFor } from "./endings.ts";
 import { admit, type Newcomer } from "./join.ts";
-import { checkNotOwner, delegate, reclaim, remove, type Step, update } from "./lifecycle.ts";
+import { checkChange, checkNotOwner, delegate, reclaim, remove, type Step, update } from "./lifecycle.ts";
 import { checkRoles } from "./powers.ts";
 import type { Cascaded, TeamUser, TeamUserInFull, TeamUserRef, TeamUsers } from "./team-user.ts";
 
@@ -65,6 +65,7 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
     },
 
     async update(tx, caller, ref, change) {
+      checkChange(change);
       const user = await locked(tx, caller, ref);
       const step = update(user, change, clock.now());
       await checkExternalId(tx, caller, user, change.externalId);
@@ -88,9 +89,9 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
     },
 
     async rename(tx, caller, id, name) {
+      checkName("display_name", name);
       const user = await locked(tx, caller, { id });
       checkNotOwner(user);
-      checkName("display_name", name);
       return take(tx, caller, user, { set: { name }, ends: null, returns: false });
     },
 
