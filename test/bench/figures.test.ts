@@ -3,6 +3,10 @@ import { chosenFigures, figureNames } from "../../bench/figures.ts";
 
 test("every figure has its name, once, with .pg behind for PostgreSQL", () => {
   expect(figureNames.toSorted()).toEqual([
+    "export.tasks.deep",
+    "export.tasks.deep.pg",
+    "export.tasks.first",
+    "export.tasks.first.pg",
     "file.download",
     "file.upload",
     "oauth.detail",
