@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeOnEach, nodesOf } from "../../support/database.ts";
 import { openService, type Service } from "../../support/service.ts";
 import { type StillClock, stillClock } from "../../support/still-clock.ts";
-import { numRuns, seed, told } from "./dice.ts";
+import { numRuns, patience, seed, timeout, told } from "./dice.ts";
 import { sides } from "./rig.ts";
 import { listTasks, recordOf, seenRecord, taskWires } from "./task-call.ts";
 import { type Author, newAuthors, pageOf, type TaskModel, type TaskQuery, type TaskReal } from "./tasks.ts";
@@ -108,7 +108,7 @@ describeOnEach("the tasks of an enterprise's users", (kind) => {
   afterAll(() => ground.service[Symbol.asyncDispose]());
 
   test("are listed as a plain list would have them, whatever was created and deleted, and whoever left", {
-    timeout: 30_000 + numRuns * 20_000,
+    timeout,
   }, async () => {
     told(kind);
     const sequences = fc.commands(commands, { maxCommands: 80, size: "max" });
@@ -116,7 +116,7 @@ describeOnEach("the tasks of an enterprise's users", (kind) => {
       const setup = await newAuthors(ground);
       await fc.asyncModelRun(() => setup, sequence);
     });
-    await fc.assert(property, { numRuns, seed });
+    await fc.assert(property, { numRuns, seed, ...patience });
     // Nothing was proven of what never happened.
     for (const answered of ["done", "invalid_argument", "not_found"]) expect(ground.tally.get(answered), answered).toBeGreaterThan(0);
   });

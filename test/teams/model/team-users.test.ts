@@ -5,7 +5,7 @@ import { openBeside } from "../../support/direct.ts";
 import { openService } from "../../support/service.ts";
 import { stillClock } from "../../support/still-clock.ts";
 import { checkAll } from "./check.ts";
-import { numRuns, seed, told } from "./dice.ts";
+import { numRuns, patience, seed, timeout, told } from "./dice.ts";
 import { type Ground, newTeams } from "./rig.ts";
 import { opening, sequences } from "./sequences.ts";
 
@@ -27,7 +27,7 @@ describeOnEach("a team's users", (kind) => {
   afterAll(() => ground[Symbol.asyncDispose]());
 
   test("answer as the contract says and keep its rules, whatever is done to them in whatever order", {
-    timeout: 30_000 + numRuns * 20_000,
+    timeout,
   }, async () => {
     told(kind);
     const property = fc.asyncProperty(sequences, async (sequence) => {
@@ -35,8 +35,7 @@ describeOnEach("a team's users", (kind) => {
       await fc.asyncModelRun(() => teams, [...opening, ...sequence]);
       await checkAll(teams.model, teams.real);
     });
-    await fc.assert(property, { numRuns, seed });
-    if (process.env["TALLY"]) console.log(JSON.stringify(Object.fromEntries(ground.tally)));
+    await fc.assert(property, { numRuns, seed, ...patience });
     // Nothing was proven of what never happened.
     for (const happened of [
       "cascade",
