@@ -1,5 +1,5 @@
 /** Sequences of commands for each database: `MODEL_RUNS=500` makes a run longer. */
-export const numRuns = Number(process.env["MODEL_RUNS"] ?? 6);
+export const numRuns = Number(process.env["MODEL_RUNS"] ?? 5);
 
 /** `MODEL_SEED` throws the same dice again. */
 export const seed = Number(process.env["MODEL_SEED"] ?? Math.floor(Math.random() * 2 ** 31));

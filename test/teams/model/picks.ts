@@ -61,7 +61,7 @@ export type CallerKind = "management" | "owner" | "super" | "anyone" | "ediscove
 
 /** Mostly those who may. */
 export const callers: fc.Arbitrary<CallerKind> = fc.oneof(
-  { weight: 12, arbitrary: fc.constantFrom<CallerKind[]>("management", "owner") },
+  { weight: 10, arbitrary: fc.constantFrom<CallerKind[]>("management", "owner") },
   { weight: 5, arbitrary: fc.constant<CallerKind>("super") },
   { weight: 2, arbitrary: fc.constantFrom<CallerKind[]>("anyone", "ediscovery", "ended") },
 );

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import * as commands from "./commands.ts";
-import type { Role, Status } from "./members.ts";
+import { living, type Role, type Status } from "./members.ts";
 import { type Pool, pick } from "./picks.ts";
-import { type Side, sides } from "./rig.ts";
+import { type Model, type Real, type Side, sides } from "./rig.ts";
 import { type Command, type Frame, randomly } from "./step.ts";
 
 /** Now and then one that nobody can be given, or none. */
 const anyRole = fc.oneof(
-  { weight: 12, arbitrary: fc.constantFrom<Role[]>("SUPER_ADMIN", "ADMIN", "MEMBER", "GUEST") },
+  { weight: 12, arbitrary: fc.constantFrom<Role[]>("SUPER_ADMIN", "SUPER_ADMIN", "ADMIN", "MEMBER", "GUEST") },
   fc.constantFrom<(Role | undefined)[]>("OWNER", undefined),
 );
 const someName = fc.constantFrom("Ivo (left)", "Lea Roth", "名".repeat(255), "x");
@@ -52,7 +52,7 @@ const delegate = randomly(
   commands.delegate,
   fc.record({
     who: pick("inactive", "inactive", "inactive", "anyone"),
-    to: pick("active", "active", "holder", "holder", "owner"),
+    to: pick("active", "active", "holder", "delegated", "owner"),
     role: fc.constantFrom(...migrated, ...migrated, undefined),
   }),
 );
@@ -71,7 +71,7 @@ export const sequences = fc.commands(
     ...[update("active", "super", "anyone"), update("holder", "holder", "active"), update("inactive", "delegated")],
     ...[delegate, delegate, delegate, reclaim, reclaim, rename, remove, remove],
   ],
-  { maxCommands: 120, size: "max" },
+  { maxCommands: 80, size: "max" },
 );
 
 const frame = (side: Side): Frame => ({ side, wire: "v2", caller: "management", n: 0, seconds: 1 });
@@ -85,8 +85,22 @@ export const opening: readonly Command[] = [
   ...(["MEMBER", "SUPER_ADMIN"] as const).map((role, i) =>
     commands.create(frame("south"), { address: i + 1, loud: false, role, names: {} }),
   ),
-  ...[0, 1, 2].map((n) => commands.enrolment("north", { pool: "active", n })),
+  ...[0, 1, 2, 3].map((n) => commands.enrolment("north", { pool: "active", n })),
   commands.enrolment("south", first("active")),
   commands.update(frame("north"), { who: { pool: "active", n: 3 }, by: "id", status: "INACTIVE", role: undefined }),
   commands.delegate(frame("north"), { who: first("inactive"), to: { pool: "active", n: 1 }, role: "MEMBER" }),
+  // What chance may leave out: a chain, and a super admin who makes another.
+  commands.update(frame("north"), { who: { pool: "active", n: 2 }, by: "id", status: "INACTIVE", role: undefined }),
+  commands.delegate(frame("north"), { who: first("inactive"), to: first("delegated"), role: "MEMBER" }),
+  commands.create({ ...frame("north"), caller: "super" }, { address: 5, loud: false, role: "SUPER_ADMIN", names: {} }),
 ];
+
+/** Brings everybody back who can be: what was ended for good is to stay so (contract/decisions.md 6). */
+export async function bringBack(model: Model, real: Real): Promise<void> {
+  for (const side of sides) {
+    const there = () => living(model[side]);
+    while (there().some(({ delegation }) => delegation)) await commands.reclaim(frame(side), { who: first("delegated") }).run(model, real);
+    while (there().some(({ status }) => status === "INACTIVE"))
+      await commands.update(frame(side), { who: first("inactive"), by: "id", status: "ACTIVE", role: undefined }).run(model, real);
+  }
+}

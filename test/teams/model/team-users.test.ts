@@ -7,7 +7,7 @@ import { stillClock } from "../../support/still-clock.ts";
 import { checkAll } from "./check.ts";
 import { numRuns, patience, seed, timeout, told } from "./dice.ts";
 import { type Ground, newTeams } from "./rig.ts";
-import { opening, sequences } from "./sequences.ts";
+import { bringBack, opening, sequences } from "./sequences.ts";
 
 describeOnEach("a team's users", (kind) => {
   let ground: Ground & AsyncDisposable;
@@ -33,6 +33,8 @@ describeOnEach("a team's users", (kind) => {
     const property = fc.asyncProperty(sequences, async (sequence) => {
       const teams = await newTeams(ground);
       await fc.asyncModelRun(() => teams, [...opening, ...sequence]);
+      await checkAll(teams.model, teams.real);
+      await bringBack(teams.model, teams.real);
       await checkAll(teams.model, teams.real);
     });
     await fc.assert(property, { numRuns, seed, ...patience });
