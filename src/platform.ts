@@ -10,7 +10,7 @@ import { startChores } from "./chores.ts";
 import type { Config } from "./config.ts";
 import type { Cipher } from "./core/cipher.ts";
 import type { Failure } from "./core/failure.ts";
-import { keyUses } from "./core/keys/key-uses.ts";
+import { type KeyUses, keyUses } from "./core/keys/key-uses.ts";
 import { accessTokenReader } from "./core/oauth/access-tokens.ts";
 import { signingKeys } from "./core/oauth/signing-keys.ts";
 import type { Store } from "./core/store.ts";
@@ -25,6 +25,7 @@ import { operationTable } from "./operations.ts";
 import { filesOf } from "./wiring/files.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
+import { remoteSide } from "./wiring/remote.ts";
 import { sendingOf } from "./wiring/sending.ts";
 import { telling } from "./wiring/telling.ts";
 import { webRoutes } from "./wiring/web.ts";
@@ -44,11 +45,11 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
   const store = telling(opened, { ...outside, config, cipher });
   const ground: Ground = { ...outside, config, store, cipher };
   const front = httpFront();
-  const uses = keyUses(store, clock);
+  const uses = { keys: keyUses(store, clock), workers: keyUses(store, clock, ({ workers }) => workers) };
   const waiting = backlog(store, config.queueDepth);
   const keys = signingKeys({ store, cipher, clock, ids });
   const files = filesOf(ground);
-  const stopChores = startChores(ground, waiting, uses, keys, files.sweep);
+  const stopChores = startChores(ground, waiting, writingAll(Object.values(uses)), keys, files.sweep);
   const calls = {
     limits: limits(store.counters, clock, config.rateFactor),
     readRequest: requestReader(ids.request, config.trustProxy),
@@ -57,7 +58,8 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     keys,
   };
   const sending = sendingOf(ground);
-  const handlers = handlersOf(ground, { files, sending, waiting, draining: front.draining });
+  const remote = remoteSide(ground, files, front.draining);
+  const handlers = handlersOf(ground, { files, sending, waiting, remote: remote.runs, draining: front.draining });
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({
@@ -88,11 +90,15 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
       notice.abort();
       // A load balancer asks every so often, and sends calls until then; a worker gets none.
       if (config.role !== "worker" && config.noticeSeconds > 0) await clock.sleep(config.noticeSeconds * 1000);
-      await drain(app, front, config.drainSeconds, [stopChores, stopWork]);
+      await drain(app, front, config.drainSeconds, [stopChores, stopWork, remote.drain]);
       await admin?.close();
     },
   };
 }
+
+const writingAll = (uses: readonly Pick<KeyUses, "write">[]): Pick<KeyUses, "write"> => ({
+  write: async () => void (await Promise.all(uses.map((each) => each.write()))),
+});
 
 /** What a caller must not see of a failure of our own stands in the process log. */
 const reporter =

@@ -3,3 +3,11 @@ export type Json = null | boolean | number | string | Json[] | { [member: string
 
 /** A JSON object. */
 export type JsonObject = { [member: string]: Json };
+
+/** JSON with the members of objects in one order: the same text for equal values. */
+export function stableJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(stableJson).join()}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${stableJson(member)}`).join()}}`;
+}

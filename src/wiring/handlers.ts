@@ -19,6 +19,8 @@ import { deliveries } from "../core/webhooks/deliveries.ts";
 import type { SendWebhook } from "../core/webhooks/send.ts";
 import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
+import type { RemoteRuns } from "../core/workers/remote-run.ts";
+import { workers } from "../core/workers/workers.ts";
 import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
 import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
@@ -26,10 +28,12 @@ import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
 import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
 import { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
+import { WorkerService as WorkerSettingsService } from "../gen/proto/settings/v1/worker_service_pb.ts";
 import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
 import { TaskService } from "../gen/proto/task/v2/task_service_pb.ts";
 import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
+import { WorkerService } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
 import { fileHandlers } from "../rpc/file.ts";
@@ -39,22 +43,26 @@ import { type TaskParts, taskHandlers } from "../rpc/task.ts";
 import { teamHandlers } from "../rpc/team.ts";
 import { userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
+import { workerHandlers } from "../rpc/worker.ts";
+import { workerSettingsHandlers } from "../rpc/worker-settings.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
+import { remoteProfiles } from "./work.ts";
 
 /** What the operations share with the rest of the process. */
 export interface HandlerParts {
   readonly files: FileParts;
   readonly sending: Sending;
   readonly waiting: Backlog;
+  readonly remote: RemoteRuns;
   /** Aborted when no call is to be held any longer. */
   readonly draining: AbortSignal;
 }
 
 /** Every operation that is built. */
-export function handlersOf(ground: Ground, { files, sending, waiting, draining }: HandlerParts): HandlerTable {
-  const { store, clock, ids, random } = ground;
+export function handlersOf(ground: Ground, { files, sending, waiting, remote, draining }: HandlerParts): HandlerTable {
+  const { config, store, clock, ids, random } = ground;
   const hooks = webhookParts(ground, sending.send);
   const making = { clock, ids, random };
   const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
@@ -68,6 +76,11 @@ export function handlersOf(ground: Ground, { files, sending, waiting, draining }
     implement(BrowserService, browserHandlers),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
     implement(TeamService, teamHandlers(owners)),
+    implement(WorkerSettingsService, workerSettingsHandlers(workers({ ...making, remoteProfiles: remoteProfiles(config) }))),
+    implement(
+      WorkerService,
+      workerHandlers(remote, (fileId) => files.links.download(fileId, clock.now())),
+    ),
     implement(
       OAuth2AppService,
       oauth2AppHandlers({
