@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { describeOnEach } from "../support/database.ts";
-import { type Hand, explain, handOf, remoteRig } from "./worker-rig.ts";
+import { explain, type Hand, handOf, remoteRig } from "./worker-rig.ts";
 
 const lost = { status: 400, body: { code: "failed_precondition", message: expect.stringContaining("fence") } };
 
@@ -20,7 +20,9 @@ describeOnEach("a remote worker", (database) => {
     expect(run).toMatchObject({
       ...{ taskId: id, fence: 1, leaseSeconds: 15, claim: 1, profile: "manus-1.6", locale: "en" },
       ...{ instruction: "Be brief.", interactive: true },
-      messages: [{ content: expect.stringContaining("Say hello"), files: [{ filename: "birds.txt", contentType: "text/plain", bytes: 4 }] }],
+      messages: [
+        { content: expect.stringContaining("Say hello"), files: [{ filename: "birds.txt", contentType: "text/plain", bytes: 4 }] },
+      ],
     });
     const { pathname } = new URL(run.messages[0].files[0].url);
     expect(await (await fetch(`${rig.service.url}${pathname}`)).text()).toBe("owls");
@@ -38,7 +40,14 @@ describeOnEach("a remote worker", (database) => {
     const id = await rig.create();
     const run = await hand.take();
     const steps = [{ status: "doing", title: "Look", startedAt: 5 }];
-    const use = { tool: "browser", status: "error", brief: "Read", params: { url: "x" }, result: [1], message: { action: "Reading", param: "x" } };
+    const use = {
+      tool: "browser",
+      status: "error",
+      brief: "Read",
+      params: { url: "x" },
+      result: [1],
+      message: { action: "Reading", param: "x" },
+    };
     const events = [
       { key: "a", planUpdate: { steps } },
       { key: "b", newPlanStep: { stepId: "s1", title: "Look" } },
@@ -171,7 +180,10 @@ describeOnEach("a remote worker", (database) => {
     const runs = new Map([await hand.take(), await hand.take()].map((run) => [run.taskId, run]));
     await rig.ann.v2("task.stop", { task_id: stopped });
     await rig.ann.v2("task.delete", { task_id: deleted, stop: true });
-    for (const [id, stop] of [[stopped, "stopped"], [deleted, "deleted"]] as const) {
+    for (const [id, stop] of [
+      [stopped, "stopped"],
+      [deleted, "deleted"],
+    ] as const) {
       const { fence } = runs.get(id);
       expect((await hand.call("Heartbeat", { taskId: id, fence })).body).toEqual({ stop });
       expect(await hand.append(runs.get(id), [explain("1")])).toMatchObject(lost);

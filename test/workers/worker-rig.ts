@@ -54,7 +54,11 @@ export async function callJson(url: string, rpc: string, body: object, headers: 
 }
 
 /** A worker of a person's space. */
-export async function handOf(service: Service, person: Pick<Person, "accountId" | "spaceId">, profiles: readonly string[] = []): Promise<Hand> {
+export async function handOf(
+  service: Service,
+  person: Pick<Person, "accountId" | "spaceId">,
+  profiles: readonly string[] = [],
+): Promise<Hand> {
   const { spaceId, accountId: createdBy } = person;
   const making = { now: Date.now(), ids: systemIds, random: systemRandom };
   const { worker, text } = await service.store.change((tx) => makeWorker(tx, making, { spaceId, createdBy, name: "hand", profiles }));

@@ -152,7 +152,7 @@ export function startDispatch({ store, clock, log }: DispatchParts): Dispatch {
       const first = queue.round;
       void (async () => {
         await first;
-        await clock.sleep(waitMs, over.signal);
+        if (waitMs > 0) await clock.sleep(waitMs, over.signal);
         leave();
       })().catch(() => undefined);
       return promise;
