@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
 import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { inputSchema, isKind, isQuestion, variantsOf } from "../core/actions/kind.ts";
 import { invalid } from "../core/failure.ts";
-import { type Json, type JsonObject, stableJson } from "../core/json.ts";
+import { type Json, type JsonObject, jsonDigest } from "../core/json.ts";
 import type { NewEvent, PlanStep } from "../core/tasks/event.ts";
 import type { SentEvent, SentOutcome } from "../core/workers/remote-run.ts";
 import { type Event, EventSchema, type PlanStep as StepMessage, type ToolUsed } from "../gen/proto/worker/v1/event_pb.ts";
@@ -88,10 +87,7 @@ function approval({ kind, variant: asked, description, params }: Confirm): SentO
 }
 
 /** What was sent, in one word: the same for the same message, whatever wire and member order it came by. */
-export const digestOf = <D extends DescMessage>(schema: D, message: MessageShape<D>): string =>
-  createHash("sha256")
-    .update(stableJson(toJson(schema, message)))
-    .digest("hex");
+export const digestOf = <D extends DescMessage>(schema: D, message: MessageShape<D>): string => jsonDigest(toJson(schema, message));
 
 const jsonOf = (value: Value): Json => toJson(ValueSchema, value);
 

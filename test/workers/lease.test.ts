@@ -129,7 +129,8 @@ describeOnEach("the lease of a worker's run", (database) => {
 describe("a platform that stops", () => {
   test("ends held polls at once, and takes no run from its worker: a start within the lease finds it", async () => {
     const clock = stillClock();
-    await using database = await openTestStore("sqlite", { clock });
+    const statements: string[] = [];
+    await using database = await openTestStore("sqlite", { clock, onStatement: (text) => void statements.push(text) });
     const open = () => openService({ over: database, clock, env: remoteEnv });
     const before = await open();
     const ann = await before.person();
@@ -137,8 +138,11 @@ describe("a platform that stops", () => {
     await ann.v2("task.create", { message: { content: "Hello" } });
     const run = await hand.poll();
     await hand.append(run, [explain("1")]);
+    const looks = () => statements.filter((text) => text.includes("agent_profile IN")).length;
+    const looked = looks();
     const held = hand.call("Poll", { waitSeconds: 30 });
-    await until(database.store, run.taskId, () => true);
+    // It is held from its first look on.
+    while (looks() === looked) await new Promise((resolve) => setImmediate(resolve));
     await before.drain();
     expect(await held.catch(() => "cut")).toEqual({ status: 200, body: {} });
     await clock.advance(10 * second);
