@@ -13,7 +13,7 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
   return {
     poll: {
       async hold(_tx, call, { profiles, waitSeconds }) {
-        const run = await runs.poll(call, profiles, waitSeconds * 1000);
+        const run = await runs.poll(workerOf(call.caller), call, profiles, waitSeconds * 1000);
         return run ? { run: runMessage(run, link) } : {};
       },
     },

@@ -98,7 +98,7 @@ export interface SentFile extends FileName {
  */
 export interface RemoteRuns {
   /** A run, or null. @throws Failure `forbidden` for a profile that the credential has not, `exhausted` when too many polls are held. */
-  poll(call: OpenCall, profiles: readonly string[], waitMs: number): Promise<RemoteRun | null>;
+  poll(worker: RemoteWorker, call: OpenCall, profiles: readonly string[], waitMs: number): Promise<RemoteRun | null>;
   /** Keeps the run; never throws because of an old fence. */
   heartbeat(worker: RemoteWorker, run: RunRef): Promise<RunState>;
   /** The events' numbers, in their order. @throws Failure `exists` for a key with other content. */

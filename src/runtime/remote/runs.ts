@@ -1,5 +1,4 @@
 import { Failure } from "../../core/failure.ts";
-import type { OpenCall } from "../../core/open-call.ts";
 import type { EventPayloads } from "../../core/tasks/event.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import { giveBackRun } from "../../core/workers/give-back.ts";
@@ -80,8 +79,7 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
   }
 
   return {
-    async poll(call: OpenCall, profiles, waitMs) {
-      const worker = workerOf(call.caller);
+    async poll(worker, call, profiles, waitMs) {
       const filter = { spaceId: worker.spaceId, profiles: wanted(worker, profiles) };
       const task = await held(call, { id: worker.credential.id, filter }, waitMs);
       return task && runOf(task);
@@ -124,10 +122,4 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
       });
     },
   };
-}
-
-/** Access lets nobody else in. */
-export function workerOf({ spaceId, credential }: OpenCall["caller"]): RemoteWorker {
-  if (credential.kind !== "worker") throw new Failure("forbidden", "this operation takes a worker credential");
-  return { spaceId, credential };
 }
