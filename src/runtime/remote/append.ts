@@ -2,10 +2,11 @@ import { Failure } from "../../core/failure.ts";
 import type { Tx } from "../../core/store.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { SentEvent, Spent } from "../../core/workers/remote-run.ts";
-import type { KeyedEvent } from "../../core/workers/worker-run.ts";
+import { type KeyedEvent, workerLeaseMs } from "../../core/workers/worker-run.ts";
 import type { AgentEvent } from "../agent.ts";
 import type { StagedFile } from "../artefacts.ts";
 import { append, type Done } from "../ending.ts";
+import { Lost } from "../steps.ts";
 import { runStore } from "./held-run.ts";
 import { adopting, type UploadParts, uploadsOf } from "./uploads.ts";
 
@@ -51,8 +52,12 @@ async function appendNew(
     for (const { key, seq } of keyed) numbers.set(key, seq);
     return after;
   };
-  if (fresh.length > 0) {
-    const own = { ...parts, store: runStore(store, clock, { taskId, workerId, fence }, keep), staging: adopting(parts, workerId) };
+  const run = { taskId, workerId, fence };
+  if (fresh.length === 0) {
+    // A call that says nothing new is a sign of life all the same.
+    if (!(await store.change((tx) => tx.workerRuns.renew(run, clock.now() + workerLeaseMs)))) throw new Lost();
+  } else {
+    const own = { ...parts, store: runStore(store, clock, run, keep), staging: adopting(parts, workerId) };
     await append(task, progressOf(await withFiles(parts, task, workerId, fresh), spent), own);
   }
   return sent.map(({ key }) => numbers.get(key) ?? 0);
