@@ -143,7 +143,7 @@ function gather(charactersMax: number) {
     const finish = filtered ? "filtered" : reason === "length" ? "length" : "stop";
     return {
       kind: "answer",
-      text: text.trim(),
+      text,
       calls,
       finish,
       inputTokens: inputTokens.total ?? null,

@@ -36,8 +36,8 @@ async function* work(run: Run): AsyncGenerator<Progress, Outcome, void> {
     const { begun, said, steps } = run.progress();
     const answer = yield* think(run, { quiet: begun });
     if (answer.calls.length === 0) return yield* conclude(run, answer);
-    if (answer.text !== "" && said === "")
-      yield run.tell([{ type: "assistant_message", payload: { content: answer.text, deliveryKind: "progress" } }]);
+    const text = answer.text.trim();
+    if (text !== "" && said === "") yield run.tell([{ type: "assistant_message", payload: { content: text, deliveryKind: "progress" } }]);
     const ended = yield* useAll(run, answer, steps.length + 1);
     if (ended) return ended;
   }
@@ -63,7 +63,7 @@ async function* conclude(run: Run, answer: Answer): AsyncGenerator<Progress, Out
 
 /** @throws Ended `model_refused` when the endpoint's filter left nothing. */
 async function* wholeText(run: Run, first: Answer): AsyncGenerator<Progress, string, void> {
-  if (first.text === "") throw new Ended("model_refused", "The model's service held the answer back: its filter refused it.");
+  if (first.text.trim() === "") throw new Ended("model_refused", "The model's service held the answer back: its filter refused it.");
   let { text, finish } = first;
   for (let times = 0; finish === "length" && times < continuationsMax; times += 1) {
     const tail: Said[] = [
@@ -71,10 +71,10 @@ async function* wholeText(run: Run, first: Answer): AsyncGenerator<Progress, str
       { role: "user", content: "Go on exactly where you stopped. Repeat nothing." },
     ];
     const more = yield* think(run, { tail, format: "text", quiet: true });
-    text += more.text === "" ? "" : `${/\s$/.test(text) ? "" : " "}${more.text}`;
+    text += more.text;
     finish = more.finish;
   }
-  return finish === "length" ? `${text}\n\n[…]` : text;
+  return finish === "length" ? `${text.trim()}\n\n[…]` : text.trim();
 }
 
 /** The step of the plan that is under way ends with the turn; what was used up last goes with it. */
