@@ -29,10 +29,13 @@ export interface RunOptions {
   readonly config: ModelConfig;
   readonly tools?: readonly Tool[];
   readonly turn?: Partial<Turn>;
+  readonly random?: (bytes: number) => Uint8Array;
 }
 
+const sevens = (bytes: number) => new Uint8Array(bytes).fill(7);
+
 /** A run of the model agent on a turn with one message; marks and chances are the same in each. */
-export async function runModel({ config, tools = [], turn: more = {} }: RunOptions): Promise<ModelRun> {
+export async function runModel({ config, tools = [], turn: more = {}, random = sevens }: RunOptions): Promise<ModelRun> {
   const turn: Turn = {
     ...{ taskId: "t", title: "", locale: "en", profile: "manus-1.6", instruction: "", interactive: false, earlier: [] },
     ...{ messages: ["Go"], attachments: [], memo: null, decisions: [], written: [], outputSchema: null, claim: 1 },
@@ -46,7 +49,7 @@ export async function runModel({ config, tools = [], turn: more = {} }: RunOptio
     config,
     model: languageModel(config),
     toolsFor: () => tools,
-    random: (bytes) => new Uint8Array(bytes).fill(7),
+    random,
     log: (level, text, fields = {}) => void logged.push({ level, text, fields }),
   });
   const work = agent(turn);
