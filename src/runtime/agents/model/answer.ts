@@ -1,5 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
-import { Ended } from "./ended.ts";
+import { Ended, overTime } from "./ended.ts";
 import { faultOf, ModelFault } from "./fault.ts";
 import type { LanguageModel, ModelCall } from "./provider.ts";
 
@@ -81,7 +81,7 @@ function listen({ clock, idleMs, deadline }: Patience, over: AbortController): (
   const wait = async (): Promise<void> => {
     for (;;) {
       const now = clock.monotonic();
-      if (now >= deadline) return over.abort(new Ended("timeout", "The run took longer than it may."));
+      if (now >= deadline) return over.abort(overTime());
       if (now - last >= idleMs) return over.abort(new ModelFault("silent"));
       await clock.sleep(Math.min(last + idleMs, deadline) - now, over.signal);
     }
