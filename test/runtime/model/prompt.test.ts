@@ -152,6 +152,17 @@ describe("an endpoint is asked as configured", () => {
     expect(server.requests[1]?.tools, "some servers take no schema beside tools").toEqual([]);
   });
 
+  test("for values by their schema on Anthropic's API too, where it takes one", async () => {
+    const schema = { type: "object", properties: { total: { type: "integer" } }, required: ["total"], additionalProperties: false };
+    await using server = await openModelServer("anthropic", [{ text: "Seven." }, { calls: [{ name: "json", input: { total: 7 } }] }]);
+    const { outcome } = await runModel({
+      config: configOf("anthropic", server, { structuredOutputs: true }),
+      turn: { outputSchema: schema },
+    });
+    expect(outcome).toMatchObject({ kind: "finish", output: { total: 7 } });
+    expect(server.requests).toHaveLength(2);
+  });
+
   test("and not for a schema where it may take none: it is asked in words", async () => {
     const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
     await using server = await openModelServer("openai", [{ text: "Nothing." }, { text: "{}" }]);
