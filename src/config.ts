@@ -169,7 +169,9 @@ function checkTogether(config: Config, { refuse, note, isRead }: Reader): void {
     // What CONSENT_URL takes from BASE_URL is told once; what HOST makes of it is told as BASE_URL's.
     if (!isProtected(url) && (name === "BASE_URL" || isRead(name))) refuse(name, addresses[name], url);
   }
-  const unknown = Object.values(config.agentProfiles).find((agent) => isModelAgent(agent) && !Object.hasOwn(config.models, modelNamed(agent)));
+  const unknown = Object.values(config.agentProfiles).find(
+    (agent) => isModelAgent(agent) && !Object.hasOwn(config.models, modelNamed(agent)),
+  );
   if (unknown !== undefined) note("AGENT_PROFILES", `AGENT_PROFILES names ${unknown}, which MODELS_FILE does not have`);
   const onPostgres = config.database === "postgresql";
   if (config.role !== "all" && !onPostgres) refuse("ROLE", processing.ROLE, config.role);
