@@ -12,6 +12,7 @@ import { conversationRows } from "./conversation.ts";
 import { deliveryRows } from "./delivery.ts";
 import { deliveryLogRows } from "./delivery-log.ts";
 import { eventRows } from "./event.ts";
+import { exportRows } from "./export.ts";
 import { familyRows } from "./family.ts";
 import { fileRows } from "./file.ts";
 import { grantRows } from "./grant.ts";
@@ -58,5 +59,6 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   settings: settingRows(session),
   webhookKeys: webhookKeyRows(session),
   deliveries: deliveryRows(session),
+  exports: exportRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

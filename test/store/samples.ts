@@ -1,6 +1,7 @@
 import type { Member } from "../../src/core/accounts/account.ts";
 import type { AuditEntry } from "../../src/core/audit/audit.ts";
 import type { Scope } from "../../src/core/caller.ts";
+import type { NewExport } from "../../src/core/exports/export.ts";
 import type { StoredFile } from "../../src/core/files/file.ts";
 import type { ApiKey } from "../../src/core/keys/api-key.ts";
 import type { Project } from "../../src/core/projects/project.ts";
@@ -141,5 +142,20 @@ export const sampleEvent = (members: Partial<WebhookEvent> = {}): WebhookEvent =
 export const sampleDelivery = ({ id, taskId, type, seq }: WebhookEvent, members: Partial<Delivery> = {}): Delivery => ({
   ...{ id: newId("delivery"), webhookId: newId("webhook"), eventId: id, taskId, type, seq },
   ...{ state: "pending", attempts: 0, nextAt: 1000, createdAt: 1000, settledAt: null },
+  ...members,
+});
+
+export const sampleExport = (members: Partial<NewExport> = {}): NewExport => ({
+  id: newId("export"),
+  spaceId: ann.spaceId,
+  accountId: "bo",
+  requestedBy: ann.accountId,
+  scope: "full",
+  filter: {
+    ...{ includeDeleted: false, includeFiles: true, startTime: null, endTime: 5000 },
+    ...{ sessionIds: [], webdevProjectUids: [], projectUids: ["p"] },
+  },
+  reason: "case 7",
+  createdAt: 1000,
   ...members,
 });

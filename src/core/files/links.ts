@@ -30,19 +30,33 @@ export type LinkState = "good" | "expired" | "forged";
 
 /** @param baseUrl where callers reach this installation; no slash at its end. */
 export function fileLinks(cipher: Pick<Cipher, "marker">, baseUrl: string): FileLinks {
-  const markers = { uploads: cipher.marker("file upload link"), downloads: cipher.marker("file download link") };
-  const signature = (kind: LinkKind, fileId: string, expires: string) => markers[kind](`${fileId}/${expires}`);
-
-  function link(kind: LinkKind, fileId: string, until: number): string {
-    const expires = `${Math.floor(until / 1000)}`;
-    return `${baseUrl}/${kind}/${fileId}/${expires}/${Buffer.from(signature(kind, fileId, expires)).toString("base64url")}`;
-  }
-
+  const of = {
+    uploads: signedLinks(cipher.marker("file upload link"), `${baseUrl}/uploads`),
+    downloads: signedLinks(cipher.marker("file download link"), `${baseUrl}/downloads`),
+  };
   return {
-    upload: (fileId, until) => link("uploads", fileId, until),
-    download: (fileId, now) => link("downloads", fileId, now + downloadMs),
-    check(kind, { fileId, expires, signature: shown }, now) {
-      if (!isSame(Buffer.from(signature(kind, fileId, expires)), shown)) return "forged";
+    upload: (fileId, until) => of.uploads.link(fileId, until),
+    download: (fileId, now) => of.downloads.link(fileId, now + downloadMs),
+    check: (kind, link, now) => of[kind].check(link, now),
+  };
+}
+
+/** Links of one kind: `{address}/{id}/{expires}/{signature}`. */
+export interface SignedLinks {
+  /** @param until Unix milliseconds; the link ends with that second. */
+  link(id: string, until: number): string;
+  check(link: LinkParts, now: number): LinkState;
+}
+
+/** @param mark HMAC-SHA256 under the kind's own key. */
+export function signedLinks(mark: (text: string) => Uint8Array, address: string): SignedLinks {
+  return {
+    link(id, until) {
+      const expires = `${Math.floor(until / 1000)}`;
+      return `${address}/${id}/${expires}/${Buffer.from(mark(`${id}/${expires}`)).toString("base64url")}`;
+    },
+    check({ fileId, expires, signature: shown }, now) {
+      if (!isSame(Buffer.from(mark(`${fileId}/${expires}`)), shown)) return "forged";
       return now < Number(expires) * 1000 ? "good" : "expired";
     },
   };
