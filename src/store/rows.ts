@@ -4,6 +4,7 @@ import { actionRows } from "./action.ts";
 import { agentRows } from "./agent.ts";
 import { apiKeyRows } from "./api-key.ts";
 import { appRows } from "./app.ts";
+import { archiveRows } from "./archive.ts";
 import { auditRows } from "./audit.ts";
 import { blobRows } from "./blob.ts";
 import { clientRows } from "./client.ts";
@@ -60,5 +61,6 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   webhookKeys: webhookKeyRows(session),
   deliveries: deliveryRows(session),
   exports: exportRows(session),
+  archives: archiveRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

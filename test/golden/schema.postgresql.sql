@@ -116,6 +116,7 @@ TABLE export
   reason text NOT NULL
   done integer NOT NULL DEFAULT 0
   total integer NOT NULL DEFAULT 0
+  claims integer NOT NULL DEFAULT 0
   fence integer NOT NULL DEFAULT 0
   lease_until bigint
   blob_id text
@@ -127,7 +128,7 @@ TABLE export
   purged_at bigint
   CONSTRAINT export_pkey PRIMARY KEY (id)
   CREATE INDEX export_kept ON public.export USING btree (completed_at) WHERE ((status = 'completed'::text) AND (purged_at IS NULL))
-  CREATE INDEX export_open ON public.export USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]))
+  CREATE INDEX export_open ON public.export USING btree (created_at) WHERE (completed_at IS NULL)
   CREATE UNIQUE INDEX export_pkey ON public.export USING btree (id)
   CREATE INDEX export_space_id_account_id_created_at_id_idx ON public.export USING btree (space_id, account_id, created_at, id)
 TABLE file

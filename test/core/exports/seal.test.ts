@@ -1,5 +1,5 @@
-import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chunkBytes, openArchive, sealing, sizeOf } from "../../../src/core/exports/seal.ts";
@@ -51,11 +51,16 @@ describe("an archive at rest", () => {
 
   test("opens in any part", async () => {
     await fc.assert(
-      fc.asyncProperty(lengths.filter((length) => length > 0), fc.nat(), fc.nat(), async (length, a, b) => {
-        const plain = plainOf(length);
-        const [start = 0, end = 0] = [a % length, b % length].toSorted((x, y) => x - y);
-        expect((await opened(await sealed(plain), length, { start, end })).equals(plain.subarray(start, end + 1))).toBe(true);
-      }),
+      fc.asyncProperty(
+        lengths.filter((length) => length > 0),
+        fc.nat(),
+        fc.nat(),
+        async (length, a, b) => {
+          const plain = plainOf(length);
+          const [start = 0, end = 0] = [a % length, b % length].toSorted((x, y) => x - y);
+          expect((await opened(await sealed(plain), length, { start, end })).equals(plain.subarray(start, end + 1))).toBe(true);
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -100,7 +105,12 @@ describe("an archive at rest", () => {
     const whole = await sealed(plainOf(length));
     const chunk = (at: number) => whole.subarray(salt + at * sealedChunk, salt + (at + 1) * sealedChunk);
     const head = whole.subarray(0, salt);
-    for (const order of [[1, 0, 2], [0, 0, 2], [0, 2, 1], [2, 1, 0]]) {
+    for (const order of [
+      [1, 0, 2],
+      [0, 0, 2],
+      [0, 2, 1],
+      [2, 1, 0],
+    ]) {
       await expect(opened(Buffer.concat([head, ...order.map(chunk)]), length)).rejects.toThrow();
     }
     expect((await opened(Buffer.concat([head, ...[0, 1, 2].map(chunk)]), length)).length).toBe(length);
@@ -110,7 +120,9 @@ describe("an archive at rest", () => {
     const length = 2 * chunkBytes;
     const [one, other] = [await sealed(plainOf(length)), await sealed(plainOf(length))];
     await expect(opened(one, length, undefined, "Vn8Qd2LkTz5hXw3BsRmYpC")).rejects.toThrow();
-    await expect(opened(Buffer.concat([one.subarray(0, salt + sealedChunk), other.subarray(salt + sealedChunk)]), length)).rejects.toThrow();
+    await expect(
+      opened(Buffer.concat([one.subarray(0, salt + sealedChunk), other.subarray(salt + sealedChunk)]), length),
+    ).rejects.toThrow();
     expect(one.equals(other), "the same archive is never sealed to the same bytes").toBe(false);
   });
 });
