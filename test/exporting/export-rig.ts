@@ -2,15 +2,28 @@ import { createHash } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { fromBuffer, type Entry as ZipEntry, type ZipFile } from "yauzl";
+import type { Clock } from "../../src/core/clock.ts";
 import type { Export, ExportFilter, ExportScope } from "../../src/core/exports/export.ts";
 import { exportLinks } from "../../src/core/exports/links.ts";
-import { systemIds } from "../../src/core/ids.ts";
+import type { Blobs } from "../../src/core/files/blobs.ts";
+import { writer } from "../../src/core/files/writer.ts";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
+import type { Log } from "../../src/core/log.ts";
 import type { Store } from "../../src/core/store.ts";
+import { type Exporter, startExporter } from "../../src/exporting/exporter.ts";
+import { exportWriters } from "../../src/wiring/export-writers.ts";
 import { type FileTown, until } from "../files/files-rig.ts";
 import { cipher } from "../support/cipher.ts";
 import type { Person } from "../support/service.ts";
 
-export const wholeFilter: ExportFilter = {
+/** What makes archives, over a storage, and nothing else of a platform. */
+export const exporterOver = (store: Store, blobs: Blobs, clock: Clock, log: Log = () => undefined): Exporter =>
+  startExporter({
+    ...{ store, blobs, clock, cipher, log, random: systemRandom, writers: exportWriters },
+    writer: writer({ store, blobs, clock, ids: systemIds, quota: 1 }),
+  });
+
+const wholeFilter: ExportFilter = {
   includeDeleted: false,
   includeFiles: false,
   startTime: null,

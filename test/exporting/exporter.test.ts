@@ -3,20 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Clock } from "../../src/core/clock.ts";
+import { Failure } from "../../src/core/failure.ts";
 import type { Blobs } from "../../src/core/files/blobs.ts";
 import { leaseMs } from "../../src/core/files/lease.ts";
-import { writer } from "../../src/core/files/writer.ts";
-import { Failure } from "../../src/core/failure.ts";
-import { systemIds, systemRandom } from "../../src/core/ids.ts";
-import { type Exporter, startExporter } from "../../src/exporting/exporter.ts";
+import type { Exporter } from "../../src/exporting/exporter.ts";
 import { localBlobs } from "../../src/storage/local.ts";
-import { exportWriters } from "../../src/wiring/export-writers.ts";
 import { books, storedIn, until } from "../files/files-rig.ts";
 import { ann, said, sampleTask, userMessage } from "../store/samples.ts";
-import { cipher } from "../support/cipher.ts";
 import { type DatabaseKind, describeOnEach, openTestStore } from "../support/database.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
-import { ask } from "./export-rig.ts";
+import { ask, exporterOver } from "./export-rig.ts";
 
 interface Process {
   readonly exporter: Exporter;
@@ -44,9 +40,7 @@ async function workshop(kind: DatabaseKind) {
     start(how: Partial<Blobs> = {}, clock: StillClock = stillClock()): Process {
       const lines: string[] = [];
       const blobs: Blobs = { ...whole, ...how };
-      const parts = { store, blobs, clock, cipher, random: systemRandom, writers: exportWriters };
-      const log = (_: string, text: string) => void lines.push(text);
-      const exporter = startExporter({ ...parts, log, writer: writer({ store, blobs, clock, ids: systemIds, quota: 1 }) });
+      const exporter = exporterOver(store, blobs, clock, (_, text) => void lines.push(text));
       const process = { exporter, clock, said: lines };
       started.push(process);
       return process;
