@@ -9,6 +9,7 @@ import { replays } from "./call/replay.ts";
 import { startChores } from "./chores.ts";
 import type { Config } from "./config.ts";
 import type { Cipher } from "./core/cipher.ts";
+import { exportLinks } from "./core/exports/links.ts";
 import type { Failure } from "./core/failure.ts";
 import { keyUses } from "./core/keys/key-uses.ts";
 import { accessTokenReader } from "./core/oauth/access-tokens.ts";
@@ -57,7 +58,8 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     keys,
   };
   const sending = sendingOf(ground);
-  const handlers = handlersOf(ground, { files, sending, waiting, draining: front.draining });
+  const links = exportLinks(cipher, config.baseUrl);
+  const handlers = handlersOf(ground, { files, exportLinks: links, sending, waiting, draining: front.draining });
   const notice = new AbortController();
   const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
   const app = httpServer({

@@ -5,6 +5,7 @@ import type { OpenCall } from "../core/open-call.ts";
 import type { Store, Tx } from "../core/store.ts";
 import type { Admission } from "./admit.ts";
 import type { WriteAudit } from "./audit.ts";
+import { inEnvelope } from "./envelope.ts";
 import type { AnyHandler, Handler, HandlerTable } from "./handlers.ts";
 import type { Replays } from "./replay.ts";
 import { validate } from "./validate.ts";
@@ -53,18 +54,23 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
     return { answer, replayed: false };
   }
 
+  async function outcome(admission: Admission, message: Message, gone: AbortSignal): Promise<Outcome> {
+    const { operation, caller } = admission;
+    const built = handlerOf(admission, message);
+    if ("stream" in built) throw new Error(`${operation.rpc} is a stream`);
+    if ("hold" in built) {
+      const answer = await built.hold(store, openCall(admission, gone), message);
+      return { answer: create(operation.method.output, answer), replayed: false };
+    }
+    const handler = "prepare" in built ? await built.prepare(message, caller, gone) : built;
+    if (operation.change) return store.change((tx) => change(tx, admission, message, handler));
+    return { answer: await run(handler, store, admission, message), replayed: false };
+  }
+
   return {
     async perform(admission, message, gone) {
-      const { operation, caller } = admission;
-      const built = handlerOf(admission, message);
-      if ("stream" in built) throw new Error(`${operation.rpc} is a stream`);
-      if ("hold" in built) {
-        const answer = await built.hold(store, openCall(admission, gone), message);
-        return { answer: create(operation.method.output, answer), replayed: false };
-      }
-      const handler = "prepare" in built ? await built.prepare(message, caller, gone) : built;
-      if (operation.change) return store.change((tx) => change(tx, admission, message, handler));
-      return { answer: await run(handler, store, admission, message), replayed: false };
+      const { answer, replayed } = await outcome(admission, message, gone);
+      return { answer: inEnvelope(admission.operation.method, answer, admission.request.requestId), replayed };
     },
 
     async stream(admission, message, gone) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ConnectRouterOptions } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { compressionNegotiate, createMethodSerializationLookup, validateReadWriteMaxBytes } from "@connectrpc/connect/protocol";
 import {
   codeToHttpStatus,
@@ -15,13 +15,14 @@ import { failureOf } from "../core/failure.ts";
 import { type Operation, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { type ConnectParts, connectRequestReader } from "./connect.ts";
+import { connectJson } from "./connect-json.ts";
 import { connectCodes } from "./failure.ts";
 import { goneSignal } from "./gone.ts";
+import { bodyOf } from "./request-body.ts";
 
 /** What plain Connect calls need of the call path, and how their messages are read. */
 export interface UnaryParts extends Omit<ConnectParts, "anonymous"> {
   readonly bodyLimit: number;
-  readonly jsonOptions: NonNullable<ConnectRouterOptions["jsonOptions"]>;
 }
 
 /** A method by its path, with Connect's own reader and writer of its messages. */
@@ -51,14 +52,17 @@ const compressions = [compressionGzip, compressionBrotli];
  * @returns a hook that takes such a call, or passes it on.
  */
 export function connectUnary(parts: UnaryParts) {
-  const { operations, admit, performer, report, bodyLimit, jsonOptions } = parts;
+  const { operations, admit, performer, report, bodyLimit } = parts;
   const connectRequest = connectRequestReader(parts);
   const limits = validateReadWriteMaxBytes(bodyLimit, undefined, undefined);
   const unaries = new Map<string, Unary>();
   for (const operation of operations.all) {
     const { method } = operation;
     if (method.methodKind !== "unary") continue;
-    unaries.set(`/${rpcName(method)}`, { operation, codec: createMethodSerializationLookup(method, undefined, jsonOptions, limits) });
+    unaries.set(`/${rpcName(method)}`, {
+      operation,
+      codec: createMethodSerializationLookup(method, undefined, connectJson(method), limits),
+    });
   }
 
   /** Null when the client has gone away with half of its body. */
@@ -86,7 +90,7 @@ export function connectUnary(parts: UnaryParts) {
 
   function refused(error: ConnectError, headers: Headers): Answer {
     headers["content-type"] = contentTypeUnaryJson;
-    return { status: codeToHttpStatus(error.code), body: errorToJsonBytes(error, jsonOptions) };
+    return { status: codeToHttpStatus(error.code), body: errorToJsonBytes(error, undefined) };
   }
 
   async function take(unary: Unary, request: FastifyRequest, reply: FastifyReply, headers: Headers): Promise<void> {
@@ -139,25 +143,6 @@ function parsed(codec: { parse(bytes: Uint8Array): Message }, bytes: Uint8Array)
       ? new ConnectError(thrown.rawMessage, Code.InvalidArgument)
       : thrown;
   }
-}
-
-/** Null for one that breaks off. @throws ConnectError, in Connect's words, for one that is too long. */
-function bodyOf(request: IncomingMessage, bodyLimit: number): Promise<Uint8Array | null> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  return new Promise((resolve, reject) => {
-    function take(chunk: Buffer): void {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length <= bodyLimit) return;
-      request.off("data", take);
-      reject(new ConnectError(`message size is larger than configured readMaxBytes ${bodyLimit}`, Code.ResourceExhausted));
-    }
-    if (request.destroyed) resolve(null);
-    request.on("data", take);
-    request.once("end", () => resolve(Buffer.concat(chunks)));
-    request.once("error", () => resolve(null)).once("close", () => resolve(null));
-  });
 }
 
 function put(headers: Headers, facts: ReturnType<typeof callHeaders>): void {

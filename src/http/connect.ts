@@ -8,6 +8,7 @@ import type { Performer } from "../call/perform.ts";
 import { Failure, failureOf, invalid } from "../core/failure.ts";
 import { type Operation, type OperationTable, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
+import { connectJson } from "./connect-json.ts";
 import { connectCodes } from "./failure.ts";
 import type { ReadRequest } from "./request.ts";
 import type { ReadSessionCookie } from "./session-cookie.ts";
@@ -111,8 +112,9 @@ export function connectRoutes(parts: ConnectParts) {
     contextValues: ({ raw }: FastifyRequest) => createContextValues().set(requestKey, connectRequest(raw)),
     routes(router: ConnectRouter) {
       for (const { method } of operations.all) {
-        if (isUnary(method)) router.rpc(method, unary);
-        if (isServerStream(method)) router.rpc(method, stream);
+        const options = { jsonOptions: connectJson(method) };
+        if (isUnary(method)) router.rpc(method, unary, options);
+        if (isServerStream(method)) router.rpc(method, stream, options);
       }
     },
   };

@@ -90,6 +90,32 @@ export const v1Answers: Readonly<Record<Reason, V1Answer>> = {
   internal: { status: 500, code: Code.Internal },
 };
 
+/** How dataexport.v1 answers a failure in plain JSON: the HTTP status and `code` (contract/enterprise.md 2.2). */
+export interface ExportAnswer {
+  readonly status: number;
+  readonly code: string;
+}
+
+/** The plain answer of dataexport.v1 for each reason; a bad credential is 401 `PERMISSION_DENIED` (contract/decisions.md 9). */
+export const exportAnswers: Readonly<Record<Reason, ExportAnswer>> = {
+  invalid: { status: 400, code: "INVALID_ARGUMENT" },
+  unauthenticated: { status: 401, code: "PERMISSION_DENIED" },
+  forbidden: { status: 403, code: "PERMISSION_DENIED" },
+  insufficient_scope: { status: 403, code: "PERMISSION_DENIED" },
+  absent: { status: 404, code: "NOT_FOUND" },
+  exists: { status: 409, code: "ALREADY_EXISTS" },
+  precondition: { status: 400, code: "FAILED_PRECONDITION" },
+  limited: { status: 429, code: "RESOURCE_EXHAUSTED" },
+  exhausted: { status: 429, code: "RESOURCE_EXHAUSTED" },
+  too_large: { status: 413, code: "INVALID_ARGUMENT" },
+  unsupported_media: { status: 415, code: "INVALID_ARGUMENT" },
+  wrong_method: { status: 405, code: "INVALID_ARGUMENT" },
+  unavailable: { status: 503, code: "UNAVAILABLE" },
+  cancelled: { status: 503, code: "UNAVAILABLE" },
+  unimplemented: { status: 501, code: "UNIMPLEMENTED" },
+  internal: { status: 500, code: "INTERNAL" },
+};
+
 /** Fastify's own refusals, and a body that breaks off, in our words. */
 const strangeFailures: Readonly<Record<string, readonly [reason: Reason, text: string]>> = {
   FST_ERR_BAD_URL: ["invalid", "the URL is not well-formed"],

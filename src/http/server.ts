@@ -19,6 +19,7 @@ import { connectRoutes } from "./connect.ts";
 import { connectUnary } from "./connect-unary.ts";
 import { askForBody } from "./continue.ts";
 import { boundDeadline } from "./deadline.ts";
+import { exportJson } from "./export-json.ts";
 import type { Front } from "./front.ts";
 import { plainGrpcMessage } from "./grpc-message.ts";
 import { healthService, type Readiness } from "./health.ts";
@@ -64,9 +65,6 @@ const exposedHeaders = [
   ...connectCors.exposedHeaders,
 ];
 
-/** Connect JSON as it comes by default, but bytes that are no UTF-8 are refused: otherwise they become U+FFFD. */
-const jsonOptions = { ignoreUnknownFields: true, textDecoder: new TextDecoder("utf-8", { fatal: true }) };
-
 /** All wire forms on one port: Connect, gRPC, gRPC-Web, v2, v1, the OpenAI-style facade, health and reflection. */
 export function httpServer(parts: ServerParts): FastifyInstance {
   const { front, readiness, corsOrigins, probesOnly } = parts;
@@ -101,7 +99,10 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
     scope.addHook("onRequest", async (request, reply) =>
       namesHost(request) ? undefined : refuse(request, reply, invalid("Host", "must name a host")),
     );
-    if (!parts.probesOnly) scope.addHook("onRequest", connectUnary({ ...parts, jsonOptions }));
+    if (!parts.probesOnly) {
+      exportJson(scope, parts);
+      scope.addHook("onRequest", connectUnary(parts));
+    }
     scope.addHook("onRequest", async (request, reply) => {
       boundDeadline(request.raw.headers);
       plainGrpcMessage(reply.raw);
@@ -126,7 +127,6 @@ function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlu
     requestGate: connect.requestGate,
     contextValues: connect.contextValues,
     readMaxBytes: bodyLimit,
-    jsonOptions,
     shutdownSignal: front.draining,
     routes(router) {
       router.service(Health, healthService(readiness, names));

@@ -1,6 +1,8 @@
 import { type HandlerTable, handlerTable, implement } from "../call/handlers.ts";
 import { ownership } from "../core/accounts/ownership.ts";
 import { confirmations } from "../core/actions/confirm.ts";
+import { exports } from "../core/exports/exports.ts";
+import type { ExportLinks } from "../core/exports/links.ts";
 import { apiKeys } from "../core/keys/api-keys.ts";
 import { appSecrets } from "../core/oauth/app-secrets.ts";
 import { apps } from "../core/oauth/apps.ts";
@@ -21,6 +23,8 @@ import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
 import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
+import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
+import { EnterpriseDataExportV2Service } from "../gen/proto/dataexport/v2/export_service_pb.ts";
 import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
 import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
@@ -32,6 +36,7 @@ import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
+import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
 import { fileHandlers } from "../rpc/file.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
 import { projectHandlers } from "../rpc/project.ts";
@@ -46,6 +51,7 @@ import type { Sending } from "./sending.ts";
 /** What the operations share with the rest of the process. */
 export interface HandlerParts {
   readonly files: FileParts;
+  readonly exportLinks: ExportLinks;
   readonly sending: Sending;
   readonly waiting: Backlog;
   /** Aborted when no call is to be held any longer. */
@@ -53,11 +59,12 @@ export interface HandlerParts {
 }
 
 /** Every operation that is built. */
-export function handlersOf(ground: Ground, { files, sending, waiting, draining }: HandlerParts): HandlerTable {
+export function handlersOf(ground: Ground, { files, exportLinks, sending, waiting, draining }: HandlerParts): HandlerTable {
   const { store, clock, ids, random } = ground;
   const hooks = webhookParts(ground, sending.send);
   const making = { clock, ids, random };
   const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
+  const dataExports = exports({ clock, ids, links: exportLinks });
   return handlerTable([
     implement(UserService, userHandlers),
     implement(ProjectService, projectHandlers(projects(clock, ids))),
@@ -77,6 +84,8 @@ export function handlersOf(ground: Ground, { files, sending, waiting, draining }
       }),
     ),
     implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
+    implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
+    implement(EnterpriseDataExportV2Service, dataExportV2Handlers(dataExports)),
   ]);
 }
 

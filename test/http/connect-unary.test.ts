@@ -22,7 +22,6 @@ beforeAll(async () => {
       readSession: () => null,
       report: () => undefined,
       bodyLimit,
-      jsonOptions: {},
     }),
   );
   app.addContentTypeParser("*", (_request, _body, done) => done(null));

@@ -1,0 +1,137 @@
+import type { Caller } from "../caller.ts";
+import type { Clock } from "../clock.ts";
+import { absent, Failure, invalid, type Reason } from "../failure.ts";
+import type { Ids } from "../ids.ts";
+import type { Tx } from "../store.ts";
+import type { Export, ExportFilter, NewExport } from "./export.ts";
+import { isPurged } from "./lifecycle.ts";
+import type { ExportLink, ExportLinks } from "./links.ts";
+import type { Paged, PageOf } from "./paged.ts";
+import type { Subject, SubjectRef } from "./subject.ts";
+import type { TaskRecord, TaskRecordFilter } from "./task-record.ts";
+
+/** What is asked for; empty texts are none. */
+export interface WantedExport extends Pick<NewExport, "scope" | "filter" | "reason"> {
+  readonly userId: string;
+  readonly email: string;
+}
+
+/** An export that was asked for, and the enterprise it is of. */
+export interface AskedExport {
+  readonly wanted: NewExport;
+  readonly teamId: string;
+}
+
+/**
+ * Exports of the data of whoever is or was a member of the caller's team (contract/enterprise.md 6, 7). Persons,
+ * projects and exports of other teams are `absent` in the words of unknown ones (contract/decisions.md 9).
+ */
+export interface Exports {
+  /** A person's tasks, newest first, and how many there are. @param user an account id or an address. */
+  tasks(tx: Tx, caller: Caller, user: string, filter: TaskRecordFilter, page: PageOf): Promise<Paged<TaskRecord>>;
+  /** @throws Failure `invalid` without a person, or for ids that do not go with the scope; `absent` for a person or project. */
+  create(tx: Tx, caller: Caller, wanted: WantedExport): Promise<AskedExport>;
+  get(tx: Tx, caller: Caller, id: string): Promise<Export>;
+  /** A person's exports, newest first. @param user an account id or an address. */
+  list(tx: Tx, caller: Caller, user: string, page: PageOf): Promise<Paged<Export>>;
+  /**
+   * A fresh address of the archive.
+   *
+   * @param purged what an archive that is no longer kept is refused as: the two versions differ (contract/enterprise.md 7.6).
+   * @throws Failure `precondition` until it is completed.
+   */
+  download(tx: Tx, caller: Caller, id: string, purged: Extract<Reason, "absent" | "precondition">): Promise<ExportLink>;
+  /** The address that stands in an export's record; null unless there is an archive. */
+  link(of: Export): ExportLink | null;
+}
+
+/** What exports need of their surroundings. */
+export interface ExportParts {
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, "short">;
+  readonly links: Pick<ExportLinks, "download">;
+}
+
+export function exports({ clock, ids, links }: ExportParts): Exports {
+  const link = (of: Export) => (of.status === "completed" && !isPurged(of, clock.now()) ? links.download(of.id, clock.now()) : null);
+
+  return {
+    async tasks(tx, { spaceId }, user, filter, page) {
+      checkOrder(filter);
+      const { accountId } = await personIn(tx, spaceId, { either: user });
+      return tx.exports.tasks({ spaceId, accountId }, filter, page);
+    },
+    async create(tx, { accountId: requestedBy, spaceId }, { userId, email, scope, filter, reason }) {
+      checkOrder(filter);
+      checkIds(scope, filter);
+      const { accountId, teamId } = await subjectOf(tx, spaceId, userId, email);
+      await checkProjects(tx, { accountId, spaceId }, filter);
+      const now = clock.now();
+      const wanted: NewExport = { id: ids.short(), spaceId, accountId, requestedBy, scope, filter, reason, createdAt: now };
+      await tx.exports.insert(wanted);
+      await tx.jobs.put({ kind: "export", key: wanted.id, runAt: now });
+      tx.audit.note({ subject: wanted.id, after: { user_id: accountId, scope, reason, ...filter } });
+      return { wanted, teamId };
+    },
+    get: (tx, { spaceId }, id) => exportIn(tx, spaceId, id),
+    async list(tx, { spaceId }, user, page) {
+      const { accountId } = await personIn(tx, spaceId, { either: user });
+      return tx.exports.list(spaceId, accountId, page);
+    },
+    async download(tx, { spaceId }, id, purged) {
+      const found = await exportIn(tx, spaceId, id);
+      if (found.status !== "completed") throw new Failure("precondition", "the export is not completed");
+      const fresh = link(found);
+      if (fresh !== null) return fresh;
+      throw purged === "absent" ? absent("archive") : new Failure("precondition", "the archive was purged 30 days after its completion");
+    },
+    link,
+  };
+}
+
+async function personIn(tx: Tx, spaceId: string, ref: SubjectRef): Promise<Subject> {
+  const subject = await tx.exports.subject(spaceId, ref);
+  if (subject === null) throw absent("user");
+  return subject;
+}
+
+async function exportIn(tx: Tx, spaceId: string, id: string): Promise<Export> {
+  const found = await tx.exports.find(spaceId, id);
+  if (found === null) throw absent("export");
+  return found;
+}
+
+/** By id and address, which must then be one person's: an export of somebody else is worse than none. */
+async function subjectOf(tx: Tx, spaceId: string, userId: string, email: string): Promise<Subject> {
+  if (userId === "" && email === "") throw invalid("user_id", "this or email is required");
+  const byId = userId === "" ? null : await personIn(tx, spaceId, { accountId: userId });
+  const byEmail = email === "" ? null : await personIn(tx, spaceId, { email });
+  if (byId && byEmail && byId.accountId !== byEmail.accountId) throw invalid("email", "must be of the person that user_id names");
+  const subject = byId ?? byEmail;
+  if (subject === null) throw absent("user");
+  return subject;
+}
+
+function checkOrder({ startTime, endTime }: Pick<ExportFilter, "startTime" | "endTime">): void {
+  if (startTime !== null && endTime !== null && startTime > endTime) throw invalid("start_time", "must not be after end_time");
+}
+
+/** Ids narrow one scope alone: with another they would be passed over, and more exported than was meant. */
+function checkIds(scope: NewExport["scope"], { sessionIds, webdevProjectUids, projectUids }: ExportFilter): void {
+  if (scope === "custom_session_ids" && sessionIds.length === 0) throw invalid("session_ids", "is required with this scope");
+  const narrowing = [
+    ["session_ids", "custom_session_ids", sessionIds],
+    ["webdev_project_uids", "webdev_project", webdevProjectUids],
+    ["project_uids", "project", projectUids],
+  ] as const;
+  for (const [path, own, uids] of narrowing)
+    if (scope !== own && uids.length > 0) throw invalid(path, `goes with the scope ENTERPRISE_EXPORT_SCOPE_${own.toUpperCase()} only`);
+}
+
+/** A space has no more projects than a list holds. There are no websites yet, so that every one of those is unknown. */
+async function checkProjects(tx: Tx, scope: { accountId: string; spaceId: string }, filter: ExportFilter): Promise<void> {
+  if (filter.webdevProjectUids.length > 0) throw absent("website");
+  if (filter.projectUids.length === 0) return;
+  const known = new Set((await tx.projects.list(scope)).map(({ id }) => id));
+  if (filter.projectUids.some((uid) => !known.has(uid))) throw absent("project");
+}

@@ -1,0 +1,113 @@
+import { type DescMethod, fromJson, type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { EnterpriseDataExportService } from "../../src/gen/proto/dataexport/v1/export_service_pb.ts";
+import { EnterpriseDataExportV2Service } from "../../src/gen/proto/dataexport/v2/export_service_pb.ts";
+import { callV2, type RpcWire, transportOf } from "../support/wires.ts";
+
+export type Method = "ListTasks" | "CreateExport" | "GetExport" | "ListExports" | "GetDownloadURL";
+
+/** What came back, whatever the wire: a refusal's HTTP status (over gRPC its number) and code, or the answer's members. */
+export interface Came {
+  readonly status: number;
+  /** In lower case, as Connect has it; undefined on success. */
+  readonly code?: string;
+  readonly message?: string;
+  /** As JSON, without what is the envelope's. */
+  readonly body: JsonObject;
+  readonly requestId: string;
+  readonly headers: Headers;
+}
+
+type Headed = Readonly<Record<string, string>>;
+
+/** One way to call one version. */
+export interface Surface {
+  readonly version: 1 | 2;
+  readonly wire: "json" | "connect" | "grpc";
+  call(url: string, method: Method, body: JsonObject, headers: Headed): Promise<Came>;
+}
+
+const v2Names: Readonly<Record<Method, string>> = {
+  ListTasks: "enterprise.task.list",
+  CreateExport: "enterprise.export.create",
+  GetExport: "enterprise.export.detail",
+  ListExports: "enterprise.export.list",
+  GetDownloadURL: "enterprise.export.downloadUrl",
+};
+
+const came = (status: number, headers: Headers, { ok: _, request_id: requestId, ...body }: JsonObject): Came => ({
+  ...{ status, headers, body, requestId: String(requestId) },
+});
+
+async function overV2(url: string, method: Method, body: JsonObject, headers: Headed): Promise<Came> {
+  const reply = await callV2(url, v2Names[method], body, { headers });
+  const { error, ...rest } = reply.body;
+  return { ...came(reply.status, reply.headers, rest), ...error };
+}
+
+export async function overPlain(url: string, method: string, sent: string | JsonObject, headers: Headed): Promise<Came> {
+  const body = typeof sent === "string" ? sent : JSON.stringify(sent);
+  const reply = await fetch(`${url}/dataexport.v1.EnterpriseDataExportService/${method}`, { method: "POST", body, headers });
+  const json = (await reply.json()) as JsonObject;
+  const requestId = reply.headers.get("x-request-id") ?? "";
+  if (reply.ok) return came(reply.status, reply.headers, json);
+  const { code, message } = json;
+  return {
+    ...{ status: reply.status, headers: reply.headers, requestId, body: json },
+    ...{ code: String(code).toLowerCase(), message: String(message) },
+  };
+}
+
+const services = { 1: EnterpriseDataExportService, 2: EnterpriseDataExportV2Service } as const;
+
+const methodOf = (version: 1 | 2, name: Method): DescMethod & { methodKind: "unary" } => {
+  const method = services[version].methods.find((other) => other.name === name);
+  if (method?.methodKind !== "unary") throw new Error(`there is no ${name}`);
+  return method;
+};
+
+/** JSON as it stands on the wire, of a client that reads nothing into it. */
+async function overConnect(version: 1 | 2, url: string, name: Method, body: JsonObject, headers: Headed): Promise<Came> {
+  const reply = await fetch(`${url}/${services[version].typeName}/${name}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "connect-protocol-version": "1", ...headers },
+    body: JSON.stringify(body),
+  });
+  const json = (await reply.json()) as JsonObject;
+  if (reply.ok) return came(reply.status, reply.headers, json);
+  const requestId = reply.headers.get("x-request-id") ?? "";
+  return { status: reply.status, headers: reply.headers, requestId, code: String(json["code"]), message: String(json["message"]), body: json };
+}
+
+async function overRpc(wire: RpcWire, version: 1 | 2, url: string, name: Method, body: JsonObject, headers: Headed): Promise<Came> {
+  const method = methodOf(version, name);
+  try {
+    const answer = await transportOf(wire, url, headers).unary(method, undefined, undefined, undefined, fromJson(method.input, body) as never);
+    return came(0, answer.header, numbered(toJson(method.output, answer.message as Message, { alwaysEmitImplicit: true }) as JsonObject));
+  } catch (thrown) {
+    const error = ConnectError.from(thrown);
+    const code = Code[error.code].replace(/[A-Z]/g, (letter, at) => `${at === 0 ? "" : "_"}${letter.toLowerCase()}`);
+    return { status: error.code, headers: error.metadata, requestId: error.metadata.get("x-request-id") ?? "", code, message: error.rawMessage, body: {} };
+  }
+}
+
+/** Protobuf's own JSON of a binary answer has 64 bits as text. */
+const numbered = (json: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(json).replace(/"file_size":"(\d+)"/g, '"file_size":$1')) as JsonObject;
+
+/** All of them, by name for `test.each`. */
+export const surfaces: Readonly<Record<string, Surface>> = {
+  "v2 JSON": { version: 2, wire: "json", call: overV2 },
+  "v2 Connect": { version: 2, wire: "connect", call: (...call) => overConnect(2, ...call) },
+  "v2 gRPC": { version: 2, wire: "grpc", call: (...call) => overRpc("grpc", 2, ...call) },
+  "v1 plain JSON": { version: 1, wire: "json", call: overPlain },
+  "v1 Connect": { version: 1, wire: "connect", call: (...call) => overConnect(1, ...call) },
+  "v1 gRPC": { version: 1, wire: "grpc", call: (...call) => overRpc("grpc", 1, ...call) },
+};
+
+/** What a refusal is on a surface: status, or gRPC's number, and code. */
+export function refusal(surface: Surface, code: "invalid_argument" | "not_found" | "failed_precondition" | "permission_denied"): object {
+  const grpc = { invalid_argument: 3, not_found: 5, failed_precondition: 9, permission_denied: 7 };
+  const http = { invalid_argument: 400, not_found: 404, failed_precondition: surface.version === 2 && surface.wire === "json" ? 412 : 400, permission_denied: 403 };
+  return { status: surface.wire === "grpc" ? grpc[code] : http[code], code };
+}
