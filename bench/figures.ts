@@ -1,6 +1,7 @@
 import type { Figure } from "./figure.ts";
 import { createFigures } from "./figures/create.ts";
 import { detailFigures } from "./figures/detail.ts";
+import { exportFigures } from "./figures/export.ts";
 import { fileFigures } from "./figures/files.ts";
 import { listFigures } from "./figures/list.ts";
 import { oauthFigures } from "./figures/oauth.ts";
@@ -15,6 +16,7 @@ const figures: readonly Figure[] = [
   ...listFigures,
   ...oauthFigures,
   ...fileFigures,
+  ...exportFigures,
   watchFigure,
   ...webhookFigures,
 ];

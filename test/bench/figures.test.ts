@@ -3,6 +3,8 @@ import { chosenFigures, figureNames } from "../../bench/figures.ts";
 
 test("every figure has its name, once, with .pg behind for PostgreSQL", () => {
   expect(figureNames.toSorted()).toEqual([
+    "export",
+    "export.pg",
     "file.download",
     "file.upload",
     "oauth.detail",
