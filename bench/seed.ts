@@ -9,8 +9,8 @@ export interface Seeded extends Installed {
   readonly longTaskId: string;
 }
 
-/** Every account has so many tasks. */
-const tasksEach = 1_000;
+/** Every account has so many tasks, unless they are all of one. */
+export const tasksEach = 1_000;
 /** Of ids that are numbers: the highest is that of the newest task. */
 const idOf = (number: number): string => `seed${String(number).padStart(18, "0")}`;
 
@@ -18,10 +18,10 @@ const idOf = (number: number): string => `seed${String(number).padStart(18, "0")
  * Fills a database in transactions of one statement: `rows` tasks of accounts that
  * take turns, so that no account's lie together, and one task with `rows` events.
  */
-export async function seed(installed: Installed, rows: number): Promise<Seeded> {
+export async function seed(installed: Installed, rows: number, each = tasksEach): Promise<Seeded> {
   const { databaseUrl, owner } = installed;
-  const accounts = rows / tasksEach;
-  const taskIds = Array.from({ length: tasksEach }, (_, index) => idOf(index * accounts));
+  const accounts = rows / each;
+  const taskIds = Array.from({ length: each }, (_, index) => idOf(index * accounts));
   const [longTaskId = ""] = taskIds;
   const onSqlite = databaseUrl.startsWith("file:");
   const adapter = await (onSqlite

@@ -1,117 +1,74 @@
-import { createWriteStream, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { setTimeout as sleep } from "node:timers/promises";
-import { createDeflateRaw } from "node:zlib";
-import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
-import { PrismaPg } from "@prisma/adapter-pg";
 import type { Dialect } from "../../src/store/session.ts";
-import type { Figure, Stage } from "../figure.ts";
-import type { Installed } from "../installed.ts";
-import { cpuMsOf, residentKbOf } from "../process-usage.ts";
-import { type Line, ratioOf } from "../report.ts";
-import { seedOwn } from "../seed.ts";
-import { type Server, startPlatform } from "../servers.ts";
-import { median, percentile, rounded } from "../statistics.ts";
+import { type Figure, race, type Stage } from "../figure.ts";
+import { type Contender, sample } from "../load.ts";
+import type { Seeded } from "../seed.ts";
+import { type Server, startFloor, startPlatform } from "../servers.ts";
+import { rounded } from "../statistics.ts";
+import { anyTask, asked, lists, posting } from "./calls.ts";
 
-const tasks = 10_000;
-const eventsEach = 20;
-const rounds = 3;
-/** Another call, so often while an archive is made. */
-const callEveryMs = 20;
+const rows = 1_000_000;
+const pageSize = 1_000;
+/** Calls beside a list that is asked for again and again. */
+const beside = { concurrency: 4, ms: 5_000 } as const;
 
-/** One archive, from the call that asks for it to the poll that finds it. */
-interface Made {
-  readonly seconds: number;
-  readonly cpuMs: number;
-  /** At most, while it was made. */
-  readonly residentMb: number;
-  readonly archiveMb: number;
-  /** Of other calls meanwhile. */
-  readonly callsMs: readonly number[];
-}
+const databaseOf = ({ databases }: Stage, dialect: Dialect): Promise<Seeded> => databases.seeded(dialect, rows, rows);
 
-/** At most, since its peak was set back (proc_pid_clear_refs(5)). */
-const peakKbOf = (pid: number): number => Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
+/** The bare queries also count the main task that has not begun. */
+const whole =
+  (all: number) =>
+  ({ total, records }: Readonly<Record<string, unknown>>): boolean =>
+    total === all && lists(records, pageSize);
 
-async function make(server: Server, { owner }: Installed, taskId: string): Promise<Made> {
-  writeFileSync(`/proc/${server.pid}/clear_refs`, "5");
-  const [began, cpu] = [performance.now(), cpuMsOf(server.pid)];
-  const { uid } = await server.post("/v2/enterprise.export.create", { user_id: owner.accountId, scope: "ENTERPRISE_EXPORT_SCOPE_FULL" });
-  const callsMs: number[] = [];
-  for (;;) {
-    const asked = performance.now();
-    await server.post("/v2/task.detail", { task_id: taskId });
-    callsMs.push(performance.now() - asked);
-    const { record } = await server.post("/v2/enterprise.export.detail", { uid });
-    const { status, file_size } = record as { readonly status: string; readonly file_size?: number }; // The contract's answer.
-    if (status === "EXPORT_STATUS_COMPLETED") {
-      const seconds = (performance.now() - began) / 1000;
-      const residentMb = peakKbOf(server.pid) / 1024;
-      return { seconds, cpuMs: cpuMsOf(server.pid) - cpu, residentMb, archiveMb: Number(file_size) / 1_000_000, callsMs };
-    }
-    if (status === "EXPORT_STATUS_FAILED") throw new Error("the export failed");
-    await sleep(callEveryMs);
-  }
-}
+const list = (server: Server, { owner }: Seeded, page: number): Contender =>
+  posting("ours", server, {
+    path: "/v2/enterprise.task.list",
+    body: () => ({ user: owner.accountId, page, page_size: pageSize }),
+    check: whole(rows),
+  });
 
-/** The same rows, read by the driver and deflated to a file, without a word of JSON parsed: what no export can be faster than. */
-async function floor({ databaseUrl, env }: Installed): Promise<number> {
-  const factory = databaseUrl.startsWith("file:")
-    ? new PrismaBetterSqlite3({ url: databaseUrl })
-    : new PrismaPg({ connectionString: databaseUrl });
-  const connection = await factory.connect();
-  async function* pages() {
-    for (let from = 0; from < tasks; from += 100) {
-      const sql = `SELECT e.payload FROM (SELECT id FROM task WHERE type = 'standard' ORDER BY created_at, id LIMIT 100 OFFSET ${from}) t
-        JOIN task_event e ON e.task_id = t.id`;
-      const { rows } = await connection.queryRaw({ sql, args: [], argTypes: [] });
-      yield Buffer.from(rows.map(([payload]) => String(payload)).join(",\n"));
-    }
-  }
-  const began = performance.now();
-  await pipeline(Readable.from(pages()), createDeflateRaw(), createWriteStream(join(env["DATA_DIR"] ?? "", "floor.bin")));
-  const seconds = (performance.now() - began) / 1000;
-  await connection.dispose();
-  return seconds;
-}
+const detail = (server: Server, database: Seeded): Contender =>
+  posting("task.detail", server, {
+    path: "/v2/task.detail",
+    body: () => ({ task_id: anyTask(database) }),
+    check: ({ task }) => task !== undefined,
+  });
 
-async function measure(name: string, dialect: Dialect, { databases, stack }: Stage): Promise<Line> {
-  const installed = await databases.empty(dialect);
-  const taskId = await seedOwn(installed, tasks, eventsEach);
-  const server = stack.use(await startPlatform(installed));
-  const before = residentKbOf(server.pid) / 1024;
-  const ours: Made[] = [];
-  const floors: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    ours.push(await make(server, installed, taskId));
-    floors.push(await floor(installed));
-  }
-  const seconds = (pick: (made: Made) => number) => median(ours.map(pick));
-  const calls = ours.flatMap(({ callsMs }) => callsMs).toSorted((a, b) => a - b);
+/** What calls of others take while one caller lists, and while nobody does. */
+async function othersOf(listing: Contender, other: Contender): Promise<Readonly<Record<string, unknown>>> {
+  const alone = await sample(other, beside.concurrency, beside.ms);
+  const [, during] = await Promise.all([sample(listing, 1, beside.ms), sample(other, beside.concurrency, beside.ms)]);
   return {
-    figure: name,
-    ours: rounded(seconds((made) => made.seconds)),
-    floor: rounded(median(floors)),
-    ...ratioOf(ours.map((made, round) => (floors[round] ?? 0) / made.seconds)),
-    p50_ms: null,
-    p99_ms: null,
-    cpu_ms: rounded(seconds((made) => made.cpuMs)),
-    unit: "seconds an archive",
-    floor_name: "the driver's rows, deflated",
-    ...{ tasks, events: tasks * eventsEach, archive_mb: rounded(ours[0]?.archiveMb ?? 0) },
-    resident_mb: rounded(Math.max(...ours.map(({ residentMb }) => residentMb))),
-    resident_mb_before: rounded(before),
-    calls_p50_ms: rounded(percentile(calls, 0.5)),
-    calls_p99_ms: rounded(percentile(calls, 0.99)),
+    ...{ detail_p50_ms: rounded(during.p50), detail_p99_ms: rounded(during.p99) },
+    ...{ detail_alone_p50_ms: rounded(alone.p50), detail_alone_p99_ms: rounded(alone.p99) },
   };
 }
 
-const figure = (name: string, dialect: Dialect): Figure => ({
-  names: [name],
-  measure: async (stage) => [await measure(name, dialect, stage)],
-});
+/** A page of a person's million tasks and their exact number, beside the two queries that it takes at least. */
+function figure(name: string, dialect: Dialect, page: number): Figure {
+  const servers = new Map<string, Server>();
+  return race({
+    name,
+    concurrency: 1,
+    async contenders(stage) {
+      const database = await databaseOf(stage, dialect);
+      const server = stage.stack.use(await startPlatform(database));
+      servers.set(name, server);
+      const floor = stage.stack.use(await startFloor(dialect === "sqlite" ? "sqlite" : "pg", database.env));
+      const body = () => ({ ...asked(database), limit: pageSize, offset: (page - 1) * pageSize });
+      return [list(server, database, page), posting("node:http, COUNT and page", floor, { path: "/tasks", body, check: whole(rows + 1) })];
+    },
+    async more(stage, ours) {
+      const server = servers.get(name);
+      if (!server) throw new Error("the server has not begun");
+      return othersOf(ours, detail(server, await databaseOf(stage, dialect)));
+    },
+  });
+}
 
-/** An archive of 10,000 tasks with 200,000 events. */
-export const exportFigures: readonly Figure[] = [figure("export", "sqlite"), figure("export.pg", "postgresql")];
+/** First and late pages of an export's tasks. */
+export const exportFigures: readonly Figure[] = [
+  figure("export.tasks.first", "sqlite", 1),
+  figure("export.tasks.deep", "sqlite", 900),
+  figure("export.tasks.first.pg", "postgresql", 1),
+  figure("export.tasks.deep.pg", "postgresql", 900),
+];

@@ -60,11 +60,13 @@ export async function overPlain(url: string, method: string, sent: string | Json
 
 const services = { 1: EnterpriseDataExportService, 2: EnterpriseDataExportV2Service } as const;
 
-const methodOf = (version: 1 | 2, name: Method): DescMethod & { methodKind: "unary" } => {
-  const method = services[version].methods.find((other) => other.name === name);
-  if (method?.methodKind !== "unary") throw new Error(`there is no ${name}`);
+const isUnary = (method: DescMethod | undefined): method is DescMethod & { methodKind: "unary" } => method?.methodKind === "unary";
+
+function methodOf(version: 1 | 2, name: Method): DescMethod & { methodKind: "unary" } {
+  const method: DescMethod | undefined = services[version].methods.find((other) => other.name === name);
+  if (!isUnary(method)) throw new Error(`there is no ${name}`);
   return method;
-};
+}
 
 /** JSON as it stands on the wire, of a client that reads nothing into it. */
 async function overConnect(version: 1 | 2, url: string, name: Method, body: JsonObject, headers: Headed): Promise<Came> {
@@ -76,18 +78,38 @@ async function overConnect(version: 1 | 2, url: string, name: Method, body: Json
   const json = (await reply.json()) as JsonObject;
   if (reply.ok) return came(reply.status, reply.headers, json);
   const requestId = reply.headers.get("x-request-id") ?? "";
-  return { status: reply.status, headers: reply.headers, requestId, code: String(json["code"]), message: String(json["message"]), body: json };
+  return {
+    status: reply.status,
+    headers: reply.headers,
+    requestId,
+    code: String(json["code"]),
+    message: String(json["message"]),
+    body: json,
+  };
 }
 
 async function overRpc(wire: RpcWire, version: 1 | 2, url: string, name: Method, body: JsonObject, headers: Headed): Promise<Came> {
   const method = methodOf(version, name);
   try {
-    const answer = await transportOf(wire, url, headers).unary(method, undefined, undefined, undefined, fromJson(method.input, body) as never);
+    const answer = await transportOf(wire, url, headers).unary(
+      method,
+      undefined,
+      undefined,
+      undefined,
+      fromJson(method.input, body) as never,
+    );
     return came(0, answer.header, numbered(toJson(method.output, answer.message as Message, { alwaysEmitImplicit: true }) as JsonObject));
   } catch (thrown) {
     const error = ConnectError.from(thrown);
     const code = Code[error.code].replace(/[A-Z]/g, (letter, at) => `${at === 0 ? "" : "_"}${letter.toLowerCase()}`);
-    return { status: error.code, headers: error.metadata, requestId: error.metadata.get("x-request-id") ?? "", code, message: error.rawMessage, body: {} };
+    return {
+      status: error.code,
+      headers: error.metadata,
+      requestId: error.metadata.get("x-request-id") ?? "",
+      code,
+      message: error.rawMessage,
+      body: {},
+    };
   }
 }
 
@@ -108,6 +130,11 @@ export const surfaces: Readonly<Record<string, Surface>> = {
 /** What a refusal is on a surface: status, or gRPC's number, and code. */
 export function refusal(surface: Surface, code: "invalid_argument" | "not_found" | "failed_precondition" | "permission_denied"): object {
   const grpc = { invalid_argument: 3, not_found: 5, failed_precondition: 9, permission_denied: 7 };
-  const http = { invalid_argument: 400, not_found: 404, failed_precondition: surface.version === 2 && surface.wire === "json" ? 412 : 400, permission_denied: 403 };
+  const http = {
+    invalid_argument: 400,
+    not_found: 404,
+    failed_precondition: surface.version === 2 && surface.wire === "json" ? 412 : 400,
+    permission_denied: 403,
+  };
   return { status: surface.wire === "grpc" ? grpc[code] : http[code], code };
 }

@@ -85,6 +85,26 @@ const deliveryId: Prepare = async (person, store) => {
   return { delivery_id: id };
 };
 
+const ofUser: Prepare = async ({ accountId }) => ({ user: accountId });
+const pageOfUser: Prepare = async ({ accountId }) => ({ user: accountId, page: 1, page_size: 1 });
+const wantedExport: Prepare = async ({ accountId }) => ({ user_id: accountId, scope: "ENTERPRISE_EXPORT_SCOPE_FULL" });
+
+const exportId: Prepare = async (person, store) => {
+  const { body } = await person.v2("enterprise.export.create", await wantedExport(person, store));
+  return { uid: body["uid"] };
+};
+
+/** An export whose archive was made, as by a job, and is fetched by nobody. */
+const completedExport: Prepare = async (person, store) => {
+  const { uid } = await exportId(person, store);
+  const id = String(uid);
+  await store.change(async (tx) => {
+    const claimed = await tx.exports.claim(id, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER);
+    await tx.exports.complete(id, claimed?.fence ?? 0, { blobId: id, bytes: 1, sha256: "" }, Date.now());
+  });
+  return { uid: id };
+};
+
 /** Every operation that is built, by its v2 name or, where it has none, its RPC, with a call that succeeds; whatever is not here answers `unimplemented`. */
 export const built: Readonly<Record<string, Prepare>> = {
   "task.create": async () => ({ message }),
@@ -149,4 +169,14 @@ export const built: Readonly<Record<string, Prepare>> = {
   },
   "oauth.v2.OAuth2AppService/ListOAuth2Grants": nothing,
   "oauth.v2.OAuth2AppService/RevokeOAuth2Grant": grantedId,
+  "enterprise.task.list": ofUser,
+  "enterprise.export.create": wantedExport,
+  "enterprise.export.detail": exportId,
+  "enterprise.export.list": ofUser,
+  "enterprise.export.downloadUrl": completedExport,
+  "dataexport.v1.EnterpriseDataExportService/ListTasks": pageOfUser,
+  "dataexport.v1.EnterpriseDataExportService/CreateExport": wantedExport,
+  "dataexport.v1.EnterpriseDataExportService/GetExport": exportId,
+  "dataexport.v1.EnterpriseDataExportService/ListExports": pageOfUser,
+  "dataexport.v1.EnterpriseDataExportService/GetDownloadURL": completedExport,
 };
