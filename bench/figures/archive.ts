@@ -28,6 +28,7 @@ interface Made {
   /** At most, while it was made. */
   readonly residentMb: number;
   readonly archiveMb: number;
+  readonly rise: number;
   /** Of other calls meanwhile. */
   readonly callsMs: readonly number[];
 }
@@ -37,6 +38,7 @@ const peakKbOf = (pid: number): number => Number(/^VmHWM:\s+(\d+) kB/m.exec(read
 
 async function make(server: Server, { owner }: Installed, taskId: string): Promise<Made> {
   writeFileSync(`/proc/${server.pid}/clear_refs`, "5");
+  const rss = residentKbOf(server.pid);
   const [began, cpu] = [performance.now(), cpuMsOf(server.pid)];
   const { uid } = await server.post("/v2/enterprise.export.create", { user_id: owner.accountId, scope: "ENTERPRISE_EXPORT_SCOPE_FULL" });
   const callsMs: number[] = [];
@@ -49,7 +51,14 @@ async function make(server: Server, { owner }: Installed, taskId: string): Promi
     if (status === "EXPORT_STATUS_COMPLETED") {
       const seconds = (performance.now() - began) / 1000;
       const residentMb = peakKbOf(server.pid) / 1024;
-      return { seconds, cpuMs: cpuMsOf(server.pid) - cpu, residentMb, archiveMb: Number(file_size) / 1_000_000, callsMs };
+      return {
+        rise: residentMb - rss / 1024,
+        seconds,
+        cpuMs: cpuMsOf(server.pid) - cpu,
+        residentMb,
+        archiveMb: Number(file_size) / 1_000_000,
+        callsMs,
+      };
     }
     if (status === "EXPORT_STATUS_FAILED") throw new Error("the export failed");
     await sleep(callEveryMs);
@@ -104,6 +113,7 @@ async function measure(name: string, dialect: Dialect, { databases, stack }: Sta
     ...{ tasks, events: tasks * eventsEach, archive_mb: rounded(ours[0]?.archiveMb ?? 0) },
     resident_mb: rounded(Math.max(...ours.map(({ residentMb }) => residentMb))),
     resident_mb_before: rounded(before),
+    rises: ours.map((made) => Math.round(made.rise)).join(" "),
     calls_p50_ms: rounded(percentile(calls, 0.5)),
     calls_p99_ms: rounded(percentile(calls, 0.99)),
   };
