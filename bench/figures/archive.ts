@@ -28,7 +28,8 @@ interface Made {
   /** At most, while it was made. */
   readonly residentMb: number;
   readonly archiveMb: number;
-  readonly rise: number;
+  /** Of that, by this archive. */
+  readonly riseMb: number;
   /** Of other calls meanwhile. */
   readonly callsMs: readonly number[];
 }
@@ -38,7 +39,7 @@ const peakKbOf = (pid: number): number => Number(/^VmHWM:\s+(\d+) kB/m.exec(read
 
 async function make(server: Server, { owner }: Installed, taskId: string): Promise<Made> {
   writeFileSync(`/proc/${server.pid}/clear_refs`, "5");
-  const rss = residentKbOf(server.pid);
+  const atRestKb = residentKbOf(server.pid);
   const [began, cpu] = [performance.now(), cpuMsOf(server.pid)];
   const { uid } = await server.post("/v2/enterprise.export.create", { user_id: owner.accountId, scope: "ENTERPRISE_EXPORT_SCOPE_FULL" });
   const callsMs: number[] = [];
@@ -52,7 +53,7 @@ async function make(server: Server, { owner }: Installed, taskId: string): Promi
       const seconds = (performance.now() - began) / 1000;
       const residentMb = peakKbOf(server.pid) / 1024;
       return {
-        rise: residentMb - rss / 1024,
+        riseMb: residentMb - atRestKb / 1024,
         seconds,
         cpuMs: cpuMsOf(server.pid) - cpu,
         residentMb,
@@ -113,7 +114,7 @@ async function measure(name: string, dialect: Dialect, { databases, stack }: Sta
     ...{ tasks, events: tasks * eventsEach, archive_mb: rounded(ours[0]?.archiveMb ?? 0) },
     resident_mb: rounded(Math.max(...ours.map(({ residentMb }) => residentMb))),
     resident_mb_before: rounded(before),
-    rises: ours.map((made) => Math.round(made.rise)).join(" "),
+    resident_mb_rises: ours.map(({ riseMb }) => rounded(riseMb)),
     calls_p50_ms: rounded(percentile(calls, 0.5)),
     calls_p99_ms: rounded(percentile(calls, 0.99)),
   };
