@@ -193,10 +193,14 @@ describeOnEach("an archive", (kind) => {
     const jo = await town.service.person();
     const { body } = await jo.v2("task.create", { message: { content: "[[confirm webdevRequestSecrets]]" } });
     const task = await untilStatus(town.service.store, body["task_id"], "waiting");
+    const input = { accept: true, secrets: [{ key: "TOKEN", value: "open-sesame-4711" }] };
+    const confirmed = await jo.v2("task.confirmAction", { task_id: task.id, event_id: `ev_${task.id}_${task.lastSeq - 1}`, input });
+    expect(confirmed.body).toMatchObject({ ok: true });
+    await untilStatus(town.service.store, task.id, "stopped");
     const { bytes, files } = await archived(town, jo, "full");
-    expect(files.json("session_info.json")[0]).toMatchObject({ task_uid: task.id, status: "SESSION_STATUS_WAITING" });
+    expect(files.json("session_info.json")[0]).toMatchObject({ task_uid: task.id, status: "SESSION_STATUS_STOPPED" });
     const text = files.names.map((name) => files.read(name).toString()).join();
-    for (const secret of [jo.key, jo.keyId, "digest"]) expect(text).not.toContain(secret);
+    for (const secret of [jo.key, jo.keyId, "digest", "open-sesame-4711"]) expect(text).not.toContain(secret);
     expect(bytes.length).toBeGreaterThan(0);
   });
 
