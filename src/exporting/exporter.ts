@@ -63,12 +63,23 @@ export function startExporter(parts: ExporterParts): Exporter {
   }
 
   let looking: Promise<void> | null = null;
-  /** Takes as many as there is room for; one look at a time. */
+  let again = false;
+  /** Takes as many as there is room for; one look at a time, and one more for whoever came during it: it may have missed what they know of. */
   function look(): Promise<void> {
-    looking ??= lookNow().finally(() => {
-      looking = null;
-    });
+    again = true;
+    looking ??= looks();
     return looking;
+  }
+
+  async function looks(): Promise<void> {
+    try {
+      while (again) {
+        again = false;
+        await lookNow();
+      }
+    } finally {
+      looking = null;
+    }
   }
 
   async function lookNow(): Promise<void> {
@@ -83,7 +94,7 @@ export function startExporter(parts: ExporterParts): Exporter {
     }
   }
 
-  const looks = repeat(clock, lookMs, stopping.signal, log, async function lookForExports() {
+  const rounds = repeat(clock, lookMs, stopping.signal, log, async function lookForExports() {
     await look();
   });
   return {
@@ -91,7 +102,7 @@ export function startExporter(parts: ExporterParts): Exporter {
     hasRoom: () => made.size < atOnce,
     async drain() {
       stopping.abort();
-      await looks;
+      await rounds;
       await looking?.catch(() => undefined);
       await Promise.all(made.values());
     },
