@@ -1,4 +1,5 @@
 import type { Figure } from "./figure.ts";
+import { archiveFigures } from "./figures/archive.ts";
 import { createFigures } from "./figures/create.ts";
 import { detailFigures } from "./figures/detail.ts";
 import { exportFigures } from "./figures/export.ts";
@@ -17,6 +18,7 @@ const figures: readonly Figure[] = [
   ...oauthFigures,
   ...fileFigures,
   ...exportFigures,
+  ...archiveFigures,
   watchFigure,
   ...webhookFigures,
 ];

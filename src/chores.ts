@@ -1,4 +1,5 @@
 import { replayMs } from "./call/replay.ts";
+import { archiveMs } from "./core/exports/lifecycle.ts";
 import type { FileSweep } from "./core/files/sweep.ts";
 import type { KeyUses } from "./core/keys/key-uses.ts";
 import type { SigningKeys } from "./core/oauth/signing-keys.ts";
@@ -21,6 +22,9 @@ const eraseMax = 100;
 
 /** Rows of the log of webhooks that are removed in one change. */
 const logMax = 500;
+
+/** Archives that are given up in one change. */
+const archivesMax = 100;
 
 /** What chores are done on, and how long what is deleted or delivered is kept. */
 export interface ChoreGround extends Pick<Ground, "store" | "clock" | "log"> {
@@ -52,6 +56,14 @@ export function startChores(
     }),
     every(filesEveryMs, async function sweepFiles() {
       await files.sweep(stopping.signal);
+    }),
+    every(hourMs, async function purgeArchives() {
+      const until = clock.now() - archiveMs;
+      await inBatches(archivesMax, async (tx) => {
+        const purged = await tx.exports.purge(until, clock.now(), archivesMax);
+        await tx.blobs.drop(purged);
+        return purged.length;
+      });
     }),
     every(hourMs, async function forgetFiles() {
       await files.forget();

@@ -38,6 +38,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   mail: ["node:", "core", "nodemailer"],
   storage: ["node:", "core", "flydrive", "@aws-sdk/"],
   egress: ["node:", "core", "undici"],
+  exporting: ["node:", "core", "yazl"],
   delivery: ["node:", "core", "egress", "undici"],
   config: ["node:", "zod"],
   log: ["core", "pino"],

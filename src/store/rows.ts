@@ -4,6 +4,7 @@ import { actionRows } from "./action.ts";
 import { agentRows } from "./agent.ts";
 import { apiKeyRows } from "./api-key.ts";
 import { appRows } from "./app.ts";
+import { archiveRows } from "./archive.ts";
 import { auditRows } from "./audit.ts";
 import { auditChainRows } from "./audit-chain.ts";
 import { auditLogRows } from "./audit-log.ts";
@@ -71,5 +72,6 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   workers: workerRows(session),
   workerRuns: workerRunRows(session),
   workerEvents: workerEventRows(session),
+  archives: archiveRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

@@ -4,13 +4,17 @@ import type { TaskStatus, Visibility } from "../core/tasks/task.ts";
 import type { Dialect, Session } from "./session.ts";
 import { all, numberOf, numberOrNull, raw, type Sql, sql, type Truth, truthOf, type Whole } from "./sql.ts";
 
-interface RecordRow {
+interface RecordRow extends RecordColumns {
   /** With those that have not begun, and how many these are. */
   readonly total: Whole;
   readonly unbegun: Whole;
   /** How many tasks that have not begun come before the window. */
   readonly before: Whole;
   readonly begun: Truth;
+}
+
+/** What `recordColumns` gives. */
+export interface RecordColumns {
   /** Null where the window is empty. */
   readonly id: string | null;
   readonly account_id: string;
@@ -49,7 +53,7 @@ export function taskRecordRows({ query, dialect }: Session): TaskRecordRows {
         SELECT counted.total, (SELECT COUNT(*) FROM unbegun) AS unbegun,
           (SELECT COUNT(*) FROM unbegun u WHERE (u.created_at, u.id) > (SELECT s.created_at, s.id FROM slot s
             ORDER BY s.created_at DESC, s.id DESC LIMIT 1)) AS before,
-          (t.agent_id IS NULL OR t.last_seq > 0) AS begun, ${columns}
+          (t.agent_id IS NULL OR t.last_seq > 0) AS begun, ${recordColumns}
         FROM (SELECT COUNT(*) AS total FROM ${index(dialect, filter)} WHERE ${where}) counted
         LEFT JOIN slot ON 1 = 1 LEFT JOIN task t ON t.id = slot.id ORDER BY slot.created_at DESC, slot.id DESC`);
     const [first] = rows;
@@ -68,7 +72,7 @@ const usualRoom = 4;
 
 type Owner = Parameters<TaskRecordRows["tasks"]>[0];
 
-const columns = sql`t.id, t.account_id, t.space_id, t.project_id, t.title, t.status, t.share_visibility,
+export const recordColumns = sql`t.id, t.account_id, t.space_id, t.project_id, t.title, t.status, t.share_visibility,
   t.created_at, t.updated_at, t.last_message_at, t.deleted_at`;
 
 function chosen({ spaceId, accountId }: { readonly spaceId: string; readonly accountId: string }, filter: TaskRecordFilter): Sql {
@@ -86,7 +90,7 @@ function index(dialect: Dialect, { includeDeleted }: TaskRecordFilter): Sql {
 }
 
 /** Words that decide something were written by this program, so they are believed. */
-const recordOf = (row: RecordRow): TaskRecord => ({
+export const recordOf = (row: RecordColumns): TaskRecord => ({
   id: row.id ?? "",
   accountId: row.account_id,
   spaceId: row.space_id,
