@@ -70,7 +70,7 @@ export function fileRows({ query, execute }: Session): FileRows {
       const [row] = await query<FileRow>(sql`
         UPDATE file SET account_id = ${accountId}, client_id = ${clientId}, expires_at = NULL
         WHERE task_id = ${taskId} AND blob_id = ${blobId} AND account_id = ${from} AND status = 'uploaded' AND expires_at > ${now}
-        RETURNING ${columns}`);
+        RETURNING ${fileColumns}`);
       return row ? fileOf(row) : null;
     },
     eraseOf: (taskId) => blobs(sql`DELETE FROM file WHERE task_id = ${taskId} RETURNING blob_id`),
