@@ -194,7 +194,8 @@ describe("over Connect JSON, every field", () => {
   /** The error of a refusal: an answer with a status, or the end of a stream. */
   async function refusalOf(operation: Operation, json: string): Promise<{ code: string; message: string }> {
     const isStream = operation.method.methodKind !== "unary";
-    const headers = { ...keys.opening(operation), "content-type": `application/${isStream ? "connect+json" : "json"}` };
+    const type = `application/${isStream ? "connect+json" : "json"}`;
+    const headers = { ...keys.opening(operation), "content-type": type, "connect-protocol-version": "1" };
     const reply = await send(`${service.url}/${operation.rpc}`, { headers, body: isStream ? framed(Buffer.from(json)) : json });
     expect(reply.status).toBe(isStream ? 200 : 400);
     const { code = "", message = "" } = (isStream ? endOf(reply).error : reply.json()) ?? {};

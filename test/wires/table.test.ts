@@ -62,7 +62,10 @@ const expected = (wire: Wire, of: (operation: Operation) => string, among = what
 const whole = ({ outcome, message }: Answer): string => (outcome === "ok" ? "let in" : `${outcome}: ${message}`);
 
 /** What a built operation answers once it was let in: the samples name no task of ours, and no text. */
-const ownAnswers: ReadonlySet<string> = new Set(["ok", "404 not_found", "NotFound", "400 invalid_argument", "InvalidArgument"]);
+const ownAnswers: ReadonlySet<string> = new Set([
+  ...["ok", "404 not_found", "NotFound", "400 invalid_argument", "InvalidArgument"],
+  ...["409 already_exists", "AlreadyExists"],
+]);
 const access = ({ outcome }: Answer): string => (ownAnswers.has(outcome) ? "let in" : outcome);
 const letIn = (operation: Operation, wire: Wire): string => (isBuilt(operation) ? "let in" : refused("unimplemented", wire));
 
