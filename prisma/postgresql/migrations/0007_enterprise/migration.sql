@@ -72,3 +72,15 @@ CREATE UNIQUE INDEX "membership_external_id" ON "membership"("space_id", "extern
 
 -- CreateIndex
 CREATE INDEX "task_present" ON "task"("space_id", "account_id", "created_at", "id") WHERE (deleted_at IS NULL);
+
+-- DropIndex
+DROP INDEX "task_running";
+
+-- DropIndex
+DROP INDEX "task_waiting";
+
+-- CreateIndex
+CREATE INDEX "task_running" ON "task"("status", "node_id", "queued_at") WHERE (status = 'running' AND deleted_at IS NULL);
+
+-- CreateIndex
+CREATE INDEX "task_waiting" ON "task"("account_id", "queued_at", "id") WHERE (status = 'running' AND node_id IS NULL AND deleted_at IS NULL);
