@@ -5,12 +5,15 @@ import type { SigningKeys } from "./core/oauth/signing-keys.ts";
 import { repeat } from "./core/repeat.ts";
 import type { Tx } from "./core/store.ts";
 import { type Backlog, countEveryMs } from "./core/tasks/backlog.ts";
+import { sweepWorkerRuns } from "./runtime/remote/sweep.ts";
 import type { Ground } from "./wiring/ground.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** The list of keys may be late by this and a minute. */
 const keyUsesEveryMs = 5_000;
+/** A worker that says nothing loses its run by this much after its lease. */
+const leasesEveryMs = 1_000;
 /** What the clock ends has ended within a minute (contract/decisions.md 38). */
 const filesEveryMs = 10_000;
 /** Deleted tasks whose events are erased in one change. */
@@ -44,6 +47,9 @@ export function startChores(
   const loops = [
     every(countEveryMs, () => waiting.count()),
     every(keyUsesEveryMs, writeKeyUses),
+    every(leasesEveryMs, async function giveBackLapsedRuns() {
+      await sweepWorkerRuns({ store, clock });
+    }),
     every(filesEveryMs, async function sweepFiles() {
       await files.sweep(stopping.signal);
     }),

@@ -7,6 +7,7 @@ import type { ReadAccessToken } from "../core/oauth/access-token.ts";
 import type { TokenHolder } from "../core/oauth/family.ts";
 import { type SessionHolder, sessionDigest } from "../core/sign-in/session.ts";
 import type { Tx } from "../core/store.ts";
+import { isWorkerText, type Worker, workerDigest } from "../core/workers/worker.ts";
 
 /** What a request showed, before anything of it is believed. */
 export interface Presented {
@@ -25,6 +26,9 @@ export type Identify = (presented: Presented) => Promise<Caller>;
 const missing = "Invalid or missing API key";
 const refusal = (why?: string) => new Failure("unauthenticated", why === undefined ? missing : `${missing} or access token: ${why}`);
 const invalidOrRevoked = "bearer token is invalid or revoked";
+
+/** What tells a worker's credential from a key and from a token. */
+const workerPrefix = "wk-";
 
 /** Headers that carry an API key; the public name and the enterprise one are aliases (contract/v2.md 2, enterprise.md 1). */
 const keyHeaders = ["x-service-api-key", "x-manus-api-key", "x-api-key"] as const;
@@ -55,15 +59,29 @@ export function presentedOnV1(header: (name: string) => string | null | undefine
  * @returns what throws Failure `unauthenticated` for no, a bad, an expired or a revoked
  * credential, `invalid` for two different ones (contract/decisions.md 9, 10, 12).
  */
-export function identifier(store: Tx, clock: Clock, readToken: ReadAccessToken, keyUses: Pick<KeyUses, "used">): Identify {
+export function identifier(
+  store: Tx,
+  clock: Clock,
+  readToken: ReadAccessToken,
+  { keys, workers }: Readonly<Record<"keys" | "workers", Pick<KeyUses, "used">>>,
+): Identify {
+  async function byWorker(text: string): Promise<Caller> {
+    const worker = isWorkerText(text) ? await store.workers.byDigest(workerDigest(text)) : null;
+    if (worker === null || worker.revokedAt !== null) throw refusal();
+    workers.used(worker.id, worker.seenAt);
+    return workerCaller(worker);
+  }
+
   async function byKey(key: string): Promise<Caller> {
+    if (key.startsWith(workerPrefix)) return byWorker(key);
     const holder = isKeyText(key) ? await store.keys.holder(keyDigest(key)) : null;
     if (holder === null || !opens(holder, clock.now())) throw refusal();
-    keyUses.used(holder.key.id, holder.key.usedAt);
+    keys.used(holder.key.id, holder.key.usedAt);
     return keyCaller(holder);
   }
 
   async function byToken(text: string): Promise<Caller> {
+    if (text.startsWith(workerPrefix)) return byWorker(text);
     const claims = await readToken(text);
     if (claims === null) throw refusal("invalid token");
     const holder = claims.expiresAt > clock.now() ? await store.families.holder(claims.familyId) : null;
@@ -104,6 +122,15 @@ const keyCaller = ({ key, member, locale }: KeyHolder): Caller => ({
   credential: { kind: "key", keyKind: key.kind, id: key.id },
   role: member?.role ?? null,
   locale,
+});
+
+/** Nobody's account: what a worker owns are the files that it has not shown yet. */
+const workerCaller = ({ id, spaceId, profiles }: Worker): Caller => ({
+  accountId: id,
+  spaceId,
+  credential: { kind: "worker", id, profiles },
+  role: null,
+  locale: "en",
 });
 
 /** A token without manage_all_tasks reaches only what its own app made (contract/oauth.md 9.1). */

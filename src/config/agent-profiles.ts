@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** Agents that a profile can name. */
-export const agentNames = ["offline"] as const;
+export const agentNames = ["offline", "remote"] as const;
 export type AgentName = (typeof agentNames)[number];
 
 /** The rule of `agentProfiles` in words. */

@@ -232,7 +232,8 @@ export const agents = {
     fallback: "manus-1.6=offline,manus-1.6-lite=offline,manus-1.6-max=offline",
     rule: agentProfilesRule,
     example: "manus-1.6=offline,manus-1.6-lite=offline",
-    description: "Which agent works on tasks of which profile. `offline` needs no model and no network.",
+    description:
+      "Which agent works on tasks of which profile. `offline` needs no model and no network; `remote` leaves them to workers that poll for them.",
     schema: agentProfiles,
   }),
   RUN_CONCURRENCY: variable({

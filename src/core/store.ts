@@ -30,6 +30,8 @@ import type { DeliveryRows } from "./webhooks/due.ts";
 import type { WebhookEventRows } from "./webhooks/event-rows.ts";
 import type { WebhookKeyRows } from "./webhooks/key.ts";
 import type { WebhookRows } from "./webhooks/webhook.ts";
+import type { WorkerRows } from "./workers/worker.ts";
+import type { WorkerEventRows, WorkerRunRows } from "./workers/worker-run.ts";
 
 /**
  * Everything that is kept, as one open transaction sees it; outside a change, as
@@ -67,6 +69,9 @@ export interface Tx {
   readonly webhookKeys: WebhookKeyRows;
   readonly deliveries: DeliveryRows;
   readonly exports: ExportRows;
+  readonly workers: WorkerRows;
+  readonly workerRuns: WorkerRunRows;
+  readonly workerEvents: WorkerEventRows;
   /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

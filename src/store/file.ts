@@ -66,6 +66,13 @@ export function fileRows({ query, execute }: Session): FileRows {
         UPDATE file SET status = 'deleted', deleted_at = ${now} WHERE id = ${id} AND ${broughtBy(scope)} AND ${living(now)} RETURNING blob_id`);
       return row ? { blobId: row.blob_id } : null;
     },
+    async adopt({ blobId, taskId, from }, { accountId, clientId }, now) {
+      const [row] = await query<FileRow>(sql`
+        UPDATE file SET account_id = ${accountId}, client_id = ${clientId}, expires_at = NULL
+        WHERE task_id = ${taskId} AND blob_id = ${blobId} AND account_id = ${from} AND status = 'uploaded' AND expires_at > ${now}
+        RETURNING ${columns}`);
+      return row ? fileOf(row) : null;
+    },
     eraseOf: (taskId) => blobs(sql`DELETE FROM file WHERE task_id = ${taskId} RETURNING blob_id`),
     expire: (now, max) =>
       blobs(sql`

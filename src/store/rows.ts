@@ -28,6 +28,8 @@ import { taskRows } from "./task.ts";
 import { webhookRows } from "./webhook.ts";
 import { webhookEventRows } from "./webhook-event.ts";
 import { webhookKeyRows } from "./webhook-key.ts";
+import { workerRows } from "./worker.ts";
+import { workerEventRows, workerRunRows } from "./worker-run.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
 export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
@@ -62,5 +64,8 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   webhookKeys: webhookKeyRows(session),
   deliveries: deliveryRows(session),
   exports: exportRows(session),
+  workers: workerRows(session),
+  workerRuns: workerRunRows(session),
+  workerEvents: workerEventRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

@@ -12,8 +12,12 @@ import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
 
+/** The profiles whose tasks are left to remote workers. */
+export const remoteProfiles = ({ agentProfiles }: Pick<Config, "agentProfiles">): readonly string[] =>
+  Object.entries(agentProfiles).flatMap(([profile, agent]) => (agent === "remote" ? [profile] : []));
+
 /** Agents by the name that AGENT_PROFILES gives them. */
-const agents: Readonly<Record<Config["agentProfiles"][string], Agent>> = { offline: offlineAgent };
+const agents: Readonly<Record<Config["agentProfiles"][string], Agent | null>> = { offline: offlineAgent, remote: null };
 
 /** Runs tasks and makes deliveries in this process; the answer gives them back. */
 export async function startWork(
@@ -22,9 +26,13 @@ export async function startWork(
   { send }: Pick<Sending, "send">,
 ): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
-  const agentFor = (profile: string): Agent => agents[config.agentProfiles[profile] ?? "offline"];
+  const agentFor = (profile: string): Agent | null => agents[config.agentProfiles[profile] ?? "offline"];
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
-  const runs = startRuns({ store, clock, ids, cipher, log, lease, staging, readFile, concurrency: config.runConcurrency, agentFor });
+  const otherThan = remoteProfiles(config);
+  const runs = startRuns({
+    ...{ store, clock, ids, cipher, log, lease, staging, readFile, agentFor, otherThan },
+    concurrency: config.runConcurrency,
+  });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });
   const queue = await openQueue(ground);
   // Whoever has no room looks for itself when a run ends, or an attempt.

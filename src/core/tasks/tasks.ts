@@ -134,6 +134,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       // What waited waits no longer; a failed one keeps its status for the exports.
       if (task.status === "waiting") await advance(tx, id, { status: "stopped" });
       await tx.actions.erase(id);
+      await tx.workerEvents.erase(id);
       if (personal || !keepsEvents) await tx.events.erase(id);
       await tx.replays.forget(id);
       if (isTold(task)) await tx.webhookEvents.forget(id);
