@@ -4,10 +4,9 @@ import { embeddedQueue } from "../jobs/embedded.ts";
 import type { Queue } from "../jobs/queue.ts";
 import { mailer } from "../mail/mailer.ts";
 import { webhookOffMail } from "../mail/webhook-off.ts";
-import type { Agent } from "../runtime/agent.ts";
-import { offlineAgent } from "../runtime/agents/offline/offline.ts";
 import { openLease } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
+import { agentsOf } from "./agents.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
@@ -16,9 +15,6 @@ import type { Sending } from "./sending.ts";
 export const remoteProfiles = ({ agentProfiles }: Pick<Config, "agentProfiles">): readonly string[] =>
   Object.entries(agentProfiles).flatMap(([profile, agent]) => (agent === "remote" ? [profile] : []));
 
-/** Agents by the name that AGENT_PROFILES gives them. */
-const agents: Readonly<Record<Config["agentProfiles"][string], Agent | null>> = { offline: offlineAgent, remote: null };
-
 /** Runs tasks and makes deliveries in this process; the answer gives them back. */
 export async function startWork(
   ground: Ground,
@@ -26,7 +22,7 @@ export async function startWork(
   { send }: Pick<Sending, "send">,
 ): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
-  const agentFor = (profile: string): Agent | null => agents[config.agentProfiles[profile] ?? "offline"];
+  const agentFor = await agentsOf(ground, () => []);
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const otherThan = remoteProfiles(config);
   const runs = startRuns({
