@@ -6,6 +6,7 @@ import { apiKeyRows } from "./api-key.ts";
 import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
 import { blobRows } from "./blob.ts";
+import { budgetRows } from "./budget.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
 import { conversationRows } from "./conversation.ts";
@@ -25,6 +26,7 @@ import { settingRows } from "./setting.ts";
 import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
 import { taskRows } from "./task.ts";
+import { usageRows } from "./usage.ts";
 import { webhookRows } from "./webhook.ts";
 import { webhookEventRows } from "./webhook-event.ts";
 import { webhookKeyRows } from "./webhook-key.ts";
@@ -64,6 +66,8 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   webhookKeys: webhookKeyRows(session),
   deliveries: deliveryRows(session),
   exports: exportRows(session),
+  usage: usageRows(session),
+  budgets: budgetRows(session),
   workers: workerRows(session),
   workerRuns: workerRunRows(session),
   workerEvents: workerEventRows(session),
