@@ -103,8 +103,8 @@ function paidBy({ spaceId, taskId, projectId, clientId, accountId }: Payer): Sql
 const subjectColumns = { task: "task_id", project: "project_id", app: "client_id", account: "account_id" } as const;
 const counted = ({ kind, subject }: Budget): Sql => (kind === "team" ? sql`1 = 1` : sql`${raw(subjectColumns[kind])} = ${subject}`);
 
-const rowOf = ({ spaceId, createdAt, updatedAt, ...same }: Budget): Row => ({
-  ...same,
+const rowOf = ({ id, spaceId, kind, subject, period, credits, spent, held, since, createdAt, updatedAt }: Budget): Row => ({
+  ...{ id, kind, subject, period, credits, spent, held, since },
   space_id: spaceId,
   created_at: createdAt,
   updated_at: updatedAt,
