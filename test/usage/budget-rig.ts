@@ -18,6 +18,8 @@ import { type DatabaseKind, openTestStore, type TestStore } from "../support/dat
 export interface BudgetRig {
   readonly db: TestStore;
   readonly clock: MovableClock;
+  /** The statements that went to the database so far. */
+  readonly statements: readonly string[];
   put(members?: Partial<Task>): Promise<Task>;
   claim(id: string): Promise<Task>;
   run(claimed: Task, agent: Agent): Promise<void>;
@@ -35,12 +37,13 @@ export const prices: PriceTable = { "manus-1.6": { inputToken: 10_000, outputTok
 export function budgetRig(kind: DatabaseKind): BudgetRig {
   let open: TestStore | undefined;
   const clock = movableClock();
+  const statements: string[] = [];
   const db = (): TestStore => {
     if (!open) throw new Error("the suite has not begun");
     return open;
   };
   beforeAll(async () => {
-    open = await openTestStore(kind, { clock });
+    open = await openTestStore(kind, { clock, onStatement: (sql) => void statements.push(sql) });
   });
   afterAll(() => open?.[Symbol.asyncDispose]());
   async function row(id: string): Promise<Task> {
@@ -53,6 +56,7 @@ export function budgetRig(kind: DatabaseKind): BudgetRig {
       return db();
     },
     clock,
+    statements,
     put: (members = {}) => putTask(db().store, { createdAt: clock.now(), ...members }, begin("Go")),
     async claim(id) {
       const task = await row(id);

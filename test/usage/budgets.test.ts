@@ -3,7 +3,9 @@ import { Failure } from "../../src/core/failure.ts";
 import { systemIds } from "../../src/core/ids.ts";
 import { releaseStale, reserve } from "../../src/core/usage/reserve.ts";
 import type { Agent, Hold } from "../../src/runtime/agent.ts";
+import { append } from "../../src/runtime/ending.ts";
 import { newId } from "../store/samples.ts";
+import { withoutFiles } from "../support/agent-files.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
 import { budgetRig, prices } from "./budget-rig.ts";
 
@@ -203,6 +205,23 @@ describeOnEach("what a task costs", (kind) => {
     expect((await rig.row(id)).credits).toBe(1 + 1 + 2 + 4);
     const [sum] = await rowsIn(rig.db.url, `SELECT SUM(credits) AS credits FROM usage_entry WHERE task_id = '${id}'`);
     expect(Number(sum?.["credits"])).toBe(-8);
+  });
+
+  test("is three statements of the change that tells of it and a look at the budgets, one look more for a price, and none when nothing was used", async () => {
+    const { id } = await rig.put();
+    let task = await rig.claim(id);
+    const parts = { store: rig.db.store, clock: rig.clock, ids: systemIds, prices, ...withoutFiles };
+    const counted = async (done: Parameters<typeof append>[1]) => {
+      const before = rig.statements.length;
+      task = await append(task, done, parts);
+      return rig.statements.length - before;
+    };
+    const plain = await counted({ events: [thought] });
+    expect(await counted({ events: [thought], credits: 0, usage: tokens(0) })).toBe(plain);
+    expect(await counted({ events: [thought], credits: 3 })).toBe(plain + 4);
+    expect(await counted({ events: [thought], usage: tokens(300) })).toBe(plain + 5);
+    await rig.budget({ ...task, kind: "task", subject: id, credits: 100 });
+    expect(await counted({ events: [thought], credits: 3 })).toBe(plain + 5);
   });
 
   test("is nothing, and leaves no row, when nothing was used, or the run was lost", async () => {
