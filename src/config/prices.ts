@@ -40,7 +40,7 @@ export const prices = {
     type: "JSON",
     fallback: "{}",
     rule: `a JSON object of prices by profile, as docs/budgets.md has it: input, output, tool_call from 0 to ${priceMax}, turn from 0 to ${turnMax}, each with at most three decimals`,
-    example: `'{"manus-1.6":{"input":0.1,"output":0.5,"tool_call":0.05,"turn":1}}'`,
+    example: '{"manus-1.6":{"input":0.1,"output":0.5,"tool_call":0.05,"turn":1}}',
     description:
       "What tasks of a profile cost in credits: `input` and `output` by 1,000 tokens, `tool_call` by use of a tool, `turn` by turn that ends with an answer or a question. [docs/budgets.md](budgets.md) has the rule of rounding.",
     schema: z.string().transform((text, context) => {

@@ -33,8 +33,8 @@ export interface ReserveParts {
 export async function reserve({ store, clock, ids, prices }: ReserveParts, task: Task, atMost: Usage): Promise<Reserved> {
   const price = prices[task.agentProfile];
   const credits = price ? mostFor(priceOf(price, atMost)) : 0;
-  // Nearly always there is none, and nothing to be written.
-  if ((await store.budgets.of(payerOf(task))).length === 0) return { id: "", credits };
+  // What is free counts nowhere; and nearly always there is no budget.
+  if (credits === 0 || (await store.budgets.of(payerOf(task))).length === 0) return { id: "", credits };
   return store.change(async (tx) => {
     const now = clock.now();
     const budgets = (await tx.budgets.of(payerOf(task))).map((budget) => inPeriod(budget, now));
