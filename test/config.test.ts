@@ -127,6 +127,16 @@ describe("a good value", () => {
     [{ BODY_LIMIT: "65536" }, { bodyLimit: 65_536 }],
     [{ FILE_LIMIT: "64MiB" }, { fileLimit: 64 * 1024 ** 2 }],
     [{ FILE_QUOTA: "50GiB" }, { fileQuota: 50 * 1024 ** 3 }],
+    [
+      { PRICES: '{"a":{"input":0.1,"output":0.525,"tool_call":0.05,"turn":1},"b.2":{}}' },
+      {
+        prices: {
+          a: { inputToken: 100, outputToken: 525, toolCall: 50_000, turn: 1_000_000 },
+          "b.2": { inputToken: 0, outputToken: 0, toolCall: 0, turn: 0 },
+        },
+      },
+    ],
+    [{ CREDITS: "5" }, { credits: 5 }],
     [{ AGENT_PROFILES: "a=offline, b.2=offline" }, { agentProfiles: { a: "offline", "b.2": "offline" } }],
     [
       { WEBHOOK_ALLOW: "loopback,10.1.0.0/16:8443,fd00::/8" },
@@ -255,6 +265,19 @@ const bad: Record<string, readonly string[]> = {
   S3_PREFIX: ["/a", "a//b", "..", "a/../b", "./a", "ä", "x".repeat(201)],
   S3_PATH_STYLE: ["true", "ON"],
   S3_REDIRECT: ["yes", "1"],
+  PRICES: [
+    "1",
+    "{",
+    "[]",
+    '{"A B":{}}',
+    '{"a":{"input":-1}}',
+    '{"a":{"input":101}}',
+    '{"a":{"input":0.0001}}',
+    '{"a":{"tool_call":"1"}}',
+    '{"a":{"turn":1000001}}',
+    '{"a":{"page":1}}',
+  ],
+  CREDITS: ["-1", "2000000001", "1.5"],
   RUN_CONCURRENCY: ["0", "many"],
   QUEUE_DEPTH: ["0", "x"],
   WEBHOOK_ALLOW: range,

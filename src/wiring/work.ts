@@ -25,7 +25,7 @@ export async function startWork(ground: Ground, files: FileParts, { send }: Pick
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const otherThan = remoteProfiles(config);
   const runs = startRuns({
-    ...{ store, clock, ids, cipher, log, lease, staging, readFile, agentFor, otherThan },
+    ...{ store, clock, ids, cipher, log, lease, staging, readFile, agentFor, otherThan, prices: config.prices },
     concurrency: config.runConcurrency,
   });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });

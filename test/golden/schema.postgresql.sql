@@ -615,6 +615,7 @@ TABLE usage_record
   task_id text
   kind text NOT NULL
   credits bigint NOT NULL
+  ahead integer NOT NULL DEFAULT 0
   updated_at bigint NOT NULL
   CONSTRAINT usage_record_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX usage_record_pkey ON public.usage_record USING btree (id)

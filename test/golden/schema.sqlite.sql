@@ -568,6 +568,7 @@ CREATE TABLE "usage_record" (
     "task_id" TEXT,
     "kind" TEXT NOT NULL,
     "credits" BIGINT NOT NULL,
+    "ahead" INTEGER NOT NULL DEFAULT 0,
     "updated_at" BIGINT NOT NULL
 )
 CREATE INDEX "usage_record_space_id_account_id_updated_at_id_idx" ON "usage_record"("space_id", "account_id", "updated_at", "id")

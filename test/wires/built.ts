@@ -10,6 +10,8 @@ import { makeWorker } from "../../src/core/workers/make-worker.ts";
 import type { Worker } from "../../src/core/workers/worker.ts";
 import { workerNode } from "../../src/core/workers/worker-run.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import { BudgetKind } from "../../src/gen/proto/settings/v1/budget_pb.ts";
+import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import type { Person } from "../support/service.ts";
 import { putDelivery } from "../webhooks/deliveries.ts";
@@ -148,6 +150,8 @@ const heldRun: Prepare = async (person, store) => {
   });
 };
 
+const teamBudget = { kind: "BUDGET_KIND_TEAM", credits: 1 };
+
 /** Every operation that is built, by its v2 name or, where it has none, its RPC, with a call that succeeds; whatever is not here answers `unimplemented`. */
 export const built: Readonly<Record<string, Prepare>> = {
   "task.create": async () => ({ message }),
@@ -195,6 +199,16 @@ export const built: Readonly<Record<string, Prepare>> = {
   "browser.onlineList": nothing,
   "user.me": nothing,
   "audit.list": nothing,
+  "usage.list": nothing,
+  "usage.availableCredits": nothing,
+  "usage.teamStatistic": nothing,
+  "usage.teamLog": nothing,
+  "settings.v1.BudgetService/SetBudget": async () => teamBudget,
+  "settings.v1.BudgetService/ListBudgets": nothing,
+  async "settings.v1.BudgetService/RemoveBudget"(person) {
+    const { budget } = await person.client(BudgetService).setBudget({ kind: BudgetKind.TEAM, credits: 1n });
+    return { id: budget?.id ?? "" };
+  },
   "settings.v1.ApiKeyService/CreateApiKey": async () => ({ name: "ci" }),
   "settings.v1.ApiKeyService/ListApiKeys": nothing,
   "settings.v1.ApiKeyService/RevokeApiKey": async ({ keyId }) => ({ id: keyId }),

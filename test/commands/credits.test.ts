@@ -1,0 +1,42 @@
+import { existsSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Checkout, copyCheckout } from "./checkout.ts";
+
+let checkout: Checkout;
+beforeAll(() => {
+  checkout = copyCheckout();
+});
+afterAll(() => checkout[Symbol.dispose]());
+
+const run = (script: string, dataDir: string, words: readonly string[]) =>
+  checkout.npm(["run", "--silent", script, "--", ...words], { DATA_DIR: dataDir }).ended;
+
+describe("npm run credits and npm run budget", () => {
+  test.each([
+    { script: "credits", words: [] },
+    { script: "credits", words: ["grant"] },
+    { script: "credits", words: ["grant", "--credits", "1.5"] },
+    { script: "credits", words: ["grant", "--credits", "5", "--task", "x"] },
+    { script: "credits", words: ["refund", "--credits", "5"] },
+    { script: "credits", words: ["refund", "--task", "x", "--user", "a@example.com"] },
+    { script: "budget", words: ["set", "--kind", "team"] },
+    { script: "budget", words: ["set", "--kind", "task", "--credits", "5"] },
+    { script: "budget", words: ["set", "--kind", "team", "--credits", "-5"] },
+    { script: "budget", words: ["set", "--kind", "team", "--credits", "5", "--period", "week"] },
+    { script: "budget", words: ["remove"] },
+    { script: "budget", words: ["list", "--kind", "team"] },
+  ])("explain themselves with exit code 2, and touch nothing: $script $words", async ({ script, words }) => {
+    const { code, out, err } = await run(script, "usage", words);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(`usage: npm run --silent ${script} --`);
+    expect(existsSync(checkout.path("usage"))).toBe(false);
+  });
+
+  test("say what is not there", async () => {
+    await checkout.npm(["run", "--silent", "key", "--", "--name", "x"], { DATA_DIR: "made" }).ended;
+    expect(await run("credits", "made", ["refund", "--task", "nothing"])).toMatchObject({ code: 1, out: "" });
+    expect(await run("budget", "made", ["remove", "nothing"])).toMatchObject({ code: 1, out: "" });
+    expect(await run("budget", "made", ["set", "--kind", "project", "--subject", "nothing", "--credits", "1"])).toMatchObject({ code: 1 });
+    expect(await run("budget", "made", ["list"])).toMatchObject({ code: 0, out: "" });
+  });
+});

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Checkout, copyCheckout, freePort } from "../commands/checkout.ts";
+import { blocksIn, readPage } from "./page.ts";
+
+const page = readPage("docs/budgets.md");
+const [start = ""] = blocksIn(page, "bash");
+const [reports = "", budgets = "", beyond = "", moves = ""] = blocksIn(page, "sh");
+
+let checkout: Checkout;
+beforeAll(() => {
+  checkout = copyCheckout();
+});
+afterAll(() => checkout[Symbol.dispose]());
+
+test("docs/budgets.md leads through prices, reports, budgets, refunds and grants by its own commands", async () => {
+  const port = await freePort();
+  const env = { DATA_DIR: "data", PORT: `${port}`, BASE: `http://127.0.0.1:${port}` };
+  const { out: key } = await checkout.npm(["run", "--silent", "key", "--", "--name", "docs"], env).ended;
+  const server = checkout.command(["bash", "-ec", start], env);
+  await server.says(/"msg":"ready"/);
+  const said = async (lines: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> => {
+    const { code, out, err } = await checkout.command(["bash", "-ec", lines], { ...env, KEY: key.trim(), ...more }).ended;
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    return out.replaceAll("}{", "}\n{").trim().split("\n");
+  };
+
+  const [detail, list, days, log, available, told] = (await said(`${reports}\necho; echo "{\\"id\\":\\"$id\\"}"`))
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+  // The turn costs one.
+  expect(detail.task).toMatchObject({ status: "stopped", credit_usage: 31 });
+  expect(list.data).toMatchObject([{ task_id: told.id, credits: -31, type: "cost" }]);
+  expect(days.data.at(-1)).toMatchObject({ credits: 31 });
+  expect(log.data).toMatchObject([{ email: "owner@localhost", task_count: 1, credits: 31 }]);
+  expect(available.data).toMatchObject({ total_credits: 1_000_000_000 });
+
+  const { id } = told;
+  const set = (await said(budgets, { id })).map((line) => JSON.parse(line));
+  expect(set.slice(0, 3)).toMatchObject([
+    { kind: "team", period: "month", credits: 1000, spent: 31 },
+    { kind: "account", period: "total", credits: 40, spent: 31 },
+    { kind: "task", subject: id, credits: 100, spent: 31 },
+  ]);
+  expect(set).toHaveLength(7);
+  expect(set.at(-1).budget).toMatchObject({ kind: "BUDGET_KIND_TEAM", credits: "500", spent: "31" });
+
+  const ended = async () => {
+    const [made] = await said(beyond);
+    const { task_id } = JSON.parse(made ?? "");
+    const [seen] = await said(`curl -s "$BASE/v2/task.detail?task_id=${task_id}&wait_seconds=30" -H "x-service-api-key: $KEY"`);
+    return JSON.parse(seen ?? "").task;
+  };
+  // What goes beyond the account's 40 is counted, and the next one begins no more.
+  const spent = (await ended()).credit_usage;
+  expect(spent).toBeGreaterThanOrEqual(11);
+  const refused = await ended();
+  expect(refused).toMatchObject({ status: "error" });
+  expect(refused).not.toHaveProperty("credit_usage");
+  expect(await said(moves, { id })).toEqual(["10", "21", "50"]);
+  const [after] = await said(`curl -s "$BASE/v2/usage.availableCredits" -H "x-service-api-key: $KEY"`);
+  expect(JSON.parse(after ?? "").data.total_credits).toBe(40 - spent + 50);
+  server.child.kill("SIGTERM");
+  await server.ended;
+}, 300_000);
