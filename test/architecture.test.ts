@@ -31,6 +31,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   oauth: ["node:", "core", "call", "http", "fastify", "@fastify/"],
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
+  "runtime/agents/model": ["type config/models", "ai", "@ai-sdk/", "ajv", "undici"],
   console: ["node:", "call", "core", "http", "fastify", "openid-client"],
   "console/consent": ["oauth/authorize"],
   mail: ["node:", "core", "nodemailer"],

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
-import type { NewFile, Outcome, Turn } from "../../agent.ts";
+import type { Decided, NewFile, Outcome, Turn } from "../../agent.ts";
 
 /** What a tool's use came to. */
 export type ToolResult =
@@ -14,9 +14,18 @@ export interface ToolUse {
   readonly callId: string;
   readonly input: JsonObject;
   readonly turn: Turn;
+  /** What the user decided on what this use asked approval for, in the order of asking; empty at first. */
+  readonly decisions: readonly Decided[];
 }
 
-/** Something that the model agent can do. */
+/**
+ * Something that the model agent can do.
+ *
+ * A use counts once its `tool_used` event is written. A use that had begun when the run was lost, and one that waits for
+ * a decision, is made again with the same `callId` and input: at least once, so whatever a use does outside the platform
+ * must bear to be done twice, or be told apart by `callId`. What it throws is a failed use to the model, without its
+ * text; a Failure `unavailable` gives the run up, to be taken up again.
+ */
 export interface Tool {
   /** Snake case, the same in the events. */
   readonly name: string;
