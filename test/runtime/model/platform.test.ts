@@ -111,7 +111,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
   });
 
   test("that is stopped hangs up on the model at once", async () => {
-    server.play([{ text: "I begin", then: "hang" }]);
+    server.play([{ text: "I begin", after: "hang" }]);
     const id = await rig.create("Write for ever");
     const { nth } = await server.received(asked + 1);
     await rig.ann.v2("task.stop", { task_id: id });
@@ -178,7 +178,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
   test("is gone on with by another process after its own has stopped: the model is asked again, and nothing is told twice", async () => {
     server.play([
       { text: "I plan.", calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "doing" }] } }] },
-      { text: "Half", then: "hang" },
+      { text: "Half", after: "hang" },
     ]);
     await using db = await openTestStore("sqlite");
     await using first = await openService({ over: db, env: file.env });

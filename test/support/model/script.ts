@@ -11,7 +11,7 @@ export interface Answering {
   readonly usage?: { readonly input: number; readonly output: number } | null;
   readonly finish?: "length" | "filtered";
   /** What happens in place of the end: the socket is cut, nothing more comes, the stream just ends, or something comes that is no JSON. */
-  readonly then?: "cut" | "hang" | "end" | "garbage";
+  readonly after?: "cut" | "hang" | "end" | "garbage";
 }
 
 /** What a server does with one request. */

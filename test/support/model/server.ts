@@ -86,10 +86,10 @@ async function give(form: WireForm, reply: Reply, response: ServerResponse): Pro
     response.write(frame);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  if (reply.then === "hang") return;
-  if (reply.then === "cut") return void response.destroy();
-  if (reply.then === "end") return void response.end();
-  if (reply.then === "garbage") return void response.end("data: {not json\n\n");
+  if (reply.after === "hang") return;
+  if (reply.after === "cut") return void response.destroy();
+  if (reply.after === "end") return void response.end();
+  if (reply.after === "garbage") return void response.end("data: {not json\n\n");
   response.end(form.end(reply).join(""));
 }
 

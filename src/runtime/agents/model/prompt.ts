@@ -56,7 +56,9 @@ export function askedIn({ messages, attachments }: Turn, mark: string): string {
 /** The conversation as messages: roles take turns, as strict templates of local models demand. */
 export function toPrompt({ system, earlier, recalled, asked, steps, tail }: Conversation, mark: string): Prompt {
   const said = merged([...earlier, { role: "user", content: asked }]);
-  const before = said.slice(0, -1);
+  // What tools have found stands with the question that came of it.
+  const question = recalled.length > 0 && said.at(-2)?.role === "assistant" ? said.at(-2) : undefined;
+  const before = said.slice(0, question ? -2 : -1);
   let nth = 0;
   const used = (step: Step): Prompt => {
     const first = nth + 1;
@@ -66,7 +68,7 @@ export function toPrompt({ system, earlier, recalled, asked, steps, tail }: Conv
   return [
     { role: "system", content: system, ...cached },
     ...before.map(message),
-    ...(recalled.length === 0 ? [] : used({ text: "", uses: recalled })),
+    ...(recalled.length === 0 ? [] : used({ text: question?.content ?? "", uses: recalled })),
     ...said.slice(-1).map(message),
     ...steps.flatMap(used),
     ...tail.map(message),
