@@ -28,6 +28,7 @@ import type { DeliveryRows } from "./webhooks/due.ts";
 import type { WebhookEventRows } from "./webhooks/event-rows.ts";
 import type { WebhookKeyRows } from "./webhooks/key.ts";
 import type { WebhookRows } from "./webhooks/webhook.ts";
+import type { WorkspaceRows } from "./workspaces/workspace.ts";
 
 /**
  * Everything that is kept, as one open transaction sees it; outside a change, as
@@ -56,6 +57,7 @@ export interface Tx {
   readonly webhookEvents: WebhookEventRows;
   readonly files: FileRows;
   readonly blobs: BlobRows;
+  readonly workspace: WorkspaceRows;
   readonly jobs: JobRows;
   readonly nodes: NodeRows;
   readonly replays: ReplayRows;

@@ -6,7 +6,9 @@ import type { Attachment } from "../core/files/attachment.ts";
 import type { ReadFile } from "../core/files/read.ts";
 import type { Tx } from "../core/store.ts";
 import type { EventType, TaskEvent } from "../core/tasks/event.ts";
+import { referencesOf } from "../core/tasks/references.ts";
 import type { Task } from "../core/tasks/task.ts";
+import type { WorkspaceOf } from "../core/workspaces/open.ts";
 import type { GivenFile, Said, Turn } from "./agent.ts";
 
 /** So much of what was said in earlier turns is given to an agent. */
@@ -22,10 +24,12 @@ export interface TurnParts {
   readonly clock: Clock;
   readonly cipher: Cipher;
   readonly readFile: ReadFile;
+  readonly workspaceOf: WorkspaceOf;
 }
 
 /** Reads what an agent needs for the turn that a task is in. */
-export async function openTurn({ store, clock, cipher, readFile }: TurnParts, task: Task, signal: AbortSignal): Promise<Turn> {
+export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal): Promise<Turn> {
+  const { store, clock, cipher, readFile, workspaceOf } = parts;
   const { id, answeredSeq, consumedSeq } = task;
   const before =
     answeredSeq === 0 ? [] : await store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false });
@@ -43,6 +47,9 @@ export async function openTurn({ store, clock, cipher, readFile }: TurnParts, ta
     earlier: earlier.flatMap(saidIn).slice(-earlierMax),
     messages: messages.flatMap(saidIn).map(({ content }) => content),
     attachments: messages.flatMap(attachmentsIn).map((attachment) => givenFile(attachment, readFile)),
+    earlierAttachments: earlier.flatMap(attachmentsIn).map((attachment) => givenFile(attachment, readFile)),
+    workspace: workspaceOf(task, signal),
+    references: referencesOf(store, task),
     ...(task.armed || task.recalls ? await store.tasks.briefing(id) : { outputSchema: null, memo: null }),
     ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
     reserve: async () => ({ id: "", credits: 0 }),

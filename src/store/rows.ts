@@ -26,6 +26,7 @@ import { taskRows } from "./task.ts";
 import { webhookRows } from "./webhook.ts";
 import { webhookEventRows } from "./webhook-event.ts";
 import { webhookKeyRows } from "./webhook-key.ts";
+import { workspaceRows } from "./workspace-file.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
 export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
@@ -51,6 +52,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   webhookEvents: webhookEventRows(session),
   files: fileRows(session),
   blobs: blobRows(session),
+  workspace: workspaceRows(session),
   jobs: jobs(session),
   nodes: nodeRows(session),
   replays: replayRows(session),

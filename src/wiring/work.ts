@@ -14,13 +14,25 @@ import type { Sending } from "./sending.ts";
 /** Runs tasks and makes deliveries in this process; the answer gives them back. */
 export async function startWork(
   ground: Ground,
-  { staging, readFile }: FileParts,
+  { staging, readFile, workspaceOf }: FileParts,
   { send }: Pick<Sending, "send">,
 ): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
   const agentFor = await agentsOf(ground, () => []);
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
-  const runs = startRuns({ store, clock, ids, cipher, log, lease, staging, readFile, concurrency: config.runConcurrency, agentFor });
+  const runs = startRuns({
+    store,
+    clock,
+    ids,
+    cipher,
+    log,
+    lease,
+    staging,
+    readFile,
+    workspaceOf,
+    concurrency: config.runConcurrency,
+    agentFor,
+  });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });
   const queue = await openQueue(ground);
   // Whoever has no room looks for itself when a run ends, or an attempt.
