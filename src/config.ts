@@ -50,6 +50,8 @@ export interface Config {
   readonly agentProfiles: Readonly<Record<string, AgentName>>;
   /** By the name that AGENT_PROFILES gives them. */
   readonly models: Readonly<Record<string, ModelConfig>>;
+  /** The words of a command line; null: no commands are run. */
+  readonly sandboxCommand: readonly string[] | null;
   readonly runConcurrency: number;
   readonly queueDepth: number;
   readonly webhookAllow: readonly AllowedAddresses[];
@@ -134,6 +136,7 @@ function work(reader: Reader) {
     refreshReplaySeconds: readOr("OAUTH_REFRESH_REPLAY_SECONDS", oauth.OAUTH_REFRESH_REPLAY_SECONDS, 0),
     agentProfiles: readOr("AGENT_PROFILES", agents.AGENT_PROFILES, {}),
     models: readModels(reader),
+    sandboxCommand: read("SANDBOX_COMMAND", agents.SANDBOX_COMMAND),
     runConcurrency: readOr("RUN_CONCURRENCY", agents.RUN_CONCURRENCY, 0),
     queueDepth: readOr("QUEUE_DEPTH", agents.QUEUE_DEPTH, 0),
     role: readOr("ROLE", processing.ROLE, "all"),
@@ -169,7 +172,9 @@ function checkTogether(config: Config, { refuse, note, isRead }: Reader): void {
     // What CONSENT_URL takes from BASE_URL is told once; what HOST makes of it is told as BASE_URL's.
     if (!isProtected(url) && (name === "BASE_URL" || isRead(name))) refuse(name, addresses[name], url);
   }
-  const unknown = Object.values(config.agentProfiles).find((agent) => isModelAgent(agent) && !Object.hasOwn(config.models, modelNamed(agent)));
+  const unknown = Object.values(config.agentProfiles).find(
+    (agent) => isModelAgent(agent) && !Object.hasOwn(config.models, modelNamed(agent)),
+  );
   if (unknown !== undefined) note("AGENT_PROFILES", `AGENT_PROFILES names ${unknown}, which MODELS_FILE does not have`);
   const onPostgres = config.database === "postgresql";
   if (config.role !== "all" && !onPostgres) refuse("ROLE", processing.ROLE, config.role);

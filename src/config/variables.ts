@@ -237,6 +237,19 @@ export const agents = {
       "Which agent works on tasks of which profile. `offline` needs no model and no network; `model:NAME` is a model of MODELS_FILE.",
     schema: agentProfiles,
   }),
+  SANDBOX_COMMAND: variable({
+    type: "command line",
+    fallback: null,
+    unset: "agents run no commands",
+    rule: "an absolute path and its arguments, parted by blanks, with {workspace} among them",
+    example: "/usr/local/bin/sandbox {workspace} /bin/sh -c",
+    description:
+      "What runs the commands of model agents: `{workspace}` stands for the folder with the files of the task, and the command becomes its last argument. It has to keep the command away from everything else: [docs/models.md](models.md) has a line for bubblewrap.",
+    schema: z
+      .string()
+      .regex(/^\/[^\0]*\{workspace\}/)
+      .transform((text) => text.trim().split(/\s+/)),
+  }),
   RUN_CONCURRENCY: variable({
     type: "number",
     fallback: "1000",

@@ -10,6 +10,7 @@ import { agentsOf } from "./agents.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
+import { toolsOf } from "./tools.ts";
 
 /** Runs tasks and makes deliveries in this process; the answer gives them back. */
 export async function startWork(
@@ -18,7 +19,7 @@ export async function startWork(
   { send }: Pick<Sending, "send">,
 ): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
-  const agentFor = await agentsOf(ground, () => []);
+  const agentFor = await agentsOf(ground, await toolsOf(ground));
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const runs = startRuns({
     store,

@@ -14,6 +14,7 @@ export const configOf = (api: ModelApi, { baseUrl }: Pick<ModelServer, "baseUrl"
   ...{ api, baseUrl, model: "scripted", apiKey: "sk-scripted", headers: {}, contextTokens: 32_000, maxOutputTokens: 1_000 },
   ...{ temperature: null, structuredOutputs: false, reasoningTag: null, extraBody: {}, idleSeconds: 120 },
   limits: { steps: 100, minutes: 60, tokens: 5_000_000, credits: null },
+  withoutTools: [],
   ...more,
 });
 
