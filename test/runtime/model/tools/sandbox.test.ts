@@ -1,10 +1,12 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { type ToolRig, toolRig, type Use } from "../../../support/model/tool-rig.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sandbox-test-"));
+// The folders of commands are among this test's own.
+vi.stubEnv("TMPDIR", folder);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const note = join(folder, "ran");
 const fake = `${resolve("test/support/model/sandbox.sh")} ${note} {workspace}`;
@@ -14,7 +16,7 @@ const use = (name: string, input = {}): Use => ({ name, input });
 const run = (command: string, more = {}) => use("run_command", { command, ...more });
 const write = (path: string, content: string) => use("write_file", { path, content });
 const ran = () => (existsSync(note) ? readFileSync(note, "utf8") : "");
-const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith("workspace-"));
+const leftovers = () => readdirSync(folder).filter((name) => name.startsWith("workspace-"));
 
 async function decide(id: string, input: object): Promise<void> {
   await rig.reach(id, "waiting");
