@@ -149,7 +149,27 @@ describe("an endpoint is asked as configured", () => {
     const { outcome } = await runModel({ config: configOf("openai", server, { structuredOutputs: true }), turn: { outputSchema: schema } });
     expect(outcome).toMatchObject({ kind: "finish", output: { total: 7 } });
     expect(server.requests[1]?.body["response_format"]).toMatchObject({ type: "json_schema", json_schema: { schema } });
-    expect(server.requests[1]?.body["tool_choice"]).toBe("none");
+    expect(server.requests[1]?.tools, "some servers take no schema beside tools").toEqual([]);
+  });
+
+  test("for values by their schema on Anthropic's API too, where it takes one", async () => {
+    const schema = { type: "object", properties: { total: { type: "integer" } }, required: ["total"], additionalProperties: false };
+    await using server = await openModelServer("anthropic", [{ text: "Seven." }, { calls: [{ name: "json", input: { total: 7 } }] }]);
+    const { outcome } = await runModel({
+      config: configOf("anthropic", server, { structuredOutputs: true }),
+      turn: { outputSchema: schema },
+    });
+    expect(outcome).toMatchObject({ kind: "finish", output: { total: 7 } });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test("and not for a schema where it may take none: it is asked in words", async () => {
+    const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
+    await using server = await openModelServer("openai", [{ text: "Nothing." }, { text: "{}" }]);
+    const { outcome } = await runModel({ config: configOf("openai", server), turn: { outputSchema: schema } });
+    expect(outcome).toMatchObject({ kind: "finish", output: {} });
+    expect(server.requests[1]?.body).not.toHaveProperty("response_format");
+    expect(server.requests[1]?.messages.at(-1)?.text).toContain(JSON.stringify(schema));
   });
 
   test("with ids of calls that every API takes", async () => {

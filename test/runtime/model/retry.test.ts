@@ -198,14 +198,27 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
       ]);
     });
 
-    test("every hold ends, also those of calls that failed; what broke off is paid by its length", async () => {
+    test("a hold that nothing was paid from is good for the next attempt; what broke off is paid by its length", async () => {
       server.play([{ status: 500 }, { text: "Half of it", after: "cut" }, { text: "Done.", usage: { input: 50, output: 5 } }]);
       const { reserve } = budget(9);
       const { yields } = await runModel({ config, turn: { reserve } });
-      expect(yields.flatMap(({ settles = [] }) => settles.map(({ id }) => id))).toEqual(["h1", "h2", "h3"]);
+      expect(yields.flatMap(({ settles = [] }) => settles.map(({ id }) => id))).toEqual(["h1", "h2"]);
       const [{ usage } = {}] = yields;
       expect(usage?.outputTokens).toBe(5 + Math.ceil("Half of it".length / 4));
       expect(usage?.inputTokens).toBeGreaterThan(50);
+    });
+
+    test.each<[string, Reply, object]>([
+      ["the endpoint fails", { status: 503 }, {}],
+      ["the endpoint refuses", { status: 401 }, {}],
+      ["the run has had its credits", { text: "Done." }, { credits: 9 }],
+    ])("every hold ends with the turn when %s", async (_, reply, limits) => {
+      server.play(() => reply);
+      const { reserve, reserved } = budget(9);
+      const { yields, outcome } = await runModel({ config: { ...config, limits: { ...config.limits, ...limits } }, turn: { reserve } });
+      expect(outcome).toMatchObject({ kind: "fail" });
+      expect(yields.flatMap(({ settles = [] }) => settles)).toHaveLength(reserved.length);
+      expect(yields.map(({ usage }) => usage)).toEqual([{ inputTokens: 0, outputTokens: 0, toolCalls: 0 }]);
     });
 
     test("without room in a budget the turn ends with quota_limit, and the model is not called", async () => {

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
-import { Ended } from "./ended.ts";
+import { Ended, overTime } from "./ended.ts";
 import { faultOf, ModelFault } from "./fault.ts";
 import type { LanguageModel, ModelCall } from "./provider.ts";
 
@@ -52,23 +52,23 @@ export async function* askModel(model: LanguageModel, call: ModelCall, patience:
   const { clock, signal } = patience;
   const over = new AbortController();
   const heard = listen(patience, over);
-  const answer = gather(patience.charactersMax);
+  const answer: Gathered = { text: "", block: "", characters: 0, calls: [], end: undefined };
   try {
     const { stream } = await model.doStream({ ...call, abortSignal: AbortSignal.any([signal, over.signal]) });
     for await (const part of stream) {
       heard();
-      const piece = answer.take(part);
+      const piece = take(answer, part, patience.charactersMax);
       if (piece) yield piece;
       if (part.type === "finish") break;
     }
-    yield answer.whole();
+    yield whole(answer);
   } catch (thrown) {
     signal.throwIfAborted();
     // Whatever the SDK makes of our own abort, its reason says what happened.
     const cause = over.signal.aborted ? over.signal.reason : thrown;
     if (cause instanceof Ended) throw cause;
     const fault = faultOf(cause, clock.now());
-    fault.answered = answer.hasBegun();
+    fault.answered = answer.characters > 0 || answer.calls.length > 0;
     throw fault;
   } finally {
     over.abort();
@@ -81,7 +81,7 @@ function listen({ clock, idleMs, deadline }: Patience, over: AbortController): (
   const wait = async (): Promise<void> => {
     for (;;) {
       const now = clock.monotonic();
-      if (now >= deadline) return over.abort(new Ended("timeout", "The run took longer than it may."));
+      if (now >= deadline) return over.abort(overTime());
       if (now - last >= idleMs) return over.abort(new ModelFault("silent"));
       await clock.sleep(Math.min(last + idleMs, deadline) - now, over.signal);
     }
@@ -93,63 +93,50 @@ function listen({ clock, idleMs, deadline }: Patience, over: AbortController): (
   };
 }
 
-/** Puts an answer together. */
-function gather(charactersMax: number) {
-  let text = "";
-  let characters = 0;
-  let open = "";
-  const calls: Call[] = [];
-  let end: Extract<Part, { type: "finish" }> | undefined;
+/** An answer as far as it has come. */
+interface Gathered {
+  text: string;
+  /** The block of text that is open. */
+  block: string;
+  characters: number;
+  readonly calls: Call[];
+  end: Extract<Part, { type: "finish" }> | undefined;
+}
 
-  function count(delta: string): void {
-    characters += delta.length;
-    if (characters > charactersMax) throw new ModelFault("endless");
-  }
-
-  function take(part: Part): Piece | undefined {
-    switch (part.type) {
-      case "error":
-        throw part.error;
-      case "text-delta": {
-        count(part.delta);
-        // A second block of text is a paragraph of its own.
-        const delta = text !== "" && part.id !== open ? `\n\n${part.delta}` : part.delta;
-        open = part.id;
-        text += delta;
-        return { kind: "text", text: delta };
-      }
-      case "reasoning-delta":
-        count(part.delta);
-        return { kind: "reasoning", text: part.delta };
-      case "tool-input-delta":
-        return void count(part.delta);
-      case "tool-call":
-        return void calls.push({ name: part.toolName, input: part.input });
-      case "finish":
-        end = part;
-        return undefined;
-      default:
-        return undefined;
+/** Takes a part in; the piece of the answer that it is, if it is one. @throws ModelFault `endless`, and what an error part holds. */
+function take(answer: Gathered, part: Part, charactersMax: number): Piece | undefined {
+  if ("delta" in part) answer.characters += part.delta.length;
+  if (answer.characters > charactersMax) throw new ModelFault("endless");
+  switch (part.type) {
+    case "error":
+      throw part.error;
+    case "text-delta": {
+      // A second block of text is a paragraph of its own.
+      const text = answer.text !== "" && part.id !== answer.block ? `\n\n${part.delta}` : part.delta;
+      answer.block = part.id;
+      answer.text += text;
+      return { kind: "text", text };
     }
+    case "reasoning-delta":
+      return { kind: "reasoning", text: part.delta };
+    case "tool-call":
+      answer.calls.push({ name: part.toolName, input: part.input });
+      return undefined;
+    case "finish":
+      answer.end = part;
+      return undefined;
+    default:
+      return undefined;
   }
+}
 
-  /** @throws ModelFault `broken` for an answer without an end, `empty` for one that says nothing. */
-  function whole(): Answer {
-    const reason = end?.finishReason.unified;
-    if (!end || reason === "interrupted" || reason === "error") throw new ModelFault("broken");
-    const filtered = reason === "content-filter";
-    if (text.trim() === "" && calls.length === 0 && !filtered) throw new ModelFault("empty");
-    const { inputTokens, outputTokens } = end.usage;
-    const finish = filtered ? "filtered" : reason === "length" ? "length" : "stop";
-    return {
-      kind: "answer",
-      text,
-      calls,
-      finish,
-      inputTokens: inputTokens.total ?? null,
-      outputTokens: outputTokens.total ?? null,
-    };
-  }
-
-  return { take, whole, hasBegun: () => characters > 0 || calls.length > 0 };
+/** @throws ModelFault `broken` for an answer without an end, `empty` for one that says nothing. */
+function whole({ text, calls, end }: Gathered): Answer {
+  const reason = end?.finishReason.unified;
+  if (!end || reason === "interrupted" || reason === "error") throw new ModelFault("broken");
+  const filtered = reason === "content-filter";
+  if (text.trim() === "" && calls.length === 0 && !filtered) throw new ModelFault("empty");
+  const { inputTokens, outputTokens } = end.usage;
+  const finish = filtered ? "filtered" : reason === "length" ? "length" : "stop";
+  return { kind: "answer", text, calls, finish, inputTokens: inputTokens.total ?? null, outputTokens: outputTokens.total ?? null };
 }

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
-import type { NewEvent, PlanStep } from "../../../core/tasks/event.ts";
+import type { EventPayloads, NewEvent, PlanStep } from "../../../core/tasks/event.ts";
 import { placeOf } from "./call-id.ts";
 import { planTool } from "./plan.ts";
 
@@ -53,47 +53,61 @@ export interface Progressed {
  * What was said after the last use belongs to a step that is not over: the model is asked for it anew.
  */
 export function readEvents(events: readonly NewEvent[]): Progressed {
-  const steps: { text: string; uses: Used[] }[] = [];
-  const asked = new Map<string, number[]>();
-  let open: OpenUse | null = null;
-  let begun = false;
-  let plan: readonly PlanStep[] = [];
-  let questions = 0;
-
-  /** The step that a use belongs to; the model's own number says where a new one begins. */
-  function use(used: Used, number: number): void {
-    const last = steps.at(-1);
-    if (last && number <= steps.length) last.uses.push(used);
-    else steps.push({ text: "", uses: [used] });
-    begun = false;
-  }
-
-  for (const event of events) {
-    if (event.type === "explanation") begun = true;
-    if (event.type === "assistant_message") {
-      const last = steps.at(-1);
-      if (last && last.uses.length === 0) last.text += `\n\n${event.payload.content}`;
-      else steps.push({ text: event.payload.content, uses: [] });
-      begun = true;
-    }
-    if (event.type === "plan_update") {
-      plan = event.payload.steps;
-      const last = steps.at(-1);
-      use(usedPlan(plan), last && last.uses.length === 0 ? steps.length : steps.length + 1);
-    }
-    if (event.type !== "tool_used") continue;
-    const { actionId, tool, status, params = {}, result = null } = event.payload;
-    if (status === "pending_confirmation") {
-      asked.set(actionId, [...(asked.get(actionId) ?? []), questions]);
-      questions += 1;
-      open = { callId: actionId, tool, input: params };
-      continue;
-    }
-    if (open?.callId === actionId) open = null;
-    use({ tool, input: params, result, isError: status === "error" }, placeOf(actionId)?.step ?? steps.length + 1);
-  }
+  const reading: Reading = { steps: [], open: null, begun: false, asked: new Map(), questions: 0, plan: [] };
+  for (const event of events) readEvent(reading, event);
+  const { steps, open, begun, asked, plan } = reading;
   const underWay = steps.at(-1)?.uses.length === 0 ? steps.pop() : undefined;
   return { steps, open, said: underWay?.text ?? "", begun: begun || underWay !== undefined, asked, plan };
+}
+
+/** What was read so far. */
+interface Reading {
+  readonly steps: { text: string; readonly uses: Used[] }[];
+  open: OpenUse | null;
+  begun: boolean;
+  readonly asked: Map<string, readonly number[]>;
+  questions: number;
+  plan: readonly PlanStep[];
+}
+
+function readEvent(reading: Reading, event: NewEvent): void {
+  const { steps } = reading;
+  const hasSaid = steps.at(-1)?.uses.length === 0;
+  switch (event.type) {
+    case "explanation":
+      reading.begun = true;
+      return;
+    case "assistant_message":
+      reading.begun = true;
+      if (hasSaid) steps.push({ text: `${steps.pop()?.text}\n\n${event.payload.content}`, uses: [] });
+      else steps.push({ text: event.payload.content, uses: [] });
+      return;
+    case "plan_update":
+      reading.plan = event.payload.steps;
+      addUse(reading, usedPlan(reading.plan), hasSaid ? steps.length : steps.length + 1);
+      return;
+    case "tool_used":
+      readUse(reading, event.payload);
+  }
+}
+
+function readUse(reading: Reading, { actionId, tool, status, params = {}, result = null }: EventPayloads["tool_used"]): void {
+  if (status === "pending_confirmation") {
+    reading.asked.set(actionId, [...(reading.asked.get(actionId) ?? []), reading.questions]);
+    reading.questions += 1;
+    reading.open = { callId: actionId, tool, input: params };
+    return;
+  }
+  if (reading.open?.callId === actionId) reading.open = null;
+  addUse(reading, { tool, input: params, result, isError: status === "error" }, placeOf(actionId)?.step ?? reading.steps.length + 1);
+}
+
+/** Puts a use into its step; the step's number, from 1, says where a new one begins. */
+function addUse(reading: Reading, used: Used, number: number): void {
+  const last = reading.steps.at(-1);
+  if (last && number <= reading.steps.length) last.uses.push(used);
+  else reading.steps.push({ text: "", uses: [used] });
+  reading.begun = false;
 }
 
 const usedPlan = (steps: readonly PlanStep[]): Used => ({

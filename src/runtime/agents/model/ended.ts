@@ -12,6 +12,9 @@ export class Ended extends Error {
   }
 }
 
+/** The run has had its time. */
+export const overTime = (): Ended => new Ended("timeout", "The run took longer than it may.");
+
 /** What a user is told of a model that does not answer: our own words, and the class of the status. */
 export function endedBy({ kind, status }: ModelFault): Ended {
   const answered = status === null ? "" : ` (it answered with HTTP ${status})`;

@@ -1,7 +1,7 @@
 import type { RunLimits } from "../../../config/models.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Hold } from "../../agent.ts";
-import { Ended } from "./ended.ts";
+import { Ended, overTime } from "./ended.ts";
 
 /** What a run has taken of what it may take. */
 export interface Limits {
@@ -14,8 +14,8 @@ export interface Limits {
    * @throws Ended `step_limit`, `timeout` or `quota_limit`.
    */
   check(steps: number): void;
-  /** After a reservation. @throws Ended `quota_limit` when the call may cost more than is left. */
-  checkHold(hold: Hold): void;
+  /** After a reservation: whether what the call may cost is left. */
+  covers(hold: Hold): boolean;
   /** After a call. @param atMost the tokens that the hold was for. */
   add(tokens: number, atMost: number, hold: Hold): void;
 }
@@ -32,13 +32,10 @@ export function openLimits({ steps: stepsMax, minutes, tokens: tokensMax, credit
     deadline,
     check(steps) {
       if (steps >= stepsMax) throw new Ended("step_limit", `The run was ended after ${stepsMax} steps, the most that it may take.`);
-      if (clock.monotonic() >= deadline) throw new Ended("timeout", "The run took longer than it may.");
+      if (clock.monotonic() >= deadline) throw overTime();
       if (tokens >= tokensMax) throw new Ended("quota_limit", "The run has used up the tokens that it may take.");
     },
-    checkHold(hold) {
-      if (creditsMax !== null && credits + hold.credits > creditsMax)
-        throw new Ended("quota_limit", "The run has used up the credits that it may take.");
-    },
+    covers: (hold) => creditsMax === null || credits + hold.credits <= creditsMax,
     add(used, atMost, hold) {
       tokens += used;
       credits += Math.ceil(hold.credits * Math.min(1, used / Math.max(1, atMost)));

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Hold, Progress, Said, Usage } from "../../agent.ts";
 import { type Answer, askModel } from "./answer.ts";
 import { conversationTokens, fitted, tokensOf } from "./context.ts";
-import { Ended, endedBy } from "./ended.ts";
+import { Ended, endedBy, overTime } from "./ended.ts";
 import { ModelFault } from "./fault.ts";
 import { planTool } from "./plan.ts";
 import { type Conversation, toPrompt } from "./prompt.ts";
@@ -39,17 +39,17 @@ export async function* think(run: Run, asking: Asking): AsyncGenerator<Progress,
   limits.check(run.progress().steps.length);
   let room = roomOf(run);
   let { quiet } = asking;
+  let hold: Hold | undefined;
   for (let attempt = 1, shrinks = 0; ; attempt += 1) {
     const conversation = fitted({ ...run.conversation(), tail: asking.tail ?? [] }, room);
-    const hold = await reserve(run, {
-      inputTokens: conversationTokens(conversation),
-      outputTokens: run.config.maxOutputTokens,
-      toolCalls: 0,
-    });
+    const atMost = { inputTokens: conversationTokens(conversation) + toolTokens(run), outputTokens: run.config.maxOutputTokens };
+    hold ??= await reserve(run, { ...atMost, toolCalls: 0 });
     const tried = yield* attemptOnce(run, { conversation, asking: { ...asking, quiet }, hold });
     if ("answer" in tried) return tried.answer;
-    const { fault, told } = tried;
+    const { fault, told, paid } = tried;
     quiet ||= told;
+    // A hold that nothing was paid from is good for the next attempt.
+    if (paid) hold = undefined;
     run.log("warn", "a call of the model failed", { taskId: turn.taskId, attempt, fault: fault.kind, status: fault.status });
     if (isTooLong(fault, conversation, room) && shrinks < shrinksMax) {
       shrinks += 1;
@@ -57,17 +57,23 @@ export async function* think(run: Run, asking: Asking): AsyncGenerator<Progress,
       continue;
     }
     const wait = waitAfter(attempt, fault, (run.random(1)[0] ?? 0) / 255);
-    if (wait === null) throw endedBy(fault);
+    if (wait === null) throw settled(run, hold, endedBy(fault));
     await turn.clock.sleep(Math.min(wait, Math.max(0, limits.deadline - turn.clock.monotonic())), turn.signal);
-    limits.check(run.progress().steps.length);
+    if (turn.clock.monotonic() >= limits.deadline) throw settled(run, hold, overTime());
   }
 }
 
 /** Tokens that a conversation may have. */
-function roomOf({ config, tools }: Run): number {
-  const described = [...tools.values()].map(({ description, inputSchema }) => tokensOf(`${description}${JSON.stringify(inputSchema)}`));
-  const taken = described.reduce((sum, tokens) => sum + tokens, tokensOf(JSON.stringify(planTool)));
-  return Math.floor((config.contextTokens - config.maxOutputTokens - taken) * margin);
+const roomOf = (run: Run): number => Math.floor((run.config.contextTokens - run.config.maxOutputTokens - toolTokens(run)) * margin);
+
+/** Tokens of what the tools are described by. */
+const toolTokens = ({ tools }: Run): number =>
+  [planTool, ...tools.values()].reduce((sum, { description, inputSchema }) => sum + tokensOf(description + JSON.stringify(inputSchema)), 0);
+
+/** The end of a turn, its hold given back. */
+function settled(run: Run, hold: Hold | undefined, ended: Ended): Ended {
+  if (hold) run.spend({}, hold);
+  return ended;
 }
 
 /** A long prompt that is refused without a reason we know may be too long: the endpoint's context is smaller than configured. */
@@ -75,15 +81,13 @@ const isTooLong = ({ status }: ModelFault, conversation: Conversation, room: num
   (status === 400 || status === 413 || status === 422) && conversationTokens(conversation) > room / 2;
 
 /** @throws Ended `quota_limit` when a budget, or the limit of the run, has no room. */
-export async function reserve({ turn, limits }: Run, atMost: Usage): Promise<Hold> {
-  try {
-    const hold = await turn.reserve(atMost);
-    limits.checkHold(hold);
-    return hold;
-  } catch (thrown) {
+export async function reserve(run: Run, atMost: Usage): Promise<Hold> {
+  const hold = await run.turn.reserve(atMost).catch((thrown: unknown) => {
     if (thrown instanceof Failure && thrown.reason === "exhausted") throw new Ended("quota_limit", "The credits are used up.");
     throw thrown;
-  }
+  });
+  if (!run.limits.covers(hold)) throw settled(run, hold, new Ended("quota_limit", "The run has used up the credits that it may take."));
+  return hold;
 }
 
 interface Attempt {
@@ -92,7 +96,8 @@ interface Attempt {
   readonly hold: Hold;
 }
 
-type Tried = { readonly answer: Answer } | { readonly fault: ModelFault /** Something was told of it. */; readonly told: boolean };
+/** What came of it; `told`: events tell of a part of it. */
+type Tried = { readonly answer: Answer } | { readonly fault: ModelFault; readonly told: boolean; readonly paid: boolean };
 
 /** One attempt, and its bill: where the endpoint does not say, or broke off, by the lengths of the texts. */
 async function* attemptOnce(run: Run, { conversation, asking, hold }: Attempt): AsyncGenerator<Progress, Tried, void> {
@@ -110,14 +115,13 @@ async function* attemptOnce(run: Run, { conversation, asking, hold }: Attempt): 
       if (events.length > 0) yield run.tell(events);
       if (piece.kind === "answer") return { answer: piece };
     }
-    return { fault: new ModelFault("broken"), told };
+    return { fault: new ModelFault("broken"), told, paid: false };
   } catch (thrown) {
     if (!(thrown instanceof ModelFault || thrown instanceof Ended)) throw thrown;
-    const begun = characters > 0 || (thrown instanceof ModelFault && thrown.answered);
-    if (begun) pay(null, null);
-    else run.spend({}, hold);
-    if (thrown instanceof Ended) throw thrown;
-    return { fault: thrown, told };
+    const paid = characters > 0 || (thrown instanceof ModelFault && thrown.answered);
+    if (paid) pay(null, null);
+    if (thrown instanceof Ended) throw paid ? thrown : settled(run, hold, thrown);
+    return { fault: thrown, told, paid };
   }
 }
 
@@ -141,8 +145,9 @@ const patienceOf = ({ turn, config, limits }: Run) => ({
   charactersMax: config.maxOutputTokens * charactersPerToken,
 });
 
+/** A schema goes along only where the endpoint is said to take one: others refuse the call for it. */
 function callOf({ config, tools, mark }: Run, conversation: Conversation, { format }: Asking): ModelCall {
-  const { temperature, maxOutputTokens, extraBody } = config;
+  const { api, temperature, maxOutputTokens, extraBody, structuredOutputs } = config;
   // The configuration is JSON, which is what the SDK takes here.
   const providerOptions = { [providerName]: extraBody } as NonNullable<ModelCall["providerOptions"]>;
   const described = [planTool, ...tools.values()].map(({ name, description, inputSchema }) => ({
@@ -153,10 +158,10 @@ function callOf({ config, tools, mark }: Run, conversation: Conversation, { form
     prompt: toPrompt(conversation, mark),
     maxOutputTokens,
     ...(temperature === null ? {} : { temperature }),
-    // Anthropic's API wants to know the tools of the conversation in every call.
-    tools: described,
-    ...(format === undefined ? {} : { toolChoice: { type: "none" } }),
-    ...(format === undefined || format === "text" ? {} : { responseFormat: { type: "json", schema: format } }),
+    // Anthropic's API wants to know the tools of the conversation in every call; others take no schema beside tools.
+    ...(format === undefined || api === "anthropic" ? { tools: described } : {}),
+    ...(format !== undefined && api === "anthropic" ? { toolChoice: { type: "none" } } : {}),
+    ...(typeof format === "object" && structuredOutputs ? { responseFormat: { type: "json", schema: format } } : {}),
     providerOptions,
   };
 }

@@ -5,7 +5,10 @@ import type { Decided, NewFile, Outcome, Turn } from "../../agent.ts";
 export type ToolResult =
   /** Data for the model, never instruction; `isError` says that the use failed, and why in words that hold nothing of ours. */
   | { readonly kind: "result"; readonly value: Json; readonly isError?: boolean; readonly files?: readonly NewFile[] }
-  /** The turn ends here: a question or a confirmation. The tool is used again, with the decision, when the turn goes on. */
+  /**
+   * The turn ends here. After a confirmation the tool is used again, with the decision; a question begins another turn, in
+   * which the model knows what its tools have found (so the `memo` of a question is the agent's, not the tool's).
+   */
   | { readonly kind: "end"; readonly outcome: Extract<Outcome, { kind: "ask" | "confirm" }> };
 
 /** One use of a tool, by the model. */
