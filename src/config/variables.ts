@@ -247,8 +247,8 @@ export const agents = {
       "What runs the commands of model agents: `{workspace}` stands for the folder with the files of the task, and the command becomes its last argument. It has to keep the command away from everything else: [docs/models.md](models.md) has a line for bubblewrap.",
     schema: z
       .string()
-      .regex(/^\/[^\0]*\{workspace\}/)
-      .transform((text) => text.trim().split(/\s+/)),
+      .transform((text) => text.trim().split(/\s+/))
+      .refine((words) => words[0]?.startsWith("/") && words.some((word) => word.includes("{workspace}")) && !words.join().includes("\0")),
   }),
   RUN_CONCURRENCY: variable({
     type: "number",
