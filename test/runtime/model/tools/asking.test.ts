@@ -133,7 +133,10 @@ describe("fetch_url", () => {
         ? ["application/json", '{"a":1}']
         : ["text/html; charset=utf-8", "<title>Tea</title><p>Tea costs 3.<script>x()</script>"];
     if (request.url === "/moved") response.writeHead(302, { location: "http://169.254.169.254/latest/meta-data" }).end();
-    else if (request.url === "/huge") response.writeHead(200, { "content-length": String(1024 ** 3) }).end();
+    else if (request.url === "/cut") {
+      response.writeHead(200, { "content-type": "text/plain" }).write("half of it");
+      setImmediate(() => response.destroy());
+    } else if (request.url === "/huge") response.writeHead(200, { "content-length": String(1024 ** 3) }).end();
     else response.writeHead(request.url === "/gone" ? 404 : 200, { "content-type": type }).end(body);
   });
   beforeAll(async () => {
@@ -164,10 +167,12 @@ describe("fetch_url", () => {
       fetched("/gone"),
       fetched("/huge"),
       fetched("/moved"),
+      fetched("/cut"),
+      fetched("/cut", { save_as: "cut" }),
       use("fetch_url", { url: "file:///etc/passwd" }),
     ]);
     const came = await reaching.came(id);
-    expect(came.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => "error"));
+    expect(came.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => "error"));
     expect(new Set(came.map(({ result }) => result)).size).toBe(1);
   });
 

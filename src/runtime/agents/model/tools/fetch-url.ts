@@ -36,11 +36,14 @@ export const fetchUrl = (fetchFile: FetchFile): Tool =>
       try {
         return await fetched(fetchFile, url, part, turn);
       } catch (thrown) {
-        if (!(thrown instanceof Failure && thrown.path === "file_url")) throw thrown;
-        throw invalid("", "It could not be fetched: only a public address that answers 200 within 30 seconds, and is not too large, can.");
+        throw thrown instanceof Failure && thrown.path === "file_url" ? unfetchable() : thrown;
       }
     },
   });
+
+/** One text for whatever went wrong: it must not tell what stands behind an address. */
+const unfetchable = (): Failure =>
+  invalid("", "It could not be fetched: only a public address that answers 200 within 30 seconds, and is not too large, can.");
 
 /** An address may hold what is nobody's business. */
 const hostOf = (url: string): string => URL.parse(url)?.host ?? "an address";
@@ -57,8 +60,9 @@ async function fetched(
     const saved = await workspace.write(path, answer.bytes);
     return given({ saved: saved.path, bytes: saved.bytes, content_type: answer.contentType });
   } catch (thrown) {
-    // What went wrong on the way, not what that broke.
-    throw answer.bytes.errored ?? thrown;
+    signal.throwIfAborted();
+    // What went wrong on the way, not what that broke: it is a stranger's doing.
+    throw answer.bytes.errored === null ? thrown : unfetchable();
   } finally {
     answer.bytes.destroy();
   }
