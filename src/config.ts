@@ -54,6 +54,8 @@ export interface Config {
   readonly prices: Prices;
   /** What a space can spend as long as it has no budget. */
   readonly credits: number;
+  /** The words of a command line; null: no commands are run. */
+  readonly sandboxCommand: readonly string[] | null;
   readonly runConcurrency: number;
   readonly queueDepth: number;
   readonly webhookAllow: readonly AllowedAddresses[];
@@ -143,6 +145,7 @@ function work(reader: Reader) {
     models: readModels(reader),
     prices: readOr("PRICES", prices.PRICES, {}),
     credits: readOr("CREDITS", prices.CREDITS, 0),
+    sandboxCommand: read("SANDBOX_COMMAND", agents.SANDBOX_COMMAND),
     runConcurrency: readOr("RUN_CONCURRENCY", agents.RUN_CONCURRENCY, 0),
     queueDepth: readOr("QUEUE_DEPTH", agents.QUEUE_DEPTH, 0),
     role: readOr("ROLE", processing.ROLE, "all"),

@@ -33,6 +33,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
   "runtime/agents/model": ["type config/models", "ai", "@ai-sdk/", "ajv", "undici"],
+  "runtime/agents/model/tools": ["csv-parse", "htmlparser2", "unpdf"],
   console: ["node:", "call", "core", "http", "fastify", "openid-client"],
   "console/consent": ["oauth/authorize"],
   mail: ["node:", "core", "nodemailer"],

@@ -137,6 +137,7 @@ describe("a good value", () => {
       },
     ],
     [{ CREDITS: "5" }, { credits: 5 }],
+    [{ SANDBOX_COMMAND: " /bin/box  -w {workspace} sh " }, { sandboxCommand: ["/bin/box", "-w", "{workspace}", "sh"] }],
     [{ AGENT_PROFILES: "a=offline, b.2=offline" }, { agentProfiles: { a: "offline", "b.2": "offline" } }],
     [
       { WEBHOOK_ALLOW: "loopback,10.1.0.0/16:8443,fd00::/8" },
@@ -257,6 +258,7 @@ const bad: Record<string, readonly string[]> = {
   FILE_QUOTA: ["0", "10GB", "1023", "100001GiB", "x"],
   AGENT_PROFILES: ["manus-1.6", "manus-1.6=model-that-is-none", "a=offline,a=offline", "a=offline,", "=offline", "A=offline"],
   MODELS_FILE: ["a\0b"],
+  SANDBOX_COMMAND: ["bwrap {workspace}", "/bin/sh -c", "/bin/box {folder}", "/bin/b\0 {workspace}"],
   S3_BUCKET: ["ab", "Files", "a_b", "a/b", "-files", "x".repeat(64)],
   S3_ENDPOINT: ["s3.example.com", "ftp://s3.example.com", "https://user@s3.example.com"],
   S3_REGION: ["eu central", "x".repeat(65)],

@@ -32,6 +32,8 @@ export interface ModelConfig {
   /** An endpoint that is silent for so long has hung up. */
   readonly idleSeconds: number;
   readonly limits: RunLimits;
+  /** Tools that its agents do not have. */
+  readonly withoutTools: readonly (typeof toolNames)[number][];
 }
 
 /** What one run may take at most. */
@@ -44,6 +46,12 @@ export interface RunLimits {
   /** Null: what the budgets have. */
   readonly credits: number | null;
 }
+
+/** Tools that a model may be without: those of `runtime/agents/model/tools`. */
+export const toolNames = [
+  ...(["list_files", "read_file", "write_file", "delete_file", "attach_result", "read_attachment", "fetch_url"] as const),
+  ...(["ask_user", "request_confirmation", "browse_task", "run_command"] as const),
+] as const;
 
 /** Models. */
 export const models = {
@@ -101,6 +109,7 @@ const described = z.strictObject({
   extra_body: z.record(z.string(), z.json()).default({}),
   idle_seconds: whole(1, 3_600).default(120),
   limits: limits.prefault({}),
+  without_tools: z.array(z.enum(toolNames, must(`one of ${toolNames.join(", ")}`))).default([]),
 });
 type Described = z.infer<typeof described>;
 
@@ -181,4 +190,5 @@ const modelOf = (model: Described, apiKey: string | null): ModelConfig => ({
   extraBody: model.extra_body,
   idleSeconds: model.idle_seconds,
   limits: model.limits,
+  withoutTools: model.without_tools,
 });

@@ -238,6 +238,19 @@ export const agents = {
       "Which agent works on tasks of which profile. `offline` needs no model and no network; `model:NAME` is a model of MODELS_FILE; `remote` leaves them to workers that poll for them.",
     schema: agentProfiles,
   }),
+  SANDBOX_COMMAND: variable({
+    type: "command line",
+    fallback: null,
+    unset: "agents run no commands",
+    rule: "an absolute path and its arguments, parted by blanks, with {workspace} among them",
+    example: "/usr/local/bin/sandbox {workspace} /bin/sh -c",
+    description:
+      "What runs the commands of model agents: `{workspace}` stands for the folder with the files of the task, and the command becomes its last argument. It has to keep the command away from everything else: [docs/models.md](models.md) has a line for bubblewrap.",
+    schema: z
+      .string()
+      .transform((text) => text.trim().split(/\s+/))
+      .refine((words) => words[0]?.startsWith("/") && words.some((word) => word.includes("{workspace}")) && !words.join().includes("\0")),
+  }),
   RUN_CONCURRENCY: variable({
     type: "number",
     fallback: "1000",

@@ -37,6 +37,7 @@ import type { WebhookKeyRows } from "./webhooks/key.ts";
 import type { WebhookRows } from "./webhooks/webhook.ts";
 import type { WorkerRows } from "./workers/worker.ts";
 import type { WorkerEventRows, WorkerRunRows } from "./workers/worker-run.ts";
+import type { WorkspaceRows } from "./workspaces/workspace.ts";
 
 /**
  * Everything that is kept, as one open transaction sees it; outside a change, as
@@ -66,6 +67,7 @@ export interface Tx {
   readonly webhookEvents: WebhookEventRows;
   readonly files: FileRows;
   readonly blobs: BlobRows;
+  readonly workspace: WorkspaceRows;
   readonly jobs: JobRows;
   readonly nodes: NodeRows;
   readonly replays: ReplayRows;

@@ -2,7 +2,9 @@ import type { KindName } from "../core/actions/kind.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
+import type { References } from "../core/tasks/references.ts";
 import type { Usage } from "../core/usage/price.ts";
+import type { Workspace } from "../core/workspaces/workspace.ts";
 
 /** One thing said in a task, by either side. */
 export interface Said {
@@ -60,6 +62,12 @@ export interface Turn {
   readonly messages: readonly string[];
   /** The files that those messages brought, in their order. */
   readonly attachments: readonly GivenFile[];
+  /** The files that messages of earlier turns brought, oldest first. */
+  readonly earlierAttachments: readonly GivenFile[];
+  /** The task's own files, from turn to turn. */
+  readonly workspace: Workspace;
+  /** The tasks that this one refers to. */
+  readonly references: References;
   /** What the agent left to itself when it asked the question that this turn answers; null in any other turn. */
   readonly memo: Json;
   /** The decisions of this turn, in the order in which the agent asked for them. */

@@ -6,7 +6,9 @@ import type { Attachment } from "../core/files/attachment.ts";
 import type { ReadFile } from "../core/files/read.ts";
 import type { Tx } from "../core/store.ts";
 import type { EventPayloads, EventType, TaskEvent } from "../core/tasks/event.ts";
+import { referencesOf } from "../core/tasks/references.ts";
 import type { Task } from "../core/tasks/task.ts";
+import type { WorkspaceOf } from "../core/workspaces/open.ts";
 import type { GivenFile, Said, Turn } from "./agent.ts";
 
 /** So much of what was said in earlier turns is given to an agent. */
@@ -22,6 +24,7 @@ export interface TurnParts {
   readonly clock: Clock;
   readonly cipher: Cipher;
   readonly readFile: ReadFile;
+  readonly workspaceOf: WorkspaceOf;
 }
 
 /** A turn with what it was made from. */
@@ -32,7 +35,8 @@ export interface OpenedTurn extends Omit<Turn, "reserve"> {
 }
 
 /** Reads what an agent needs for the turn that a task is in. */
-export async function openTurn({ store, clock, cipher, readFile }: TurnParts, task: Task, signal: AbortSignal): Promise<OpenedTurn> {
+export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal): Promise<OpenedTurn> {
+  const { store, clock, cipher, readFile, workspaceOf } = parts;
   const { id, answeredSeq, consumedSeq } = task;
   const before =
     answeredSeq === 0 ? [] : await store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false });
@@ -51,6 +55,9 @@ export async function openTurn({ store, clock, cipher, readFile }: TurnParts, ta
     messages: messages.flatMap(saidIn).map(({ content }) => content),
     asked: messages.map(({ payload }) => payload),
     attachments: messages.flatMap(attachmentsIn).map((attachment) => givenFile(attachment, readFile)),
+    earlierAttachments: earlier.flatMap(attachmentsIn).map((attachment) => givenFile(attachment, readFile)),
+    workspace: workspaceOf(task, signal),
+    references: referencesOf(store, task),
     ...(task.armed || task.recalls ? await store.tasks.briefing(id) : { outputSchema: null, memo: null }),
     ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
     claim: task.claims,

@@ -35,6 +35,7 @@ import { webhookEventRows } from "./webhook-event.ts";
 import { webhookKeyRows } from "./webhook-key.ts";
 import { workerRows } from "./worker.ts";
 import { workerEventRows, workerRunRows } from "./worker-run.ts";
+import { workspaceRows } from "./workspace-file.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
 export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
@@ -61,6 +62,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   webhookEvents: webhookEventRows(session),
   files: fileRows(session),
   blobs: blobRows(session),
+  workspace: workspaceRows(session),
   jobs: jobs(session),
   nodes: nodeRows(session),
   replays: replayRows(session),

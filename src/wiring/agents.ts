@@ -1,4 +1,5 @@
 import { isModelAgent, modelNamed } from "../config/agent-profiles.ts";
+import type { ModelConfig } from "../config/models.ts";
 import type { Agent } from "../runtime/agent.ts";
 import type { ToolsFor } from "../runtime/agents/model/tool.ts";
 import { offlineAgent } from "../runtime/agents/offline/offline.ts";
@@ -26,6 +27,13 @@ async function modelAgents({ config, random, log }: Ground, toolsFor: ToolsFor):
     import("../runtime/agents/model/model.ts"),
     import("../runtime/agents/model/provider.ts"),
   ]);
-  const agentOf = (of: (typeof models)[number][1]): Agent => modelAgent({ config: of, model: languageModel(of), toolsFor, random, log });
+  const agentOf = (of: (typeof models)[number][1]): Agent =>
+    modelAgent({ config: of, model: languageModel(of), toolsFor: without(of, toolsFor), random, log });
   return new Map(models.map(([name, model]) => [name, agentOf(model)]));
 }
+
+/** The tools of a turn, but for those that the model is to be without. */
+const without =
+  ({ withoutTools }: ModelConfig, toolsFor: ToolsFor): ToolsFor =>
+  (turn) =>
+    toolsFor(turn).filter(({ name }) => !withoutTools.some((left) => left === name));

@@ -12,6 +12,7 @@ import { exportWriters } from "./export-writers.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
+import { toolsOf } from "./tools.ts";
 
 /** The profiles whose tasks are left to remote workers. */
 export const remoteProfiles = ({ agentProfiles }: Pick<Config, "agentProfiles">): readonly string[] =>
@@ -20,12 +21,12 @@ export const remoteProfiles = ({ agentProfiles }: Pick<Config, "agentProfiles">)
 /** Runs tasks and makes deliveries in this process; the answer gives them back. */
 export async function startWork(ground: Ground, files: FileParts, { send }: Pick<Sending, "send">): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
-  const { staging, readFile } = files;
-  const agentFor = await agentsOf(ground, () => []);
+  const { staging, readFile, workspaceOf } = files;
+  const agentFor = await agentsOf(ground, await toolsOf(ground));
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const otherThan = remoteProfiles(config);
   const runs = startRuns({
-    ...{ store, clock, ids, cipher, log, lease, staging, readFile, agentFor, otherThan, prices: config.prices },
+    ...{ store, clock, ids, cipher, log, lease, staging, readFile, workspaceOf, agentFor, otherThan, prices: config.prices },
     concurrency: config.runConcurrency,
   });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });

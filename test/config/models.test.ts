@@ -39,6 +39,7 @@ describe("MODELS_FILE", () => {
         ...{ api: "openai", baseUrl: "http://127.0.0.1:11434/v1", model: "qwen3:8b", apiKey: null, headers: {}, contextTokens: 32_000 },
         ...{ maxOutputTokens: 4_096, temperature: null, structuredOutputs: false, reasoningTag: null, extraBody: {}, idleSeconds: 120 },
         limits: { steps: 100, minutes: 60, tokens: 5_000_000, credits: null },
+        withoutTools: [],
       },
     });
     expect(models["local"]?.limits).toSatisfy(Object.isFrozen);
@@ -56,6 +57,11 @@ describe("MODELS_FILE", () => {
     ["is no JSON", "{", "is not JSON"],
     ["is no object", [], "it: "],
     ["names a model badly", { "My Model": local }, "My Model"],
+    [
+      "leaves out a tool that there is not",
+      { big: { ...local, without_tools: ["terminal"] } },
+      "big.without_tools.0: must be one of list_files",
+    ],
     ["leaves out the address", { big: { ...local, base_url: undefined } }, "big.base_url: must be"],
     ["has an address that is none", { big: { ...local, base_url: "ftp://x" } }, "big.base_url"],
     ["has another API", { big: { ...local, api: "other" } }, "big.api: must be openai or anthropic"],

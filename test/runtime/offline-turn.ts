@@ -4,6 +4,7 @@ import type { NewEvent, PlanStep } from "../../src/core/tasks/event.ts";
 import type { Decided, Outcome, Turn } from "../../src/runtime/agent.ts";
 import type { Directive } from "../../src/runtime/agents/offline/directives.ts";
 import { offlineAgent } from "../../src/runtime/agents/offline/offline.ts";
+import { nothingBeside } from "../support/agent-files.ts";
 import { movableClock } from "../support/clock.ts";
 
 /** What the agent did in one run of a turn. */
@@ -24,7 +25,7 @@ export async function turnOf(messages: string | readonly string[], more: Partial
     interactive: false,
     earlier: [],
     messages: typeof messages === "string" ? [messages] : messages,
-    attachments: [],
+    ...nothingBeside,
     memo: null,
     decisions: [],
     written: [],

@@ -5,6 +5,7 @@ import type { Log } from "../../src/core/log.ts";
 import type { Agent, Turn } from "../../src/runtime/agent.ts";
 import { Lost, stepsOf } from "../../src/runtime/steps.ts";
 import { thought } from "../store/samples.ts";
+import { nothingBeside } from "../support/agent-files.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 
 const finished = { kind: "finish", content: "Done" } as const;
@@ -33,7 +34,7 @@ function stepsFor(agent: Agent) {
       interactive: false,
       earlier: [],
       messages: ["Hi"],
-      attachments: [],
+      ...nothingBeside,
       memo: null,
       decisions: [],
       written: [],

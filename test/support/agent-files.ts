@@ -8,18 +8,32 @@ import { staging } from "../../src/core/files/stage.ts";
 import { writer } from "../../src/core/files/writer.ts";
 import { systemIds } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
+import { workspaces } from "../../src/core/workspaces/open.ts";
+import type { Turn } from "../../src/runtime/agent.ts";
 import type { RunParts } from "../../src/runtime/run.ts";
 import { localBlobs } from "../../src/storage/local.ts";
 
 /** What a run needs of the files. */
-type Files = Pick<RunParts, "staging" | "readFile">;
+type Files = Pick<RunParts, "staging" | "readFile" | "workspaceOf">;
 
 const none = (): never => {
   throw new Error("no file is expected here");
 };
 
 /** For runs of agents that have nothing to do with files. */
-export const withoutFiles: Files = { staging: { stage: none, discard: none, keep: none, keepArtefact: none }, readFile: none };
+export const withoutFiles: Files = {
+  staging: { stage: none, discard: none, keep: none, keepArtefact: none },
+  readFile: none,
+  workspaceOf: () => ({ list: none, find: none, read: none, write: none, remove: none }),
+};
+
+/** What a turn of a task has that has no files and refers to nothing. */
+export const nothingBeside: Pick<Turn, "attachments" | "earlierAttachments" | "workspace" | "references"> = {
+  attachments: [],
+  earlierAttachments: [],
+  workspace: { list: none, find: none, read: none, write: none, remove: none },
+  references: { ids: [], open: none },
+};
 
 /** Files over a real store, in a folder of their own. */
 export interface AgentFiles extends Files {
@@ -31,9 +45,11 @@ export function agentFiles(store: Store, clock: Clock): AgentFiles {
   const folder = mkdtempSync(join(tmpdir(), "agent-files-"));
   const blobs = localBlobs(folder);
   const writing = writer({ store, blobs, clock, ids: systemIds, quota: 1024 ** 3 });
+  const stage = staging({ store, writer: writing, clock, ids: systemIds });
   return {
     blobs,
-    staging: staging({ store, writer: writing, clock, ids: systemIds }),
+    staging: stage,
+    workspaceOf: workspaces({ store, staging: stage, blobs, clock }),
     readFile: fileReader(store, blobs, clock),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

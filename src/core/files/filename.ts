@@ -8,7 +8,7 @@ const forbidden = new Set("exe msi com scr dll bat cmd ps1 vbs vbe jse wsf sh ba
 const bytesMax = 255;
 
 /** What has no place in a name: control characters, and those that turn the direction of text around. */
-const unseen = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
+export const unseen = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
 /**
  * A name as it was given, once it is known to be one: it is shown and sent back, and

@@ -8,6 +8,7 @@ import type { JsonObject } from "../json.ts";
 import type { Tx } from "../store.ts";
 import { holdMember } from "../teams/hold.ts";
 import { isTold } from "../webhooks/events.ts";
+import { dropWorkspace } from "../workspaces/workspace.ts";
 import type { Backlog } from "./backlog.ts";
 import { begin, queueMessage, resume, stop } from "./lifecycle.ts";
 import { addReferences, localeOf, messageText, titleOf, type UserInput } from "./message.ts";
@@ -148,6 +149,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       await tx.replays.forget(id);
       if (isTold(task)) await tx.webhookEvents.forget(id);
       await dropArtefacts(tx, id);
+      await dropWorkspace(tx, id);
       await tx.tasks.bury(id, clock.now(), personal);
       tx.audit.note({ subject: id, before: { status: task.status } });
     },

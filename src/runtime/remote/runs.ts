@@ -16,7 +16,7 @@ import { endSpentRun } from "./spent.ts";
 import { openUpload, type UploadParts } from "./uploads.ts";
 
 /** What the runs of remote workers need. */
-export interface RemoteRunsParts extends UploadParts, Pick<TurnParts, "cipher" | "readFile"> {
+export interface RemoteRunsParts extends UploadParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf"> {
   readonly dispatch: Dispatch;
   /** The profiles whose tasks are done by remote workers. */
   readonly remoteProfiles: readonly string[];

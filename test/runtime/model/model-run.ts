@@ -4,6 +4,7 @@ import type { Outcome, Progress, Turn } from "../../../src/runtime/agent.ts";
 import { modelAgent } from "../../../src/runtime/agents/model/model.ts";
 import { languageModel } from "../../../src/runtime/agents/model/provider.ts";
 import type { Tool, ToolUse } from "../../../src/runtime/agents/model/tool.ts";
+import { nothingBeside } from "../../support/agent-files.ts";
 import type { ModelApi, ModelServer } from "../../support/model/server.ts";
 import { patientClock } from "../../support/patient-clock.ts";
 import type { LogLine } from "../../support/service.ts";
@@ -13,6 +14,7 @@ export const configOf = (api: ModelApi, { baseUrl }: Pick<ModelServer, "baseUrl"
   ...{ api, baseUrl, model: "scripted", apiKey: "sk-scripted", headers: {}, contextTokens: 32_000, maxOutputTokens: 1_000 },
   ...{ temperature: null, structuredOutputs: false, reasoningTag: null, extraBody: {}, idleSeconds: 120 },
   limits: { steps: 100, minutes: 60, tokens: 5_000_000, credits: null },
+  withoutTools: [],
   ...more,
 });
 
@@ -38,7 +40,7 @@ const sevens = (bytes: number) => new Uint8Array(bytes).fill(7);
 export async function runModel({ config, tools = [], turn: more = {}, random = sevens }: RunOptions): Promise<ModelRun> {
   const turn: Turn = {
     ...{ taskId: "t", title: "", locale: "en", profile: "manus-1.6", instruction: "", interactive: false, earlier: [] },
-    ...{ messages: ["Go"], attachments: [], memo: null, decisions: [], written: [], outputSchema: null, claim: 1 },
+    ...{ messages: ["Go"], ...nothingBeside, memo: null, decisions: [], written: [], outputSchema: null, claim: 1 },
     reserve: async () => ({ id: "", credits: 0 }),
     clock: patientClock(),
     signal: new AbortController().signal,

@@ -1,0 +1,44 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fewAtOnce } from "../../../../../core/few-at-once.ts";
+import type { Workspace } from "../../../../../core/workspaces/workspace.ts";
+import { type Came, execute } from "./execute.ts";
+import { type Brought, bringBack, layOut } from "./folder.ts";
+
+/** What a command runs with. */
+export interface Using {
+  readonly workspace: Workspace;
+  readonly seconds: number;
+  /** Ends the command, and all that it has started. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs a command, and answers what it came to. */
+export type Sandbox = (command: string, using: Using) => Promise<Came & Brought>;
+
+/** Where a sandbox command names the folder with the workspace. */
+export const folderPlace = "{workspace}";
+
+/** So many commands of one process run at a time. */
+const turns = fewAtOnce(Math.max(2, availableParallelism()));
+
+/**
+ * A sandbox of the operator's: `words` are its command line, and the command to run becomes its last argument. The
+ * workspace is laid out in a folder of its own, and what the command has changed there is brought back.
+ */
+export const commandSandbox =
+  (words: readonly string[]): Sandbox =>
+  (command, using) =>
+    turns(async () => {
+      using.signal.throwIfAborted();
+      const folder = await mkdtemp(join(tmpdir(), "workspace-"));
+      try {
+        const known = await layOut(using.workspace, folder);
+        const line = words.map((word) => word.replaceAll(folderPlace, () => folder));
+        const came = await execute([...line, command], { folder, seconds: using.seconds, signal: using.signal });
+        return { ...came, ...(await bringBack(using.workspace, folder, known)) };
+      } finally {
+        await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+      }
+    });

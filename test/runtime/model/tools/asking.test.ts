@@ -1,0 +1,193 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ToolRig, toolRig, type Use } from "../../../support/model/tool-rig.ts";
+import type { V2Body } from "../../../support/wires.ts";
+
+const rig: ToolRig = await toolRig();
+const reaching: ToolRig = await toolRig({ env: { FETCH_ALLOW: "loopback" } });
+
+const use = (name: string, input = {}): Use => ({ name, input });
+const asked = (events: readonly V2Body[]): V2Body =>
+  events.flatMap(({ status_update: status }) => (status?.["agent_status"] === "waiting" ? [status["status_detail"]] : [])).at(-1) ?? {};
+
+describe("ask_user", () => {
+  const question = use("ask_user", { question: "Red or blue?", options: ["Red", "Blue"] });
+
+  test("asks, and the answer begins the next turn", async () => {
+    rig.plays(question);
+    const id = await rig.create("Paint it", { interactive_mode: true });
+    await rig.reach(id, "waiting");
+    const events = await rig.events(id);
+    expect(asked(events)).toMatchObject({ waiting_for_event_type: "messageAskUser" });
+    rig.plays();
+    await rig.send(id, "Red");
+    await rig.reach(id, "stopped");
+    expect(rig.server.requests.at(-1)?.messages.at(-1)?.text).toContain("Red");
+  });
+
+  test("asks nobody where nobody answers, and says to do one's best", async () => {
+    const id = await rig.uses([question], "Paint it", { interactive_mode: false });
+    expect(await rig.came(id)).toMatchObject([{ status: "success", result: expect.stringContaining("do your best") }]);
+  });
+});
+
+describe("request_confirmation", () => {
+  const mail = use("request_confirmation", {
+    kind: "gmailSendAction",
+    description: "Send the report to Bo",
+    params: { messages: [{ to: ["bo@example.com"] }] },
+  });
+
+  test.each([
+    [true, "success", { approved: true, accept: true }],
+    [false, "error", "The user did not approve it."],
+  ])("waits for the decision, and tells the model that it is %j", async (accept, status, result) => {
+    rig.plays(mail);
+    const id = await rig.create("Mail it");
+    await rig.reach(id, "waiting");
+    const detail = asked(await rig.events(id));
+    expect(detail).toMatchObject({ waiting_for_event_type: "gmailSendAction", waiting_description: "Send the report to Bo" });
+    rig.plays();
+    await rig.ann.v2("task.confirmAction", { task_id: id, event_id: detail["waiting_for_event_id"], input: { accept } });
+    await rig.reach(id, "stopped");
+    expect((await rig.came(id)).filter(({ tool }) => tool === "request_confirmation").at(-1)).toMatchObject({ status, result });
+  });
+
+  test.each([
+    ["commands, which are approved where they are run", { kind: "terminalExecute", description: "Run it" }],
+    ["secrets, which are not for a model", { kind: "webdevRequestSecrets", description: "Your key" }],
+    ["questions", { kind: "messageAskUser", description: "Well?" }],
+    ["a variant that there is not", { kind: "webdevRunAction", variant: "destroy", description: "Build" }],
+    ["more than a user can read", { kind: "deployAction", description: "Deploy", params: { text: "x".repeat(20_000) } }],
+  ])("is not for %s", async (_, input) => {
+    expect(await rig.came(await rig.uses([use("request_confirmation", input)]))).toMatchObject([{ status: "error" }]);
+  });
+});
+
+describe("browse_task", () => {
+  const browse = (id: string, action: string, more = {}) => use("browse_task", { task_id: id, action, ...more });
+
+  test("gives outline, passages and texts of a task that is referred to", async () => {
+    rig.server.play([{ text: `The harvest was 48 tons. ${"And so on. ".repeat(100)}` }]);
+    const earlier = await rig.finished("How was the harvest?");
+    const id = await rig.uses(
+      [
+        browse(earlier, "outline"),
+        browse(earlier, "search", { query: "HARVEST was" }),
+        browse(earlier, "read"),
+        browse(earlier, "read", { from: 3 }),
+      ],
+      "Go on from there",
+      { message: { content: "Go on from there", task_references: [earlier] } },
+    );
+    const [outline, found, whole, rest] = (await rig.came(id)).map(({ result }) => result);
+    expect(outline).toMatchObject({
+      title: "How was the harvest?",
+      status: "stopped",
+      outline: {
+        entries: [
+          { by: "user", text: "How was the harvest?" },
+          { by: "agent", text: expect.stringMatching(/^The harvest was 48 tons.* …$/s) },
+        ],
+      },
+    });
+    expect(found).toMatchObject({ entries: [{ by: "agent", text: expect.stringContaining("48 tons") }], next: null });
+    expect(whole).toMatchObject({ entries: [{ by: "user" }, { by: "agent", text: expect.stringMatching(/And so on\. ?$/) }] });
+    expect(rest).toMatchObject({ entries: [{ by: "agent" }] });
+  });
+
+  test("is not there for a task that refers to none", async () => {
+    await rig.uses([]);
+    expect(rig.server.requests.at(-1)?.tools).not.toContain("browse_task");
+  });
+
+  test("finds nothing of what may not be opened, whatever it is: the answer is the same", async () => {
+    const bo = await rig.service.person();
+    rig.plays();
+    const foreign = await rig.finished("Bo's secret", {}, bo);
+    const unnamed = await rig.uses([], "Ann's own, not referred to");
+    const deleted = await rig.uses([], "Deleted");
+    const unknown = "A".repeat(22);
+    rig.plays();
+    const id = await rig.create("Wait", {
+      interactive_mode: true,
+      message: { content: "Look", task_references: [foreign, deleted, unknown] },
+    });
+    await rig.reach(id, "stopped");
+    await rig.ann.v2("task.delete", { task_id: deleted });
+    rig.plays(...[foreign, deleted, unknown, unnamed, "agent-default-main_task", id].map((other) => browse(other, "outline")));
+    await rig.send(id, "Look again");
+    await rig.reach(id, "stopped");
+    expect(await rig.came(id)).toMatchObject(Array.from({ length: 6 }, () => ({ status: "error", result: "task not found" })));
+  });
+});
+
+describe("fetch_url", () => {
+  let url = "";
+  let seen = 0;
+  const web = createServer((request, response) => {
+    seen += 1;
+    const [type, body] =
+      request.url === "/data.json"
+        ? ["application/json", '{"a":1}']
+        : ["text/html; charset=utf-8", "<title>Tea</title><p>Tea costs 3.<script>x()</script>"];
+    if (request.url === "/moved") response.writeHead(302, { location: "http://169.254.169.254/latest/meta-data" }).end();
+    else if (request.url === "/cut") {
+      response.writeHead(200, { "content-type": "text/plain" }).write("half of it");
+      setImmediate(() => response.destroy());
+    } else if (request.url === "/huge") response.writeHead(200, { "content-length": String(1024 ** 3) }).end();
+    else response.writeHead(request.url === "/gone" ? 404 : 200, { "content-type": type }).end(body);
+  });
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+    // It listens on TCP.
+    url = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+  });
+  afterAll(() => new Promise((resolve) => web.close(resolve)));
+  const fetched = (path: string, more = {}) => use("fetch_url", { url: `${url}${path}`, ...more });
+
+  test("reads a page, and data as what it is, or saves it", async () => {
+    const id = await reaching.uses([
+      fetched("/"),
+      fetched("/data.json"),
+      fetched("/data.json", { save_as: "d.json" }),
+      use("read_file", { path: "d.json" }),
+    ]);
+    expect((await reaching.came(id)).map(({ result }) => result)).toMatchObject([
+      { title: "Tea", text: "Tea costs 3." },
+      { value: { a: 1 } },
+      { saved: "d.json", bytes: 7 },
+      { value: { a: 1 } },
+    ]);
+  });
+
+  test("refuses what is not there, too large, or leads to where nobody may look, in one text", async () => {
+    const id = await reaching.uses([
+      fetched("/gone"),
+      fetched("/huge"),
+      fetched("/moved"),
+      fetched("/cut"),
+      fetched("/cut", { save_as: "cut" }),
+      use("fetch_url", { url: "file:///etc/passwd" }),
+    ]);
+    const came = await reaching.came(id);
+    expect(came.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => "error"));
+    expect(new Set(came.map(({ result }) => result)).size).toBe(1);
+  });
+
+  test("reaches nothing that is not public, unless the operator allows it", async () => {
+    const before = seen;
+    const places = [
+      url,
+      url.replace("127.0.0.1", "localhost"),
+      url.replace("127.0.0.1", "[::ffff:127.0.0.1]"),
+      "http://10.0.0.1",
+      "http://[::1]",
+      "http://0.0.0.0",
+    ];
+    const id = await rig.uses(places.map((place) => use("fetch_url", { url: place })));
+    expect((await rig.came(id)).map(({ status }) => status)).toEqual(places.map(() => "error"));
+    expect(seen).toBe(before);
+  });
+});

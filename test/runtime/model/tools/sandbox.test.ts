@@ -1,0 +1,181 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, test, vi } from "vitest";
+import { type ToolRig, toolRig, type Use } from "../../../support/model/tool-rig.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sandbox-test-"));
+// The folders of commands are among this test's own.
+vi.stubEnv("TMPDIR", folder);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const note = join(folder, "ran");
+const fake = `${resolve("test/support/model/sandbox.sh")} ${note} {workspace}`;
+const rig: ToolRig = await toolRig({ env: { SANDBOX_COMMAND: fake } });
+
+const use = (name: string, input = {}): Use => ({ name, input });
+const run = (command: string, more = {}) => use("run_command", { command, ...more });
+const write = (path: string, content: string) => use("write_file", { path, content });
+const ran = () => (existsSync(note) ? readFileSync(note, "utf8") : "");
+const leftovers = () => readdirSync(folder).filter((name) => name.startsWith("workspace-"));
+
+async function decide(id: string, input: object): Promise<void> {
+  await rig.reach(id, "waiting");
+  const detail = (await rig.events(id)).findLast(({ status_update: status }) => status?.["agent_status"] === "waiting")?.["status_update"];
+  const { body } = await rig.ann.v2("task.confirmAction", {
+    task_id: id,
+    event_id: detail["status_detail"]["waiting_for_event_id"],
+    input,
+  });
+  expect(body.ok).toBe(true);
+}
+
+/** Runs uses of which all commands are allowed at the first. */
+async function allowed(...uses: readonly Use[]): Promise<readonly Record<string, unknown>[]> {
+  rig.plays(...uses);
+  const id = await rig.create("Compute");
+  await decide(id, { accept: true, always_allow: true });
+  await rig.reach(id, "stopped");
+  // Results of this tool are objects.
+  return (await rig.came(id))
+    .filter(({ tool, status }) => tool === "run_command" && status === "success")
+    .map(({ result }) => result as Record<string, unknown>);
+}
+
+describe("run_command", () => {
+  test("runs nothing before the user approves it, and each command anew", async () => {
+    const before = ran();
+    rig.plays(write("in.txt", "3 4"), run("wc -w <in.txt >out.txt"), run("cat out.txt"));
+    const id = await rig.create("Count");
+    await rig.reach(id, "waiting");
+    expect(ran()).toBe(before);
+    await decide(id, { accept: true });
+    await rig.reach(id, "waiting");
+    expect(ran()).toBe(`${before}wc -w <in.txt >out.txt\n`);
+    await decide(id, { accept: true });
+    await rig.reach(id, "stopped");
+    const came = (await rig.came(id)).filter(({ tool, status }) => tool === "run_command" && status === "success");
+    expect(came.map(({ result }) => result)).toMatchObject([
+      { exit_code: 0, timed_out: false, changed: ["out.txt"], deleted: [], refused: [] },
+      { exit_code: 0, output: expect.stringMatching(/^\s*2\s*$/), changed: [] },
+    ]);
+    expect(leftovers()).toEqual([]);
+  });
+
+  test("asks no more in a task that always allows it, and in any other again", async () => {
+    expect(await allowed(run("true"), run("false"))).toMatchObject([{ exit_code: 0 }, { exit_code: 1 }]);
+    rig.plays(run("true"));
+    const id = await rig.create("Again");
+    await rig.reach(id, "waiting");
+    await rig.ann.v2("task.stop", { task_id: id });
+  });
+
+  test("is not run when a message comes instead of a decision", async () => {
+    const before = ran();
+    rig.plays(run("echo no"));
+    const id = await rig.create("Run");
+    await rig.reach(id, "waiting");
+    rig.plays();
+    await rig.send(id, "Rather not");
+    await rig.reach(id, "stopped");
+    expect(ran()).toBe(before);
+  });
+
+  test("brings back what was changed, made and removed, and a folder in the place of a file", async () => {
+    rig.plays(
+      write("keep.txt", "same"),
+      write("gone.txt", "x"),
+      write("turn", "x"),
+      run("rm gone.txt turn; mkdir -p turn a/b; echo 1 >turn/in; echo 2 >a/b/c"),
+      use("list_files"),
+    );
+    const id = await rig.create("Change");
+    await decide(id, { accept: true });
+    await rig.reach(id, "stopped");
+    const came = await rig.came(id);
+    expect(came.at(-2)?.result).toMatchObject({ changed: ["a/b/c", "turn/in"].toSorted(), deleted: ["gone.txt", "turn"] });
+    expect(came.at(-1)?.result).toMatchObject({ workspace: [{ path: "a/b/c" }, { path: "keep.txt" }, { path: "turn/in" }] });
+  });
+
+  test("takes over no link, pipe or device, whatever it points at", async () => {
+    const [result] = await allowed(run("ln -s /etc/passwd l; mkfifo p; ln -s /etc d; printf x >ok"), run("cat l | wc -c"));
+    expect(result).toMatchObject({ changed: ["ok"] });
+    expect((result?.["refused"] as { path: string }[]).map(({ path }) => path).toSorted()).toEqual(["d", "l", "p"]);
+  });
+
+  test("knows nothing of the platform's environment", async () => {
+    const [result] = await allowed(run("env; cat /proc/self/environ"));
+    expect(result?.["output"]).toContain("LANG=C.UTF-8");
+    for (const secret of ["sk-scripted", "SCRIPTED_KEY", "ENCRYPTION_KEY", "DATABASE_URL", "NODE_"])
+      expect(result?.["output"]).not.toContain(secret);
+  });
+
+  test("is ended after its time, with all that it has started", async () => {
+    const [result, , after] = await allowed(
+      run("(sleep 3; echo late >late) & (trap '' TERM; sleep 3; echo later >later) & echo begun; sleep 100", { timeout_seconds: 1 }),
+      run("sleep 4"),
+      run("ls"),
+    );
+    expect(result).toMatchObject({ exit_code: null, timed_out: true, output: "begun\n" });
+    expect(after?.["output"]).toBe("");
+  });
+
+  test("does not wait for what it leaves behind", async () => {
+    const begun = performance.now();
+    const [result] = await allowed(run("sleep 300 & echo done"));
+    expect(result).toMatchObject({ exit_code: 0, output: "done\n" });
+    expect(performance.now() - begun).toBeLessThan(60_000);
+  });
+
+  test("gives the beginning and the end of a flood", async () => {
+    const [result] = await allowed(run("echo first; head -c 30000000 /dev/zero | tr '\\0' x; echo last"));
+    expect(String(result?.["output"]).length).toBeLessThan(17_000);
+    expect(result?.["output"]).toMatch(/^first\nx+\n… \d+ bytes left out …\nx+last\n$/);
+  });
+
+  test("ends with its task, and leaves nothing", async () => {
+    rig.plays(run("echo $$ >pid; exec sleep 1000"));
+    const before = ran();
+    const id = await rig.create("Sleep");
+    await decide(id, { accept: true });
+    await expect.poll(() => ran().length > before.length, { timeout: 10_000 }).toBe(true);
+    await rig.ann.v2("task.stop", { task_id: id });
+    await rig.reach(id, "stopped");
+    await expect.poll(leftovers, { timeout: 10_000 }).toEqual([]);
+  });
+});
+
+const bwrap = "/usr/bin/bwrap";
+const [, line = ""] = /SANDBOX_COMMAND='(\/usr\/bin\/bwrap [^']*)'/.exec(readFileSync("docs/models.md", "utf8")) ?? [];
+
+test("docs/models.md has a line for bubblewrap", () => {
+  expect(line).toContain("--unshare-all --die-with-parent --new-session --clearenv");
+});
+
+// Machines that let nobody make namespaces have another sandbox.
+const works = spawnSync(bwrap, ["--unshare-all", "--ro-bind", "/", "/", "/bin/true"]).status === 0;
+describe.skipIf(!works)("the line of docs/models.md for bubblewrap", async () => {
+  const real: ToolRig = await toolRig({ env: { SANDBOX_COMMAND: line } });
+
+  test("keeps a command from everything but its workspace", async () => {
+    real.plays(
+      write("a.txt", "mine"),
+      run("cat a.txt; echo b >b.txt; ls / ; ls /etc /root /home /var; cat /proc/1/environ; ls /workspace"),
+    );
+    const id = await real.create("Look around");
+    await real.reach(id, "waiting");
+    const detail = (await real.events(id)).findLast(({ status_update: status }) => status?.["agent_status"] === "waiting")?.[
+      "status_update"
+    ];
+    await real.ann.v2("task.confirmAction", {
+      task_id: id,
+      event_id: detail["status_detail"]["waiting_for_event_id"],
+      input: { accept: true },
+    });
+    await real.reach(id, "stopped");
+    const result = (await real.came(id)).at(-1)?.result as { output: string };
+    expect(result).toMatchObject({ changed: ["b.txt"] });
+    expect(result.output).toContain("mine");
+    expect(result.output).not.toMatch(/SCRIPTED_KEY|passwd|root:/);
+  });
+});
