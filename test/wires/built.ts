@@ -150,8 +150,6 @@ const heldRun: Prepare = async (person, store) => {
   });
 };
 
-const teamBudget = { kind: "BUDGET_KIND_TEAM", credits: 1 };
-
 /** Every operation that is built, by its v2 name or, where it has none, its RPC, with a call that succeeds; whatever is not here answers `unimplemented`. */
 export const built: Readonly<Record<string, Prepare>> = {
   "task.create": async () => ({ message }),
@@ -203,10 +201,10 @@ export const built: Readonly<Record<string, Prepare>> = {
   "usage.availableCredits": nothing,
   "usage.teamStatistic": nothing,
   "usage.teamLog": nothing,
-  "settings.v1.BudgetService/SetBudget": async () => teamBudget,
+  "settings.v1.BudgetService/SetBudget": async ({ accountId }) => ({ kind: "BUDGET_KIND_ACCOUNT", subject: accountId, credits: 1 }),
   "settings.v1.BudgetService/ListBudgets": nothing,
   async "settings.v1.BudgetService/RemoveBudget"(person) {
-    const { budget } = await person.client(BudgetService).setBudget({ kind: BudgetKind.TEAM, credits: 1n });
+    const { budget } = await person.client(BudgetService).setBudget({ kind: BudgetKind.ACCOUNT, subject: person.accountId, credits: 1n });
     return { id: budget?.id ?? "" };
   },
   "settings.v1.ApiKeyService/CreateApiKey": async () => ({ name: "ci" }),
