@@ -51,7 +51,7 @@ serve() {
   turn=
   [ $status = $lost ] || [ $status -gt 128 ] && return # it is another's, or `beat` has ended it
   [ $status = 0 ] && outcome=$(cat "$scratch/outcome")
-  turn=$(jq --argjson end "$outcome" '. + $end' <<<"$run" | call Finish | jq -c '.run // empty')
+  turn=$(jq --argjson outcome "$outcome" '. + $outcome' <<<"$run" | call Finish | jq -c '.run // empty')
 }
 
 scratch=$(mktemp -d)
