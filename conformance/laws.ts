@@ -1,7 +1,7 @@
 import type { Call, RunName } from "./call.ts";
 
-/** How long a worker may be silent in a run: a third of the lease of 15 s, and what a busy machine takes. */
-const silenceMs = 8_000;
+/** How long a worker may be silent in a run: a third of the lease of 15 s, and what a busy machine may take. */
+const silenceMs = 9_000;
 /** Calls may be on their way when the worker hears that a run is over. */
 const graceMs = 300;
 /** So many calls in a second are no polite way to wait for a platform that is away. */

@@ -34,7 +34,9 @@ export const stepLines = (count: number): readonly string[] =>
 export function expectTranscript(expected: readonly string[], came: readonly string[]): void {
   if (came.length === expected.length && came.every((line, i) => line === expected[i])) return;
   const tail = `\n  expected: ${shown(expected)}\n  came:     ${shown(came)}`;
-  const doubled = came.find((line) => times(came, line) > times(expected, line) && times(expected, line) > 0);
+  // What has a text says most.
+  const inTurn = [...came.filter((line) => line.includes(": ")), ...came];
+  const doubled = inTurn.find((line) => times(came, line) > times(expected, line) && times(expected, line) > 0);
   if (doubled !== undefined)
     throw new Flaw(
       `${quoted(doubled)} was written twice. What is sent again, by this process or by one that goes on for it, has to carry the key and the content it had.${tail}`,

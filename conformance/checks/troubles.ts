@@ -12,12 +12,12 @@ const hearsWithin = 6;
 export const troubleChecks: readonly Check[] = [
   {
     name: "heartbeat",
-    about: "`sleep 9` says nothing for 9 s: Heartbeats keep the run, and it finishes with `slept 9`",
+    about: "`sleep 12` says nothing for 12 s: Heartbeats keep the run, and it finishes with `slept 12`",
     async run(stage) {
       stage.start();
-      const id = await stage.create("sleep 9");
-      await stage.reach(id, "stopped", 9 + stage.patience);
-      await stage.ends(id, ["running", "result: slept 9", "stopped"]);
+      const id = await stage.create("sleep 12");
+      await stage.reach(id, "stopped", 12 + stage.patience);
+      await stage.ends(id, ["running", "result: slept 12", "stopped"]);
     },
   },
   {
@@ -39,6 +39,7 @@ export const troubleChecks: readonly Check[] = [
       const id = await stage.create("slow 3");
       await stage.said(id, "progress: step 1 of 3");
       await stage.send(id, "echo and this");
+      await stage.reach(id, "stopped", hearsWithin + stage.patience);
       await stage.ends(id, ["running", ...stepLines(3), "result: did 3 steps", "result: and this", "stopped"]);
     },
   },
