@@ -12,13 +12,14 @@ const writing = ["Append", "Finish", "Upload"];
 /**
  * What holds whatever a worker is asked: sentences for what it broke.
  *
- * @param livedUntil when the check was over.
+ * @param deaths when processes of the worker ended: the runs before are theirs no more.
+ * @param over when the check was over.
  */
-export function brokenLaws(calls: readonly Call[], livedUntil: number): readonly string[] {
+export function brokenLaws(calls: readonly Call[], deaths: readonly number[], over: number): readonly string[] {
   const runs = new Map(calls.flatMap(({ handed }) => (handed ? [[nameOf(handed), handed] as const] : [])));
   return [
     ...refusals(calls),
-    ...[...runs.values()].flatMap((run) => [...lateWrites(calls, run), ...silences(calls, run, livedUntil)]),
+    ...[...runs.values()].flatMap((run) => [...lateWrites(calls, run), ...silences(calls, run, [...deaths, over])]),
     ...hammering(calls),
   ];
 }
@@ -55,13 +56,13 @@ function lateWrites(calls: readonly Call[], run: RunName): readonly string[] {
 }
 
 /** From when it was handed out until its Finish, its Release or its loss. */
-function silences(calls: readonly Call[], run: RunName, livedUntil: number): readonly string[] {
+function silences(calls: readonly Call[], run: RunName, ends: readonly number[]): readonly string[] {
   const handed = calls.find((call) => call.handed?.taskId === run.taskId && call.handed.fence === run.fence);
   const from = handed?.answeredAt ?? null;
   if (from === null) return [];
   const own = calls.filter((call) => isOf(call, run));
-  const end = own.find(({ method, status }) => ["Finish", "Release"].includes(method) && status === 200)?.startedAt ?? livedUntil;
-  const until = Math.min(end, toldLostAt(calls, run));
+  const ended = own.find(({ method, status }) => ["Finish", "Release"].includes(method) && status === 200)?.startedAt ?? Infinity;
+  const until = Math.min(ended, toldLostAt(calls, run), ...ends.filter((at) => at > from));
   const times = [from, ...own.map(({ startedAt }) => startedAt).filter((at) => at < until), until];
   const longest = Math.max(...times.slice(1).map((at, i) => at - (times[i] ?? at)));
   if (longest <= silenceMs) return [];

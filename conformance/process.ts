@@ -13,6 +13,9 @@ export interface WorkerProcess {
   readonly output: readonly string[];
   /** Asks it to stop: SIGTERM to it and its children, as a service manager does. */
   terminate(): void;
+  /** Lets it stand still, as when its machine sleeps. */
+  freeze(): void;
+  thaw(): void;
   /** SIGKILL to it and its children, as when the machine is gone. */
   kill(): void;
 }
@@ -59,6 +62,8 @@ export function startWorker(command: string, variables: Readonly<Record<string, 
       return output;
     },
     terminate: () => signalAll("SIGTERM"),
+    freeze: () => signalAll("SIGSTOP"),
+    thaw: () => signalAll("SIGCONT"),
     kill,
   };
 }

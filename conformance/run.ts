@@ -40,9 +40,8 @@ async function runCheck(check: Check, options: StageOptions): Promise<Verdict> {
   try {
     await check.run(stage);
   } catch (thrown) {
-    if (!(thrown instanceof Flaw)) throw thrown;
-    flaws.push(thrown.message);
+    flaws.push(thrown instanceof Flaw ? thrown.message : `The kit could not go on: ${thrown}`);
   }
-  flaws.push(...brokenLaws(stage.proxy.calls, performance.now()));
+  flaws.push(...brokenLaws(stage.proxy.calls, stage.deaths, performance.now()));
   return { check, flaws, seconds: (performance.now() - began) / 1000 };
 }

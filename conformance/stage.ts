@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject } from "../src/core/json.ts";
-import type { TaskEvent } from "../src/core/tasks/event.ts";
+import { eventId, type TaskEvent } from "../src/core/tasks/event.ts";
 import type { Task, TaskStatus } from "../src/core/tasks/task.ts";
 import { workerLeaseMs, workerNode } from "../src/core/workers/worker-run.ts";
 import { leapingClock } from "./clock.ts";
@@ -22,6 +22,8 @@ export interface Stage extends AsyncDisposable {
   readonly platform: ScratchPlatform;
   readonly proxy: FaultyProxy;
   readonly patience: number;
+  /** When processes of the worker ended, by the machine's monotonic clock. */
+  readonly deaths: readonly number[];
   /** Starts the worker: when a check begins, and where one is to take another's place. */
   start(): WorkerProcess;
   /** Makes a task that says this; answers its id. */
@@ -39,13 +41,15 @@ export interface Stage extends AsyncDisposable {
   ends(taskId: string, expected: readonly string[], status?: TaskStatus): Promise<void>;
   /** Waits until a process that was told to end has ended. @throws Flaw */
   gone(worker: WorkerProcess): Promise<void>;
-  /** Lets the leases of those be over that say nothing. */
-  lapse(): void;
+  /** Lets the leases of those be over that say nothing; what they have sent has come in before. */
+  lapse(): Promise<void>;
   /** Gives the run to another worker at once. */
   takeAway(taskId: string): Promise<void>;
 }
 
 const lookEveryMs = 50;
+/** Calls of a process that is gone or stands still have arrived by then. */
+const onItsWayMs = 300;
 
 export async function openStage({ command, patience }: StageOptions): Promise<Stage> {
   const clock = leapingClock();
@@ -55,6 +59,7 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
   platform = made;
   const { store } = made;
   const workers: WorkerProcess[] = [];
+  const deaths: number[] = [];
 
   async function task(taskId: string): Promise<Task> {
     const found = await store.tasks.byId(taskId);
@@ -92,10 +97,11 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
   }
 
   return {
-    ...{ platform: made, proxy, patience, task, events, until, reach },
+    ...{ platform: made, proxy, patience, deaths, task, events, until, reach },
     start() {
       const worker = startWorker(command, { BASE_URL: proxy.url, WORKER_KEY: made.workerKey, PROFILES: profile });
       workers.push(worker);
+      void worker.over.then(() => deaths.push(performance.now()));
       return worker;
     },
     async create(content) {
@@ -124,7 +130,10 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
       if ((await Promise.race([worker.over, late])) === "late")
         throw new Flaw(`The worker was sent a signal to end, and ${patience} s later it still runs.${outputOf(worker)}`);
     },
-    lapse: () => clock.leap(workerLeaseMs),
+    async lapse() {
+      await delay(onItsWayMs);
+      clock.leap(workerLeaseMs);
+    },
     takeAway: (taskId) =>
       store.change(async (tx) => {
         const now = clock.now();
@@ -144,9 +153,10 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
 const outputOf = ({ output }: WorkerProcess): string =>
   output.length === 0 ? "" : `\n  it wrote:\n${output.map((line) => `    ${line}`).join("\n")}`;
 
-/** The user's decision on what the task waits for. */
-export async function decide({ platform, events }: Stage, task_id: string, input: JsonObject): Promise<void> {
-  const waits = (await events(task_id)).findLast(({ type }) => type === "status_update");
-  const before = waits ? `ev_${task_id}_${waits.seq - 1}` : "";
-  await platform.user("task.confirmAction", { task_id, event_id: before, input });
+/** The user's decision on what the task waits for. @throws Flaw when that is anything but an approval of this kind. */
+export async function decide({ platform, events }: Stage, task_id: string, kind: string, input: JsonObject): Promise<void> {
+  const waits = (await events(task_id)).findLast((event) => event.type === "status_update");
+  const wantedKind = waits?.payload.statusDetail?.waitingForEventType;
+  if (waits === undefined || wantedKind !== kind) throw new Flaw(`The task was expected to wait for ${kind}, and waits for ${wantedKind}.`);
+  await platform.user("task.confirmAction", { task_id, event_id: eventId(task_id, waits.seq - 1), input });
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../src/core/json.ts";
 import { Flaw } from "../flaw.ts";
 import { decide, type Stage } from "../stage.ts";
 import { stepLines } from "../transcript.ts";
@@ -41,7 +42,7 @@ export const answerChecks: readonly Check[] = [
     about: "`confirm KIND TEXT` asks for an approval of that kind; once accepted it finishes with `accepted TEXT`",
     async run(stage) {
       stage.start();
-      const id = await approval(stage, "confirm terminalExecute ls", { accept: true });
+      const id = await approval(stage, "terminalExecute", "ls", { accept: true });
       await stage.ends(id, ["running", "waiting", "tool", "running", "result: accepted ls", "stopped"]);
     },
   },
@@ -50,7 +51,7 @@ export const answerChecks: readonly Check[] = [
     about: "when the approval is refused it finishes with `refused TEXT`",
     async run(stage) {
       stage.start();
-      const id = await approval(stage, "confirm gmailSendAction hello", { accept: false });
+      const id = await approval(stage, "gmailSendAction", "hello", { accept: false });
       await stage.ends(id, ["running", "waiting", "tool", "running", "result: refused hello", "stopped"]);
     },
   },
@@ -59,7 +60,7 @@ export const answerChecks: readonly Check[] = [
     about: "what was always allowed is not asked again: Finish is answered with the run to go on with",
     async run(stage) {
       stage.start();
-      const id = await approval(stage, "confirm terminalExecute ls", { accept: true, always_allow: true });
+      const id = await approval(stage, "terminalExecute", "ls", { accept: true, always_allow: true });
       const before = ["running", "waiting", "tool", "running", "result: accepted ls", "stopped"];
       await stage.ends(id, before);
       await stage.send(id, "confirm terminalExecute pwd");
@@ -87,10 +88,10 @@ export const answerChecks: readonly Check[] = [
 ];
 
 /** A task that was asked for an approval, and given this decision. */
-async function approval(stage: Stage, text: string, input: Parameters<typeof decide>[2]): Promise<string> {
-  const id = await stage.create(text);
+async function approval(stage: Stage, kind: string, text: string, input: JsonObject): Promise<string> {
+  const id = await stage.create(`confirm ${kind} ${text}`);
   await stage.reach(id, "waiting");
-  await decide(stage, id, input);
+  await decide(stage, id, kind, input);
   return id;
 }
 

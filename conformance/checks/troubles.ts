@@ -67,8 +67,24 @@ export const troubleChecks: readonly Check[] = [
       first.kill();
       await stage.gone(first);
       stage.start();
-      stage.lapse();
+      await stage.lapse();
       await stage.ends(id, ["running", ...stepLines(4), "result: did 4 steps", "stopped"]);
+    },
+  },
+  {
+    name: "late",
+    about: "the worker stands still until its lease is over, and comes back while another goes on: it drops the run, nothing is doubled",
+    async run(stage) {
+      const first = stage.start();
+      const id = await stage.create("slow 5");
+      await stage.said(id, "progress: step 2 of 5");
+      first.freeze();
+      stage.start();
+      await stage.lapse();
+      await stage.said(id, "progress: step 3 of 5");
+      first.thaw();
+      await stage.ends(id, ["running", ...stepLines(5), "result: did 5 steps", "stopped"]);
+      await stage.ends(await stage.create("echo next"), ["running", "result: next", "stopped"]);
     },
   },
   {

@@ -2,7 +2,7 @@
 
 BASE_URL=http://localhost:8080 WORKER_KEY=wk-… python3 worker.py (docs/agents.md has the rules)
 """
-import base64, http.client, json, os, signal, sys, threading, time, urllib.error, urllib.request
+import base64, contextlib, http.client, json, os, signal, sys, threading, time, urllib.error, urllib.request
 from agent import work
 
 BASE, KEY = os.environ["BASE_URL"], os.environ["WORKER_KEY"]
@@ -68,7 +68,8 @@ def serve(turn):
     except Lost:
         return None
     except SystemExit:  # told to stop: another goes on at once
-        call("Release", **run.name)
+        with contextlib.suppress(Lost):
+            call("Release", **run.name)
         raise
     finally:
         run.over.set()

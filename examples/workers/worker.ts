@@ -62,7 +62,7 @@ async function serve(turn: Turn): Promise<Turn | undefined> {
 }
 
 let turn: Turn | undefined;
-while (!leaving.signal.aborted) {
+while (turn || !leaving.signal.aborted) {
   turn ??= await call("Poll", { waitSeconds: 30, profiles }, leaving.signal).then(
     ({ run }) => run,
     (error) => (leaving.signal.aborted ? undefined : Promise.reject(error)),

@@ -129,6 +129,14 @@ const wrong: readonly {
     says: '"result: refused hello" is missing',
   },
   {
+    how: "asks for another approval",
+    file: "agent.ts",
+    line: "kind: first",
+    instead: 'kind: "deployAction"',
+    check: "accepted",
+    says: "The task was expected to wait for terminalExecute, and waits for deployAction",
+  },
+  {
     how: "sends other content under a key that is taken",
     file: "agent.ts",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a line of the agent
