@@ -2,9 +2,9 @@ import type { Call, RunName } from "./call.ts";
 
 /** How long a worker may be silent in a run: a third of the lease of 15 s, and what a busy machine may take. */
 const silenceMs = 9_000;
-/** Calls may be on their way when the worker hears that a run is over. */
-const graceMs = 300;
-/** So many calls in a second are no polite way to wait for a platform that is away. */
+/** What is under way beside the call that hears of the end may go on for a moment: it is refused, and does no harm. */
+const graceMs = 2_000;
+/** So many calls in a second are no polite way to wait for a platform that is away, or refuses the credential. */
 const hammerMax = 20;
 
 const writing = ["Append", "Finish", "Upload"];
@@ -32,7 +32,7 @@ export function toldLostAt(calls: readonly Call[], run: RunName): number {
 
 /** Anything but the loss of a run is the worker's own mistake. */
 function refusals(calls: readonly Call[]): readonly string[] {
-  const refused = calls.filter(({ status, code }) => status >= 400 && status < 500 && code !== "failed_precondition");
+  const refused = calls.filter(({ status, code }) => status >= 400 && status < 500 && status !== 401 && code !== "failed_precondition");
   return [
     ...new Set(
       refused.map(({ method, code, status, message }) => {
@@ -77,10 +77,12 @@ function silences(calls: readonly Call[], run: RunName, ends: readonly number[])
 }
 
 function hammering(calls: readonly Call[]): readonly string[] {
-  const starts = calls.filter(({ away, status }) => away || status >= 500).map(({ startedAt }) => startedAt);
+  const starts = calls.filter(({ away, status }) => away || status === 401 || status >= 500).map(({ startedAt }) => startedAt);
   const most = Math.max(0, ...starts.map((at) => starts.filter((other) => other >= at && other < at + 1000).length));
   if (most <= hammerMax) return [];
-  return [`While the platform was away the worker called ${most} times in a second. Wait about a second before a call is sent again.`];
+  return [
+    `While nothing came of it the worker called ${most} times in a second. Wait about a second before a call is sent again, and end when the credential is refused.`,
+  ];
 }
 
 const isOf = ({ run }: Call, { taskId, fence }: RunName): boolean => run?.taskId === taskId && run.fence === fence;

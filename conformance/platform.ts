@@ -27,6 +27,8 @@ export interface ScratchPlatform extends AsyncDisposable {
   readonly otherWorkerId: string;
   /** A call of the user. @throws Error when it is refused. */
   user(name: string, body: JsonObject): Promise<JsonObject>;
+  /** Takes the credential of the worker that is checked back. */
+  revoke(): Promise<void>;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -43,13 +45,13 @@ export async function scratchPlatform(clock: Clock, baseUrl: string): Promise<Sc
   const { store, cipher } = await openInstallation(config, outside, async (tx) => {
     await makeFirstAccount(tx, making(), config.ownerEmail);
   });
-  const { key, workers } = await store.change(async (tx) => {
+  const { key, spaceId, workers } = await store.change(async (tx) => {
     const owner = await findRecipient(tx, { kind: "general" });
     const wanted = { spaceId: owner.spaceId, createdBy: owner.accountId, profiles: [] };
     const { text } = await makeKey(tx, making(), { ...owner, kind: "general", name: "worker-check" });
     const checked = await makeWorker(tx, making(), { ...wanted, name: "checked" });
     const other = await makeWorker(tx, making(), { ...wanted, name: "other" });
-    return { key: text, workers: { checked: checked.text, other: other.worker.id } };
+    return { key: text, spaceId: owner.spaceId, workers: { checked: checked.text, checkedId: checked.worker.id, other: other.worker.id } };
   });
   let platform: Platform | null = await startPlatform(config, store, cipher, outside);
   const stop = async () => {
@@ -65,6 +67,7 @@ export async function scratchPlatform(clock: Clock, baseUrl: string): Promise<Sc
     workerKey: workers.checked,
     otherWorkerId: workers.other,
     user: (name, body) => callUser(`http://127.0.0.1:${platform?.port}/v2/${name}`, key, body),
+    revoke: () => store.change(async (tx) => void (await tx.workers.revoke(spaceId, workers.checkedId, clock.now()))),
     stop,
     async start() {
       platform ??= await startPlatform(config, store, cipher, outside);

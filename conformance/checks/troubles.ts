@@ -7,6 +7,8 @@ import type { Check } from "./check.ts";
 
 /** A worker hears of a stop by the Heartbeat that it sends every third of its lease. */
 const hearsWithin = 6;
+/** The longest that a Poll is held. */
+const pollSeconds = 30;
 
 /** What comes between a run and its end. */
 export const troubleChecks: readonly Check[] = [
@@ -128,6 +130,21 @@ export const troubleChecks: readonly Check[] = [
         );
       stage.start();
       await stage.ends(id, ["running", ...stepLines(4), "result: did 4 steps", "stopped"]);
+    },
+  },
+  {
+    name: "revoked",
+    about: "the credential is revoked: the worker ends, or asks again only now and then",
+    async run(stage) {
+      stage.start();
+      await stage.ends(await stage.create("echo before"), ["running", "result: before", "stopped"]);
+      await stage.platform.revoke();
+      await stage.until(
+        () => "The credential was revoked, and the worker has not called since.",
+        () => stage.proxy.calls.some(({ status }) => status === 401),
+        pollSeconds + stage.patience,
+      );
+      await delay(2000);
     },
   },
 ];

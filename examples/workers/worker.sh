@@ -60,6 +60,6 @@ leaving= turn=
 trap 'leaving=1' TERM
 while [ -z "$leaving" ] || [ -n "$turn" ]; do
   # bash hears of a signal when curl is done: so a Poll is short.
-  [ -n "$turn" ] || turn=$(jq -n --arg names "${PROFILES:-}" '{waitSeconds: 5, profiles: ($names | split(","))}' | call Poll | jq -c '.run // empty')
+  [ -n "$turn" ] || turn=$(jq -n --arg names "${PROFILES:-}" '{waitSeconds: 5, profiles: ($names | split(","))}' | call Poll | jq -c '.run // empty') || exit
   [ -z "$turn" ] || serve
 done
