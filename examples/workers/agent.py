@@ -1,0 +1,47 @@
+"""The agent itself: put your own in its place. This one obeys the first word of what was said, as `npm run worker-check` asks it to."""
+
+
+def work(turn, run):
+    """One turn, and how it ends: finish, ask, confirm or fail, as worker.v1 has them."""
+    said = "\n".join(message["content"] for message in turn["messages"])
+    if "memo" in turn:  # this is the answer to a question
+        return finish(f"you said {said}")
+    word, _, rest = said.partition(" ")
+    first, _, second = rest.partition(" ")
+    if word == "ask":
+        return {"ask": {"content": rest, "memo": "asked"}}
+    if word == "confirm":
+        if "decisions" not in turn:
+            return {"confirm": {"kind": first, "params": {"text": second}}}
+        # The same turn has come back with the decision.
+        return finish(f"{'accepted' if turn['decisions'][0].get('accepted') else 'refused'} {second}")
+    if word == "file":
+        return finish(f"here is {first}", [run.upload(first, second.encode())])
+    if word == "fail":
+        return {"fail": {"errorType": "internal", "content": rest}}
+    if word == "sleep":
+        run.pause(float(rest))
+        return finish(f"slept {rest}")
+    if word in ("work", "slow"):
+        steps(turn, run, int(rest), 1 if word == "slow" else 0)
+        return finish(f"did {rest} steps")
+    return finish(rest if word == "echo" else said)
+
+
+def finish(content, upload_ids=()):
+    return {"finish": {"content": content, "uploadIds": upload_ids}}
+
+
+def steps(turn, run, count, seconds):
+    """A plan, a tool and progress. Keys follow from the step alone: whoever goes on behind a lost run says nothing twice."""
+    written = {each["event"].get("key") for each in turn.get("events", [])}
+    for step in range(1, count + 1):
+        if f"step-{step}" in written:
+            continue
+        plan = [{"title": f"Step {n}", "status": "done" if n <= step else "todo"} for n in range(1, count + 1)]
+        run.append(
+            {"key": f"step-{step}.plan", "planUpdate": {"steps": plan}},
+            {"key": f"step-{step}.tool", "toolUsed": {"tool": "counter", "status": "success", "brief": f"Counted to {step}"}},
+            {"key": f"step-{step}", "assistantMessage": {"content": f"step {step} of {count}"}},
+        )
+        run.pause(seconds)

@@ -1,0 +1,196 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { checks } from "../../conformance/checks/checks.ts";
+import { runChecks } from "../../conformance/run.ts";
+import { root } from "../support/server-process.ts";
+
+const examples = join(root, "examples/workers");
+
+/** The command, as `npm run worker-check` runs it once all is set up. */
+function workerCheck(...words: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, ["scripts/worker-check.ts", ...words], { cwd: root }, (error, out, err) => {
+      resolve({ code: error ? Number(error.code) : 0, out, err });
+    });
+  });
+}
+
+describe("npm run worker-check", () => {
+  test.each([
+    { why: "no command", words: [] },
+    { why: "a check that there is not", words: ["--cmd", "true", "--only", "everything"] },
+    { why: "an unknown option", words: ["--cmd", "true", "--colour"] },
+    { why: "no time at all", words: ["--cmd", "true", "--patience", "0"] },
+    { why: "words left over", words: ["--cmd", "true", "x"] },
+  ])("explains itself with exit code 2: $why", async ({ words }) => {
+    const { code, out, err } = await workerCheck(...words);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("usage: npm run worker-check -- --cmd COMMAND");
+  });
+
+  test("lists what it checks", async () => {
+    const { code, out } = await workerCheck("--list");
+    expect(code).toBe(0);
+    expect(out.trim().split("\n")).toEqual(checks.map(({ name, about }) => `${name.padEnd(10)} ${about}`));
+  });
+
+  test("says of a command that ends how it ended and what it wrote, with exit code 1", async () => {
+    const { code, out } = await workerCheck("--cmd", "echo no such agent; exit 7", "--only", "finish");
+    expect(code).toBe(1);
+    expect(out).toMatch(/^FAIL {2}finish .*The worker ended with exit code 7\.\n.*it wrote:\n.*no such agent\n0 passed, 1 failed\n$/s);
+  });
+
+  test.each([
+    "python3 examples/workers/worker.py",
+    `${process.execPath} examples/workers/worker.ts`,
+    "bash examples/workers/worker.sh",
+  ])("%s passes all of it", { timeout: 300_000 }, async (command) => {
+    const { code, out } = await workerCheck("--cmd", command, "--patience", "40");
+    expect(out).toContain(`${checks.length} passed, 0 failed`);
+    expect(code).toBe(0);
+  });
+});
+
+/** The worker in TypeScript with one line of it wrong, the check that meets it, and what that says. */
+const wrong: readonly {
+  readonly how: string;
+  readonly file?: string;
+  readonly line: string;
+  readonly instead: string;
+  readonly check: string;
+  readonly says: string;
+}[] = [
+  {
+    how: "makes new keys when it sends something again",
+    line: "for (;;) {",
+    instead: `for (;;) { sent.body = sent.body.replaceAll('"key":"', '"key":"' + String(Math.random()));`,
+    check: "repeat",
+    says: '"progress: step 1 of 2" was written twice',
+  },
+  {
+    how: "makes keys that a second process would not make",
+    line: 'await call("Append", { ...name, events })',
+    instead: 'await call("Append", { ...name, events: events.map((event) => ({ ...event, key: String(Math.random()) })) })',
+    check: "kill",
+    says: "was written twice",
+  },
+  {
+    how: "gives up when an answer is lost",
+    line: "await sleep(1000); // no answer, or half of one",
+    instead: 'throw new Error("no answer");',
+    check: "repeat",
+    says: "The task was expected to be `stopped` within 10 s, and is `error`",
+  },
+  {
+    how: "ignores a stop",
+    line: "over.abort(new Lost())",
+    instead: "undefined",
+    check: "stop",
+    says: "The user stopped the task, and 16 s later the worker has not done the next one",
+  },
+  {
+    how: "writes on with an old fence",
+    line: "throw new Lost();",
+    instead: "return {};",
+    check: "lost",
+    says: "it still called Append",
+  },
+  {
+    how: "never sends a Heartbeat",
+    line: "const beating = beat(name, (turn.leaseSeconds * 1000) / 3, lost)",
+    instead: "const beating = Promise.resolve()",
+    check: "heartbeat",
+    says: "The worker said nothing in its run for 1",
+  },
+  {
+    how: "finishes past a message",
+    line: 'return (await call("Finish", { ...name, ...outcome })).run;',
+    instead: 'await call("Finish", { ...name, ...outcome }); return undefined;',
+    check: "message",
+    says: "Finish was answered with the next turn (fence 2), and the worker let it lie",
+  },
+  {
+    how: "crashes when it has to ask",
+    file: "agent.ts",
+    line: 'if (word === "ask") return',
+    instead: 'if (word === "ask") process.exit(3); return',
+    check: "ask",
+    says: "The worker ended with exit code 3",
+  },
+  {
+    how: "does what was refused",
+    file: "agent.ts",
+    line: "decision.accepted ?",
+    instead: "true ?",
+    check: "refused",
+    says: '"result: refused hello" is missing',
+  },
+  {
+    how: "asks for another approval",
+    file: "agent.ts",
+    line: "kind: first",
+    instead: 'kind: "deployAction"',
+    check: "accepted",
+    says: "The task was expected to wait for terminalExecute, and waits for deployAction",
+  },
+  {
+    how: "sends other content under a key that is taken",
+    file: "agent.ts",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a line of the agent
+    line: "key: `step-${step}`",
+    instead: 'key: "step"',
+    check: "progress",
+    says: "Append was refused with already_exists",
+  },
+  {
+    how: "keeps its run when it is told to end",
+    line: 'await call("Release", name).catch(() => undefined);',
+    instead: "",
+    check: "drain",
+    says: "The worker ended at SIGTERM with its run in hand",
+  },
+  {
+    how: "does not wait for a platform that is away",
+    line: "await sleep(1000); // no answer",
+    instead: "await sleep(5); // no answer",
+    check: "restart",
+    says: "times in a second. Wait about a second",
+  },
+  {
+    how: "calls on and on when its credential is refused",
+    line: "(leaving.signal.aborted ? undefined : Promise.reject(error))",
+    instead: "(leaving.signal.aborted ? undefined : void error)",
+    check: "revoked",
+    says: "and end when the credential is refused",
+  },
+];
+
+describe("worker-check finds a worker that", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "wrong-workers-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** The command that starts the worker with one line of it replaced. */
+  async function commandOf({ file = "worker.ts", line, instead, how }: (typeof wrong)[number]): Promise<string> {
+    const place = await mkdtemp(join(folder, "worker-"));
+    for (const name of ["worker.ts", "agent.ts"]) {
+      const text = await readFile(join(examples, name), "utf8");
+      if (name === file && text.split(line).length !== 2) throw new Error(`${how}: ${name} has ${JSON.stringify(line)} not once`);
+      await writeFile(join(place, name), name === file ? text.replace(line, () => instead) : text);
+    }
+    await writeFile(join(place, "package.json"), '{"type": "module"}');
+    return `${process.execPath} ${join(place, "worker.ts")}`;
+  }
+
+  for (const each of wrong)
+    test.concurrent(each.how, async () => {
+      const asked = checks.filter(({ name }) => name === each.check);
+      const [verdict] = await runChecks(asked, { command: await commandOf(each), patience: 10 }, () => undefined);
+      expect(verdict?.flaws.join("\n")).toContain(each.says);
+    });
+});

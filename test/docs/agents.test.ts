@@ -1,0 +1,78 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { checks } from "../../conformance/checks/checks.ts";
+import { file_worker_v1_event } from "../../src/gen/proto/worker/v1/event_pb.ts";
+import { file_worker_v1_run } from "../../src/gen/proto/worker/v1/run_pb.ts";
+import { file_worker_v1_worker_service, WorkerService } from "../../src/gen/proto/worker/v1/worker_service_pb.ts";
+import { root, startServer } from "../support/server-process.ts";
+import { blocksIn, readPage, shell } from "./page.ts";
+
+const page = readPage("docs/agents.md");
+const run = promisify(execFile);
+
+/** The page's commands of curl, each with the comments behind it. */
+const steps = blocksIn(page, "sh")
+  .filter((block) => block.startsWith("curl"))
+  .flatMap((block) => block.trim().split(/\n(?=curl)/))
+  .map((step) => {
+    const lines = step.split("\n");
+    return {
+      command: lines.filter((line) => !line.startsWith("# ")).join("\n"),
+      answer: lines.filter((line) => line.startsWith("# ")).map((line) => line.slice(2)),
+    };
+  });
+
+/** Whether an answer has what a line of a comment shows; `…` between two quotes stands for anything. */
+function expectShown(answer: unknown, line: string): void {
+  const squeezed = line.replaceAll(/\s/g, "");
+  const pieces = squeezed.split('"…",');
+  for (const piece of pieces) expect(JSON.stringify(answer).replaceAll(/\s/g, ""), line).toContain(piece);
+}
+
+/** The row of a table that begins with this. */
+function row(name: string): string {
+  const found = page.split("\n").filter((line) => line.startsWith(`| \`${name}\` |`));
+  expect(found.length, name).toBeGreaterThan(0);
+  return found.join("\n");
+}
+
+test("docs/agents.md leads from a task to its end by its own commands, and each answers what stands behind it", async () => {
+  await using server = await startServer({ AGENT_PROFILES: "manus-1.6=remote" });
+  const { PATH = "" } = process.env;
+  const env = { PATH, DATA_DIR: server.dataDir };
+  const { stdout } = await run(process.execPath, ["scripts/worker-key.ts", "--name", "laptop"], { cwd: root, env });
+  const known: Record<string, string> = { BASE: server.url, KEY: server.key, WORKER_KEY: stdout.trim() };
+  for (const { command, answer } of steps) {
+    const said = JSON.parse(await shell(command, known));
+    known["TASK"] ??= said.task_id;
+    known["FENCE"] ??= said.run?.fence;
+    for (const line of answer) expectShown(said, line);
+  }
+  const called = steps.map(({ command }) => /\/(?:v2|worker\.v1\.WorkerService|settings\.v1\.WorkerService)\/?([\w.]+)/.exec(command)?.[1]);
+  expect(called).toEqual([
+    ...["task.create", "Poll", "Append", "Append", "Heartbeat", "Finish", "task.listMessages", "Append", "ListWorkers"],
+  ]);
+});
+
+test("docs/agents.md has every operation with all that is sent and answered", () => {
+  for (const { name, input, output } of WorkerService.methods)
+    for (const { jsonName } of [...input.fields, ...output.fields]) expect(row(name), name).toContain(`\`${jsonName}\``);
+});
+
+const messages = [file_worker_v1_run, file_worker_v1_event, file_worker_v1_worker_service].flatMap((file) => file.messages);
+
+test.each([
+  ...["Run", "Event", "AssistantMessage", "PlanStep", "NewPlanStep", "ToolUsed"],
+  ...["Finish", "Ask", "Confirm", "Fail", "Decision", "File", "Usage"],
+])("docs/agents.md has every member of %s", (name) => {
+  const { fields } = messages.find((message: DescMessage) => message.name === name) ?? { fields: [] };
+  expect(fields.length).toBeGreaterThan(0);
+  for (const { jsonName } of fields) expect(row(name)).toContain(`\`${jsonName}\``);
+});
+
+test("docs/agents.md lists the checks as the kit does", () => {
+  const listed = [...page.matchAll(/^\| `([a-z]+)` \| (.*) \|$/gm)].map(([, name, about]) => ({ name, about }));
+  expect(listed).toEqual(checks.map(({ name, about }) => ({ name, about })));
+});
