@@ -5,6 +5,7 @@ import type { SigningKeys } from "./core/oauth/signing-keys.ts";
 import { repeat } from "./core/repeat.ts";
 import type { Tx } from "./core/store.ts";
 import { type Backlog, countEveryMs } from "./core/tasks/backlog.ts";
+import { releaseStale } from "./core/usage/reserve.ts";
 import { sweepWorkerRuns } from "./runtime/remote/sweep.ts";
 import type { Ground } from "./wiring/ground.ts";
 
@@ -16,6 +17,8 @@ const keyUsesEveryMs = 5_000;
 const leasesEveryMs = 1_000;
 /** What the clock ends has ended within a minute (contract/decisions.md 38). */
 const filesEveryMs = 10_000;
+/** What a lost run has reserved is free again within this. */
+const holdsEveryMs = 10_000;
 /** Deleted tasks whose events are erased in one change. */
 const eraseMax = 100;
 
@@ -52,6 +55,9 @@ export function startChores(
     }),
     every(filesEveryMs, async function sweepFiles() {
       await files.sweep(stopping.signal);
+    }),
+    every(holdsEveryMs, async function releaseHolds() {
+      await releaseStale(store, clock, stopping.signal);
     }),
     every(hourMs, async function forgetFiles() {
       await files.forget();

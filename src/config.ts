@@ -4,6 +4,7 @@ import type { AllowedAddresses } from "./config/address-range.ts";
 import { type AgentName, isModelAgent, modelNamed } from "./config/agent-profiles.ts";
 import { type Bucket, readBucket } from "./config/bucket.ts";
 import { type ModelConfig, readModels } from "./config/models.ts";
+import { type Prices, prices } from "./config/prices.ts";
 import { environmentReader, type Reader } from "./config/reader.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
 import { ConfigError } from "./config/variable.ts";
@@ -50,6 +51,9 @@ export interface Config {
   readonly agentProfiles: Readonly<Record<string, AgentName>>;
   /** By the name that AGENT_PROFILES gives them. */
   readonly models: Readonly<Record<string, ModelConfig>>;
+  readonly prices: Prices;
+  /** What a space can spend as long as it has no budget. */
+  readonly credits: number;
   readonly runConcurrency: number;
   readonly queueDepth: number;
   readonly webhookAllow: readonly AllowedAddresses[];
@@ -137,6 +141,8 @@ function work(reader: Reader) {
     refreshReplaySeconds: readOr("OAUTH_REFRESH_REPLAY_SECONDS", oauth.OAUTH_REFRESH_REPLAY_SECONDS, 0),
     agentProfiles: readOr("AGENT_PROFILES", agents.AGENT_PROFILES, {}),
     models: readModels(reader),
+    prices: readOr("PRICES", prices.PRICES, {}),
+    credits: readOr("CREDITS", prices.CREDITS, 0),
     runConcurrency: readOr("RUN_CONCURRENCY", agents.RUN_CONCURRENCY, 0),
     queueDepth: readOr("QUEUE_DEPTH", agents.QUEUE_DEPTH, 0),
     role: readOr("ROLE", processing.ROLE, "all"),

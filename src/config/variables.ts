@@ -6,6 +6,7 @@ import { agentProfiles, agentProfilesRule } from "./agent-profiles.ts";
 import { objectStorage } from "./bucket.ts";
 import { listOf } from "./list.ts";
 import { models } from "./models.ts";
+import { prices } from "./prices.ts";
 import { mail, singleSignOn, teams } from "./sign-in.ts";
 import { baseUrl, byteSize, key32, origin, portMax, rateFactor, wholeNumber } from "./values.ts";
 import { variable } from "./variable.ts";
@@ -329,6 +330,7 @@ export const variableGroups = {
   Files: files,
   "OAuth 2.0": oauth,
   Agents: agents,
+  Credits: prices,
   Models: models,
   "Outgoing requests": outgoing,
   Process: processing,

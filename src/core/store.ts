@@ -27,6 +27,8 @@ import type { ConversationRows } from "./tasks/conversations.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows } from "./tasks/task.ts";
 import type { MemberRows } from "./teams/member.ts";
+import type { BudgetRows } from "./usage/budget.ts";
+import type { UsageRows } from "./usage/usage.ts";
 import type { DeliveryLogRows } from "./webhooks/delivery-log.ts";
 import type { DeliveryRows } from "./webhooks/due.ts";
 import type { WebhookEventRows } from "./webhooks/event-rows.ts";
@@ -73,6 +75,8 @@ export interface Tx {
   readonly webhookKeys: WebhookKeyRows;
   readonly deliveries: DeliveryRows;
   readonly exports: ExportRows;
+  readonly usage: UsageRows;
+  readonly budgets: BudgetRows;
   readonly workers: WorkerRows;
   readonly workerRuns: WorkerRunRows;
   readonly workerEvents: WorkerEventRows;

@@ -26,8 +26,8 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
     append: {
       async hold(_tx, { caller }, { taskId, fence, events, ...spent }) {
         const sent = events.map(sentEvent);
-        const numbers = await runs.append(workerOf(caller), { taskId, fence }, sent, spentIn(spent));
-        return { events: sent.map(({ key }, i) => ({ key, seq: numbers[i] ?? 0 })) };
+        const { numbers, stop } = await runs.append(workerOf(caller), { taskId, fence }, sent, spentIn(spent));
+        return { events: sent.map(({ key }, i) => ({ key, seq: numbers[i] ?? 0 })), stop: stop ?? "" };
       },
     },
     finish: {

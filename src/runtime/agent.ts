@@ -2,6 +2,7 @@ import type { KindName } from "../core/actions/kind.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
+import type { Usage } from "../core/usage/price.ts";
 
 /** One thing said in a task, by either side. */
 export interface Said {
@@ -80,12 +81,7 @@ export interface Turn {
   readonly signal: AbortSignal;
 }
 
-/** What an agent used up. All are whole and not negative. */
-export interface Usage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly toolCalls: number;
-}
+export type { Usage };
 
 /** Credits that are reserved for one call, of a model or a tool. */
 export interface Hold {

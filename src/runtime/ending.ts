@@ -6,6 +6,8 @@ import { structuredResult } from "../core/structured-output/result.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import { type Approval, allowed, ask, confirm, type Ending, fail, finish } from "../core/tasks/lifecycle.ts";
 import type { Task } from "../core/tasks/task.ts";
+import type { PriceTable } from "../core/usage/price.ts";
+import { costOf, spend, type Used } from "../core/usage/spend.ts";
 import type { Outcome, Progress, Turn } from "./agent.ts";
 import { attached, keepEvents, keepFiles, type StagedFile } from "./artefacts.ts";
 import { Lost } from "./steps.ts";
@@ -16,22 +18,51 @@ export interface EndingParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly staging: Staging;
+  /** What is used costs nothing unless given. */
+  readonly prices?: PriceTable;
 }
 
 /** The most milliseconds for which an ending waits until the events before it lie in the past. */
 const settleMs = 50;
 
+/** A task after something was written. */
+export interface Written extends Task {
+  /** What it cost has overdrawn a budget: the run may not go on. */
+  readonly overdrawn: boolean;
+}
+
 /** Writes what an agent has done. @throws Lost when the run is no longer ours. */
-export async function append(task: Task, done: Done, { store, clock, staging }: EndingParts): Promise<Task> {
-  const set = done.credits ? { addCredits: done.credits } : {};
+export async function append(task: Task, done: Done, { store, clock, ids, staging, prices = {} }: EndingParts): Promise<Written> {
   return store.change(async (tx) => {
+    const now = clock.now();
     const events = await keepEvents(tx, task, done.events, staging);
-    return ours(await tx.tasks.advance(task.id, { now: clock.now(), when: { fence: task.fence }, set, events }));
+    const cost = await costOf(tx, task, usedIn(done), prices);
+    const set = { addCredits: cost.charge.credits };
+    const after = ours(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }));
+    return { ...after, overdrawn: await spend(tx, after, cost, now, ids) };
   });
 }
 
+const noUsage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
+
+/** @param turns that end well with it. */
+const usedIn = ({ credits = 0, usage = noUsage, settles = [] }: Done, turns = 0): Used => ({
+  ...{ credits, usage, turns },
+  settles: settles.flatMap(({ id }) => (id === "" ? [] : [id])),
+});
+
 /** What an agent has done, its files in the storage. */
 export type Done = Progress<StagedFile>;
+
+/** Ends the turn of a task whose budget is spent (contract/v2.md 12.2). */
+export const endSpent = (task: Task, parts: EndingParts): Promise<Task | null> =>
+  endTurn(
+    task,
+    { events: [] },
+    { kind: "fail", errorType: "quota_limit", content: "The credits are used up." },
+    { outputSchema: null },
+    parts,
+  );
 
 /** Whatever else the change has written goes with it when the run is no longer ours. */
 function ours(task: Task | null): Task {
@@ -55,10 +86,12 @@ export async function endTurn(
     return null;
   }
   const files = outcome.kind === "finish" ? outcome.files : undefined;
-  if (outcome.kind !== "confirm") return end(task, done, endingOf(outcome, turn, parts.ids), parts, files);
+  // A turn that fails has no price of its own.
+  const used = usedIn(done, outcome.kind === "finish" || outcome.kind === "ask" ? 1 : 0);
+  if (outcome.kind !== "confirm") return end(task, done, used, endingOf(outcome, turn, parts.ids), parts, files);
   const { action: kind, variant, description, params } = outcome;
   const approval: Approval = { kind, variant, actionId: parts.ids.short(), description, params };
-  return task.allowed.includes(kind) ? pass(task, done, approval, parts) : end(task, done, confirm(approval), parts);
+  return task.allowed.includes(kind) ? pass(task, done, approval, parts) : end(task, done, used, confirm(approval), parts);
 }
 
 function endingOf(
@@ -78,14 +111,14 @@ function endingOf(
 async function end(
   task: Task,
   done: Done,
+  used: Used,
   ending: Ending,
-  { store, clock, staging }: EndingParts,
+  { store, clock, ids, staging, prices = {} }: EndingParts,
   files: readonly StagedFile[] = [],
 ): Promise<Task | null> {
   const { id, fence } = task;
   const { wait, memo } = ending;
   const count = done.events.length + ending.events.length;
-  const addCredits = done.credits ?? 0;
   // The events take the milliseconds between the last one and now, so that none is ahead of the next request.
   const ahead = task.lastTimestamp + count - clock.now();
   if (ahead > 0) await clock.sleep(Math.min(settleMs, ahead));
@@ -93,6 +126,8 @@ async function end(
     const now = clock.now() - count;
     const before = await keepEvents(tx, task, done.events, staging);
     const attachments = await keepFiles(tx, task, files, staging);
+    const cost = await costOf(tx, task, used, prices);
+    const addCredits = cost.charge.credits;
     const after = (told: readonly NewEvent[]) => [...before, ...told.map((event) => attached(event, attachments))];
     const ended = await tx.tasks.advance(id, {
       now,
@@ -102,20 +137,24 @@ async function end(
     });
     // What is waited for stands right before the status.
     if (ended && wait) await note(tx, ended, ended.lastSeq - 1, wait, "pending");
-    if (ended) return null;
     const set = { beginTurn: true, memo, addCredits } as const;
-    return ours(await tx.tasks.advance(id, { now, when: { fence }, set, events: after(ending.said) }));
+    const next = ended ?? ours(await tx.tasks.advance(id, { now, when: { fence }, set, events: after(ending.said) }));
+    await spend(tx, next, cost, clock.now(), ids);
+    return ended ? null : next;
   });
 }
 
 /** Does without asking what was allowed before: the same turn goes on, with one decision more. */
-async function pass(task: Task, done: Done, approval: Approval, { store, clock, staging }: EndingParts): Promise<Task> {
-  const set = { addCredits: done.credits ?? 0 };
+async function pass(task: Task, done: Done, approval: Approval, parts: EndingParts): Promise<Written> {
+  const { store, clock, ids, staging, prices = {} } = parts;
   return store.change(async (tx) => {
+    const now = clock.now();
     const events = [...(await keepEvents(tx, task, done.events, staging)), ...allowed(approval).events];
-    const next = ours(await tx.tasks.advance(task.id, { now: clock.now(), when: { fence: task.fence }, set, events }));
+    const cost = await costOf(tx, task, usedIn(done), prices);
+    const set = { addCredits: cost.charge.credits };
+    const next = ours(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }));
     await note(tx, next, next.lastSeq, approval, "accepted");
-    return next;
+    return { ...next, overdrawn: await spend(tx, next, cost, now, ids) };
   });
 }
 

@@ -1,9 +1,11 @@
 import type { Log } from "../core/log.ts";
 import type { Task } from "../core/tasks/task.ts";
+import type { Usage } from "../core/usage/price.ts";
+import { hasNothingLeft, reserve } from "../core/usage/reserve.ts";
 import type { Agent, Progress, Turn } from "./agent.ts";
 import { filing, type StagedFile } from "./artefacts.ts";
 import { giveBack } from "./claims.ts";
-import { append, type EndingParts, endTurn } from "./ending.ts";
+import { append, type EndingParts, endSpent, endTurn } from "./ending.ts";
 import { Lost, type Steps, stepsOf } from "./steps.ts";
 import { openTurn, type TurnParts } from "./turn.ts";
 
@@ -39,10 +41,18 @@ async function leaveToWorkers(task: Task, { store, clock }: RunParts): Promise<n
 
 /** The task as its next run finds it; null when there is none. */
 async function runTurn(task: Task, agent: Agent, signal: AbortSignal, parts: RunParts): Promise<Task | null> {
-  const turn = await openTurn(parts, task, signal);
+  const { store, clock, ids, prices = {} } = parts;
+  if (await hasNothingLeft(store, task, clock.now())) return endSpent(task, parts);
+  const turn = {
+    ...(await openTurn(parts, task, signal)),
+    reserve: (atMost: Usage) => reserve({ store, clock, ids, prices }, task, atMost),
+  };
   const steps = stepsOf(filing(agent, parts.staging), turn, parts);
   try {
     return await writeDown(steps, task, turn, parts);
+  } catch (thrown) {
+    if (thrown instanceof Overdrawn) return await endSpent(thrown.task, parts);
+    throw thrown;
   } finally {
     await steps.close();
   }
@@ -59,13 +69,30 @@ async function writeDown(steps: Steps<StagedFile>, task: Task, turn: Turn, parts
     coming.catch(() => undefined);
     // What an agent says in one go is written at once; when it takes its time, nothing waits for it.
     const quick = held === nothing ? await coming : await Promise.race([coming, aTurnLater()]);
-    if (quick === null) [last, held] = [await append(last, held, parts), nothing];
+    if (quick === null) [last, held] = [await written(last, held, parts), nothing];
     const step = quick ?? (await coming);
     if (step.done) return endTurn(last, held, step.value, turn, parts);
     if (passOver > 0) passOver -= step.value.events.length;
     else held = both(held, step.value);
-    if (held.events.length >= heldMax) [last, held] = [await append(last, held, parts), nothing];
+    if (held.events.length >= heldMax) [last, held] = [await written(last, held, parts), nothing];
   }
+}
+
+/** What the task has used was written, and was more than a budget had. */
+class Overdrawn extends Error {
+  readonly task: Task;
+
+  constructor(task: Task) {
+    super();
+    this.task = task;
+  }
+}
+
+/** @throws Overdrawn, Lost */
+async function written(task: Task, done: Progress<StagedFile>, parts: RunParts): Promise<Task> {
+  const after = await append(task, done, parts);
+  if (after.overdrawn) throw new Overdrawn(after);
+  return after;
 }
 
 /** Events that are written in one transaction at most. */
@@ -75,6 +102,14 @@ const nothing: Progress<StagedFile> = { events: [] };
 const both = (a: Progress<StagedFile>, b: Progress<StagedFile>): Progress<StagedFile> => ({
   events: [...a.events, ...b.events],
   credits: (a.credits ?? 0) + (b.credits ?? 0),
+  ...(b.usage === undefined ? a.usage && { usage: a.usage } : { usage: sum(b.usage, a.usage) }),
+  settles: [...(a.settles ?? []), ...(b.settles ?? [])],
+});
+
+const sum = (a: Usage, b?: Usage): Usage => ({
+  inputTokens: a.inputTokens + (b?.inputTokens ?? 0),
+  outputTokens: a.outputTokens + (b?.outputTokens ?? 0),
+  toolCalls: a.toolCalls + (b?.toolCalls ?? 0),
 });
 
 const aTurnLater = (): Promise<null> => new Promise((resolve) => setImmediate(resolve, null));

@@ -25,7 +25,7 @@ export interface TurnParts {
 }
 
 /** A turn with what it was made from. */
-export interface OpenedTurn extends Turn {
+export interface OpenedTurn extends Omit<Turn, "reserve"> {
   readonly written: readonly TaskEvent[];
   /** The messages to answer, each with the files that it brought. */
   readonly asked: readonly EventPayloads["user_message"][];
@@ -53,7 +53,6 @@ export async function openTurn({ store, clock, cipher, readFile }: TurnParts, ta
     attachments: messages.flatMap(attachmentsIn).map((attachment) => givenFile(attachment, readFile)),
     ...(task.armed || task.recalls ? await store.tasks.briefing(id) : { outputSchema: null, memo: null }),
     ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
-    reserve: async () => ({ id: "", credits: 0 }),
     claim: task.claims,
     clock,
     signal,

@@ -22,6 +22,7 @@ export function projectRows({ db }: Session): ProjectRows {
       const row = await db.project.findFirst({ where: { id, ...ownedBy(scope) } });
       return row && projectOf(row);
     },
+    isIn: async (spaceId, id) => (await db.project.findFirst({ where: { id, spaceId } })) !== null,
     count: (spaceId) => db.project.count({ where: { spaceId } }),
   };
 }

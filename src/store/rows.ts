@@ -8,6 +8,7 @@ import { auditRows } from "./audit.ts";
 import { auditChainRows } from "./audit-chain.ts";
 import { auditLogRows } from "./audit-log.ts";
 import { blobRows } from "./blob.ts";
+import { budgetRows } from "./budget.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
 import { conversationRows } from "./conversation.ts";
@@ -27,6 +28,7 @@ import { settingRows } from "./setting.ts";
 import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
 import { taskRows } from "./task.ts";
+import { usageRows } from "./usage.ts";
 import { webhookRows } from "./webhook.ts";
 import { webhookEventRows } from "./webhook-event.ts";
 import { webhookKeyRows } from "./webhook-key.ts";
@@ -68,6 +70,8 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   webhookKeys: webhookKeyRows(session),
   deliveries: deliveryRows(session),
   exports: exportRows(session),
+  usage: usageRows(session),
+  budgets: budgetRows(session),
   workers: workerRows(session),
   workerRuns: workerRunRows(session),
   workerEvents: workerEventRows(session),

@@ -42,9 +42,10 @@ function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[]
   return found;
 }
 
-/** The wire has 32 bits for them: what is beyond counts as the most there is. */
+/** The wire has 32 bits for them: what is beyond counts as the most there is. What is given back is below 0. */
 const creditsMax = 2 ** 31 - 1;
-const raised = (added: number): Sql => sql`CASE WHEN credits > ${creditsMax - added} THEN ${creditsMax} ELSE credits + ${added} END`;
+const raised = (added: number): Sql =>
+  sql`CASE WHEN credits > ${creditsMax - Math.max(0, added)} THEN ${creditsMax} ELSE credits + ${added} END`;
 
 /**
  * How often the turn was claimed, and how often in a row to no avail. What a step

@@ -17,6 +17,8 @@ import { tasks } from "../core/tasks/tasks.ts";
 import { waitingRoom } from "../core/tasks/waiting-room.ts";
 import { type Watches, watches } from "../core/tasks/watches.ts";
 import type { TeamUsers } from "../core/teams/team-user.ts";
+import { budgets } from "../core/usage/budgets.ts";
+import { reports } from "../core/usage/reports.ts";
 import { appWebhooks } from "../core/webhooks/app-webhooks.ts";
 import { deliveries } from "../core/webhooks/deliveries.ts";
 import type { SendWebhook } from "../core/webhooks/send.ts";
@@ -33,16 +35,19 @@ import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
 import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
 import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
+import { BudgetService } from "../gen/proto/settings/v1/budget_service_pb.ts";
 import { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService as WorkerSettingsService } from "../gen/proto/settings/v1/worker_service_pb.ts";
 import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
 import { TaskService } from "../gen/proto/task/v2/task_service_pb.ts";
 import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
+import { UsageService } from "../gen/proto/usage/v2/usage_service_pb.ts";
 import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
 import { WorkerService } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { auditHandlers } from "../rpc/audit.ts";
+import { budgetHandlers } from "../rpc/budget.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
 import { fileHandlers } from "../rpc/file.ts";
@@ -51,6 +56,7 @@ import { projectHandlers } from "../rpc/project.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
 import { teamHandlers } from "../rpc/team.ts";
 import { teamUserHandlers } from "../rpc/team-user.ts";
+import { usageHandlers } from "../rpc/usage.ts";
 import { userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
 import { workerHandlers } from "../rpc/worker.ts";
@@ -93,6 +99,8 @@ export function handlersOf(
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
+    implement(UsageService, usageHandlers(reports(clock, config.credits))),
+    implement(BudgetService, budgetHandlers(budgets(making))),
     implement(TeamService, teamHandlers(owners)),
     implement(TeamUserManagementApiV2Service, teamUserHandlers(teamUsers)),
     implement(WorkerSettingsService, workerSettingsHandlers(workers({ ...making, remoteProfiles: remoteProfiles(config) }))),

@@ -19,6 +19,7 @@ export function remoteSide(ground: Ground, { staging, links, readFile }: FilePar
   const runs = remoteRuns({
     ...{ store, clock, ids, cipher, staging, links, readFile, dispatch },
     quota: config.fileQuota,
+    prices: config.prices,
     remoteProfiles: remoteProfiles(config),
     pollsMax: config.watchLimit,
   });

@@ -26,7 +26,7 @@ export async function startWork(
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const otherThan = remoteProfiles(config);
   const runs = startRuns({
-    ...{ store, clock, ids, cipher, log, lease, staging, readFile, agentFor, otherThan },
+    ...{ store, clock, ids, cipher, log, lease, staging, readFile, agentFor, otherThan, prices: config.prices },
     concurrency: config.runConcurrency,
   });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });

@@ -19,6 +19,8 @@ export interface ProjectRows {
   /** The caller's own, newest first. */
   list(scope: Scope): Promise<readonly Project[]>;
   find(scope: Scope, id: string): Promise<Project | null>;
+  /** Whether a space has this project, whoever made it. */
+  isIn(spaceId: string, id: string): Promise<boolean>;
   /** Projects in a space, whoever made them. */
   count(spaceId: string): Promise<number>;
 }

@@ -81,6 +81,14 @@ export interface RunState {
   readonly newMessages: readonly EventPayloads["user_message"][];
 }
 
+/** What became of events that were sent. */
+export interface Appended {
+  /** Their numbers, in their order. */
+  readonly numbers: readonly number[];
+  /** Set when a budget had not so much: the run has ended. */
+  readonly stop: "spent" | null;
+}
+
 /** A file of a run that is to be shown. */
 export interface SentFile extends FileName {
   /** Its bytes; null: they are PUT. */
@@ -101,8 +109,8 @@ export interface RemoteRuns {
   poll(worker: RemoteWorker, call: OpenCall, profiles: readonly string[], waitMs: number): Promise<RemoteRun | null>;
   /** Keeps the run; never throws because of an old fence. */
   heartbeat(worker: RemoteWorker, run: RunRef): Promise<RunState>;
-  /** The events' numbers, in their order. @throws Failure `exists` for a key with other content. */
-  append(worker: RemoteWorker, run: RunRef, events: readonly SentEvent[], spent: Spent): Promise<readonly number[]>;
+  /** @throws Failure `exists` for a key with other content. */
+  append(worker: RemoteWorker, run: RunRef, events: readonly SentEvent[], spent: Spent): Promise<Appended>;
   /** The run to go on with, or null. @param digest of what was sent. @throws Failure `exists` when it was finished otherwise. */
   finish(worker: RemoteWorker, run: RunRef, outcome: SentOutcome, spent: Spent, digest: string): Promise<RemoteRun | null>;
   /** The id of a file, and the address that its bytes are PUT to; null where they came. */

@@ -13,6 +13,14 @@ import { adopting, type UploadParts, uploadsOf } from "./uploads.ts";
 /** Another call of the same run was first with the same key: what it wrote is there now. */
 class Repeated extends Error {}
 
+/** What became of events that were sent. */
+export interface Sent {
+  /** Their numbers, in their order. */
+  readonly numbers: readonly number[];
+  /** What was used has overdrawn a budget. */
+  readonly overdrawn: boolean;
+}
+
 /**
  * Writes what of these events the turn has not yet, in one change; answers all their
  * numbers. @throws Lost when the run is no longer the worker's, Failure `exists` for a key
@@ -24,7 +32,7 @@ export async function appendSent(
   workerId: string,
   sent: readonly SentEvent[],
   spent: Spent,
-): Promise<readonly number[]> {
+): Promise<Sent> {
   for (;;) {
     try {
       return await appendNew(parts, task, workerId, sent, spent);
@@ -34,13 +42,7 @@ export async function appendSent(
   }
 }
 
-async function appendNew(
-  parts: UploadParts,
-  task: Task,
-  workerId: string,
-  sent: readonly SentEvent[],
-  spent: Spent,
-): Promise<readonly number[]> {
+async function appendNew(parts: UploadParts, task: Task, workerId: string, sent: readonly SentEvent[], spent: Spent): Promise<Sent> {
   const { store, clock } = parts;
   const { id: taskId, consumedSeq: turn, fence } = task;
   const known = await knownOf(store, task, sent);
@@ -53,14 +55,15 @@ async function appendNew(
     return after;
   };
   const run = { taskId, workerId, fence };
+  let overdrawn = false;
   if (fresh.length === 0) {
     // A call that says nothing new is a sign of life all the same.
     if (!(await store.change((tx) => tx.workerRuns.renew(run, clock.now() + workerLeaseMs)))) throw new Lost();
   } else {
     const own = { ...parts, store: runStore(store, clock, run, keep), staging: adopting(parts, workerId) };
-    await append(task, progressOf(await withFiles(parts, task, workerId, fresh), spent), own);
+    ({ overdrawn } = await append(task, progressOf(await withFiles(parts, task, workerId, fresh), spent), own));
   }
-  return sent.map(({ key }) => numbers.get(key) ?? 0);
+  return { numbers: sent.map(({ key }) => numbers.get(key) ?? 0), overdrawn };
 }
 
 /** The numbers of those that the turn has already. */

@@ -1,6 +1,7 @@
 import { Failure } from "../../core/failure.ts";
 import type { EventPayloads } from "../../core/tasks/event.ts";
 import type { Task } from "../../core/tasks/task.ts";
+import { hasNothingLeft } from "../../core/usage/reserve.ts";
 import { giveBackRun } from "../../core/workers/give-back.ts";
 import type { RemoteRun, RemoteRuns, RemoteWorker, RunRef } from "../../core/workers/remote-run.ts";
 import { workerLeaseMs } from "../../core/workers/worker-run.ts";
@@ -11,6 +12,7 @@ import type { Dispatch } from "./dispatch.ts";
 import { type Ended, endedBefore, finishSent, type SentEnding } from "./finish.ts";
 import { heldTask, lostRun, standingOf, unlessLost } from "./held-run.ts";
 import { polls } from "./polls.ts";
+import { endSpentRun } from "./spent.ts";
 import { openUpload, type UploadParts } from "./uploads.ts";
 
 /** What the runs of remote workers need. */
@@ -82,7 +84,9 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     async poll(worker, call, profiles, waitMs) {
       const filter = { spaceId: worker.spaceId, profiles: wanted(worker, profiles) };
       const task = await held(call, { id: worker.credential.id, filter }, waitMs);
-      return task && runOf(task);
+      if (task === null || !(await hasNothingLeft(store, task, clock.now()))) return task && runOf(task);
+      await unlessLost(endSpentRun(parts, task, worker.credential.id));
+      return null;
     },
 
     async heartbeat(worker, run) {
@@ -95,7 +99,9 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
 
     async append(worker, run, events, spent) {
       const task = await heldTask(store, worker, run);
-      return unlessLost(appendSent(parts, task, worker.credential.id, events, spent));
+      const { numbers, overdrawn } = await unlessLost(appendSent(parts, task, worker.credential.id, events, spent));
+      if (overdrawn) await unlessLost(endSpentRun(parts, task, worker.credential.id));
+      return { numbers, stop: overdrawn ? "spent" : null };
     },
 
     async finish(worker, run, outcome, spent, digest) {

@@ -57,6 +57,7 @@ CREATE TABLE "usage_record" (
     "task_id" TEXT,
     "kind" TEXT NOT NULL,
     "credits" BIGINT NOT NULL,
+    "ahead" INTEGER NOT NULL DEFAULT 0,
     "updated_at" BIGINT NOT NULL
 );
 
