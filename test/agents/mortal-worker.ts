@@ -15,8 +15,8 @@ export interface Mortal {
   /** From 0 to 1. */
   readonly random: () => number;
   readonly fates: Fates;
-  /** Lets so many milliseconds pass. */
-  readonly sleep: (ms: number) => Promise<void>;
+  /** Resolves once a run is its worker's no more. */
+  readonly lost: (run: { readonly taskId: string; readonly fence: number }) => Promise<unknown>;
   readonly gone: AbortSignal;
 }
 
@@ -25,7 +25,6 @@ export const told = 4;
 
 /** So often a call is the last thing that a worker does. */
 const deadly = 0.08;
-const lateMs = 20_000;
 
 class Killed extends Error {}
 
@@ -46,15 +45,21 @@ export async function mortalWorker(mortal: Mortal): Promise<void> {
     } catch (thrown) {
       if (!(thrown instanceof Killed)) throw thrown;
       mortal.fates.kills += 1;
-      if (run && mortal.random() < 0.25) late.push(comeBack(mortal, run));
+      if (run && mortal.random() < 0.25) late.push(heard(comeBack(mortal, run)));
     }
   }
   await Promise.all(late);
 }
 
+/** Whoever waits for it hears of its failure, later. */
+function heard(work: Promise<void>): Promise<void> {
+  work.catch(() => undefined);
+  return work;
+}
+
 /** A worker that was taken for dead goes on with what it had: it does no harm. */
 async function comeBack(mortal: Mortal, { taskId, fence, messages }: Given): Promise<void> {
-  await mortal.sleep(lateMs);
+  await mortal.lost({ taskId, fence });
   const { hand, fates } = mortal;
   const events = [{ key: "late", explanation: { content: `${tagOf(messages)} late ${fence}` } }];
   const replies = [
