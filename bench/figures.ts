@@ -9,11 +9,13 @@ import { oauthFigures } from "./figures/oauth.ts";
 import { runFigures } from "./figures/run.ts";
 import { watchFigure } from "./figures/watch.ts";
 import { webhookFigures } from "./figures/webhooks.ts";
+import { workerFigures } from "./figures/workers.ts";
 
 const figures: readonly Figure[] = [
   ...detailFigures,
   ...createFigures,
   ...runFigures,
+  ...workerFigures,
   ...listFigures,
   ...oauthFigures,
   ...fileFigures,

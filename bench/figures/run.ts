@@ -13,7 +13,7 @@ const langgraphConcurrency = 128;
 const aloneMs = 1_500;
 
 /** One task from its creation until it reads `stopped`; the call that reads it is held until then. */
-const ours = ({ pid, post }: Server): Contender => ({
+export const taskRun = ({ pid, post }: Server): Contender => ({
   name: "ours",
   pid,
   async call() {
@@ -24,7 +24,8 @@ const ours = ({ pid, post }: Server): Contender => ({
   },
 });
 
-async function a2a({ peers, stack }: Stage): Promise<Contender | null> {
+/** One message to an agent that completes its task at once. */
+export async function a2aRun({ peers, stack }: Stage): Promise<Contender | null> {
   const server = stack.use(await peers.start("a2a", { "a2a-version": "1.0" }));
   if (!server) return null;
   const message = () => ({ messageId: randomUUID(), role: "ROLE_USER", parts: [{ text: "hi" }] });
@@ -36,7 +37,7 @@ async function a2a({ peers, stack }: Stage): Promise<Contender | null> {
 }
 
 /** The trivial graph: a new thread, and a run that is waited for. */
-async function langgraph({ peers, stack }: Stage): Promise<Contender | null> {
+export async function langgraphRun({ peers, stack }: Stage): Promise<Contender | null> {
   const server = stack.use(await peers.start("langgraph"));
   if (!server) return null;
   const input = { assistant_id: "bench", input: { messages: [{ role: "user", content: "hi" }] } };
@@ -68,8 +69,8 @@ const run = (name: string, dialect: Dialect): Figure =>
     concurrency,
     async contenders(stage) {
       const platform = stage.stack.use(await startPlatform(await stage.databases.empty(dialect)));
-      const peers = dialect === "sqlite" ? [await a2a(stage), await langgraph(stage)] : [];
-      return [ours(platform), ...(await floors(stage, dialect)), ...peers];
+      const peers = dialect === "sqlite" ? [await a2aRun(stage), await langgraphRun(stage)] : [];
+      return [taskRun(platform), ...(await floors(stage, dialect)), ...peers];
     },
     async more(_stage, contender) {
       const alone = await sample(contender, 1, aloneMs);

@@ -34,6 +34,8 @@ test("every figure has its name, once, with .pg behind for PostgreSQL", () => {
     "webhooks",
     "webhooks.hanging",
     "webhooks.latency",
+    "worker.run",
+    "worker.run.pg",
   ]);
 });
 

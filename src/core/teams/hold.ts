@@ -6,7 +6,6 @@ import type { Tx } from "../store.ts";
 const refusals: Readonly<Record<CallerCredential["kind"], string>> = {
   key: "Invalid or missing API key",
   token: "Invalid or missing API key or access token: bearer token is invalid or revoked",
-  worker: "Invalid or missing API key",
   session: "Invalid or missing API key or access token: missing authentication",
 };
 

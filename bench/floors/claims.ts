@@ -1,0 +1,80 @@
+// The bare claim loop: a row is written, eight loops claim what waits and mark it done, each by one statement of the
+// plain driver in a transaction of its own, on the database of DATABASE_URL. POST /run answers when its row is done.
+import { randomUUID } from "node:crypto";
+import { Pool } from "pg";
+import { connectSqlite, driverOf } from "../../src/store/sqlite-adapter.ts";
+import { serve } from "./serve.ts";
+
+/** What a loop does to the database. */
+interface Claims {
+  put(id: string): Promise<void>;
+  /** The next that waits; undefined when there is none. */
+  claim(): Promise<string | undefined>;
+  finish(id: string): Promise<void>;
+}
+
+const loops = 8;
+const url = process.env["DATABASE_URL"] ?? "";
+const table = "CREATE TABLE bench_claim (id TEXT PRIMARY KEY, status TEXT NOT NULL, queued_at BIGINT NOT NULL)";
+const index = "CREATE INDEX bench_claim_waiting ON bench_claim (queued_at) WHERE status = 'waiting'";
+const next = "SELECT id FROM bench_claim WHERE status = 'waiting' ORDER BY queued_at LIMIT 1";
+
+async function onSqlite(): Promise<Claims> {
+  const driver = driverOf(await connectSqlite(url.replace(/^file:/, "")));
+  driver.exec(`${table}; ${index}`);
+  const insert = driver.prepare("INSERT INTO bench_claim VALUES (?, 'waiting', ?)");
+  const claim = driver.prepare(`UPDATE bench_claim SET status = 'running' WHERE id = (${next}) RETURNING id`);
+  const finish = driver.prepare("UPDATE bench_claim SET status = 'stopped' WHERE id = ?");
+  return {
+    put: async (id) => void insert.run(id, Date.now()),
+    claim: async () => (claim.all()[0] as { readonly id: string } | undefined)?.id,
+    finish: async (id) => void finish.run(id),
+  };
+}
+
+async function onPostgresql(): Promise<Claims> {
+  const pool = new Pool({ connectionString: url, max: 10 });
+  await pool.query(table);
+  await pool.query(index);
+  const claiming = `UPDATE bench_claim SET status = 'running' WHERE id = (${next} FOR UPDATE SKIP LOCKED) RETURNING id`;
+  return {
+    put: async (id) =>
+      void (await pool.query({ name: "put", text: "INSERT INTO bench_claim VALUES ($1, 'waiting', $2)", values: [id, Date.now()] })),
+    claim: async () => (await pool.query<{ id: string }>({ name: "claim", text: claiming })).rows[0]?.id,
+    finish: async (id) =>
+      void (await pool.query({ name: "finish", text: "UPDATE bench_claim SET status = 'stopped' WHERE id = $1", values: [id] })),
+  };
+}
+
+const claims = url.startsWith("file:") ? await onSqlite() : await onPostgresql();
+const waiting = new Map<string, (done: { readonly task_id: string }) => void>();
+const idle: (() => void)[] = [];
+
+async function loop(): Promise<never> {
+  for (;;) {
+    const id = await claims.claim();
+    if (id === undefined) {
+      await new Promise<void>((resolve) => idle.push(resolve));
+    } else {
+      await claims.finish(id);
+      waiting.get(id)?.({ task_id: id });
+      waiting.delete(id);
+    }
+  }
+}
+
+for (let n = 0; n < loops; n += 1)
+  loop().catch((cause: unknown) => {
+    console.error(cause);
+    process.exit(1);
+  });
+
+serve<object>({
+  async "/run"() {
+    const id = randomUUID();
+    const done = new Promise((resolve) => waiting.set(id, resolve));
+    await claims.put(id);
+    idle.shift()?.();
+    return done;
+  },
+});

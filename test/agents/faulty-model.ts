@@ -1,0 +1,39 @@
+import type { Answering, ModelRequest, Reply } from "../support/model/script.ts";
+
+/** What every tenth answer is in place of itself. */
+const faults: readonly ((answer: Answering) => Reply)[] = [
+  () => ({ status: 429, headers: { "retry-after": "1" } }),
+  () => ({ status: 500 }),
+  (answer) => ({ ...answer, after: "cut" }),
+  (answer) => ({ ...answer, after: "garbage" }),
+  () => ({ refuse: true }),
+  (answer) => ({ ...answer, after: "end" }),
+];
+
+/** Steps before the answer. */
+export const steps = 3;
+
+/** A model that plans in three steps and answers; it tells what it was asked by its words, so that what is told twice shows. */
+export function faultyModel(): { readonly script: (request: ModelRequest) => Reply; readonly faults: () => number } {
+  let count = 0;
+  return {
+    faults: () => count,
+    script(request) {
+      const answer = answerTo(request);
+      if (request.nth % 10 !== 0) return answer;
+      count += 1;
+      return faults[count % faults.length]?.(answer) ?? answer;
+    },
+  };
+}
+
+function answerTo({ messages }: ModelRequest): Answering {
+  const asked = messages.findLastIndex(({ role }) => role === "user");
+  const tag = messages[asked]?.text ?? "";
+  const step = messages.slice(asked + 1).filter(({ role }) => role === "tool").length;
+  if (step >= steps) return { text: ["It is ", `${tag} that is done.`] };
+  const plan = {
+    steps: Array.from({ length: steps }, (_, i) => ({ title: `Step ${i}`, status: i === step ? "doing" : i < step ? "done" : "todo" })),
+  };
+  return { reasoning: `${tag} thinks ${step}`, text: [`${tag} `, `says ${step}`], calls: [{ name: "update_plan", input: plan }] };
+}

@@ -1,0 +1,100 @@
+import type { Json } from "../../src/core/json.ts";
+
+/** One thing that an agent does. */
+export type Act =
+  | { readonly does: "think"; readonly what: string }
+  | { readonly does: "say"; readonly what: string }
+  | { readonly does: "use"; readonly what: string }
+  | { readonly does: "plan"; readonly titles: readonly string[] }
+  /** Begins the next step of the plan. */
+  | { readonly does: "step" }
+  /** Hands a text file over, by a tool. */
+  | { readonly does: "file"; readonly filename: string; readonly content: string }
+  /** Asks for approval; its tool tells afterwards how it went. */
+  | { readonly does: "confirm"; readonly accepted: boolean }
+  /** Waits in the middle of its work until the user has done something, by a tool. */
+  | { readonly does: "pause" }
+  | Ending;
+
+/** One thing by which a turn is over. */
+export type Ending =
+  | { readonly does: "ask"; readonly what: string }
+  | { readonly does: "fail" }
+  | { readonly does: "finish"; readonly what: string; readonly output?: Json };
+
+/** What the user does once the task waits, or once the agent pauses. */
+export type Move = "answer" | "accept" | "refuse" | "message" | "stop";
+
+/** A task from its creation to its end; each turn is begun by a message. */
+export interface Script {
+  readonly about: string;
+  readonly turns: readonly (readonly Act[])[];
+  readonly moves: readonly Move[];
+  readonly create?: object;
+}
+
+/** Opened by the test: then agents that pause go on. */
+export interface Gate {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+export function gate(): Gate {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}
+
+const finish: Act = { does: "finish", what: "Done." };
+const think: Act = { does: "think", what: "Hm." };
+const say: Act = { does: "say", what: "I look." };
+const use: Act = { does: "use", what: "echo" };
+const schema = { type: "object", properties: { total: { type: "integer" } }, required: ["total"], additionalProperties: false };
+
+/** All that an agent can do, one after the other. */
+export const scripts: readonly Script[] = [
+  { about: "an answer", turns: [[think, finish]], moves: [] },
+  { about: "progress and tools", turns: [[say, use, use, think, finish]], moves: [] },
+  {
+    about: "a plan and its steps",
+    turns: [[{ does: "plan", titles: ["A", "B"] }, { does: "step" }, use, { does: "step" }, finish]],
+    moves: [],
+  },
+  { about: "a file", turns: [[{ does: "file", filename: "sum.csv", content: "a,b" }, finish]], moves: [] },
+  {
+    about: "a question and its answer",
+    turns: [
+      [use, { does: "ask", what: "Which?" }],
+      [use, finish],
+    ],
+    moves: ["answer"],
+  },
+  { about: "an approval that is given", turns: [[use, { does: "confirm", accepted: true }, finish]], moves: ["accept"] },
+  { about: "an approval that is refused", turns: [[{ does: "confirm", accepted: false }, use, finish]], moves: ["refuse"] },
+  {
+    about: "two approvals",
+    turns: [[{ does: "confirm", accepted: true }, use, { does: "confirm", accepted: false }, finish]],
+    moves: ["accept", "refuse"],
+  },
+  { about: "a failure", turns: [[say, use, { does: "fail" }]], moves: [] },
+  {
+    about: "a value that a schema asks for",
+    turns: [[use, { does: "finish", what: "Seven.", output: { total: 7 } }]],
+    moves: [],
+    create: { structured_output_schema: schema },
+  },
+  {
+    about: "a value that does not fit its schema",
+    turns: [[use, { does: "finish", what: "Seven.", output: { total: "seven" } }]],
+    moves: [],
+    create: { structured_output_schema: schema },
+  },
+  {
+    about: "a message while it runs",
+    turns: [
+      [say, { does: "pause" }, finish],
+      [think, finish],
+    ],
+    moves: ["message"],
+  },
+  { about: "a stop", turns: [[say, { does: "pause" }, finish]], moves: ["stop"] },
+];
