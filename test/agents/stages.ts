@@ -81,7 +81,7 @@ async function startRunner({ service: { store } }: TaskRig, agent: Agent, own: G
   const clock = gatedClock(() => own);
   const files = agentFiles(store, clock);
   const lease = await openLease(store, clock, systemIds, true);
-  const parts = { store, clock, ids: systemIds, cipher, log: () => undefined, staging: files.staging, readFile: files.readFile };
+  const parts = { ...files, store, clock, ids: systemIds, cipher, log: () => undefined };
   const runs = startRuns({ ...parts, lease, concurrency: 4, agentFor: () => agent });
   const forget = store.feed.onJob((kind) => void (kind === "run" && runs.wake()));
   return {
