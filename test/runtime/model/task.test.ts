@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 const clock = patientClock();
-const caller: Caller = { ...ann, role: "owner", locale: "en", credential: { kind: "key", keyKind: "general", id: "key" } };
+const caller: Caller = { ...ann, role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "key" } };
 const call = (name: string, input: JsonObject) => ({ calls: [{ name, input }] });
 
 describeOnEach("a task of the model agent with tools", (kind) => {
