@@ -15,10 +15,11 @@ export interface Databases extends AsyncDisposable {
   empty(dialect: Dialect): Promise<Installed>;
   /**
    * One with so many tasks, and as many events in one of them; the same one each time.
+   * @param each so many are of one account.
    *
    * @throws Missing where PostgreSQL is not installed.
    */
-  seeded(dialect: Dialect, rows: number): Promise<Seeded>;
+  seeded(dialect: Dialect, rows: number, each?: number): Promise<Seeded>;
 }
 
 /** Databases below a folder, and in a PostgreSQL that syncs what it commits. */
@@ -43,19 +44,19 @@ export function databasesIn(folder: string, say: (text: string) => void): Databa
     return install({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ENCRYPTION_KEY: randomBytes(32).toString("base64") });
   }
 
-  async function make(dialect: Dialect, rows: number): Promise<Seeded> {
+  async function make(dialect: Dialect, rows: number, each: number | undefined): Promise<Seeded> {
     const installed = await empty(dialect);
     const began = performance.now();
-    const seeded = await seed(installed, rows);
+    const seeded = await seed(installed, rows, each);
     say(`seeded ${dialect} with ${rows} tasks and ${rows} events in ${((performance.now() - began) / 1000).toFixed(1)} s`);
     return seeded;
   }
 
   return {
     empty,
-    seeded(dialect, rows) {
-      const name = `${dialect} ${rows}`;
-      const known = seeds.get(name) ?? make(dialect, rows);
+    seeded(dialect, rows, each) {
+      const name = `${dialect} ${rows} ${each ?? ""}`;
+      const known = seeds.get(name) ?? make(dialect, rows, each);
       seeds.set(name, known);
       return known;
     },

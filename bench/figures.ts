@@ -1,6 +1,8 @@
 import type { Figure } from "./figure.ts";
+import { archiveFigures } from "./figures/archive.ts";
 import { createFigures } from "./figures/create.ts";
 import { detailFigures } from "./figures/detail.ts";
+import { exportFigures } from "./figures/export.ts";
 import { fileFigures } from "./figures/files.ts";
 import { listFigures } from "./figures/list.ts";
 import { oauthFigures } from "./figures/oauth.ts";
@@ -15,6 +17,8 @@ const figures: readonly Figure[] = [
   ...listFigures,
   ...oauthFigures,
   ...fileFigures,
+  ...exportFigures,
+  ...archiveFigures,
   watchFigure,
   ...webhookFigures,
 ];

@@ -9,8 +9,8 @@ export interface Seeded extends Installed {
   readonly longTaskId: string;
 }
 
-/** Every account has so many tasks. */
-const tasksEach = 1_000;
+/** Every account has so many tasks, unless they are all of one. */
+export const tasksEach = 1_000;
 /** Of ids that are numbers: the highest is that of the newest task. */
 const idOf = (number: number): string => `seed${String(number).padStart(18, "0")}`;
 
@@ -18,10 +18,10 @@ const idOf = (number: number): string => `seed${String(number).padStart(18, "0")
  * Fills a database in transactions of one statement: `rows` tasks of accounts that
  * take turns, so that no account's lie together, and one task with `rows` events.
  */
-export async function seed(installed: Installed, rows: number): Promise<Seeded> {
+export async function seed(installed: Installed, rows: number, each = tasksEach): Promise<Seeded> {
   const { databaseUrl, owner } = installed;
-  const accounts = rows / tasksEach;
-  const taskIds = Array.from({ length: tasksEach }, (_, index) => idOf(index * accounts));
+  const accounts = rows / each;
+  const taskIds = Array.from({ length: each }, (_, index) => idOf(index * accounts));
   const [longTaskId = ""] = taskIds;
   const onSqlite = databaseUrl.startsWith("file:");
   const adapter = await (onSqlite
@@ -43,6 +43,31 @@ export async function seed(installed: Installed, rows: number): Promise<Seeded> 
     await adapter.dispose();
   }
   return { ...installed, taskIds, longTaskId };
+}
+
+/**
+ * Fills a database with tasks of its owner, each with as many events of about 400 bytes, and
+ * answers one of them: what an export packs.
+ */
+export async function seedOwn({ databaseUrl, owner }: Installed, rows: number, eventsEach: number): Promise<string> {
+  const onSqlite = databaseUrl.startsWith("file:");
+  const adapter = await (onSqlite
+    ? new PrismaBetterSqlite3({ url: databaseUrl })
+    : new PrismaPg({ connectionString: databaseUrl })
+  ).connect();
+  try {
+    for (const statement of [
+      ...(onSqlite ? ["PRAGMA synchronous = OFF"] : []),
+      tasks(owner, rows, 1),
+      work(owner, rows, eventsEach, onSqlite ? "hex(randomblob(60))" : "md5(CAST(random() AS TEXT)) || md5(CAST(random() AS TEXT))"),
+      `UPDATE task SET last_seq = ${eventsEach} WHERE type = 'standard'`,
+      onSqlite ? "PRAGMA wal_checkpoint(TRUNCATE)" : "VACUUM ANALYZE task, task_event",
+    ])
+      await adapter.executeScript(statement);
+  } finally {
+    await adapter.dispose();
+  }
+  return idOf(0);
 }
 
 const numbers = (rows: number): string => `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows - 1})`;
@@ -96,6 +121,26 @@ const events = ({ spaceId }: Owner, taskId: string, rows: number): string =>
     },
     rows,
   );
+
+/** What a task is full of: mostly what tools have said. */
+const work = ({ spaceId }: Owner, rows: number, each: number, noise: string): string => {
+  const text = `'Looked up the figures of the third quarter, which are ' || ${noise} || ', and wrote them down for the summary.'`;
+  return insert(
+    "task_event",
+    {
+      task_id: id.replace(/\bi\b/, `(i / ${each})`),
+      seq: `i % ${each} + 1`,
+      space_id: `'${spaceId}'`,
+      type: `CASE i % ${each} WHEN 0 THEN 'user_message' WHEN ${each - 1} THEN 'assistant_message' ELSE CASE i % 2 WHEN 0 THEN 'tool_used' ELSE 'explanation' END END`,
+      timestamp: `${begin} + i`,
+      payload: `CASE i % ${each} WHEN 0 THEN '{"content":"' || ${text} || '","messageType":"text"}'
+        WHEN ${each - 1} THEN '{"content":"' || ${text} || '","deliveryKind":"result"}'
+        ELSE CASE i % 2 WHEN 0 THEN '{"tool":"search","actionId":"a1","status":"success","brief":"' || ${text} || '","params":{"query":"third quarter","limit":10},"result":{"hits":[1,2,3]}}'
+        ELSE '{"content":"' || ${text} || '"}' END END`,
+    },
+    rows * each,
+  );
+};
 
 function insert(table: string, values: Readonly<Record<string, string>>, rows: number): string {
   return `INSERT INTO ${table} (${Object.keys(values).join(", ")}) ${numbers(rows)} SELECT ${Object.values(values).join(", ")} FROM n`;

@@ -1,16 +1,20 @@
 import { replayMs } from "./call/replay.ts";
+import { archiveMs } from "./core/exports/lifecycle.ts";
 import type { FileSweep } from "./core/files/sweep.ts";
 import type { KeyUses } from "./core/keys/key-uses.ts";
 import type { SigningKeys } from "./core/oauth/signing-keys.ts";
 import { repeat } from "./core/repeat.ts";
 import type { Tx } from "./core/store.ts";
 import { type Backlog, countEveryMs } from "./core/tasks/backlog.ts";
+import { sweepWorkerRuns } from "./runtime/remote/sweep.ts";
 import type { Ground } from "./wiring/ground.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** The list of keys may be late by this and a minute. */
 const keyUsesEveryMs = 5_000;
+/** A worker that says nothing loses its run by this much after its lease. */
+const leasesEveryMs = 1_000;
 /** What the clock ends has ended within a minute (contract/decisions.md 38). */
 const filesEveryMs = 10_000;
 /** Deleted tasks whose events are erased in one change. */
@@ -18,6 +22,9 @@ const eraseMax = 100;
 
 /** Rows of the log of webhooks that are removed in one change. */
 const logMax = 500;
+
+/** Archives that are given up in one change. */
+const archivesMax = 100;
 
 /** What chores are done on, and how long what is deleted or delivered is kept. */
 export interface ChoreGround extends Pick<Ground, "store" | "clock" | "log"> {
@@ -44,8 +51,19 @@ export function startChores(
   const loops = [
     every(countEveryMs, () => waiting.count()),
     every(keyUsesEveryMs, writeKeyUses),
+    every(leasesEveryMs, async function giveBackLapsedRuns() {
+      await sweepWorkerRuns({ store, clock });
+    }),
     every(filesEveryMs, async function sweepFiles() {
       await files.sweep(stopping.signal);
+    }),
+    every(hourMs, async function purgeArchives() {
+      const until = clock.now() - archiveMs;
+      await inBatches(archivesMax, async (tx) => {
+        const purged = await tx.exports.purge(until, clock.now(), archivesMax);
+        await tx.blobs.drop(purged);
+        return purged.length;
+      });
     }),
     every(hourMs, async function forgetFiles() {
       await files.forget();

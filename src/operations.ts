@@ -19,6 +19,8 @@ export interface OperationAccess {
   readonly anyScope: readonly ScopeName[];
   /** The account of a general key or a session needs one of these; empty: any account. */
   readonly roles: ReadonlySet<Access_Role>;
+  /** With roles: in a personal space, which has none, its account is let in too. */
+  readonly personal: boolean;
 }
 
 /** Everything the call path needs to know about an RPC, read from its descriptor. */
@@ -107,6 +109,7 @@ const readAccess = (access: Access): OperationAccess => ({
   credentials: new Set(access.credentials),
   anyScope: access.anyScope.filter(isScope),
   roles: new Set(access.roles),
+  personal: access.personal,
 });
 
 function accessGaps(access: Access): string[] {

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { admission, anybody } from "./call/admit.ts";
-import { auditWriter } from "./call/audit.ts";
+import { auditWriter, refusalNoter } from "./call/audit.ts";
 import { identifier } from "./call/credential.ts";
 import { limits } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
@@ -11,7 +11,7 @@ import type { Config } from "./config.ts";
 import type { Cipher } from "./core/cipher.ts";
 import { exportLinks } from "./core/exports/links.ts";
 import type { Failure } from "./core/failure.ts";
-import { keyUses } from "./core/keys/key-uses.ts";
+import { type KeyUses, keyUses } from "./core/keys/key-uses.ts";
 import { accessTokenReader } from "./core/oauth/access-tokens.ts";
 import { signingKeys } from "./core/oauth/signing-keys.ts";
 import type { Store } from "./core/store.ts";
@@ -23,10 +23,12 @@ import { adminServer, httpServer } from "./http/server.ts";
 import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
 import { operationTable } from "./operations.ts";
+import { startAuditing } from "./wiring/auditing.ts";
 import { filesOf } from "./wiring/files.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
 import { invitingOf } from "./wiring/inviting.ts";
+import { remoteSide } from "./wiring/remote.ts";
 import { sendingOf } from "./wiring/sending.ts";
 import { teamUsersOf } from "./wiring/team-users.ts";
 import { telling } from "./wiring/telling.ts";
@@ -47,11 +49,13 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
   const store = telling(opened, { ...outside, config, cipher });
   const ground: Ground = { ...outside, config, store, cipher };
   const front = httpFront();
-  const uses = keyUses(store, clock);
+  const uses = { keys: keyUses(store, clock), workers: keyUses(store, clock, ({ workers }) => workers) };
   const waiting = backlog(store, config.queueDepth);
   const keys = signingKeys({ store, cipher, clock, ids });
   const files = filesOf(ground);
-  const stopChores = startChores(ground, waiting, uses, keys, files.sweep);
+  const stopChores = startChores(ground, waiting, writingAll(Object.values(uses)), keys, files.sweep);
+  const auditing = startAuditing(ground);
+  const refused = refusalNoter(auditing.refusals);
   const calls = {
     limits: limits(store.counters, clock, config.rateFactor),
     readRequest: requestReader(ids.request, config.trustProxy),
@@ -63,10 +67,15 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
   const inviting = invitingOf(ground);
   const teamUsers = teamUsersOf(ground, inviting);
   const links = exportLinks(cipher, config.baseUrl);
-  const handlers = handlersOf(ground, { files, exportLinks: links, sending, teamUsers, waiting, draining: front.draining });
+  const remote = remoteSide(ground, files, front.draining);
+  const operations = operationTable();
+  const handlers = handlersOf(ground, {
+    ...{ files, exportLinks: links, sending, teamUsers, waiting, remote: remote.runs, draining: front.draining },
+    rpcOf: (name) => operations.byName(name)?.rpc,
+  });
   const entry = {
-    operations: operationTable(),
-    admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits),
+    operations,
+    admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits, refused),
     writeAudit: auditWriter(clock, ids),
   };
   const notice = new AbortController();
@@ -77,7 +86,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     front,
     admitAnybody: anybody(calls.limits),
     anonymous: calls.limits.anonymous,
-    performer: performer(store, handlers, replays(cipher, clock.now), entry.writeAudit),
+    performer: performer(store, handlers, replays(cipher, clock.now), { write: entry.writeAudit, refused }),
     readSession: sessionCookieReader(config.consentUrl),
     clock,
     readiness: ready,
@@ -98,13 +107,18 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
       notice.abort();
       // A load balancer asks every so often, and sends calls until then; a worker gets none.
       if (config.role !== "worker" && config.noticeSeconds > 0) await clock.sleep(config.noticeSeconds * 1000);
-      await drain(app, front, config.drainSeconds, [stopChores, stopWork]);
+      await drain(app, front, config.drainSeconds, [stopChores, stopWork, remote.drain]);
       // Those of the last calls too.
       await inviting.drain();
+      await auditing.stop();
       await admin?.close();
     },
   };
 }
+
+const writingAll = (uses: readonly Pick<KeyUses, "write">[]): Pick<KeyUses, "write"> => ({
+  write: async () => void (await Promise.all(uses.map((each) => each.write()))),
+});
 
 /** What a caller must not see of a failure of our own stands in the process log. */
 const reporter =

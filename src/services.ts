@@ -1,5 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { AgentService } from "./gen/proto/agent/v2/agent_service_pb.ts";
+import { AuditService } from "./gen/proto/audit/v2/audit_service_pb.ts";
 import { BrowserService } from "./gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "./gen/proto/connector/v2/connector_service_pb.ts";
 import { EnterpriseDataExportService } from "./gen/proto/dataexport/v1/export_service_pb.ts";
@@ -10,6 +11,7 @@ import { EnterpriseComplianceV2Service } from "./gen/proto/observability/v2/comp
 import { ProjectService } from "./gen/proto/project/v2/project_service_pb.ts";
 import { ApiKeyService } from "./gen/proto/settings/v1/api_key_service_pb.ts";
 import { TeamService } from "./gen/proto/settings/v1/team_service_pb.ts";
+import { WorkerService as WorkerSettingsService } from "./gen/proto/settings/v1/worker_service_pb.ts";
 import { SkillService } from "./gen/proto/skill/v2/skill_service_pb.ts";
 import { TaskService } from "./gen/proto/task/v2/task_service_pb.ts";
 import { TeamAssetAuditApiV2Service } from "./gen/proto/team/v2/team_asset_audit_service_pb.ts";
@@ -19,6 +21,7 @@ import { UsageService } from "./gen/proto/usage/v2/usage_service_pb.ts";
 import { UserService } from "./gen/proto/user/v2/user_service_pb.ts";
 import { WebhookService } from "./gen/proto/webhook/v2/webhook_service_pb.ts";
 import { WebsiteService } from "./gen/proto/website/v2/website_service_pb.ts";
+import { WorkerService } from "./gen/proto/worker/v1/worker_service_pb.ts";
 
 /** Every service whose methods are operations, in the contract's order. */
 export const services: readonly DescService[] = [
@@ -35,6 +38,7 @@ export const services: readonly DescService[] = [
   UserService,
   ApiKeyService,
   TeamService,
+  WorkerSettingsService,
   OAuth2AppService,
   TeamUserManagementApiV2Service,
   TeamAssetAuditApiV2Service,
@@ -42,4 +46,6 @@ export const services: readonly DescService[] = [
   EnterpriseDataExportService,
   EnterpriseDataExportV2Service,
   EnterpriseComplianceV2Service,
+  AuditService,
+  WorkerService,
 ];

@@ -12,7 +12,7 @@ import { type PgQueryable, postgresStatements } from "../../src/store/postgresql
 import { rowsOf } from "../../src/store/rows.ts";
 import { type Db, newChange, type Session } from "../../src/store/session.ts";
 import type { Sql } from "../../src/store/sql.ts";
-import { type Asked, newTask } from "./rows.ts";
+import { type Asked, type AskedPage, newTask, recordColumns } from "./rows.ts";
 import { serve } from "./serve.ts";
 
 // As many connections as each of our two pools.
@@ -130,4 +130,16 @@ async function runTask(asked: AskedWithKey): Promise<unknown> {
   return readTask(named);
 }
 
-serve<AskedWithKey>({ "/detail": readTask, "/create": createTask, "/run": runTask });
+const present = "FROM task WHERE space_id = $1 AND account_id = $2 AND deleted_at IS NULL";
+const page = `SELECT ${recordColumns} FROM (SELECT created_at, id ${present} ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4) s
+  JOIN task t ON t.id = s.id ORDER BY s.created_at DESC, s.id DESC`;
+
+/** The two bare queries of a page of an export's tasks: ids from the index first, the rows after. */
+async function readTasks({ space_id, account_id, limit, offset }: AskedWithKey & AskedPage): Promise<unknown> {
+  const whose = [space_id, account_id];
+  const counted = await pool.query({ name: "count", text: `SELECT COUNT(*) AS total ${present}`, values: whose });
+  const { rows } = await pool.query({ name: "page", text: page, values: [...whose, limit, offset] });
+  return { total: Number(counted.rows[0].total), records: rows };
+}
+
+serve<AskedWithKey & AskedPage>({ "/detail": readTask, "/create": createTask, "/run": runTask, "/tasks": readTasks });

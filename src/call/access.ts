@@ -22,6 +22,7 @@ const labels: readonly (readonly [Access_Credential, string])[] = [
   [Access_Credential.TEAM_USER_MGMT, "Team User Management key"],
   [Access_Credential.TEAM_ASSET_AUDIT, "Team Asset Audit key"],
   [Access_Credential.TEAM_ASSET_MGMT, "Team Asset Management key"],
+  [Access_Credential.WORKER, "worker credential"],
 ];
 
 /** A role is asked of these: the others carry their own power. */
@@ -51,7 +52,8 @@ export function checkAccess(operation: Operation, { credential, role }: Caller):
 function checkKind(access: OperationAccess, shown: Access_Credential, role: Role | null): void {
   if (!access.credentials.has(shown)) throw forbidden(access);
   const roleNeeded = ofPeople.has(shown) && access.roles.size > 0;
-  if (roleNeeded && (role === null || !access.roles.has(roleNames[role]))) throw forbidden(access);
+  const hasRole = role === null ? access.personal : access.roles.has(roleNames[role]);
+  if (roleNeeded && !hasRole) throw forbidden(access);
 }
 
 function checkScopes({ credentials, anyScope }: OperationAccess, { scopes }: TokenCredential): void {
@@ -61,8 +63,10 @@ function checkScopes({ credentials, anyScope }: OperationAccess, { scopes }: Tok
   throw new Failure("insufficient_scope", `insufficient_scope: required one of [${anyScope.join(", ")}]`);
 }
 
-const credentialOf = (credential: Exclude<CallerCredential, TokenCredential>): Access_Credential =>
-  credential.kind === "key" ? keyCredentials[credential.keyKind] : Access_Credential.SESSION;
+function credentialOf(credential: Exclude<CallerCredential, TokenCredential>): Access_Credential {
+  if (credential.kind === "key") return keyCredentials[credential.keyKind];
+  return credential.kind === "worker" ? Access_Credential.WORKER : Access_Credential.SESSION;
+}
 
 function forbidden({ credentials, roles }: OperationAccess): Failure {
   const taken = labels.filter(([credential]) => credentials.has(credential));

@@ -3,6 +3,7 @@ import { Failure, failureOf } from "../core/failure.ts";
 import { sharedReads } from "../core/shared-reads.ts";
 import type { Operation } from "../operations.ts";
 import { checkAccess } from "./access.ts";
+import type { NoteRefusal } from "./audit.ts";
 import type { Identify, Presented } from "./credential.ts";
 import type { Limits, RateState } from "./limit.ts";
 
@@ -37,26 +38,39 @@ export type Admit = (operation: Operation, request: Request) => Promise<Admissio
  *
  * @throws Failure `invalid`, `unauthenticated`, `forbidden`, `insufficient_scope` or `limited`.
  */
-export function admission(identify: Identify, limits: Limits): Admit {
-  async function credential(request: Request): Promise<Caller> {
+export function admission(identify: Identify, limits: Limits, noteRefusal: NoteRefusal): Admit {
+  /** What is refused at a step is told to the audit log, and thrown on. */
+  async function told<T>(operation: Operation, request: Request, caller: Caller | null, step: () => T | Promise<T>): Promise<T> {
     try {
-      return await identify(request.credentials);
+      return await step();
+    } catch (thrown) {
+      noteRefusal(operation, request, caller, thrown);
+      throw thrown;
+    }
+  }
+  async function credential(operation: Operation, request: Request): Promise<Caller> {
+    try {
+      return await told(operation, request, null, () => identify(request.credentials));
     } catch (thrown) {
       if (failureOf(thrown).reason === "unauthenticated") await limits.stranger(request.address);
       throw thrown;
     }
   }
   const callers = sharedReads<Caller>();
-  async function again(operation: Operation, { credentials }: Request): Promise<Caller> {
-    const caller = await callers(JSON.stringify(credentials), () => identify(credentials));
-    checkAccess(operation, caller);
+  async function again(operation: Operation, request: Request): Promise<Caller> {
+    const { credentials } = request;
+    const caller = await told(operation, request, null, () => callers(JSON.stringify(credentials), () => identify(credentials)));
+    await told(operation, request, caller, () => checkAccess(operation, caller));
     return caller;
   }
   return async (operation, request) => {
     if (operation.access === null) throw new Failure("unimplemented", "anonymous operations are not built");
-    const caller = await credential(request);
-    checkAccess(operation, caller);
-    return { operation, request, caller, rate: await limits.account(caller.accountId, operation), again: () => again(operation, request) };
+    const caller = await credential(operation, request);
+    const rate = await told(operation, request, caller, () => {
+      checkAccess(operation, caller);
+      return limits.account(caller.accountId, operation);
+    });
+    return { operation, request, caller, rate, again: () => again(operation, request) };
   };
 }
 

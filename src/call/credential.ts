@@ -1,4 +1,5 @@
-import type { Caller } from "../core/caller.ts";
+import type { Known } from "../core/audit/refusals.ts";
+import type { Caller, Scope } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { Failure, invalid } from "../core/failure.ts";
 import { isKeyText, type KeyHolder, keyDigest } from "../core/keys/api-key.ts";
@@ -7,6 +8,7 @@ import type { ReadAccessToken } from "../core/oauth/access-token.ts";
 import type { TokenHolder } from "../core/oauth/family.ts";
 import { type SessionHolder, sessionDigest } from "../core/sign-in/session.ts";
 import type { Tx } from "../core/store.ts";
+import { isWorkerText, type Worker, workerDigest } from "../core/workers/worker.ts";
 
 /** What a request showed, before anything of it is believed. */
 export interface Presented {
@@ -18,13 +20,27 @@ export interface Presented {
   readonly session: string | null;
 }
 
+/** A credential that opens nothing, and whose it is, where that is known: nobody is told but the audit log (contract/decisions.md 44). */
+export class RefusedCredential extends Failure {
+  readonly known: Known | null;
+
+  constructor(message: string, known: Known | null) {
+    super("unauthenticated", message);
+    this.known = known;
+  }
+}
+
 /** Says who calls. */
 export type Identify = (presented: Presented) => Promise<Caller>;
 
 /** Every refusal of a credential begins so (contract/decisions.md 10). */
 const missing = "Invalid or missing API key";
-const refusal = (why?: string) => new Failure("unauthenticated", why === undefined ? missing : `${missing} or access token: ${why}`);
+const refusal = (why?: string, known: Known | null = null) =>
+  new RefusedCredential(why === undefined ? missing : `${missing} or access token: ${why}`, known);
 const invalidOrRevoked = "bearer token is invalid or revoked";
+
+/** What tells a worker's credential from a key and from a token. */
+const workerPrefix = "wk-";
 
 /** Headers that carry an API key; the public name and the enterprise one are aliases (contract/v2.md 2, enterprise.md 1). */
 const keyHeaders = ["x-service-api-key", "x-manus-api-key", "x-api-key"] as const;
@@ -55,29 +71,49 @@ export function presentedOnV1(header: (name: string) => string | null | undefine
  * @returns what throws Failure `unauthenticated` for no, a bad, an expired or a revoked
  * credential, `invalid` for two different ones (contract/decisions.md 9, 10, 12).
  */
-export function identifier(store: Tx, clock: Clock, readToken: ReadAccessToken, keyUses: Pick<KeyUses, "used">): Identify {
+export function identifier(
+  store: Tx,
+  clock: Clock,
+  readToken: ReadAccessToken,
+  { keys, workers }: Readonly<Record<"keys" | "workers", Pick<KeyUses, "used">>>,
+): Identify {
+  async function byWorker(text: string): Promise<Caller> {
+    const worker = isWorkerText(text) ? await store.workers.byDigest(workerDigest(text)) : null;
+    if (worker === null) throw refusal();
+    if (worker.revokedAt !== null) throw refusal(undefined, knownBy("worker", { ...worker, accountId: worker.id }));
+    workers.used(worker.id, worker.seenAt);
+    return workerCaller(worker);
+  }
+
   async function byKey(key: string): Promise<Caller> {
+    if (key.startsWith(workerPrefix)) return byWorker(key);
     const holder = isKeyText(key) ? await store.keys.holder(keyDigest(key)) : null;
-    if (holder === null || !opens(holder, clock.now())) throw refusal();
-    keyUses.used(holder.key.id, holder.key.usedAt);
+    if (holder === null) throw refusal();
+    if (!opens(holder, clock.now())) throw refusal(undefined, knownBy("key", holder.key));
+    keys.used(holder.key.id, holder.key.usedAt);
     return keyCaller(holder);
   }
 
   async function byToken(text: string): Promise<Caller> {
+    if (text.startsWith(workerPrefix)) return byWorker(text);
     const claims = await readToken(text);
     if (claims === null) throw refusal("invalid token");
-    const holder = claims.expiresAt > clock.now() ? await store.families.holder(claims.familyId) : null;
-    if (holder === null || !holder.lives || holder.member?.status !== "active") throw refusal(invalidOrRevoked);
-    if (holder.generation !== holder.appGeneration) throw refusal("reauthorization_required");
-    if (holder.accessId !== claims.accessId) throw refusal(invalidOrRevoked);
+    const holder = await store.families.holder(claims.familyId);
+    if (holder === null) throw refusal(invalidOrRevoked);
+    const known = knownBy("token", { ...holder, id: holder.familyId });
+    if (claims.expiresAt <= clock.now()) throw refusal(invalidOrRevoked, known);
+    if (!holder.lives || holder.member?.status !== "active") throw refusal(invalidOrRevoked, known);
+    if (holder.generation !== holder.appGeneration) throw refusal("reauthorization_required", known);
+    if (holder.accessId !== claims.accessId) throw refusal(invalidOrRevoked, known);
     return tokenCaller({ ...holder, scopes: holder.scopes.filter((name) => claims.scopes.includes(name)) });
   }
 
   async function bySession(text: string): Promise<Caller> {
     const holder = await store.sessions.holder(sessionDigest(text));
-    const living = holder !== null && holder.session.expiresAt > clock.now();
-    if (!living || (holder.member !== null && (holder.member.status !== "active" || holder.member.delegated)))
-      throw refusal("missing authentication");
+    if (holder === null) throw refusal("missing authentication");
+    const { session, member } = holder;
+    const opensNothing = session.expiresAt <= clock.now() || (member !== null && (member.status !== "active" || member.delegated));
+    if (opensNothing) throw refusal("missing authentication", knownBy("session", session));
     return sessionCaller(holder);
   }
 
@@ -98,12 +134,30 @@ function opens({ key, member }: KeyHolder, now: number): boolean {
   return living && (member === null || member.status === "active");
 }
 
+const knownBy = (kind: Caller["credential"]["kind"], { id, accountId, spaceId }: Scope & { readonly id: string }): Known => ({
+  accountId,
+  spaceId,
+  credential: credentialName({ kind, id }),
+});
+
+/** Kind and id of a credential, as audit rows have it. */
+export const credentialName = ({ kind, id }: Pick<Caller["credential"], "kind" | "id">): string => `${kind}:${id}`;
+
 const keyCaller = ({ key, member, locale }: KeyHolder): Caller => ({
   accountId: key.accountId,
   spaceId: key.spaceId,
   credential: { kind: "key", keyKind: key.kind, id: key.id },
   role: member?.role ?? null,
   locale,
+});
+
+/** Nobody's account: what a worker owns are the files that it has not shown yet. */
+const workerCaller = ({ id, spaceId, profiles }: Worker): Caller => ({
+  accountId: id,
+  spaceId,
+  credential: { kind: "worker", id, profiles },
+  role: null,
+  locale: "en",
 });
 
 /** A token without manage_all_tasks reaches only what its own app made (contract/oauth.md 9.1). */

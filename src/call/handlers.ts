@@ -22,7 +22,11 @@ export interface Prepared<M extends DescMethod> {
   readonly prepare: (message: MessageShape<M["input"]>, caller: Caller, gone: AbortSignal) => Promise<Handler<M>> | Handler<M>;
 }
 
-/** A read whose answer may be held back for a while. */
+/**
+ * A read whose answer may be held back for a while; or a change that makes its own
+ * transactions, because it is held, or is idempotent by itself: it has no idempotency
+ * record and no audit row.
+ */
 export interface Held<M extends DescMethod> {
   readonly hold: (tx: Tx, call: OpenCall, message: MessageShape<M["input"]>) => Promise<MessageInitShape<M["output"]>>;
 }

@@ -4,7 +4,7 @@ import { mapped } from "../core/mapped.ts";
 import type { OpenCall } from "../core/open-call.ts";
 import type { Store, Tx } from "../core/store.ts";
 import type { Admission } from "./admit.ts";
-import type { WriteAudit } from "./audit.ts";
+import type { NoteRefusal, WriteAudit } from "./audit.ts";
 import { inEnvelope } from "./envelope.ts";
 import type { AnyHandler, Handler, HandlerTable } from "./handlers.ts";
 import type { Replays } from "./replay.ts";
@@ -36,8 +36,14 @@ export interface Performer {
   stream(admission: Admission, message: Message, gone: AbortSignal): Promise<AsyncIterable<Message> | null>;
 }
 
+/** What calls tell the audit log. */
+export interface CallAudit {
+  readonly write: WriteAudit;
+  readonly refused: NoteRefusal;
+}
+
 /** Field rules first, then the handler. */
-export function performer(store: Store, handlers: HandlerTable, replays: Replays, writeAudit: WriteAudit): Performer {
+export function performer(store: Store, handlers: HandlerTable, replays: Replays, audit: CallAudit): Performer {
   function handlerOf({ operation }: Admission, message: Message): AnyHandler {
     validate(operation.method.input, message);
     const built = handlers.get(operation.rpc);
@@ -49,10 +55,16 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
     const replay = await replays.begin(tx, admission, message);
     if (replay !== null && "answer" in replay) return { answer: replay.answer, replayed: true };
     const answer = await run(handler, tx, admission, message);
-    await writeAudit(tx, admission);
+    await audit.write(tx, admission);
     await replay?.complete(answer, tx.audit.noted().subject ?? null);
     return { answer, replayed: false };
   }
+
+  /** A handler refuses as well, and so does whoever looks at the credential anew while a call is open. */
+  const noting =
+    ({ operation, request, caller }: Admission) =>
+    (thrown: unknown) =>
+      audit.refused(operation, request, caller, thrown);
 
   async function outcome(admission: Admission, message: Message, gone: AbortSignal): Promise<Outcome> {
     const { operation, caller } = admission;
@@ -67,18 +79,32 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
     return { answer: await run(handler, store, admission, message), replayed: false };
   }
 
+  async function opened(admission: Admission, message: Message, gone: AbortSignal): Promise<AsyncIterable<Message> | null> {
+    const { operation } = admission;
+    const built = handlerOf(admission, message);
+    if (!("stream" in built)) throw new Error(`${operation.rpc} is no stream`);
+    const answers = await built.stream(store, openCall(admission, gone), message);
+    return answers && mapped(answers, (answer) => create(operation.method.output, answer), noting(admission));
+  }
+
   return {
     async perform(admission, message, gone) {
-      const { answer, replayed } = await outcome(admission, message, gone);
-      return { answer: inEnvelope(admission.operation.method, answer, admission.request.requestId), replayed };
+      try {
+        const { answer, replayed } = await outcome(admission, message, gone);
+        return { answer: inEnvelope(admission.operation.method, answer, admission.request.requestId), replayed };
+      } catch (thrown) {
+        noting(admission)(thrown);
+        throw thrown;
+      }
     },
 
     async stream(admission, message, gone) {
-      const { operation } = admission;
-      const built = handlerOf(admission, message);
-      if (!("stream" in built)) throw new Error(`${operation.rpc} is no stream`);
-      const answers = await built.stream(store, openCall(admission, gone), message);
-      return answers && mapped(answers, (answer) => create(operation.method.output, answer));
+      try {
+        return await opened(admission, message, gone);
+      } catch (thrown) {
+        noting(admission)(thrown);
+        throw thrown;
+      }
     },
   };
 }

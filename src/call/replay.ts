@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
-import { create, type DescMessage, fromBinary, type JsonValue, type Message, toBinary, toJson } from "@bufbuild/protobuf";
+import { create, type DescMessage, fromBinary, type Message, toBinary, toJson } from "@bufbuild/protobuf";
 import { appOf } from "../core/caller.ts";
 import type { Cipher } from "../core/cipher.ts";
 import { Failure, invalid } from "../core/failure.ts";
+import { jsonDigest } from "../core/json.ts";
 import type { ReplayKey } from "../core/replay/replay.ts";
 import type { Tx } from "../core/store.ts";
 import type { Admission } from "./admit.ts";
@@ -68,15 +68,4 @@ export function replays(cipher: Cipher, now: () => number): Replays {
 const contextOf = (key: ReplayKey): string => JSON.stringify([key.accountId, key.spaceId, key.clientId, key.operation, key.key]);
 
 /** One hash for one decoded request, whatever wire and member order it came by. */
-function requestHash(schema: DescMessage, message: Message): string {
-  return createHash("sha256")
-    .update(stable(toJson(schema, message)))
-    .digest("hex");
-}
-
-function stable(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(stable).join()}]`;
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
-  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${stable(member)}`).join()}}`;
-}
+const requestHash = (schema: DescMessage, message: Message): string => jsonDigest(toJson(schema, message));

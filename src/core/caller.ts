@@ -32,8 +32,16 @@ export interface SessionCredential {
   readonly provedAt: number;
 }
 
+/** A remote worker's: no person's, and it opens the work on tasks alone. Its caller's account is its own id, which owns no task. */
+export interface WorkerCredential {
+  readonly kind: "worker";
+  readonly id: string;
+  /** Whose tasks it may run; empty: of all that are done by remote workers. */
+  readonly profiles: readonly string[];
+}
+
 /** What a caller showed to be let in. */
-export type CallerCredential = KeyCredential | TokenCredential | SessionCredential;
+export type CallerCredential = KeyCredential | TokenCredential | SessionCredential | WorkerCredential;
 
 /**
  * Whose rows a query may touch: no row is read or written but through one of these

@@ -11,6 +11,8 @@ export interface Cipher {
   open(sealed: Uint8Array, context: string): Bytes;
   /** Marks texts of one kind: HMAC-SHA256 under a key of that kind's own, derived from the installation's (HKDF, RFC 5869). */
   marker(kind: string): (text: string) => Bytes;
+  /** A key of one kind's own, 32 bytes, another for each salt: for what is too large to be sealed at once. */
+  derive(kind: string, salt: Uint8Array): Bytes;
   /** Tells one key from another without telling the key. */
   readonly check: string;
 }
@@ -37,6 +39,7 @@ export function cipherFrom(key: Uint8Array, random: Random): Cipher {
       const derived = Buffer.from(hkdfSync("sha256", key, "", kind, 32));
       return (text) => Uint8Array.from(createHmac("sha256", derived).update(text).digest());
     },
+    derive: (kind, salt) => new Uint8Array(hkdfSync("sha256", key, salt, kind, 32)),
     check: createHmac("sha256", key).update("encryption key check").digest("hex"),
   };
 }

@@ -1,12 +1,18 @@
 /**
  * Items as `to` makes them, one for one. It costs one promise an item, where a
  * generator costs several: a thousand watchers are woken at once.
+ *
+ * @param failed told of what the source throws.
  */
-export function mapped<T, U>(source: AsyncIterable<T>, to: (item: T) => U): AsyncIterable<U> {
-  return { [Symbol.asyncIterator]: () => iteratorOf(source[Symbol.asyncIterator](), to) };
+export function mapped<T, U>(
+  source: AsyncIterable<T>,
+  to: (item: T) => U,
+  failed: (thrown: unknown) => void = () => undefined,
+): AsyncIterable<U> {
+  return { [Symbol.asyncIterator]: () => iteratorOf(source[Symbol.asyncIterator](), to, failed) };
 }
 
-function iteratorOf<T, U>(items: AsyncIterator<T>, to: (item: T) => U): AsyncIterator<U> {
+function iteratorOf<T, U>(items: AsyncIterator<T>, to: (item: T) => U, failed: (thrown: unknown) => void): AsyncIterator<U> {
   async function close(): Promise<IteratorReturnResult<undefined>> {
     await items.return?.();
     return over;
@@ -20,7 +26,11 @@ function iteratorOf<T, U>(items: AsyncIterator<T>, to: (item: T) => U): AsyncIte
       return close().then(() => Promise.reject(thrown));
     }
   }
-  return { next: () => items.next().then(result), return: close };
+  function refuse(thrown: unknown): Promise<never> {
+    failed(thrown);
+    return Promise.reject(thrown);
+  }
+  return { next: () => items.next().then(result, refuse), return: close };
 }
 
 const over = { done: true, value: undefined } as const;

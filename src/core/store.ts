@@ -2,6 +2,9 @@ import type { AccountRows } from "./accounts/account.ts";
 import type { ActionRows } from "./actions/action.ts";
 import type { AgentRows } from "./agents/agent.ts";
 import type { AuditRows } from "./audit/audit.ts";
+import type { AuditChainRows } from "./audit/chain.ts";
+import type { AuditLogRows } from "./audit/log.ts";
+import type { ArchiveRows } from "./exports/archive-rows.ts";
 import type { ExportRows } from "./exports/export.ts";
 import type { BlobRows } from "./files/blob.ts";
 import type { FileRows } from "./files/file.ts";
@@ -31,6 +34,8 @@ import type { DeliveryRows } from "./webhooks/due.ts";
 import type { WebhookEventRows } from "./webhooks/event-rows.ts";
 import type { WebhookKeyRows } from "./webhooks/key.ts";
 import type { WebhookRows } from "./webhooks/webhook.ts";
+import type { WorkerRows } from "./workers/worker.ts";
+import type { WorkerEventRows, WorkerRunRows } from "./workers/worker-run.ts";
 
 /**
  * Everything that is kept, as one open transaction sees it; outside a change, as
@@ -65,10 +70,16 @@ export interface Tx {
   readonly nodes: NodeRows;
   readonly replays: ReplayRows;
   readonly audit: AuditRows;
+  readonly auditChain: AuditChainRows;
+  readonly auditLog: AuditLogRows;
   readonly settings: SettingRows;
   readonly webhookKeys: WebhookKeyRows;
   readonly deliveries: DeliveryRows;
   readonly exports: ExportRows;
+  readonly workers: WorkerRows;
+  readonly workerRuns: WorkerRunRows;
+  readonly workerEvents: WorkerEventRows;
+  readonly archives: ArchiveRows;
   /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

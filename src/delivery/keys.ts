@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Ids } from "../core/ids.ts";
-import type { Store } from "../core/store.ts";
+import type { Store, Tx } from "../core/store.ts";
 import type { WebhookKey, WebhookKeyAlgorithm, WebhookKeys } from "../core/webhooks/key.ts";
 
 /** The private halves that deliveries are signed with. */
@@ -12,8 +12,11 @@ export type SigningPair = Readonly<Record<WebhookKeyAlgorithm, KeyObject>>;
 /** The installation's keys, as receivers and the sender see them. */
 export interface DeliveryKeys extends WebhookKeys {
   signing(): Promise<SigningPair>;
-  /** Puts another pair in the place of one that has leaked: there is no overlap, for receivers know of one key only (contract/webhooks.md 11). */
-  replace(algorithm: WebhookKeyAlgorithm): Promise<void>;
+  /**
+   * Puts another pair in the place of one that has leaked: there is no overlap, for receivers know of one key only
+   * (contract/webhooks.md 11). `follow` goes on in the same change.
+   */
+  replace(algorithm: WebhookKeyAlgorithm, follow?: (tx: Tx) => Promise<void>): Promise<void>;
 }
 
 interface Parts {
@@ -81,11 +84,14 @@ export function deliveryKeys({ store, cipher, clock, ids }: Parts): DeliveryKeys
       const { rsa, ed25519 } = await keys();
       return { rsaPem: rsa.row.publicKey, rsaCreatedAt: rsa.row.createdAt, ed25519: shownEd25519(ed25519.row.publicKey) };
     },
-    async replace(algorithm) {
+    async replace(algorithm, follow) {
       const draft = await make(algorithm);
       await store.change(async (tx) => {
+        const before = await tx.webhookKeys.find(algorithm);
         await tx.webhookKeys.remove(algorithm);
         await tx.webhookKeys.insert(draft);
+        tx.audit.note({ subject: draft.id, before: before && { id: before.id, algorithm }, after: { id: draft.id, algorithm } });
+        await follow?.(tx);
       });
       known = undefined;
     },

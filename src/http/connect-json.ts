@@ -1,4 +1,4 @@
-import { type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
 import type { ConnectRouterOptions } from "@connectrpc/connect";
 
 /** Connect takes the coders too, which its public type leaves out. */
@@ -8,16 +8,25 @@ interface JsonOptions extends NonNullable<ConnectRouterOptions["jsonOptions"]> {
 }
 
 /** Connect JSON as it comes by default, but bytes that are no UTF-8 are refused: otherwise they become U+FFFD. */
-const jsonOptions: JsonOptions = { ignoreUnknownFields: true, textDecoder: new TextDecoder("utf-8", { fatal: true }) };
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+const jsonOptions: JsonOptions = { ignoreUnknownFields: true, textDecoder: utf8 };
 
 /** Their JSON has the same members over RPC as elsewhere: zeros are there, and numbers are numbers (contract/enterprise.md 3, 13 rows 24 and 30). */
 const alike: ReadonlySet<string> = new Set(["dataexport.v1", "dataexport.v2", "observability.v2"]);
 
 /** How a method's messages stand in JSON over Connect, and over gRPC's JSON. */
-export function connectJson({ parent, output }: DescMethod): JsonOptions {
-  if (!alike.has(parent.file.proto.package)) return jsonOptions;
-  const longs = longFields(output);
-  return { ...jsonOptions, alwaysEmitImplicit: true, ...(longs.length === 0 ? {} : { textEncoder: numberEncoder(longs) }) };
+export function connectJson({ parent, input, output }: DescMethod): JsonOptions {
+  const spelt = namesOf(input, ({ localName, jsonName }) => (jsonName.includes("_") ? [[localName, jsonName] as const] : []));
+  const read = spelt.length === 0 ? jsonOptions : { ...jsonOptions, textDecoder: spellingDecoder(new Map(spelt)) };
+  if (!alike.has(parent.file.proto.package)) return read;
+  const longs = namesOf(output, (field) => (field.fieldKind === "scalar" && long.has(field.scalar) ? [field.jsonName] : []));
+  return { ...read, alwaysEmitImplicit: true, ...(longs.length === 0 ? {} : { textEncoder: numberEncoder(longs) }) };
+}
+
+/** Fields whose JSON name is not in camel case are read in both spellings all the same (contract/decisions.md 13). */
+function spellingDecoder(names: ReadonlyMap<string, string>): JsonOptions["textDecoder"] {
+  const members = new RegExp(`"(${[...names.keys()].join("|")})"(?=\\s*:)`, "g");
+  return { decode: (bytes) => utf8.decode(bytes).replace(members, (_, name: string) => `"${names.get(name)}"`) };
 }
 
 /**
@@ -35,12 +44,9 @@ const long: ReadonlySet<ScalarType> = new Set([
   ...[ScalarType.UINT64, ScalarType.FIXED64],
 ]);
 
-/** Names of the fields of 64 bits in a message and in those that it holds; Google's own have a JSON form of theirs. */
-function longFields(desc: DescMessage, seen = new Set<DescMessage>()): string[] {
+/** What is found of the fields of a message and of those that it holds; Google's own have a JSON form of theirs. */
+function namesOf<T>(desc: DescMessage, find: (field: DescField) => readonly T[], seen = new Set<DescMessage>()): T[] {
   if (seen.has(desc) || desc.typeName.startsWith("google.protobuf.")) return [];
   seen.add(desc);
-  return desc.fields.flatMap((field) => {
-    if (field.message) return longFields(field.message, seen);
-    return field.fieldKind === "scalar" && long.has(field.scalar) ? [field.jsonName] : [];
-  });
+  return desc.fields.flatMap((field) => [...find(field), ...(field.message ? namesOf(field.message, find, seen) : [])]);
 }

@@ -15,6 +15,7 @@ import { ServerReflection } from "../gen/proto/grpc/reflection/v1/reflection_pb.
 import { ServerReflection as ServerReflectionAlpha } from "../gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
 import type { OperationTable } from "../operations.ts";
 import { services } from "../services.ts";
+import { auditDownload } from "./audit/download.ts";
 import { connectRoutes } from "./connect.ts";
 import { connectUnary } from "./connect-unary.ts";
 import { askForBody } from "./continue.ts";
@@ -113,6 +114,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
   });
   if (parts.probesOnly) return;
   void app.register(async (scope) => v2Routes(scope, parts));
+  void app.register(async (scope) => auditDownload(scope, parts));
   void app.register(async (scope) => v1Routes(scope, parts));
   void app.register(async (scope) => openaiRoutes(scope, parts));
 }

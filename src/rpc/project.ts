@@ -7,7 +7,7 @@ import type { ProjectService } from "../gen/proto/project/v2/project_service_pb.
 import { seconds } from "./time.ts";
 
 /** The project as callers see it: no instruction rather than an empty one. */
-const toMessage = ({ id, name, instruction, createdAt }: Project): MessageInitShape<typeof ProjectSchema> => ({
+export const toProject = ({ id, name, instruction, createdAt }: Project): MessageInitShape<typeof ProjectSchema> => ({
   id,
   name,
   createdAt: seconds(createdAt),
@@ -18,10 +18,10 @@ const toMessage = ({ id, name, instruction, createdAt }: Project): MessageInitSh
 export function projectHandlers(projects: Projects): Handlers<typeof ProjectService> {
   return {
     async createProject(tx, caller, { name, instruction = "" }) {
-      return { project: toMessage(await projects.create(tx, caller, { name, instruction })) };
+      return { project: toProject(await projects.create(tx, caller, { name, instruction })) };
     },
     async listProjects(tx, caller) {
-      return { data: (await projects.list(tx, caller)).map(toMessage) };
+      return { data: (await projects.list(tx, caller)).map(toProject) };
     },
   };
 }

@@ -31,7 +31,7 @@ export async function append(task: Task, done: Done, { store, clock, staging }: 
 }
 
 /** What an agent has done, its files in the storage. */
-type Done = Progress<StagedFile>;
+export type Done = Progress<StagedFile>;
 
 /** Whatever else the change has written goes with it when the run is no longer ours. */
 function ours(task: Task | null): Task {
@@ -43,7 +43,13 @@ function ours(task: Task | null): Task {
  * Writes how a turn came out, together with what was done last; the task as its next
  * run finds it, null when there is none.
  */
-export async function endTurn(task: Task, done: Done, outcome: Outcome<StagedFile>, turn: Turn, parts: EndingParts): Promise<Task | null> {
+export async function endTurn(
+  task: Task,
+  done: Done,
+  outcome: Outcome<StagedFile>,
+  turn: Pick<Turn, "outputSchema">,
+  parts: EndingParts,
+): Promise<Task | null> {
   if (outcome.kind === "abandon") {
     if (done.events.length > 0) await append(task, done, parts);
     return null;
@@ -55,7 +61,11 @@ export async function endTurn(task: Task, done: Done, outcome: Outcome<StagedFil
   return task.allowed.includes(kind) ? pass(task, done, approval, parts) : end(task, done, confirm(approval), parts);
 }
 
-function endingOf(outcome: Exclude<Outcome<StagedFile>, { kind: "abandon" | "confirm" }>, { outputSchema }: Turn, ids: Ids): Ending {
+function endingOf(
+  outcome: Exclude<Outcome<StagedFile>, { kind: "abandon" | "confirm" }>,
+  { outputSchema }: Pick<Turn, "outputSchema">,
+  ids: Ids,
+): Ending {
   if (outcome.kind === "fail") return fail(outcome.errorType, outcome.content);
   if (outcome.kind === "ask") return ask(outcome.content, outcome.options, outcome.memo, ids.short());
   return finish(outcome.content, outputSchema === null ? undefined : structuredResult(outputSchema, outcome.output));

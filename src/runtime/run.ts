@@ -2,6 +2,7 @@ import type { Log } from "../core/log.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { Agent, Progress, Turn } from "./agent.ts";
 import { filing, type StagedFile } from "./artefacts.ts";
+import { giveBack } from "./claims.ts";
 import { append, type EndingParts, endTurn } from "./ending.ts";
 import { Lost, type Steps, stepsOf } from "./steps.ts";
 import { openTurn, type TurnParts } from "./turn.ts";
@@ -9,8 +10,8 @@ import { openTurn, type TurnParts } from "./turn.ts";
 /** What a run needs. */
 export interface RunParts extends EndingParts, Pick<TurnParts, "cipher" | "readFile"> {
   readonly log: Log;
-  /** The agent behind a profile. */
-  readonly agentFor: (profile: string) => Agent;
+  /** The agent behind a profile; null where remote workers are. */
+  readonly agentFor: (profile: string) => Agent | null;
 }
 
 /**
@@ -21,16 +22,25 @@ export interface RunParts extends EndingParts, Pick<TurnParts, "cipher" | "readF
  */
 export async function runTask(claimed: Task, signal: AbortSignal, parts: RunParts): Promise<void> {
   try {
-    for (let task: Task | null = claimed; task; ) task = await runTurn(task, signal, parts);
+    for (let task: Task | null = claimed; task; ) {
+      const agent = parts.agentFor(task.agentProfile);
+      task = agent ? await runTurn(task, agent, signal, parts) : await leaveToWorkers(task, parts);
+    }
   } catch (thrown) {
     if (!(thrown instanceof Lost)) throw thrown;
   }
 }
 
+/** A message has changed its profile, or the configuration its agent. */
+async function leaveToWorkers(task: Task, { store, clock }: RunParts): Promise<null> {
+  await store.change((tx) => giveBack(tx, [task], clock.now()));
+  return null;
+}
+
 /** The task as its next run finds it; null when there is none. */
-async function runTurn(task: Task, signal: AbortSignal, parts: RunParts): Promise<Task | null> {
+async function runTurn(task: Task, agent: Agent, signal: AbortSignal, parts: RunParts): Promise<Task | null> {
   const turn = await openTurn(parts, task, signal);
-  const steps = stepsOf(filing(parts.agentFor(task.agentProfile), parts.staging), turn, parts);
+  const steps = stepsOf(filing(agent, parts.staging), turn, parts);
   try {
     return await writeDown(steps, task, turn, parts);
   } finally {

@@ -1,6 +1,6 @@
 import { inTurn, repeat } from "../core/repeat.ts";
 import type { Tx } from "../core/store.ts";
-import type { Claimable } from "../core/tasks/task.ts";
+import type { Claimable, QueueFilter } from "../core/tasks/task.ts";
 import { claimTasks, giveBack } from "./claims.ts";
 import { beatMs, type Lease } from "./lease.ts";
 import { openRoster } from "./roster.ts";
@@ -22,13 +22,22 @@ const watchMs = 1_000;
 /** Tasks claimed in one transaction. */
 const batchMax = 32;
 
+/** What the work of a process needs. */
+export interface RunsParts extends RunParts {
+  readonly lease: Lease;
+  readonly concurrency: number;
+  /** Profiles whose tasks are left to remote workers. */
+  readonly otherThan?: readonly string[];
+}
+
 /**
  * Claims and runs tasks, at most `concurrency` at once. Who runs a task is said by
  * its row alone (node and fence); a wake-up only makes this look sooner. Whatever
  * fails here is tried again by the next sweep.
  */
-export function startRuns(parts: RunParts & { readonly lease: Lease; readonly concurrency: number }): Runs {
-  const { store, clock, log, lease, concurrency } = parts;
+export function startRuns(parts: RunsParts): Runs {
+  const { store, clock, log, lease, concurrency, otherThan = [] } = parts;
+  const filter: QueueFilter = { otherThan };
   const stopping = new AbortController();
   /** Claims go one after the other, so that the room for them is counted once. */
   const exclusive = inTurn();
@@ -71,7 +80,7 @@ export function startRuns(parts: RunParts & { readonly lease: Lease; readonly co
   async function fill(): Promise<void> {
     waiting = false;
     while (room() > 0 && !stopping.signal.aborted) {
-      const candidates = await store.tasks.unowned(room() + roster.leaving());
+      const candidates = await store.tasks.unowned(room() + roster.leaving(), filter);
       waiting ||= candidates.some(({ id }) => roster.has(id));
       if ((await claim(candidates)) === 0) return;
     }

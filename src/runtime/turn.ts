@@ -5,7 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Attachment } from "../core/files/attachment.ts";
 import type { ReadFile } from "../core/files/read.ts";
 import type { Tx } from "../core/store.ts";
-import type { EventType, TaskEvent } from "../core/tasks/event.ts";
+import type { EventPayloads, EventType, TaskEvent } from "../core/tasks/event.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { GivenFile, Said, Turn } from "./agent.ts";
 
@@ -24,13 +24,20 @@ export interface TurnParts {
   readonly readFile: ReadFile;
 }
 
+/** A turn with what it was made from. */
+export interface OpenedTurn extends Turn {
+  readonly written: readonly TaskEvent[];
+  /** The messages to answer, each with the files that it brought. */
+  readonly asked: readonly EventPayloads["user_message"][];
+}
+
 /** Reads what an agent needs for the turn that a task is in. */
-export async function openTurn({ store, clock, cipher, readFile }: TurnParts, task: Task, signal: AbortSignal): Promise<Turn> {
+export async function openTurn({ store, clock, cipher, readFile }: TurnParts, task: Task, signal: AbortSignal): Promise<OpenedTurn> {
   const { id, answeredSeq, consumedSeq } = task;
   const before =
     answeredSeq === 0 ? [] : await store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false });
   const since = await Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 }));
-  const messages = since.filter(({ type }) => type === "user_message");
+  const messages = since.filter((event) => event.type === "user_message");
   // What was said at the end of the last turn stands among the messages that this one answers.
   const earlier = [...before.toReversed(), ...since.filter(({ type }) => type !== "user_message")];
   return {
@@ -42,6 +49,7 @@ export async function openTurn({ store, clock, cipher, readFile }: TurnParts, ta
     interactive: task.interactive,
     earlier: earlier.flatMap(saidIn).slice(-earlierMax),
     messages: messages.flatMap(saidIn).map(({ content }) => content),
+    asked: messages.map(({ payload }) => payload),
     attachments: messages.flatMap(attachmentsIn).map((attachment) => givenFile(attachment, readFile)),
     ...(task.armed || task.recalls ? await store.tasks.briefing(id) : { outputSchema: null, memo: null }),
     ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
@@ -53,7 +61,7 @@ export async function openTurn({ store, clock, cipher, readFile }: TurnParts, ta
 }
 
 /** How far the turn has come: what was decided in it, and what the agent itself has written. */
-async function progressOf(store: Tx, cipher: Cipher, { id, consumedSeq }: Task): Promise<Pick<Turn, "decisions" | "written">> {
+async function progressOf(store: Tx, cipher: Cipher, { id, consumedSeq }: Task): Promise<Pick<OpenedTurn, "decisions" | "written">> {
   const actions = await store.actions.after(id, consumedSeq);
   const uses = new Set(actions.map(({ actionId }) => actionId));
   const isOwn = (event: TaskEvent) => !notByAgent.has(event.type) && !(event.type === "tool_used" && uses.has(event.payload.actionId));

@@ -92,7 +92,7 @@ function operationIn(operations: OperationTable, method: DescMethod): Operation 
 /** The operation, for a Team User Management key alone. */
 const narrowed = (operation: Operation): Operation => ({
   ...operation,
-  access: { credentials: new Set([Access_Credential.TEAM_USER_MGMT]), anyScope: [], roles: new Set() },
+  access: { credentials: new Set([Access_Credential.TEAM_USER_MGMT]), anyScope: [], roles: new Set(), personal: false },
 });
 
 /** The key stands behind Bearer, here alone; a key of the other headers is a second credential. */

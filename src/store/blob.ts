@@ -80,6 +80,11 @@ export function blobRows({ query, execute }: Session): BlobRows {
     async erase(ids) {
       if (ids.length > 0) await execute(sql`DELETE FROM blob WHERE id IN (${join([...ids])}) AND state = 'dropped'`);
     },
+    async free(id) {
+      const [found] = await query<Owned>(sql`SELECT account_id, bytes FROM blob WHERE id = ${id} AND state = 'kept'`);
+      const freed = await execute(sql`UPDATE blob SET account_id = NULL WHERE id = ${id} AND state = 'kept' AND account_id IS NOT NULL`);
+      if (found && freed === 1) await giveBack([found]);
+    },
     async used(accountId) {
       const [found] = await query<{ readonly bytes: Whole }>(sql`SELECT bytes FROM storage WHERE account_id = ${accountId}`);
       return numberOf(found?.bytes ?? 0);

@@ -16,6 +16,7 @@ interface ExportRow {
   readonly reason: string;
   readonly done: Whole;
   readonly total: Whole;
+  readonly claims: Whole;
   readonly fence: Whole;
   readonly lease_until: Whole | null;
   readonly blob_id: string | null;
@@ -32,7 +33,7 @@ interface Empty {
   readonly id: null;
 }
 
-const columns = sql`id, space_id, account_id, requested_by, status, scope, filter, reason, done, total, fence, lease_until,
+const columns = sql`id, space_id, account_id, requested_by, status, scope, filter, reason, done, total, claims, fence, lease_until,
   blob_id, bytes, sha256, error, created_at, completed_at, purged_at`;
 
 /** Exports as rows: what is written of a making is guarded by its claim. */
@@ -62,7 +63,7 @@ export function exportRows(session: Session): ExportRows {
     },
     claim: (id, now, leaseUntil) =>
       one(sql`
-        UPDATE export SET status = ${exportSteps.claim.to}, fence = fence + 1, lease_until = ${leaseUntil}
+        UPDATE export SET status = ${exportSteps.claim.to}, claims = claims + 1, fence = fence + 1, lease_until = ${leaseUntil}
         WHERE id = ${id} AND ${may("claim")} AND (lease_until IS NULL OR lease_until <= ${now}) RETURNING ${columns}`),
     progress: (id, fence, { done, total }, leaseUntil) =>
       changed(sql`UPDATE export SET done = ${done}, total = ${total}, lease_until = ${leaseUntil} WHERE ${held(id, fence)}`),
@@ -71,7 +72,7 @@ export function exportRows(session: Session): ExportRows {
         UPDATE export SET ${ended("complete", now)}, blob_id = ${blobId}, bytes = ${bytes}, sha256 = ${sha256}, done = total
         WHERE ${held(id, fence)}`),
     fail: (id, fence, error, now) => changed(sql`UPDATE export SET ${ended("fail", now)}, error = ${error} WHERE ${held(id, fence)}`),
-    release: (id, fence) => changed(sql`UPDATE export SET lease_until = NULL WHERE ${held(id, fence)}`),
+    release: (id, fence) => changed(sql`UPDATE export SET lease_until = NULL, claims = claims - 1 WHERE ${held(id, fence)}`),
     cancel: (id, now) => changed(sql`UPDATE export SET ${ended("cancel", now)}, fence = fence + 1 WHERE id = ${id} AND ${may("cancel")}`),
     async loose(now, max) {
       const rows = await query<Pick<ExportRow, "id">>(sql`
@@ -122,6 +123,7 @@ const exportOf = (row: ExportRow): Export => ({
   filter: JSON.parse(row.filter) as ExportFilter,
   reason: row.reason,
   progress: { done: numberOf(row.done), total: numberOf(row.total) },
+  claims: numberOf(row.claims),
   fence: numberOf(row.fence),
   leaseUntil: numberOrNull(row.lease_until),
   archive: archiveOf(row),

@@ -3,7 +3,7 @@ import { type FileRows, type FileStatus, type StoredFile, windowExpired } from "
 import type { Session } from "./session.ts";
 import { all, insertInto, numberOf, numberOrNull, type Sql, sql, type Whole } from "./sql.ts";
 
-interface FileRow {
+export interface FileRow {
   readonly id: string;
   readonly account_id: string;
   readonly space_id: string;
@@ -22,7 +22,7 @@ interface FileRow {
   readonly deleted_at: Whole | null;
 }
 
-const columns = sql`id, account_id, space_id, client_id, task_id, filename, content_type, status, blob_id, bytes, sha256, error,
+export const fileColumns = sql`id, account_id, space_id, client_id, task_id, filename, content_type, status, blob_id, bytes, sha256, error,
   created_at, upload_until, expires_at, deleted_at`;
 
 /** Files as rows. */
@@ -36,16 +36,16 @@ export function fileRows({ query, execute }: Session): FileRows {
       await execute(insertInto("file", [columnsOf(file)]));
     },
     async find(scope, id) {
-      const [row] = await query<FileRow>(sql`SELECT ${columns} FROM file WHERE id = ${id} AND ${broughtBy(scope)}`);
+      const [row] = await query<FileRow>(sql`SELECT ${fileColumns} FROM file WHERE id = ${id} AND ${broughtBy(scope)}`);
       return row ? fileOf(row) : null;
     },
     async byId(id) {
-      const [row] = await query<FileRow>(sql`SELECT ${columns} FROM file WHERE id = ${id}`);
+      const [row] = await query<FileRow>(sql`SELECT ${fileColumns} FROM file WHERE id = ${id}`);
       return row ? fileOf(row) : null;
     },
     async list(scope, now, limit) {
       const rows = await query<FileRow>(sql`
-        SELECT ${columns} FROM file WHERE ${broughtBy(scope)} AND ${living(now)} ORDER BY created_at DESC, id DESC LIMIT ${limit}`);
+        SELECT ${fileColumns} FROM file WHERE ${broughtBy(scope)} AND ${living(now)} ORDER BY created_at DESC, id DESC LIMIT ${limit}`);
       return rows.map(fileOf);
     },
     complete: (id, { blobId, bytes, sha256, expiresAt }) =>
@@ -62,9 +62,16 @@ export function fileRows({ query, execute }: Session): FileRows {
       await execute(sql`UPDATE file SET upload_until = ${until} WHERE id = ${id} AND status = 'pending' AND upload_until = ${was}`);
     },
     async remove(scope, id, now) {
-      const [row] = await query<Pick<FileRow, "blob_id">>(sql`
-        UPDATE file SET status = 'deleted', deleted_at = ${now} WHERE id = ${id} AND ${broughtBy(scope)} AND ${living(now)} RETURNING blob_id`);
-      return row ? { blobId: row.blob_id } : null;
+      const [row] = await query<Pick<FileRow, "blob_id" | "filename">>(sql`
+        UPDATE file SET status = 'deleted', deleted_at = ${now} WHERE id = ${id} AND ${broughtBy(scope)} AND ${living(now)} RETURNING blob_id, filename`);
+      return row ? { blobId: row.blob_id, filename: row.filename } : null;
+    },
+    async adopt({ blobId, taskId, from }, { accountId, clientId }, now) {
+      const [row] = await query<FileRow>(sql`
+        UPDATE file SET account_id = ${accountId}, client_id = ${clientId}, expires_at = NULL
+        WHERE task_id = ${taskId} AND blob_id = ${blobId} AND account_id = ${from} AND status = 'uploaded' AND expires_at > ${now}
+        RETURNING ${fileColumns}`);
+      return row ? fileOf(row) : null;
     },
     eraseOf: (taskId) => blobs(sql`DELETE FROM file WHERE task_id = ${taskId} RETURNING blob_id`),
     expire: (now, max) =>
@@ -110,7 +117,7 @@ const columnsOf = (file: StoredFile) => ({
   deleted_at: file.deletedAt,
 });
 
-const fileOf = (row: FileRow): StoredFile => ({
+export const fileOf = (row: FileRow): StoredFile => ({
   id: row.id,
   accountId: row.account_id,
   spaceId: row.space_id,

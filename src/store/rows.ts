@@ -4,7 +4,10 @@ import { actionRows } from "./action.ts";
 import { agentRows } from "./agent.ts";
 import { apiKeyRows } from "./api-key.ts";
 import { appRows } from "./app.ts";
+import { archiveRows } from "./archive.ts";
 import { auditRows } from "./audit.ts";
+import { auditChainRows } from "./audit-chain.ts";
+import { auditLogRows } from "./audit-log.ts";
 import { blobRows } from "./blob.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
@@ -29,6 +32,8 @@ import { meansRows } from "./task-means.ts";
 import { webhookRows } from "./webhook.ts";
 import { webhookEventRows } from "./webhook-event.ts";
 import { webhookKeyRows } from "./webhook-key.ts";
+import { workerRows } from "./worker.ts";
+import { workerEventRows, workerRunRows } from "./worker-run.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
 export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
@@ -60,9 +65,15 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   nodes: nodeRows(session),
   replays: replayRows(session),
   audit: auditRows(session),
+  auditChain: auditChainRows(session),
+  auditLog: auditLogRows(session),
   settings: settingRows(session),
   webhookKeys: webhookKeyRows(session),
   deliveries: deliveryRows(session),
   exports: exportRows(session),
+  workers: workerRows(session),
+  workerRuns: workerRunRows(session),
+  workerEvents: workerEventRows(session),
+  archives: archiveRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

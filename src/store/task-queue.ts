@@ -1,6 +1,6 @@
-import type { Claimable, TaskRows } from "../core/tasks/task.ts";
+import type { Claimable, QueueFilter, TaskRows } from "../core/tasks/task.ts";
 import type { Dialect, Session } from "./session.ts";
-import { join, numberOf, raw, type Sql, sql, type Whole } from "./sql.ts";
+import { all, join, numberOf, raw, type Sql, sql, type Whole } from "./sql.ts";
 import type { TaskRow } from "./task-row.ts";
 
 type ClaimableRow = Pick<TaskRow, "id" | "fence" | "node_id" | "claims">;
@@ -8,10 +8,11 @@ type ClaimableRow = Pick<TaskRow, "id" | "fence" | "node_id" | "claims">;
 /** Which running tasks wait for a runner, and who has the others. */
 export function queueOf({ query, dialect }: Session): Pick<TaskRows, "unowned" | "owned" | "runningOf" | "countUnowned"> {
   return {
-    async unowned(max) {
+    async unowned(max, filter = {}) {
+      const waiting: Waiting = { from: queue[dialect], where: waits(filter) };
       const rows = await query<ClaimableRow>(sql`
-        WITH RECURSIVE ${accounts(dialect)}, ${running}, ${inTurn(dialect, max)}
-        SELECT w.id, w.fence, w.node_id, w.claims FROM in_turn ${withFirst(dialect, max)}
+        WITH RECURSIVE ${accounts(waiting)}, ${running}, ${inTurn(waiting, max)}
+        SELECT w.id, w.fence, w.node_id, w.claims FROM in_turn ${withFirst(dialect, waiting, max)}
         ORDER BY in_turn.tasks + row_number() OVER (PARTITION BY w.account_id ORDER BY w.queued_at, w.id),
           in_turn.served_at, w.queued_at, w.id
         LIMIT ${max}`);
@@ -44,13 +45,27 @@ export function queueOf({ query, dialect }: Session): Pick<TaskRows, "unowned" |
 const queue: Record<Dialect, Sql> = { sqlite: raw("task t INDEXED BY task_waiting"), postgresql: raw("task t") };
 /** What runs as `t`. SQLite's planner would go through all tasks of the account. */
 const whatRuns: Record<Dialect, Sql> = { sqlite: raw("task t INDEXED BY task_running"), postgresql: raw("task t") };
-const waits = sql`t.status = 'running' AND t.node_id IS NULL AND t.deleted_at IS NULL`;
+
+/** What is looked at in the queue: the table as `t`, and the conditions. */
+interface Waiting {
+  readonly from: Sql;
+  readonly where: Sql;
+}
+
+/** Without a filter the statement says nothing of profiles: whoever runs all of them pays nothing for it. */
+function waits({ spaceId, profiles, otherThan = [] }: QueueFilter): Sql {
+  const conditions = [sql`t.status = 'running' AND t.node_id IS NULL AND t.deleted_at IS NULL`];
+  if (spaceId !== undefined) conditions.push(sql`t.space_id = ${spaceId}`);
+  if (profiles !== undefined) conditions.push(profiles.length === 0 ? sql`1 = 0` : sql`t.agent_profile IN (${join([...profiles])})`);
+  if (otherThan.length > 0) conditions.push(sql`t.agent_profile NOT IN (${join([...otherThan])})`);
+  return all(conditions);
+}
 
 /** The accounts in the queue. From one to the next it is a step in the index, however much waits between. */
-const accounts = (dialect: Dialect): Sql => sql`account (id) AS (
-  SELECT (SELECT t.account_id FROM ${queue[dialect]} WHERE ${waits} ORDER BY t.account_id LIMIT 1)
+const accounts = ({ from, where }: Waiting): Sql => sql`account (id) AS (
+  SELECT (SELECT t.account_id FROM ${from} WHERE ${where} ORDER BY t.account_id LIMIT 1)
   UNION ALL
-  SELECT (SELECT t.account_id FROM ${queue[dialect]} WHERE ${waits} AND t.account_id > account.id ORDER BY t.account_id LIMIT 1)
+  SELECT (SELECT t.account_id FROM ${from} WHERE ${where} AND t.account_id > account.id ORDER BY t.account_id LIMIT 1)
   FROM account WHERE account.id IS NOT NULL
 )`;
 
@@ -60,9 +75,9 @@ const running = sql`busy (account_id, tasks) AS (
 )`;
 
 /** The accounts whose tasks can be among the first: no more than tasks are asked for. */
-function inTurn(dialect: Dialect, max: number): Sql {
+function inTurn({ from, where }: Waiting, max: number): Sql {
   const oldest = (column: string) => sql`(
-    SELECT ${raw(column)} FROM ${queue[dialect]} WHERE ${waits} AND t.account_id = account.id ORDER BY t.queued_at, t.id LIMIT 1)`;
+    SELECT ${raw(column)} FROM ${from} WHERE ${where} AND t.account_id = account.id ORDER BY t.queued_at, t.id LIMIT 1)`;
   return sql`in_turn (account_id, tasks, served_at) AS (
     SELECT account.id, COALESCE(busy.tasks, 0), (SELECT MAX(t.served_at) FROM task t WHERE t.account_id = account.id) AS served_at
     FROM account LEFT JOIN busy ON busy.account_id = account.id WHERE account.id IS NOT NULL
@@ -71,9 +86,9 @@ function inTurn(dialect: Dialect, max: number): Sql {
 }
 
 /** Joins the first waiting tasks of each of these accounts, as `w`; SQLite has no LATERAL. */
-function withFirst(dialect: Dialect, max: number): Sql {
+function withFirst(dialect: Dialect, { from, where }: Waiting, max: number): Sql {
   const first = (columns: string) => sql`
-    SELECT ${raw(columns)} FROM ${queue[dialect]} WHERE ${waits} AND t.account_id = in_turn.account_id
+    SELECT ${raw(columns)} FROM ${from} WHERE ${where} AND t.account_id = in_turn.account_id
     ORDER BY t.queued_at, t.id LIMIT ${max}`;
   if (dialect === "sqlite") return sql`CROSS JOIN task w ON w.id IN (${first("t.id")})`;
   return sql`CROSS JOIN LATERAL (${first("t.id, t.fence, t.node_id, t.claims, t.account_id, t.queued_at")}) w`;

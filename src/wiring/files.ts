@@ -8,7 +8,7 @@ import { staging } from "../core/files/stage.ts";
 import type { Staging } from "../core/files/staging.ts";
 import { type FileSweep, fileSweep } from "../core/files/sweep.ts";
 import { type Uploads, uploads } from "../core/files/uploads.ts";
-import { writer } from "../core/files/writer.ts";
+import { type Writer, writer } from "../core/files/writer.ts";
 import { fetchFile } from "../egress/fetch-file.ts";
 import { blobsOf } from "./blobs.ts";
 import type { Ground } from "./ground.ts";
@@ -16,6 +16,7 @@ import type { Ground } from "./ground.ts";
 /** All that has to do with files, for whoever needs some of it. */
 export interface FileParts {
   readonly blobs: Blobs;
+  readonly writer: Writer;
   readonly links: FileLinks;
   readonly files: Files;
   readonly uploads: Uploads;
@@ -45,6 +46,7 @@ export function filesOf({ config, store: whole, cipher, clock, ids, log }: Groun
   const stage = staging({ store, writer: writing, clock, ids });
   return {
     blobs,
+    writer: writing,
     links: fileLinks(cipher, config.baseUrl),
     files: files({ clock, ids, quota }),
     uploads: uploads({ store, writer: writing, clock, max }),

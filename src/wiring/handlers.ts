@@ -22,6 +22,9 @@ import { deliveries } from "../core/webhooks/deliveries.ts";
 import type { SendWebhook } from "../core/webhooks/send.ts";
 import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
+import type { RemoteRuns } from "../core/workers/remote-run.ts";
+import { workers } from "../core/workers/workers.ts";
+import { AuditService } from "../gen/proto/audit/v2/audit_service_pb.ts";
 import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
 import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
@@ -31,12 +34,15 @@ import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
 import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
 import { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
+import { WorkerService as WorkerSettingsService } from "../gen/proto/settings/v1/worker_service_pb.ts";
 import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
 import { TaskService } from "../gen/proto/task/v2/task_service_pb.ts";
 import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
 import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
+import { WorkerService } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
+import { auditHandlers } from "../rpc/audit.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
 import { fileHandlers } from "../rpc/file.ts";
@@ -47,9 +53,12 @@ import { teamHandlers } from "../rpc/team.ts";
 import { teamUserHandlers } from "../rpc/team-user.ts";
 import { userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
+import { workerHandlers } from "../rpc/worker.ts";
+import { workerSettingsHandlers } from "../rpc/worker-settings.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
+import { remoteProfiles } from "./work.ts";
 
 /** What the operations share with the rest of the process. */
 export interface HandlerParts {
@@ -58,13 +67,19 @@ export interface HandlerParts {
   readonly sending: Sending;
   readonly teamUsers: TeamUsers;
   readonly waiting: Backlog;
+  readonly remote: RemoteRuns;
   /** Aborted when no call is to be held any longer. */
   readonly draining: AbortSignal;
+  /** The RPC behind a v2 name. */
+  readonly rpcOf: (name: string) => string | undefined;
 }
 
 /** Every operation that is built. */
-export function handlersOf(ground: Ground, { files, exportLinks, sending, teamUsers, waiting, draining }: HandlerParts): HandlerTable {
-  const { store, clock, ids, random } = ground;
+export function handlersOf(
+  ground: Ground,
+  { files, exportLinks, sending, teamUsers, waiting, remote, draining, rpcOf }: HandlerParts,
+): HandlerTable {
+  const { config, store, clock, ids, random } = ground;
   const hooks = webhookParts(ground, sending.send);
   const making = { clock, ids, random };
   const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
@@ -80,6 +95,11 @@ export function handlersOf(ground: Ground, { files, exportLinks, sending, teamUs
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
     implement(TeamService, teamHandlers(owners)),
     implement(TeamUserManagementApiV2Service, teamUserHandlers(teamUsers)),
+    implement(WorkerSettingsService, workerSettingsHandlers(workers({ ...making, remoteProfiles: remoteProfiles(config) }))),
+    implement(
+      WorkerService,
+      workerHandlers(remote, (fileId) => files.links.download(fileId, clock.now())),
+    ),
     implement(
       OAuth2AppService,
       oauth2AppHandlers({
@@ -88,6 +108,7 @@ export function handlersOf(ground: Ground, { files, exportLinks, sending, teamUs
         authorized: authorizedApps(clock),
       }),
     ),
+    implement(AuditService, auditHandlers(rpcOf)),
     implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
     implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
     implement(EnterpriseDataExportV2Service, dataExportV2Handlers(dataExports)),

@@ -5,6 +5,7 @@ import { consolePages } from "../console/console.ts";
 import type { ConsoleParts } from "../console/parts.ts";
 import { oidcProvider } from "../console/provider.ts";
 import { visits } from "../console/visits.ts";
+import { exportLinks } from "../core/exports/links.ts";
 import { refreshTokens } from "../core/oauth/refresh-token.ts";
 import { attemptCounter } from "../core/sign-in/attempts.ts";
 import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
@@ -34,7 +35,15 @@ export function webRoutes(ground: Ground, files: FileParts, calls: WebCalls): re
   if (config.refreshReplaySeconds > 0)
     ground.log("warn", "OAUTH_REFRESH_REPLAY_SECONDS: repeated refreshes are answered, which departs from the contract");
   const pages = consoleParts(ground, calls);
-  const bytes: FileRoutesParts = { ...calls, ...files, store, clock, corsOrigins: config.corsOrigins };
+  const bytes: FileRoutesParts = {
+    ...calls,
+    ...files,
+    store,
+    cipher,
+    clock,
+    exportLinks: exportLinks(cipher, config.baseUrl),
+    corsOrigins: config.corsOrigins,
+  };
   return [
     (scope) => fileRoutes(scope, bytes),
     (scope) => oauthRoutes(scope, oauth),

@@ -1,38 +1,43 @@
 import type { Config } from "../config.ts";
 import { type SenderParts, startSender } from "../delivery/sender.ts";
+import { startExporter } from "../exporting/exporter.ts";
 import { embeddedQueue } from "../jobs/embedded.ts";
 import type { Queue } from "../jobs/queue.ts";
 import { mailer } from "../mail/mailer.ts";
 import { webhookOffMail } from "../mail/webhook-off.ts";
-import type { Agent } from "../runtime/agent.ts";
-import { offlineAgent } from "../runtime/agents/offline/offline.ts";
 import { openLease } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
+import { agentsOf } from "./agents.ts";
+import { exportWriters } from "./export-writers.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
 
-/** Agents by the name that AGENT_PROFILES gives them. */
-const agents: Readonly<Record<Config["agentProfiles"][string], Agent>> = { offline: offlineAgent };
+/** The profiles whose tasks are left to remote workers. */
+export const remoteProfiles = ({ agentProfiles }: Pick<Config, "agentProfiles">): readonly string[] =>
+  Object.entries(agentProfiles).flatMap(([profile, agent]) => (agent === "remote" ? [profile] : []));
 
 /** Runs tasks and makes deliveries in this process; the answer gives them back. */
-export async function startWork(
-  ground: Ground,
-  { staging, readFile }: FileParts,
-  { send }: Pick<Sending, "send">,
-): Promise<() => Promise<void>> {
+export async function startWork(ground: Ground, files: FileParts, { send }: Pick<Sending, "send">): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
-  const agentFor = (profile: string): Agent => agents[config.agentProfiles[profile] ?? "offline"];
+  const { staging, readFile } = files;
+  const agentFor = await agentsOf(ground, () => []);
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
-  const runs = startRuns({ store, clock, ids, cipher, log, lease, staging, readFile, concurrency: config.runConcurrency, agentFor });
+  const otherThan = remoteProfiles(config);
+  const runs = startRuns({
+    ...{ store, clock, ids, cipher, log, lease, staging, readFile, agentFor, otherThan },
+    concurrency: config.runConcurrency,
+  });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });
+  const exporter = startExporter({ ...ground, ...files, writers: exportWriters });
   const queue = await openQueue(ground);
   // Whoever has no room looks for itself when a run ends, or an attempt.
   await queue.subscribe("run", runs.wake, () => runs.size() < config.runConcurrency);
   await queue.subscribe("deliver", async () => sender.wake(), sender.hasRoom);
+  await queue.subscribe("export", exporter.wake, exporter.hasRoom);
   return async () => {
     await queue.drain();
-    await Promise.all([runs.drain(), sender.drain(config.drainSeconds * 1000)]);
+    await Promise.all([runs.drain(), exporter.drain(), sender.drain(config.drainSeconds * 1000)]);
   };
 }
 

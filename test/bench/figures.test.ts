@@ -3,6 +3,12 @@ import { chosenFigures, figureNames } from "../../bench/figures.ts";
 
 test("every figure has its name, once, with .pg behind for PostgreSQL", () => {
   expect(figureNames.toSorted()).toEqual([
+    "export.archive",
+    "export.archive.pg",
+    "export.tasks.deep",
+    "export.tasks.deep.pg",
+    "export.tasks.first",
+    "export.tasks.first.pg",
     "file.download",
     "file.upload",
     "oauth.detail",

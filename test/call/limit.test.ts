@@ -55,7 +55,7 @@ describe("the number of calls a minute", () => {
       ...["webhook.list", "connector.list", "browser.onlineList", "website.status", "website.listCheckpoints"],
       ...["webhook.publicKey", "usage.availableCredits", "user.me"],
       // Beyond the contract.
-      ...["webhook.deliveries", "webhook.attempts"],
+      ...["webhook.deliveries", "webhook.attempts", "audit.list"],
     ],
     600: ["usage.list", "usage.teamStatistic", "usage.teamLog"],
   };

@@ -1,6 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rowsIn } from "../support/database.ts";
 import { type Checkout, copyCheckout, freePort } from "./checkout.ts";
 
 let checkout: Checkout;
@@ -29,6 +30,12 @@ async function serve(dataDir: string) {
       await server.ended;
     },
   };
+}
+
+/** What the command wrote into the audit log. */
+async function logOf(dataDir: string) {
+  const url = `file:${checkout.path(`${dataDir}/platform.db`)}`;
+  return { rows: await rowsIn(url, "SELECT * FROM audit_event WHERE operation = 'command/ReplaceWebhookKey' ORDER BY at") };
 }
 
 describe("npm run webhook-key", () => {
@@ -61,6 +68,12 @@ describe("npm run webhook-key", () => {
       expect(made).toContain("-----BEGIN PUBLIC KEY-----");
       expect(made.trim()).not.toBe(before.trim());
     }
+    const { rows: audited } = await logOf("live");
+    expect(audited.map(({ subject, before, after }) => [subject, before, after])).toEqual([
+      [expect.any(String), expect.stringContaining("ed25519"), expect.stringContaining("ed25519")],
+      [expect.any(String), expect.stringContaining("rsa"), expect.stringContaining("rsa")],
+    ]);
+    expect(JSON.stringify(audited)).not.toMatch(/KEY-----|whpk_/);
     expect((await newKey("live", "ed25519")).code).toBe(0);
     await using server = await serve("live");
     expect((await server.rsa()).trim()).toBe(made.trim());

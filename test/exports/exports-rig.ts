@@ -2,7 +2,7 @@ import type { Role } from "../../src/core/accounts/account.ts";
 import type { Store } from "../../src/core/store.ts";
 import { restingTask } from "../../src/core/tasks/new-task.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
-import { type DatabaseKind, nodesOf, openTestStore, runOn } from "../support/database.ts";
+import { type DatabaseKind, nodesOf, openTestStore, rowsIn, runOn } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 
@@ -27,6 +27,12 @@ export interface ExportsRig extends AsyncDisposable {
   /** What removing a member leaves: the tombstone of decisions.md 5, and neither account nor anything else that hangs on it. */
   removeMember(of: Member): Promise<void>;
   run(statement: string): Promise<void>;
+  /** Of the database. */
+  readonly url: string;
+  /** How many exports there are. */
+  count(): Promise<number>;
+  /** The keys of the jobs that wait for whoever makes exports. */
+  jobs(): Promise<readonly string[]>;
 }
 
 export async function exportsRig(kind: DatabaseKind): Promise<ExportsRig> {
@@ -56,6 +62,15 @@ export async function exportsRig(kind: DatabaseKind): Promise<ExportsRig> {
       await run(`UPDATE membership SET status = 'removed', removed_at = ${clock.now()} WHERE account_id = '${accountId}'`);
       await run(`DELETE FROM api_key WHERE account_id = '${accountId}'`);
       await run(`DELETE FROM account WHERE id = '${accountId}'`);
+    },
+    url: database.url,
+    count: async () => Number((await rowsIn(database.url, "SELECT COUNT(*) AS n FROM export"))[0]?.["n"]),
+    async jobs() {
+      const query =
+        kind === "sqlite"
+          ? "SELECT key FROM job WHERE kind = 'export'"
+          : "SELECT singleton_key AS key FROM pgboss.job WHERE name = 'export'";
+      return (await rowsIn(database.url, query)).map(({ key }) => String(key));
     },
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();

@@ -209,6 +209,7 @@ TABLE export
   reason text NOT NULL
   done integer NOT NULL DEFAULT 0
   total integer NOT NULL DEFAULT 0
+  claims integer NOT NULL DEFAULT 0
   fence integer NOT NULL DEFAULT 0
   lease_until bigint
   blob_id text

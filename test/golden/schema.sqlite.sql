@@ -189,6 +189,7 @@ CREATE TABLE "export" (
     "reason" TEXT NOT NULL,
     "done" INTEGER NOT NULL DEFAULT 0,
     "total" INTEGER NOT NULL DEFAULT 0,
+    "claims" INTEGER NOT NULL DEFAULT 0,
     "fence" INTEGER NOT NULL DEFAULT 0,
     "lease_until" BIGINT,
     "blob_id" TEXT,

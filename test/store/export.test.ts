@@ -19,7 +19,7 @@ describeOnEach("exports", (kind) => {
   test("begin pending, with all that was asked for, and exist in their space alone", async () => {
     const wanted = await put();
     const begun = {
-      ...{ ...wanted, status: "pending", progress: { done: 0, total: 0 }, fence: 0, leaseUntil: null },
+      ...{ ...wanted, status: "pending", progress: { done: 0, total: 0 }, claims: 0, fence: 0, leaseUntil: null },
       ...{ archive: null, error: null, completedAt: null, purgedAt: null },
     };
     expect(await exports().find(wanted.spaceId, wanted.id)).toEqual(begun);

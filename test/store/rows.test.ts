@@ -83,6 +83,7 @@ describeOnEach("audit", (kind) => {
     expect({ ...row, at: Number(row?.["at"]) }).toEqual({
       ...{ id: entry.id, at: 1_790_000_000_000, space_id: "north", account_id: "ann", credential: "key:k" },
       ...{ operation: entry.operation, request_id: "req_1", address: "127.0.0.1", subject: "t", before: '{"a":1}', after: null },
+      ...{ outcome: "done", reason: null, count: 1, seq: null, hash: null },
     });
   });
 });

@@ -1,5 +1,5 @@
 import type { Member } from "../../src/core/accounts/account.ts";
-import type { AuditEntry } from "../../src/core/audit/audit.ts";
+import type { AuditEntry, AuditRefusal } from "../../src/core/audit/audit.ts";
 import type { Scope } from "../../src/core/caller.ts";
 import type { NewExport } from "../../src/core/exports/export.ts";
 import type { StoredFile } from "../../src/core/files/file.ts";
@@ -126,6 +126,11 @@ export const sampleAudit = (members: Partial<AuditEntry> = {}): AuditEntry => ({
   after: null,
   ...members,
 });
+
+export const sampleRefusal = (members: Partial<AuditRefusal> = {}): AuditRefusal => {
+  const { subject: _, before: __, after: ___, ...entry } = sampleAudit();
+  return { ...entry, reason: "forbidden", count: 1, ...members };
+};
 
 export const sampleWebhook = (members: Partial<Webhook> = {}): Webhook => ({
   ...{ id: newId("webhook"), ...ann, clientId: null, url: "https://hooks.example/", createdAt: 1000, deletedAt: null },

@@ -19,6 +19,8 @@ export function misfits({ field, item }: Spot): Bad[] {
   if (field.enum) return bad(wordsOf(field.enum).rule, "no_such_word", 1, true, {}, [], ...(wireOf(field).emptyIsAbsent ? [] : [""]));
   if (field.message?.typeName === "google.protobuf.Timestamp")
     return [...bad("must be a string", 5, {}), ...bad("must be an RFC 3339 time", "yesterday", "2026-13-01T00:00:00Z")];
+  // Any JSON is one.
+  if (field.message?.typeName === "google.protobuf.Value") return [];
   if (field.message) return bad("must be an object", "x", 5, [], true);
   return bad(...scalarMisfits(field));
 }

@@ -2,11 +2,15 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { systemIds } from "../../src/core/ids.ts";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { eventId } from "../../src/core/tasks/event.ts";
 import { confirm } from "../../src/core/tasks/lifecycle.ts";
+import { makeWorker } from "../../src/core/workers/make-worker.ts";
+import type { Worker } from "../../src/core/workers/worker.ts";
+import { workerNode } from "../../src/core/workers/worker-run.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import { claimTasks } from "../../src/runtime/claims.ts";
 import type { Person } from "../support/service.ts";
 import { putDelivery } from "../webhooks/deliveries.ts";
 
@@ -103,6 +107,47 @@ const deliveryId: Prepare = async (person, store) => {
   return { delivery_id: id };
 };
 
+const ofUser: Prepare = async ({ accountId }) => ({ user: accountId });
+const pageOfUser: Prepare = async ({ accountId }) => ({ user: accountId, page: 1, page_size: 1 });
+const wantedExport: Prepare = async ({ accountId }) => ({ user_id: accountId, scope: "ENTERPRISE_EXPORT_SCOPE_FULL" });
+
+const exportId: Prepare = async (person, store) => {
+  const { body } = await person.v2("enterprise.export.create", await wantedExport(person, store));
+  return { uid: body["uid"] };
+};
+
+/** An export whose archive was made, as by a job, and is fetched by nobody. */
+const completedExport: Prepare = async (person, store) => {
+  const { uid } = await exportId(person, store);
+  const id = String(uid);
+  await store.change(async (tx) => {
+    const claimed = await tx.exports.claim(id, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER);
+    await tx.exports.complete(id, claimed?.fence ?? 0, { blobId: id, bytes: 1, sha256: "" }, Date.now());
+  });
+  return { uid: id };
+};
+
+/** The newest worker of the person's space; one is made where there is none. */
+async function workerOf({ spaceId, accountId: createdBy }: Person, store: Store): Promise<Pick<Worker, "id">> {
+  const [worker] = await store.workers.list(spaceId);
+  const making = { now: 1, ids: systemIds, random: systemRandom };
+  return worker ?? (await store.change((tx) => makeWorker(tx, making, { spaceId, createdBy, name: "w", profiles: [] }))).worker;
+}
+
+/** A run that the worker has. */
+const heldRun: Prepare = async (person, store) => {
+  const { task_id } = await taskId(person);
+  const { id: workerId } = await workerOf(person, store);
+  return store.change(async (tx) => {
+    const waiting = await tx.tasks.byId(String(task_id));
+    const [task] = waiting ? await claimTasks(tx, [waiting], workerNode(workerId), 1) : [];
+    if (!task) throw new Error("no such task");
+    const { id: held, spaceId, fence } = task;
+    await tx.workerRuns.put({ taskId: held, spaceId, workerId, fence, startedAt: 1, leaseUntil: 2 ** 45 });
+    return { task_id: held, fence };
+  });
+};
+
 /** Every operation that is built, by its v2 name or, where it has none, its RPC, with a call that succeeds; whatever is not here answers `unimplemented`. */
 export const built: Readonly<Record<string, Prepare>> = {
   "task.create": async () => ({ message }),
@@ -149,6 +194,7 @@ export const built: Readonly<Record<string, Prepare>> = {
   "connector.list": nothing,
   "browser.onlineList": nothing,
   "user.me": nothing,
+  "audit.list": nothing,
   "settings.v1.ApiKeyService/CreateApiKey": async () => ({ name: "ci" }),
   "settings.v1.ApiKeyService/ListApiKeys": nothing,
   "settings.v1.ApiKeyService/RevokeApiKey": async ({ keyId }) => ({ id: keyId }),
@@ -165,6 +211,18 @@ export const built: Readonly<Record<string, Prepare>> = {
   },
   "team.user.rename": async (person, store) => ({ ...(await teamUserId(person, store)), display_name: "Ann" }),
   "team.user.remove": teamUserId,
+  "settings.v1.WorkerService/CreateWorker": async () => ({ name: "ci" }),
+  "settings.v1.WorkerService/ListWorkers": nothing,
+  "settings.v1.WorkerService/RevokeWorker": async (person, store) => ({ id: (await workerOf(person, store)).id }),
+  "worker.v1.WorkerService/Poll": nothing,
+  "worker.v1.WorkerService/Heartbeat": heldRun,
+  "worker.v1.WorkerService/Append": async (person, store) => ({
+    ...(await heldRun(person, store)),
+    events: [{ key: "1", explanation: { content: "Hm" } }],
+  }),
+  "worker.v1.WorkerService/Finish": async (person, store) => ({ ...(await heldRun(person, store)), finish: { content: "Done" } }),
+  "worker.v1.WorkerService/Upload": async (person, store) => ({ ...(await heldRun(person, store)), filename: "a.txt" }),
+  "worker.v1.WorkerService/Release": heldRun,
   "oauth.v2.OAuth2AppService/CreateOAuth2App": async () => app,
   "oauth.v2.OAuth2AppService/GetOAuth2App": clientId,
   "oauth.v2.OAuth2AppService/ListOAuth2Apps": nothing,
@@ -179,4 +237,14 @@ export const built: Readonly<Record<string, Prepare>> = {
   },
   "oauth.v2.OAuth2AppService/ListOAuth2Grants": nothing,
   "oauth.v2.OAuth2AppService/RevokeOAuth2Grant": grantedId,
+  "enterprise.task.list": ofUser,
+  "enterprise.export.create": wantedExport,
+  "enterprise.export.detail": exportId,
+  "enterprise.export.list": ofUser,
+  "enterprise.export.downloadUrl": completedExport,
+  "dataexport.v1.EnterpriseDataExportService/ListTasks": pageOfUser,
+  "dataexport.v1.EnterpriseDataExportService/CreateExport": wantedExport,
+  "dataexport.v1.EnterpriseDataExportService/GetExport": exportId,
+  "dataexport.v1.EnterpriseDataExportService/ListExports": pageOfUser,
+  "dataexport.v1.EnterpriseDataExportService/GetDownloadURL": completedExport,
 };

@@ -30,7 +30,7 @@ const createProject = "project.v2.ProjectService/CreateProject";
 const listProjects = "project.v2.ProjectService/ListProjects";
 
 /** Secrets, signatures of links, ids and times. */
-const ofThisCall = /\/[A-Za-z0-9_-]{43}|(sk|secret)[-_][A-Za-z0-9_-]{43,49}|[2-9A-HJ-NP-Za-km-z]{22}|1[0-9]{9}/g;
+const ofThisCall = /\/[A-Za-z0-9_-]{43}|(sk|wk|secret)[-_][A-Za-z0-9_-]{43,49}|[2-9A-HJ-NP-Za-km-z]{22}|1[0-9]{9}/g;
 
 /** An answer without what differs from call to call. */
 function shown({ status, headers, bytes }: Awaited<ReturnType<typeof send>>, made: boolean) {

@@ -1,8 +1,9 @@
 import type { Role } from "../../src/core/accounts/account.ts";
 import { type KeyKind, keyKinds } from "../../src/core/caller.ts";
 import { Access_Credential, Access_Role } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
-import type { Operation } from "../../src/operations.ts";
+import type { Operation, OperationAccess } from "../../src/operations.ts";
 import type { Person, Service } from "../support/service.ts";
+import { handOf } from "../workers/worker-rig.ts";
 import type { Wire } from "./call.ts";
 
 /** The credential that the descriptors know a kind of key as. */
@@ -25,7 +26,7 @@ const roleOf: Record<Role, Access_Role> = {
 /** Whether the table lets a kind of key in, in the hand of this role; null is a personal space. */
 export function takes({ access }: Operation, kind: KeyKind, role: Role | null): boolean {
   if (!access?.credentials.has(credentialOf[kind])) return false;
-  return kind !== "general" || access.roles.size === 0 || (role !== null && access.roles.has(roleOf[role]));
+  return kind !== "general" || access.roles.size === 0 || hasRole(access, role);
 }
 
 /** Whether the table lets some key of the owner's in. */
@@ -33,15 +34,19 @@ export const takesKey = (operation: Operation): boolean => keyKinds.some((kind) 
 
 /** Whether the table lets a session in, in the hand of this role; null is a personal space. */
 export const takesSession = ({ access }: Operation, role: Role | null): boolean =>
-  access?.credentials.has(Access_Credential.SESSION) === true &&
-  (access.roles.size === 0 || (role !== null && access.roles.has(roleOf[role])));
+  access?.credentials.has(Access_Credential.SESSION) === true && (access.roles.size === 0 || hasRole(access, role));
+
+const hasRole = ({ roles, personal }: OperationAccess, role: Role | null): boolean => (role === null ? personal : roles.has(roleOf[role]));
+
+/** Whether the table lets a worker's credential in. */
+const takesWorker = ({ access }: Operation): boolean => access?.credentials.has(Access_Credential.WORKER) === true;
 
 /** A session counts on the Connect wire alone, and not for its streams, which have other content types (contract/decisions.md 35). */
 export const hasSessions = (wire: Wire, { method }: Operation): boolean => wire.startsWith("connect") && method.methodKind === "unary";
 
 /** Whether there is anything that opens this operation to the owner over a wire. */
 export const canOpen = (operation: Operation, wire: Wire): boolean =>
-  takesKey(operation) || (hasSessions(wire, operation) && takesSession(operation, "owner"));
+  takesKey(operation) || takesWorker(operation) || (hasSessions(wire, operation) && takesSession(operation, "owner"));
 
 /** A team's owner with a key of every kind, and a browser. */
 export interface Keyring {
@@ -49,7 +54,7 @@ export interface Keyring {
   key(kind: KeyKind): string;
   /** The owner's cookie, and the origin of our own pages. */
   readonly session: Readonly<Record<string, string>>;
-  /** The header of a key that opens this operation; of a session, where no key does. */
+  /** The header of a key, or a worker's credential, that opens this operation; of a session, where neither does. */
   opening(operation: Operation): Record<string, string>;
   /** The header of a sound key that does not. */
   barred(operation: Operation): Record<string, string>;
@@ -61,12 +66,16 @@ export async function keyringOf(service: Service): Promise<Keyring> {
   for (const kind of keyKinds) keys.set(kind, (await service.person({ as: owner, with: owner, kind })).key);
   const session = (await owner.session()).headers;
   const key = (kind: KeyKind | undefined) => keys.get(kind ?? "general") ?? "";
+  const { secret } = await handOf(service, owner);
   const header = (kind: KeyKind | undefined) => ({ "x-service-api-key": key(kind) });
   return {
     owner,
     key,
     session,
-    opening: (operation) => (takesKey(operation) ? header(keyKinds.find((kind) => takes(operation, kind, "owner"))) : { ...session }),
+    opening(operation) {
+      if (takesWorker(operation)) return { "x-api-key": secret };
+      return takesKey(operation) ? header(keyKinds.find((kind) => takes(operation, kind, "owner"))) : { ...session };
+    },
     barred: (operation) => header(keyKinds.find((kind) => !takes(operation, kind, "owner"))),
   };
 }

@@ -8,6 +8,7 @@ import { Access_Credential, Access_Role } from "../../src/gen/proto/taskplatform
 import type { Operation } from "../../src/operations.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
 import { openService, type Service } from "../support/service.ts";
+import { handOf } from "../workers/worker-rig.ts";
 import { type Answer, type CallOver, callerOf, refused, servedBy, type Wire } from "./call.ts";
 import { type Credentials, credentialsOf } from "./credentials.ts";
 import { credentialOf } from "./keyring.ts";
@@ -17,6 +18,7 @@ type Holder =
   | { readonly kind: "nobody"; readonly why: string }
   | { readonly kind: "two" }
   | { readonly kind: "key"; readonly keyKind: KeyKind; readonly role: Role | null }
+  | { readonly kind: "worker" }
   | { readonly kind: "session"; readonly role: Role | null }
   | { readonly kind: "token"; readonly scopes: readonly ScopeName[] };
 
@@ -34,9 +36,11 @@ function verdict(wire: Wire, { access, method }: Operation, holder: Holder): str
   if (holder.kind === "token") return tokenVerdict(wire, access, holder.scopes);
   // A session is a credential of Connect's plain calls alone (contract/decisions.md 35).
   if (holder.kind === "session" && (!wire.startsWith("connect") || method.methodKind !== "unary")) return unauthenticated(wire, missing);
+  if (holder.kind === "worker") return access.credentials.has(Access_Credential.WORKER) ? letIn : refused("forbidden", wire);
   const credential = holder.kind === "session" ? Access_Credential.SESSION : credentialOf[holder.keyKind];
   const ofPeople = credential === Access_Credential.SESSION || credential === Access_Credential.API_KEY;
-  const hasRole = !ofPeople || access.roles.size === 0 || (holder.role !== null && access.roles.has(roleValue(holder.role)));
+  const roleFits = holder.role === null ? access.personal : access.roles.has(roleValue(holder.role));
+  const hasRole = !ofPeople || access.roles.size === 0 || roleFits;
   return access.credentials.has(credential) && hasRole ? letIn : refused("forbidden", wire);
 }
 
@@ -114,6 +118,19 @@ describe.each(["connect-json", "grpc", "v2"] as const)("over %s every operation 
     const key = { "x-service-api-key": of.owner.key };
     for (const other of [{ "x-manus-api-key": newKeyText(systemRandom) }, await of.token(scopeNames)])
       expect(await answers({ ...key, ...other })).toEqual(expected({ kind: "two" }));
+  });
+
+  test.each(["x-api-key", "authorization"])("a worker's credential as %s", async (header) => {
+    const { secret } = await handOf(service, of.owner);
+    const shown = header === "authorization" ? `Bearer ${secret}` : secret;
+    expect(await answers({ [header]: shown })).toEqual(expected({ kind: "worker" }));
+  });
+
+  test("a worker's credential that was revoked, or is mistyped", async () => {
+    const { id, secret } = await handOf(service, of.owner);
+    await service.store.change((tx) => tx.workers.revoke(of.owner.spaceId, id, Date.now()));
+    for (const shown of [secret, `${secret.slice(0, -1)}${secret.endsWith("A") ? "B" : "A"}`])
+      expect(await answers({ "x-api-key": shown })).toEqual(expected({ kind: "nobody", why: "" }));
   });
 
   test.each(keyKinds)("a key of the kind %s", async (keyKind) => {

@@ -102,6 +102,9 @@ function sampleElement(field: DescField, { type }: FieldRules): JsonValue {
   if (field.scalar !== ScalarType.STRING) return leastOf(type);
   if (type.case !== "string") return "x";
   if (type.value.wellKnown.case === "email") return "ann@example.com";
+  // Of several words the first one.
+  const [, word] = /^\^\((\w+)\|/.exec(type.value.pattern) ?? [];
+  if (word !== undefined) return word;
   return type.value.pattern === "^[A-Za-z0-9]{22}$" ? "A".repeat(22) : "x".repeat(Math.max(1, Number(type.value.minLen)));
 }
 

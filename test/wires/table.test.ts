@@ -20,6 +20,7 @@ const labels = new Map<Access_Credential, string>([
   [Access_Credential.TEAM_USER_MGMT, "Team User Management key"],
   [Access_Credential.TEAM_ASSET_AUDIT, "Team Asset Audit key"],
   [Access_Credential.TEAM_ASSET_MGMT, "Team Asset Management key"],
+  [Access_Credential.WORKER, "worker credential"],
 ]);
 
 /** The kinds of key that a text names, and those that an operation takes. */

@@ -52,6 +52,7 @@ export function confirmations(clock: Clock, cipher: Cipher, backlog: Pick<Backlo
       if (isQuestion(action.kind)) throw invalid("event_id", "is a question: answer it with task.sendMessage");
       const decision = decide(action, input);
       if (input === undefined || decision === "undecided") return { taskId: task.id, confirmed: false };
+      tx.audit.note({ after: { kind: action.kind, decision } });
       await checkIndices(tx, action, input);
       backlog.enter();
       await decideOn(tx, task, action, input, decision === "accepted");

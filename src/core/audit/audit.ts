@@ -1,3 +1,5 @@
+import type { Reason } from "../failure.ts";
+
 /** One line of a space's audit log: who did what, from where. */
 export interface AuditEntry {
   readonly id: string;
@@ -20,10 +22,19 @@ export interface AuditEntry {
 /** What a handler knows of its own change; the call path knows the rest. */
 export type AuditNote = Partial<Pick<AuditEntry, "subject" | "before" | "after">>;
 
+/** Calls of one credential to one operation that were refused in one minute, as one process counted them. */
+export interface AuditRefusal extends Omit<AuditEntry, "subject" | "before" | "after"> {
+  /** The failure's, of the first one. */
+  readonly reason: Reason;
+  readonly count: number;
+}
+
 export interface AuditRows {
   /** Adds to the row that the call path writes at the end of the change. */
   note(note: AuditNote): void;
   /** What was noted in this change so far. */
   noted(): AuditNote;
   insert(entry: AuditEntry): Promise<void>;
+  /** Writes refusals, or adds their counts to rows of the same id; answers the ids of those that are sealed already, which stay as they are. */
+  refuse(refusals: readonly AuditRefusal[]): Promise<readonly string[]>;
 }

@@ -45,6 +45,8 @@ export interface NewExport {
 export interface Export extends NewExport {
   readonly status: ExportStatus;
   readonly progress: ExportProgress;
+  /** Claims that did not give it back: that of the present, and those that failed or died. */
+  readonly claims: number;
   /** Raised by each claim: a write with an older one does nothing. */
   readonly fence: number;
   /** Whoever makes it has it until then; null while nobody does. */
@@ -97,7 +99,7 @@ export interface ExportRows extends SubjectRows, TaskRecordRows {
   complete(id: string, fence: number, archive: ExportArchive, now: number): Promise<boolean>;
   /** @param error for callers to read: nothing of a stranger's. */
   fail(id: string, fence: number, error: string, now: number): Promise<boolean>;
-  /** Gives it back, as on a drain: it stays `processing`, and can be claimed at once. */
+  /** Gives it back, as on a drain: it stays `processing`, can be claimed at once, and this claim does not count. */
   release(id: string, fence: number): Promise<boolean>;
   /** An operator ends one that has not ended; false when it had. */
   cancel(id: string, now: number): Promise<boolean>;

@@ -37,6 +37,8 @@ export interface BlobRows {
   takeLoose(now: number, leaseUntil: number, max: number): Promise<readonly string[]>;
   /** Their bytes are gone; those that are not dropped stay. */
   erase(ids: readonly string[]): Promise<void>;
+  /** What is kept counts toward nobody's quota any more: it is an artefact's now. */
+  free(id: string): Promise<void>;
   /** What an account's blobs take of its quota. */
   used(accountId: string): Promise<number>;
 }

@@ -78,7 +78,13 @@ export interface FileRows {
   /** The upload that was under way until `was` has ended: the window is what it was before. */
   unawait(id: string, was: number, until: number): Promise<void>;
   /** What a user brought becomes a tombstone; null when there is none. Answers its blob, if it has one. */
-  remove(scope: Scope, id: string, now: number): Promise<{ readonly blobId: string | null } | null>;
+  remove(scope: Scope, id: string, now: number): Promise<Pick<StoredFile, "blobId" | "filename"> | null>;
+  /** What a worker has uploaded for a task becomes the task's artefact; null when it is not there, or over, at this time. */
+  adopt(
+    upload: { readonly blobId: string; readonly taskId: string; readonly from: string },
+    to: Pick<StoredFile, "accountId" | "clientId">,
+    now: number,
+  ): Promise<StoredFile | null>;
   /** Erases the artefacts of a task, and answers their blobs. */
   eraseOf(taskId: string): Promise<readonly string[]>;
   /** Makes tombstones of some whose time is over, and answers their blobs. */

@@ -30,7 +30,7 @@ export function files({ clock, ids, quota }: { readonly clock: Clock; readonly i
       if ((await tx.blobs.used(caller.accountId)) >= quota) throw overQuota(quota);
       const file = slot(fileId(ids), caller, name, clock.now());
       await tx.files.insert(file);
-      tx.audit.note({ subject: file.id });
+      tx.audit.note({ subject: file.id, after: { filename: name } });
       return file;
     },
     async get(tx, caller, id) {
@@ -46,7 +46,7 @@ export function files({ clock, ids, quota }: { readonly clock: Clock; readonly i
       const removed = await tx.files.remove(caller, id, clock.now());
       if (!removed) throw absent("file");
       if (removed.blobId !== null) await tx.blobs.drop([removed.blobId]);
-      tx.audit.note({ subject: id });
+      tx.audit.note({ subject: id, before: { filename: removed.filename } });
     },
   };
 }

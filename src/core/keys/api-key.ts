@@ -1,15 +1,11 @@
-import { createHash } from "node:crypto";
 import type { Role } from "../accounts/account.ts";
 import type { KeyKind, Scope } from "../caller.ts";
-import type { Random } from "../ids.ts";
+import { secretDigest, secretTexts } from "./secret-text.ts";
 
 /** At most so many living general keys per account, over all its spaces (contract/decisions.md 3). */
 export const livingKeysMax = 50;
 
-const prefix = "sk-";
-const secretLength = 43;
-const checksumLength = 6;
-const form = /^sk-[A-Za-z0-9_-]{49}$/;
+const texts = secretTexts("sk-", "api-key");
 
 /** An API key as it is kept: never its text, only the SHA-256 of it. */
 export interface ApiKey {
@@ -58,19 +54,10 @@ export interface ApiKeyRows {
 }
 
 /** A new key's text: `sk-`, 43 base64url characters of 32 random bytes, 6 of a checksum over them. */
-export function newKeyText(random: Random): string {
-  const secret = Buffer.from(random(32)).toString("base64url");
-  return `${prefix}${secret}${checksum(secret)}`;
-}
+export const newKeyText = texts.make;
 
 /** True when the text can be a key at all: a mistyped one is told from a revoked one without a query. */
-export function isKeyText(text: string): boolean {
-  if (!form.test(text)) return false;
-  const secret = text.slice(prefix.length, prefix.length + secretLength);
-  return checksum(secret) === text.slice(-checksumLength);
-}
+export const isKeyText = texts.is;
 
 /** What is stored of a key: it has 256 random bits, so a plain hash is enough. */
-export const keyDigest = (text: string): string => createHash("sha256").update(text).digest("hex");
-
-const checksum = (secret: string): string => createHash("sha256").update(`api-key:${secret}`).digest("base64url").slice(0, checksumLength);
+export const keyDigest = secretDigest;

@@ -53,9 +53,11 @@ export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
     },
     list: (tx, caller) => tx.keys.list(caller, clock.now()),
     async revoke(tx, caller, id) {
-      const revoked = await tx.keys.revokeOwn(caller, id, clock.now());
+      const now = clock.now();
+      const key = (await tx.keys.list(caller, now)).find((living) => living.id === id);
+      const revoked = key !== undefined && (await tx.keys.revokeOwn(caller, id, now));
       if (!revoked) throw absent("API key");
-      tx.audit.note({ subject: id });
+      tx.audit.note({ subject: id, before: { name: key.name, kind: key.kind } });
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
-import type { Store } from "../store.ts";
+import type { Store, Tx } from "../store.ts";
+import type { ApiKeyRows } from "./api-key.ts";
 
 /** A key's last use is written so seldom, whoever uses it how often. */
 export const useEveryMs = 60_000;
@@ -12,7 +13,12 @@ export interface KeyUses {
   write(): Promise<void>;
 }
 
-export function keyUses(store: Pick<Store, "change">, clock: Pick<Clock, "now">): KeyUses {
+/** @param rows of the credentials that are used: keys, or workers. */
+export function keyUses(
+  store: Pick<Store, "change">,
+  clock: Pick<Clock, "now">,
+  rows: (tx: Tx) => Pick<ApiKeyRows, "use"> = ({ keys }) => keys,
+): KeyUses {
   let noted = new Map<string, number>();
   return {
     used(id, usedAt) {
@@ -25,7 +31,7 @@ export function keyUses(store: Pick<Store, "change">, clock: Pick<Clock, "now">)
       const uses = [...noted].toSorted(([a], [b]) => (a < b ? -1 : 1));
       noted = new Map();
       await store.change(async (tx) => {
-        for (const [id, at] of uses) await tx.keys.use(id, at, useEveryMs);
+        for (const [id, at] of uses) await rows(tx).use(id, at, useEveryMs);
       });
     },
   };

@@ -20,7 +20,12 @@ export interface WantedKey {
   readonly expiresAt?: number | null;
 }
 
+/** What a credential may be called, in words. */
+export const keyNameRule = "must have 1 to 100 characters, no control characters, and no blank at either end";
 const nameForm = /^(?!\s)[^\p{Cc}\p{Cs}]{1,100}(?<!\s)$/u;
+
+/** Whether a credential may be called so. */
+export const isKeyName = (name: string): boolean => nameForm.test(name);
 
 /**
  * Makes a key in the change that is open. The text is in the answer, and nowhere
@@ -33,8 +38,7 @@ export async function makeKey(
   { now, ids, random }: Making,
   wanted: WantedKey,
 ): Promise<{ readonly key: ApiKey; readonly text: string }> {
-  if (!nameForm.test(wanted.name))
-    throw invalid("name", "must have 1 to 100 characters, no control characters, and no blank at either end");
+  if (!isKeyName(wanted.name)) throw invalid("name", keyNameRule);
   const { accountId, spaceId, kind, name, expiresAt = null } = wanted;
   // The row lock makes counting and inserting one step.
   await tx.accounts.lock(accountId);

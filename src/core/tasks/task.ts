@@ -144,6 +144,16 @@ export interface TaskPage {
 /** A task that may be claimed, as far as a claim depends on it. */
 export type Claimable = Pick<Task, "id" | "fence" | "nodeId" | "claims">;
 
+/** Which of the tasks that wait a runner is there for. */
+export interface QueueFilter {
+  /** Of this space only. */
+  readonly spaceId?: string;
+  /** Of these profiles only. */
+  readonly profiles?: readonly string[];
+  /** Of all profiles but these. */
+  readonly otherThan?: readonly string[];
+}
+
 export interface TaskRows {
   insert(task: Task, events: readonly NewEvent[]): Promise<Task>;
   /** What this caller sees under an id, or under `agent-default-main_task`; deleted tasks excepted. */
@@ -168,7 +178,7 @@ export interface TaskRows {
    * Running tasks that nobody runs: of the account with the fewest that run first, of
    * equal ones of that whose turn is longest ago, and of one account the oldest first.
    */
-  unowned(max: number): Promise<readonly Claimable[]>;
+  unowned(max: number, filter?: QueueFilter): Promise<readonly Claimable[]>;
   /** An account's running tasks in a space, whoever runs them, by their ids. */
   runningOf(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly string[]>;
   /** Running tasks that name one of these nodes. */

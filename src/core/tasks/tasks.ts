@@ -102,7 +102,8 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       if (wanted.outputSchema) await advance(tx, task.id, { outputSchema: wanted.outputSchema });
       await keepMeans(tx, task, means, await connectorsAtCreate(tx, caller, means, task.projectId));
       await enqueue(tx, task.id);
-      tx.audit.note({ subject: task.id });
+      const { projectId = null } = wanted;
+      tx.audit.note({ subject: task.id, after: { agentProfile, projectId, shareVisibility: created.shareVisibility } });
       return created;
     },
 
@@ -115,16 +116,24 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
     async update(tx, caller, id, edit) {
       const before = await locked(tx, caller, id);
       const visible = edit.shareVisibility === undefined ? {} : { shareVisibility: effective(edit.shareVisibility, caller) };
-      tx.audit.note({ subject: before.id, before: { shareVisibility: before.shareVisibility }, after: visible });
+      // A title may be what was said, so that only the change of it is told.
+      const retitled = edit.title === undefined ? {} : { retitled: true };
+      const hidden = edit.hidden === undefined ? {} : { hidden: edit.hidden };
+      tx.audit.note({
+        subject: before.id,
+        before: { shareVisibility: before.shareVisibility },
+        after: { ...visible, ...hidden, ...retitled },
+      });
       return advance(tx, before.id, { ...edit, ...visible });
     },
 
     async stop(tx, caller, id) {
       const task = await locked(tx, caller, id);
-      tx.audit.note({ subject: task.id });
+      tx.audit.note({ subject: task.id, before: { status: task.status } });
       if (task.status !== "running" && task.status !== "waiting") return;
       if (task.status === "waiting") await tx.actions.dismiss(task.id);
-      const { lastTimestamp } = await advance(tx, task.id, stop.set, stop.events);
+      const { lastTimestamp, status } = await advance(tx, task.id, stop.set, stop.events);
+      tx.audit.note({ after: { status } });
       // The next request must not be older than the events of this one (clients.md 13).
       tx.afterCommit(() => clock.sleep(Math.min(settleMs, Math.max(0, lastTimestamp - clock.now()))));
     },
@@ -140,13 +149,14 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       // What waited waits no longer; a failed one keeps its status for the exports.
       if (task.status === "waiting") await advance(tx, id, { status: "stopped" });
       await tx.actions.erase(id);
+      await tx.workerEvents.erase(id);
       if (personal || !keepsEvents) await tx.events.erase(id);
       await tx.replays.forget(id);
       await tx.means.erase(id);
       if (isTold(task)) await tx.webhookEvents.forget(id);
       await dropArtefacts(tx, id);
       await tx.tasks.bury(id, clock.now(), personal);
-      tx.audit.note({ subject: id });
+      tx.audit.note({ subject: id, before: { status: task.status } });
     },
 
     async send(tx, caller, id, input, { agentProfile, outputSchema, clearConnectors = false }) {
@@ -167,7 +177,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       await advance(tx, task.id, { ...step.set, ...chosen }, step.events);
       await keepMeans(tx, task, means, await connectorsAtSend(tx, caller, means, clearConnectors));
       if (!running) await enqueue(tx, task.id);
-      tx.audit.note({ subject: task.id });
+      tx.audit.note({ subject: task.id, before: { status: task.status }, after: { agentProfile: chosen.agentProfile } });
       return task.id;
     },
   };

@@ -7,6 +7,7 @@ const refusals: Readonly<Record<CallerCredential["kind"], string>> = {
   key: "Invalid or missing API key",
   token: "Invalid or missing API key or access token: bearer token is invalid or revoked",
   session: "Invalid or missing API key or access token: missing authentication",
+  worker: "Invalid or missing API key",
 };
 
 /**

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../core/clock.ts";
 import { Failure } from "../../core/failure.ts";
-import type { FileLinks, LinkKind, LinkParts } from "../../core/files/links.ts";
+import type { FileLinks, LinkKind, LinkParts, LinkState } from "../../core/files/links.ts";
 
 /** The parts of a link, below its kind. */
 export const linkPath = "/:fileId/:expires/:signature";
@@ -21,11 +21,19 @@ export function checkLink(
   reply: FastifyReply,
   { links, clock }: { readonly links: FileLinks; readonly clock: Clock },
 ): void {
-  if (!methods.includes(request.method)) {
-    reply.header("Allow", methods.join(", "));
-    throw new Failure("wrong_method", `this link takes ${methods.join(" or ")}`);
-  }
-  const state = links.check(kind, linkOf(request), clock.now());
+  checkMethod(methods, request, reply);
+  checkLinkState(links.check(kind, linkOf(request), clock.now()));
+}
+
+/** @throws Failure `wrong_method` */
+export function checkMethod(methods: readonly string[], request: FastifyRequest, reply: FastifyReply): void {
+  if (methods.includes(request.method)) return;
+  reply.header("Allow", methods.join(", "));
+  throw new Failure("wrong_method", `this link takes ${methods.join(" or ")}`);
+}
+
+/** @throws Failure `forbidden` for a link that is forged or over. */
+export function checkLinkState(state: LinkState): void {
   if (state === "forged") throw new Failure("forbidden", "the link is not valid");
   if (state === "expired") throw new Failure("forbidden", "the link has expired");
 }

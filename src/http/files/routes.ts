@@ -1,11 +1,14 @@
 import cors from "@fastify/cors";
 import type { FastifyInstance } from "fastify";
+import type { Tx } from "../../core/store.ts";
 import { v2Refusal } from "../v2/route.ts";
+import { type ArchiveRouteParts, archiveRoute } from "./archive.ts";
 import { type DownloadRouteParts, downloadRoute } from "./download.ts";
 import { type UploadRouteParts, uploadRoute } from "./upload.ts";
 
 /** What the bytes of files need of the rest. */
-export interface FileRoutesParts extends UploadRouteParts, DownloadRouteParts {
+export interface FileRoutesParts extends UploadRouteParts, DownloadRouteParts, ArchiveRouteParts {
+  readonly store: Pick<Tx, "files" | "exports">;
   /** Origins whose pages may bring and fetch files; empty: CORS is off. */
   readonly corsOrigins: readonly string[];
 }
@@ -28,5 +31,6 @@ export function fileRoutes(app: FastifyInstance, parts: FileRoutesParts): void {
       { prefix },
     );
   room("/uploads", ["PUT"], (scope) => uploadRoute(scope, parts));
+  room("/exports", ["GET", "HEAD"], (scope) => archiveRoute(scope, parts));
   room("/downloads", ["GET", "HEAD"], (scope) => downloadRoute(scope, parts));
 }

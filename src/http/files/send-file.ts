@@ -3,6 +3,7 @@ import { absent } from "../../core/failure.ts";
 import type { Blobs } from "../../core/files/blobs.ts";
 import { attachment } from "../../core/files/disposition.ts";
 import { keptMs, type StoredFile } from "../../core/files/file.ts";
+import { isCurrent, isKnown } from "./conditional.ts";
 import { rangeOf } from "./range.ts";
 
 /** How long an address of the storage's own is good for. */
@@ -51,16 +52,3 @@ const headersOf = ({ filename, contentType, sha256, expiresAt, createdAt }: Whol
   ETag: `"${sha256}"`,
   "Last-Modified": new Date(expiresAt === null ? createdAt : expiresAt - keptMs).toUTCString(),
 });
-
-/** The client has it already (RFC 9110 13.1.2). */
-function isKnown({ headers }: FastifyRequest, etag: string): boolean {
-  const known = headers["if-none-match"];
-  if (known === undefined) return false;
-  return known.trim() === "*" || known.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
-}
-
-/** The parts that the client has are of these bytes (RFC 9110 13.1.5). */
-function isCurrent({ headers }: FastifyRequest, sent: { readonly ETag: string; readonly "Last-Modified": string }): boolean {
-  const had = headers["if-range"];
-  return had === undefined || had === sent.ETag || had === sent["Last-Modified"];
-}

@@ -1,0 +1,143 @@
+import type { Readable } from "node:stream";
+import type { Clock } from "../core/clock.ts";
+import type { Packed } from "../core/exports/archive-rows.ts";
+import type { Export } from "../core/exports/export.ts";
+import { Failure } from "../core/failure.ts";
+import type { Blobs } from "../core/files/blobs.ts";
+import { asOf } from "../core/files/file.ts";
+import type { Tx } from "../core/store.ts";
+import { entryName } from "./entry-name.ts";
+import { inBytes, jsonArray, one, plainRows } from "./json.ts";
+import { filesOf, type SessionFile, sessionRow, tasksOf } from "./sessions.ts";
+import { identityRow, relationRow, teamRow, userRow, type Writers } from "./written.ts";
+import { type Entry, zipOf } from "./zip.ts";
+
+/** What archives are made of. */
+export interface ArchiveParts {
+  readonly store: Pick<Tx, "archives" | "projects">;
+  readonly blobs: Pick<Blobs, "read">;
+  readonly clock: Pick<Clock, "now">;
+  readonly writers: Writers;
+}
+
+/** Told of each step that is done; it throws when the archive is not wanted any more. */
+export type OnStep = () => Promise<void>;
+
+/** What a scope packs beside `user.json`, which says whose it is (contract/enterprise.md 6.2, 6.6). */
+const parts = {
+  full: ["person", "projects", "sessions"],
+  tasks: ["sessions"],
+  tasks_with_attachments: ["sessions"],
+  custom_session_ids: ["sessions"],
+  webdev_project: [],
+  project: ["projects"],
+} as const satisfies Record<Export["scope"], readonly string[]>;
+
+/** Entries for which nothing is kept here yet. */
+const unfilled = ["user_client_config", "user_personalization", "skill", "user_knowledge", "notifications"];
+
+const packs = ({ scope }: Export, part: "person" | "projects" | "sessions"): boolean => (parts[scope] as readonly string[]).includes(part);
+
+/** Whether the bytes of files are packed. */
+const packsFiles = ({ scope, filter }: Export): boolean => filter.includeFiles || scope === "tasks_with_attachments";
+
+/** Chosen tasks are of whatever time; otherwise nothing that came after the export was asked for is packed, so that it ends. */
+export function packedOf({ spaceId, accountId, scope, createdAt, filter }: Export): Packed {
+  const theirs = { spaceId, accountId, includeDeleted: filter.includeDeleted };
+  if (scope === "custom_session_ids") return { ...theirs, startTime: null, endTime: null, ids: filter.sessionIds };
+  return { ...theirs, startTime: filter.startTime, endTime: Math.min(filter.endTime ?? createdAt, createdAt), ids: null };
+}
+
+/** How many steps an archive has: a task is one, its files another, and the rest one. */
+export async function stepsOf(store: Pick<Tx, "archives">, wanted: Export): Promise<number> {
+  if (!packs(wanted, "sessions")) return 1;
+  return 1 + (await store.archives.count(packedOf(wanted))) * (packsFiles(wanted) ? 2 : 1);
+}
+
+/**
+ * The archive of an export, made while it is read: memory holds a page of rows, and a
+ * piece of a file, however large it is.
+ */
+export const archiveOf = (parts: ArchiveParts, wanted: Export, onStep: OnStep): Readable =>
+  zipOf(entries(parts, wanted, onStep), new Date(wanted.createdAt));
+
+async function* entries(parts: ArchiveParts, wanted: Export, onStep: OnStep): AsyncGenerator<Entry> {
+  const members = await parts.store.archives.memberships(wanted.spaceId, wanted.accountId);
+  const latest = members.slice(-1);
+  yield json("user", plainRows(latest.map(userRow)));
+  if (packs(wanted, "person")) {
+    yield json("platform_user", plainRows(latest.flatMap(identityRow)));
+    yield json("team", plainRows(latest.map(teamRow)));
+    yield json("team_user_relation", plainRows(members.map(relationRow)));
+    for (const name of unfilled) yield json(name, plainRows([]));
+  }
+  if (packs(wanted, "projects")) yield json("project", projectRows(parts, wanted));
+  await onStep();
+  if (packs(wanted, "sessions")) yield* sessionEntries(parts, wanted, onStep);
+}
+
+async function* sessionEntries(parts: ArchiveParts, wanted: Export, onStep: OnStep): AsyncGenerator<Entry> {
+  const { store, writers } = parts;
+  const packed = packedOf(wanted);
+  const tasks = () => tasksOf(store.archives, packed);
+  const withFiles = packsFiles(wanted);
+  async function* sessionRows() {
+    for await (const page of tasks()) {
+      for (const task of page) {
+        yield sessionRow(store.archives, task, writers, withFiles);
+        await onStep();
+      }
+    }
+  }
+  async function* fileRows() {
+    for await (const page of tasks()) for await (const file of filesOf(store.archives, page)) yield one(fileRow(file, parts));
+  }
+  yield json("session_info", sessionRows());
+  yield json("session_file_info", fileRows());
+  if (!withFiles) return;
+  for await (const page of tasks()) {
+    for await (const file of filesOf(store.archives, page)) {
+      const entry = await attachmentEntry(file, parts);
+      if (entry) yield entry;
+    }
+    for (const _ of page) await onStep();
+  }
+}
+
+async function* projectRows({ store, writers }: ArchiveParts, { spaceId, accountId, createdAt, scope, filter }: Export) {
+  const { startTime, endTime, projectUids } = filter;
+  const [from, to] = [startTime ?? 0, Math.min(endTime ?? createdAt, createdAt)];
+  const isWanted = (id: string) => scope !== "project" || projectUids.length === 0 || projectUids.includes(id);
+  const projects = await store.projects.list({ spaceId, accountId });
+  for (const project of projects.toReversed()) {
+    if (isWanted(project.id) && project.createdAt >= from && project.createdAt <= to) yield one(writers.project(project));
+  }
+}
+
+/** A file that is forgotten is told of as its task remembers it. */
+function fileRow({ taskId, attachment, kept }: SessionFile, { clock, writers }: ArchiveParts): string {
+  const { fileId: id, filename, contentType: content_type, bytes } = attachment;
+  const row = kept ? writers.file(asOf(kept, clock.now())) : JSON.stringify({ id, filename, status: "deleted", content_type, bytes });
+  const more = { session_uid: taskId, ...(kept?.sha256 ? { sha256: kept.sha256 } : {}) };
+  return `${row.slice(0, -1)},${JSON.stringify(more).slice(1)}`;
+}
+
+/** Null for a file whose bytes are gone. */
+async function attachmentEntry({ taskId, attachment, kept }: SessionFile, { blobs, clock }: ArchiveParts): Promise<Entry | null> {
+  const file = kept && asOf(kept, clock.now());
+  if (file?.status !== "uploaded" || file.blobId === null) return null;
+  try {
+    return { name: entryName(taskId, attachment), bytes: await blobs.read(file.blobId), size: file.bytes, compress: false };
+  } catch (thrown) {
+    // It was removed a moment ago.
+    if (thrown instanceof Failure && thrown.reason === "absent") return null;
+    throw thrown;
+  }
+}
+
+const json = (name: string, rows: AsyncIterable<AsyncIterable<string>>): Entry => ({
+  name: `${name}.json`,
+  bytes: inBytes(jsonArray(rows)),
+  size: null,
+  compress: true,
+});

@@ -1,0 +1,63 @@
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import type { Handlers } from "../call/handlers.ts";
+import { auditOutcomes } from "../core/audit/chain.ts";
+import { type AuditFilter, type LoggedRow, listAudit } from "../core/audit/log.ts";
+import { type AuditEventSchema, AuditOutcomeSchema } from "../gen/proto/audit/v2/audit_pb.ts";
+import type { AuditService, ListAuditEventsRequest } from "../gen/proto/audit/v2/audit_service_pb.ts";
+import { SortOrder } from "../gen/proto/task/v2/task_pb.ts";
+import { wordsOf } from "./words.ts";
+
+const outcomeWords = wordsOf(AuditOutcomeSchema, auditOutcomes);
+
+/** @param rpcOf the RPC behind a v2 name, by which the log knows operations. */
+export const auditHandlers = (rpcOf: (name: string) => string | undefined): Handlers<typeof AuditService> => ({
+  async listAuditEvents(tx, caller, request) {
+    const { limit = 100, cursor, order } = request;
+    const wanted = { limit, cursor, order: order === SortOrder.ASC ? ("asc" as const) : ("desc" as const) };
+    const { items, next } = await listAudit(tx, caller, filterOf(request, rpcOf), wanted);
+    return { data: items.map(auditMessage), hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) };
+  },
+});
+
+function filterOf(request: ListAuditEventsRequest, rpcOf: (name: string) => string | undefined): AuditFilter {
+  const { startTime, endTime, accountId, credential, operation, outcome = 0, subject, requestId } = request;
+  const word = outcomeWords.toWord(outcome);
+  return {
+    ...(startTime === undefined ? {} : { from: milliseconds(startTime) }),
+    ...(endTime === undefined ? {} : { before: milliseconds(endTime) }),
+    ...(accountId ? { accountId } : {}),
+    ...(credential ? { credential } : {}),
+    ...(operation ? { operation: rpcOf(operation) ?? operation } : {}),
+    ...(word === undefined ? {} : { outcome: word }),
+    ...(subject ? { subject } : {}),
+    ...(requestId ? { requestId } : {}),
+  };
+}
+
+/** A time of 64 bits may be beyond what a number holds: then it is later than everything there is. */
+const milliseconds = (time: bigint): number => Math.min(Number(time) * 1000, Number.MAX_SAFE_INTEGER);
+
+const auditMessage = ({
+  before,
+  after,
+  subject,
+  reason,
+  seq,
+  hash,
+  outcome,
+  at,
+  ...row
+}: LoggedRow): MessageInitShape<typeof AuditEventSchema> => ({
+  ...row,
+  at: BigInt(at),
+  outcome: outcomeWords.toValue(outcome),
+  ...(subject === null ? {} : { subject }),
+  ...(before === null ? {} : { before: objectOf(before) }),
+  ...(after === null ? {} : { after: objectOf(after) }),
+  ...(reason === null ? {} : { reason }),
+  ...(seq === null ? {} : { seq }),
+  ...(hash === null ? {} : { hash }),
+});
+
+/** It was written from an object by this program. */
+const objectOf = (text: string): JsonObject => JSON.parse(text) as JsonObject;

@@ -1,0 +1,92 @@
+import { Failure } from "../../core/failure.ts";
+import type { Tx } from "../../core/store.ts";
+import type { Task } from "../../core/tasks/task.ts";
+import type { SentEvent, Spent } from "../../core/workers/remote-run.ts";
+import { type KeyedEvent, workerLeaseMs } from "../../core/workers/worker-run.ts";
+import type { AgentEvent } from "../agent.ts";
+import type { StagedFile } from "../artefacts.ts";
+import { append, type Done } from "../ending.ts";
+import { Lost } from "../steps.ts";
+import { runStore } from "./held-run.ts";
+import { adopting, type UploadParts, uploadsOf } from "./uploads.ts";
+
+/** Another call of the same run was first with the same key: what it wrote is there now. */
+class Repeated extends Error {}
+
+/**
+ * Writes what of these events the turn has not yet, in one change; answers all their
+ * numbers. @throws Lost when the run is no longer the worker's, Failure `exists` for a key
+ * with other content.
+ */
+export async function appendSent(
+  parts: UploadParts,
+  task: Task,
+  workerId: string,
+  sent: readonly SentEvent[],
+  spent: Spent,
+): Promise<readonly number[]> {
+  for (;;) {
+    try {
+      return await appendNew(parts, task, workerId, sent, spent);
+    } catch (thrown) {
+      if (!(thrown instanceof Repeated)) throw thrown;
+    }
+  }
+}
+
+async function appendNew(
+  parts: UploadParts,
+  task: Task,
+  workerId: string,
+  sent: readonly SentEvent[],
+  spent: Spent,
+): Promise<readonly number[]> {
+  const { store, clock } = parts;
+  const { id: taskId, consumedSeq: turn, fence } = task;
+  const known = await knownOf(store, task, sent);
+  const fresh = [...new Map(sent.filter(({ key }) => !known.has(key)).map((each) => [each.key, each])).values()];
+  const numbers = new Map(known);
+  const keep = async (tx: Tx, after: Task): Promise<Task> => {
+    const keyed = fresh.map(({ key, digest }, i): KeyedEvent => ({ taskId, turn, key, digest, seq: after.lastSeq - fresh.length + 1 + i }));
+    if ((await tx.workerEvents.insert(keyed)) < keyed.length) throw new Repeated();
+    for (const { key, seq } of keyed) numbers.set(key, seq);
+    return after;
+  };
+  const run = { taskId, workerId, fence };
+  if (fresh.length === 0) {
+    // A call that says nothing new is a sign of life all the same.
+    if (!(await store.change((tx) => tx.workerRuns.renew(run, clock.now() + workerLeaseMs)))) throw new Lost();
+  } else {
+    const own = { ...parts, store: runStore(store, clock, run, keep), staging: adopting(parts, workerId) };
+    await append(task, progressOf(await withFiles(parts, task, workerId, fresh), spent), own);
+  }
+  return sent.map(({ key }) => numbers.get(key) ?? 0);
+}
+
+/** The numbers of those that the turn has already. */
+async function knownOf(store: Tx, { id, consumedSeq }: Task, sent: readonly SentEvent[]): Promise<ReadonlyMap<string, number>> {
+  const there = await store.workerEvents.find(id, consumedSeq, [...new Set(sent.map(({ key }) => key))]);
+  const digests = new Map(there.map(({ key, digest }) => [key, digest]));
+  for (const [i, { key, digest }] of sent.entries()) {
+    const first = digests.get(key) ?? digest;
+    if (first !== digest) throw new Failure("exists", `events[${i}].key: the turn has ${key} already, with other content`);
+    digests.set(key, first);
+  }
+  return new Map(there.map(({ key, seq }) => [key, seq]));
+}
+
+async function withFiles({ store, clock }: UploadParts, task: Task, workerId: string, sent: readonly SentEvent[]) {
+  const events: AgentEvent<StagedFile>[] = [];
+  for (const { event, uploadIds } of sent) {
+    const files = await uploadsOf(store, clock.now(), task, workerId, uploadIds);
+    events.push(event.type === "assistant_message" ? { ...event, files } : event);
+  }
+  return events;
+}
+
+/** Events with what they cost. */
+export const progressOf = (events: Done["events"], { credits, usage }: Spent): Done => ({
+  events,
+  credits,
+  ...(usage === null ? {} : { usage }),
+});

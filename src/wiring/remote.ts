@@ -1,0 +1,26 @@
+import type { RemoteRuns } from "../core/workers/remote-run.ts";
+import { type Dispatch, startDispatch } from "../runtime/remote/dispatch.ts";
+import { remoteRuns } from "../runtime/remote/runs.ts";
+import type { FileParts } from "./files.ts";
+import type { Ground } from "./ground.ts";
+import { remoteProfiles } from "./work.ts";
+
+/** The side of remote workers, in a process of whatever role. */
+export interface RemoteSide {
+  readonly runs: RemoteRuns;
+  /** Lets held polls go. Runs stay with their workers: their leases outlast a restart. */
+  drain(): Promise<void>;
+}
+
+export function remoteSide(ground: Ground, { staging, links, readFile }: FileParts, draining: AbortSignal): RemoteSide {
+  const { config, store, clock, ids, cipher, log } = ground;
+  const dispatch: Dispatch = startDispatch({ store, clock, log });
+  draining.addEventListener("abort", () => void dispatch.drain(), { once: true });
+  const runs = remoteRuns({
+    ...{ store, clock, ids, cipher, staging, links, readFile, dispatch },
+    quota: config.fileQuota,
+    remoteProfiles: remoteProfiles(config),
+    pollsMax: config.watchLimit,
+  });
+  return { runs, drain: dispatch.drain };
+}

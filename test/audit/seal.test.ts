@@ -1,0 +1,131 @@
+import { expect, test } from "vitest";
+import { genesis, rowHash } from "../../src/core/audit/chain.ts";
+import { type Seal, sealer } from "../../src/core/audit/seal.ts";
+import { verifyChain } from "../../src/core/audit/verify.ts";
+import { Failure } from "../../src/core/failure.ts";
+import type { Store } from "../../src/core/store.ts";
+import { sampleAudit } from "../store/samples.ts";
+import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
+import { checked, logOf, putRows } from "./chain-rig.ts";
+
+const never = new AbortController().signal;
+const later = { now: () => 1_790_000_000_000 };
+const sealAll = (store: Store): ReturnType<Seal> => sealer(store, later)(never);
+
+describeOnEach("sealing", (kind) => {
+  test("gives each space's rows their places by time and id, from 1 on, each hash over the one before", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    await store.change((tx) => tx.audit.insert(sampleAudit({ id: "b", at: 5 })));
+    await store.change((tx) => tx.audit.insert(sampleAudit({ id: "c", at: 2 })));
+    await store.change((tx) => tx.audit.insert(sampleAudit({ id: "a", at: 5, before: { x: "ü" }, after: null })));
+    await putRows(store, 2, { spaceId: "south" });
+    expect(await sealAll(store)).toBe(5);
+    const rows = await store.auditChain.sealed("north", null, 9);
+    expect(rows.map(({ id, seq }) => [id, seq])).toEqual([
+      ["c", 1],
+      ["a", 2],
+      ["b", 3],
+    ]);
+    let hash = genesis.hash;
+    for (const row of rows) {
+      hash = rowHash(hash, row.seq, row);
+      expect(row.hash).toBe(hash);
+    }
+    expect(await store.auditChain.head("north")).toEqual({ seq: 3, hash });
+    expect((await store.auditChain.head("south"))?.seq).toBe(2);
+    expect(await sealAll(store), "there is no more").toBe(0);
+  });
+
+  test("goes on where it ended, with what came late too", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    await putRows(store, 3, { from: 10 });
+    await sealAll(store);
+    await putRows(store, 2);
+    await sealAll(store);
+    expect((await logOf(database)).map(({ at, seq }) => [Number(at), Number(seq)])).toEqual([10, 11, 12, 1, 2].map((at, i) => [at, i + 1]));
+    expect(await checked(store)).toEqual({ fault: null, sealed: 5, unsealed: 0 });
+  });
+
+  test("goes over many spaces and more rows than one change takes", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    await store.change(async (tx) => {
+      for (let n = 0; n < 120; n += 1) await tx.audit.insert(sampleAudit({ spaceId: `space-${n % 60}`, at: n }));
+      for (let n = 0; n < 1_100; n += 1) await tx.audit.insert(sampleAudit({ spaceId: "busy", at: n }));
+    });
+    expect(await sealAll(store)).toBe(1_220);
+    expect(await checked(store, "busy")).toEqual({ fault: null, sealed: 1_100, unsealed: 0 });
+    for (let n = 0; n < 60; n += 1) expect(await checked(store, `space-${n}`)).toEqual({ fault: null, sealed: 2, unsealed: 0 });
+  });
+
+  test("of several sealers at once, with changes between and sealers that die, makes one chain without a gap", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    /** Dies when it has sealed, before its change ends. */
+    const mortal: Pick<Store, "change" | "auditChain"> = {
+      auditChain: store.auditChain,
+      change: (work) =>
+        store.change(async (tx) => {
+          await work(tx);
+          throw new Failure("internal", "killed");
+        }),
+    };
+    let written = 0;
+    for (let round = 0; round < 12; round += 1) {
+      const rows = Array.from({ length: 7 }, () => {
+        written += 1;
+        return putRows(store, 1, { from: written });
+      });
+      const sealers = [store, mortal, store, mortal, store].map((of) => sealer(of, later)(never).catch(() => "killed"));
+      await Promise.all([...rows, ...sealers]);
+    }
+    await sealAll(store);
+    expect(await checked(store)).toEqual({ fault: null, sealed: written, unsealed: 0 });
+  });
+
+  test("begins a space's chain once, whoever comes first", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    await putRows(store, 20);
+    await Promise.all(Array.from({ length: 6 }, () => sealAll(store)));
+    await sealAll(store);
+    expect(await checked(store)).toEqual({ fault: null, sealed: 20, unsealed: 0 });
+  });
+
+  test("leaves what is aborted for the next", async () => {
+    await using database = await openTestStore(kind);
+    await putRows(database.store, 2);
+    expect(await sealer(database.store, later)(AbortSignal.abort())).toBe(0);
+    expect(await checked(database.store)).toEqual({ fault: null, sealed: 0, unsealed: 2 });
+  });
+});
+
+describeOnEach("a chain under a lock", (kind) => {
+  const database = storeOfSuite(kind);
+
+  test.skipIf(kind === "sqlite")("holds no change of its team up, and no other sealer", { timeout: 20_000 }, async () => {
+    const { store } = database;
+    await putRows(store, 3);
+    await sealAll(store);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { promise: held, resolve: hold } = Promise.withResolvers<void>();
+    const slow = store.change(async (tx) => {
+      const heads = await tx.auditChain.lockHeads(["north"]);
+      expect(heads.size).toBe(1);
+      await tx.auditChain.seal([], heads);
+      hold();
+      await released;
+    });
+    await held;
+    // None of these ends before the lock does, if it waits for it.
+    await Promise.all(Array.from({ length: 8 }, (_, n) => putRows(store, 5, { from: 100 + 10 * n })));
+    expect(await sealAll(store), "whoever meets the lock passes it over").toBe(0);
+    expect((await store.auditChain.head("north"))?.seq).toBe(3);
+    release();
+    await slow;
+    expect(await sealAll(store)).toBe(40);
+    expect((await verifyChain(store, "north", null)).fault).toBeNull();
+  });
+});

@@ -1,0 +1,44 @@
+import { existsSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Checkout, copyCheckout, freePort } from "./checkout.ts";
+
+let checkout: Checkout;
+beforeAll(() => {
+  checkout = copyCheckout();
+});
+afterAll(() => checkout[Symbol.dispose]());
+
+/** `npm run --silent worker-key`, as the README has it. */
+const newWorker = (dataDir: string, ...words: string[]) =>
+  checkout.npm(["run", "--silent", "worker-key", "--", ...words], { DATA_DIR: dataDir }).ended;
+
+describe("npm run worker-key", () => {
+  test.each([
+    { why: "no name", words: [] },
+    { why: "an unknown option", words: ["--name", "x", "--colour", "red"] },
+    { why: "a profile that is none", words: ["--name", "x", "--profiles", "Big One"] },
+    { why: "words left over", words: ["--name", "x", "y"] },
+  ])("explains itself with exit code 2, and touches nothing: $why", async ({ words }) => {
+    const { code, out, err } = await newWorker("usage", ...words);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("usage: npm run --silent worker-key -- --name NAME");
+    expect(existsSync(checkout.path("usage"))).toBe(false);
+  });
+
+  test("refuses a team that is not there", async () => {
+    expect(await newWorker("team", "--name", "x", "--team", "Nobody's")).toMatchObject({ code: 1, out: "" });
+  });
+
+  test("prints exactly the credential, which polls at the server that is started then", async () => {
+    const made = await newWorker("made", "--name", "laptop", "--profiles", "manus-1.6");
+    expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^wk-[A-Za-z0-9_-]{49}\n$/) });
+    const port = await freePort();
+    const server = checkout.npm(["start"], { PORT: `${port}`, DATA_DIR: "made" });
+    await server.says(/"msg":"ready"/);
+    const headers = { "x-api-key": made.out.trim(), "content-type": "application/json" };
+    const reply = await fetch(`http://127.0.0.1:${port}/worker.v1.WorkerService/Poll`, { method: "POST", headers, body: "{}" });
+    expect([reply.status, await reply.json()]).toEqual([200, {}]);
+    server.child.kill("SIGTERM");
+    await server.ended;
+  });
+});

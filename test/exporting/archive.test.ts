@@ -1,0 +1,252 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type FileTown, fileTown, uploaded } from "../files/files-rig.ts";
+import { describeOnEach } from "../support/database.ts";
+import type { Person } from "../support/service.ts";
+import { until, untilStatus } from "../support/until.ts";
+import { archived } from "./export-rig.ts";
+
+const sessions = ["user.json", "session_info.json", "session_file_info.json"];
+const everything = [
+  ...["user.json", "platform_user.json", "team.json", "team_user_relation.json", "user_client_config.json", "user_personalization.json"],
+  ...["skill.json", "user_knowledge.json", "notifications.json", "project.json", "session_info.json", "session_file_info.json"],
+];
+
+describeOnEach("an archive", (kind) => {
+  let town: FileTown;
+  let ann: Person;
+  beforeAll(async () => {
+    town = await fileTown(kind, { idle: false, env: { DELETED_TASK_DAYS: "30" } });
+    ann = await town.service.person();
+  });
+  afterAll(async () => town[Symbol.asyncDispose]());
+
+  async function finished(content: unknown, more: object = {}, who = ann): Promise<string> {
+    const { status, body } = await who.v2("task.create", { message: { content }, ...more });
+    if (status !== 200) throw new Error(JSON.stringify(body));
+    await untilStatus(town.service.store, body["task_id"], "stopped");
+    return body["task_id"];
+  }
+  const shown = async (id: string, who = ann) =>
+    (await who.v2("task.listMessages", { task_id: id, order: "asc", verbose: true, limit: 200 })).body["messages"];
+
+  test("of everything has each entry of the contract, and tasks and events as the API shows them", async () => {
+    const cy = await town.service.person();
+    const { body } = await cy.v2("project.create", { name: "Garden", instruction: "Be brief" });
+    const project = body["project"];
+    const one = await finished(
+      "[[tool search | success]] [[plan Dig | Plant]] [[think Hm]] Grüße, 世界 👋 \u2028",
+      { project_id: project.id },
+      cy,
+    );
+    const other = await finished("Second", { share_visibility: "team" }, cy);
+    const { files } = await archived(town, cy, "full");
+    expect(files.names).toEqual(everything);
+    expect(files.json("project.json")).toEqual([project]);
+    const rows = files.json("session_info.json");
+    expect(rows.map(({ task_uid }) => task_uid)).toEqual([one, other]);
+    for (const { events, ...record } of rows) {
+      expect(events).toEqual(await shown(record.task_uid, cy));
+      expect(record).toMatchObject({ user_id: cy.accountId, space_id: cy.spaceId, status: "SESSION_STATUS_STOPPED", is_deleted: false });
+      expect(record).not.toHaveProperty("deleted_at");
+    }
+    expect(rows.map(({ is_shared, project_uid }) => [is_shared, project_uid])).toEqual([
+      [false, project.id],
+      [true, undefined],
+    ]);
+    expect(rows[0].events.some(({ type }: { type: string }) => type === "tool_used")).toBe(true);
+    const [user] = files.json("user.json");
+    expect(user).toMatchObject({ id: cy.accountId, email: expect.stringContaining("@") });
+    expect(files.json("team_user_relation.json")).toEqual([
+      expect.objectContaining({ user_id: cy.accountId, status: "USER_STATUS_ACTIVE", role: "TEAM_MEMBER_ROLE_OWNER", email: user.email }),
+    ]);
+    expect(files.json("team.json")).toEqual([{ team_uid: expect.any(String), name: expect.any(String) }]);
+    for (const name of everything.slice(4, 9)) expect(files.json(name)).toEqual([]);
+  });
+
+  test("has what its scope says, and nothing of anybody else", async () => {
+    const dee = await town.service.person();
+    const colleague = await town.service.person({ with: dee, role: "member" });
+    const [mine, theirs] = [await finished("mine", {}, dee), await finished("theirs", {}, colleague)];
+    const made = async (name: string) => (await dee.v2("project.create", { name })).body["project"];
+    const [first, second] = [await made("First"), await made("Second")];
+    const tasks = await archived(town, dee, "tasks");
+    expect([tasks.files.names, tasks.files.json("session_info.json").map(({ task_uid }) => task_uid)]).toEqual([sessions, [mine]]);
+    expect((await archived(town, dee, "tasks_with_attachments")).files.names).toEqual(sessions);
+    const chosen = await archived(town, dee, "custom_session_ids", { sessionIds: [theirs, mine, "unknown"], endTime: 1 });
+    expect([chosen.files.names, chosen.files.json("session_info.json").length]).toEqual([sessions, 1]);
+    const projects = await archived(town, dee, "project");
+    expect([projects.files.names, projects.files.json("project.json")]).toEqual([
+      ["user.json", "project.json"],
+      [first, second],
+    ]);
+    expect((await archived(town, dee, "project", { projectUids: [second.id] })).files.json("project.json")).toEqual([second]);
+    expect((await archived(town, dee, "webdev_project")).files.names).toEqual(["user.json"]);
+  });
+
+  test("keeps to its bounds of time, both of them included", async () => {
+    const eve = await town.service.person();
+    const ids: string[] = [];
+    for (const text of ["one", "two", "three"]) ids.push(await finished(text, {}, eve));
+    const at = await Promise.all(ids.map(async (id) => (await until(town.service.store, id, () => true)).createdAt));
+    const packed = async (startTime: number | null, endTime: number | null) =>
+      (await archived(town, eve, "tasks", { startTime, endTime })).files.json("session_info.json").map(({ task_uid }) => task_uid);
+    const [first = 0, second = 0, third = 0] = at;
+    expect(await packed(first, third)).toEqual(ids);
+    expect(await packed(second, second)).toEqual([ids[1]]);
+    expect(await packed(first + 1, third - 1)).toEqual([ids[1]]);
+    expect(await packed(null, second)).toEqual(ids.slice(0, 2));
+    expect(await packed(second, null)).toEqual(ids.slice(1));
+    expect(await packed(third + 1, null)).toEqual([]);
+  });
+
+  test("has deleted tasks where they are asked for, with their events as long as these are kept", async () => {
+    const fay = await town.service.person();
+    const [gone, left] = [await finished("gone", {}, fay), await finished("left", {}, fay)];
+    const before = await shown(gone, fay);
+    expect((await fay.v2("task.delete", { task_id: gone })).status).toBe(200);
+    const uids = (rows: readonly { task_uid: string }[]) => rows.map(({ task_uid }) => task_uid);
+    expect(uids((await archived(town, fay, "full")).files.json("session_info.json"))).toEqual([left]);
+    const [tombstone, other] = (await archived(town, fay, "full", { includeDeleted: true })).files.json("session_info.json");
+    expect(tombstone).toMatchObject({
+      task_uid: gone,
+      is_deleted: true,
+      deleted_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      title: expect.any(String),
+    });
+    expect([tombstone.events, other.task_uid]).toEqual([before, left]);
+    await town.service.store.change((tx) => tx.events.erase(gone));
+    const [bare] = (await archived(town, fay, "tasks", { includeDeleted: true })).files.json("session_info.json");
+    expect([bare.task_uid, bare.events]).toEqual([gone, []]);
+  });
+
+  const hostile = [
+    "plain.txt",
+    "Grüße an 世界 👋.txt",
+    "a:b|c*?.txt",
+    `${"ä".repeat(120)}.json`,
+    "CON",
+    "trailing. . .",
+    "-rf.txt",
+    "%2e%2e%2fetc.txt",
+    "e\u0301.txt",
+  ];
+
+  test("has attached files with their bytes, under names that lead nowhere, once for each task", async () => {
+    const gil = await town.service.person();
+    const slots = [];
+    for (const name of hostile) slots.push({ name, ...(await uploaded(town, gil, `The bytes of ${name}`, name)) });
+    const parts = slots.map(({ id: file_id }) => ({ type: "file", file_id }));
+    const task = await finished([{ type: "text", text: "[[file made.txt | An artefact]]" }, ...parts, ...parts.slice(0, 1)], {}, gil);
+    const again = await finished([{ type: "text", text: "Again" }, ...parts.slice(0, 1)], {}, gil);
+    const { files, bytes } = await archived(town, gil, "full", { includeFiles: true });
+    const names = files.names.filter((name) => name.startsWith("attachments/"));
+    expect(names.length).toBe(hostile.length + 2);
+    expect(new Set(names.map((name) => name.toLowerCase().normalize("NFC"))).size, "no two are one").toBe(names.length);
+    for (const name of names) {
+      expect(name).toMatch(/^attachments\/[2-9A-Za-z]{22}\/file-[2-9A-Za-z]{22}_[^/\\:*?"<>|\p{C}]+$/u);
+      expect(name).not.toMatch(/[. ]$/);
+      expect(Buffer.byteLength(name.split("/").at(-1) ?? "")).toBeLessThanOrEqual(255);
+    }
+    const rows = files.json("session_file_info.json");
+    for (const { id, name } of slots) {
+      const entry = names.find((one) => one.startsWith(`attachments/${task}/${id}_`)) ?? "";
+      expect(files.read(entry).toString(), name).toBe(`The bytes of ${name}`);
+      const row = rows.find((one) => one.id === id && one.session_uid === task);
+      const { file } = (await gil.v2("file.detail", { file_id: id })).body;
+      expect(row).toEqual({ ...file, session_uid: task, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    }
+    expect(names.filter((name) => name.startsWith(`attachments/${again}/`)).length).toBe(1);
+    expect(files.read(names.find((name) => name.endsWith("_made.txt")) ?? "").toString()).toContain("An artefact");
+    expect(rows.length).toBe(names.length);
+    const urls = files.json("session_info.json").flatMap(({ events }) => urlsIn(events));
+    expect(new Set(urls), "an attachment's address is its entry").toEqual(new Set(names));
+    checkWithOthers(bytes, names);
+  });
+
+  test("without files tells of them, and gives no address that opens anything", async () => {
+    const hal = await town.service.person();
+    const slot = await uploaded(town, hal, "Bytes", "a.txt");
+    await finished([{ type: "file", file_id: slot.id }], {}, hal);
+    const { files } = await archived(town, hal, "tasks");
+    expect(files.names).toEqual(sessions);
+    expect(files.json("session_file_info.json")).toMatchObject([{ id: slot.id, filename: "a.txt", status: "uploaded" }]);
+    expect(files.json("session_info.json").flatMap(({ events }) => urlsIn(events))).toEqual([""]);
+  });
+
+  test("tells of a file that was deleted as its task remembers it, and has no bytes of it", async () => {
+    const ivo = await town.service.person();
+    const slot = await uploaded(town, ivo, "Bytes", "a.txt");
+    const task = await finished([{ type: "file", file_id: slot.id }], {}, ivo);
+    expect((await ivo.v2("file.delete", { file_id: slot.id })).status).toBe(200);
+    const first = await archived(town, ivo, "tasks_with_attachments");
+    expect([first.files.names, first.files.json("session_file_info.json")]).toMatchObject([sessions, [{ id: slot.id, status: "deleted" }]]);
+    await town.service.store.change((tx) => tx.files.purge(Date.now() + 1));
+    const [row] = (await archived(town, ivo, "tasks_with_attachments")).files.json("session_file_info.json");
+    expect(row).toEqual({ id: slot.id, filename: "a.txt", status: "deleted", content_type: "text/plain", bytes: 5, session_uid: task });
+  });
+
+  test("has neither keys nor what was decided on in confidence", async () => {
+    const jo = await town.service.person();
+    const { body } = await jo.v2("task.create", { message: { content: "[[confirm webdevRequestSecrets]]" } });
+    const task = await untilStatus(town.service.store, body["task_id"], "waiting");
+    const input = { accept: true, secrets: [{ key: "TOKEN", value: "open-sesame-4711" }] };
+    const confirmed = await jo.v2("task.confirmAction", { task_id: task.id, event_id: `ev_${task.id}_${task.lastSeq - 1}`, input });
+    expect(confirmed.body).toMatchObject({ ok: true });
+    await untilStatus(town.service.store, task.id, "stopped");
+    const { bytes, files } = await archived(town, jo, "full");
+    expect(files.json("session_info.json")[0]).toMatchObject({ task_uid: task.id, status: "SESSION_STATUS_STOPPED" });
+    const text = files.names.map((name) => files.read(name).toString()).join();
+    for (const secret of [jo.key, jo.keyId, "digest", "open-sesame-4711"]) expect(text).not.toContain(secret);
+    expect(bytes.length).toBeGreaterThan(0);
+  });
+
+  test("reads events in pages that are bounded in bytes, and has all of them in order", async () => {
+    const kim = await town.service.person();
+    const task = await finished("large", {}, kim);
+    const { store } = town.service;
+    const texts = [
+      ...Array.from({ length: 1_200 }, (_, at) => `small ${at}`),
+      "x".repeat(3_000_000),
+      "y".repeat(700_000),
+      "z".repeat(700_000),
+    ];
+    for (let at = 0; at < texts.length; at += 100) {
+      const events = texts.slice(at, at + 100).map((content) => ({ type: "explanation" as const, payload: { content } }));
+      await store.change((tx) => tx.tasks.advance(task, { now: Date.now(), events }));
+    }
+    const { lastSeq } = await until(store, task, () => true);
+    for (let seq = 0; seq < lastSeq; ) {
+      const page = await store.archives.events(task, seq, lastSeq);
+      const size = page.reduce((sum, { payload }) => sum + JSON.stringify(payload).length, 0);
+      expect([page.length === 1 || size <= 1_048_576, page.length > 0 && page.length <= 500]).toEqual([true, true]);
+      seq = page.at(-1)?.seq ?? lastSeq;
+    }
+    const [{ events }] = (await archived(town, kim, "tasks")).files.json("session_info.json");
+    expect(events.map(({ seq }: { seq: number }) => seq)).toEqual(Array.from({ length: lastSeq }, (_, at) => at + 1));
+    const said = events.slice(-texts.length).map((event: { explanation: { content: string } }) => event.explanation.content);
+    expect(said).toEqual(texts);
+  });
+});
+
+type Shown = { readonly [member: string]: { readonly attachments?: readonly { readonly url: string }[] } };
+const urlsIn = (events: readonly Shown[]): string[] =>
+  events.flatMap((event) => Object.values(event).flatMap((payload) => payload?.attachments ?? [])).map(({ url }) => url);
+
+/** What people unpack archives with. */
+function checkWithOthers(bytes: Buffer, names: readonly string[]): void {
+  const folder = mkdtempSync(join(tmpdir(), "export-"));
+  try {
+    const path = join(folder, "export.zip");
+    writeFileSync(path, bytes);
+    const script =
+      "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; sys.stdout.buffer.write('\\n'.join(z.namelist()).encode())";
+    const listed = execFileSync("python3", ["-c", script, path], { encoding: "utf8" }).split("\n");
+    expect(listed.filter((name) => name.startsWith("attachments/"))).toEqual(names);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemRandom } from "../../src/core/ids.ts";
+import { newKeyText } from "../../src/core/keys/api-key.ts";
+import { openService } from "../support/service.ts";
+import { type ExportsRig, exportsRig } from "./exports-rig.ts";
+
+const base = "dataexport.v1.EnterpriseDataExportService";
+
+/** What came back, with the body as its bytes. */
+async function send(url: string, path: string, init: RequestInit) {
+  const reply = await fetch(`${url}/${path}`, { method: "POST", ...init });
+  const text = await reply.text();
+  return {
+    status: reply.status,
+    headers: reply.headers,
+    type: reply.headers.get("content-type"),
+    json: text === "" ? null : JSON.parse(text),
+  };
+}
+
+describe("refusals of dataexport.v1", () => {
+  let rig: ExportsRig;
+  beforeAll(async () => {
+    rig = await exportsRig("sqlite");
+  });
+  afterAll(() => rig[Symbol.asyncDispose]());
+
+  const good = () => JSON.stringify({ user: rig.bo.email, page: 1, page_size: 1 });
+  const ask = (init: RequestInit, method = "ListTasks") =>
+    send(rig.service.url, `${base}/${method}`, { ...init, headers: { ...rig.headers, ...(init.headers as Record<string, string>) } });
+
+  const plain: [what: string, status: number, code: string, init: () => RequestInit, method?: string][] = [
+    ["a rule that is broken", 400, "INVALID_ARGUMENT", () => ({ body: JSON.stringify({ user: "x", page: 0, page_size: 1 }) })],
+    ["no body", 400, "INVALID_ARGUMENT", () => ({})],
+    ["JSON that is cut", 400, "INVALID_ARGUMENT", () => ({ body: '{"user":' })],
+    ["bytes that are no UTF-8", 400, "INVALID_ARGUMENT", () => ({ body: new Uint8Array([0x22, 0xff, 0x22]) })],
+    ["JSON of another shape", 400, "INVALID_ARGUMENT", () => ({ body: "[]" })],
+    [
+      "a time that is none",
+      400,
+      "INVALID_ARGUMENT",
+      () => ({ body: JSON.stringify({ user: "x", page: 1, page_size: 1, start_time: "soon" }) }),
+    ],
+    ["two credentials", 400, "INVALID_ARGUMENT", () => ({ body: good(), headers: { authorization: "Bearer x.y.z" } })],
+    ["a person whom nobody knows", 404, "NOT_FOUND", () => ({ body: JSON.stringify({ user: "x", page: 1, page_size: 1 }) })],
+    ["an export that nobody knows", 404, "NOT_FOUND", () => ({ body: JSON.stringify({ uid: "x" }) }), "GetExport"],
+    ["a method that there is not", 404, "NOT_FOUND", () => ({ body: "{}" }), "DeleteExport"],
+    ["a GET", 405, "INVALID_ARGUMENT", () => ({ method: "GET" })],
+    ["a PUT", 405, "INVALID_ARGUMENT", () => ({ method: "PUT", body: good() })],
+    ["a form of parts", 415, "INVALID_ARGUMENT", () => ({ body: good(), headers: { "content-type": "multipart/form-data; boundary=x" } })],
+    ["a body that is compressed", 415, "INVALID_ARGUMENT", () => ({ body: good(), headers: { "content-encoding": "gzip" } })],
+    ["no credential", 401, "PERMISSION_DENIED", () => ({ body: good(), headers: { "x-api-key": "" } })],
+    ["a key that nobody has", 401, "PERMISSION_DENIED", () => ({ body: good(), headers: { "x-api-key": newKeyText(systemRandom) } })],
+  ];
+
+  test.each(
+    plain,
+  )("are code in upper case and message, with a request id, in plain JSON: %s", async (_what, status, code, init, method) => {
+    const reply = await ask(init(), method);
+    expect(reply).toMatchObject({ status, json: { code, message: expect.stringMatching(/./) } });
+    expect(Object.keys(reply.json)).toEqual(["code", "message"]);
+    expect(reply.type).toBe("application/json; charset=utf-8");
+    expect(reply.headers.get("x-request-id")).toMatch(/^req_/);
+    expect(reply.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("are 401 in the words of decisions.md 10, and 403 with the kind that is needed", async () => {
+    expect((await ask({ body: good(), headers: { "x-api-key": "" } })).json.message).toBe(
+      "Invalid or missing API key or access token: missing authentication",
+    );
+    const member = await rig.service.person({ with: rig.owner });
+    const { status, json } = await ask({ body: good(), headers: { "x-api-key": member.key } });
+    expect([status, json.code, json.message]).toEqual([403, "PERMISSION_DENIED", expect.stringContaining("e-Discovery & legal hold key")]);
+  });
+
+  test("are 400 for a precondition that fails", async () => {
+    const body = JSON.stringify({ email: rig.bo.email, scope: "ENTERPRISE_EXPORT_SCOPE_FULL" });
+    const { json } = await ask({ body }, "CreateExport");
+    expect(await ask({ body: JSON.stringify({ uid: json.uid }) }, "GetDownloadURL")).toMatchObject({
+      ...{ status: 400, json: { code: "FAILED_PRECONDITION", message: "the export is not completed" } },
+    });
+  });
+
+  test("are Connect's own for callers that name its version, and for its binary messages", async () => {
+    const json = { "content-type": "application/json", "connect-protocol-version": "1" };
+    expect(await ask({ body: "{}", headers: json })).toMatchObject({ status: 400, json: { code: "invalid_argument" } });
+    expect(await ask({ body: "{", headers: json })).toMatchObject({ status: 400, json: { code: "invalid_argument" } });
+    expect(await ask({ body: good(), headers: { ...json, "x-api-key": "" } })).toMatchObject({
+      status: 401,
+      json: { code: "unauthenticated" },
+    });
+    expect(await ask({ body: JSON.stringify({ uid: "x" }), headers: json }, "GetExport")).toMatchObject({
+      status: 404,
+      json: { code: "not_found" },
+    });
+    expect(await ask({ body: "{}", headers: json }, "DeleteExport")).toMatchObject({ status: 404, json: { code: "unimplemented" } });
+    expect(await ask({ body: "", headers: { "content-type": "application/proto" } })).toMatchObject({
+      status: 400,
+      json: { code: "invalid_argument" },
+    });
+  });
+
+  test("leave Connect's GET to Connect", async () => {
+    const query = new URLSearchParams({ connect: "v1", encoding: "json", message: good() });
+    const { status, json } = await ask({ method: "GET" }, `ListTasks?${query}`);
+    expect([status, json.total]).toEqual([200, 0]);
+  });
+
+  test.each([
+    ["no type", {}],
+    ["a form's, as curl has it", { "content-type": "application/x-www-form-urlencoded" }],
+    ["text", { "content-type": "text/plain" }],
+    ["JSON", { "content-type": "application/json" }],
+  ])("do not come of the body's type: %s", async (_what, headers) => {
+    expect(await ask({ body: Buffer.from(good()), headers: headers as Record<string, string> })).toMatchObject({
+      status: 200,
+      json: { total: 0 },
+    });
+  });
+
+  test("read either spelling of a field, and pass over fields that there are not", async () => {
+    const body = JSON.stringify({ user: rig.bo.email, page: 1, pageSize: 1, colour: "green" });
+    expect(await ask({ body })).toMatchObject({ status: 200, json: { records: [], total: 0 } });
+  });
+});
+
+test("a plain caller beyond its limit is 429, and told when to come again", async () => {
+  await using service = await openService({ idle: true, env: { RATE_LIMITS: "0.01" } });
+  const owner = await service.person();
+  const body = JSON.stringify({ user: owner.accountId, page: 1, page_size: 1 });
+  const ask = () => send(service.url, `${base}/ListTasks`, { body, headers: owner.headers });
+  expect((await ask()).status).toBe(200);
+  const refused = await ask();
+  expect(refused).toMatchObject({ status: 429, json: { code: "RESOURCE_EXHAUSTED" } });
+  for (const name of ["retry-after", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"])
+    expect(refused.headers.get(name), name).toMatch(/^\d+$/);
+});
+
+test("a plain body that is too long is 413", async () => {
+  await using service = await openService({ idle: true, env: { BODY_LIMIT: "1KiB" } });
+  const owner = await service.person();
+  const body = JSON.stringify({ user: "x".repeat(2000) });
+  const reply = await send(service.url, `${base}/ListTasks`, { body, headers: owner.headers });
+  expect(reply).toMatchObject({ status: 413, json: { code: "INVALID_ARGUMENT" } });
+});

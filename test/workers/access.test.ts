@@ -1,0 +1,149 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { beforeAll, describe, expect, test } from "vitest";
+import { systemRandom } from "../../src/core/ids.ts";
+import { newWorkerText } from "../../src/core/workers/worker.ts";
+import { describeOnEach } from "../support/database.ts";
+import { callV2, rpcWires } from "../support/wires.ts";
+import { callJson, explain, type Hand, handOf, remoteRig } from "./worker-rig.ts";
+
+const methods = ["Poll", "Heartbeat", "Append", "Finish", "Upload", "Release"];
+
+describeOnEach("the credential of a worker", (database) => {
+  const rig = remoteRig({ database });
+  let hand: Hand;
+  beforeAll(async () => {
+    hand = await handOf(rig.service, rig.ann);
+  });
+
+  test.each(["x-api-key", "authorization"])("opens the work by %s", async (header) => {
+    const shown = header === "authorization" ? `Bearer ${hand.secret}` : hand.secret;
+    expect(await hand.call("Poll", {}, { [header]: shown })).toEqual({ status: 200, body: {} });
+  });
+
+  test("opens nothing else: no task, no file, no setting, no v1", async () => {
+    const id = await rig.create();
+    const run = await hand.take();
+    const shown = { "x-api-key": hand.secret };
+    for (const [name, body] of [
+      ["task.detail", { task_id: id }],
+      ["task.list", {}],
+      ["user.me", {}],
+      ["file.upload", { filename: "a" }],
+    ] as const)
+      expect(await callV2(rig.service.url, name, body, { headers: shown })).toMatchObject({
+        ...{ status: 403, body: { error: { code: "permission_denied" } } },
+      });
+    for (const rpc of ["settings.v1.WorkerService/ListWorkers", "settings.v1.WorkerService/CreateWorker"])
+      expect(await callJson(rig.service.url, rpc, { name: "next" }, shown)).toMatchObject({ status: 403 });
+    expect((await fetch(`${rig.service.url}/v1/tasks`, { headers: { API_KEY: hand.secret } })).status).toBeGreaterThanOrEqual(400);
+    await hand.finish(run, { finish: { content: "Done" } });
+  });
+
+  test("and nothing else opens the work, whoever's it is", async () => {
+    const { headers } = await rig.ann.session();
+    for (const method of methods) {
+      const rpc = `worker.v1.WorkerService/${method}`;
+      for (const shown of [{ "x-service-api-key": rig.ann.key }, headers])
+        expect(await callJson(rig.service.url, rpc, {}, shown)).toMatchObject({
+          ...{ status: 403, body: { message: "this operation takes a worker credential" } },
+        });
+      for (const shown of [{}, { "x-api-key": newWorkerText(systemRandom) }, { "x-api-key": "wk-x" }, { authorization: "Bearer wk-x" }])
+        expect(await callJson(rig.service.url, rpc, {}, shown)).toMatchObject({ status: 401, body: { code: "unauthenticated" } });
+    }
+  });
+
+  test("reaches the tasks of its own space and profiles alone", async () => {
+    const lite = await handOf(rig.service, rig.ann, ["manus-1.6-lite"]);
+    const elsewhere = await handOf(rig.service, await rig.service.person());
+    const [standard, small] = [await rig.create(), await rig.create("Hello", { agent_profile: "lite" })];
+    expect(await elsewhere.poll()).toBeUndefined();
+    const run = await lite.take();
+    expect(run).toMatchObject({ taskId: small, profile: "manus-1.6-lite" });
+    expect(await lite.poll()).toBeUndefined();
+    expect(await lite.call("Poll", { profiles: ["manus-1.6"] })).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining("profiles[0]") },
+    });
+    expect(await hand.poll({ profiles: ["manus-1.6-max"] })).toBeUndefined();
+    const other = await hand.take({ profiles: ["manus-1.6"], waitSeconds: 5 });
+    expect(other.taskId).toBe(standard);
+    await rig.send(small, "More", { agent_profile: "manus-1.6-max" });
+    expect((await lite.finish(run, { finish: { content: "Done" } })).body, "the next turn is another's").toEqual({});
+    const moved = await hand.take();
+    expect(moved).toMatchObject({ taskId: small, profile: "manus-1.6-max", messages: [{ content: "More" }] });
+    for (const each of [other, moved]) await hand.finish(each, { finish: { content: "Done" } });
+  });
+
+  test.each(rpcWires)("works over %s", async (wire) => {
+    const id = await rig.create();
+    const client = hand.client(wire);
+    const { run } = await client.poll({ waitSeconds: 5 });
+    expect(run).toMatchObject({ taskId: id, messages: [{ content: "Say hello" }] });
+    const key = { taskId: id, fence: run?.fence ?? 0 };
+    const said = { key: "1", payload: { case: "explanation", value: { content: "Hm" } } } as const;
+    expect((await client.append({ ...key, events: [said] })).events).toMatchObject([{ key: "1", seq: 3 }]);
+    const { uploadId } = await client.upload({ ...key, filename: "a.txt", content: new TextEncoder().encode("a") });
+    expect((await client.heartbeat(key)).stop).toBe("");
+    const late = client.append({ ...key, fence: key.fence + 1, events: [said] });
+    const refused = await late.catch((thrown: unknown) => ConnectError.from(thrown));
+    expect(refused).toMatchObject({ code: Code.FailedPrecondition, rawMessage: expect.stringContaining("fence") });
+    expect(
+      (await client.finish({ ...key, outcome: { case: "finish", value: { content: "Done", uploadIds: [uploadId] } } })).run,
+    ).toBeUndefined();
+    expect(await rig.row(id)).toMatchObject({ status: "stopped" });
+  });
+
+  test("watchers hear of a worker's events as of others", async () => {
+    const id = await rig.create();
+    const run = await hand.take();
+    const waits = rig.ann.v2("task.listMessages", { task_id: id, after_seq: 2, wait_seconds: 10, order: "asc" });
+    await hand.append(run, [{ key: "1", assistantMessage: { content: "Half" } }]);
+    expect((await waits).body["messages"]).toMatchObject([{ assistant_message: { content: "Half" } }]);
+    await hand.finish(run, { finish: { content: "Done" } });
+  });
+
+  test("leaves no line in the audit log, and no idempotency record", async () => {
+    await rig.create();
+    const run = await hand.take();
+    const before = rig.service.statements.length;
+    const shown = { "x-api-key": hand.secret, "idempotency-key": "once" };
+    const append = { taskId: run.taskId, fence: run.fence, events: [explain("1")] };
+    for (let times = 0; times < 2; times += 1) expect((await hand.call("Append", append, shown)).status).toBe(200);
+    await hand.finish(run, { finish: { content: "Done" } });
+    const statements = rig.service.statements.slice(before);
+    expect(statements.some((text) => text.includes("INSERT INTO worker_event"))).toBe(true);
+    expect(statements.filter((text) => /audit_event|idempotency_record/.test(text))).toEqual([]);
+  });
+});
+
+describe("polls of one credential", () => {
+  const rig = remoteRig({ env: { WATCH_LIMIT: "3", RATE_LIMITS: "1" } });
+
+  test("are held up to WATCH_LIMIT, and each is counted for this credential alone", async () => {
+    const [hand, other] = [await handOf(rig.service, rig.ann), await handOf(rig.service, rig.ann)];
+    const replies = await Promise.all(Array.from({ length: 4 }, () => hand.call("Poll", { waitSeconds: 1 })));
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 429]);
+    expect((await other.call("Poll")).status).toBe(200);
+    const quick = await Promise.all(Array.from({ length: 300 }, () => other.call("Heartbeat", { taskId: "unknown", fence: 1 })));
+    expect(quick.every(({ status }) => status === 404)).toBe(true);
+  });
+});
+
+describe("tasks of profiles that are not left to workers", () => {
+  const rig = remoteRig({ env: { AGENT_PROFILES: "manus-1.6=offline,manus-1.6-lite=remote" } });
+
+  test("are run by the platform, and those that are, by nobody else", async () => {
+    const hand = await handOf(rig.service, rig.ann);
+    const left = await rig.create("Hello", { agent_profile: "lite" });
+    const own = await rig.finished("Hello");
+    expect((await rig.row(own)).status).toBe("stopped");
+    expect(await rig.row(left)).toMatchObject({ status: "running", nodeId: null });
+    const run = await hand.take();
+    expect(run.taskId).toBe(left);
+    await hand.finish(run, { finish: { content: "Done" } });
+    await rig.send(own, "More", { agent_profile: "lite" });
+    const next = await hand.take();
+    expect(next).toMatchObject({ taskId: own, messages: [{ content: "More" }] });
+    await hand.finish(next, { finish: { content: "Done" } });
+  });
+});

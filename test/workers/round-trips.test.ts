@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { type Clock, systemClock } from "../../src/core/clock.ts";
+import { describeOnEach } from "../support/database.ts";
+import { openService } from "../support/service.ts";
+import { explain, handOf, remoteEnv } from "./worker-rig.ts";
+
+/** Nobody who sleeps for long wakes up, so that no chore comes between. */
+const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms < 1000 ? ms : 2 ** 31 - 1, signal) };
+
+describeOnEach("what a worker's call costs the database", (database) => {
+  test("is a few statements, BEGIN and COMMIT among them, however many events there are", async () => {
+    await using service = await openService({ database, idle: true, clock, env: remoteEnv });
+    const ann = await service.person();
+    const hand = await handOf(service, ann);
+    const costs = async (call: () => Promise<unknown>): Promise<number> => {
+      const before = service.statements.length;
+      await call();
+      return service.statements.length - before;
+    };
+    await ann.v2("task.create", { message: { content: "Hello" } });
+    const run = await hand.poll();
+    await hand.append(run, [explain("0")]);
+    const many = Array.from({ length: 100 }, (_, i) => explain(`many ${i}`.replace(" ", "-")));
+    expect({
+      append: await costs(() => hand.append(run, [explain("1")])),
+      appendMany: await costs(() => hand.append(run, many)),
+      repeat: await costs(() => hand.append(run, many)),
+      heartbeat: await costs(() => hand.call("Heartbeat", { taskId: run.taskId, fence: run.fence })),
+      emptyPoll: await costs(() => hand.poll()),
+      finish: await costs(() => hand.finish(run, { finish: { content: "Done" } })),
+    }).toEqual({ append: 9, appendMany: 9, repeat: 6, heartbeat: 5, emptyPoll: 2, finish: 9 });
+  });
+});
