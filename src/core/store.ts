@@ -24,6 +24,7 @@ import type { SettingRows } from "./settings/setting.ts";
 import type { LinkRows } from "./sign-in/link.ts";
 import type { SessionRows } from "./sign-in/session.ts";
 import type { SignInRows } from "./sign-in/sign-in.ts";
+import type { SkillRows } from "./skills/skill.ts";
 import type { ConversationRows } from "./tasks/conversations.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { MeansRows } from "./tasks/means.ts";
@@ -55,6 +56,7 @@ export interface Tx {
   readonly families: FamilyRows;
   readonly signingKeys: SigningKeyRows;
   readonly projects: ProjectRows;
+  readonly skills: SkillRows;
   readonly webhooks: WebhookRows;
   readonly deliveryLog: DeliveryLogRows;
   readonly agents: AgentRows;

@@ -27,6 +27,7 @@ import { changeOf, type JobRowsOf, type Session } from "./session.ts";
 import { settingRows } from "./setting.ts";
 import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
+import { skillRows } from "./skill.ts";
 import { taskRows } from "./task.ts";
 import { meansRows } from "./task-means.ts";
 import { webhookRows } from "./webhook.ts";
@@ -50,6 +51,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   families: familyRows(session),
   signingKeys: signingKeyRows(session),
   projects: projectRows(session),
+  skills: skillRows(session),
   webhooks: webhookRows(session),
   deliveryLog: deliveryLogRows(session),
   agents: agentRows(session),

@@ -6,6 +6,8 @@ import { absent, Failure } from "../failure.ts";
 import { dropArtefacts } from "../files/files.ts";
 import type { Ids } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
+import { checkNamed } from "../skills/named.ts";
+import type { SkillPlace } from "../skills/skill.ts";
 import type { Tx } from "../store.ts";
 import { holdMember } from "../teams/hold.ts";
 import { isTold } from "../webhooks/events.ts";
@@ -91,6 +93,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       const agentProfile = parseProfile(wanted.agentProfile, defaultProfile);
       await checkProject(tx, caller, wanted.projectId);
       await checkReferences(tx, caller, wanted.input);
+      await checkNamed(tx, caller, placeOf(caller, wanted.projectId), means);
       backlog.enter();
       const task = newTask(
         ids.short(),
@@ -165,6 +168,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       const { means = noMeans } = input;
       const task = await locked(tx, caller, id);
       await checkReferences(tx, caller, input);
+      await checkNamed(tx, caller, task, means);
       const chosen = {
         agentProfile: parseProfile(agentProfile, task.agentProfile),
         references: addReferences(task.references, input.references, task.id),
@@ -182,6 +186,14 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
     },
   };
 }
+
+/** Where a new task will stand. */
+const placeOf = (caller: Caller, projectId: string | undefined): SkillPlace => ({
+  accountId: caller.accountId,
+  spaceId: caller.spaceId,
+  projectId: projectId ?? null,
+  clientId: appOf(caller),
+});
 
 async function checkProject(tx: Tx, caller: Caller, id: string | undefined): Promise<void> {
   if (id === undefined) return;
