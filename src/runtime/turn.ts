@@ -4,10 +4,12 @@ import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Attachment } from "../core/files/attachment.ts";
 import type { ReadFile } from "../core/files/read.ts";
+import type { OpenSkill } from "../core/skills/content.ts";
+import { skillsOfTask, type TaskSkill } from "../core/skills/of-task.ts";
 import type { Tx } from "../core/store.ts";
 import type { EventPayloads, EventType, TaskEvent } from "../core/tasks/event.ts";
 import type { Task } from "../core/tasks/task.ts";
-import type { GivenFile, Said, Turn } from "./agent.ts";
+import type { GivenFile, GivenSkill, Said, Turn } from "./agent.ts";
 
 /** So much of what was said in earlier turns is given to an agent. */
 const earlierMax = 200;
@@ -22,6 +24,7 @@ export interface TurnParts {
   readonly clock: Clock;
   readonly cipher: Cipher;
   readonly readFile: ReadFile;
+  readonly openSkill: OpenSkill;
 }
 
 /** A turn with what it was made from. */
@@ -32,7 +35,8 @@ export interface OpenedTurn extends Turn {
 }
 
 /** Reads what an agent needs for the turn that a task is in. */
-export async function openTurn({ store, clock, cipher, readFile }: TurnParts, task: Task, signal: AbortSignal): Promise<OpenedTurn> {
+export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal): Promise<OpenedTurn> {
+  const { store, clock, cipher, readFile, openSkill } = parts;
   const { id, answeredSeq, consumedSeq } = task;
   const before =
     answeredSeq === 0 ? [] : await store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false });
@@ -51,6 +55,7 @@ export async function openTurn({ store, clock, cipher, readFile }: TurnParts, ta
     messages: messages.flatMap(saidIn).map(({ content }) => content),
     asked: messages.map(({ payload }) => payload),
     attachments: messages.flatMap(attachmentsIn).map((attachment) => givenFile(attachment, readFile)),
+    skills: (await skillsOfTask(store, task)).map((skill) => givenSkill(skill, openSkill)),
     ...(task.armed || task.recalls ? await store.tasks.briefing(id) : { outputSchema: null, memo: null }),
     ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
     reserve: async () => ({ id: "", credits: 0 }),
@@ -106,4 +111,9 @@ const attachmentsIn = (event: TaskEvent): readonly Attachment[] => (event.type =
 const givenFile = ({ fileId, filename, contentType, bytes }: Attachment, readFile: ReadFile): GivenFile => ({
   ...{ filename, contentType, bytes },
   read: () => readFile(fileId),
+});
+
+const givenSkill = ({ id, name, description, forced, ...kept }: TaskSkill, openSkill: OpenSkill): GivenSkill => ({
+  ...{ id, name, description, forced },
+  ...openSkill(kept),
 });

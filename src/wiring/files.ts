@@ -9,6 +9,7 @@ import type { Staging } from "../core/files/staging.ts";
 import { type FileSweep, fileSweep } from "../core/files/sweep.ts";
 import { type Uploads, uploads } from "../core/files/uploads.ts";
 import { type Writer, writer } from "../core/files/writer.ts";
+import { type OpenSkill, skillOpener } from "../core/skills/content.ts";
 import { fetchFile } from "../egress/fetch-file.ts";
 import { blobsOf } from "./blobs.ts";
 import type { Ground } from "./ground.ts";
@@ -23,6 +24,7 @@ export interface FileParts {
   readonly staging: Staging;
   readonly bring: BringFiles;
   readonly readFile: ReadFile;
+  readonly openSkill: OpenSkill;
   readonly sweep: FileSweep;
 }
 
@@ -53,6 +55,7 @@ export function filesOf({ config, store: whole, cipher, clock, ids, log }: Groun
     staging: stage,
     bring: bringFiles({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock), clock }),
     readFile: fileReader(store, blobs, clock),
+    openSkill: skillOpener(blobs),
     sweep: fileSweep({ store, blobs, clock, log }),
   };
 }

@@ -12,12 +12,12 @@ export interface RemoteSide {
   drain(): Promise<void>;
 }
 
-export function remoteSide(ground: Ground, { staging, links, readFile }: FileParts, draining: AbortSignal): RemoteSide {
+export function remoteSide(ground: Ground, { staging, links, readFile, openSkill }: FileParts, draining: AbortSignal): RemoteSide {
   const { config, store, clock, ids, cipher, log } = ground;
   const dispatch: Dispatch = startDispatch({ store, clock, log });
   draining.addEventListener("abort", () => void dispatch.drain(), { once: true });
   const runs = remoteRuns({
-    ...{ store, clock, ids, cipher, staging, links, readFile, dispatch },
+    ...{ store, clock, ids, cipher, staging, links, readFile, openSkill, dispatch },
     quota: config.fileQuota,
     remoteProfiles: remoteProfiles(config),
     pollsMax: config.watchLimit,

@@ -5,6 +5,7 @@ import { embeddedQueue } from "../jobs/embedded.ts";
 import type { Queue } from "../jobs/queue.ts";
 import { mailer } from "../mail/mailer.ts";
 import { webhookOffMail } from "../mail/webhook-off.ts";
+import { skillTools } from "../runtime/agents/model/tools/use-skill.ts";
 import { openLease } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
 import { agentsOf } from "./agents.ts";
@@ -20,12 +21,12 @@ export const remoteProfiles = ({ agentProfiles }: Pick<Config, "agentProfiles">)
 /** Runs tasks and makes deliveries in this process; the answer gives them back. */
 export async function startWork(ground: Ground, files: FileParts, { send }: Pick<Sending, "send">): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
-  const { staging, readFile } = files;
-  const agentFor = await agentsOf(ground, () => []);
+  const { staging, readFile, openSkill } = files;
+  const agentFor = await agentsOf(ground, skillTools);
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const otherThan = remoteProfiles(config);
   const runs = startRuns({
-    ...{ store, clock, ids, cipher, log, lease, staging, readFile, agentFor, otherThan },
+    ...{ store, clock, ids, cipher, log, lease, staging, readFile, openSkill, agentFor, otherThan },
     concurrency: config.runConcurrency,
   });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });

@@ -25,6 +25,7 @@ export async function turnOf(messages: string | readonly string[], more: Partial
     earlier: [],
     messages: typeof messages === "string" ? [messages] : messages,
     attachments: [],
+    skills: [],
     memo: null,
     decisions: [],
     written: [],

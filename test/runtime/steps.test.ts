@@ -34,6 +34,7 @@ function stepsFor(agent: Agent) {
       earlier: [],
       messages: ["Hi"],
       attachments: [],
+      skills: [],
       memo: null,
       decisions: [],
       written: [],

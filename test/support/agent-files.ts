@@ -7,19 +7,24 @@ import { fileReader } from "../../src/core/files/read.ts";
 import { staging } from "../../src/core/files/stage.ts";
 import { writer } from "../../src/core/files/writer.ts";
 import { systemIds } from "../../src/core/ids.ts";
+import { skillOpener } from "../../src/core/skills/content.ts";
 import type { Store } from "../../src/core/store.ts";
 import type { RunParts } from "../../src/runtime/run.ts";
 import { localBlobs } from "../../src/storage/local.ts";
 
 /** What a run needs of the files. */
-type Files = Pick<RunParts, "staging" | "readFile">;
+type Files = Pick<RunParts, "staging" | "readFile" | "openSkill">;
 
 const none = (): never => {
   throw new Error("no file is expected here");
 };
 
 /** For runs of agents that have nothing to do with files. */
-export const withoutFiles: Files = { staging: { stage: none, discard: none, keep: none, keepArtefact: none }, readFile: none };
+export const withoutFiles: Files = {
+  staging: { stage: none, discard: none, keep: none, keepArtefact: none },
+  readFile: none,
+  openSkill: none,
+};
 
 /** Files over a real store, in a folder of their own. */
 export interface AgentFiles extends Files {
@@ -35,6 +40,7 @@ export function agentFiles(store: Store, clock: Clock): AgentFiles {
     blobs,
     staging: staging({ store, writer: writing, clock, ids: systemIds }),
     readFile: fileReader(store, blobs, clock),
+    openSkill: skillOpener(blobs),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -89,6 +89,7 @@ describeOnEach("a task of the model agent with tools", (kind) => {
       log: () => undefined,
       staging: files.staging,
       readFile: files.readFile,
+      openSkill: files.openSkill,
     };
     await runTask(claimed, new AbortController().signal, { ...parts, agentFor: () => cutting(model, abandons) });
     checkTask(await seenInStore(db.store, id));
