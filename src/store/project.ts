@@ -22,6 +22,10 @@ export function projectRows({ db }: Session): ProjectRows {
       const row = await db.project.findFirst({ where: { id, ...ownedBy(scope) } });
       return row && projectOf(row);
     },
+    async byId(id) {
+      const row = await db.project.findFirst({ where: { id } });
+      return row && projectOf(row);
+    },
     count: (spaceId) => db.project.count({ where: { spaceId } }),
   };
 }

@@ -32,6 +32,10 @@ export function skillRows({ query, execute, dialect }: Session): SkillRows {
       await execute(insertInto("skill", [columnsOf(skill)]));
     },
     byId: async (id) => (await list(sql`s.id = ${id}`))[0] ?? null,
+    async all(max) {
+      const rows = await query<SkillRow>(sql`${skills} WHERE s.deleted_at IS NULL ${newestFirst} LIMIT ${max}`);
+      return rows.map(skillOf);
+    },
     visible: (place) => list(visibleFrom(dialect, place)),
     onShelf: (shelf) => list(onShelf(shelf)),
     async setEnabled(id, enabled, now) {

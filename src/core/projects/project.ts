@@ -19,6 +19,8 @@ export interface ProjectRows {
   /** The caller's own, newest first. */
   list(scope: Scope): Promise<readonly Project[]>;
   find(scope: Scope, id: string): Promise<Project | null>;
+  /** Whoever's: for the operator. */
+  byId(id: string): Promise<Project | null>;
   /** Projects in a space, whoever made them. */
   count(spaceId: string): Promise<number>;
 }

@@ -51,6 +51,8 @@ export type SkillShelf = Pick<Skill, "ownerType" | "spaceId" | "accountId" | "pr
 export interface SkillRows {
   insert(skill: Skill): Promise<void>;
   byId(id: string): Promise<SkillView | null>;
+  /** Everybody's, newest first, up to `max`: for the operator. */
+  all(max: number): Promise<readonly SkillView[]>;
   /** Those that can be seen from a place, newest first: of an app's only those that its settings name. */
   visible(place: SkillPlace): Promise<readonly SkillView[]>;
   /** Newest first. */
