@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 /** What each room may import beside itself and the type of the configuration: rooms, single files, packages by their beginning. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   core: ["node:"],
+  "core/skills": ["yaml", "yauzl", "yazl"],
   "core/oauth": ["jose"],
   "core/files": ["mime"],
   "core/structured-output": ["ajv"],

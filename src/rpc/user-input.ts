@@ -15,25 +15,24 @@ export type KeepInput = (tx: Tx, caller: Caller) => Promise<UserInput>;
  * is fetched and decoded before the change, once all that needs neither is right.
  *
  * @param gone aborted when nobody waits any more.
- * @throws Failure `invalid` for a part that breaks a rule, an unknown connector or
- * skill; `insufficient_scope` for a connector that an app was not granted; what bringing files throws.
+ * @throws Failure `invalid` for a part that breaks a rule, or an unknown connector; `insufficient_scope` for a connector that an app was not granted; what bringing files throws.
  */
 export type ReadInput = (caller: Caller, message: Message | undefined, gone: AbortSignal) => Promise<KeepInput>;
 
 export const inputReader =
   (bring: BringFiles): ReadInput =>
   async (caller, message, gone) => {
-    const { content = [], connectors = [], enableSkills = [], forceSkills = [], taskReferences: references = [] } = message ?? {};
+    const { content = [], connectors = [], noConnectors = false, taskReferences: references = [] } = message ?? {};
+    const { enableSkills: skills = [], forceSkills: forced = [] } = message ?? {};
+    const means = { skills, forced, connectors, noConnectors };
     checkGranted(caller, connectors);
     refuseUnknown("message.connectors", connectors, "is not installed");
-    refuseUnknown("message.enable_skills", enableSkills, "is unknown");
-    refuseUnknown("message.force_skills", forceSkills, "is unknown");
     const texts = content.flatMap(textIn);
     const parts = content.flatMap(fileIn);
     messageText({ texts, attachments: parts });
     const keep = await bring(caller, parts, gone);
     const spoken = parts.some((part) => part.spoken);
-    return async (tx, keeper) => ({ texts, references, attachments: await keep(tx, keeper), spoken });
+    return async (tx, keeper) => ({ texts, references, attachments: await keep(tx, keeper), spoken, means });
   };
 
 function textIn({ type, text }: ContentPart, index: number): readonly string[] {
@@ -45,7 +44,7 @@ function textIn({ type, text }: ContentPart, index: number): readonly string[] {
 const fileIn = (part: ContentPart, index: number): readonly FilePart[] =>
   part.type === ContentPartType.TEXT ? [] : [filePart(`message.content[${index}]`, part.type === ContentPartType.VOICE, part)];
 
-/** No connector can be installed yet, and no skill is known (contract/v2.md 14.2). */
+/** No connector can be installed yet (contract/v2.md 14.2). */
 function refuseUnknown(path: string, ids: readonly string[], why: string): void {
   const [id] = ids;
   if (id !== undefined) throw invalid(`${path}[0]`, `${id} ${why}`);

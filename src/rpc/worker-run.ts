@@ -1,5 +1,6 @@
 import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { linkedId } from "../core/skills/download.ts";
 import type { EventPayloads, PlanStep, TaskEvent } from "../core/tasks/event.ts";
 import type { RemoteRun } from "../core/workers/remote-run.ts";
 import type { EventSchema } from "../gen/proto/worker/v1/event_pb.ts";
@@ -15,6 +16,7 @@ export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof 
   events: run.written.map(({ event, key }) => ({ seq: event.seq, event: { key, payload: payloadOf(event) } })),
   decisions: [...run.decisions],
   taskReferences: [...run.references],
+  skills: run.skills.map(({ id, name, description, forced }) => ({ id, name, description, forced, url: link(linkedId(id)) })),
   ...(run.outputSchema === null ? {} : { outputSchema: run.outputSchema }),
   ...(run.memo === null ? {} : { memo: fromJson(ValueSchema, run.memo) }),
 });

@@ -1,6 +1,7 @@
 import type { KindName } from "../core/actions/kind.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Json, JsonObject } from "../core/json.ts";
+import type { SkillContent } from "../core/skills/content.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import type { References } from "../core/tasks/references.ts";
 import type { Usage } from "../core/usage/price.ts";
@@ -29,6 +30,16 @@ export interface GivenFile {
   readonly bytes: number;
   /** Reads it from its start. @throws Failure `absent` once its bytes are gone: what users bring lives for 48 hours. */
   read(): AsyncIterable<Uint8Array>;
+}
+
+/** A skill that the turn may use; what is in it is read when it is asked for. */
+export interface GivenSkill extends SkillContent {
+  readonly id: string;
+  readonly name: string;
+  /** May be empty. */
+  readonly description: string;
+  /** It must be invoked in this turn, and an event must show it (contract/v2.md 9.10). */
+  readonly forced: boolean;
 }
 
 /** A file that an agent has made. Its bytes are read once, before what says it is written, and not again when the turn is resumed. */
@@ -68,6 +79,8 @@ export interface Turn {
   readonly workspace: Workspace;
   /** The tasks that this one refers to. */
   readonly references: References;
+  /** The skills at hand, forced ones first. */
+  readonly skills: readonly GivenSkill[];
   /** What the agent left to itself when it asked the question that this turn answers; null in any other turn. */
   readonly memo: Json;
   /** The decisions of this turn, in the order in which the agent asked for them. */

@@ -10,7 +10,7 @@ import { Lost, type Steps, stepsOf } from "./steps.ts";
 import { openTurn, type TurnParts } from "./turn.ts";
 
 /** What a run needs. */
-export interface RunParts extends EndingParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf"> {
+export interface RunParts extends EndingParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly log: Log;
   /** The agent behind a profile; null where remote workers are. */
   readonly agentFor: (profile: string) => Agent | null;

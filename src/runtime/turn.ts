@@ -4,12 +4,14 @@ import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Attachment } from "../core/files/attachment.ts";
 import type { ReadFile } from "../core/files/read.ts";
+import type { OpenSkill } from "../core/skills/content.ts";
+import { skillsOfTask, type TaskSkill } from "../core/skills/of-task.ts";
 import type { Tx } from "../core/store.ts";
 import type { EventPayloads, EventType, TaskEvent } from "../core/tasks/event.ts";
 import { referencesOf } from "../core/tasks/references.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { WorkspaceOf } from "../core/workspaces/open.ts";
-import type { GivenFile, Said, Turn } from "./agent.ts";
+import type { GivenFile, GivenSkill, Said, Turn } from "./agent.ts";
 
 /** So much of what was said in earlier turns is given to an agent. */
 const earlierMax = 200;
@@ -25,6 +27,7 @@ export interface TurnParts {
   readonly cipher: Cipher;
   readonly readFile: ReadFile;
   readonly workspaceOf: WorkspaceOf;
+  readonly openSkill: OpenSkill;
 }
 
 /** A turn with what it was made from. */
@@ -36,7 +39,7 @@ export interface OpenedTurn extends Omit<Turn, "reserve"> {
 
 /** Reads what an agent needs for the turn that a task is in. */
 export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal): Promise<OpenedTurn> {
-  const { store, clock, cipher, readFile, workspaceOf } = parts;
+  const { store, clock, cipher, readFile, workspaceOf, openSkill } = parts;
   const { id, answeredSeq, consumedSeq } = task;
   const before =
     answeredSeq === 0 ? [] : await store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false });
@@ -58,6 +61,7 @@ export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal
     earlierAttachments: earlier.flatMap(attachmentsIn).map((attachment) => givenFile(attachment, readFile)),
     workspace: workspaceOf(task, signal),
     references: referencesOf(store, task),
+    skills: (await skillsOfTask(store, task)).map((skill) => givenSkill(skill, openSkill)),
     ...(task.armed || task.recalls ? await store.tasks.briefing(id) : { outputSchema: null, memo: null }),
     ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
     claim: task.claims,
@@ -112,4 +116,9 @@ const attachmentsIn = (event: TaskEvent): readonly Attachment[] => (event.type =
 const givenFile = ({ fileId, filename, contentType, bytes }: Attachment, readFile: ReadFile): GivenFile => ({
   ...{ filename, contentType, bytes },
   read: () => readFile(fileId),
+});
+
+const givenSkill = ({ id, name, description, forced, ...kept }: TaskSkill, openSkill: OpenSkill): GivenSkill => ({
+  ...{ id, name, description, forced },
+  ...openSkill(kept),
 });

@@ -23,6 +23,10 @@ export function projectRows({ db }: Session): ProjectRows {
       return row && projectOf(row);
     },
     isIn: async (spaceId, id) => (await db.project.findFirst({ where: { id, spaceId } })) !== null,
+    async byId(id) {
+      const row = await db.project.findFirst({ where: { id } });
+      return row && projectOf(row);
+    },
     count: (spaceId) => db.project.count({ where: { spaceId } }),
   };
 }

@@ -28,7 +28,9 @@ import { changeOf, type JobRowsOf, type Session } from "./session.ts";
 import { settingRows } from "./setting.ts";
 import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
+import { skillRows } from "./skill.ts";
 import { taskRows } from "./task.ts";
+import { meansRows } from "./task-means.ts";
 import { usageRows } from "./usage.ts";
 import { webhookRows } from "./webhook.ts";
 import { webhookEventRows } from "./webhook-event.ts";
@@ -52,10 +54,12 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   families: familyRows(session),
   signingKeys: signingKeyRows(session),
   projects: projectRows(session),
+  skills: skillRows(session),
   webhooks: webhookRows(session),
   deliveryLog: deliveryLogRows(session),
   agents: agentRows(session),
   tasks: taskRows(session),
+  means: meansRows(session),
   events: eventRows(session),
   conversations: conversationRows(session),
   actions: actionRows(session),

@@ -9,6 +9,7 @@ import type { Staging } from "../core/files/staging.ts";
 import { type FileSweep, fileSweep } from "../core/files/sweep.ts";
 import { type Uploads, uploads } from "../core/files/uploads.ts";
 import { type Writer, writer } from "../core/files/writer.ts";
+import { type OpenSkill, skillOpener } from "../core/skills/content.ts";
 import { type WorkspaceOf, workspaces } from "../core/workspaces/open.ts";
 import { fetchFile } from "../egress/fetch-file.ts";
 import { blobsOf } from "./blobs.ts";
@@ -25,6 +26,7 @@ export interface FileParts {
   readonly bring: BringFiles;
   readonly readFile: ReadFile;
   readonly workspaceOf: WorkspaceOf;
+  readonly openSkill: OpenSkill;
   readonly sweep: FileSweep;
 }
 
@@ -56,6 +58,7 @@ export function filesOf({ config, store: whole, cipher, clock, ids, log }: Groun
     bring: bringFiles({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock), clock }),
     readFile: fileReader(store, blobs, clock),
     workspaceOf: workspaces({ store, staging: stage, blobs, clock }),
+    openSkill: skillOpener(blobs),
     sweep: fileSweep({ store, blobs, clock, log }),
   };
 }

@@ -9,6 +9,7 @@ import { apps } from "../core/oauth/apps.ts";
 import { authorizedApps } from "../core/oauth/authorized-apps.ts";
 import { projects } from "../core/projects/projects.ts";
 import { checkPassword } from "../core/sign-in/password.ts";
+import { skills } from "../core/skills/skills.ts";
 import type { Backlog } from "../core/tasks/backlog.ts";
 import { conversations } from "../core/tasks/conversations.ts";
 import { listings } from "../core/tasks/listings.ts";
@@ -36,6 +37,7 @@ import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
 import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
 import { BudgetService } from "../gen/proto/settings/v1/budget_service_pb.ts";
+import { SkillService as SkillSettingsService } from "../gen/proto/settings/v1/skill_service_pb.ts";
 import { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService as WorkerSettingsService } from "../gen/proto/settings/v1/worker_service_pb.ts";
 import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
@@ -48,11 +50,12 @@ import { WorkerService } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { auditHandlers } from "../rpc/audit.ts";
 import { budgetHandlers } from "../rpc/budget.ts";
-import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
+import { browserHandlers, connectorHandlers } from "../rpc/catalogue.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
 import { fileHandlers } from "../rpc/file.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
 import { projectHandlers } from "../rpc/project.ts";
+import { skillHandlers, skillSettingsHandlers } from "../rpc/skill.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
 import { teamHandlers } from "../rpc/team.ts";
 import { teamUserHandlers } from "../rpc/team-user.ts";
@@ -90,12 +93,14 @@ export function handlersOf(
   const making = { clock, ids, random };
   const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
   const dataExports = exports({ clock, ids, links: exportLinks });
+  const catalogue = skills({ ...making, ...files, store });
   return handlerTable([
     implement(UserService, userHandlers),
     implement(ProjectService, projectHandlers(projects(clock, ids))),
     implement(TaskService, taskHandlers(taskParts(ground, files, waiting, draining))),
     implement(FileService, fileHandlers(files.files, files.links)),
-    implement(SkillService, skillHandlers),
+    implement(SkillService, skillHandlers(catalogue)),
+    implement(SkillSettingsService, skillSettingsHandlers(catalogue)),
     implement(ConnectorService, connectorHandlers),
     implement(BrowserService, browserHandlers),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),

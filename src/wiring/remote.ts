@@ -12,12 +12,16 @@ export interface RemoteSide {
   drain(): Promise<void>;
 }
 
-export function remoteSide(ground: Ground, { staging, links, readFile, workspaceOf }: FileParts, draining: AbortSignal): RemoteSide {
+export function remoteSide(
+  ground: Ground,
+  { staging, links, readFile, workspaceOf, openSkill }: FileParts,
+  draining: AbortSignal,
+): RemoteSide {
   const { config, store, clock, ids, cipher, log } = ground;
   const dispatch: Dispatch = startDispatch({ store, clock, log });
   draining.addEventListener("abort", () => void dispatch.drain(), { once: true });
   const runs = remoteRuns({
-    ...{ store, clock, ids, cipher, staging, links, readFile, workspaceOf, dispatch },
+    ...{ store, clock, ids, cipher, staging, links, readFile, workspaceOf, openSkill, dispatch },
     quota: config.fileQuota,
     prices: config.prices,
     remoteProfiles: remoteProfiles(config),

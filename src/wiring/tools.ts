@@ -2,9 +2,10 @@ import { fetchFile } from "../egress/fetch-file.ts";
 import type { ToolsFor } from "../runtime/agents/model/tool.ts";
 import type { Ground } from "./ground.ts";
 
-/** The tools of model agents; they are loaded only where there is a model. */
-export async function toolsOf({ config, clock }: Ground): Promise<ToolsFor> {
+/** The tools of model agents; they are loaded only where there is a model. Of two of one name the platform's own counts, not one of `others`. */
+export async function toolsOf({ config, clock }: Ground, others: readonly ToolsFor[] = []): Promise<ToolsFor> {
   if (Object.keys(config.models).length === 0) return () => [];
   const { modelTools } = await import("../runtime/agents/model/tools/tools.ts");
-  return modelTools({ fetchFile: fetchFile(config.fetchAllow, clock), sandboxCommand: config.sandboxCommand });
+  const own = modelTools({ fetchFile: fetchFile(config.fetchAllow, clock), sandboxCommand: config.sandboxCommand });
+  return (turn) => [...others.flatMap((tools) => tools(turn)), ...own(turn)];
 }

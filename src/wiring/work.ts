@@ -21,12 +21,12 @@ export const remoteProfiles = ({ agentProfiles }: Pick<Config, "agentProfiles">)
 /** Runs tasks and makes deliveries in this process; the answer gives them back. */
 export async function startWork(ground: Ground, files: FileParts, { send }: Pick<Sending, "send">): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
-  const { staging, readFile, workspaceOf } = files;
+  const { staging, readFile, workspaceOf, openSkill } = files;
   const agentFor = await agentsOf(ground, await toolsOf(ground));
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const otherThan = remoteProfiles(config);
   const runs = startRuns({
-    ...{ store, clock, ids, cipher, log, lease, staging, readFile, workspaceOf, agentFor, otherThan, prices: config.prices },
+    ...{ store, clock, ids, cipher, log, lease, staging, readFile, workspaceOf, openSkill, agentFor, otherThan, prices: config.prices },
     concurrency: config.runConcurrency,
   });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });

@@ -107,15 +107,14 @@ describeOnEach("a turn", (kind) => {
       const brought = { attachments: [attachmentOf(kept, "user")] };
       const task = await claim(await putTask(db.store, {}, firstEvents("Look", brought)));
       const { signal } = new AbortController();
-      const turn = await openTurn(
-        { store: db.store, clock, cipher, readFile: files.readFile, workspaceOf: files.workspaceOf },
+      const turn = await openTurn({ ...files, store: db.store, clock, cipher }, task, signal);
+      expect(turn.attachments).toMatchObject([{ ...name, bytes: 3 }]);
+      expect(Buffer.concat(await Array.fromAsync(turn.attachments[0]?.read() ?? [])).toString()).toBe("a,b");
+      const late = await openTurn(
+        { ...files, store: db.store, clock, cipher, readFile: fileReader(db.store, files.blobs, expired) },
         task,
         signal,
       );
-      expect(turn.attachments).toMatchObject([{ ...name, bytes: 3 }]);
-      expect(Buffer.concat(await Array.fromAsync(turn.attachments[0]?.read() ?? [])).toString()).toBe("a,b");
-      const parts = { store: db.store, clock, cipher, workspaceOf: files.workspaceOf };
-      const late = await openTurn({ ...parts, readFile: fileReader(db.store, files.blobs, expired) }, task, signal);
       await expect(Array.fromAsync(late.attachments[0]?.read() ?? [])).rejects.toMatchObject({ reason: "absent" });
     } finally {
       files.remove();

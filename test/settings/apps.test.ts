@@ -4,6 +4,9 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { connectors } from "../../src/core/connectors/catalogue.ts";
 import { secretDigest } from "../../src/core/oauth/secret.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import { SkillOwnerType } from "../../src/gen/proto/settings/v1/skill_pb.ts";
+import { SkillService } from "../../src/gen/proto/settings/v1/skill_service_pb.ts";
+import { skillZip } from "../core/skills/zip-maker.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { webhookRig } from "../webhooks/rig.ts";
@@ -34,7 +37,6 @@ describeOnEach("apps of a team", (database) => {
       description: "Grows.",
       homepageUrl: "https://a.example",
       webhookUrl: `${hook.url}/hook?t=deadbeef`,
-      skillIds: ["s1"],
       confidentialOnly: true,
       loopbackAnyPort: true,
       scopeConfig: { scopes: ["create_task", "use_connectors"], connectorUids: [one] },
@@ -48,7 +50,7 @@ describeOnEach("apps of a team", (database) => {
       homepageUrl: "https://a.example",
       scopeConfig: { scopes: ["create_task", "use_connectors"], connectorUids: [one] },
       webhookUrl: `${hook.url}/hook?t=deadbeef`,
-      skillIds: ["s1"],
+      skillIds: [],
       confidentialOnly: true,
       loopbackAnyPort: true,
       creatorId: bo.accountId,
@@ -135,6 +137,7 @@ describeOnEach("apps of a team", (database) => {
       "InvalidArgument: scope_config.connector_uids[0]: is no connector",
     ],
     ["use_connectors alone", { scopeConfig: { scopes: ["use_connectors"] } }, "InvalidArgument: scope_config.connector_uids: "],
+    ["a skill that is not the app's", { skillIds: ["s1"] }, "InvalidArgument: skill_ids[0]: "],
     ["51 skills", { skillIds: Array.from({ length: 51 }, (_, i) => `s${i}`) }, "InvalidArgument: skill_ids: "],
     [
       "21 redirect URIs",
@@ -161,7 +164,6 @@ describeOnEach("apps of a team", (database) => {
     test("without a mask sets what is present and lists that are not empty, and replaces scope_config whole", async () => {
       const { app, clientId } = await made(ann, {
         description: "Grows.",
-        skillIds: ["s1"],
         scopeConfig: { scopes: ["create_task", "use_connectors"], connectorUids: [one] },
       });
       const { app: after } = await appsOf(ann).updateOAuth2App({
@@ -196,10 +198,10 @@ describeOnEach("apps of a team", (database) => {
 
     test("with a mask sets exactly what it names, so that a list can be emptied", async () => {
       const { app, clientId } = await made(ann, {
-        skillIds: ["s1"],
         webhookUrl: (await rig.hook()).url,
         homepageUrl: "https://a.example",
       });
+      await ann.client(SkillService).createSkill({ ownerType: SkillOwnerType.APP, clientId, archive: Uint8Array.from(skillZip()) });
       const { app: after } = await appsOf(ann).updateOAuth2App({ clientId, name: "Orchard", ...mask("skill_ids", "webhook_url") });
       expect(after).toMatchObject({ ...app, skillIds: [], webhookUrl: "", webhookId: "", updatedAt: after?.updatedAt });
       const { app: last } = await appsOf(ann).updateOAuth2App({ clientId, name: "Orchard", ...mask("name") });

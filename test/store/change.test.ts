@@ -24,6 +24,10 @@ import {
 
 const inNorth = { accountId: "ann", spaceId: "north" };
 const sampleSession = { ...inNorth, id: "s", digest: "d", createdAt: 1, provedAt: 1, expiresAt: 2 };
+const sampleSkill = {
+  ...({ ...inNorth, id: "s", ownerType: "personal", projectId: null, clientId: null, name: "n", description: "", enabled: true } as const),
+  ...{ blobId: "b", bytes: 1, sha256: "x", createdAt: 1, updatedAt: 1 },
+};
 const sampleLink = { ...inNorth, digest: "d", createdAt: 1, expiresAt: 2 };
 const sampleGrant = { ...inNorth, id: "g", clientId: "c", scopes: [], connectorUids: [], generation: 1, createdAt: 1, updatedAt: 1 };
 const codeOf = { ...inNorth, clientId: "c", grantId: "g", redirectUri: "https://app.example/cb", scopes: [], challenge: null };
@@ -47,6 +51,12 @@ const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
   ["keys.revokeAll", (tx) => tx.keys.revokeAll("ann", "north", 1)],
   ["codes.useUpOf", (tx) => tx.codes.useUpOf("ann", "north", 1)],
   ["families.revokeOf", (tx) => tx.families.revokeOf("ann", "north", 1)],
+  ["skills.insert", (tx) => tx.skills.insert(sampleSkill)],
+  ["skills.setEnabled", (tx) => tx.skills.setEnabled("s", false, 1)],
+  ["skills.replace", (tx) => tx.skills.replace("s", sampleSkill)],
+  ["skills.remove", (tx) => tx.skills.remove(["s"], 1)],
+  ["means.set", (tx) => tx.means.set({ id: "t", spaceId: "north" }, { forced: [] })],
+  ["means.erase", (tx) => tx.means.erase("t")],
   ["keys.insert", (tx) => tx.keys.insert(sampleKey())],
   ["keys.revoke", (tx) => tx.keys.revoke("k", 1)],
   ["keys.revokeOwn", (tx) => tx.keys.revokeOwn(ann, "k", 1)],

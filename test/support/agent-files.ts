@@ -7,6 +7,7 @@ import { fileReader } from "../../src/core/files/read.ts";
 import { staging } from "../../src/core/files/stage.ts";
 import { writer } from "../../src/core/files/writer.ts";
 import { systemIds } from "../../src/core/ids.ts";
+import { skillOpener } from "../../src/core/skills/content.ts";
 import type { Store } from "../../src/core/store.ts";
 import { workspaces } from "../../src/core/workspaces/open.ts";
 import type { Turn } from "../../src/runtime/agent.ts";
@@ -14,7 +15,7 @@ import type { RunParts } from "../../src/runtime/run.ts";
 import { localBlobs } from "../../src/storage/local.ts";
 
 /** What a run needs of the files. */
-type Files = Pick<RunParts, "staging" | "readFile" | "workspaceOf">;
+type Files = Pick<RunParts, "staging" | "readFile" | "workspaceOf" | "openSkill">;
 
 const none = (): never => {
   throw new Error("no file is expected here");
@@ -25,11 +26,13 @@ export const withoutFiles: Files = {
   staging: { stage: none, discard: none, keep: none, keepArtefact: none },
   readFile: none,
   workspaceOf: () => ({ list: none, find: none, read: none, write: none, remove: none }),
+  openSkill: none,
 };
 
-/** What a turn of a task has that has no files and refers to nothing. */
-export const nothingBeside: Pick<Turn, "attachments" | "earlierAttachments" | "workspace" | "references"> = {
+/** What a turn of a task has that has no files, no skills, and refers to nothing. */
+export const nothingBeside: Pick<Turn, "attachments" | "earlierAttachments" | "workspace" | "references" | "skills"> = {
   attachments: [],
+  skills: [],
   earlierAttachments: [],
   workspace: { list: none, find: none, read: none, write: none, remove: none },
   references: { ids: [], open: none },
@@ -51,6 +54,7 @@ export function agentFiles(store: Store, clock: Clock): AgentFiles {
     staging: stage,
     workspaceOf: workspaces({ store, staging: stage, blobs, clock }),
     readFile: fileReader(store, blobs, clock),
+    openSkill: skillOpener(blobs),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -12,7 +12,9 @@ import { workerNode } from "../../src/core/workers/worker-run.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { BudgetKind } from "../../src/gen/proto/settings/v1/budget_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
+import { SkillService } from "../../src/gen/proto/settings/v1/skill_service_pb.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
+import { skillZip } from "../core/skills/zip-maker.ts";
 import type { Person } from "../support/service.ts";
 import { putDelivery } from "../webhooks/deliveries.ts";
 
@@ -37,6 +39,14 @@ const app = { name: "Garden", redirect_uris: ["https://a.example/cb"] };
 const clientId = async (person: Person): Promise<JsonObject> => {
   const made = await person.client(OAuth2AppService).createOAuth2App({ name: app.name, redirectUris: app.redirect_uris });
   return { client_id: made.app?.clientId ?? "" };
+};
+
+/** A ZIP with a SKILL.md of a name of its own, in base64. */
+const newSkill: Prepare = async () => ({ archive: skillZip(systemIds.short()).toString("base64") });
+
+const skillId: Prepare = async (person) => {
+  const { skill } = await person.client(SkillService).createSkill({ archive: Uint8Array.from(skillZip(systemIds.short())) });
+  return { id: skill?.id ?? "" };
 };
 
 /** An app that the person lets do something. */
@@ -210,6 +220,10 @@ export const built: Readonly<Record<string, Prepare>> = {
   "settings.v1.ApiKeyService/CreateApiKey": async () => ({ name: "ci" }),
   "settings.v1.ApiKeyService/ListApiKeys": nothing,
   "settings.v1.ApiKeyService/RevokeApiKey": async ({ keyId }) => ({ id: keyId }),
+  "settings.v1.SkillService/CreateSkill": newSkill,
+  "settings.v1.SkillService/ListSkills": nothing,
+  "settings.v1.SkillService/UpdateSkill": skillId,
+  "settings.v1.SkillService/DeleteSkill": skillId,
   "settings.v1.TeamService/TransferOwnership": heirId,
   "team.user.list": nothing,
   "team.user.detail": teamUserId,

@@ -1,8 +1,10 @@
 import type { Caller } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { type Change, deferred } from "../deferred.ts";
-import { absent, Failure } from "../failure.ts";
+import { absent, Failure, invalid } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
+import { dropSkills } from "../skills/keep.ts";
+import type { SkillShelf } from "../skills/skill.ts";
 import type { Tx } from "../store.ts";
 import type { AddressRules } from "../webhooks/address.ts";
 import type { AppWebhooks, SetAppWebhook } from "../webhooks/app-webhooks.ts";
@@ -61,6 +63,7 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
     async create(caller, wanted) {
       const { accountId: creatorId, spaceId } = caller;
       const settings = checkSettings(wanted, rules);
+      await checkPrivate(store, null, settings.skillIds);
       const clientId = `client_${ids.short()}`;
       const setWebhook = await webhooks.prepare({ clientId, spaceId, creatorId }, settings.webhookUrl);
       return async (tx) => {
@@ -93,6 +96,7 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
         const setWebhook = webhook();
         const before = await lockEditable(tx, caller, clientId);
         const settings = checkSettings(edit(presentOf(before)), rules);
+        await checkPrivate(tx, before, settings.skillIds);
         // Whoever consented to less is asked again, also where it was granted long ago (contract/decisions.md 30).
         const generation = before.generation + (isExpansion(before, settings) ? 1 : 0);
         const after: OAuthApp = { ...before, ...settings, generation, updatedAt: clock.now() };
@@ -108,6 +112,7 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
       // Secrets, grants, codes and tokens are judged through this row: they are dead with it.
       await tx.apps.remove(clientId, clock.now());
       await webhooks.remove(tx, clientId);
+      await dropSkills(tx, await tx.skills.onShelf(shelfOf(app)), clock.now());
       tx.audit.note({ subject: clientId, before: auditOf(app) });
     },
   };
@@ -127,6 +132,29 @@ export const lockEditable = async (tx: Tx, caller: Caller, clientId: string): Pr
 function ofTeam(app: OAuthApp | null, { spaceId }: Caller): OAuthApp {
   if (app?.spaceId !== spaceId) throw absent("app");
   return app;
+}
+
+/** The list of an app's private skills (contract/oauth.md 11). */
+const shelfOf = ({ clientId, spaceId }: OAuthApp): SkillShelf => ({
+  ownerType: "app",
+  clientId,
+  spaceId,
+  accountId: null,
+  projectId: null,
+});
+
+/**
+ * An app can be given its own private skills alone; whatever its settings named before may stay.
+ *
+ * @param app null before it is made: then it has none.
+ * @throws Failure `invalid`
+ */
+async function checkPrivate(tx: Tx, app: OAuthApp | null, ids: readonly string[]): Promise<void> {
+  const added = ids.filter((id) => !app?.skillIds.includes(id));
+  if (added.length === 0) return;
+  const own = app ? (await tx.skills.onShelf(shelfOf(app))).map(({ id }) => id) : [];
+  const stray = added.find((id) => !own.includes(id));
+  if (stray !== undefined) throw invalid(`skill_ids[${ids.indexOf(stray)}]`, "is no private skill of this app");
 }
 
 const presentOf = ({ scopes, connectorUids, webhookUrl, ...app }: OAuthApp): WantedSettings => ({

@@ -21,6 +21,8 @@ export interface ProjectRows {
   find(scope: Scope, id: string): Promise<Project | null>;
   /** Whether a space has this project, whoever made it. */
   isIn(spaceId: string, id: string): Promise<boolean>;
+  /** Whoever's: for the operator. */
+  byId(id: string): Promise<Project | null>;
   /** Projects in a space, whoever made them. */
   count(spaceId: string): Promise<number>;
 }

@@ -1,4 +1,6 @@
 import type { Clock } from "../clock.ts";
+import { dropSkills } from "../skills/keep.ts";
+import type { SkillShelf } from "../skills/skill.ts";
 import type { Tx } from "../store.ts";
 import { stop } from "../tasks/lifecycle.ts";
 import type { Ending } from "./lifecycle.ts";
@@ -37,8 +39,12 @@ export async function endFor(tx: Tx, clock: Pick<Clock, "now">, person: Person, 
   await tx.families.revokeOf(accountId, spaceId, now);
   const keys = withKeys ? await endForGood(tx, person, now) : 0;
   if (webhooks) await buryWebhooks(tx, person, now);
+  // Nobody else could ever use them.
+  if (ending === "removed") await dropSkills(tx, await tx.skills.onShelf(ownSkills(person)), now);
   return { keys, tasks: await stopTasks(tx, clock, person) };
 }
+
+const ownSkills = (person: Person): SkillShelf => ({ ...person, ownerType: "personal", projectId: null, clientId: null });
 
 async function endForGood(tx: Tx, { accountId, spaceId }: Person, now: number): Promise<number> {
   await tx.links.useUp(accountId, spaceId, now);

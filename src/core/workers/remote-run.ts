@@ -24,6 +24,8 @@ export interface RemoteRun {
   readonly outputSchema: JsonObject | null;
   readonly memo: Json;
   readonly references: readonly string[];
+  /** Forced ones first. */
+  readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string; readonly forced: boolean }[];
 }
 
 /** An event that the turn has. */

@@ -2,8 +2,9 @@ import type { FastifyInstance } from "fastify";
 import type { Clock } from "../../core/clock.ts";
 import { absent } from "../../core/failure.ts";
 import type { Blobs } from "../../core/files/blobs.ts";
-import { asOf } from "../../core/files/file.ts";
+import { asOf, type StoredFile } from "../../core/files/file.ts";
 import type { FileLinks } from "../../core/files/links.ts";
+import { fileOfSkill, skillIdOf } from "../../core/skills/download.ts";
 import type { Tx } from "../../core/store.ts";
 import { checkLink, linkOf, linkPath } from "./link.ts";
 import { sendFile } from "./send-file.ts";
@@ -13,7 +14,7 @@ export interface DownloadRouteParts {
   readonly blobs: Blobs;
   readonly links: FileLinks;
   readonly clock: Clock;
-  readonly store: Pick<Tx, "files">;
+  readonly store: Pick<Tx, "files" | "skills">;
 }
 
 /** `GET` and `HEAD` of a download link: it says who may, so that no key is asked for. */
@@ -24,9 +25,17 @@ export function downloadRoute(app: FastifyInstance, { blobs, links, clock, store
     exposeHeadRoute: false,
     onRequest: async (request, reply) => checkLink("downloads", ["GET", "HEAD"], request, reply, { links, clock }),
     async handler(request, reply) {
-      const file = await store.files.byId(linkOf(request).fileId);
+      const file = await linkedFile(store, linkOf(request).fileId);
       if (!file) throw absent("file");
       return sendFile(request, reply, asOf(file, clock.now()), blobs);
     },
   });
+}
+
+/** A file, or a skill's ZIP. */
+async function linkedFile(store: DownloadRouteParts["store"], linked: string): Promise<StoredFile | null> {
+  const skillId = skillIdOf(linked);
+  if (skillId === undefined) return store.files.byId(linked);
+  const skill = await store.skills.byId(skillId);
+  return skill && fileOfSkill(skill);
 }

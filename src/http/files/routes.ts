@@ -8,7 +8,7 @@ import { type UploadRouteParts, uploadRoute } from "./upload.ts";
 
 /** What the bytes of files need of the rest. */
 export interface FileRoutesParts extends UploadRouteParts, DownloadRouteParts, ArchiveRouteParts {
-  readonly store: Pick<Tx, "files" | "exports">;
+  readonly store: Pick<Tx, "files" | "exports" | "skills">;
   /** Origins whose pages may bring and fetch files; empty: CORS is off. */
   readonly corsOrigins: readonly string[];
 }

@@ -16,7 +16,7 @@ import { endSpentRun } from "./spent.ts";
 import { openUpload, type UploadParts } from "./uploads.ts";
 
 /** What the runs of remote workers need. */
-export interface RemoteRunsParts extends UploadParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf"> {
+export interface RemoteRunsParts extends UploadParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly dispatch: Dispatch;
   /** The profiles whose tasks are done by remote workers. */
   readonly remoteProfiles: readonly string[];
@@ -37,9 +37,9 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     const turn = await openTurn(parts, task, new AbortController().signal);
     const keyed = turn.written.length === 0 ? [] : await store.workerEvents.find(task.id, task.consumedSeq);
     const keys = new Map(keyed.map(({ seq, key }) => [seq, key]));
-    const { taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim } = turn;
+    const { taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim, skills } = turn;
     return {
-      ...{ taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim },
+      ...{ taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim, skills },
       ...{ fence: task.fence, leaseMs: workerLeaseMs, references: task.references },
       written: turn.written.map((event) => ({ event, key: keys.get(event.seq) ?? "" })),
     };

@@ -90,6 +90,7 @@ describeOnEach("a task of the model agent with tools", (kind) => {
       staging: files.staging,
       readFile: files.readFile,
       workspaceOf: files.workspaceOf,
+      openSkill: files.openSkill,
     };
     await runTask(claimed, new AbortController().signal, { ...parts, agentFor: () => cutting(model, abandons) });
     checkTask(await seenInStore(db.store, id));

@@ -2,6 +2,7 @@ import type { Agent, Outcome, Progress, Said } from "../../agent.ts";
 import type { Answer } from "./answer.ts";
 import { Ended } from "./ended.ts";
 import { extract } from "./extraction.ts";
+import { invokeForced } from "./forced.ts";
 import { closePlan } from "./plan.ts";
 import { type ModelParts, openRun, type Run } from "./run.ts";
 import { think } from "./think.ts";
@@ -32,6 +33,7 @@ async function* work(run: Run): AsyncGenerator<Progress, Outcome, void> {
   const { open } = run.progress();
   const waited = open && (yield* carryOut(run, open));
   if (waited) return waited;
+  yield* invokeForced(run);
   for (;;) {
     const { begun, said, steps } = run.progress();
     const answer = yield* think(run, { quiet: begun });

@@ -11,6 +11,8 @@ export interface Question {
   /** What the user said last before this turn; empty in the first one. */
   readonly previous: string;
   readonly locale: string;
+  /** The names of the skills at hand; empty without any. */
+  readonly skills: string;
 }
 
 /** One step of the agent's plan, and what it finds there. */
@@ -43,8 +45,8 @@ export function stepsFor(text: string, files: number): readonly Step[] {
  * it, what the files are, the instruction it stands under, and what it follows. The same question gives
  * the same text.
  */
-export function answer({ text, files, instruction, previous, locale }: Question): string {
-  if (text === "") return files || "Done.";
+export function answer({ text, files, instruction, previous, locale, skills }: Question): string {
+  if (text === "") return [files, skills].filter(Boolean).join("\n") || "Done.";
   const points = pointsOf(text);
   const subjects = subjectsOf(text);
   return [
@@ -53,6 +55,7 @@ export function answer({ text, files, instruction, previous, locale }: Question)
     files,
     subjects.length > 0 ? `Subject: ${listOf(subjects)}.` : "",
     instruction === "" ? "" : `The project's instruction for this task: ${shorten(instruction)}`,
+    skills,
     previous === "" ? "" : `Before this you wrote: ${shorten(previous)}`,
     `This is the offline agent: it reads and sorts what you write, and calls no model.${english(locale)}`,
   ]

@@ -7,6 +7,7 @@ import { beginWork, explanation, obey, type Work } from "./obey.ts";
 import { type PlanKeeper, planKeeper } from "./plan.ts";
 import { profilesOf } from "./profile/profile.ts";
 import { proseOf } from "./reading.ts";
+import { invokeForced, namesOf } from "./skills.ts";
 import { readTurn, type TurnOrders } from "./turn-orders.ts";
 import { askWhatIsWanted, isThin } from "./unclear.ts";
 
@@ -32,10 +33,14 @@ async function* carryOut(orders: TurnOrders, turn: Turn, memo: Memo | null, plan
   const { text, files, ordered } = request;
   if (turn.interactive && !memo && !ordered && files === "" && isThin(text)) return askWhatIsWanted(request);
   const work = beginWork(turn, request, plan, memo?.value);
+  for await (const progress of invokeForced(turn.skills, work.nextActionId)) {
+    work.told += progress.events.length;
+    yield progress;
+  }
   const outcome = yield* obey(orders.directives, work);
   if (outcome) return outcome;
   if (!ordered) yield* workThrough(text, turn.attachments.length, plan);
-  return { kind: "finish", content: answer({ ...turn, ...request }), ...outputOf(work, orders.prose) };
+  return { kind: "finish", content: answer({ ...turn, ...request, skills: namesOf(turn.skills) }), ...outputOf(work, orders.prose) };
 }
 
 /** What is to be answered: all that was said since the turn that asked, if one did. */

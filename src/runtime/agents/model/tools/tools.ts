@@ -11,6 +11,7 @@ import { readFile } from "./read-file.ts";
 import { requestConfirmation } from "./request-confirmation.ts";
 import { runCommand } from "./run-command.ts";
 import { commandSandbox } from "./sandbox/sandbox.ts";
+import { skillTools } from "./use-skill.ts";
 import { writeFile } from "./write-file.ts";
 
 /** What tools need of their surroundings. */
@@ -20,10 +21,13 @@ export interface ToolParts {
   readonly sandboxCommand: readonly string[] | null;
 }
 
-/** The tools of the model agent: commands only where there is a sandbox, other tasks only where the task refers to some. */
+/** The tools of the model agent: commands only where there is a sandbox, other tasks and skills only where the task has some. */
 export function modelTools({ fetchFile, sandboxCommand }: ToolParts): ToolsFor {
   const files = [listFiles, readFile, writeFile, deleteFile, attachResult, readAttachment];
   const always = [...files, fetchUrl(fetchFile), askUser, requestConfirmation];
   const commands = sandboxCommand === null ? [] : [runCommand(commandSandbox(sandboxCommand))];
-  return ({ references }) => [...always, ...(references.ids.length === 0 ? [] : [browseTask(references)]), ...commands];
+  return (turn) => {
+    const { references } = turn;
+    return [...always, ...(references.ids.length === 0 ? [] : [browseTask(references)]), ...commands, ...skillTools(turn)];
+  };
 }

@@ -1,0 +1,45 @@
+import { invalid } from "../failure.ts";
+
+const bytesMax = 512;
+const depthMax = 20;
+
+/** What a file of a skill may be called: nothing that leaves its folder, and nothing that another system reads as something else. */
+const segmentForm = /^(?!\.{1,2}$)[^\\/:\p{Cc}\p{Cs}\p{Bidi_Control}]*[^\\/:\p{Cc}\p{Cs}\p{Bidi_Control}. ]$/u;
+
+/**
+ * Checks a path within a skill: relative, with slashes, without `.` and `..`.
+ *
+ * @param at where the skill came from, for the refusal.
+ * @throws Failure `invalid` with the path, as far as it can be shown.
+ */
+export function checkPath(at: string, path: string): void {
+  const segments = path.split("/");
+  const fits = Buffer.byteLength(path) <= bytesMax && segments.length <= depthMax && segments.every((segment) => segmentForm.test(segment));
+  if (!fits) throw invalid(at, `${shown(path)} is no path that a skill may have`);
+}
+
+/** Two paths that are the same on some system: by letter case, or by how accents are written. */
+export const pathKey = (path: string): string => path.normalize("NFKC").toLowerCase().toUpperCase().normalize("NFC");
+
+/** For people, in a refusal. */
+export const shown = (path: string): string =>
+  JSON.stringify([...path.toWellFormed()].slice(0, 80).join("")).replaceAll(/\p{Bidi_Control}/gu, "?");
+
+/**
+ * Refuses paths that are there twice, and files that are folders too.
+ *
+ * @throws Failure `invalid`
+ */
+export function checkDistinct(at: string, paths: readonly string[]): void {
+  const keys = new Set<string>();
+  for (const path of paths) {
+    const key = pathKey(path);
+    if (keys.has(key)) throw invalid(at, `${shown(path)} is there twice`);
+    keys.add(key);
+  }
+  for (const path of paths) {
+    const folders = pathKey(path).split("/").slice(0, -1);
+    const clash = folders.some((_, i) => keys.has(folders.slice(0, i + 1).join("/")));
+    if (clash) throw invalid(at, `${shown(path)} is in a folder that is a file too`);
+  }
+}

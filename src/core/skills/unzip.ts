@@ -1,0 +1,86 @@
+import { type Entry, fromBufferPromise, type ZipFile } from "yauzl";
+import { Failure, invalid } from "../failure.ts";
+import { type Allowance, allowance, isLitter, rooted, type SkillFile } from "./files.ts";
+import { shown } from "./path.ts";
+
+/** The most bytes of a ZIP that is brought. */
+export const archiveBytesMax = 50 * 1024 * 1024;
+/** Beyond this a file that grows so much while it is inflated is a bomb, not a text. */
+const ratioMax = 200;
+const ratioFrom = 1024 * 1024;
+
+const [fileType, regular, folder] = [0o170000, 0o100000, 0o040000];
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads the files of a skill from a ZIP that a stranger has made: nothing of it is written
+ * anywhere, and no more than a skill may hold is ever in memory.
+ *
+ * @param at the field it came in, for refusals.
+ * @throws Failure `invalid` for what is no ZIP, links, encryption, bombs, paths that leave the folder, and doubles.
+ */
+export async function unzip(at: string, archive: Uint8Array): Promise<readonly SkillFile[]> {
+  if (archive.byteLength > archiveBytesMax) throw invalid(at, "a ZIP of a skill has at most 50 MB");
+  try {
+    const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), { decodeStrings: false });
+    return rooted(at, await readAll(at, zip));
+  } catch (thrown) {
+    if (thrown instanceof Failure) throw thrown;
+    throw invalid(at, "is no ZIP that can be read");
+  }
+}
+
+async function readAll(at: string, zip: ZipFile): Promise<readonly SkillFile[]> {
+  const room = allowance(at);
+  const files: SkillFile[] = [];
+  for await (const entry of zip.eachEntry()) {
+    room.entry();
+    const path = checkEntry(at, entry);
+    if (path === null || isLitter(path)) continue;
+    files.push({ path, bytes: await inflate(at, zip, entry, room) });
+  }
+  return files;
+}
+
+/** The path of a file; null for a folder. @throws Failure `invalid` for anything else. */
+function checkEntry(at: string, entry: Entry): string | null {
+  const path = nameOf(at, entry);
+  const type = (entry.externalFileAttributes >>> 16) & fileType;
+  const isFolder = path.endsWith("/");
+  if (type !== 0 && type !== (isFolder ? folder : regular)) throw invalid(at, `${shown(path)} is a link, or no file at all`);
+  if (entry.isEncrypted()) throw invalid(at, `${shown(path)} is encrypted`);
+  if (!entry.canDecodeFileData()) throw invalid(at, `${shown(path)} is packed in a way that is not known here`);
+  if (!isFolder) return path;
+  if (entry.uncompressedSize > 0) throw invalid(at, `${shown(path)} is a folder with bytes`);
+  // Folders come about by their files; those that would leave the skill are refused all the same.
+  if (path.startsWith("/") || path.includes("\\") || path.split("/").includes(".."))
+    throw invalid(at, `${shown(path)} is no path that a skill may have`);
+  return null;
+}
+
+/** By the bytes alone, whatever the flags say of their encoding. */
+function nameOf(at: string, { fileNameRaw }: Entry): string {
+  try {
+    return utf8.decode(fileNameRaw);
+  } catch {
+    throw invalid(at, "the names of its files must be UTF-8");
+  }
+}
+
+/** What the header says of the size is believed of nobody: the bytes are counted as they come. */
+async function inflate(at: string, zip: ZipFile, entry: Entry, room: Allowance): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const stream = await zip.openReadStreamPromise(entry);
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      room.take(chunk.byteLength, size);
+      size += chunk.byteLength;
+      if (size > ratioFrom && size > ratioMax * entry.compressedSize) throw invalid(at, "grows too much when it is unpacked");
+      chunks.push(chunk);
+    }
+  } finally {
+    stream.destroy();
+  }
+  return Buffer.concat(chunks, size);
+}

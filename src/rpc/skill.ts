@@ -1,0 +1,110 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Handlers } from "../call/handlers.ts";
+import { invalid } from "../core/failure.ts";
+import type { Skill, SkillOwnerType, SkillView } from "../core/skills/skill.ts";
+import type { Skills } from "../core/skills/skills.ts";
+import type { SkillSource } from "../core/skills/source.ts";
+import { SkillOwnerType as OwnerMessage, type SkillSchema as SettingsSkillSchema } from "../gen/proto/settings/v1/skill_pb.ts";
+import type { CreateSkillRequest, SkillService as SettingsSkillService } from "../gen/proto/settings/v1/skill_service_pb.ts";
+import { SkillOwnerType as ListedOwner, type SkillSchema } from "../gen/proto/skill/v2/skill_pb.ts";
+import type { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
+import { seconds } from "./time.ts";
+
+/** Bytes of a ZIP within a request. */
+const inlineMax = 8 * 1024 * 1024;
+
+/** The contract has no word for an app's private skill: its team owns it. */
+const listedOwners: Record<SkillOwnerType, ListedOwner> = {
+  personal: ListedOwner.PERSONAL,
+  official: ListedOwner.OFFICIAL,
+  team: ListedOwner.TEAM,
+  project: ListedOwner.PROJECT,
+  app: ListedOwner.TEAM,
+};
+
+const owners: Record<SkillOwnerType, OwnerMessage> = {
+  personal: OwnerMessage.PERSONAL,
+  official: OwnerMessage.OFFICIAL,
+  team: OwnerMessage.TEAM,
+  project: OwnerMessage.PROJECT,
+  app: OwnerMessage.APP,
+};
+
+/** skill.list (contract/v2.md 8.19). */
+export const skillHandlers = (skills: Skills): Handlers<typeof SkillService> => ({
+  async listSkills(tx, caller, { projectId }) {
+    return { data: (await skills.list(tx, caller, projectId || undefined)).map(listed) };
+  },
+});
+
+/** Skills that callers bring. */
+export function skillSettingsHandlers(skills: Skills): Handlers<typeof SettingsSkillService> {
+  return {
+    createSkill: {
+      async prepare(request, sender, gone) {
+        const { projectId, clientId } = request;
+        const create = await skills.create(
+          sender,
+          { ...{ projectId, clientId }, ownerType: ownerOf(request), source: sourceOf(request) },
+          gone,
+        );
+        return async (tx) => ({ skill: toMessage(await create(tx)) });
+      },
+    },
+    async listSkills(tx, caller, { projectId, clientId }) {
+      const own = await skills.list(tx, caller, projectId || undefined);
+      const ofApp = clientId ? await skills.listOfApp(tx, caller, clientId) : [];
+      return { data: [...ofApp, ...own].map(toMessage) };
+    },
+    async updateSkill(tx, caller, { id, enabled }) {
+      return { skill: toMessage(await skills.setEnabled(tx, caller, id, enabled)) };
+    },
+    async deleteSkill(tx, caller, { id }) {
+      await skills.remove(tx, caller, id);
+      return {};
+    },
+  };
+}
+
+/** The field's rules let nothing else in; not stated is personal. */
+function ownerOf({ ownerType }: CreateSkillRequest): Exclude<SkillOwnerType, "official"> {
+  switch (ownerType) {
+    case OwnerMessage.TEAM:
+      return "team";
+    case OwnerMessage.PROJECT:
+      return "project";
+    case OwnerMessage.APP:
+      return "app";
+    default:
+      return "personal";
+  }
+}
+
+/** @throws Failure `invalid` for none, for both, and for a large one. */
+function sourceOf({ fileId, archive }: CreateSkillRequest): SkillSource {
+  if (fileId !== undefined && archive !== undefined) throw invalid("archive", "cannot be given with file_id");
+  if (fileId !== undefined) return { kind: "file_id", fileId };
+  if (archive === undefined) throw invalid("archive", "is required, or file_id");
+  if (archive.byteLength > inlineMax) throw invalid("archive", "has at most 8 MB: upload a larger one, and give its file_id");
+  return { kind: "archive", bytes: archive };
+}
+
+const listed = ({ id, name, description, ownerType, accountId, creatorName, createdAt, updatedAt }: SkillView) =>
+  ({
+    ...{ id, name, description },
+    ownerType: listedOwners[ownerType],
+    ...(accountId === null ? {} : { creatorInfo: { userId: accountId, name: creatorName ?? "" } }),
+    createdAt: seconds(createdAt),
+    updatedAt: seconds(updatedAt),
+  }) satisfies MessageInitShape<typeof SkillSchema>;
+
+const toMessage = (skill: Skill) =>
+  ({
+    ...{ id: skill.id, name: skill.name, description: skill.description, enabled: skill.enabled, sha256: skill.sha256 },
+    ownerType: owners[skill.ownerType],
+    ...(skill.projectId === null ? {} : { projectId: skill.projectId }),
+    ...(skill.clientId === null ? {} : { clientId: skill.clientId }),
+    bytes: BigInt(skill.bytes),
+    createdAt: seconds(skill.createdAt),
+    updatedAt: seconds(skill.updatedAt),
+  }) satisfies MessageInitShape<typeof SettingsSkillSchema>;

@@ -1,0 +1,122 @@
+import type { Skill, SkillOwnerType, SkillPlace, SkillRows, SkillShelf, SkillView } from "../core/skills/skill.ts";
+import type { Dialect, Session } from "./session.ts";
+import { all, insertInto, memberOf, numberOf, type Sql, sql, type Truth, truthOf, type Whole } from "./sql.ts";
+
+interface SkillRow {
+  readonly id: string;
+  readonly owner_type: string;
+  readonly space_id: string | null;
+  readonly account_id: string | null;
+  readonly project_id: string | null;
+  readonly client_id: string | null;
+  readonly name: string;
+  readonly description: string;
+  readonly enabled: Truth;
+  readonly blob_id: string;
+  readonly bytes: Whole;
+  readonly sha256: string;
+  readonly created_at: Whole;
+  readonly updated_at: Whole;
+  readonly creator_name: string | null;
+}
+
+const skills = sql`SELECT s.*, a.name AS creator_name FROM skill s LEFT JOIN account a ON a.id = s.account_id`;
+const newestFirst = sql`ORDER BY s.created_at DESC, s.id DESC`;
+
+/** Skills as rows. */
+export function skillRows({ query, execute, dialect }: Session): SkillRows {
+  const list = async (where: Sql): Promise<readonly SkillView[]> =>
+    (await query<SkillRow>(sql`${skills} WHERE s.deleted_at IS NULL AND ${where} ${newestFirst}`)).map(skillOf);
+  return {
+    async insert(skill) {
+      await execute(insertInto("skill", [columnsOf(skill)]));
+    },
+    byId: async (id) => (await list(sql`s.id = ${id}`))[0] ?? null,
+    async all(max) {
+      const rows = await query<SkillRow>(sql`${skills} WHERE s.deleted_at IS NULL ${newestFirst} LIMIT ${max}`);
+      return rows.map(skillOf);
+    },
+    visible: (place) => list(visibleFrom(dialect, place)),
+    onShelf: (shelf) => list(onShelf(shelf)),
+    async setEnabled(id, enabled, now) {
+      await execute(sql`UPDATE skill SET enabled = ${enabled}, updated_at = ${now} WHERE id = ${id} AND deleted_at IS NULL`);
+    },
+    async replace(id, { description, blobId, bytes, sha256, updatedAt }) {
+      await execute(sql`
+        UPDATE skill SET description = ${description}, blob_id = ${blobId}, bytes = ${bytes}, sha256 = ${sha256}, updated_at = ${updatedAt}
+        WHERE id = ${id} AND deleted_at IS NULL`);
+    },
+    async remove(ids, now) {
+      if (ids.length === 0) return [];
+      const removed = await query<Pick<SkillRow, "blob_id">>(sql`
+        UPDATE skill SET deleted_at = ${now} WHERE id ${memberOf(dialect, ids)} AND deleted_at IS NULL RETURNING blob_id`);
+      return removed.map(({ blob_id }) => blob_id);
+    },
+  };
+}
+
+/** Nothing else is ever given out: not another space's, not another project's, not another app's. */
+function visibleFrom(dialect: Dialect, { accountId, spaceId, projectId, clientId }: SkillPlace): Sql {
+  const project = sql`OR (s.owner_type = 'project' AND s.space_id = ${spaceId} AND s.project_id = ${projectId})`;
+  const app = sql`OR (s.owner_type = 'app' AND s.space_id = ${spaceId} AND s.client_id = ${clientId} AND ${isBound[dialect]})`;
+  return sql`(s.owner_type = 'official'
+    OR (s.owner_type = 'team' AND s.space_id = ${spaceId})
+    OR (s.owner_type = 'personal' AND s.space_id = ${spaceId} AND s.account_id = ${accountId})
+    ${projectId === null ? sql`` : project} ${clientId === null ? sql`` : app})`;
+}
+
+/** The app's settings name it. */
+const isBound: Record<Dialect, Sql> = {
+  sqlite: sql`EXISTS (SELECT 1 FROM oauth_app o, json_each(o.skill_ids) named
+    WHERE o.client_id = s.client_id AND o.deleted_at IS NULL AND named.value = s.id)`,
+  postgresql: sql`EXISTS (SELECT 1 FROM oauth_app o, json_array_elements_text(CAST(o.skill_ids AS json)) AS named(value)
+    WHERE o.client_id = s.client_id AND o.deleted_at IS NULL AND named.value = s.id)`,
+};
+
+/** Of a personal shelf the account counts, elsewhere who brought it does not. */
+function onShelf({ ownerType, spaceId, accountId, projectId, clientId }: SkillShelf): Sql {
+  const same = (column: Sql, value: string | null): Sql => (value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`);
+  return all([
+    sql`s.owner_type = ${ownerType}`,
+    same(sql`s.space_id`, spaceId),
+    same(sql`s.project_id`, projectId),
+    same(sql`s.client_id`, clientId),
+    ...(ownerType === "personal" ? [same(sql`s.account_id`, accountId)] : []),
+  ]);
+}
+
+const columnsOf = (skill: Skill) => ({
+  id: skill.id,
+  owner_type: skill.ownerType,
+  space_id: skill.spaceId,
+  account_id: skill.accountId,
+  project_id: skill.projectId,
+  client_id: skill.clientId,
+  name: skill.name,
+  description: skill.description,
+  enabled: skill.enabled,
+  blob_id: skill.blobId,
+  bytes: skill.bytes,
+  sha256: skill.sha256,
+  created_at: skill.createdAt,
+  updated_at: skill.updatedAt,
+});
+
+/** Words were written by this program, so they are believed. */
+const skillOf = (row: SkillRow): SkillView => ({
+  id: row.id,
+  ownerType: row.owner_type as SkillOwnerType,
+  spaceId: row.space_id,
+  accountId: row.account_id,
+  projectId: row.project_id,
+  clientId: row.client_id,
+  name: row.name,
+  description: row.description,
+  enabled: truthOf(row.enabled),
+  blobId: row.blob_id,
+  bytes: numberOf(row.bytes),
+  sha256: row.sha256,
+  createdAt: numberOf(row.created_at),
+  updatedAt: numberOf(row.updated_at),
+  creatorName: row.creator_name,
+});

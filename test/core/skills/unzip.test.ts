@@ -1,0 +1,207 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Failure } from "../../../src/core/failure.ts";
+import { pack } from "../../../src/core/skills/pack.ts";
+import { pathKey } from "../../../src/core/skills/path.ts";
+import { unzip } from "../../../src/core/skills/unzip.ts";
+import { manifest, type RawEntry, skillZip, zipOf } from "./zip-maker.ts";
+
+const read = (zip: Uint8Array) => unzip("archive", zip);
+const paths = async (zip: Uint8Array) => (await read(zip)).map(({ path }) => path).toSorted();
+const refusal = (zip: Uint8Array) =>
+  read(zip).then(
+    (files) => `taken: ${files.map(({ path }) => path)}`,
+    (thrown: unknown) => (thrown instanceof Failure ? `${thrown.reason} ${thrown.message}` : `a stranger: ${thrown}`),
+  );
+
+describe("a ZIP of a skill", () => {
+  test("gives its files with their bytes, folders come about by them", async () => {
+    const files = await read(skillZip("Minutes", [{ name: "scripts/" }, { name: "scripts/run.py", content: "print()", mode: 0o100755 }]));
+    expect(files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()])).toEqual([
+      ["SKILL.md", manifest()],
+      ["scripts/run.py", "print()"],
+    ]);
+  });
+
+  test("loses one folder around all of it, and what file managers leave behind", async () => {
+    const zip = zipOf([
+      { name: "minutes/", mode: 0o040755 },
+      { name: "minutes/SKILL.md", content: manifest() },
+      { name: "minutes/a/b.txt" },
+      { name: "minutes/.DS_Store", content: "x" },
+      { name: "__MACOSX/minutes/._SKILL.md", content: "x" },
+    ]);
+    expect(await paths(zip)).toEqual(["SKILL.md", "a/b.txt"]);
+  });
+
+  const hostile: [why: string, entry: RawEntry][] = [
+    ["a path that leaves the folder", { name: "../evil.txt", content: "x" }],
+    ["a path that leaves it in the middle", { name: "a/../../evil.txt", content: "x" }],
+    ["an absolute path", { name: "/etc/passwd", content: "x" }],
+    ["a drive", { name: "C:/evil.txt", content: "x" }],
+    ["a stream of a file", { name: "SKILL.txt:evil", content: "x" }],
+    ["a backslash", { name: "..\\evil.txt", content: "x" }],
+    ["a dot as a folder", { name: "./evil.txt", content: "x" }],
+    ["an empty folder name", { name: "a//b", content: "x" }],
+    ["U+0000 in a name", { name: "a\0b", content: "x" }],
+    ["a line feed in a name", { name: "a\nb", content: "x" }],
+    ["a name that is shown backwards", { name: "txt.\u202eexe", content: "x" }],
+    ["a dot at a name's end", { name: "evil.txt.", content: "x" }],
+    ["a name without text", { name: "", content: "x" }],
+    ["a name that is no UTF-8", { name: Uint8Array.of(0x66, 0x80, 0xff), content: "x" }],
+    ["a name in another encoding that says nothing of it", { name: Uint8Array.of(0x81, 0x2e), flags: 0, content: "x" }],
+    ["a long path", { name: `${"a".repeat(600)}.txt`, content: "x" }],
+    ["a deep path", { name: `${"a/".repeat(30)}b`, content: "x" }],
+    ["a symbolic link", { name: "link", content: "/etc/passwd", mode: 0o120777 }],
+    ["a device", { name: "device", mode: 0o020666 }],
+    ["a pipe", { name: "pipe", mode: 0o010666 }],
+    ["a socket", { name: "socket", mode: 0o140777 }],
+    ["an encrypted file", { name: "secret", content: "x", flags: 0x801 }],
+    ["an unknown way of packing", { name: "a", content: "x", method: 99 }],
+    ["the same file twice", { name: "SKILL.md", content: "x" }],
+    ["the same file in other letters", { name: "skill.MD", content: "x" }],
+    ["the same file in another width", { name: "ＳKILL.md", content: "x" }],
+    ["a file that is a folder too", { name: "SKILL.md/a", content: "x" }],
+    ["a folder with bytes", { name: "a/", content: "x" }],
+    ["a folder that leaves it", { name: "a/../../b/" }],
+    ["a file that is longer than it says", { name: "a", content: "x".repeat(1000), claims: 10 }],
+    ["a file that is shorter than it says", { name: "a", content: "x", claims: 1000 }],
+  ];
+
+  test.each(hostile)("is refused for %s, without a word of a stranger's", async (_, entry) => {
+    expect(await refusal(skillZip("Minutes", [entry]))).toMatch(/^invalid archive: /);
+  });
+
+  test("is refused when it grows too much, whatever its headers say", async () => {
+    const bomb = (claims?: number) =>
+      skillZip("M", [{ name: "bomb", content: Buffer.alloc(19 * 1024 * 1024), ...(claims ? { claims } : {}) }]);
+    expect(await refusal(bomb())).toMatch(/grows too much/);
+    expect(await refusal(bomb(100))).toMatch(/^invalid archive: /);
+  });
+
+  test("is refused beyond 20 MB of a file, 50 MB of all, and 1,000 entries", async () => {
+    const noise = (bytes: number) => {
+      const content = Buffer.alloc(bytes);
+      for (let i = 0; i + 4 <= bytes; i += 64) content.writeUInt32LE((i * 2_654_435_761) % 2 ** 32, i);
+      return content;
+    };
+    const big = (name: string, bytes: number): RawEntry => ({ name, content: noise(bytes), method: 0 });
+    expect(await refusal(skillZip("M", [big("a", 20 * 1024 * 1024 + 1)]))).toMatch(/at most 20 MB/);
+    // Packed by deflate: the archive itself is small enough.
+    const some = (name: string): RawEntry => ({ name, content: noise(17 * 1024 * 1024), method: 8 });
+    expect(await refusal(skillZip("M", [some("a"), some("b"), some("c")]))).toMatch(/at most 50 MB/);
+    const many = (count: number) =>
+      skillZip(
+        "M",
+        Array.from({ length: count }, (_, i) => ({ name: `f${i}` })),
+      );
+    expect(await paths(many(999))).toHaveLength(1000);
+    expect(await refusal(many(1000))).toMatch(/at most 1000/);
+  });
+
+  test("is refused when it is none, or is cut", async () => {
+    expect(await refusal(Buffer.from("hello"))).toBe("invalid archive: is no ZIP that can be read");
+    expect(await refusal(new Uint8Array())).toBe("invalid archive: is no ZIP that can be read");
+    const whole = skillZip();
+    for (const cut of [1, 22, whole.length - 30])
+      expect(await refusal(whole.subarray(0, whole.length - cut))).toMatch(/^invalid archive: /);
+  });
+
+  test("never gives a path that leaves its folder or is there twice, whatever the names", async () => {
+    const part = fc.oneof(
+      fc.constantFrom("..", ".", "a", "A", "SKILL.md", "skill.md", "", "\\", "C:", "é", "e\u0301", "/"),
+      fc.string({ maxLength: 6 }),
+    );
+    const name = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
+    await fc.assert(
+      fc.asyncProperty(fc.array(name, { maxLength: 6 }), async (names) => {
+        const files = await read(
+          skillZip(
+            "M",
+            names.map((of) => ({ name: of, content: of.endsWith("/") ? "" : "x" })),
+          ),
+        ).catch((thrown: unknown) => {
+          if (thrown instanceof Failure && thrown.reason === "invalid") return [];
+          throw thrown;
+        });
+        const given = files.map(({ path }) => path);
+        expect(
+          given.filter((path) => path.startsWith("/") || /\\|\0/.test(path) || path.split("/").some((s) => ["", ".", ".."].includes(s))),
+        ).toEqual([]);
+        expect(new Set(given.map(pathKey)).size).toBe(given.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("never fails but by a refusal, whatever bytes are changed in it", async () => {
+    const whole = skillZip("M", [{ name: "a/b.txt", content: "x".repeat(300) }]);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 }), async (edits) => {
+        const zip = Buffer.from(whole);
+        for (const [at, byte] of edits) zip[at] = byte;
+        expect(await refusal(zip)).toMatch(/^(taken|invalid)/);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe("a packed skill", () => {
+  const packed = async (content: string) => {
+    const files = await read(
+      zipOf([
+        { name: "SKILL.md", content },
+        { name: "a.txt", content: "a" },
+      ]),
+    );
+    return pack("archive", files);
+  };
+  const fault = (content: string) =>
+    packed(content).then(
+      ({ name }) => `taken: ${name}`,
+      (thrown: Failure) => thrown.message,
+    );
+
+  test("says its name and what it is for, and is the same ZIP each time", async () => {
+    const first = await packed(manifest("Minutes", '"Writes: minutes"'));
+    expect(first).toMatchObject({ name: "Minutes", description: "Writes: minutes" });
+    expect(Buffer.from((await packed(manifest("Minutes", '"Writes: minutes"'))).zip).equals(Buffer.from(first.zip))).toBe(true);
+    expect(await paths(first.zip)).toEqual(["SKILL.md", "a.txt"]);
+  });
+
+  test("may begin with a byte order mark, have other members, and no description", async () => {
+    expect(await packed("\ufeff---\r\nname: Tea\r\nlicense: MIT\r\nmetadata: {a: [1]}\r\n---\r\n")).toMatchObject({
+      name: "Tea",
+      description: "",
+    });
+    expect(await packed(`---\nname: ${"n".repeat(64)}\ndescription: ${"d".repeat(1024)}\n---\n`)).toMatchObject({ name: "n".repeat(64) });
+  });
+
+  test.each([
+    ["no front matter", "# Minutes\n"],
+    ["an open front matter", "---\nname: a\n"],
+    ["no name", "---\ndescription: d\n---\n"],
+    ["an empty name", '---\nname: ""\n---\n'],
+    ["a name that is a number", "---\nname: 5\n---\n"],
+    ["a name of 65 characters", `---\nname: ${"n".repeat(65)}\n---\n`],
+    ["a name that is shown backwards", '---\nname: "a\\u202eb"\n---\n'],
+    ["a name with a line feed", '---\nname: "a\\nb"\n---\n'],
+    ["a blank at the name's end", '---\nname: "a "\n---\n'],
+    ["a description of 1,025 characters", `---\nname: a\ndescription: ${"d".repeat(1025)}\n---\n`],
+    ["a description that is a list", "---\nname: a\ndescription: [b]\n---\n"],
+    ["a list instead of members", "---\n- name\n---\n"],
+    ["the same member twice", "---\nname: a\nname: b\n---\n"],
+    ["aliases", "---\na: &a [x, x]\nname: n\nb: [*a, *a]\n---\n"],
+    ["broken YAML", "---\nname: [\n---\n"],
+  ])("is refused for %s", async (_, content) => {
+    expect(await fault(content)).toMatch(/^archive: /);
+  });
+
+  test("is refused without SKILL.md, and in other letters", async () => {
+    for (const name of ["README.md", "skill.md", "a/b/SKILL.md"]) {
+      const files = await read(zipOf([{ name, content: manifest() }]));
+      expect(await pack("archive", files).catch((thrown: Failure) => thrown.message)).toBe("archive: has no SKILL.md");
+    }
+  });
+});

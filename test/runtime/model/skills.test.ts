@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import { Failure } from "../../../src/core/failure.ts";
+import type { NewEvent } from "../../../src/core/tasks/event.ts";
+import type { GivenSkill, Turn } from "../../../src/runtime/agent.ts";
+import { skillTools } from "../../../src/runtime/agents/model/tools/use-skill.ts";
+import type { Script } from "../../support/model/script.ts";
+import { modelApis, openModelServer } from "../../support/model/server.ts";
+import { configOf, runModel } from "./model-run.ts";
+
+const files: Readonly<Record<string, string>> = {
+  "SKILL.md": "Begin with who was there.",
+  "list.txt": `${"x".repeat(60_000)}end`,
+  "picture.png": "\0",
+};
+
+const skill = (id: string, name: string, forced = false): GivenSkill => ({
+  ...{ id, name, description: `What ${name} is for.`, forced },
+  list: async () => Object.entries(files).map(([path, text]) => ({ path, bytes: text.length })),
+  async read(path) {
+    const text = files[path];
+    if (text === undefined) throw new Failure("absent", "file of the skill not found");
+    return Buffer.from(text);
+  },
+});
+const skills = [skill("f1", "Minutes", true), skill("f2", "Tea", true), skill("o1", "Other")];
+
+const usesIn = (events: readonly NewEvent[]) =>
+  events.flatMap((event) => (event.type === "tool_used" ? [[event.payload.status, event.payload.params, event.payload.result]] : []));
+
+describe.each(modelApis)("skills of a model (%s)", (api) => {
+  async function run(script: Script, turn: Partial<Turn>) {
+    await using server = await openModelServer(api, script);
+    const ran = await runModel({
+      config: configOf(api, server),
+      tools: skillTools({ skills, ...turn } as Turn),
+      turn: { skills, ...turn },
+    });
+    return { ...ran, requests: [...server.requests] };
+  }
+
+  test("that are forced are invoked before the model is asked anything, once each, and all are named to it as data", async () => {
+    const { events, outcome, requests } = await run([{ text: "Done." }], {});
+    expect(outcome).toMatchObject({ kind: "finish", content: "Done." });
+    const content = { path: "SKILL.md", text: "Begin with who was there." };
+    expect(usesIn(events)).toMatchObject([
+      ["success", { skill: "f1" }, { skill: "Minutes", ...content }],
+      ["success", { skill: "f2" }, { skill: "Tea", ...content }],
+    ]);
+    expect(requests).toHaveLength(1);
+    const [system, ...said] = requests[0]?.messages ?? [];
+    expect(system?.text).toMatch(/<data-\w+>\n\[{"id":"f1","name":"Minutes","description":"What Minutes is for.","forced":true}/);
+    expect(system?.text).toContain('{"id":"o1","name":"Other","description":"What Other is for."}');
+    expect(said.filter(({ role }) => role === "tool").map(({ text }) => text)).toEqual([
+      expect.stringContaining("Begin with who was there."),
+      expect.stringContaining("Begin with who was there."),
+    ]);
+  });
+
+  test("that a lost run has invoked are not invoked again", async () => {
+    const first = await run([{ text: "Done." }], {});
+    const [written] = first.events.filter(({ type }) => type === "tool_used");
+    const again = await run([{ text: "Done." }], { written: written ? [written] : [], claim: 2 });
+    expect(usesIn(again.events)).toEqual(usesIn(first.events));
+  });
+
+  test("are loaded when the model asks for them, by id or name, file by file, in bounds", async () => {
+    const calls = [
+      { skill: "o1" },
+      { skill: "Other", path: "list.txt" },
+      { skill: "o1", path: "list.txt", offset: 60_000 },
+      { skill: "o1", path: "../SKILL.md" },
+      { skill: "o1", path: "picture.png" },
+      { skill: "nobody's" },
+    ].map((input) => ({ name: "use_skill", input }));
+    const { events } = await run([{ calls }, { text: "Done." }], { skills: [skill("o1", "Other")] });
+    const results = usesIn(events).map(([status, , result]) => [status, result]);
+    expect(results).toMatchObject([
+      ["success", { skill: "Other", files: expect.arrayContaining([{ path: "list.txt", bytes: 60_003 }]) }],
+      ["success", expect.anything()],
+      ["success", { text: "end" }],
+      ["error", "The skill has no such file."],
+      ["error", "This file is not text."],
+      ["error", "There is no such skill."],
+    ]);
+    expect(JSON.stringify(results[1])).toContain("x".repeat(1_000));
+  });
+
+  test("are nothing to a task without any: no tool, no word of them", async () => {
+    const { requests } = await run([{ text: "Done." }], { skills: [] });
+    expect(requests[0]?.tools).not.toContain("use_skill");
+    expect(requests[0]?.messages[0]?.text).not.toContain("skill");
+  });
+});

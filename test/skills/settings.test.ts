@@ -1,0 +1,171 @@
+import { Code } from "@connectrpc/connect";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { SkillOwnerType } from "../../src/gen/proto/settings/v1/skill_pb.ts";
+import { SkillService } from "../../src/gen/proto/settings/v1/skill_service_pb.ts";
+import { manifest, skillZip, zipOf } from "../core/skills/zip-maker.ts";
+import { describeOnEach } from "../support/database.ts";
+import { openService, type Person, type Service } from "../support/service.ts";
+import { newApp, tokenOf } from "../support/token.ts";
+import { rpcWires } from "../support/wires.ts";
+import { bring, listed, ofApp, ofProject, ofTeam, refusalOf } from "./skills-rig.ts";
+
+describeOnEach("skills", (database) => {
+  let service: Service;
+  let ann: Person;
+  let bo: Person;
+  let stranger: Person;
+  beforeAll(async () => {
+    service = await openService({ database, idle: true });
+    ann = await service.person();
+    bo = await service.person({ with: ann, role: "member" });
+    stranger = await service.person();
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  const skillsOf = (who: Person) => who.client(SkillService);
+  const project = async (who: Person) => (await who.v2("project.create", { name: "Garden" })).body["project"].id as string;
+  const blobOf = async (id: string) => (await service.store.skills.byId(id))?.blobId ?? "";
+
+  test("are the same over every wire, by key and by session, and skill.list has the contract's members", async () => {
+    const carl = await service.person();
+    const session = await carl.session();
+    await session.client(SkillService).createSkill({ archive: Uint8Array.from(skillZip("by session")) });
+    for (const wire of rpcWires) await carl.client(SkillService, wire).createSkill({ archive: Uint8Array.from(skillZip(wire)) });
+    expect(await listed(carl)).toEqual(["by session", ...rpcWires].toSorted());
+    const { body } = await carl.v2("skill.list", {}, { method: "GET" });
+    expect(body["data"]).toHaveLength(5);
+    expect(body["data"][0]).toEqual({
+      ...{ id: expect.stringMatching(/^[2-9A-HJ-NP-Za-km-z]{22}$/), name: expect.any(String), description: "Writes minutes." },
+      ...{ owner_type: "personal", creator_info: { user_id: carl.accountId, name: expect.any(String) } },
+      ...{ created_at: expect.any(Number), updated_at: expect.any(Number) },
+    });
+  });
+
+  test("come from a file that was uploaded, by whoever uploaded it alone", async () => {
+    const { body } = await ann.v2("file.upload", { filename: "skill.zip" });
+    const put = async () =>
+      fetch(`${service.url}${new URL(body["upload_url"]).pathname}`, { method: "PUT", body: Uint8Array.from(skillZip("Uploaded")) });
+    const fileId = body["file"].id as string;
+    expect(await refusalOf(skillsOf(ann).createSkill({ fileId }))).toBe(`${Code.NotFound} file not found`);
+    expect((await put()).status).toBe(200);
+    expect(await refusalOf(skillsOf(bo).createSkill({ fileId }))).toBe(`${Code.NotFound} file not found`);
+    expect((await skillsOf(ann).createSkill({ fileId })).skill).toMatchObject({ name: "Uploaded", enabled: true });
+  });
+
+  test("are refused without a source, with two, too large within a request, of a name that is there, and as official", async () => {
+    const archive = Uint8Array.from(skillZip("Twice"));
+    await skillsOf(ann).createSkill({ archive });
+    expect(await refusalOf(skillsOf(ann).createSkill({ archive }))).toBe(`${Code.AlreadyExists} there is a skill "Twice" already`);
+    expect(await refusalOf(skillsOf(ann).createSkill({}))).toMatch(new RegExp(`^${Code.InvalidArgument} archive: is required`));
+    expect(await refusalOf(skillsOf(ann).createSkill({ archive, fileId: "f" }))).toMatch(
+      new RegExp(`^${Code.InvalidArgument} archive: cannot`),
+    );
+    expect(await refusalOf(skillsOf(ann).createSkill({ archive: new Uint8Array(8 * 1024 * 1024 + 1) }))).toMatch(
+      /archive: has at most 8 MB/,
+    );
+    expect(await refusalOf(skillsOf(ann).createSkill({ archive, ownerType: SkillOwnerType.OFFICIAL }))).toMatch(/owner_type/);
+    const slip = Uint8Array.from(
+      zipOf([
+        { name: "SKILL.md", content: manifest() },
+        { name: "../x", content: "x" },
+      ]),
+    );
+    expect(await refusalOf(skillsOf(ann).createSkill({ archive: slip }))).toMatch(/archive: "..\/x" is no path/);
+    // The same name is free on other lists.
+    expect((await bring(ann, "Twice", ofTeam)).ownerType).toBe(SkillOwnerType.TEAM);
+    expect((await bring(bo, "Twice")).ownerType).toBe(SkillOwnerType.PERSONAL);
+  });
+
+  test("are seen by those whose they are, and are as absent as none to everybody else", async () => {
+    const owner = await service.person();
+    const member = await service.person({ with: owner, role: "member" });
+    const elsewhere = await service.person({ as: owner });
+    const projectId = await project(owner);
+    const mine = await bring(owner, "mine");
+    await bring(owner, "team", ofTeam);
+    await bring(owner, "project", ofProject(projectId));
+    expect(await listed(owner)).toEqual(["mine", "team"]);
+    expect(await listed(owner, { project_id: projectId })).toEqual(["mine", "project", "team"]);
+    expect(await listed(member)).toEqual(["team"]);
+    expect(await listed(elsewhere)).toEqual([]);
+    expect(await listed(stranger)).not.toContain("mine");
+    for (const [who, body] of [
+      [member, { project_id: projectId }],
+      [owner, { project_id: "unknown" }],
+    ] as const) {
+      expect((await who.v2("skill.list", body)).body.error).toEqual({ code: "not_found", message: "project not found" });
+    }
+    for (const who of [member, elsewhere, stranger]) {
+      expect(await refusalOf(skillsOf(who).updateSkill({ id: mine.id, enabled: false }))).toBe(`${Code.NotFound} skill not found`);
+      expect(await refusalOf(skillsOf(who).deleteSkill({ id: mine.id }))).toBe(`${Code.NotFound} skill not found`);
+    }
+    expect(await listed(owner)).toEqual(["mine", "team"]);
+  });
+
+  test("of the team are changed by its owner and admins alone, those of a project by its owner, of an app by whoever changes the app", async () => {
+    const admin = await service.person({ with: ann, role: "admin" });
+    const team = await bring(admin, "by an admin", ofTeam);
+    expect(await refusalOf(bring(bo, "by a member", ofTeam))).toMatch(new RegExp(`^${Code.PermissionDenied} `));
+    expect(await refusalOf(skillsOf(bo).deleteSkill({ id: team.id }))).toMatch(new RegExp(`^${Code.PermissionDenied} `));
+    expect(await refusalOf(skillsOf(stranger).deleteSkill({ id: team.id }))).toBe(`${Code.NotFound} skill not found`);
+    expect(await refusalOf(bring(bo, "x", ofProject(await project(ann))))).toBe(`${Code.NotFound} project not found`);
+    const { app } = await newApp(service, ann);
+    expect(await refusalOf(bring(bo, "x", ofApp(app.clientId)))).toMatch(new RegExp(`^${Code.PermissionDenied} `));
+    expect(await refusalOf(bring(stranger, "x", ofApp(app.clientId)))).toBe(`${Code.NotFound} app not found`);
+    expect(await refusalOf(bring(ann, "x", { ownerType: SkillOwnerType.PROJECT }))).toMatch(/project_id: /);
+    expect(await refusalOf(bring(ann, "x", { clientId: app.clientId }))).toMatch(/client_id: /);
+    const alone = await service.person({ personal: true });
+    expect(await refusalOf(bring(alone, "x", ofTeam))).toMatch(/owner_type: a personal space has no team/);
+  });
+
+  test("are no token's to change", async () => {
+    const token = await tokenOf(service, ann, { scopes: ["manage_all_tasks"] });
+    expect(await refusalOf(token.client(SkillService).listSkills({}))).toMatch(new RegExp(`^${Code.PermissionDenied} `));
+    expect(await refusalOf(bring(token, "x"))).toMatch(new RegExp(`^${Code.PermissionDenied} `));
+  });
+
+  test("are switched off and on, and their bytes go with them", async () => {
+    const { id, bytes, sha256 } = await bring(ann, "Short-lived");
+    const before = await service.store.blobs.used(ann.accountId);
+    expect(before).toBeGreaterThanOrEqual(Number(bytes));
+    expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect((await skillsOf(ann).updateSkill({ id, enabled: false })).skill).toMatchObject({ id, enabled: false });
+    expect((await skillsOf(ann).listSkills({})).data.find((skill) => skill.id === id)).toMatchObject({ enabled: false });
+    const blob = await blobOf(id);
+    await skillsOf(ann).deleteSkill({ id });
+    expect(await service.store.blobs.used(ann.accountId)).toBe(before - Number(bytes));
+    expect(await service.store.change((tx) => tx.blobs.keep(blob))).toBe(false);
+    expect(await refusalOf(skillsOf(ann).deleteSkill({ id }))).toBe(`${Code.NotFound} skill not found`);
+  });
+
+  test("of an app are listed for its tokens alone, as long as its settings name them, at most 50, and go with it", async () => {
+    const [one, two] = [await newApp(service, ann), await newApp(service, ann)];
+    const { clientId } = one.app;
+    const secret = await bring(ann, "private", ofApp(clientId));
+    expect((await service.store.apps.find(clientId))?.skillIds).toEqual([secret.id]);
+    const [mine, other] = [await tokenOf(service, ann, { of: one }), await tokenOf(service, ann, { of: two })];
+    expect(await listed(mine)).toContain("private");
+    expect((await mine.v2("skill.list")).body["data"][0]).toMatchObject({ name: "private", owner_type: "team" });
+    expect(await listed(await tokenOf(service, bo, { of: one }))).toContain("private");
+    for (const who of [other, ann, bo]) expect(await listed(who)).not.toContain("private");
+    expect((await skillsOf(ann).listSkills({ clientId })).data[0]).toMatchObject({
+      id: secret.id,
+      ownerType: SkillOwnerType.APP,
+      clientId,
+    });
+    await service.store.change(async (tx) => tx.apps.update({ ...one.app, skillIds: [] }));
+    expect(await listed(mine)).not.toContain("private");
+    await service.store.change(async (tx) => tx.apps.update({ ...one.app, skillIds: [secret.id] }));
+    await Promise.all(Array.from({ length: 49 }, (_, i) => bring(ann, `private ${i}`, ofApp(clientId))));
+    expect((await service.store.apps.find(clientId))?.skillIds).toHaveLength(50);
+    expect(await refusalOf(bring(ann, "one more", ofApp(clientId)))).toMatch(new RegExp(`^${Code.ResourceExhausted} `));
+    await skillsOf(ann).deleteSkill({ id: secret.id });
+    expect((await service.store.apps.find(clientId))?.skillIds).not.toContain(secret.id);
+  });
+
+  test("of one name at the same time are one", async () => {
+    const results = await Promise.all(Array.from({ length: 5 }, () => refusalOf(bring(ann, "Race"))));
+    expect(results.filter((result) => result === "nothing was refused")).toHaveLength(1);
+    expect((await listed(ann)).filter((name) => name === "Race")).toHaveLength(1);
+  });
+});
