@@ -1,8 +1,9 @@
 import { isIP, isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { AllowedAddresses } from "./config/address-range.ts";
-import type { AgentName } from "./config/agent-profiles.ts";
+import { type AgentName, isModelAgent, modelNamed } from "./config/agent-profiles.ts";
 import { type Bucket, readBucket } from "./config/bucket.ts";
+import { type ModelConfig, readModels } from "./config/models.ts";
 import { environmentReader, type Reader } from "./config/reader.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
 import { ConfigError } from "./config/variable.ts";
@@ -47,6 +48,8 @@ export interface Config {
   /** 0: a repeated refresh is refused. */
   readonly refreshReplaySeconds: number;
   readonly agentProfiles: Readonly<Record<string, AgentName>>;
+  /** By the name that AGENT_PROFILES gives them. */
+  readonly models: Readonly<Record<string, ModelConfig>>;
   readonly runConcurrency: number;
   readonly queueDepth: number;
   readonly webhookAllow: readonly AllowedAddresses[];
@@ -123,7 +126,8 @@ function storage(reader: Reader) {
   };
 }
 
-function work({ read, readOr }: Reader) {
+function work(reader: Reader) {
+  const { read, readOr } = reader;
   return {
     rateFactor: read("RATE_LIMITS", callLimits.RATE_LIMITS),
     watchLimit: readOr("WATCH_LIMIT", callLimits.WATCH_LIMIT, 0),
@@ -132,6 +136,7 @@ function work({ read, readOr }: Reader) {
     fileQuota: readOr("FILE_QUOTA", files.FILE_QUOTA, 0),
     refreshReplaySeconds: readOr("OAUTH_REFRESH_REPLAY_SECONDS", oauth.OAUTH_REFRESH_REPLAY_SECONDS, 0),
     agentProfiles: readOr("AGENT_PROFILES", agents.AGENT_PROFILES, {}),
+    models: readModels(reader),
     runConcurrency: readOr("RUN_CONCURRENCY", agents.RUN_CONCURRENCY, 0),
     queueDepth: readOr("QUEUE_DEPTH", agents.QUEUE_DEPTH, 0),
     role: readOr("ROLE", processing.ROLE, "all"),
@@ -159,7 +164,7 @@ function people({ read, readOr, refuse, isRead }: Reader) {
 }
 
 /** Rules that join variables. */
-function checkTogether(config: Config, { refuse, isRead }: Reader): void {
+function checkTogether(config: Config, { refuse, note, isRead }: Reader): void {
   for (const [name, url] of [
     ["BASE_URL", config.baseUrl],
     ["CONSENT_URL", config.consentUrl],
@@ -167,6 +172,10 @@ function checkTogether(config: Config, { refuse, isRead }: Reader): void {
     // What CONSENT_URL takes from BASE_URL is told once; what HOST makes of it is told as BASE_URL's.
     if (!isProtected(url) && (name === "BASE_URL" || isRead(name))) refuse(name, addresses[name], url);
   }
+  const unknown = Object.values(config.agentProfiles).find(
+    (agent) => isModelAgent(agent) && !Object.hasOwn(config.models, modelNamed(agent)),
+  );
+  if (unknown !== undefined) note("AGENT_PROFILES", `AGENT_PROFILES names ${unknown}, which MODELS_FILE does not have`);
   const onPostgres = config.database === "postgresql";
   if (config.role !== "all" && !onPostgres) refuse("ROLE", processing.ROLE, config.role);
   if (onPostgres && config.encryptionKey === null && !isRead("ENCRYPTION_KEY")) refuse("ENCRYPTION_KEY", data.ENCRYPTION_KEY, "");

@@ -32,6 +32,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   scim: ["node:", "core", "call", "http", "operations", "gen/proto", "@bufbuild/", "fastify", "scim2-parse-filter"],
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
+  "runtime/agents/model": ["type config/models", "ai", "@ai-sdk/", "ajv", "undici"],
   console: ["node:", "call", "core", "http", "fastify", "openid-client"],
   "console/consent": ["oauth/authorize"],
   mail: ["node:", "core", "nodemailer"],

@@ -143,7 +143,10 @@ describe("a good value", () => {
     expect(loadConfig(env)).toMatchObject(expected);
   });
 
-  test.each(entries.filter(([name]) => name !== "ENCRYPTION_KEY"))("of %s is its own example", (name, { example }) => {
+  // A key that nobody can copy, and a file that is not there.
+  test.each(entries.filter(([name]) => name !== "ENCRYPTION_KEY" && name !== "MODELS_FILE"))("of %s is its own example", (name, {
+    example,
+  }) => {
     expect(() => loadConfig({ ...postgres, ...company, [name]: example })).not.toThrow();
   });
 });
@@ -243,6 +246,7 @@ const bad: Record<string, readonly string[]> = {
   FILE_LIMIT: ["0", "512MB", "1023", "101GiB", "-1"],
   FILE_QUOTA: ["0", "10GB", "1023", "100001GiB", "x"],
   AGENT_PROFILES: ["manus-1.6", "manus-1.6=model-that-is-none", "a=offline,a=offline", "a=offline,", "=offline", "A=offline"],
+  MODELS_FILE: ["a\0b"],
   S3_BUCKET: ["ab", "Files", "a_b", "a/b", "-files", "x".repeat(64)],
   S3_ENDPOINT: ["s3.example.com", "ftp://s3.example.com", "https://user@s3.example.com"],
   S3_REGION: ["eu central", "x".repeat(65)],

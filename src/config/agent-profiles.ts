@@ -1,14 +1,22 @@
 import { z } from "zod";
 
-/** Agents that a profile can name. */
-export const agentNames = ["offline"] as const;
-export type AgentName = (typeof agentNames)[number];
+/** Agents that a profile can name beside models. */
+const agentNames = ["offline"] as const;
+/** An agent as AGENT_PROFILES names it; `model:NAME` thinks with a model of MODELS_FILE. */
+export type AgentName = (typeof agentNames)[number] | ModelAgentName;
+type ModelAgentName = `model:${string}`;
 
 /** The rule of `agentProfiles` in words. */
-export const agentProfilesRule = `profile=agent pairs separated by commas, each profile once, the agent one of: ${agentNames.join(", ")}`;
+export const agentProfilesRule = `profile=agent pairs separated by commas, each profile once, the agent one of: ${agentNames.join(", ")}, model:NAME`;
 
-const isAgent = (text: string): text is AgentName => agentNames.some((name) => name === text);
-const pair = /^(?<profile>[a-z0-9][a-z0-9.-]{0,62})=(?<agent>[a-z][a-z0-9-]{0,62})$/;
+/** Whether an agent thinks with a model. */
+export const isModelAgent = (text: string): text is ModelAgentName => /^model:[a-z][a-z0-9-]{0,62}$/.test(text);
+
+/** The name of the model that an agent thinks with. */
+export const modelNamed = (agent: ModelAgentName): string => agent.slice("model:".length);
+
+const isAgent = (text: string): text is AgentName => isModelAgent(text) || agentNames.some((name) => name === text);
+const pair = /^(?<profile>[a-z0-9][a-z0-9.-]{0,62})=(?<agent>[a-z][a-z0-9:-]{0,99})$/;
 
 /** Which agent works under which profile name, for instance `manus-1.6=offline`. */
 export const agentProfiles: z.ZodType<Readonly<Record<string, AgentName>>, string> = z.string().transform((text, context) => {

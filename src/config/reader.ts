@@ -8,6 +8,10 @@ export interface Reader {
   readOr<T>(name: string, variable: Variable<T>, otherwise: T): T;
   /** Notes that a value, well-formed by itself, breaks the variable's rule. */
   refuse(name: string, variable: Variable<unknown>, value: string): void;
+  /** Notes what is wrong with something that a variable leads to. */
+  note(name: string, text: string): void;
+  /** The text of any variable, those without an entry of their own too; undefined when unset. */
+  raw(name: string): string | undefined;
   /** True when the variable is set, well or badly. */
   isRead(name: string): boolean;
   readonly problems: readonly Problem[];
@@ -18,6 +22,8 @@ export function environmentReader(env: Readonly<Record<string, string | undefine
   const problems: Problem[] = [];
   const refuse: Reader["refuse"] = (name, variable, value) => problems.push(problemWith(name, variable, value));
   const isRead = (name: string) => env[name] !== undefined && env[name] !== "";
+  const note: Reader["note"] = (name, text) => problems.push({ variable: name, text });
+  const raw = (name: string) => (isRead(name) ? env[name] : undefined);
   function read<T>(name: string, variable: Variable<T>): T | null {
     const text = isRead(name) ? env[name] : variable.fallback;
     if (text === undefined || text === null) return null;
@@ -26,5 +32,5 @@ export function environmentReader(env: Readonly<Record<string, string | undefine
     refuse(name, variable, text);
     return null;
   }
-  return { read, readOr: (name, variable, otherwise) => read(name, variable) ?? otherwise, refuse, isRead, problems };
+  return { read, readOr: (name, variable, otherwise) => read(name, variable) ?? otherwise, refuse, note, raw, isRead, problems };
 }

@@ -5,6 +5,7 @@ import { allowedAddresses, allowedAddressesRule } from "./address-range.ts";
 import { agentProfiles, agentProfilesRule } from "./agent-profiles.ts";
 import { objectStorage } from "./bucket.ts";
 import { listOf } from "./list.ts";
+import { models } from "./models.ts";
 import { mail, singleSignOn, teams } from "./sign-in.ts";
 import { baseUrl, byteSize, key32, origin, portMax, rateFactor, wholeNumber } from "./values.ts";
 import { variable } from "./variable.ts";
@@ -232,7 +233,8 @@ export const agents = {
     fallback: "manus-1.6=offline,manus-1.6-lite=offline,manus-1.6-max=offline",
     rule: agentProfilesRule,
     example: "manus-1.6=offline,manus-1.6-lite=offline",
-    description: "Which agent works on tasks of which profile. `offline` needs no model and no network.",
+    description:
+      "Which agent works on tasks of which profile. `offline` needs no model and no network; `model:NAME` is a model of MODELS_FILE.",
     schema: agentProfiles,
   }),
   RUN_CONCURRENCY: variable({
@@ -327,6 +329,7 @@ export const variableGroups = {
   Files: files,
   "OAuth 2.0": oauth,
   Agents: agents,
+  Models: models,
   "Outgoing requests": outgoing,
   Process: processing,
 } as const;

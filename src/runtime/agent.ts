@@ -95,7 +95,7 @@ export interface Hold {
 
 /** Events that are written in one transaction, and what they cost. */
 export interface Progress<File = NewFile> {
-  /** At least one. */
+  /** At least one, unless something was used up at last that no event tells of. */
   readonly events: readonly AgentEvent<File>[];
   /** Whole and not negative; what `usage` costs comes on top. */
   readonly credits?: number;

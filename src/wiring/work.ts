@@ -4,16 +4,12 @@ import { embeddedQueue } from "../jobs/embedded.ts";
 import type { Queue } from "../jobs/queue.ts";
 import { mailer } from "../mail/mailer.ts";
 import { webhookOffMail } from "../mail/webhook-off.ts";
-import type { Agent } from "../runtime/agent.ts";
-import { offlineAgent } from "../runtime/agents/offline/offline.ts";
 import { openLease } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
+import { agentsOf } from "./agents.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
-
-/** Agents by the name that AGENT_PROFILES gives them. */
-const agents: Readonly<Record<Config["agentProfiles"][string], Agent>> = { offline: offlineAgent };
 
 /** Runs tasks and makes deliveries in this process; the answer gives them back. */
 export async function startWork(
@@ -22,7 +18,7 @@ export async function startWork(
   { send }: Pick<Sending, "send">,
 ): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
-  const agentFor = (profile: string): Agent => agents[config.agentProfiles[profile] ?? "offline"];
+  const agentFor = await agentsOf(ground, () => []);
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const runs = startRuns({ store, clock, ids, cipher, log, lease, staging, readFile, concurrency: config.runConcurrency, agentFor });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });

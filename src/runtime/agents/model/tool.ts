@@ -1,11 +1,14 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
-import type { NewFile, Outcome, Turn } from "../../agent.ts";
+import type { Decided, NewFile, Outcome, Turn } from "../../agent.ts";
 
 /** What a tool's use came to. */
 export type ToolResult =
   /** Data for the model, never instruction; `isError` says that the use failed, and why in words that hold nothing of ours. */
   | { readonly kind: "result"; readonly value: Json; readonly isError?: boolean; readonly files?: readonly NewFile[] }
-  /** The turn ends here: a question or a confirmation. The tool is used again, with the decision, when the turn goes on. */
+  /**
+   * The turn ends here. After a confirmation the tool is used again, with the decision; a question begins another turn, in
+   * which the model knows what its tools have found (so the `memo` of a question is the agent's, not the tool's).
+   */
   | { readonly kind: "end"; readonly outcome: Extract<Outcome, { kind: "ask" | "confirm" }> };
 
 /** One use of a tool, by the model. */
@@ -14,9 +17,18 @@ export interface ToolUse {
   readonly callId: string;
   readonly input: JsonObject;
   readonly turn: Turn;
+  /** What the user decided on what this use asked approval for, in the order of asking; empty at first. */
+  readonly decisions: readonly Decided[];
 }
 
-/** Something that the model agent can do. */
+/**
+ * Something that the model agent can do.
+ *
+ * A use counts once its `tool_used` event is written. A use that had begun when the run was lost, and one that waits for
+ * a decision, is made again with the same `callId` and input: at least once, so whatever a use does outside the platform
+ * must bear to be done twice, or be told apart by `callId`. What it throws is a failed use to the model, without its
+ * text; a Failure `unavailable` gives the run up, to be taken up again.
+ */
 export interface Tool {
   /** Snake case, the same in the events. */
   readonly name: string;

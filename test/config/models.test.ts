@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { ConfigError, loadConfig } from "../../src/config.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "models-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Writes a file of models; answers the environment that names it. */
+function written(models: unknown): { readonly MODELS_FILE: string } {
+  const path = join(folder, `${crypto.randomUUID()}.json`);
+  writeFileSync(path, typeof models === "string" ? models : JSON.stringify(models));
+  return { MODELS_FILE: path };
+}
+
+const local = { api: "openai", base_url: "http://127.0.0.1:11434/v1/", model: "qwen3:8b", context_tokens: 32_000 };
+
+function refusalOf(env: Readonly<Record<string, string>>): string {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error("it was accepted");
+}
+
+describe("MODELS_FILE", () => {
+  test("unset means no models", () => {
+    expect(loadConfig({}).models).toEqual({});
+  });
+
+  test("describes a local model in four members; the rest has defaults", () => {
+    const { models, agentProfiles } = loadConfig({ ...written({ local }), AGENT_PROFILES: "manus-1.6-max=model:local" });
+    expect(agentProfiles).toEqual({ "manus-1.6-max": "model:local" });
+    expect(models).toEqual({
+      local: {
+        ...{ api: "openai", baseUrl: "http://127.0.0.1:11434/v1", model: "qwen3:8b", apiKey: null, headers: {}, contextTokens: 32_000 },
+        ...{ maxOutputTokens: 4_096, temperature: null, structuredOutputs: false, reasoningTag: null, extraBody: {}, idleSeconds: 120 },
+        limits: { steps: 100, minutes: 60, tokens: 5_000_000, credits: null },
+      },
+    });
+    expect(models["local"]?.limits).toSatisfy(Object.isFrozen);
+  });
+
+  test("takes its key from a variable or a file, without the line's end", () => {
+    const path = join(folder, "key");
+    writeFileSync(path, "sk-from-file\n");
+    const models = { a: { ...local, api_key_env: "SOME_KEY" }, b: { ...local, api_key_file: path } };
+    const config = loadConfig({ ...written(models), SOME_KEY: "sk-from-env" });
+    expect([config.models["a"]?.apiKey, config.models["b"]?.apiKey]).toEqual(["sk-from-env", "sk-from-file"]);
+  });
+
+  test.each<[string, unknown, string]>([
+    ["is no JSON", "{", "is not JSON"],
+    ["is no object", [], "it: "],
+    ["names a model badly", { "My Model": local }, "My Model"],
+    ["leaves out the address", { big: { ...local, base_url: undefined } }, "big.base_url: must be"],
+    ["has an address that is none", { big: { ...local, base_url: "ftp://x" } }, "big.base_url"],
+    ["has another API", { big: { ...local, api: "other" } }, "big.api: must be openai or anthropic"],
+    ["has a member that nobody knows", { big: { ...local, contextTokens: 5 } }, "contextTokens"],
+    ["leaves out the context", { big: { ...local, context_tokens: undefined } }, "big.context_tokens: must be a whole number"],
+    [
+      "answers with more than half the context",
+      { big: { ...local, max_output_tokens: 16_001 } },
+      "big.max_output_tokens: must be at most half",
+    ],
+    ["has a limit that is none", { big: { ...local, limits: { steps: 0 } } }, "big.limits.steps"],
+    [
+      "names a variable that is unset",
+      { big: { ...local, api_key_env: "NO_SUCH_KEY" } },
+      "big.api_key_env: must name a variable that holds a key (NO_SUCH_KEY)",
+    ],
+    ["names a key file that is not there", { big: { ...local, api_key_file: "/nowhere/key" } }, "big.api_key_file: must be a file"],
+    ["has two keys", { big: { ...local, api_key_env: "A", api_key_file: "b" } }, "big.api_key_file: must not stand beside"],
+  ])("that %s stops the start, and says where", (_, models, told) => {
+    const env = written(models);
+    expect(refusalOf(env)).toContain(`MODELS_FILE ${env.MODELS_FILE}: `);
+    expect(refusalOf(env)).toContain(told);
+  });
+
+  test("that is not there stops the start", () => {
+    expect(refusalOf({ MODELS_FILE: join(folder, "none.json") })).toContain("cannot be read");
+  });
+
+  test("is never quoted: a key may stand where none belongs", () => {
+    const models = {
+      big: { ...local, api_key: "sk-sesame", api_key_env: "sk-sesame", model: "sk sesame", headers: { "x y": "sesame\n" } },
+    };
+    expect(refusalOf(written(models))).not.toContain("sesame");
+  });
+
+  test("has to have every model that a profile names", () => {
+    const profiles = { AGENT_PROFILES: "manus-1.6=model:big" };
+    expect(refusalOf({ ...written({ local }), ...profiles })).toContain("AGENT_PROFILES names model:big, which MODELS_FILE does not have");
+    expect(refusalOf(profiles)).toContain("model:big");
+    expect(refusalOf({ AGENT_PROFILES: "manus-1.6=model:constructor" })).toContain("model:constructor");
+  });
+});

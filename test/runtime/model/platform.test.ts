@@ -1,0 +1,201 @@
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { openTestStore } from "../../support/database.ts";
+import { modelsFile } from "../../support/model/rig.ts";
+import { type ModelRequest, strangersText } from "../../support/model/script.ts";
+import { modelApis, openModelServer } from "../../support/model/server.ts";
+import { openService } from "../../support/service.ts";
+import { taskRig } from "../../support/task-rig.ts";
+import { untilStatus } from "../../support/until.ts";
+import type { V2Body } from "../../support/wires.ts";
+
+const endpoints = await Promise.all(
+  modelApis.map(async (api) => {
+    const server = await openModelServer(api);
+    return { api, server, file: modelsFile(api, server, { limits: { steps: 5 } }) };
+  }),
+);
+afterAll(async () => {
+  for (const { server, file } of endpoints) {
+    await server[Symbol.asyncDispose]();
+    file[Symbol.dispose]();
+  }
+});
+
+const schema = { type: "object", properties: { total: { type: "integer" } }, required: ["total"], additionalProperties: false };
+const types = (events: readonly V2Body[]) => events.map(({ type }) => type);
+const payloads = (events: readonly V2Body[], type: string) => events.filter((event) => event["type"] === type).map((event) => event[type]);
+
+/** What the model was told, without the marks of the run. */
+const unmarked = (request: ModelRequest | undefined): unknown =>
+  JSON.parse(JSON.stringify(request?.messages).replaceAll(/data-\w+/g, "data"));
+
+describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, server, file }) => {
+  const rig = taskRig({ env: file.env });
+  let asked = 0;
+  beforeEach(() => {
+    asked = server.requests.length;
+  });
+  const requests = () => server.requests.slice(asked);
+
+  test("is answered by the model, which is told of nothing but the task", async () => {
+    server.play([{ text: ["It is ", "48."] }]);
+    const id = await rig.finished("What is 12 * 4?", { locale: "de" });
+    const events = await rig.events(id);
+    expect(types(events)).toEqual(["user_message", "status_update", "assistant_message", "status_update"]);
+    expect(payloads(events, "assistant_message")).toMatchObject([{ content: "It is 48.", delivery_kind: "result" }]);
+    const [request] = requests();
+    expect(request?.messages.map(({ role }) => role)).toEqual(["system", "user"]);
+    expect(request?.messages[1]?.text).toBe("What is 12 * 4?");
+    expect(request?.messages[0]?.text).toContain("locale, unless the user asks for another: de");
+    expect(request?.tools).toEqual(["update_plan"]);
+    const { authorization, "x-api-key": key } = request?.headers ?? {};
+    expect(api === "openai" ? authorization : key).toBe(api === "openai" ? "Bearer sk-scripted" : "sk-scripted");
+  });
+
+  test("remembers what was said in it, and is told of the project's instruction as an instruction", async () => {
+    const { body } = await rig.ann.v2("project.create", { name: "Rhymes", instruction: "Answer in rhymes." });
+    server.play([{ text: "First" }, { text: "Second" }]);
+    const id = await rig.finished("One", { project_id: body["project"]["id"] });
+    await rig.send(id, "Two");
+    await rig.reach(id, "stopped");
+    const [, request] = requests();
+    expect(request?.messages.slice(1).map(({ role, text }) => [role, text])).toEqual([
+      ["user", "One"],
+      ["assistant", "First"],
+      ["user", "Two"],
+    ]);
+    expect(request?.messages[0]?.text).toContain("Answer in rhymes.");
+  });
+
+  test("tells thoughts as explanations, plans as plans, and what is said before tools are used as progress", async () => {
+    const steps = (first: string, second: string) => ({
+      steps: [
+        { title: "Look", status: first },
+        { title: "Tell", status: second },
+      ],
+    });
+    server.play([
+      { reasoning: "Two things to do.", text: "I make a plan.", calls: [{ name: "update_plan", input: steps("doing", "todo") }] },
+      { calls: [{ name: "update_plan", input: steps("done", "doing") }] },
+      { text: "Done." },
+    ]);
+    const events = await rig.events(await rig.finished("Look and tell"));
+    expect(types(events)).toEqual([
+      ...["user_message", "status_update", "explanation", "assistant_message", "plan_update", "new_plan_step"],
+      ...["plan_update", "new_plan_step", "plan_update", "assistant_message", "status_update"],
+    ]);
+    expect(payloads(events, "explanation")).toEqual([{ content: "Two things to do." }]);
+    expect(payloads(events, "assistant_message")).toMatchObject([
+      { content: "I make a plan.", delivery_kind: "progress" },
+      { content: "Done.", delivery_kind: "result" },
+    ]);
+    const plans = payloads(events, "plan_update").map(({ steps: all }) => all.map((step: V2Body) => step["status"]));
+    expect(plans, "a step that is under way ends with its turn").toEqual([
+      ["doing", "todo"],
+      ["done", "doing"],
+      ["done", "done"],
+    ]);
+  });
+
+  test("tells a long answer while it comes, in sentences, and the whole of it once", async () => {
+    const sentence = "This sentence has some sixty letters, as many as it needs here. ";
+    server.play([{ text: Array.from({ length: 40 }, () => sentence) }]);
+    const events = await rig.events(await rig.finished("Write at length"));
+    const told = payloads(events, "explanation").map(({ content }) => content);
+    expect(told.length).toBeGreaterThan(2);
+    expect(told.length).toBeLessThan(10);
+    for (const piece of told) expect(piece).toMatch(/here\.$/);
+    expect(payloads(events, "assistant_message")).toEqual([
+      expect.objectContaining({ content: sentence.repeat(40).trim(), delivery_kind: "result" }),
+    ]);
+  });
+
+  test("that is stopped hangs up on the model at once", async () => {
+    server.play([{ text: "I begin", after: "hang" }]);
+    const id = await rig.create("Write for ever");
+    const { nth } = await server.received(asked + 1);
+    await rig.ann.v2("task.stop", { task_id: id });
+    await server.closed(nth);
+    await rig.reach(id, "stopped");
+    expect(types(await rig.events(id)).slice(-2)).toEqual(["user_stop", "status_update"]);
+  });
+
+  test("gives the value that a schema asks for, mended once, out of the conversation", async () => {
+    server.play([{ text: "It is seven." }, { text: '{"total": "seven"}' }, { text: '```json\n{"total": 7}\n```' }]);
+    const id = await rig.finished("How many?", { structured_output_schema: schema });
+    const events = await rig.events(id);
+    expect(types(events).slice(-3)).toEqual(["assistant_message", "status_update", "structured_output_result"]);
+    expect(events.at(-1)).toMatchObject({ structured_output_result: { success: true, value: { total: 7 }, error: null } });
+    const [, extraction, repair] = requests();
+    expect(extraction?.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
+    expect(repair?.messages.at(-2)?.text).toContain('"seven"');
+    expect(repair?.messages.at(-1)?.text).toContain("does not conform");
+  });
+
+  test.each([
+    { why: "no JSON twice", values: ["seven", "{"], error: "Failed to extract structured output" },
+    {
+      why: "what does not conform twice",
+      values: ['{"total": 0.5}', "[]"],
+      error: "Extracted value does not conform to the provided schema",
+    },
+  ])("answers all the same when the model gives $why for a schema", async ({ values, error }) => {
+    server.play([{ text: "It is seven." }, ...values.map((text) => ({ text }))]);
+    const events = await rig.events(await rig.finished("How many?", { structured_output_schema: schema }));
+    expect(events.at(-1)).toMatchObject({ structured_output_result: { success: false, value: { total: 0 }, error } });
+    expect(payloads(events, "assistant_message")).toMatchObject([{ content: "It is seven." }]);
+    expect(requests()).toHaveLength(3);
+  });
+
+  test("ends honestly after the steps that a run may take", async () => {
+    const plan = { calls: [{ name: "update_plan", input: { steps: [{ title: "Again", status: "doing" }] } }] };
+    server.play(() => plan);
+    const id = await rig.create("Plan for ever");
+    await rig.reach(id, "error");
+    const events = await rig.events(id);
+    expect(payloads(events, "error_message")).toMatchObject([{ error_type: "step_limit" }]);
+    expect(payloads(events, "plan_update").at(-1)).toMatchObject({ steps: [{ status: "failed" }] });
+    expect(requests()).toHaveLength(5);
+  });
+
+  test.each([
+    { status: 401, type: "model_refused" },
+    { status: 403, type: "model_refused" },
+    { status: 404, type: "model_refused" },
+    { status: 400, type: "model_refused" },
+  ])("ends at once when the model answers $status, in words of our own", async ({ status, type }) => {
+    server.play([{ status }]);
+    const id = await rig.create("Hello");
+    await rig.reach(id, "error");
+    const events = await rig.events(id);
+    expect(payloads(events, "error_message")).toMatchObject([{ error_type: type, content: expect.stringContaining(`HTTP ${status}`) }]);
+    expect(requests()).toHaveLength(1);
+    const outside = `${JSON.stringify(events)} ${JSON.stringify(rig.service.logged)}`;
+    expect(outside).not.toContain(strangersText);
+    expect(outside).not.toContain("sk-scripted");
+  });
+
+  test("is gone on with by another process after its own has stopped: the model is asked again, and nothing is told twice", async () => {
+    server.play([
+      { text: "I plan.", calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "doing" }] } }] },
+      { text: "Half", after: "hang" },
+    ]);
+    await using db = await openTestStore("sqlite");
+    await using first = await openService({ over: db, env: file.env });
+    const { body } = await (await first.person()).v2("task.create", { message: { content: "Go" } });
+    const id = String(body["task_id"]);
+    const { nth } = await server.received(asked + 2);
+    await first.drain();
+    await server.closed(nth);
+    server.play([{ text: "Done." }]);
+    await using _second = await openService({ over: db, env: file.env });
+    await untilStatus(db.store, id, "stopped");
+    const events = await db.store.events.list(id, { order: "asc", limit: 100, verbose: true });
+    expect(events.map(({ type }) => type)).toEqual([
+      ...["user_message", "status_update", "assistant_message", "plan_update", "new_plan_step"],
+      ...["plan_update", "assistant_message", "status_update"],
+    ]);
+    const [, before, after] = requests();
+    expect(unmarked(after)).toEqual(unmarked(before));
+  });
+});

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { confirmations } from "../../../src/core/actions/confirm.ts";
+import type { Caller } from "../../../src/core/caller.ts";
+import { systemIds } from "../../../src/core/ids.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { eventId } from "../../../src/core/tasks/event.ts";
+import { begin } from "../../../src/core/tasks/lifecycle.ts";
+import { taskSteps } from "../../../src/core/tasks/steps.ts";
+import type { Task } from "../../../src/core/tasks/task.ts";
+import { tasks } from "../../../src/core/tasks/tasks.ts";
+import type { Agent } from "../../../src/runtime/agent.ts";
+import { modelAgent } from "../../../src/runtime/agents/model/model.ts";
+import { languageModel } from "../../../src/runtime/agents/model/provider.ts";
+import type { Tool } from "../../../src/runtime/agents/model/tool.ts";
+import { claimTasks } from "../../../src/runtime/claims.ts";
+import { runTask } from "../../../src/runtime/run.ts";
+import { ann, putTask } from "../../store/samples.ts";
+import { type AgentFiles, agentFiles } from "../../support/agent-files.ts";
+import { cipher } from "../../support/cipher.ts";
+import { describeOnEach, openTestStore, type TestStore } from "../../support/database.ts";
+import { checkTask, seenInStore } from "../../support/invariants.ts";
+import { modelApis, openModelServer } from "../../support/model/server.ts";
+import { patientClock } from "../../support/patient-clock.ts";
+import { askUser, configOf, deploy, echo } from "./model-run.ts";
+
+const endpoints = await Promise.all(modelApis.map(async (api) => ({ api, server: await openModelServer(api) })));
+afterAll(async () => {
+  for (const { server } of endpoints) await server[Symbol.asyncDispose]();
+});
+
+const clock = patientClock();
+const caller: Caller = { ...ann, role: "owner", locale: "en", credential: { kind: "key", keyKind: "general", id: "key" } };
+const call = (name: string, input: JsonObject) => ({ calls: [{ name, input }] });
+
+describeOnEach("a task of the model agent with tools", (kind) => {
+  let db: TestStore;
+  let files: AgentFiles;
+  beforeAll(async () => {
+    db = await openTestStore(kind, { clock });
+    files = agentFiles(db.store, clock);
+  });
+  afterAll(async () => {
+    files.remove();
+    await db[Symbol.asyncDispose]();
+  });
+
+  const steps = taskSteps(clock);
+  const backlog = { enter: () => undefined };
+  const operations = tasks({ clock, ids: systemIds, backlog, steps, keepsEvents: false });
+  const { confirm } = confirmations(clock, cipher, backlog, steps);
+  const asIs = async (id: string): Promise<Task> => {
+    const task = await db.store.tasks.byId(id);
+    if (!task) throw new Error("no such task");
+    return task;
+  };
+  const put = async () => (await putTask(db.store, { createdAt: clock.now() }, begin("Go"))).id;
+  const events = (id: string) => db.store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
+  const uses = async (id: string) =>
+    (await events(id)).flatMap((event) => (event.type === "tool_used" ? [[event.payload.tool, event.payload.status]] : []));
+  const send = (id: string, text: string) =>
+    db.store.change((tx) => operations.send(tx, caller, id, { texts: [text], references: [] }, {}));
+  async function decide(id: string, input: JsonObject): Promise<void> {
+    const pending = await db.store.actions.pending(id);
+    await db.store.change((tx) => confirm(tx, caller, id, eventId(id, pending?.seq ?? 0), input));
+  }
+
+  /** Claims the task and runs it until it rests, or until `abandons` gives the run up. */
+  async function run(
+    id: string,
+    { api, server }: (typeof endpoints)[number],
+    tools: readonly Tool[],
+    abandons = Number.POSITIVE_INFINITY,
+  ): Promise<void> {
+    const config = configOf(api, server);
+    const model = modelAgent({
+      config,
+      model: languageModel(config),
+      toolsFor: () => tools,
+      random: (bytes) => new Uint8Array(bytes),
+      log: () => undefined,
+    });
+    const [claimed] = await db.store.change(async (tx) => claimTasks(tx, [await asIs(id)], "n1", clock.now()));
+    if (!claimed) throw new Error("not claimed");
+    const parts = {
+      store: db.store,
+      clock,
+      ids: systemIds,
+      cipher,
+      log: () => undefined,
+      staging: files.staging,
+      readFile: files.readFile,
+    };
+    await runTask(claimed, new AbortController().signal, { ...parts, agentFor: () => cutting(model, abandons) });
+    checkTask(await seenInStore(db.store, id));
+  }
+
+  test.each(endpoints)("asks its user, and remembers in the answer's turn what its tools have found ($api)", async (endpoint) => {
+    const { server } = endpoint;
+    server.play([{ text: "I look.", ...call("echo", { text: "found" }) }, call("ask_user", { question: "Which?" }), { text: "Done." }]);
+    const id = await put();
+    await run(id, endpoint, [echo(), askUser]);
+    expect(await asIs(id)).toMatchObject({ status: "waiting" });
+    expect((await events(id)).at(-2)).toMatchObject({
+      type: "assistant_message",
+      payload: { content: "Which?", deliveryKind: "question" },
+    });
+    await send(id, "This one");
+    await run(id, endpoint, [echo(), askUser]);
+    expect(await asIs(id)).toMatchObject({ status: "stopped" });
+    const { messages = [] } = server.requests.at(-1) ?? {};
+    expect(messages.slice(1).map(({ role, text, calls }) => [role, text.replaceAll(/<\/?data-\w+>\n?/g, "").trim(), calls.length])).toEqual(
+      [
+        ["user", "Go", 0],
+        ["assistant", "I look.\n\nWhich?", 1],
+        ["tool", '{"echoed":"found"}', 0],
+        ["user", "This one", 0],
+      ],
+    );
+  });
+
+  test.each(endpoints)("waits for an approval, goes on with it, and does not ask again for what is allowed ($api)", async (endpoint) => {
+    const done: string[] = [];
+    const tools = [deploy(done)];
+    endpoint.server.play([call("deploy_site", { site: "a" }), call("deploy_site", { site: "b" }), { text: "Done." }]);
+    const id = await put();
+    await run(id, endpoint, tools);
+    expect(await asIs(id)).toMatchObject({ status: "waiting" });
+    expect(done).toEqual([]);
+    await decide(id, { accept: true, global_allow: true });
+    await run(id, endpoint, tools);
+    expect(await asIs(id)).toMatchObject({ status: "stopped" });
+    expect(done).toEqual(["a", "b"]);
+    expect(await uses(id)).toEqual([
+      ...[
+        ["deploy_site", "pending_confirmation"],
+        ["deploy", "pending_confirmation"],
+        ["deploy", "success"],
+        ["deploy_site", "success"],
+      ],
+      ...[
+        ["deploy_site", "pending_confirmation"],
+        ["deploy", "success"],
+        ["deploy_site", "success"],
+      ],
+    ]);
+  });
+
+  test.each(endpoints)("begins anew with a message that comes in place of the approval: nothing was done ($api)", async (endpoint) => {
+    const done: string[] = [];
+    endpoint.server.play([call("deploy_site", { site: "a" }), { text: "Then not." }]);
+    const id = await put();
+    await run(id, endpoint, [deploy(done)]);
+    await send(id, "Never mind");
+    await run(id, endpoint, [deploy(done)]);
+    expect(await asIs(id)).toMatchObject({ status: "stopped" });
+    expect(done).toEqual([]);
+    expect(endpoint.server.requests.at(-1)?.messages.at(-1)?.text).toContain("Never mind");
+  });
+
+  test.each(
+    endpoints,
+  )("hands over the files of a tool once, although the run is lost after each group of events ($api)", async (endpoint) => {
+    const file = { filename: "report.txt", content: [Buffer.from("It is done.")] };
+    const report: Tool = { ...echo(), name: "report", use: async () => ({ kind: "result", value: "Attached.", files: [file] }) };
+    endpoint.server.play(({ messages }) =>
+      messages.some(({ role }) => role === "tool")
+        ? { text: "Done." }
+        : { reasoning: "Hm.", text: "I report.", ...call("report", { text: "" }) },
+    );
+    const id = await put();
+    for (let lost = 0; lost < 4; lost += 1) await run(id, endpoint, [report], 1).catch(() => undefined);
+    await run(id, endpoint, [report]);
+    const seen = await events(id);
+    expect(seen.map(({ type }) => type)).toEqual([
+      ...["user_message", "status_update", "explanation", "assistant_message", "assistant_message", "tool_used"],
+      ...["assistant_message", "status_update"],
+    ]);
+    expect(seen[4]).toMatchObject({ payload: { deliveryKind: "progress", attachments: [{ filename: "report.txt" }] } });
+  });
+});
+
+/** An agent whose run is lost after so many groups of events that are new. */
+const cutting = (agent: Agent, groups: number): Agent =>
+  async function* (turn) {
+    const work = agent(turn);
+    let passed = turn.written.length;
+    for (let left = groups; left > 0; ) {
+      const step = await work.next();
+      if (step.done) return step.value;
+      yield step.value;
+      if (passed > 0) passed -= step.value.events.length;
+      else left -= 1;
+    }
+    await work.return({ kind: "abandon" });
+    return { kind: "abandon" };
+  };
