@@ -25,6 +25,7 @@ import type { SessionRows } from "./sign-in/session.ts";
 import type { SignInRows } from "./sign-in/sign-in.ts";
 import type { ConversationRows } from "./tasks/conversations.ts";
 import type { EventRows } from "./tasks/event.ts";
+import type { MeansRows } from "./tasks/means.ts";
 import type { TaskRows } from "./tasks/task.ts";
 import type { MemberRows } from "./teams/member.ts";
 import type { DeliveryLogRows } from "./webhooks/delivery-log.ts";
@@ -57,6 +58,7 @@ export interface Tx {
   readonly deliveryLog: DeliveryLogRows;
   readonly agents: AgentRows;
   readonly tasks: TaskRows;
+  readonly means: MeansRows;
   readonly events: EventRows;
   readonly conversations: ConversationRows;
   readonly actions: ActionRows;

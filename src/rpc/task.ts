@@ -126,7 +126,7 @@ export function taskHandlers({
           throw invalid("message.connectors", "cannot be given with clear_connectors");
         const keepInput = await readInput(sender, message, gone);
         return async (tx, caller) => ({
-          taskId: await tasks.send(tx, caller, taskId, await keepInput(tx, caller), { agentProfile, outputSchema }),
+          taskId: await tasks.send(tx, caller, taskId, await keepInput(tx, caller), { agentProfile, outputSchema, clearConnectors }),
         });
       },
     },

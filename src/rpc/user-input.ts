@@ -23,17 +23,19 @@ export type ReadInput = (caller: Caller, message: Message | undefined, gone: Abo
 export const inputReader =
   (bring: BringFiles): ReadInput =>
   async (caller, message, gone) => {
-    const { content = [], connectors = [], enableSkills = [], forceSkills = [], taskReferences: references = [] } = message ?? {};
+    const { content = [], connectors = [], noConnectors = false, taskReferences: references = [] } = message ?? {};
+    const { enableSkills: skills = [], forceSkills: forced = [] } = message ?? {};
+    const means = { skills, forced, connectors, noConnectors };
     checkGranted(caller, connectors);
     refuseUnknown("message.connectors", connectors, "is not installed");
-    refuseUnknown("message.enable_skills", enableSkills, "is unknown");
-    refuseUnknown("message.force_skills", forceSkills, "is unknown");
+    refuseUnknown("message.enable_skills", skills, "is unknown");
+    refuseUnknown("message.force_skills", forced, "is unknown");
     const texts = content.flatMap(textIn);
     const parts = content.flatMap(fileIn);
     messageText({ texts, attachments: parts });
     const keep = await bring(caller, parts, gone);
     const spoken = parts.some((part) => part.spoken);
-    return async (tx, keeper) => ({ texts, references, attachments: await keep(tx, keeper), spoken });
+    return async (tx, keeper) => ({ texts, references, attachments: await keep(tx, keeper), spoken, means });
   };
 
 function textIn({ type, text }: ContentPart, index: number): readonly string[] {

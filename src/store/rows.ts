@@ -27,6 +27,7 @@ import { settingRows } from "./setting.ts";
 import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
 import { taskRows } from "./task.ts";
+import { meansRows } from "./task-means.ts";
 import { webhookRows } from "./webhook.ts";
 import { webhookEventRows } from "./webhook-event.ts";
 import { webhookKeyRows } from "./webhook-key.ts";
@@ -52,6 +53,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   deliveryLog: deliveryLogRows(session),
   agents: agentRows(session),
   tasks: taskRows(session),
+  means: meansRows(session),
   events: eventRows(session),
   conversations: conversationRows(session),
   actions: actionRows(session),

@@ -47,6 +47,8 @@ const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
   ["keys.revokeAll", (tx) => tx.keys.revokeAll("ann", "north", 1)],
   ["codes.useUpOf", (tx) => tx.codes.useUpOf("ann", "north", 1)],
   ["families.revokeOf", (tx) => tx.families.revokeOf("ann", "north", 1)],
+  ["means.set", (tx) => tx.means.set({ id: "t", spaceId: "north" }, { forced: [] })],
+  ["means.erase", (tx) => tx.means.erase("t")],
   ["keys.insert", (tx) => tx.keys.insert(sampleKey())],
   ["keys.revoke", (tx) => tx.keys.revoke("k", 1)],
   ["keys.revokeOwn", (tx) => tx.keys.revokeOwn(ann, "k", 1)],

@@ -1,5 +1,6 @@
 import { invalid } from "../failure.ts";
 import type { Attachment } from "../files/attachment.ts";
+import type { WantedMeans } from "./means.ts";
 
 /** Estimated tokens of user text in one request (contract/v2.md 9.6). */
 const tokensMax = 5000;
@@ -16,6 +17,8 @@ export interface UserInput {
   readonly attachments?: readonly Attachment[];
   /** One of them is speech. */
   readonly spoken?: boolean;
+  /** What it names for the task to use. */
+  readonly means?: WantedMeans;
 }
 
 /** The contract's estimate: four ASCII characters make a token, any other character is one. */

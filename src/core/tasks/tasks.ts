@@ -1,6 +1,7 @@
 import { isQuestion } from "../actions/kind.ts";
 import { appOf, type Caller, reachesProjects } from "../caller.ts";
 import type { Clock } from "../clock.ts";
+import { connectorsAtCreate, connectorsAtSend } from "../connectors/resolve.ts";
 import { absent, Failure } from "../failure.ts";
 import { dropArtefacts } from "../files/files.ts";
 import type { Ids } from "../ids.ts";
@@ -10,6 +11,7 @@ import { holdMember } from "../teams/hold.ts";
 import { isTold } from "../webhooks/events.ts";
 import type { Backlog } from "./backlog.ts";
 import { begin, queueMessage, resume, stop } from "./lifecycle.ts";
+import { keepMeans, noMeans } from "./means.ts";
 import { addReferences, localeOf, messageText, titleOf, type UserInput } from "./message.ts";
 import { restingTask } from "./new-task.ts";
 import { defaultProfile, parseProfile } from "./profile.ts";
@@ -33,6 +35,8 @@ export interface NewTask {
 /** What task.sendMessage may set beside the message; absent stays as it is. */
 export interface NewTurn {
   readonly agentProfile?: string | undefined;
+  /** Its connectors are taken from it (contract/v2.md 9.9). */
+  readonly clearConnectors?: boolean;
   /** Was checked by `checkSchema`. */
   readonly outputSchema?: JsonObject | undefined;
 }
@@ -83,6 +87,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
     async create(tx, caller, wanted) {
       await holdMember(tx, caller);
       const text = messageText(wanted.input);
+      const { means = noMeans } = wanted.input;
       const agentProfile = parseProfile(wanted.agentProfile, defaultProfile);
       await checkProject(tx, caller, wanted.projectId);
       await checkReferences(tx, caller, wanted.input);
@@ -95,6 +100,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       );
       const created = await tx.tasks.insert(task, begin(text, wanted.input));
       if (wanted.outputSchema) await advance(tx, task.id, { outputSchema: wanted.outputSchema });
+      await keepMeans(tx, task, means, await connectorsAtCreate(tx, caller, means, task.projectId));
       await enqueue(tx, task.id);
       const { projectId = null } = wanted;
       tx.audit.note({ subject: task.id, after: { agentProfile, projectId, shareVisibility: created.shareVisibility } });
@@ -146,15 +152,17 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       await tx.workerEvents.erase(id);
       if (personal || !keepsEvents) await tx.events.erase(id);
       await tx.replays.forget(id);
+      await tx.means.erase(id);
       if (isTold(task)) await tx.webhookEvents.forget(id);
       await dropArtefacts(tx, id);
       await tx.tasks.bury(id, clock.now(), personal);
       tx.audit.note({ subject: id, before: { status: task.status } });
     },
 
-    async send(tx, caller, id, input, { agentProfile, outputSchema }) {
+    async send(tx, caller, id, input, { agentProfile, outputSchema, clearConnectors = false }) {
       await holdMember(tx, caller);
       const text = messageText(input);
+      const { means = noMeans } = input;
       const task = await locked(tx, caller, id);
       await checkReferences(tx, caller, input);
       const chosen = {
@@ -167,6 +175,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       if (!running) backlog.enter();
       const step = running ? queueMessage(text, input) : resume(text, clock.now(), input);
       await advance(tx, task.id, { ...step.set, ...chosen }, step.events);
+      await keepMeans(tx, task, means, await connectorsAtSend(tx, caller, means, clearConnectors));
       if (!running) await enqueue(tx, task.id);
       tx.audit.note({ subject: task.id, before: { status: task.status }, after: { agentProfile: chosen.agentProfile } });
       return task.id;
