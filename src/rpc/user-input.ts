@@ -27,7 +27,6 @@ export const inputReader =
     const { enableSkills: skills = [], forceSkills: forced = [] } = message ?? {};
     const means = { skills, forced, connectors, noConnectors };
     checkGranted(caller, connectors);
-    refuseUnknown("message.connectors", connectors, "is not installed");
     refuseUnknown("message.enable_skills", skills, "is unknown");
     refuseUnknown("message.force_skills", forced, "is unknown");
     const texts = content.flatMap(textIn);
@@ -47,7 +46,7 @@ function textIn({ type, text }: ContentPart, index: number): readonly string[] {
 const fileIn = (part: ContentPart, index: number): readonly FilePart[] =>
   part.type === ContentPartType.TEXT ? [] : [filePart(`message.content[${index}]`, part.type === ContentPartType.VOICE, part)];
 
-/** No connector can be installed yet, and no skill is known (contract/v2.md 14.2). */
+/** No skill is known (contract/v2.md 14.2). Whether connectors are installed is looked at in the change. */
 function refuseUnknown(path: string, ids: readonly string[], why: string): void {
   const [id] = ids;
   if (id !== undefined) throw invalid(`${path}[0]`, `${id} ${why}`);

@@ -10,6 +10,7 @@ import { auditLogRows } from "./audit-log.ts";
 import { blobRows } from "./blob.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
+import { connectorRows } from "./connector.ts";
 import { conversationRows } from "./conversation.ts";
 import { deliveryRows } from "./delivery.ts";
 import { deliveryLogRows } from "./delivery-log.ts";
@@ -52,6 +53,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   webhooks: webhookRows(session),
   deliveryLog: deliveryLogRows(session),
   agents: agentRows(session),
+  connectors: connectorRows(session),
   tasks: taskRows(session),
   means: meansRows(session),
   events: eventRows(session),
