@@ -10,6 +10,7 @@ import { OAuth2AppService } from "./gen/proto/oauth/v2/oauth2_app_service_pb.ts"
 import { EnterpriseComplianceV2Service } from "./gen/proto/observability/v2/compliance_export_service_pb.ts";
 import { ProjectService } from "./gen/proto/project/v2/project_service_pb.ts";
 import { ApiKeyService } from "./gen/proto/settings/v1/api_key_service_pb.ts";
+import { ConnectorService as ConnectorSettingsService } from "./gen/proto/settings/v1/connector_service_pb.ts";
 import { TeamService } from "./gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService as WorkerSettingsService } from "./gen/proto/settings/v1/worker_service_pb.ts";
 import { SkillService } from "./gen/proto/skill/v2/skill_service_pb.ts";
@@ -39,6 +40,7 @@ export const services: readonly DescService[] = [
   ApiKeyService,
   TeamService,
   WorkerSettingsService,
+  ConnectorSettingsService,
   OAuth2AppService,
   TeamUserManagementApiV2Service,
   TeamAssetAuditApiV2Service,

@@ -23,7 +23,11 @@ export interface FetchBounds {
  * Requests to public addresses over https on port 443, and to those that the operator allows. Redirects are never
  * followed here: each would be another address that a stranger gives, with our credential.
  */
-export function guardedFetch(allowed: readonly AllowedAddresses[], resolve: Resolve, { bytesMax, signal, onTooMuch }: FetchBounds): GuardedFetch {
+export function guardedFetch(
+  allowed: readonly AllowedAddresses[],
+  resolve: Resolve,
+  { bytesMax, signal, onTooMuch }: FetchBounds,
+): GuardedFetch {
   const agent = guardedAgent({ ports: [443], plain: false, allowed }, resolve);
   const end = () => void agent.destroy();
   signal.addEventListener("abort", end, { once: true });

@@ -30,12 +30,19 @@ function toolOf(found: unknown): ConnectorTool | null {
   return {
     name,
     description: typeof description === "string" ? sound(description.slice(0, descriptionMax)) : "",
-    inputSchema: isLong ? { type: "object" } : (JSON.parse(sound(JSON.stringify(schema))) as ConnectorTool["inputSchema"]),
+    inputSchema: isLong ? { type: "object" } : (soundJson(schema) as ConnectorTool["inputSchema"]),
   };
 }
 
 /** Without what no database keeps: U+0000, and halves of symbols. */
-const sound = (text: string): string => text.toWellFormed().replaceAll("\u0000", "\ufffd").replaceAll("\\u0000", "\\ufffd");
+const sound = (text: string): string => text.toWellFormed().replaceAll("\u0000", "\ufffd");
+
+function soundJson(value: Json): Json {
+  if (typeof value === "string") return sound(value);
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(soundJson);
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [sound(name), soundJson(inner)]));
+}
 
 /**
  * What a tool answered, within bounds: its texts, its structured value, and of everything else only what kind it is.
@@ -46,15 +53,23 @@ export function boundedAnswer(answer: unknown): ToolAnswer {
   const { content = [], structuredContent, isError } = answer as { content?: unknown; structuredContent?: Json; isError?: unknown }; // as the SDK has checked it
   const parts = Array.isArray(content) ? content.map(partOf) : [];
   const value: Json = structuredContent === undefined ? (parts.length === 1 ? (parts[0] ?? null) : parts) : structuredContent;
-  const text = JSON.stringify(value);
-  if (text.length > resultMax) throw new ServerFault("too_large");
-  return { value: JSON.parse(sound(text)), isError: isError === true };
+  if (JSON.stringify(value).length > resultMax) throw new ServerFault("too_large");
+  return { value: soundJson(value), isError: isError === true };
 }
 
-function partOf(part: { readonly type?: unknown; readonly text?: unknown; readonly mimeType?: unknown; readonly resource?: unknown }): Json {
+function partOf(part: {
+  readonly type?: unknown;
+  readonly text?: unknown;
+  readonly mimeType?: unknown;
+  readonly resource?: unknown;
+}): Json {
   if (part.type === "text" && typeof part.text === "string") return part.text;
   const { text } = (part.resource ?? {}) as { readonly text?: unknown }; // as the SDK has checked it
   if (part.type === "resource" && typeof text === "string") return text;
   const kind = typeof part.type === "string" ? part.type.slice(0, 50) : "unknown";
-  return { type: kind, note: "This kind of content is not shown.", ...(typeof part.mimeType === "string" ? { mimeType: part.mimeType.slice(0, 100) } : {}) };
+  return {
+    type: kind,
+    note: "This kind of content is not shown.",
+    ...(typeof part.mimeType === "string" ? { mimeType: part.mimeType.slice(0, 100) } : {}),
+  };
 }

@@ -34,7 +34,9 @@ export function mcpServers(parts: ServersParts): ConnectorServers {
   return {
     listTools: (at, signal) => use(parts, at, signal, listed),
     callTool: (at, { tool, input }, signal) =>
-      use(parts, at, signal, async (client, options) => boundedAnswer(await client.callTool({ name: tool, arguments: input }, undefined, options))),
+      use(parts, at, signal, async (client, options) =>
+        boundedAnswer(await client.callTool({ name: tool, arguments: input }, undefined, options)),
+      ),
   };
 }
 

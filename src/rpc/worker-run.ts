@@ -15,6 +15,10 @@ export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof 
   events: run.written.map(({ event, key }) => ({ seq: event.seq, event: { key, payload: payloadOf(event) } })),
   decisions: [...run.decisions],
   taskReferences: [...run.references],
+  connectors: run.connectors.map(({ uid, name, tools }) => ({
+    ...{ id: uid, name },
+    tools: tools.map(({ policy, ...tool }) => ({ ...tool, asks: policy === "ask" })),
+  })),
   ...(run.outputSchema === null ? {} : { outputSchema: run.outputSchema }),
   ...(run.memo === null ? {} : { memo: fromJson(ValueSchema, run.memo) }),
 });

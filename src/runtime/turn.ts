@@ -2,6 +2,7 @@ import { openInput } from "../core/actions/sealed.ts";
 import type { Scope } from "../core/caller.ts";
 import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
+import { connectorsOf, usable } from "../core/connectors/use.ts";
 import type { Attachment } from "../core/files/attachment.ts";
 import type { ReadFile } from "../core/files/read.ts";
 import type { Tx } from "../core/store.ts";
@@ -53,6 +54,8 @@ export async function openTurn({ store, clock, cipher, readFile }: TurnParts, ta
     attachments: messages.flatMap(attachmentsIn).map((attachment) => givenFile(attachment, readFile)),
     ...(task.armed || task.recalls ? await store.tasks.briefing(id) : { outputSchema: null, memo: null }),
     ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
+    connectors: (await connectorsOf(store, task)).map(usable),
+    owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
     reserve: async () => ({ id: "", credits: 0 }),
     claim: task.claims,
     clock,

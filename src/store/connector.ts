@@ -109,7 +109,9 @@ export function connectorRows(session: Session): ConnectorRows {
     },
     purgeAuthorizations: (before) => execute(sql`DELETE FROM connector_authorization WHERE expires_at < ${before}`),
     async defaultsOf(projectId) {
-      const rows = await query<{ readonly uid: string }>(sql`SELECT uid FROM project_connector WHERE project_id = ${projectId} ORDER BY uid`);
+      const rows = await query<{ readonly uid: string }>(
+        sql`SELECT uid FROM project_connector WHERE project_id = ${projectId} ORDER BY uid`,
+      );
       return rows.map(({ uid }) => uid);
     },
     async setDefaultsOf({ id, spaceId }, uids) {

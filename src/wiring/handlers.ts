@@ -33,6 +33,7 @@ import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
 import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
 import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
+import { ConnectorService as ConnectorSettingsService } from "../gen/proto/settings/v1/connector_service_pb.ts";
 import { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService as WorkerSettingsService } from "../gen/proto/settings/v1/worker_service_pb.ts";
 import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
@@ -43,7 +44,9 @@ import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
 import { WorkerService } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { auditHandlers } from "../rpc/audit.ts";
-import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
+import { browserHandlers, skillHandlers } from "../rpc/catalogue.ts";
+import { connectorHandlers } from "../rpc/connector.ts";
+import { connectorSettingsHandlers } from "../rpc/connector-settings.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
 import { fileHandlers } from "../rpc/file.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
@@ -55,6 +58,7 @@ import { userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
 import { workerHandlers } from "../rpc/worker.ts";
 import { workerSettingsHandlers } from "../rpc/worker-settings.ts";
+import type { ConnectorParts } from "./connectors.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
@@ -68,6 +72,7 @@ export interface HandlerParts {
   readonly teamUsers: TeamUsers;
   readonly waiting: Backlog;
   readonly remote: RemoteRuns;
+  readonly connected: ConnectorParts;
   /** Aborted when no call is to be held any longer. */
   readonly draining: AbortSignal;
   /** The RPC behind a v2 name. */
@@ -77,7 +82,7 @@ export interface HandlerParts {
 /** Every operation that is built. */
 export function handlersOf(
   ground: Ground,
-  { files, exportLinks, sending, teamUsers, waiting, remote, draining, rpcOf }: HandlerParts,
+  { files, exportLinks, sending, teamUsers, waiting, remote, connected, draining, rpcOf }: HandlerParts,
 ): HandlerTable {
   const { config, store, clock, ids, random } = ground;
   const hooks = webhookParts(ground, sending.send);
@@ -90,12 +95,13 @@ export function handlersOf(
     implement(TaskService, taskHandlers(taskParts(ground, files, waiting, draining))),
     implement(FileService, fileHandlers(files.files, files.links)),
     implement(SkillService, skillHandlers),
-    implement(ConnectorService, connectorHandlers),
+    implement(ConnectorService, connectorHandlers(connected.connectors)),
     implement(BrowserService, browserHandlers),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
     implement(TeamService, teamHandlers(owners)),
     implement(TeamUserManagementApiV2Service, teamUserHandlers(teamUsers)),
     implement(WorkerSettingsService, workerSettingsHandlers(workers({ ...making, remoteProfiles: remoteProfiles(config) }))),
+    implement(ConnectorSettingsService, connectorSettingsHandlers(connected.connectors, connected.signIns)),
     implement(
       WorkerService,
       workerHandlers(remote, (fileId) => files.links.download(fileId, clock.now())),

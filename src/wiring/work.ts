@@ -1,9 +1,11 @@
 import type { Config } from "../config.ts";
+import type { ConnectorUses } from "../core/connectors/use.ts";
 import { type SenderParts, startSender } from "../delivery/sender.ts";
 import { embeddedQueue } from "../jobs/embedded.ts";
 import type { Queue } from "../jobs/queue.ts";
 import { mailer } from "../mail/mailer.ts";
 import { webhookOffMail } from "../mail/webhook-off.ts";
+import { connectorTools } from "../runtime/agents/model/connector-tool.ts";
 import { openLease } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
 import { agentsOf } from "./agents.ts";
@@ -19,10 +21,11 @@ export const remoteProfiles = ({ agentProfiles }: Pick<Config, "agentProfiles">)
 export async function startWork(
   ground: Ground,
   { staging, readFile }: FileParts,
+  connectors: ConnectorUses,
   { send }: Pick<Sending, "send">,
 ): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
-  const agentFor = await agentsOf(ground, () => []);
+  const agentFor = await agentsOf(ground, connectorTools(connectors));
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const otherThan = remoteProfiles(config);
   const runs = startRuns({

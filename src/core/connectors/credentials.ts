@@ -4,8 +4,7 @@ import type { JsonObject } from "../json.ts";
 /** What opens a connector's server; kept encrypted, and shown to nobody. */
 export type Credentials =
   /** Goes in the header that the server's address names. */
-  | { readonly kind: "header"; readonly value: string }
-  | OAuthCredentials;
+  { readonly kind: "header"; readonly value: string } | OAuthCredentials;
 
 /** An account at the authorization server of a connector. */
 export interface OAuthCredentials {

@@ -53,7 +53,11 @@ export interface SignInBegun {
 export interface ConnectorSignIns {
   begin(url: string, credentials: OAuthCredentials, state: string, signal: AbortSignal): Promise<SignInBegun>;
   /** @param issuer what the answer says of where it comes from (RFC 9207); empty: nothing. */
-  finish(begun: Omit<SignInBegun, "url">, answer: { readonly code: string; readonly issuer: string }, signal: AbortSignal): Promise<OAuthCredentials>;
+  finish(
+    begun: Omit<SignInBegun, "url">,
+    answer: { readonly code: string; readonly issuer: string },
+    signal: AbortSignal,
+  ): Promise<OAuthCredentials>;
   /** @throws ServerFault `refused` when somebody has to sign in again. */
   refresh(credentials: OAuthCredentials, signal: AbortSignal): Promise<OAuthCredentials>;
 }

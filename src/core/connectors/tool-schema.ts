@@ -36,7 +36,8 @@ export function boundedSchema(schema: unknown): JsonObject | null {
   function member(word: string, inner: Json, depth: number): [string, Json][] {
     if (plain.has(word)) return [[word, short(inner, depth)]];
     if (single.has(word)) return [[word, read(inner, depth + 1)]];
-    if (lists.has(word) && Array.isArray(inner) && inner.length > 0) return [[word, inner.slice(0, 100).map((one) => read(one, depth + 1))]];
+    if (lists.has(word) && Array.isArray(inner) && inner.length > 0)
+      return [[word, inner.slice(0, 100).map((one) => read(one, depth + 1))]];
     if (word === "required" && Array.isArray(inner)) return [[word, [...new Set(inner.filter((name) => typeof name === "string"))]]];
     if (word === "properties" && isObject(inner)) return [[word, mapEach(inner, (one) => read(one, depth + 1))]];
     return [];

@@ -38,7 +38,17 @@ const sevens = (bytes: number) => new Uint8Array(bytes).fill(7);
 export async function runModel({ config, tools = [], turn: more = {}, random = sevens }: RunOptions): Promise<ModelRun> {
   const turn: Turn = {
     ...{ taskId: "t", title: "", locale: "en", profile: "manus-1.6", instruction: "", interactive: false, earlier: [] },
-    ...{ messages: ["Go"], attachments: [], memo: null, decisions: [], written: [], outputSchema: null, claim: 1 },
+    ...{
+      messages: ["Go"],
+      attachments: [],
+      memo: null,
+      decisions: [],
+      written: [],
+      outputSchema: null,
+      connectors: [],
+      owner: { accountId: "ann", spaceId: "north", clientId: null },
+      claim: 1,
+    },
     reserve: async () => ({ id: "", credits: 0 }),
     clock: patientClock(),
     signal: new AbortController().signal,

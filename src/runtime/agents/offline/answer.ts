@@ -11,6 +11,8 @@ export interface Question {
   /** What the user said last before this turn; empty in the first one. */
   readonly previous: string;
   readonly locale: string;
+  /** Names of the connectors that it could use, if it used any. */
+  readonly connectors: readonly string[];
 }
 
 /** One step of the agent's plan, and what it finds there. */
@@ -43,7 +45,7 @@ export function stepsFor(text: string, files: number): readonly Step[] {
  * it, what the files are, the instruction it stands under, and what it follows. The same question gives
  * the same text.
  */
-export function answer({ text, files, instruction, previous, locale }: Question): string {
+export function answer({ text, files, instruction, previous, locale, connectors }: Question): string {
   if (text === "") return files || "Done.";
   const points = pointsOf(text);
   const subjects = subjectsOf(text);
@@ -53,6 +55,7 @@ export function answer({ text, files, instruction, previous, locale }: Question)
     files,
     subjects.length > 0 ? `Subject: ${listOf(subjects)}.` : "",
     instruction === "" ? "" : `The project's instruction for this task: ${shorten(instruction)}`,
+    connectors.length === 0 ? "" : `Connectors of this task: ${listOf(connectors.map(shorten))}.`,
     previous === "" ? "" : `Before this you wrote: ${shorten(previous)}`,
     `This is the offline agent: it reads and sorts what you write, and calls no model.${english(locale)}`,
   ]
