@@ -38,6 +38,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   mail: ["node:", "core", "nodemailer"],
   storage: ["node:", "core", "flydrive", "@aws-sdk/"],
   egress: ["node:", "core", "undici"],
+  mcp: ["core", "egress", "@modelcontextprotocol/sdk/"],
   delivery: ["node:", "core", "egress", "undici"],
   config: ["node:", "zod"],
   log: ["core", "pino"],
