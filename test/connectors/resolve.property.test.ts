@@ -57,7 +57,11 @@ test("a new task has the connectors of the contract's table, whatever is install
 });
 
 test("not even defaults, where a message says so", () => {
-  fc.assert(fc.property(world, (w) => expect(atCreate({ connectors: [], noConnectors: true }, knownOf(w))).toEqual([])));
+  fc.assert(
+    fc.property(world, (w) => {
+      expect(atCreate({ connectors: [], noConnectors: true }, knownOf(w))).toEqual([]);
+    }),
+  );
 });
 
 /** One message: what it names, and whether it clears. */
