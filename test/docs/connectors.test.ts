@@ -12,6 +12,11 @@ beforeAll(async () => {
   return () => service[Symbol.asyncDispose]();
 });
 
+/** What the calls of the page answer, as far as it is read here. */
+interface Installed {
+  readonly connector: { readonly id: string; readonly tools: readonly unknown[] };
+}
+
 /** The call of an example as curl would make it. */
 function callIn(block: string) {
   const [, rpc = ""] = /"\$BASE_URL\/([^"]+)"/.exec(block) ?? [];
@@ -25,7 +30,7 @@ test("the examples install a connector, and say what is done with its tools", as
   const { headers } = await ann.session();
   const call = async ({ rpc, body }: ReturnType<typeof callIn>) => {
     const reply = await fetch(`${service.url}/${rpc}`, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body });
-    return { status: reply.status, body: await reply.json() };
+    return { status: reply.status, body: (await reply.json()) as Installed };
   };
   const [install, policy] = blocks.filter((block) => block.includes("curl")).map(callIn);
   if (!install || !policy) throw new Error("the page has no examples");

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { Failure, failureOf } from "../../src/core/failure.ts";
+import type { InstalledConnector } from "../../src/core/connectors/connector.ts";
 import type { Tx } from "../../src/core/store.ts";
 import { backoffMs } from "../../src/store/change.ts";
 import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
