@@ -38,7 +38,14 @@ describe("an empty environment", () => {
   });
 
   test("trusts nothing and allows no private address", () => {
-    expect(loadConfig({})).toMatchObject({ trustProxy: null, corsOrigins: [], webhookAllow: [], fetchAllow: [], connectorAllow: [], connectorCommands: {} });
+    expect(loadConfig({})).toMatchObject({
+      trustProxy: null,
+      corsOrigins: [],
+      webhookAllow: [],
+      fetchAllow: [],
+      connectorAllow: [],
+      connectorCommands: {},
+    });
   });
 
   test("has the limits of the contract", () => {

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
-import { reachServers, SignInNeeded } from "../../src/core/connectors/reach.ts";
-import { openCredentials, sealCredentials } from "../../src/core/connectors/credentials.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { connectorSignIns } from "../../src/mcp/sign-in.ts";
+import { openCredentials, sealCredentials } from "../../src/core/connectors/credentials.ts";
+import { reachServers, SignInNeeded } from "../../src/core/connectors/reach.ts";
+import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
 import { mcpServers } from "../../src/mcp/servers.ts";
+import { connectorSignIns } from "../../src/mcp/sign-in.ts";
+import { refusalOf, settingsRig } from "../settings/settings-rig.ts";
+import { walk } from "../sign-in/provider-rig.ts";
 import { type AuthorizationServer, openAuthorizationServer } from "../support/authorization-server.ts";
 import { cipher } from "../support/cipher.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
 import { type LocalServer, type McpTestServer, openLocal, openMcpServer } from "../support/mcp-server.ts";
 import type { Person } from "../support/service.ts";
-import { walk } from "../sign-in/provider-rig.ts";
-import { refusalOf, settingsRig } from "../settings/settings-rig.ts";
 
 let server: McpTestServer;
 let provider: AuthorizationServer;
@@ -27,12 +27,22 @@ beforeAll(async () => {
   front = await openLocal(async (request, response) => {
     if (request.url?.startsWith("/.well-known/oauth-protected-resource")) {
       response.writeHead(200, { "content-type": "application/json" });
-      response.end(JSON.stringify({ resource: `${front.url}/mcp`, authorization_servers: [provider.issuer], scopes_supported: ["openid", "offline_access"] }));
+      response.end(
+        JSON.stringify({
+          resource: `${front.url}/mcp`,
+          authorization_servers: [provider.issuer],
+          scopes_supported: ["openid", "offline_access"],
+        }),
+      );
       return;
     }
     if (request.url !== "/mcp") return void response.writeHead(404).end();
     const body = (await Array.fromAsync(request)).map(String).join("");
-    const passed = new Headers({ "content-type": "application/json", accept: request.headers.accept ?? "", authorization: request.headers.authorization ?? "" });
+    const passed = new Headers({
+      "content-type": "application/json",
+      accept: request.headers.accept ?? "",
+      authorization: request.headers.authorization ?? "",
+    });
     const answer = await fetch(server.url, { method: request.method ?? "POST", headers: passed, ...(body === "" ? {} : { body }) });
     response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "text/plain" });
     response.end(await answer.text());
@@ -72,7 +82,10 @@ describeOnEach("connectors that are signed in to", (database) => {
     expect(data).toMatchObject([{ id, state: "ready" }]);
     expect(data[0]?.tools.map(({ name }) => name)).toEqual(["water", "fail"]);
     expect(provider.grants.at(-1)).toBe("authorization_code");
-    const [row] = await rowsIn(rig.db.url, `SELECT operation FROM audit_event WHERE subject = '${id}' AND operation = 'console/ConnectConnector'`);
+    const [row] = await rowsIn(
+      rig.db.url,
+      `SELECT operation FROM audit_event WHERE subject = '${id}' AND operation = 'console/ConnectConnector'`,
+    );
     expect(row).toBeDefined();
   });
 
@@ -112,7 +125,9 @@ describeOnEach("connectors that are signed in to", (database) => {
     const has = openCredentials(cipher, now);
     if (has?.kind !== "oauth" || has.tokens === null) throw new Error("no tokens");
     await store.change((tx) =>
-      tx.connectors.update(id, { credentials: sealCredentials(cipher, id, { ...has, tokens: { ...has.tokens, access: "spent", refresh: "r", expiresAt: 0 } }) }),
+      tx.connectors.update(id, {
+        credentials: sealCredentials(cipher, id, { ...has, tokens: { ...has.tokens, access: "spent", refresh: "r", expiresAt: 0 } }),
+      }),
     );
     const late = await found();
     await expect(reach(late, (at) => servers.listTools(at, never))).rejects.toBeInstanceOf(SignInNeeded);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { roles } from "../../src/core/accounts/account.ts";
 import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
+import { refusalOf, settingsRig } from "../settings/settings-rig.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
 import { type McpTestServer, openMcpServer } from "../support/mcp-server.ts";
 import type { Person } from "../support/service.ts";
 import { tokenOf } from "../support/token.ts";
-import { refusalOf, settingsRig } from "../settings/settings-rig.ts";
 
 const github = "bbb0df76-66bd-4a24-ae4f-2aac4750d90b";
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
@@ -24,7 +24,11 @@ describeOnEach("connectors that are installed", (database) => {
   const rig = settingsRig(database, { env: { CONNECTOR_ALLOW: "loopback" } });
   const browser = async (who: Person) => (await who.session()).client(ConnectorService);
   const install = async (who: Person, more: object = {}) => {
-    const made = await (await browser(who)).installConnector({ name: "Garden", server: httpAt(server.url, "Bearer s3cret-garden"), ...more });
+    const made = await (await browser(who)).installConnector({
+      name: "Garden",
+      server: httpAt(server.url, "Bearer s3cret-garden"),
+      ...more,
+    });
     if (!made.connector) throw new Error("none");
     return made.connector;
   };
@@ -32,7 +36,15 @@ describeOnEach("connectors that are installed", (database) => {
   test("have their tools listed at once, and their credential nowhere", async () => {
     const ann = await rig.person();
     const made = await install(ann);
-    expect(made).toMatchObject({ name: "Garden", type: "mcp", state: "ready", auth: "header", url: server.url, isDefault: false, forSpace: false });
+    expect(made).toMatchObject({
+      name: "Garden",
+      type: "mcp",
+      state: "ready",
+      auth: "header",
+      url: server.url,
+      isDefault: false,
+      forSpace: false,
+    });
     expect(made.tools.map(({ name, policy }) => [name, policy])).toEqual([
       ["water", "ask"],
       ["fail", "ask"],
@@ -40,7 +52,9 @@ describeOnEach("connectors that are installed", (database) => {
     const { data } = await ann.client(ConnectorService).listInstalled({});
     expect(JSON.stringify(data, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain("s3cret");
     const [row] = await rowsIn(rig.db.url, `SELECT * FROM connector WHERE id = '${made.id}'`);
-    const kept = Object.values(row ?? {}).map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value)));
+    const kept = Object.values(row ?? {}).map((value) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value),
+    );
     expect(kept.join(" ")).not.toContain("s3cret");
     const audit = await rig.audited("settings.v1.ConnectorService/InstallConnector", made.id);
     expect(audit).toMatchObject({ subject: made.id });
@@ -54,7 +68,8 @@ describeOnEach("connectors that are installed", (database) => {
     const stranger = await rig.person();
     await install(ann, { uid: github, name: "", forSpace: true });
     await install(bo, { uid: gmail, name: "" });
-    const ids = async (who: Pick<Person, "v2">) => (await who.v2("connector.list")).body["data"].map(({ id }: { id: string }) => id).toSorted();
+    const ids = async (who: Pick<Person, "v2">) =>
+      (await who.v2("connector.list")).body["data"].map(({ id }: { id: string }) => id).toSorted();
     expect(await ids(ann)).toEqual([github]);
     expect(await ids(bo)).toEqual([gmail, github].toSorted());
     expect(await ids(stranger)).toEqual([]);
@@ -161,8 +176,24 @@ describeOnEach("connectors that are installed", (database) => {
       ["a command, where none is allowed", { server: { case: "command" as const, value: "sh" } }],
       ["no server and no place in the catalogue", { server: { case: undefined } }],
       ["an id that the catalogue does not have", { uid: "00000000-0000-4000-8000-000000000000" }],
-      ["a header that is the transport's own", { server: { case: "http" as const, value: { url: "https://a.example", auth: { case: "header" as const, value: { name: "Host", value: "x" } } } } }],
-      ["a header of two lines", { server: { case: "http" as const, value: { url: "https://a.example", auth: { case: "header" as const, value: { name: "", value: "a\r\nb" } } } } }],
+      [
+        "a header that is the transport's own",
+        {
+          server: {
+            case: "http" as const,
+            value: { url: "https://a.example", auth: { case: "header" as const, value: { name: "Host", value: "x" } } },
+          },
+        },
+      ],
+      [
+        "a header of two lines",
+        {
+          server: {
+            case: "http" as const,
+            value: { url: "https://a.example", auth: { case: "header" as const, value: { name: "", value: "a\r\nb" } } },
+          },
+        },
+      ],
       ["a name that turns text around", { name: "a\u202eb" }],
     ])("for %s", async (_why, more) => {
       const ann = await rig.person();

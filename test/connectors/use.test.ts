@@ -18,7 +18,10 @@ afterAll(async () => {
   file[Symbol.dispose]();
 });
 const allow = { CONNECTOR_ALLOW: "loopback" };
-const at = { case: "http" as const, value: { url: server.url, auth: { case: "header" as const, value: { name: "", value: "Bearer s3cret" } } } };
+const at = {
+  case: "http" as const,
+  value: { url: server.url, auth: { case: "header" as const, value: { name: "", value: "Bearer s3cret" } } },
+};
 
 type Rig = ReturnType<typeof taskRig>;
 async function install(rig: Rig, more: object = {}) {
@@ -31,7 +34,8 @@ const named = (uid: string) => ({ message: { content: "Water the roses", connect
 
 describe("a task's connectors", () => {
   const rig = taskRig({ env: allow });
-  const said = async (id: string) => (await rig.events(id)).filter(({ type }) => type === "assistant_message").map((event) => event["assistant_message"].content);
+  const said = async (id: string) =>
+    (await rig.events(id)).filter(({ type }) => type === "assistant_message").map((event) => event["assistant_message"].content);
   const of = async (id: string) => (await rig.service.store.means.find(id))?.connectors ?? [];
   let uid = "";
   beforeAll(async () => {
@@ -79,7 +83,11 @@ describe("a task's connectors", () => {
     expect((await said(id)).join()).toContain("Our garden");
     const [grant] = await rig.service.store.grants.list(rig.ann.accountId, rig.ann.spaceId);
     if (!grant) throw new Error("none");
-    const found = await rig.service.store.grants.find({ accountId: rig.ann.accountId, spaceId: rig.ann.spaceId, clientId: app.app.clientId });
+    const found = await rig.service.store.grants.find({
+      accountId: rig.ann.accountId,
+      spaceId: rig.ann.spaceId,
+      clientId: app.app.clientId,
+    });
     if (found) await rig.service.store.change((tx) => tx.grants.update({ ...found, connectorUids: [] }));
     await rig.send(id, "Again");
     await rig.reach(id, "stopped");
@@ -146,14 +154,32 @@ describe("a remote worker", () => {
     const hand = await handOf(rig.service, rig.ann);
     await rig.create("Water", { message: { content: "Water", connectors: [uid] } });
     const run = await hand.take();
-    expect(run.connectors).toMatchObject([{ id: uid, name: "Our garden", tools: [{ name: "water", asks: true }, { name: "fail", asks: true }] }]);
+    expect(run.connectors).toMatchObject([
+      {
+        id: uid,
+        name: "Our garden",
+        tools: [
+          { name: "water", asks: true },
+          { name: "fail", asks: true },
+        ],
+      },
+    ]);
     expect(JSON.stringify(run)).not.toContain("s3cret");
-    const of = (more: object) => ({ taskId: run.taskId, fence: run.fence, connectorId: uid, tool: "water", input: { bed: "roses" }, ...more });
+    const of = (more: object) => ({
+      taskId: run.taskId,
+      fence: run.fence,
+      connectorId: uid,
+      tool: "water",
+      input: { bed: "roses" },
+      ...more,
+    });
     const refused = await hand.call("CallTool", of({}));
     expect(refused).toMatchObject({ status: 400, body: { code: "failed_precondition", message: expect.stringContaining("tool: ") } });
     expect(await hand.call("CallTool", of({ tool: "other" }))).toMatchObject({ body: { code: "not_found" } });
     expect(await hand.call("CallTool", of({ connectorId: github }))).toMatchObject({ body: { code: "not_found" } });
-    expect(await hand.call("CallTool", of({ fence: run.fence + 1 }))).toMatchObject({ body: { code: "failed_precondition", message: expect.stringContaining("fence") } });
+    expect(await hand.call("CallTool", of({ fence: run.fence + 1 }))).toMatchObject({
+      body: { code: "failed_precondition", message: expect.stringContaining("fence") },
+    });
     const stranger = await handOf(rig.service, await rig.service.person());
     expect(await stranger.call("CallTool", of({}))).toMatchObject({ body: { code: "not_found" } });
 
@@ -165,7 +191,8 @@ describe("a remote worker", () => {
     const eventId = body["messages"][0]["status_update"].status_detail.waiting_for_event_id;
     await rig.ann.v2("task.confirmAction", { task_id: waiting.id, event_id: eventId, input: { accept: true } });
     const next = await hand.take();
-    const again = (input: object) => hand.call("CallTool", { taskId: next.taskId, fence: next.fence, connectorId: uid, tool: "water", input });
+    const again = (input: object) =>
+      hand.call("CallTool", { taskId: next.taskId, fence: next.fence, connectorId: uid, tool: "water", input });
     expect(await again({ bed: "roses" })).toMatchObject({ status: 200, body: { result: "Watered roses." } });
     expect(await again({ bed: "thorns" })).toMatchObject({ body: { code: "failed_precondition" } });
 

@@ -29,7 +29,11 @@ test("the examples install a connector, and say what is done with its tools", as
   const ann = await service.person();
   const { headers } = await ann.session();
   const call = async ({ rpc, body }: ReturnType<typeof callIn>) => {
-    const reply = await fetch(`${service.url}/${rpc}`, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body });
+    const reply = await fetch(`${service.url}/${rpc}`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body,
+    });
     return { status: reply.status, body: (await reply.json()) as Installed };
   };
   const [install, policy] = blocks.filter((block) => block.includes("curl")).map(callIn);
@@ -42,5 +46,7 @@ test("the examples install a connector, and say what is done with its tools", as
 
 test("the command of an operator is read as it stands", () => {
   const [, value = ""] = /CONNECTOR_COMMANDS='([^']+)'/.exec(page) ?? [];
-  expect(loadConfig({ CONNECTOR_COMMANDS: value }).connectorCommands).toEqual({ files: ["/usr/local/bin/mcp-files", "--root", "/srv/shared"] });
+  expect(loadConfig({ CONNECTOR_COMMANDS: value }).connectorCommands).toEqual({
+    files: ["/usr/local/bin/mcp-files", "--root", "/srv/shared"],
+  });
 });

@@ -36,7 +36,8 @@ export async function openHostile(): Promise<Hostile> {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify({ jsonrpc: "2.0", id: call.id, result }));
     };
-    if (call.method === "initialize") return send({ protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "h", version: "1" } });
+    if (call.method === "initialize")
+      return send({ protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "h", version: "1" } });
     if (call.id === undefined) return void response.writeHead(202).end();
     if (path === "/tools") return send({ tools: [tool("a name with blanks"), ...Array.from({ length: 300 }, (_, n) => tool(`t${n}`))] });
     if (path === "/huge") return send({ content: [{ type: "text", text: "x".repeat(2 ** 21) }] });

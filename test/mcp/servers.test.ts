@@ -3,8 +3,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import type { ServerAddress } from "../../src/core/connectors/server.ts";
 import { mcpServers } from "../../src/mcp/servers.ts";
-import { patientClock } from "../support/patient-clock.ts";
 import { injection, openMcpServer } from "../support/mcp-server.ts";
+import { patientClock } from "../support/patient-clock.ts";
 import { openHostile } from "./hostile.ts";
 
 const loopback = [{ kind: "loopback" }] as const;
@@ -31,7 +31,11 @@ describe("a server over streamable HTTP", () => {
   });
 
   test("is called with the credential, and its answer is data", async () => {
-    const answer = await servers.callTool(at(server.url, { authorization: "Bearer s3cret" }), { tool: "water", input: { bed: "roses" } }, never);
+    const answer = await servers.callTool(
+      at(server.url, { authorization: "Bearer s3cret" }),
+      { tool: "water", input: { bed: "roses" } },
+      never,
+    );
     expect(answer).toEqual({ value: "Watered roses.", isError: false });
     expect(server.calls.at(-1)).toEqual({ tool: "water", input: { bed: "roses" }, authorization: "Bearer s3cret" });
   });
@@ -50,12 +54,15 @@ describe("a server over streamable HTTP", () => {
 describe("addresses that no stranger may give", () => {
   const guarded = mcpServers({ clock: systemClock, allowed: [], commands: {}, resolve: async () => ["10.0.0.7"] });
 
-  test.each(["http://127.0.0.1:1/mcp", "https://127.0.0.1/mcp", "https://[::1]/mcp", "https://inside.example/mcp", "https://169.254.169.254/mcp"])(
-    "%s is not connected to",
-    async (url) => {
-      await expect(guarded.listTools(at(url), never)).rejects.toMatchObject({ kind: "unreachable" });
-    },
-  );
+  test.each([
+    "http://127.0.0.1:1/mcp",
+    "https://127.0.0.1/mcp",
+    "https://[::1]/mcp",
+    "https://inside.example/mcp",
+    "https://169.254.169.254/mcp",
+  ])("%s is not connected to", async (url) => {
+    await expect(guarded.listTools(at(url), never)).rejects.toMatchObject({ kind: "unreachable" });
+  });
 
   test("nothing on this machine is reached unless the operator allows it", async () => {
     await expect(guarded.listTools(at(server.url), never)).rejects.toMatchObject({ kind: "unreachable" });

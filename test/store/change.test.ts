@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { Failure, failureOf } from "../../src/core/failure.ts";
 import type { InstalledConnector } from "../../src/core/connectors/connector.ts";
+import { Failure, failureOf } from "../../src/core/failure.ts";
 import type { Tx } from "../../src/core/store.ts";
 import { backoffMs } from "../../src/store/change.ts";
 import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
@@ -32,7 +32,16 @@ const sampleCode = { ...codeOf, digest: "d", generation: 1, createdAt: 1, expire
 const sampleWebhookKey = { id: "k", algorithm: "rsa", publicKey: "p", privateKey: new Uint8Array(1), createdAt: 1 } as const;
 const sampleConnector: InstalledConnector = {
   ...{ id: "c", spaceId: "north", accountId: "ann", uid: "u", name: "n", description: "", category: "", type: "mcp", state: "ready" },
-  ...{ server: { transport: "none" }, credentials: null, isDefault: false, tools: [], toolsAt: null, policy: {}, createdAt: 1, updatedAt: 1 },
+  ...{
+    server: { transport: "none" },
+    credentials: null,
+    isDefault: false,
+    tools: [],
+    toolsAt: null,
+    policy: {},
+    createdAt: 1,
+    updatedAt: 1,
+  },
 };
 const sampleAuthorization = { digest: "d", connectorId: "c", accountId: "ann", spaceId: "north", sealed: new Uint8Array(1), expiresAt: 1 };
 const samplePair = { accessId: "a", accessExpiresAt: 1, refreshDigest: "r", refreshExpiresAt: 1 };

@@ -18,7 +18,10 @@ export async function openAuthorizationServer(): Promise<AuthorizationServer> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // It listens on TCP.
   const provider = new Provider(issuer, {
-    features: { registration: { enabled: true }, devInteractions: { enabled: true }, userinfo: { enabled: false },
+    features: {
+      registration: { enabled: true },
+      devInteractions: { enabled: true },
+      userinfo: { enabled: false },
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: () => ({ scope: "openid", accessTokenFormat: "opaque", accessTokenTTL: 60 }),
