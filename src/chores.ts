@@ -94,6 +94,9 @@ export function startChores(
       await inBatches(logMax, (tx) => tx.deliveryLog.purgeEvents(before, logMax));
       await inBatches(logMax, (tx) => tx.webhooks.purge(before, logMax));
     }),
+    every(hourMs, async function forgetConnectorSignIns() {
+      await store.change((tx) => tx.connectors.purgeAuthorizations(clock.now()));
+    }),
     every(hourMs, async function forgetTokens() {
       // A day longer than they were good for: a second use is known for one.
       await store.change((tx) => tx.codes.purge(clock.now() - dayMs));

@@ -60,6 +60,9 @@ export interface Config {
   readonly queueDepth: number;
   readonly webhookAllow: readonly AllowedAddresses[];
   readonly fetchAllow: readonly AllowedAddresses[];
+  readonly connectorAllow: readonly AllowedAddresses[];
+  /** Programs and their arguments, by the names that connectors take. */
+  readonly connectorCommands: Readonly<Record<string, readonly string[]>>;
   readonly role: "api" | "worker" | "all";
   readonly noticeSeconds: number;
   readonly drainSeconds: number;
@@ -113,6 +116,8 @@ function network({ read, readOr }: Reader) {
     corsOrigins: readOr("CORS_ORIGINS", addresses.CORS_ORIGINS, []),
     webhookAllow: readOr("WEBHOOK_ALLOW", outgoing.WEBHOOK_ALLOW, []),
     fetchAllow: readOr("FETCH_ALLOW", outgoing.FETCH_ALLOW, []),
+    connectorAllow: readOr("CONNECTOR_ALLOW", outgoing.CONNECTOR_ALLOW, []),
+    connectorCommands: readOr("CONNECTOR_COMMANDS", outgoing.CONNECTOR_COMMANDS, {}),
   };
 }
 

@@ -24,6 +24,7 @@ import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
 import { operationTable } from "./operations.ts";
 import { startAuditing } from "./wiring/auditing.ts";
+import { connectorsOf } from "./wiring/connectors.ts";
 import { filesOf } from "./wiring/files.ts";
 import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
@@ -67,10 +68,11 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
   const inviting = invitingOf(ground);
   const teamUsers = teamUsersOf(ground, inviting);
   const links = exportLinks(cipher, config.baseUrl);
-  const remote = remoteSide(ground, files, front.draining);
+  const connected = connectorsOf(ground);
+  const remote = remoteSide(ground, files, connected.uses, front.draining);
   const operations = operationTable();
   const handlers = handlersOf(ground, {
-    ...{ files, exportLinks: links, sending, teamUsers, waiting, remote: remote.runs, draining: front.draining },
+    ...{ files, exportLinks: links, sending, teamUsers, waiting, remote: remote.runs, connected, draining: front.draining },
     rpcOf: (name) => operations.byName(name)?.rpc,
   });
   const entry = {
@@ -95,9 +97,9 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     baseUrl: config.baseUrl,
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
-    routes: webRoutes(ground, files, { ...calls, scim: { ...entry, teamUsers } }),
+    routes: webRoutes(ground, files, connected.signIns, { ...calls, scim: { ...entry, teamUsers } }),
   });
-  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, files, sending);
+  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, files, connected.uses, sending);
   await app.listen({ host: config.host, port: config.port });
   const admin = config.adminPort === null ? undefined : adminServer(ready);
   await admin?.listen({ host: config.host, port: config.adminPort ?? 0 });

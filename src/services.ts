@@ -11,6 +11,7 @@ import { EnterpriseComplianceV2Service } from "./gen/proto/observability/v2/comp
 import { ProjectService } from "./gen/proto/project/v2/project_service_pb.ts";
 import { ApiKeyService } from "./gen/proto/settings/v1/api_key_service_pb.ts";
 import { BudgetService } from "./gen/proto/settings/v1/budget_service_pb.ts";
+import { ConnectorService as ConnectorSettingsService } from "./gen/proto/settings/v1/connector_service_pb.ts";
 import { SkillService as SkillSettingsService } from "./gen/proto/settings/v1/skill_service_pb.ts";
 import { TeamService } from "./gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService as WorkerSettingsService } from "./gen/proto/settings/v1/worker_service_pb.ts";
@@ -43,6 +44,7 @@ export const services: readonly DescService[] = [
   TeamService,
   BudgetService,
   WorkerSettingsService,
+  ConnectorSettingsService,
   OAuth2AppService,
   TeamUserManagementApiV2Service,
   TeamAssetAuditApiV2Service,

@@ -41,6 +41,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   storage: ["node:", "core", "flydrive", "@aws-sdk/"],
   egress: ["node:", "core", "undici"],
   exporting: ["node:", "core", "yazl"],
+  mcp: ["core", "egress", "@modelcontextprotocol/sdk/"],
   delivery: ["node:", "core", "egress", "undici"],
   config: ["node:", "zod"],
   log: ["core", "pino"],

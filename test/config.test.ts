@@ -38,7 +38,14 @@ describe("an empty environment", () => {
   });
 
   test("trusts nothing and allows no private address", () => {
-    expect(loadConfig({})).toMatchObject({ trustProxy: null, corsOrigins: [], webhookAllow: [], fetchAllow: [] });
+    expect(loadConfig({})).toMatchObject({
+      trustProxy: null,
+      corsOrigins: [],
+      webhookAllow: [],
+      fetchAllow: [],
+      connectorAllow: [],
+      connectorCommands: {},
+    });
   });
 
   test("has the limits of the contract", () => {
@@ -284,6 +291,8 @@ const bad: Record<string, readonly string[]> = {
   QUEUE_DEPTH: ["0", "x"],
   WEBHOOK_ALLOW: range,
   FETCH_ALLOW: range,
+  CONNECTOR_ALLOW: range,
+  CONNECTOR_COMMANDS: ["files", "files=mcp", "Files=/bin/x", "a=/x,a=/y", "=/x"],
   ROLE: ["both", "API", "api", "worker"],
   NOTICE_SECONDS: ["-1", "3601", "10s"],
   DRAIN_SECONDS: ["-1", "3601", "25s"],

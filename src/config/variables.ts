@@ -4,6 +4,7 @@ import { z } from "zod";
 import { allowedAddresses, allowedAddressesRule } from "./address-range.ts";
 import { agentProfiles, agentProfilesRule } from "./agent-profiles.ts";
 import { objectStorage } from "./bucket.ts";
+import { commands, commandsRule } from "./commands.ts";
 import { listOf } from "./list.ts";
 import { models } from "./models.ts";
 import { prices } from "./prices.ts";
@@ -288,6 +289,25 @@ export const outgoing = {
     example: "10.2.0.0/16",
     description: "The same for files that are fetched by URL.",
     schema: allowedAddresses,
+  }),
+  CONNECTOR_ALLOW: variable({
+    type: "list of address ranges",
+    fallback: null,
+    unset: "public addresses only",
+    rule: allowedAddressesRule,
+    example: "10.3.0.0/16",
+    description: "The same for servers of connectors, and for where their users sign in.",
+    schema: allowedAddresses,
+  }),
+  CONNECTOR_COMMANDS: variable({
+    type: "list of name=command",
+    fallback: null,
+    unset: "no commands",
+    rule: commandsRule,
+    example: "files=/usr/local/bin/mcp-files --root /srv/shared",
+    description:
+      "Programs that users may install as connectors, by these names: they speak the Model Context Protocol over standard input and output, and run as the server's own user. Whoever may install a connector may run them.",
+    schema: commands,
   }),
 };
 

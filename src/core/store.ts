@@ -4,6 +4,7 @@ import type { AgentRows } from "./agents/agent.ts";
 import type { AuditRows } from "./audit/audit.ts";
 import type { AuditChainRows } from "./audit/chain.ts";
 import type { AuditLogRows } from "./audit/log.ts";
+import type { ConnectorRows } from "./connectors/connector.ts";
 import type { ArchiveRows } from "./exports/archive-rows.ts";
 import type { ExportRows } from "./exports/export.ts";
 import type { BlobRows } from "./files/blob.ts";
@@ -63,6 +64,7 @@ export interface Tx {
   readonly webhooks: WebhookRows;
   readonly deliveryLog: DeliveryLogRows;
   readonly agents: AgentRows;
+  readonly connectors: ConnectorRows;
   readonly tasks: TaskRows;
   readonly means: MeansRows;
   readonly events: EventRows;

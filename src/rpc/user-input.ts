@@ -26,7 +26,6 @@ export const inputReader =
     const { enableSkills: skills = [], forceSkills: forced = [] } = message ?? {};
     const means = { skills, forced, connectors, noConnectors };
     checkGranted(caller, connectors);
-    refuseUnknown("message.connectors", connectors, "is not installed");
     const texts = content.flatMap(textIn);
     const parts = content.flatMap(fileIn);
     messageText({ texts, attachments: parts });
@@ -43,9 +42,3 @@ function textIn({ type, text }: ContentPart, index: number): readonly string[] {
 
 const fileIn = (part: ContentPart, index: number): readonly FilePart[] =>
   part.type === ContentPartType.TEXT ? [] : [filePart(`message.content[${index}]`, part.type === ContentPartType.VOICE, part)];
-
-/** No connector can be installed yet (contract/v2.md 14.2). */
-function refuseUnknown(path: string, ids: readonly string[], why: string): void {
-  const [id] = ids;
-  if (id !== undefined) throw invalid(`${path}[0]`, `${id} ${why}`);
-}

@@ -17,6 +17,10 @@ export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof 
   decisions: [...run.decisions],
   taskReferences: [...run.references],
   skills: run.skills.map(({ id, name, description, forced }) => ({ id, name, description, forced, url: link(linkedId(id)) })),
+  connectors: run.connectors.map(({ uid, name, tools }) => ({
+    ...{ id: uid, name },
+    tools: tools.map(({ policy, ...tool }) => ({ ...tool, asks: policy === "ask" })),
+  })),
   ...(run.outputSchema === null ? {} : { outputSchema: run.outputSchema }),
   ...(run.memo === null ? {} : { memo: fromJson(ValueSchema, run.memo) }),
 });

@@ -1,3 +1,5 @@
+import { fromJson } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Handlers } from "../call/handlers.ts";
 import type { Caller } from "../core/caller.ts";
 import { Failure } from "../core/failure.ts";
@@ -48,6 +50,12 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
         const file = { filename, contentType: contentType || contentTypeOf(filename), content, signal };
         const { uploadId, url } = await runs.upload(workerOf(caller), { taskId, fence }, file);
         return { uploadId, uploadUrl: url ?? "" };
+      },
+    },
+    callTool: {
+      async hold(_tx, { caller, gone }, { taskId, fence, connectorId: uid, tool, input = {} }) {
+        const { value, isError } = await runs.callTool(workerOf(caller), { taskId, fence }, { uid, tool, input }, gone);
+        return { result: fromJson(ValueSchema, value), isError };
       },
     },
     release: {

@@ -1,5 +1,6 @@
 import type { KindName } from "../core/actions/kind.ts";
 import type { Clock } from "../core/clock.ts";
+import type { ConnectedTask, UsableConnector } from "../core/connectors/use.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { SkillContent } from "../core/skills/content.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
@@ -87,6 +88,10 @@ export interface Turn {
   readonly decisions: readonly Decided[];
   /** The agent's own events of this turn that are written already, oldest first. */
   readonly written: readonly NewEvent[];
+  /** The connectors that it may use, as they were when the run began; without those whose use was taken away. */
+  readonly connectors: readonly UsableConnector[];
+  /** Whose task it is: by it the connectors are looked up anew for each use. */
+  readonly owner: Pick<ConnectedTask, "accountId" | "spaceId" | "clientId">;
   /** What a value must fit that the agent is to give at its finish; null when none is asked for. */
   readonly outputSchema: JsonObject | null;
   /**

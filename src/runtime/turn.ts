@@ -2,6 +2,7 @@ import { openInput } from "../core/actions/sealed.ts";
 import type { Scope } from "../core/caller.ts";
 import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
+import { connectorsOf, usable } from "../core/connectors/use.ts";
 import type { Attachment } from "../core/files/attachment.ts";
 import type { ReadFile } from "../core/files/read.ts";
 import type { OpenSkill } from "../core/skills/content.ts";
@@ -64,6 +65,8 @@ export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal
     skills: (await skillsOfTask(store, task)).map((skill) => givenSkill(skill, openSkill)),
     ...(task.armed || task.recalls ? await store.tasks.briefing(id) : { outputSchema: null, memo: null }),
     ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
+    connectors: (await connectorsOf(store, task)).map(usable),
+    owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
     claim: task.claims,
     clock,
     signal,

@@ -12,6 +12,7 @@ import { blobRows } from "./blob.ts";
 import { budgetRows } from "./budget.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
+import { connectorRows } from "./connector.ts";
 import { conversationRows } from "./conversation.ts";
 import { deliveryRows } from "./delivery.ts";
 import { deliveryLogRows } from "./delivery-log.ts";
@@ -58,6 +59,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   webhooks: webhookRows(session),
   deliveryLog: deliveryLogRows(session),
   agents: agentRows(session),
+  connectors: connectorRows(session),
   tasks: taskRows(session),
   means: meansRows(session),
   events: eventRows(session),

@@ -37,6 +37,7 @@ import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
 import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
 import { BudgetService } from "../gen/proto/settings/v1/budget_service_pb.ts";
+import { ConnectorService as ConnectorSettingsService } from "../gen/proto/settings/v1/connector_service_pb.ts";
 import { SkillService as SkillSettingsService } from "../gen/proto/settings/v1/skill_service_pb.ts";
 import { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService as WorkerSettingsService } from "../gen/proto/settings/v1/worker_service_pb.ts";
@@ -50,7 +51,9 @@ import { WorkerService } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { auditHandlers } from "../rpc/audit.ts";
 import { budgetHandlers } from "../rpc/budget.ts";
-import { browserHandlers, connectorHandlers } from "../rpc/catalogue.ts";
+import { browserHandlers } from "../rpc/catalogue.ts";
+import { connectorHandlers } from "../rpc/connector.ts";
+import { connectorSettingsHandlers } from "../rpc/connector-settings.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
 import { fileHandlers } from "../rpc/file.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
@@ -64,6 +67,7 @@ import { userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
 import { workerHandlers } from "../rpc/worker.ts";
 import { workerSettingsHandlers } from "../rpc/worker-settings.ts";
+import type { ConnectorParts } from "./connectors.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
@@ -77,6 +81,7 @@ export interface HandlerParts {
   readonly teamUsers: TeamUsers;
   readonly waiting: Backlog;
   readonly remote: RemoteRuns;
+  readonly connected: ConnectorParts;
   /** Aborted when no call is to be held any longer. */
   readonly draining: AbortSignal;
   /** The RPC behind a v2 name. */
@@ -86,7 +91,7 @@ export interface HandlerParts {
 /** Every operation that is built. */
 export function handlersOf(
   ground: Ground,
-  { files, exportLinks, sending, teamUsers, waiting, remote, draining, rpcOf }: HandlerParts,
+  { files, exportLinks, sending, teamUsers, waiting, remote, connected, draining, rpcOf }: HandlerParts,
 ): HandlerTable {
   const { config, store, clock, ids, random } = ground;
   const hooks = webhookParts(ground, sending.send);
@@ -101,7 +106,7 @@ export function handlersOf(
     implement(FileService, fileHandlers(files.files, files.links)),
     implement(SkillService, skillHandlers(catalogue)),
     implement(SkillSettingsService, skillSettingsHandlers(catalogue)),
-    implement(ConnectorService, connectorHandlers),
+    implement(ConnectorService, connectorHandlers(connected.connectors)),
     implement(BrowserService, browserHandlers),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
     implement(UsageService, usageHandlers(reports(clock, config.credits))),
@@ -109,6 +114,7 @@ export function handlersOf(
     implement(TeamService, teamHandlers(owners)),
     implement(TeamUserManagementApiV2Service, teamUserHandlers(teamUsers)),
     implement(WorkerSettingsService, workerSettingsHandlers(workers({ ...making, remoteProfiles: remoteProfiles(config) }))),
+    implement(ConnectorSettingsService, connectorSettingsHandlers(connected.connectors, connected.signIns)),
     implement(
       WorkerService,
       workerHandlers(remote, (fileId) => files.links.download(fileId, clock.now())),

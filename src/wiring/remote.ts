@@ -1,3 +1,4 @@
+import type { ConnectorUses } from "../core/connectors/use.ts";
 import type { RemoteRuns } from "../core/workers/remote-run.ts";
 import { type Dispatch, startDispatch } from "../runtime/remote/dispatch.ts";
 import { remoteRuns } from "../runtime/remote/runs.ts";
@@ -15,13 +16,14 @@ export interface RemoteSide {
 export function remoteSide(
   ground: Ground,
   { staging, links, readFile, workspaceOf, openSkill }: FileParts,
+  connectors: ConnectorUses,
   draining: AbortSignal,
 ): RemoteSide {
   const { config, store, clock, ids, cipher, log } = ground;
   const dispatch: Dispatch = startDispatch({ store, clock, log });
   draining.addEventListener("abort", () => void dispatch.drain(), { once: true });
   const runs = remoteRuns({
-    ...{ store, clock, ids, cipher, staging, links, readFile, workspaceOf, openSkill, dispatch },
+    ...{ store, clock, ids, cipher, staging, links, readFile, workspaceOf, openSkill, dispatch, connectors },
     quota: config.fileQuota,
     prices: config.prices,
     remoteProfiles: remoteProfiles(config),

@@ -1,16 +1,19 @@
 import type { FastifyInstance } from "fastify";
 import { network } from "../call/limit.ts";
+import { connectorPages } from "../console/connectors.ts";
 import { consentPages } from "../console/consent/pages.ts";
 import { consolePages } from "../console/console.ts";
 import type { ConsoleParts } from "../console/parts.ts";
 import { oidcProvider } from "../console/provider.ts";
 import { visits } from "../console/visits.ts";
+import type { SignIns } from "../core/connectors/sign-in.ts";
 import { exportLinks } from "../core/exports/links.ts";
 import { refreshTokens } from "../core/oauth/refresh-token.ts";
 import { attemptCounter } from "../core/sign-in/attempts.ts";
 import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
 import { type OAuthRoutesParts, oauthRoutes } from "../oauth/routes.ts";
 import { type ScimRoutesParts, scimRoutes } from "../scim/routes.ts";
+import { connectorCallback } from "./connectors.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 
@@ -20,7 +23,12 @@ export interface WebCalls extends Pick<OAuthRoutesParts, "limits" | "keys" | "re
 }
 
 /** What is no operation: the bytes of files, the endpoints of OAuth clients, SCIM, and the pages. */
-export function webRoutes(ground: Ground, files: FileParts, calls: WebCalls): readonly ((app: FastifyInstance) => void)[] {
+export function webRoutes(
+  ground: Ground,
+  files: FileParts,
+  connectors: SignIns,
+  calls: WebCalls,
+): readonly ((app: FastifyInstance) => void)[] {
   const { config, store, cipher, clock, ids } = ground;
   const { baseUrl: issuer, consentUrl } = config;
   const oauth: OAuthRoutesParts = {
@@ -48,7 +56,7 @@ export function webRoutes(ground: Ground, files: FileParts, calls: WebCalls): re
     (scope) => fileRoutes(scope, bytes),
     (scope) => oauthRoutes(scope, oauth),
     (scope) => scimRoutes(scope, { ...calls, ...calls.scim, store, baseUrl: issuer }),
-    (scope) => consolePages(scope, pages, [consentPages(issuer)]),
+    (scope) => consolePages(scope, pages, [consentPages(issuer), connectorPages(connectors, connectorCallback)]),
   ];
 }
 

@@ -1,10 +1,12 @@
 import type { Config } from "../config.ts";
+import type { ConnectorUses } from "../core/connectors/use.ts";
 import { type SenderParts, startSender } from "../delivery/sender.ts";
 import { startExporter } from "../exporting/exporter.ts";
 import { embeddedQueue } from "../jobs/embedded.ts";
 import type { Queue } from "../jobs/queue.ts";
 import { mailer } from "../mail/mailer.ts";
 import { webhookOffMail } from "../mail/webhook-off.ts";
+import { connectorTools } from "../runtime/agents/model/connector-tool.ts";
 import { openLease } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
 import { agentsOf } from "./agents.ts";
@@ -19,10 +21,15 @@ export const remoteProfiles = ({ agentProfiles }: Pick<Config, "agentProfiles">)
   Object.entries(agentProfiles).flatMap(([profile, agent]) => (agent === "remote" ? [profile] : []));
 
 /** Runs tasks and makes deliveries in this process; the answer gives them back. */
-export async function startWork(ground: Ground, files: FileParts, { send }: Pick<Sending, "send">): Promise<() => Promise<void>> {
+export async function startWork(
+  ground: Ground,
+  files: FileParts,
+  connectors: ConnectorUses,
+  { send }: Pick<Sending, "send">,
+): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
   const { staging, readFile, workspaceOf, openSkill } = files;
-  const agentFor = await agentsOf(ground, await toolsOf(ground));
+  const agentFor = await agentsOf(ground, await toolsOf(ground, [connectorTools(connectors)]));
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const otherThan = remoteProfiles(config);
   const runs = startRuns({

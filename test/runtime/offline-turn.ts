@@ -30,6 +30,8 @@ export async function turnOf(messages: string | readonly string[], more: Partial
     decisions: [],
     written: [],
     outputSchema: null,
+    connectors: [],
+    owner: { accountId: "ann", spaceId: "north", clientId: null },
     reserve: async () => ({ id: "", credits: 0 }),
     claim: 1,
     clock: movableClock(),

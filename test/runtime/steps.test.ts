@@ -39,6 +39,8 @@ function stepsFor(agent: Agent) {
       decisions: [],
       written: [],
       outputSchema: null,
+      connectors: [],
+      owner: { accountId: "ann", spaceId: "north", clientId: null },
       reserve: async () => ({ id: "", credits: 0 }),
       claim: 1,
     },

@@ -53,7 +53,7 @@ export async function openProvider(): Promise<ProviderRig> {
 }
 
 /** Through the provider's own forms, login and consent, until it sends the browser back. */
-async function walk(url: string, subject: string): Promise<string> {
+export async function walk(url: string, subject: string, back = redirectUri): Promise<string> {
   const cookies = new Map<string, string>();
   let at = url;
   let body: URLSearchParams | null = null;
@@ -69,7 +69,7 @@ async function walk(url: string, subject: string): Promise<string> {
     if (location !== null) {
       at = new URL(location, at).href;
       body = null;
-      if (at.startsWith(redirectUri)) return at.replace("https://platform.test", "");
+      if (at.startsWith(back)) return at.replace("https://platform.test", "");
       continue;
     }
     const action = /<form[^>]* action="([^"]*)"/.exec(text)?.[1];

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import type { InstalledConnector } from "../../src/core/connectors/connector.ts";
 import { Failure, failureOf } from "../../src/core/failure.ts";
 import type { Tx } from "../../src/core/store.ts";
 import { backoffMs } from "../../src/store/change.ts";
@@ -33,6 +34,20 @@ const sampleGrant = { ...inNorth, id: "g", clientId: "c", scopes: [], connectorU
 const codeOf = { ...inNorth, clientId: "c", grantId: "g", redirectUri: "https://app.example/cb", scopes: [], challenge: null };
 const sampleCode = { ...codeOf, digest: "d", generation: 1, createdAt: 1, expiresAt: 2 };
 const sampleWebhookKey = { id: "k", algorithm: "rsa", publicKey: "p", privateKey: new Uint8Array(1), createdAt: 1 } as const;
+const sampleConnector: InstalledConnector = {
+  ...{ id: "c", spaceId: "north", accountId: "ann", uid: "u", name: "n", description: "", category: "", type: "mcp", state: "ready" },
+  ...{
+    server: { transport: "none" },
+    credentials: null,
+    isDefault: false,
+    tools: [],
+    toolsAt: null,
+    policy: {},
+    createdAt: 1,
+    updatedAt: 1,
+  },
+};
+const sampleAuthorization = { digest: "d", connectorId: "c", accountId: "ann", spaceId: "north", sealed: new Uint8Array(1), expiresAt: 1 };
 const samplePair = { accessId: "a", accessExpiresAt: 1, refreshDigest: "r", refreshExpiresAt: 1 };
 
 /** Every method that writes, or takes a lock. */
@@ -143,6 +158,14 @@ const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
   ["replays.complete", (tx) => tx.replays.complete(sampleReplay(), null, null)],
   ["replays.forget", (tx) => tx.replays.forget("t")],
   ["replays.purge", (tx) => tx.replays.purge(1)],
+  ["connectors.insert", (tx) => tx.connectors.insert(sampleConnector)],
+  ["connectors.lock", (tx) => tx.connectors.lock(ann, "c")],
+  ["connectors.update", (tx) => tx.connectors.update("c", { isDefault: true })],
+  ["connectors.bury", (tx) => tx.connectors.bury("c", 1)],
+  ["connectors.insertAuthorization", (tx) => tx.connectors.insertAuthorization(sampleAuthorization)],
+  ["connectors.takeAuthorization", (tx) => tx.connectors.takeAuthorization("d")],
+  ["connectors.purgeAuthorizations", (tx) => tx.connectors.purgeAuthorizations(9)],
+  ["connectors.setDefaultsOf", (tx) => tx.connectors.setDefaultsOf({ id: "p", spaceId: "north" }, ["u"])],
   ["audit.insert", (tx) => tx.audit.insert(sampleAudit())],
   ["audit.refuse", (tx) => tx.audit.refuse([sampleRefusal()])],
   ["auditChain.makeHeads", (tx) => tx.auditChain.makeHeads(["north"])],

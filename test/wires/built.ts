@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { ConnectorServer } from "../../src/core/connectors/connector.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { eventId } from "../../src/core/tasks/event.ts";
@@ -15,6 +16,8 @@ import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb
 import { SkillService } from "../../src/gen/proto/settings/v1/skill_service_pb.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { skillZip } from "../core/skills/zip-maker.ts";
+import { openAuthorizationServer } from "../support/authorization-server.ts";
+import { type McpTestServer, openMcpServer } from "../support/mcp-server.ts";
 import type { Person } from "../support/service.ts";
 import { putDelivery } from "../webhooks/deliveries.ts";
 
@@ -160,6 +163,38 @@ const heldRun: Prepare = async (person, store) => {
   });
 };
 
+const uids = new Map<string, string>();
+const uidOf = (id: string): string => uids.get(id) ?? "";
+
+/** A connector of the person's, past the call that installs one. */
+async function connectorAt(person: Person, store: Store, server: ConnectorServer): Promise<JsonObject> {
+  const { accountId, spaceId } = person;
+  const [id, uid] = [systemIds.short(), systemIds.uuid()];
+  uids.set(id, uid);
+  const words = { name: "Garden", description: "", category: "", type: "mcp", state: "ready" } as const;
+  const bare = { credentials: null, isDefault: false, toolsAt: null, policy: {}, createdAt: 1, updatedAt: 1 };
+  const tools = [{ name: "water", description: "", inputSchema: { type: "object" } }];
+  await store.change((tx) => tx.connectors.insert({ id, uid, accountId, spaceId, server, ...words, ...bare, tools }));
+  return { id };
+}
+
+const connectorId: Prepare = (person, store) => connectorAt(person, store, { transport: "none" });
+let gardener: Promise<McpTestServer> | undefined;
+const mcpConnectorId: Prepare = async (person, store) => {
+  gardener ??= openMcpServer();
+  return connectorAt(person, store, { transport: "http", url: (await gardener).url, auth: "none", header: "" });
+};
+let provider: Promise<{ readonly issuer: string }> | undefined;
+const oauthConnectorId: Prepare = async (person, store) => {
+  provider ??= openAuthorizationServer();
+  return connectorAt(person, store, { transport: "http", url: `${(await provider).issuer}/mcp`, auth: "oauth", header: "" });
+};
+
+const projectId: Prepare = async (person) => {
+  const { body } = await person.v2("project.create", { name: "Garden" });
+  return { project_id: body["project"].id };
+};
+
 /** Every operation that is built, by its v2 name or, where it has none, its RPC, with a call that succeeds; whatever is not here answers `unimplemented`. */
 export const built: Readonly<Record<string, Prepare>> = {
   "task.create": async () => ({ message }),
@@ -240,6 +275,15 @@ export const built: Readonly<Record<string, Prepare>> = {
   "settings.v1.WorkerService/CreateWorker": async () => ({ name: "ci" }),
   "settings.v1.WorkerService/ListWorkers": nothing,
   "settings.v1.WorkerService/RevokeWorker": async (person, store) => ({ id: (await workerOf(person, store)).id }),
+  "settings.v1.ConnectorService/InstallConnector": async () => ({ uid: "be268223-40b2-4f3c-a907-c12eb1699283" }),
+  "settings.v1.ConnectorService/ListInstalled": nothing,
+  "settings.v1.ConnectorService/SetConnectorPolicy": connectorId,
+  "settings.v1.ConnectorService/SetDefault": connectorId,
+  "settings.v1.ConnectorService/RemoveConnector": connectorId,
+  "settings.v1.ConnectorService/RefreshTools": mcpConnectorId,
+  "settings.v1.ConnectorService/BeginAuthorization": oauthConnectorId,
+  "settings.v1.ConnectorService/GetProjectConnectors": projectId,
+  "settings.v1.ConnectorService/SetProjectConnectors": projectId,
   "worker.v1.WorkerService/Poll": nothing,
   "worker.v1.WorkerService/Heartbeat": heldRun,
   "worker.v1.WorkerService/Append": async (person, store) => ({
@@ -248,6 +292,15 @@ export const built: Readonly<Record<string, Prepare>> = {
   }),
   "worker.v1.WorkerService/Finish": async (person, store) => ({ ...(await heldRun(person, store)), finish: { content: "Done" } }),
   "worker.v1.WorkerService/Upload": async (person, store) => ({ ...(await heldRun(person, store)), filename: "a.txt" }),
+  async "worker.v1.WorkerService/CallTool"(person, store) {
+    const { id } = await mcpConnectorId(person, store);
+    const run = await heldRun(person, store);
+    await store.change(async (tx) => {
+      await tx.connectors.update(String(id), { policy: { water: "allow" } });
+      await tx.means.set({ id: String(run["task_id"]), spaceId: person.spaceId }, { connectors: [uidOf(String(id))] });
+    });
+    return { ...run, connector_id: uidOf(String(id)), tool: "water", input: { bed: "roses" } };
+  },
   "worker.v1.WorkerService/Release": heldRun,
   "oauth.v2.OAuth2AppService/CreateOAuth2App": async () => app,
   "oauth.v2.OAuth2AppService/GetOAuth2App": clientId,

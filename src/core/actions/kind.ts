@@ -95,6 +95,8 @@ export const kinds = {
     secret: "secrets",
   },
   connectorOauthExpired: approval("connector_oauth", "Sign in to the connector again."),
+  /** A tool of a connector, whose policy is to ask. Of our own: the contract's set is open, and none of its kinds is for any tool. */
+  connectorAction: { ...approval("connector", "Use this tool of a connector."), cancels: true },
   mapreduceAction: approval("map_reduce", "Work on many items at once."),
   shopifyAction: approval("shopify", "Act on the shop."),
   instagramCreateResult: approval("instagram_create", "Publish this on Instagram."),

@@ -181,7 +181,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       if (!running) backlog.enter();
       const step = running ? queueMessage(text, input) : resume(text, clock.now(), input);
       await advance(tx, task.id, { ...step.set, ...chosen }, step.events);
-      await keepMeans(tx, task, means, await connectorsAtSend(tx, caller, means, clearConnectors));
+      await keepMeans(tx, task, means, await connectorsAtSend(tx, caller, means, clearConnectors, task.id));
       if (!running) await enqueue(tx, task.id);
       tx.audit.note({ subject: task.id, before: { status: task.status }, after: { agentProfile: chosen.agentProfile } });
       return task.id;

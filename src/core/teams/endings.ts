@@ -41,6 +41,7 @@ export async function endFor(tx: Tx, clock: Pick<Clock, "now">, person: Person, 
   if (webhooks) await buryWebhooks(tx, person, now);
   // Nobody else could ever use them.
   if (ending === "removed") await dropSkills(tx, await tx.skills.onShelf(ownSkills(person)), now);
+  if (webhooks) await buryConnectors(tx, person, now);
   return { keys, tasks: await stopTasks(tx, clock, person) };
 }
 
@@ -55,6 +56,11 @@ async function endForGood(tx: Tx, { accountId, spaceId }: Person, now: number): 
 /** An app's webhook is the app's, and the team's: it stays. */
 async function buryWebhooks(tx: Tx, person: Person, now: number): Promise<void> {
   for (const { id } of await tx.webhooks.list(person)) await tx.webhooks.bury(id, now);
+}
+
+/** What the person has signed in to opens nothing any more; what is the whole space's stays. */
+async function buryConnectors(tx: Tx, person: Person, now: number): Promise<void> {
+  for (const { id, accountId } of await tx.connectors.list(person)) if (accountId !== null) await tx.connectors.bury(id, now);
 }
 
 /** As task.stop does, so that watchers and webhooks hear of it. One that has just ended by itself stays as it is. */

@@ -1,5 +1,7 @@
 import type { KindName } from "../actions/kind.ts";
 import type { WorkerCredential } from "../caller.ts";
+import type { ToolAnswer } from "../connectors/server.ts";
+import type { UsableConnector } from "../connectors/use.ts";
 import type { FileName } from "../files/staging.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { OpenCall } from "../open-call.ts";
@@ -26,6 +28,8 @@ export interface RemoteRun {
   readonly references: readonly string[];
   /** Forced ones first. */
   readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string; readonly forced: boolean }[];
+  /** The connectors that it may use, with their tools. */
+  readonly connectors: readonly UsableConnector[];
 }
 
 /** An event that the turn has. */
@@ -91,6 +95,14 @@ export interface Appended {
   readonly stop: "spent" | null;
 }
 
+/** A use of a connector's tool. */
+export interface ToolCall {
+  /** The connector's. */
+  readonly uid: string;
+  readonly tool: string;
+  readonly input: JsonObject;
+}
+
 /** A file of a run that is to be shown. */
 export interface SentFile extends FileName {
   /** Its bytes; null: they are PUT. */
@@ -117,5 +129,7 @@ export interface RemoteRuns {
   finish(worker: RemoteWorker, run: RunRef, outcome: SentOutcome, spent: Spent, digest: string): Promise<RemoteRun | null>;
   /** The id of a file, and the address that its bytes are PUT to; null where they came. */
   upload(worker: RemoteWorker, run: RunRef, file: SentFile): Promise<{ readonly uploadId: string; readonly url: string | null }>;
+  /** Uses a tool, each time. @throws Failure `precondition` naming `tool` or `connector_id` when the user has to do something first. */
+  callTool(worker: RemoteWorker, run: RunRef, call: ToolCall, gone: AbortSignal): Promise<ToolAnswer>;
   release(worker: RemoteWorker, run: RunRef): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { ConnectorUses } from "../../core/connectors/use.ts";
 import { Failure } from "../../core/failure.ts";
 import type { EventPayloads } from "../../core/tasks/event.ts";
 import type { Task } from "../../core/tasks/task.ts";
@@ -8,6 +9,7 @@ import { workerLeaseMs } from "../../core/workers/worker-run.ts";
 import { Lost } from "../steps.ts";
 import { openTurn, type TurnParts } from "../turn.ts";
 import { appendSent } from "./append.ts";
+import { callTool } from "./call-tool.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { type Ended, endedBefore, finishSent, type SentEnding } from "./finish.ts";
 import { heldTask, lostRun, standingOf, unlessLost } from "./held-run.ts";
@@ -18,6 +20,7 @@ import { openUpload, type UploadParts } from "./uploads.ts";
 /** What the runs of remote workers need. */
 export interface RemoteRunsParts extends UploadParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly dispatch: Dispatch;
+  readonly connectors: ConnectorUses;
   /** The profiles whose tasks are done by remote workers. */
   readonly remoteProfiles: readonly string[];
   /** Polls that one credential may have held in this process. */
@@ -37,10 +40,10 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     const turn = await openTurn(parts, task, new AbortController().signal);
     const keyed = turn.written.length === 0 ? [] : await store.workerEvents.find(task.id, task.consumedSeq);
     const keys = new Map(keyed.map(({ seq, key }) => [seq, key]));
-    const { taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim, skills } = turn;
+    const { taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim } = turn;
     return {
-      ...{ taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim, skills },
-      ...{ fence: task.fence, leaseMs: workerLeaseMs, references: task.references },
+      ...{ taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim },
+      ...{ fence: task.fence, leaseMs: workerLeaseMs, references: task.references, skills: turn.skills, connectors: turn.connectors },
       written: turn.written.map((event) => ({ event, key: keys.get(event.seq) ?? "" })),
     };
   }
@@ -117,6 +120,12 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
       const task = await heldTask(store, worker, run);
       if (!(await renew(task, worker.credential.id))) throw lostRun();
       return openUpload(parts, task, worker.credential.id, file);
+    },
+
+    async callTool(worker, run, call, gone) {
+      const task = await heldTask(store, worker, run);
+      if (!(await renew(task, worker.credential.id))) throw lostRun();
+      return callTool(parts, task, call, gone);
     },
 
     async release(worker, run) {

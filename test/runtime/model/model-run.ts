@@ -41,6 +41,7 @@ export async function runModel({ config, tools = [], turn: more = {}, random = s
   const turn: Turn = {
     ...{ taskId: "t", title: "", locale: "en", profile: "manus-1.6", instruction: "", interactive: false, earlier: [] },
     ...{ messages: ["Go"], ...nothingBeside, memo: null, decisions: [], written: [], outputSchema: null, claim: 1 },
+    ...{ connectors: [], owner: { accountId: "ann", spaceId: "north", clientId: null } },
     reserve: async () => ({ id: "", credits: 0 }),
     clock: patientClock(),
     signal: new AbortController().signal,

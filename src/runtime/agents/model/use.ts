@@ -118,5 +118,7 @@ function faultIn(tool: { readonly inputSchema: JsonObject } | undefined, input: 
   if (!tool) return "There is no tool of this name.";
   const validate = validators.get(tool.inputSchema) ?? ajv.compile(tool.inputSchema);
   validators.set(tool.inputSchema, validate);
+  // Ajv would keep every schema for good: those of connectors come and go.
+  ajv.removeSchema(tool.inputSchema);
   return validate(input) ? null : `The input does not fit: ${ajv.errorsText(validate.errors, { dataVar: "input" })}.`;
 }

@@ -13,6 +13,8 @@ export interface Question {
   readonly locale: string;
   /** The names of the skills at hand; empty without any. */
   readonly skills: string;
+  /** Names of the connectors that it could use, if it used any. */
+  readonly connectors: readonly string[];
 }
 
 /** One step of the agent's plan, and what it finds there. */
@@ -45,7 +47,7 @@ export function stepsFor(text: string, files: number): readonly Step[] {
  * it, what the files are, the instruction it stands under, and what it follows. The same question gives
  * the same text.
  */
-export function answer({ text, files, instruction, previous, locale, skills }: Question): string {
+export function answer({ text, files, instruction, previous, locale, skills, connectors }: Question): string {
   if (text === "") return [files, skills].filter(Boolean).join("\n") || "Done.";
   const points = pointsOf(text);
   const subjects = subjectsOf(text);
@@ -56,6 +58,7 @@ export function answer({ text, files, instruction, previous, locale, skills }: Q
     subjects.length > 0 ? `Subject: ${listOf(subjects)}.` : "",
     instruction === "" ? "" : `The project's instruction for this task: ${shorten(instruction)}`,
     skills,
+    connectors.length === 0 ? "" : `Connectors of this task: ${listOf(connectors.map(shorten))}.`,
     previous === "" ? "" : `Before this you wrote: ${shorten(previous)}`,
     `This is the offline agent: it reads and sorts what you write, and calls no model.${english(locale)}`,
   ]

@@ -40,7 +40,11 @@ async function* carryOut(orders: TurnOrders, turn: Turn, memo: Memo | null, plan
   const outcome = yield* obey(orders.directives, work);
   if (outcome) return outcome;
   if (!ordered) yield* workThrough(text, turn.attachments.length, plan);
-  return { kind: "finish", content: answer({ ...turn, ...request, skills: namesOf(turn.skills) }), ...outputOf(work, orders.prose) };
+  return {
+    kind: "finish",
+    content: answer({ ...turn, ...request, skills: namesOf(turn.skills), connectors: turn.connectors.map(({ name }) => name) }),
+    ...outputOf(work, orders.prose),
+  };
 }
 
 /** What is to be answered: all that was said since the turn that asked, if one did. */

@@ -1,0 +1,71 @@
+import { type RequestInit as UndiciInit, fetch as undiciFetch } from "undici";
+import type { AllowedAddresses } from "../config/address-range.ts";
+import { guardedAgent, RefusedDestination, type Resolve } from "./agent.ts";
+
+/** `fetch` for addresses that strangers give, for one piece of work. */
+export interface GuardedFetch {
+  readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
+  /** Cuts whatever is still open. */
+  end(): void;
+}
+
+/** What one piece of work may do. */
+export interface FetchBounds {
+  /** Bytes of all answers together, as they are after decoding. */
+  readonly bytesMax: number;
+  /** Aborted when the time is up, or nobody waits any more. */
+  readonly signal: AbortSignal;
+  /** Called when the bytes are used up. */
+  readonly onTooMuch: () => void;
+}
+
+/**
+ * Requests to public addresses over https on port 443, and to those that the operator allows. Redirects are never
+ * followed here: each would be another address that a stranger gives, with our credential.
+ */
+export function guardedFetch(
+  allowed: readonly AllowedAddresses[],
+  resolve: Resolve,
+  { bytesMax, signal, onTooMuch }: FetchBounds,
+): GuardedFetch {
+  const agent = guardedAgent({ ports: [443], plain: false, allowed }, resolve);
+  const end = () => void agent.destroy();
+  signal.addEventListener("abort", end, { once: true });
+  let bytes = 0;
+
+  function metered(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    return body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, to) {
+          bytes += chunk.byteLength;
+          if (bytes <= bytesMax) return to.enqueue(chunk);
+          onTooMuch();
+          to.error(new RefusedDestination("more bytes than allowed"));
+        },
+      }),
+    );
+  }
+
+  return {
+    async fetch(url, init = {}) {
+      const { protocol, username, password } = new URL(url);
+      if (!["http:", "https:"].includes(protocol) || username !== "" || password !== "")
+        throw new RefusedDestination("not an http or https URL without user information");
+      const headers = new Headers(init.headers);
+      headers.set("user-agent", "agent-task-platform");
+      headers.set("accept-encoding", "identity");
+      const both = init.signal ? AbortSignal.any([init.signal, signal]) : signal;
+      const request = { ...init, headers, redirect: "manual", signal: both, dispatcher: agent };
+      // undici's own types of the same standard.
+      const answer = (await undiciFetch(url, request as unknown as UndiciInit)) as unknown as Response;
+      const { status, statusText } = answer;
+      const empty = answer.body === null || [101, 204, 205, 304].includes(status);
+      const body = empty || answer.body === null ? null : metered(answer.body);
+      return new Response(body, { status, statusText, headers: [...answer.headers] });
+    },
+    end() {
+      signal.removeEventListener("abort", end);
+      end();
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { AllowedAddresses } from "../config/address-range.ts";
+import type { Clock } from "../core/clock.ts";
+import { type ConnectorServers, type ServerAddress, ServerFault } from "../core/connectors/server.ts";
+import { RefusedDestination, type Resolve, systemResolve } from "../egress/agent.ts";
+import { guardedFetch } from "../egress/guarded-fetch.ts";
+import { limitTime, unlessAborted } from "../egress/time-limit.ts";
+import { boundedAnswer, boundedTools } from "./bounded.ts";
+
+/** A use of a server, from the first byte to the last. */
+const useMs = 60_000;
+/** Bytes of one use: 200 tools with their schemas, or a result and what comes beside it. */
+const bytesMax = 8 * 1024 * 1024;
+const pagesMax = 20;
+/** The SDK's own timers never fire: time is ours. */
+const never = { timeout: 2 ** 31 - 1 };
+
+/** A command that the operator allows: the program and its arguments. */
+export type Commands = Readonly<Record<string, readonly string[]>>;
+
+export interface ServersParts {
+  readonly clock: Clock;
+  readonly allowed: readonly AllowedAddresses[];
+  readonly commands: Commands;
+  /** A test's own names. */
+  readonly resolve?: Resolve;
+}
+
+/** Servers of the Model Context Protocol: a client for each use, which nobody uses again. */
+export function mcpServers(parts: ServersParts): ConnectorServers {
+  return {
+    listTools: (at, signal) => use(parts, at, signal, listed),
+    callTool: (at, { tool, input }, signal) =>
+      use(parts, at, signal, async (client, options) =>
+        boundedAnswer(await client.callTool({ name: tool, arguments: input }, undefined, options)),
+      ),
+  };
+}
+
+type Options = typeof never & { readonly signal: AbortSignal };
+
+async function listed(client: Client, options: Options) {
+  const found: unknown[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < pagesMax; page += 1) {
+    const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, options);
+    found.push(...tools);
+    cursor = nextCursor;
+    if (cursor === undefined) break;
+  }
+  return boundedTools(found);
+}
+
+/** Connects, does one thing and lets go, within the bounds. */
+async function use<T>(
+  { clock, allowed, commands, resolve = systemResolve }: ServersParts,
+  at: ServerAddress,
+  given: AbortSignal,
+  work: (client: Client, options: Options) => Promise<T>,
+): Promise<T> {
+  const tooMuch = new AbortController();
+  const time = limitTime(clock, useMs, AbortSignal.any([given, tooMuch.signal]));
+  const { signal } = time;
+  const web = guardedFetch(allowed, resolve, { bytesMax, signal, onTooMuch: () => tooMuch.abort() });
+  const client = new Client({ name: "agent-task-platform", version: "1" });
+  try {
+    const transport = transportTo(at, web.fetch, commands);
+    // A connection that is being made does not hear its signal.
+    await unlessAborted(signal, client.connect(transport, { ...never, signal }));
+    return await unlessAborted(signal, work(client, { ...never, signal }));
+  } catch (thrown) {
+    given.throwIfAborted();
+    throw tooMuch.signal.aborted ? new ServerFault("too_large", thrown) : faultOf(thrown, signal.aborted);
+  } finally {
+    time.stop();
+    web.end();
+    await client.close().catch(() => undefined);
+  }
+}
+
+function transportTo(at: ServerAddress, fetch: ReturnType<typeof guardedFetch>["fetch"], commands: Commands): Transport {
+  if (at.transport === "stdio") {
+    const [command, ...args] = Object.hasOwn(commands, at.command) ? (commands[at.command] ?? []) : [];
+    // Denied by default: the operator has taken it away, or never given it.
+    if (command === undefined) throw new ServerFault("unreachable", "no such command");
+    const env = { PATH: "/usr/local/bin:/usr/bin:/bin" };
+    return new StdioClientTransport({ command, args, env, stderr: "ignore", cwd: "/", maxBufferSize: bytesMax });
+  }
+  return new StreamableHTTPClientTransport(new URL(at.url), {
+    requestInit: { headers: { ...at.headers } },
+    // No stream is listened to in which the server could say what it likes: it answers, and that is all.
+    fetch: async (url, init) => (init?.method === "GET" ? new Response(null, { status: 405 }) : fetch(url, init)),
+    reconnectionOptions: { maxRetries: 0, initialReconnectionDelay: 1, maxReconnectionDelay: 1, reconnectionDelayGrowFactor: 1 },
+    // The SDK's own types do not hold under exactOptionalPropertyTypes: its sessionId may be undefined.
+  }) as Transport;
+}
+
+/** What was thrown, in our own words. */
+function faultOf(thrown: unknown, late: boolean): ServerFault {
+  if (thrown instanceof ServerFault) return thrown;
+  if (late) return new ServerFault("timeout", thrown);
+  if (isRefused(thrown)) return new ServerFault("unreachable", thrown);
+  if (thrown instanceof StreamableHTTPError && (thrown.code === 401 || thrown.code === 403)) return new ServerFault("refused", thrown);
+  if (thrown instanceof Error && thrown.name === "UnauthorizedError") return new ServerFault("refused", thrown);
+  return new ServerFault(thrown instanceof TypeError ? "unreachable" : "broken", thrown);
+}
+
+/** `fetch` wraps what the connection was refused for. */
+const isRefused = (thrown: unknown): boolean =>
+  thrown instanceof RefusedDestination || (thrown instanceof Error && thrown.cause !== undefined && isRefused(thrown.cause));

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { roles } from "../../src/core/accounts/account.ts";
+import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
+import { refusalOf, settingsRig } from "../settings/settings-rig.ts";
+import { describeOnEach, rowsIn } from "../support/database.ts";
+import { type McpTestServer, openMcpServer } from "../support/mcp-server.ts";
+import type { Person } from "../support/service.ts";
+import { tokenOf } from "../support/token.ts";
+
+const github = "bbb0df76-66bd-4a24-ae4f-2aac4750d90b";
+const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
+let server: McpTestServer;
+beforeAll(async () => {
+  server = await openMcpServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const httpAt = (url: string, value?: string) => ({
+  case: "http" as const,
+  value: { url, auth: value === undefined ? { case: undefined } : { case: "header" as const, value: { name: "", value } } },
+});
+
+describeOnEach("connectors that are installed", (database) => {
+  const rig = settingsRig(database, { env: { CONNECTOR_ALLOW: "loopback" } });
+  const browser = async (who: Person) => (await who.session()).client(ConnectorService);
+  const install = async (who: Person, more: object = {}) => {
+    const made = await (await browser(who)).installConnector({
+      name: "Garden",
+      server: httpAt(server.url, "Bearer s3cret-garden"),
+      ...more,
+    });
+    if (!made.connector) throw new Error("none");
+    return made.connector;
+  };
+
+  test("have their tools listed at once, and their credential nowhere", async () => {
+    const ann = await rig.person();
+    const made = await install(ann);
+    expect(made).toMatchObject({
+      name: "Garden",
+      type: "mcp",
+      state: "ready",
+      auth: "header",
+      url: server.url,
+      isDefault: false,
+      forSpace: false,
+    });
+    expect(made.tools.map(({ name, policy }) => [name, policy])).toEqual([
+      ["water", "ask"],
+      ["fail", "ask"],
+    ]);
+    const { data } = await ann.client(ConnectorService).listInstalled({});
+    expect(JSON.stringify(data, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain("s3cret");
+    const [row] = await rowsIn(rig.db.url, `SELECT * FROM connector WHERE id = '${made.id}'`);
+    const kept = Object.values(row ?? {}).map((value) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value),
+    );
+    expect(kept.join(" ")).not.toContain("s3cret");
+    const audit = await rig.audited("settings.v1.ConnectorService/InstallConnector", made.id);
+    expect(audit).toMatchObject({ subject: made.id });
+    expect(JSON.stringify(audit)).not.toContain("s3cret");
+    expect(JSON.stringify(rig.service.logged)).not.toContain("s3cret");
+  });
+
+  test("are listed by connector.list: own and the space's, to an app those alone that it was granted, to others none", async () => {
+    const ann = await rig.person();
+    const bo = await rig.person({ with: ann });
+    const stranger = await rig.person();
+    await install(ann, { uid: github, name: "", forSpace: true });
+    await install(bo, { uid: gmail, name: "" });
+    const ids = async (who: Pick<Person, "v2">) =>
+      (await who.v2("connector.list")).body["data"].map(({ id }: { id: string }) => id).toSorted();
+    expect(await ids(ann)).toEqual([github]);
+    expect(await ids(bo)).toEqual([gmail, github].toSorted());
+    expect(await ids(stranger)).toEqual([]);
+    const token = await tokenOf(rig.service, bo, { scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
+    expect(await ids(token)).toEqual([gmail]);
+    const without = await tokenOf(rig.service, bo, { scopes: ["create_task"] });
+    expect(await ids(without)).toEqual([]);
+    const { body } = await bo.v2("connector.list");
+    expect(body["data"][0]).toEqual({ id: gmail, name: "Gmail", type: "mcp", description: "", category: "" });
+  });
+
+  test("of the whole space are in the hands of owner, super admin and admin", async () => {
+    const ann = await rig.person();
+    const shared = await install(ann, { forSpace: true });
+    for (const role of roles) {
+      const other = await rig.person({ with: ann, role: role === "owner" ? "admin" : role });
+      const may = role === "owner" || role === "super_admin" || role === "admin";
+      const session = await browser(other);
+      const policies = session.setConnectorPolicy({ id: shared.id, policies: [{ tool: "water", policy: "allow" }] });
+      if (may) expect((await policies).connector?.tools[0]?.policy).toBe("allow");
+      else expect(await refusalOf(policies)).toContain("PermissionDenied");
+      if (may) continue;
+      expect(await refusalOf(session.installConnector({ uid: github, forSpace: true }))).toContain("PermissionDenied");
+      expect(await refusalOf(session.removeConnector({ id: shared.id }))).toContain("PermissionDenied");
+      expect(await refusalOf(session.setDefault({ id: shared.id, isDefault: true }))).toContain("PermissionDenied");
+      expect(await refusalOf(session.refreshTools({ id: shared.id }))).toContain("PermissionDenied");
+      expect(await refusalOf(other.client(ConnectorService).removeConnector({ id: shared.id }))).toContain("PermissionDenied");
+    }
+  });
+
+  test("of others are as absent as those that never were", async () => {
+    const ann = await rig.person();
+    const colleague = await rig.person({ with: ann, role: "admin" });
+    const stranger = await rig.person();
+    const { id } = await install(ann);
+    for (const who of [colleague, stranger]) {
+      const session = await browser(who);
+      for (const call of [
+        () => session.setConnectorPolicy({ id, policies: [] }),
+        () => session.setDefault({ id, isDefault: true }),
+        () => session.refreshTools({ id }),
+        () => session.beginAuthorization({ id }),
+        () => session.removeConnector({ id }),
+      ])
+        expect(await refusalOf(call())).toContain("NotFound");
+    }
+  });
+
+  test("are removed by a key too, with what opened their server", async () => {
+    const ann = await rig.person();
+    const { id } = await install(ann);
+    await ann.client(ConnectorService).removeConnector({ id });
+    expect((await ann.client(ConnectorService).listInstalled({})).data).toEqual([]);
+    const [row] = await rowsIn(rig.db.url, `SELECT credentials, server FROM connector WHERE id = '${id}'`);
+    expect(row).toEqual({ credentials: null, server: '{"transport":"none"}' });
+    expect(await refusalOf(ann.client(ConnectorService).removeConnector({ id }))).toContain("NotFound");
+    expect(await refusalOf(ann.client(ConnectorService).installConnector({ uid: github }))).toContain("PermissionDenied");
+    await install(ann);
+  });
+
+  test("are there once for each id", async () => {
+    const ann = await rig.person();
+    await install(ann, { uid: github, name: "" });
+    expect(await refusalOf(install(ann, { uid: github }))).toContain("AlreadyExists");
+    await install(ann, { uid: github, forSpace: true });
+    expect(await refusalOf(install(ann, { uid: github, forSpace: true }))).toContain("AlreadyExists");
+  });
+
+  test("have their tools listed anew, and forget none of what was said of them", async () => {
+    const ann = await rig.person();
+    const { id } = await install(ann);
+    const session = await browser(ann);
+    await session.setConnectorPolicy({ id, policies: [{ tool: "water", policy: "deny" }] });
+    server.more.push("harvest");
+    const { connector } = await session.refreshTools({ id });
+    server.more.length = 0;
+    expect(connector?.tools.map(({ name, policy }) => [name, policy])).toEqual([
+      ["water", "deny"],
+      ["fail", "ask"],
+      ["harvest", "ask"],
+    ]);
+  });
+
+  test("are defaults of projects, of those alone who have the project", async () => {
+    const ann = await rig.person();
+    const stranger = await rig.person();
+    const { body } = await ann.v2("project.create", { name: "Garden" });
+    const projectId = body["project"]["id"];
+    const session = await browser(ann);
+    expect(await refusalOf(session.setProjectConnectors({ projectId, uids: [github] }))).toContain("InvalidArgument");
+    await install(ann, { uid: github, name: "" });
+    await session.setProjectConnectors({ projectId, uids: [github] });
+    expect((await ann.client(ConnectorService).getProjectConnectors({ projectId })).uids).toEqual([github]);
+    expect(await refusalOf(stranger.client(ConnectorService).getProjectConnectors({ projectId }))).toContain("NotFound");
+    expect(await refusalOf((await browser(stranger)).setProjectConnectors({ projectId, uids: [] }))).toContain("NotFound");
+  });
+
+  describe("are refused", () => {
+    test.each([
+      ["plain http elsewhere", { server: httpAt("http://garden.example/mcp") }],
+      ["another scheme", { server: httpAt("file:///etc/passwd") }],
+      ["user information", { server: httpAt("https://a:b@garden.example/mcp") }],
+      ["a server inside", { server: httpAt("https://10.0.0.1/mcp") }],
+      ["a command, where none is allowed", { server: { case: "command" as const, value: "sh" } }],
+      ["no server and no place in the catalogue", { server: { case: undefined } }],
+      ["an id that the catalogue does not have", { uid: "00000000-0000-4000-8000-000000000000" }],
+      [
+        "a header that is the transport's own",
+        {
+          server: {
+            case: "http" as const,
+            value: { url: "https://a.example", auth: { case: "header" as const, value: { name: "Host", value: "x" } } },
+          },
+        },
+      ],
+      [
+        "a header of two lines",
+        {
+          server: {
+            case: "http" as const,
+            value: { url: "https://a.example", auth: { case: "header" as const, value: { name: "", value: "a\r\nb" } } },
+          },
+        },
+      ],
+      ["a name that turns text around", { name: "a\u202eb" }],
+    ])("for %s", async (_why, more) => {
+      const ann = await rig.person();
+      expect(await refusalOf(install(ann, more))).toContain("InvalidArgument");
+    });
+  });
+});

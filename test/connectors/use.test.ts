@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
+import { openMcpServer } from "../support/mcp-server.ts";
+import { modelsFile } from "../support/model/rig.ts";
+import { openModelServer } from "../support/model/server.ts";
+import { taskRig } from "../support/task-rig.ts";
+import { newApp, tokenOf } from "../support/token.ts";
+import { handOf, remoteEnv } from "../workers/worker-rig.ts";
+
+const github = "bbb0df76-66bd-4a24-ae4f-2aac4750d90b";
+const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
+const server = await openMcpServer();
+const model = await openModelServer("openai");
+const file = modelsFile("openai", model);
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await model[Symbol.asyncDispose]();
+  file[Symbol.dispose]();
+});
+const allow = { CONNECTOR_ALLOW: "loopback" };
+const at = {
+  case: "http" as const,
+  value: { url: server.url, auth: { case: "header" as const, value: { name: "", value: "Bearer s3cret" } } },
+};
+
+type Rig = ReturnType<typeof taskRig>;
+async function install(rig: Rig, more: object = {}) {
+  const client = (await rig.ann.session()).client(ConnectorService);
+  const { connector } = await client.installConnector({ name: "Our garden", server: at, ...more });
+  if (!connector) throw new Error("none");
+  return { client, ...connector };
+}
+const named = (uid: string) => ({ message: { content: "Water the roses", connectors: [uid] } });
+
+describe("a task's connectors", () => {
+  const rig = taskRig({ env: allow });
+  const said = async (id: string) =>
+    (await rig.events(id)).filter(({ type }) => type === "assistant_message").map((event) => event["assistant_message"].content);
+  const of = async (id: string) => (await rig.service.store.means.find(id))?.connectors ?? [];
+  let uid = "";
+  beforeAll(async () => {
+    uid = (await install(rig, { isDefault: true })).uid;
+  });
+
+  test("are named by the offline agent, which uses none", async () => {
+    const id = await rig.finished("Hello");
+    expect((await said(id)).join()).toContain("Connectors of this task: Our garden.");
+    expect(server.calls).toEqual([]);
+  });
+
+  test("that are named and not installed are 400, and to an app that was not granted them 403 first", async () => {
+    expect(await rig.ann.v2("task.create", named(github))).toMatchObject({ status: 400, body: { error: { code: "invalid_argument" } } });
+    const token = await tokenOf(rig.service, rig.ann, { scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
+    expect(await token.v2("task.create", named(github))).toMatchObject({
+      status: 403,
+      body: { error: { message: `insufficient_scope: connector ${github} not granted` } },
+    });
+    expect(await token.v2("task.create", named(gmail))).toMatchObject({ status: 400 });
+  });
+
+  test("stay with it, are replaced and cleared by messages, never both", async () => {
+    const id = await rig.finished("Hello");
+    expect(await of(id)).toEqual([uid]);
+    const both = { task_id: id, ...named(uid), clear_connectors: true };
+    expect(await rig.ann.v2("task.sendMessage", both)).toMatchObject({ status: 400 });
+    expect(await rig.ann.v2("task.sendMessage", { task_id: id, ...named(github) })).toMatchObject({ status: 400 });
+    await rig.send(id, "Go on", { clear_connectors: true });
+    expect(await of(id)).toEqual([]);
+    await rig.reach(id, "stopped");
+    expect((await said(id)).at(-1)).not.toContain("Connectors");
+  });
+
+  test("that an app was not granted are dropped silently, and those that are removed or taken from it are passed over", async () => {
+    const app = await newApp(rig.service, rig.ann, [uid, gmail]);
+    const without = await tokenOf(rig.service, rig.ann, { of: app, scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
+    const { body } = await without.v2("task.create", { message: { content: "Hello" } });
+    await rig.reach(String(body["task_id"]), "stopped");
+    expect(await of(String(body["task_id"]))).toEqual([]);
+    const token = await tokenOf(rig.service, rig.ann, { of: app, scopes: ["create_task", "use_connectors"], connectorUids: [uid] });
+    const made = await token.v2("task.create", named(uid));
+    const id = String(made.body["task_id"]);
+    await rig.reach(id, "stopped");
+    expect((await said(id)).join()).toContain("Our garden");
+    const [grant] = await rig.service.store.grants.list(rig.ann.accountId, rig.ann.spaceId);
+    if (!grant) throw new Error("none");
+    const found = await rig.service.store.grants.find({
+      accountId: rig.ann.accountId,
+      spaceId: rig.ann.spaceId,
+      clientId: app.app.clientId,
+    });
+    if (found) await rig.service.store.change((tx) => tx.grants.update({ ...found, connectorUids: [] }));
+    await rig.send(id, "Again");
+    await rig.reach(id, "stopped");
+    expect((await said(id)).at(-1)).not.toContain("Our garden");
+  });
+
+  test("of a project are its own, whatever the account's defaults are", async () => {
+    const { body } = await rig.ann.v2("project.create", { name: "Bare" });
+    const id = await rig.finished("Hello", { project_id: body["project"]["id"] });
+    expect(await of(id)).toEqual([]);
+  });
+});
+
+describe("the model agent", () => {
+  const rig = taskRig({ env: { ...allow, ...file.env } });
+  const uses = async (id: string) => (await rig.events(id)).filter(({ type }) => type === "tool_used").map((event) => event["tool_used"]);
+  const call = { name: "our_garden_water", input: { bed: "roses" } };
+
+  test("uses what is allowed, asks for what asks, and never sees what is denied; descriptions are told as data", async () => {
+    const { client, id, uid } = await install(rig);
+    await client.setConnectorPolicy({
+      id,
+      policies: [
+        { tool: "water", policy: "allow" },
+        { tool: "fail", policy: "deny" },
+      ],
+    });
+    const before = server.calls.length;
+    model.play([{ calls: [call] }, { text: "Done" }]);
+    const asked = model.requests.length;
+    const task = await rig.create("Water", { message: { content: "Water", connectors: [uid] } });
+    await rig.reach(task, "stopped");
+    expect(server.calls.slice(before)).toEqual([{ tool: "water", input: { bed: "roses" }, authorization: "Bearer s3cret" }]);
+    expect(model.requests[asked]?.tools).toEqual(["update_plan", "our_garden_water"]);
+    expect(await uses(task)).toMatchObject([{ tool: "our_garden_water", status: "success" }]);
+    expect(JSON.stringify(await rig.events(task))).not.toContain("s3cret");
+    await client.removeConnector({ id });
+  });
+
+  test("waits for the user where the policy is to ask, and does it once when accepted, not at all when refused", async () => {
+    const { client, id, uid } = await install(rig);
+    for (const accept of [true, false]) {
+      const before = server.calls.length;
+      model.play([{ calls: [call] }, { text: "Done" }]);
+      const task = await rig.create("Water", { message: { content: "Water", connectors: [uid] } });
+      await rig.reach(task, "waiting");
+      expect(server.calls).toHaveLength(before);
+      const { body } = await rig.ann.v2("task.listMessages", { task_id: task, order: "desc", limit: 10, verbose: true });
+      const status = body["messages"].find((event: { type: string }) => event.type === "status_update")["status_update"];
+      expect(status.status_detail).toMatchObject({ waiting_for_event_type: "connectorAction" });
+      await rig.ann.v2("task.confirmAction", { task_id: task, event_id: status.status_detail.waiting_for_event_id, input: { accept } });
+      await rig.reach(task, "stopped");
+      expect(server.calls).toHaveLength(before + (accept ? 1 : 0));
+    }
+    await client.removeConnector({ id });
+  });
+});
+
+describe("a remote worker", () => {
+  const rig = taskRig({ env: { ...allow, ...remoteEnv } });
+
+  test("has tools called by the platform, asks for what asks, and never has the credential", async () => {
+    const { client, id, uid } = await install(rig);
+    const hand = await handOf(rig.service, rig.ann);
+    await rig.create("Water", { message: { content: "Water", connectors: [uid] } });
+    const run = await hand.take();
+    expect(run.connectors).toMatchObject([
+      {
+        id: uid,
+        name: "Our garden",
+        tools: [
+          { name: "water", asks: true },
+          { name: "fail", asks: true },
+        ],
+      },
+    ]);
+    expect(JSON.stringify(run)).not.toContain("s3cret");
+    const of = (more: object) => ({
+      taskId: run.taskId,
+      fence: run.fence,
+      connectorId: uid,
+      tool: "water",
+      input: { bed: "roses" },
+      ...more,
+    });
+    const refused = await hand.call("CallTool", of({}));
+    expect(refused).toMatchObject({ status: 400, body: { code: "failed_precondition", message: expect.stringContaining("tool: ") } });
+    expect(await hand.call("CallTool", of({ tool: "other" }))).toMatchObject({ body: { code: "not_found" } });
+    expect(await hand.call("CallTool", of({ connectorId: github }))).toMatchObject({ body: { code: "not_found" } });
+    expect(await hand.call("CallTool", of({ fence: run.fence + 1 }))).toMatchObject({
+      body: { code: "failed_precondition", message: expect.stringContaining("fence") },
+    });
+    const stranger = await handOf(rig.service, await rig.service.person());
+    expect(await stranger.call("CallTool", of({}))).toMatchObject({ body: { code: "not_found" } });
+
+    await hand.finish(run, { confirm: { kind: "connectorAction", params: { connector: uid, tool: "water", input: { bed: "roses" } } } });
+    const waiting = await rig.reach(run.taskId, "waiting");
+    const pending = await rig.service.store.actions.pending(waiting.id);
+    const { body } = await rig.ann.v2("task.listMessages", { task_id: waiting.id, order: "desc", limit: 1 });
+    expect(pending).not.toBeNull();
+    const eventId = body["messages"][0]["status_update"].status_detail.waiting_for_event_id;
+    await rig.ann.v2("task.confirmAction", { task_id: waiting.id, event_id: eventId, input: { accept: true } });
+    const next = await hand.take();
+    const again = (input: object) =>
+      hand.call("CallTool", { taskId: next.taskId, fence: next.fence, connectorId: uid, tool: "water", input });
+    expect(await again({ bed: "roses" })).toMatchObject({ status: 200, body: { result: "Watered roses." } });
+    expect(await again({ bed: "thorns" })).toMatchObject({ body: { code: "failed_precondition" } });
+
+    await client.setConnectorPolicy({ id, policies: [{ tool: "water", policy: "allow" }] });
+    expect(await again({ bed: "thorns" })).toMatchObject({ status: 200 });
+    await client.removeConnector({ id });
+    expect(await again({ bed: "roses" })).toMatchObject({ body: { code: "not_found" } });
+  });
+});

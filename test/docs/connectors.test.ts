@@ -1,0 +1,52 @@
+import { beforeAll, expect, test } from "vitest";
+import { loadConfig } from "../../src/config.ts";
+import { openMcpServer } from "../support/mcp-server.ts";
+import { openService, type Service } from "../support/service.ts";
+import { blocksIn, readPage } from "./page.ts";
+
+const page = readPage("docs/connectors.md");
+const blocks = blocksIn(page, "sh");
+let service: Service;
+beforeAll(async () => {
+  service = await openService({ idle: true, env: { CONNECTOR_ALLOW: "loopback" } });
+  return () => service[Symbol.asyncDispose]();
+});
+
+/** What the calls of the page answer, as far as it is read here. */
+interface Installed {
+  readonly connector: { readonly id: string; readonly tools: readonly unknown[] };
+}
+
+/** The call of an example as curl would make it. */
+function callIn(block: string) {
+  const [, rpc = ""] = /"\$BASE_URL\/([^"]+)"/.exec(block) ?? [];
+  const [, body = ""] = /-d '([\s\S]*)'/.exec(block) ?? [];
+  return { rpc, body };
+}
+
+test("the examples install a connector, and say what is done with its tools", async () => {
+  await using server = await openMcpServer();
+  const ann = await service.person();
+  const { headers } = await ann.session();
+  const call = async ({ rpc, body }: ReturnType<typeof callIn>) => {
+    const reply = await fetch(`${service.url}/${rpc}`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body,
+    });
+    return { status: reply.status, body: (await reply.json()) as Installed };
+  };
+  const [install, policy] = blocks.filter((block) => block.includes("curl")).map(callIn);
+  if (!install || !policy) throw new Error("the page has no examples");
+  const made = await call({ ...install, body: install.body.replace("https://mcp.example.com/mcp", server.url) });
+  expect(made).toMatchObject({ status: 200, body: { connector: { name: "GitHub", state: "ready", isDefault: true } } });
+  const set = await call({ ...policy, body: policy.body.replace("THE-ID", made.body.connector.id).replace("search", "water") });
+  expect(set.body.connector.tools[0]).toMatchObject({ name: "water", policy: "allow" });
+});
+
+test("the command of an operator is read as it stands", () => {
+  const [, value = ""] = /CONNECTOR_COMMANDS='([^']+)'/.exec(page) ?? [];
+  expect(loadConfig({ CONNECTOR_COMMANDS: value }).connectorCommands).toEqual({
+    files: ["/usr/local/bin/mcp-files", "--root", "/srv/shared"],
+  });
+});
