@@ -1,6 +1,7 @@
 import { type HandlerTable, handlerTable, implement } from "../call/handlers.ts";
 import { ownership } from "../core/accounts/ownership.ts";
 import { confirmations } from "../core/actions/confirm.ts";
+import { agents } from "../core/agents/agents.ts";
 import { exports } from "../core/exports/exports.ts";
 import type { ExportLinks } from "../core/exports/links.ts";
 import { apiKeys } from "../core/keys/api-keys.ts";
@@ -24,6 +25,7 @@ import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
 import type { RemoteRuns } from "../core/workers/remote-run.ts";
 import { workers } from "../core/workers/workers.ts";
+import { AgentService } from "../gen/proto/agent/v2/agent_service_pb.ts";
 import { AuditService } from "../gen/proto/audit/v2/audit_service_pb.ts";
 import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
@@ -41,6 +43,7 @@ import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_s
 import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
 import { WorkerService } from "../gen/proto/worker/v1/worker_service_pb.ts";
+import { agentHandlers } from "../rpc/agent.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { auditHandlers } from "../rpc/audit.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
@@ -91,6 +94,7 @@ export function handlersOf(
     implement(FileService, fileHandlers(files.files, files.links)),
     implement(SkillService, skillHandlers),
     implement(ConnectorService, connectorHandlers),
+    implement(AgentService, agentHandlers(agents)),
     implement(BrowserService, browserHandlers),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
     implement(TeamService, teamHandlers(owners)),
