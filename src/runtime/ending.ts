@@ -9,6 +9,7 @@ import type { Task } from "../core/tasks/task.ts";
 import type { Outcome, Progress, Turn } from "./agent.ts";
 import { attached, keepEvents, keepFiles, type StagedFile } from "./artefacts.ts";
 import { Lost } from "./steps.ts";
+import { beginSubtasks } from "./subtasks.ts";
 
 /** What ending a turn needs. */
 export interface EndingParts {
@@ -22,16 +23,23 @@ export interface EndingParts {
 const settleMs = 50;
 
 /** Writes what an agent has done. @throws Lost when the run is no longer ours. */
-export async function append(task: Task, done: Done, { store, clock, staging }: EndingParts): Promise<Task> {
+export async function append(task: Task, done: Done, parts: EndingParts): Promise<Task> {
+  const { store, clock } = parts;
   const set = done.credits ? { addCredits: done.credits } : {};
   return store.change(async (tx) => {
-    const events = await keepEvents(tx, task, done.events, staging);
+    const events = await written(tx, task, done, parts);
     return ours(await tx.tasks.advance(task.id, { now: clock.now(), when: { fence: task.fence }, set, events }));
   });
 }
 
 /** What an agent has done, its files in the storage. */
 export type Done = Progress<StagedFile>;
+
+/** Events as they are written, with what they bring about: artefacts and subtasks. */
+async function written(tx: Tx, task: Task, { events }: Done, { clock, staging }: EndingParts): Promise<readonly NewEvent[]> {
+  await beginSubtasks(tx, task, events, { clock });
+  return keepEvents(tx, task, events, staging);
+}
 
 /** Whatever else the change has written goes with it when the run is no longer ours. */
 function ours(task: Task | null): Task {
@@ -75,13 +83,8 @@ function endingOf(
  * Leaves `running`, unless a message came in that the turn has not seen: then what
  * was said stands, and the next turn begins with no `stopped` between.
  */
-async function end(
-  task: Task,
-  done: Done,
-  ending: Ending,
-  { store, clock, staging }: EndingParts,
-  files: readonly StagedFile[] = [],
-): Promise<Task | null> {
+async function end(task: Task, done: Done, ending: Ending, parts: EndingParts, files: readonly StagedFile[] = []): Promise<Task | null> {
+  const { store, clock, staging } = parts;
   const { id, fence } = task;
   const { wait, memo } = ending;
   const count = done.events.length + ending.events.length;
@@ -91,7 +94,7 @@ async function end(
   if (ahead > 0) await clock.sleep(Math.min(settleMs, ahead));
   return store.change(async (tx) => {
     const now = clock.now() - count;
-    const before = await keepEvents(tx, task, done.events, staging);
+    const before = await written(tx, task, done, parts);
     const attachments = await keepFiles(tx, task, files, staging);
     const after = (told: readonly NewEvent[]) => [...before, ...told.map((event) => attached(event, attachments))];
     const ended = await tx.tasks.advance(id, {
@@ -109,10 +112,11 @@ async function end(
 }
 
 /** Does without asking what was allowed before: the same turn goes on, with one decision more. */
-async function pass(task: Task, done: Done, approval: Approval, { store, clock, staging }: EndingParts): Promise<Task> {
+async function pass(task: Task, done: Done, approval: Approval, parts: EndingParts): Promise<Task> {
+  const { store, clock } = parts;
   const set = { addCredits: done.credits ?? 0 };
   return store.change(async (tx) => {
-    const events = [...(await keepEvents(tx, task, done.events, staging)), ...allowed(approval).events];
+    const events = [...(await written(tx, task, done, parts)), ...allowed(approval).events];
     const next = ours(await tx.tasks.advance(task.id, { now: clock.now(), when: { fence: task.fence }, set, events }));
     await note(tx, next, next.lastSeq, approval, "accepted");
     return next;

@@ -4,10 +4,12 @@ import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Attachment } from "../core/files/attachment.ts";
 import type { ReadFile } from "../core/files/read.ts";
+import type { Ids } from "../core/ids.ts";
 import type { Tx } from "../core/store.ts";
 import type { EventPayloads, EventType, TaskEvent } from "../core/tasks/event.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { GivenFile, Said, Turn } from "./agent.ts";
+import { subtasksFor } from "./subtasks.ts";
 
 /** So much of what was said in earlier turns is given to an agent. */
 const earlierMax = 200;
@@ -22,6 +24,7 @@ export interface TurnParts {
   readonly clock: Clock;
   readonly cipher: Cipher;
   readonly readFile: ReadFile;
+  readonly ids: Ids;
 }
 
 /** A turn with what it was made from. */
@@ -32,7 +35,7 @@ export interface OpenedTurn extends Turn {
 }
 
 /** Reads what an agent needs for the turn that a task is in. */
-export async function openTurn({ store, clock, cipher, readFile }: TurnParts, task: Task, signal: AbortSignal): Promise<OpenedTurn> {
+export async function openTurn({ store, clock, cipher, readFile, ids }: TurnParts, task: Task, signal: AbortSignal): Promise<OpenedTurn> {
   const { id, answeredSeq, consumedSeq } = task;
   const before =
     answeredSeq === 0 ? [] : await store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false });
@@ -54,6 +57,7 @@ export async function openTurn({ store, clock, cipher, readFile }: TurnParts, ta
     ...(task.armed || task.recalls ? await store.tasks.briefing(id) : { outputSchema: null, memo: null }),
     ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
     reserve: async () => ({ id: "", credits: 0 }),
+    ...subtasksFor({ store, ids }, task),
     claim: task.claims,
     clock,
     signal,

@@ -4,6 +4,7 @@ import { embeddedQueue } from "../jobs/embedded.ts";
 import type { Queue } from "../jobs/queue.ts";
 import { mailer } from "../mail/mailer.ts";
 import { webhookOffMail } from "../mail/webhook-off.ts";
+import { startSubtask } from "../runtime/agents/model/tools/start-subtask.ts";
 import { openLease } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
 import { agentsOf } from "./agents.ts";
@@ -22,7 +23,7 @@ export async function startWork(
   { send }: Pick<Sending, "send">,
 ): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
-  const agentFor = await agentsOf(ground, () => []);
+  const agentFor = await agentsOf(ground, (turn) => [...startSubtask(turn)]);
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   const otherThan = remoteProfiles(config);
   const runs = startRuns({

@@ -181,6 +181,8 @@ export interface TaskRows {
   unowned(max: number, filter?: QueueFilter): Promise<readonly Claimable[]>;
   /** An account's running tasks in a space, whoever runs them, by their ids. */
   runningOf(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly string[]>;
+  /** How many subtasks of an agent run, with those of these ids that are not made yet. */
+  countSubtasks(agentId: string, begun: readonly string[]): Promise<number>;
   /** Running tasks that name one of these nodes. */
   owned(nodeIds: readonly string[]): Promise<readonly Claimable[]>;
   /** Running tasks that nobody runs yet, counted up to `max`: the queue's depth. */

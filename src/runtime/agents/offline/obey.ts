@@ -1,5 +1,6 @@
+import { Failure } from "../../../core/failure.ts";
 import type { Json } from "../../../core/json.ts";
-import type { NewEvent } from "../../../core/tasks/event.ts";
+import type { EventPayloads, NewEvent } from "../../../core/tasks/event.ts";
 import type { AgentEvent, Outcome, Progress, Turn } from "../../agent.ts";
 import { actionIds } from "./action-ids.ts";
 import { approvalOf } from "./approvals.ts";
@@ -63,7 +64,7 @@ async function* obeyOne(
     case "crash":
       return outcomeOf(directive, left, work);
     default: {
-      const progress = progressOf(directive, work);
+      const progress = await progressOf(directive, work);
       work.told += progress.events.length;
       yield progress;
       return undefined;
@@ -74,7 +75,7 @@ async function* obeyOne(
 /** Whether an earlier run came further than this one is: what it slept is not slept again. */
 const isOver = ({ turn, told, passed }: Work): boolean => told < turn.written.length || passed < turn.decisions.length;
 
-function progressOf(directive: Telling, { plan, nextActionId }: Work): Progress {
+async function progressOf(directive: Telling, { plan, nextActionId, turn }: Work): Promise<Progress> {
   switch (directive.name) {
     case "say":
       return { events: [{ type: "assistant_message", payload: { content: directive.text } }] };
@@ -91,6 +92,8 @@ function progressOf(directive: Telling, { plan, nextActionId }: Work): Progress 
       return { events: plan.step() };
     case "tool":
       return { events: [toolUsed(directive, nextActionId())] };
+    case "subtask":
+      return { events: [await begun(directive.text, nextActionId(), turn)] };
     case "credits":
       return { events: [explanation(`Spent ${directive.credits} credits.`)], credits: directive.credits };
   }
@@ -111,6 +114,25 @@ const briefs = { success: "It worked", error: "It failed", rollback: "It was und
 const toolUsed = ({ tool, status }: Extract<Telling, { name: "tool" }>, actionId: string): NewEvent => ({
   type: "tool_used",
   payload: { tool, actionId, status, brief: briefs[status], message: { action: "Using", param: tool } },
+});
+
+/** A subtask that begins, or why it could not. */
+async function begun(message: string, actionId: string, { subtask }: Turn): Promise<AgentEvent> {
+  const use = { tool: "subtask", actionId, params: { message } };
+  if (!subtask) return refused(use, "Only an agent's main task has subtasks");
+  try {
+    const made = await subtask(message);
+    const payload = { ...use, status: "success", brief: "Began a subtask", result: { task_id: made.id } } as const;
+    return { type: "tool_used", payload, subtask: made };
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.reason !== "unavailable") return refused(use, thrown.message);
+    throw thrown;
+  }
+}
+
+const refused = (use: Pick<EventPayloads["tool_used"], "tool" | "actionId" | "params">, brief: string): AgentEvent => ({
+  type: "tool_used",
+  payload: { ...use, status: "error", brief },
 });
 
 /** How the turn ends at a directive; undefined when it goes on. */
