@@ -8,6 +8,7 @@ import { performer } from "./call/perform.ts";
 import { replays } from "./call/replay.ts";
 import { startChores } from "./chores.ts";
 import type { Config } from "./config.ts";
+import { attachedBrowsers } from "./core/browsers/attached.ts";
 import type { Cipher } from "./core/cipher.ts";
 import { exportLinks } from "./core/exports/links.ts";
 import type { Failure } from "./core/failure.ts";
@@ -68,9 +69,10 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
   const teamUsers = teamUsersOf(ground, inviting);
   const links = exportLinks(cipher, config.baseUrl);
   const remote = remoteSide(ground, files, front.draining);
+  const browsers = attachedBrowsers({ store, clock, draining: front.draining });
   const operations = operationTable();
   const handlers = handlersOf(ground, {
-    ...{ files, exportLinks: links, sending, teamUsers, waiting, remote: remote.runs, draining: front.draining },
+    ...{ files, exportLinks: links, sending, teamUsers, waiting, remote: remote.runs, browsers, draining: front.draining },
     rpcOf: (name) => operations.byName(name)?.rpc,
   });
   const entry = {
@@ -97,7 +99,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     probesOnly: config.role === "worker",
     routes: webRoutes(ground, files, { ...calls, scim: { ...entry, teamUsers } }),
   });
-  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, files, sending);
+  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, files, sending, browsers);
   await app.listen({ host: config.host, port: config.port });
   const admin = config.adminPort === null ? undefined : adminServer(ready);
   await admin?.listen({ host: config.host, port: config.adminPort ?? 0 });

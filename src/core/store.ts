@@ -4,6 +4,7 @@ import type { AgentRows } from "./agents/agent.ts";
 import type { AuditRows } from "./audit/audit.ts";
 import type { AuditChainRows } from "./audit/chain.ts";
 import type { AuditLogRows } from "./audit/log.ts";
+import type { BrowserRows } from "./browsers/browser.ts";
 import type { ExportRows } from "./exports/export.ts";
 import type { BlobRows } from "./files/blob.ts";
 import type { FileRows } from "./files/file.ts";
@@ -76,6 +77,7 @@ export interface Tx {
   readonly workers: WorkerRows;
   readonly workerRuns: WorkerRunRows;
   readonly workerEvents: WorkerEventRows;
+  readonly browsers: BrowserRows;
   /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

@@ -8,6 +8,7 @@ import { auditRows } from "./audit.ts";
 import { auditChainRows } from "./audit-chain.ts";
 import { auditLogRows } from "./audit-log.ts";
 import { blobRows } from "./blob.ts";
+import { browserRows } from "./browser.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
 import { conversationRows } from "./conversation.ts";
@@ -71,5 +72,6 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   workers: workerRows(session),
   workerRuns: workerRunRows(session),
   workerEvents: workerEventRows(session),
+  browsers: browserRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

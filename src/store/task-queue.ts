@@ -60,11 +60,12 @@ interface Waiting {
 }
 
 /** Without a filter the statement says nothing of profiles: whoever runs all of them pays nothing for it. */
-function waits({ spaceId, profiles, otherThan = [] }: QueueFilter): Sql {
+function waits({ spaceId, profiles, otherThan = [], nodeId }: QueueFilter): Sql {
   const conditions = [sql`t.status = 'running' AND t.node_id IS NULL AND t.deleted_at IS NULL`];
   if (spaceId !== undefined) conditions.push(sql`t.space_id = ${spaceId}`);
   if (profiles !== undefined) conditions.push(profiles.length === 0 ? sql`1 = 0` : sql`t.agent_profile IN (${join([...profiles])})`);
   if (otherThan.length > 0) conditions.push(sql`t.agent_profile NOT IN (${join([...otherThan])})`);
+  if (nodeId !== undefined) conditions.push(sql`(t.wants_node IS NULL OR t.wants_node = ${nodeId})`);
   return all(conditions);
 }
 

@@ -2,6 +2,7 @@ import { type HandlerTable, handlerTable, implement } from "../call/handlers.ts"
 import { ownership } from "../core/accounts/ownership.ts";
 import { confirmations } from "../core/actions/confirm.ts";
 import { agents } from "../core/agents/agents.ts";
+import type { AttachedBrowsers } from "../core/browsers/attached.ts";
 import { exports } from "../core/exports/exports.ts";
 import type { ExportLinks } from "../core/exports/links.ts";
 import { apiKeys } from "../core/keys/api-keys.ts";
@@ -46,7 +47,8 @@ import { WorkerService } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import { agentHandlers } from "../rpc/agent.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { auditHandlers } from "../rpc/audit.ts";
-import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
+import { browserHandlers } from "../rpc/browser.ts";
+import { connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
 import { fileHandlers } from "../rpc/file.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
@@ -71,6 +73,7 @@ export interface HandlerParts {
   readonly teamUsers: TeamUsers;
   readonly waiting: Backlog;
   readonly remote: RemoteRuns;
+  readonly browsers: AttachedBrowsers;
   /** Aborted when no call is to be held any longer. */
   readonly draining: AbortSignal;
   /** The RPC behind a v2 name. */
@@ -80,7 +83,7 @@ export interface HandlerParts {
 /** Every operation that is built. */
 export function handlersOf(
   ground: Ground,
-  { files, exportLinks, sending, teamUsers, waiting, remote, draining, rpcOf }: HandlerParts,
+  { files, exportLinks, sending, teamUsers, waiting, remote, browsers, draining, rpcOf }: HandlerParts,
 ): HandlerTable {
   const { config, store, clock, ids, random } = ground;
   const hooks = webhookParts(ground, sending.send);
@@ -95,7 +98,7 @@ export function handlersOf(
     implement(SkillService, skillHandlers),
     implement(ConnectorService, connectorHandlers),
     implement(AgentService, agentHandlers(agents)),
-    implement(BrowserService, browserHandlers),
+    implement(BrowserService, browserHandlers(browsers)),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
     implement(TeamService, teamHandlers(owners)),
     implement(TeamUserManagementApiV2Service, teamUserHandlers(teamUsers)),

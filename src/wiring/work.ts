@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import type { AttachedBrowsers } from "../core/browsers/attached.ts";
 import { type SenderParts, startSender } from "../delivery/sender.ts";
 import { embeddedQueue } from "../jobs/embedded.ts";
 import type { Queue } from "../jobs/queue.ts";
@@ -21,10 +22,12 @@ export async function startWork(
   ground: Ground,
   { staging, readFile }: FileParts,
   { send }: Pick<Sending, "send">,
+  browsers: AttachedBrowsers,
 ): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
   const agentFor = await agentsOf(ground, (turn) => [...startSubtask(turn)]);
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
+  browsers.serve(lease.nodeId);
   const otherThan = remoteProfiles(config);
   const runs = startRuns({
     ...{ store, clock, ids, cipher, log, lease, staging, readFile, agentFor, otherThan },

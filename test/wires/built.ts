@@ -196,6 +196,7 @@ export const built: Readonly<Record<string, Prepare>> = {
   "agent.detail": async () => ({ agent_id: "agent-default" }),
   "agent.update": async () => ({ agent_id: "agent-default", nickname: "Ada" }),
   "browser.onlineList": nothing,
+  "browser.v2.BrowserService/Attach": async () => ({ hello: { client_id: systemIds.uuid(), client_name: "Laptop" } }),
   "user.me": nothing,
   "audit.list": nothing,
   "settings.v1.ApiKeyService/CreateApiKey": async () => ({ name: "ci" }),

@@ -48,6 +48,8 @@ export interface Task {
   readonly fence: number;
   /** The process that runs it; null while nobody does. */
   readonly nodeId: string | null;
+  /** The only process that may run it: the one that holds the browser it has selected. Null: any. */
+  readonly wantsNode: string | null;
   /** How often this turn was claimed. */
   readonly claims: number;
   /** Claims in a row that added no event. */
@@ -80,6 +82,7 @@ export type TaskChanges = Partial<
     | "agentProfile"
     | "references"
     | "nodeId"
+    | "wantsNode"
     | "queuedAt"
     | "servedAt"
     | "claims"
@@ -152,6 +155,8 @@ export interface QueueFilter {
   readonly profiles?: readonly string[];
   /** Of all profiles but these. */
   readonly otherThan?: readonly string[];
+  /** For this process: not those that only another may run. */
+  readonly nodeId?: string;
 }
 
 export interface TaskRows {

@@ -1,7 +1,7 @@
 import { Failure } from "../../../core/failure.ts";
 import type { Json } from "../../../core/json.ts";
 import type { EventPayloads, NewEvent } from "../../../core/tasks/event.ts";
-import type { AgentEvent, Outcome, Progress, Turn } from "../../agent.ts";
+import type { AgentEvent, Decided, Outcome, Progress, Turn } from "../../agent.ts";
 import { actionIds } from "./action-ids.ts";
 import { approvalOf } from "./approvals.ts";
 import type { Directive, Ending, Telling } from "./directives.ts";
@@ -61,15 +61,28 @@ async function* obeyOne(
     case "ask":
     case "confirm":
     case "fail":
-    case "crash":
-      return outcomeOf(directive, left, work);
+    case "crash": {
+      const outcome = outcomeOf(directive, left, work);
+      const browser = outcome || directive.name !== "confirm" ? undefined : selectedBy(work.turn.decisions[work.passed - 1]);
+      if (browser !== undefined) yield tell({ events: [explanation(`Works in the browser ${browser}.`)] }, work);
+      return outcome;
+    }
     default: {
-      const progress = await progressOf(directive, work);
-      work.told += progress.events.length;
-      yield progress;
+      yield tell(await progressOf(directive, work), work);
       return undefined;
     }
   }
+}
+
+function tell(progress: Progress, work: Work): Progress {
+  work.told += progress.events.length;
+  return progress;
+}
+
+/** The browser that a decision selects (contract/v2.md 9.4). */
+function selectedBy(decided: Decided | undefined): string | undefined {
+  const id = decided?.kind === "needConnectMyBrowser" && decided.accepted ? decided.input["client_id"] : undefined;
+  return typeof id === "string" ? id : undefined;
 }
 
 /** Whether an earlier run came further than this one is: what it slept is not slept again. */
