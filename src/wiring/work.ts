@@ -5,6 +5,7 @@ import { embeddedQueue } from "../jobs/embedded.ts";
 import type { Queue } from "../jobs/queue.ts";
 import { mailer } from "../mail/mailer.ts";
 import { webhookOffMail } from "../mail/webhook-off.ts";
+import { browserTools } from "../runtime/agents/model/tools/browser.ts";
 import { startSubtask } from "../runtime/agents/model/tools/start-subtask.ts";
 import { openLease } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
@@ -25,7 +26,11 @@ export async function startWork(
   browsers: AttachedBrowsers,
 ): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
-  const agentFor = await agentsOf(ground, (turn) => [...startSubtask(turn)]);
+  const inBrowser = browserTools(async (taskId, clientId) => {
+    const task = await store.tasks.byId(taskId);
+    return task && browsers.find(task, clientId);
+  });
+  const agentFor = await agentsOf(ground, (turn) => [...startSubtask(turn), ...inBrowser(turn)]);
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   browsers.serve(lease.nodeId);
   const otherThan = remoteProfiles(config);

@@ -29,7 +29,7 @@ describeOnEach("a browser that attaches", (database) => {
   }
   /** Looks until nobody is online any more; each look is a call, so that nothing sleeps. */
   async function untilNobody(who: Person): Promise<void> {
-    for (let looks = 0; looks < 500; looks += 1) if ((await service.store.browsers.list(who)).length === 0) return;
+    for (let looks = 0; looks < 200; looks += 1) if ((await onlineOf(who)).length === 0) return;
     throw new Error("somebody is online still");
   }
 
