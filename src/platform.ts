@@ -8,6 +8,7 @@ import { performer } from "./call/perform.ts";
 import { replays } from "./call/replay.ts";
 import { startChores } from "./chores.ts";
 import type { Config } from "./config.ts";
+import { attachedBrowsers } from "./core/browsers/attached.ts";
 import type { Cipher } from "./core/cipher.ts";
 import { exportLinks } from "./core/exports/links.ts";
 import type { Failure } from "./core/failure.ts";
@@ -70,9 +71,10 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
   const links = exportLinks(cipher, config.baseUrl);
   const connected = connectorsOf(ground);
   const remote = remoteSide(ground, files, connected.uses, front.draining);
+  const browsers = attachedBrowsers({ store, clock, draining: front.draining });
   const operations = operationTable();
   const handlers = handlersOf(ground, {
-    ...{ files, exportLinks: links, sending, teamUsers, waiting, remote: remote.runs, connected, draining: front.draining },
+    ...{ files, exportLinks: links, sending, teamUsers, waiting, remote: remote.runs, connected, browsers, draining: front.draining },
     rpcOf: (name) => operations.byName(name)?.rpc,
   });
   const entry = {
@@ -99,7 +101,8 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     probesOnly: config.role === "worker",
     routes: webRoutes(ground, files, connected.signIns, { ...calls, scim: { ...entry, teamUsers } }),
   });
-  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, files, connected.uses, sending);
+  const work = { files, connectors: connected.uses, sending, browsers };
+  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, work);
   await app.listen({ host: config.host, port: config.port });
   const admin = config.adminPort === null ? undefined : adminServer(ready);
   await admin?.listen({ host: config.host, port: config.adminPort ?? 0 });

@@ -43,13 +43,22 @@ export interface Streamed<M extends DescMethod> {
   ) => Promise<AsyncIterable<MessageInitShape<M["output"]>> | null>;
 }
 
-type FormOf<M extends DescMethod> = M["methodKind"] extends "server_streaming" ? Streamed<M> : Handler<M> | Prepared<M> | Held<M>;
+/** A conversation: each message was checked as it came, and both sides end when they like. It makes its own changes. */
+export interface Conversed<M extends DescMethod> {
+  readonly converse: (call: OpenCall, messages: AsyncIterable<MessageShape<M["input"]>>) => AsyncIterable<MessageInitShape<M["output"]>>;
+}
+
+type FormOf<M extends DescMethod> = M["methodKind"] extends "bidi_streaming"
+  ? Conversed<M>
+  : M["methodKind"] extends "server_streaming"
+    ? Streamed<M>
+    : Handler<M> | Prepared<M> | Held<M>;
 
 /** The handlers of a service by method; one that is missing answers `unimplemented`. */
 export type Handlers<S extends DescService> = { readonly [K in keyof S["method"]]?: FormOf<S["method"][K]> };
 
 /** A handler with its types forgotten: the call path makes each one's message from its own descriptor. */
-export type AnyHandler = Handler<DescMethod> | Prepared<DescMethod> | Held<DescMethod> | Streamed<DescMethod>;
+export type AnyHandler = Handler<DescMethod> | Prepared<DescMethod> | Held<DescMethod> | Streamed<DescMethod> | Conversed<DescMethod>;
 
 /** What the installation has built, by RPC name. */
 export type HandlerTable = ReadonlyMap<string, AnyHandler>;

@@ -34,6 +34,11 @@ export interface Performer {
    * @throws Failure of any reason: the promise before the first answer, the stream after it.
    */
   stream(admission: Admission, message: Message, gone: AbortSignal): Promise<AsyncIterable<Message> | null>;
+  /**
+   * Any number of answers to any number of messages, as they come. What is thrown comes from the answers: Failure of any
+   * reason, also for a message that breaks the rules of its fields.
+   */
+  converse(admission: Admission, messages: AsyncIterable<Message>, gone: AbortSignal): AsyncIterable<Message>;
 }
 
 /** What calls tell the audit log. */
@@ -44,8 +49,12 @@ export interface CallAudit {
 
 /** Field rules first, then the handler. */
 export function performer(store: Store, handlers: HandlerTable, replays: Replays, audit: CallAudit): Performer {
-  function handlerOf({ operation }: Admission, message: Message): AnyHandler {
-    validate(operation.method.input, message);
+  function handlerOf(admission: Admission, message: Message): AnyHandler {
+    validate(admission.operation.method.input, message);
+    return builtFor(admission);
+  }
+
+  function builtFor({ operation }: Admission): AnyHandler {
     const built = handlers.get(operation.rpc);
     if (!built) throw new Failure("unimplemented", `${operation.name ?? operation.rpc} is not built yet`);
     return built;
@@ -69,7 +78,7 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
   async function outcome(admission: Admission, message: Message, gone: AbortSignal): Promise<Outcome> {
     const { operation, caller } = admission;
     const built = handlerOf(admission, message);
-    if ("stream" in built) throw new Error(`${operation.rpc} is a stream`);
+    if ("stream" in built || "converse" in built) throw new Error(`${operation.rpc} is a stream`);
     if ("hold" in built) {
       const answer = await built.hold(store, openCall(admission, gone), message);
       return { answer: create(operation.method.output, answer), replayed: false };
@@ -87,7 +96,20 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
     return answers && mapped(answers, (answer) => create(operation.method.output, answer), noting(admission));
   }
 
+  async function* conversation(admission: Admission, messages: AsyncIterable<Message>, gone: AbortSignal): AsyncGenerator<Message> {
+    const { input, output } = admission.operation.method;
+    const built = builtFor(admission);
+    if (!("converse" in built)) throw new Error(`${admission.operation.rpc} is no conversation`);
+    const checked = mapped(messages, (message) => {
+      validate(input, message);
+      return message;
+    });
+    for await (const answer of built.converse(openCall(admission, gone), checked)) yield create(output, answer);
+  }
+
   return {
+    converse: (admission, messages, gone) => mapped(conversation(admission, messages, gone), (answer) => answer, noting(admission)),
+
     async perform(admission, message, gone) {
       try {
         const { answer, replayed } = await outcome(admission, message, gone);

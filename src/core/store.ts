@@ -4,6 +4,7 @@ import type { AgentRows } from "./agents/agent.ts";
 import type { AuditRows } from "./audit/audit.ts";
 import type { AuditChainRows } from "./audit/chain.ts";
 import type { AuditLogRows } from "./audit/log.ts";
+import type { BrowserRows } from "./browsers/browser.ts";
 import type { ConnectorRows } from "./connectors/connector.ts";
 import type { ArchiveRows } from "./exports/archive-rows.ts";
 import type { ExportRows } from "./exports/export.ts";
@@ -90,6 +91,7 @@ export interface Tx {
   readonly workerRuns: WorkerRunRows;
   readonly workerEvents: WorkerEventRows;
   readonly archives: ArchiveRows;
+  readonly browsers: BrowserRows;
   /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

@@ -87,13 +87,18 @@ export function connectRoutes(parts: ConnectParts) {
     yield* (await performer.stream(admission, message, signal)) ?? [];
   }
 
+  const stream = (message: Message, context: HandlerContext) => answering(context, (admission) => answersTo(admission, message, context));
+
+  const conversation = (messages: AsyncIterable<Message>, context: HandlerContext) =>
+    answering(context, (admission) => performer.converse(admission, messages, context.signal));
+
   /** Only what the call's own work throws is refused: what is thrown when a client goes away comes in at the other end. */
-  function stream(message: Message, context: HandlerContext): AsyncIterable<Message> {
+  function answering(context: HandlerContext, work: (admission: Admission) => AsyncIterable<Message>): AsyncIterable<Message> {
     const admission = context.values.get(admissionKey);
     if (!admission) throw refuse(new Failure("internal", "internal error"), context, "");
     const { requestId } = admission.request;
     context.values.set(begunKey, true);
-    const answers = answersTo(admission, message, context);
+    const answers = work(admission)[Symbol.asyncIterator]();
     async function next(): Promise<IteratorResult<Message>> {
       try {
         const result = await answers.next();
@@ -103,7 +108,7 @@ export function connectRoutes(parts: ConnectParts) {
         throw refuse(thrown, context, requestId);
       }
     }
-    const close = () => answers.return(undefined);
+    const close = async (): Promise<IteratorResult<Message>> => (await answers.return?.()) ?? { done: true, value: undefined };
     return { [Symbol.asyncIterator]: () => ({ next, return: close, throw: close }) };
   }
 
@@ -115,6 +120,7 @@ export function connectRoutes(parts: ConnectParts) {
         const options = { jsonOptions: connectJson(method) };
         if (isUnary(method)) router.rpc(method, unary, options);
         if (isServerStream(method)) router.rpc(method, stream, options);
+        if (isConversation(method)) router.rpc(method, conversation, options);
       }
     },
   };
@@ -131,6 +137,8 @@ export const connectRequestReader =
 const isUnary = (method: DescMethod): method is DescMethod & { methodKind: "unary" } => method.methodKind === "unary";
 const isServerStream = (method: DescMethod): method is DescMethod & { methodKind: "server_streaming" } =>
   method.methodKind === "server_streaming";
+const isConversation = (method: DescMethod): method is DescMethod & { methodKind: "bidi_streaming" } =>
+  method.methodKind === "bidi_streaming";
 
 /** Its head goes out in any case. */
 const isConnectStream = ({ protocolName, method }: HandlerContext): boolean => protocolName === "connect" && !isUnary(method);

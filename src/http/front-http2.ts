@@ -1,7 +1,15 @@
-import { constants, createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import { constants, createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { FastifyServerFactoryHandler } from "fastify";
+import { services } from "../services.ts";
 import type { FrontLimits } from "./front-limits.ts";
+
+/** Requests that go on for as long as both sides like. */
+const conversations: ReadonlySet<string> = new Set(
+  services
+    .flatMap(({ methods }) => methods)
+    .flatMap((method) => (method.methodKind === "bidi_streaming" ? [`/${method.parent.typeName}/${method.name}`] : [])),
+);
 
 /**
  * Takes over connections that speak HTTP/2 with prior knowledge, under the same
@@ -15,7 +23,9 @@ export function http2Acceptor(handler: FastifyServerFactoryHandler, limits: Fron
   server.on("session", (session) => {
     closeUnsettled(session, limits.settingsMs);
     closeIdle(session, limits.idleMs, draining);
-    session.on("stream", (stream: ServerHttp2Stream) => resetLate(stream, limits.requestMs));
+    session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+      if (!conversations.has(headers[":path"] ?? "")) resetLate(stream, limits.requestMs);
+    });
   });
   return (socket) => {
     // HTTP/1.1 answers clients that have closed their half; an HTTP/2 session ends there.

@@ -53,9 +53,23 @@ export interface NewFile {
   readonly content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** An event of an agent's; what it says may have files, which are kept as long as the task and linked to by the event. */
-export type AgentEvent<File = NewFile> = Exclude<NewEvent, Answer> | (Answer & { readonly files?: readonly File[] });
+/** A task that an agent has begun on its own, by `Turn.subtask`: it is made in the transaction of the event that tells of it. */
+export interface Subtask {
+  readonly id: string;
+  /** Its first message. */
+  readonly message: string;
+}
+
+/**
+ * An event of an agent's; what it says may have files, which are kept as long as the task and linked to by the event, and
+ * a use of a tool may have begun a subtask.
+ */
+export type AgentEvent<File = NewFile> =
+  | Exclude<NewEvent, Answer | Use>
+  | (Answer & { readonly files?: readonly File[] })
+  | (Use & { readonly subtask?: Subtask });
 type Answer = Extract<NewEvent, { readonly type: "assistant_message" }>;
+type Use = Extract<NewEvent, { readonly type: "tool_used" }>;
 
 /** What an agent is given for one turn: the same again whenever the turn is resumed. */
 export interface Turn {
@@ -100,6 +114,12 @@ export interface Turn {
    * @throws Failure `exhausted` when one of them has no room: end the turn with `fail`, errorType `quota_limit`.
    */
   readonly reserve: (atMost: Usage) => Promise<Hold>;
+  /**
+   * A subtask with this message, which begins with the event that it goes with. Only in an agent's main task.
+   *
+   * @throws Failure `exhausted` while too many run, `invalid` for a text that users could not send either.
+   */
+  readonly subtask?: (message: string) => Promise<Subtask>;
   /** 1 for the first run of this turn, more when an earlier one was lost or the turn has waited for a decision. */
   readonly claim: number;
   readonly clock: Clock;

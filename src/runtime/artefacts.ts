@@ -60,6 +60,10 @@ async function told(event: AgentEvent, stage: Stage): Promise<AgentEvent<StagedF
 
 /** The event itself, without what goes with it. */
 function plain(event: AgentEvent<unknown>): NewEvent {
+  if (event.type === "tool_used") {
+    const { subtask: _, ...use } = event;
+    return use;
+  }
   if (event.type !== "assistant_message") return event;
   const { files: _, ...said } = event;
   return said;
@@ -83,7 +87,7 @@ type Keeping = Pick<Staging, "keepArtefact">;
 /** Events as they are written, with their files as artefacts of the task. */
 export const keepEvents = (tx: Tx, task: Task, events: readonly AgentEvent<StagedFile>[], keeping: Keeping): Promise<readonly NewEvent[]> =>
   inTurn(events, async (event) => {
-    if (event.type !== "assistant_message") return event;
+    if (event.type !== "assistant_message") return plain(event);
     const { files = [], ...said } = event;
     return attached(said, await keepFiles(tx, task, files, keeping));
   });

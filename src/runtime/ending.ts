@@ -11,6 +11,7 @@ import { costOf, spend, type Used } from "../core/usage/spend.ts";
 import type { Outcome, Progress, Turn } from "./agent.ts";
 import { attached, keepEvents, keepFiles, type StagedFile } from "./artefacts.ts";
 import { Lost } from "./steps.ts";
+import { beginSubtasks } from "./subtasks.ts";
 
 /** What ending a turn needs. */
 export interface EndingParts {
@@ -32,10 +33,11 @@ export interface Written extends Task {
 }
 
 /** Writes what an agent has done. @throws Lost when the run is no longer ours. */
-export async function append(task: Task, done: Done, { store, clock, ids, staging, prices = {} }: EndingParts): Promise<Written> {
+export async function append(task: Task, done: Done, parts: EndingParts): Promise<Written> {
+  const { store, clock, ids, prices = {} } = parts;
   return store.change(async (tx) => {
     const now = clock.now();
-    const events = await keepEvents(tx, task, done.events, staging);
+    const events = await written(tx, task, done, parts);
     const cost = await costOf(tx, task, usedIn(done), prices);
     const set = { addCredits: cost.charge.credits };
     const after = ours(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }));
@@ -63,6 +65,11 @@ export const endSpent = (task: Task, parts: EndingParts): Promise<Task | null> =
     { outputSchema: null },
     parts,
   );
+/** Events as they are written, with what they bring about: artefacts and subtasks. */
+async function written(tx: Tx, task: Task, { events }: Done, { clock, staging }: EndingParts): Promise<readonly NewEvent[]> {
+  await beginSubtasks(tx, task, events, { clock });
+  return keepEvents(tx, task, events, staging);
+}
 
 /** Whatever else the change has written goes with it when the run is no longer ours. */
 function ours(task: Task | null): Task {
@@ -113,9 +120,10 @@ async function end(
   done: Done,
   used: Used,
   ending: Ending,
-  { store, clock, ids, staging, prices = {} }: EndingParts,
+  parts: EndingParts,
   files: readonly StagedFile[] = [],
 ): Promise<Task | null> {
+  const { store, clock, ids, staging, prices = {} } = parts;
   const { id, fence } = task;
   const { wait, memo } = ending;
   const count = done.events.length + ending.events.length;
@@ -124,7 +132,7 @@ async function end(
   if (ahead > 0) await clock.sleep(Math.min(settleMs, ahead));
   return store.change(async (tx) => {
     const now = clock.now() - count;
-    const before = await keepEvents(tx, task, done.events, staging);
+    const before = await written(tx, task, done, parts);
     const attachments = await keepFiles(tx, task, files, staging);
     const cost = await costOf(tx, task, used, prices);
     const addCredits = cost.charge.credits;
@@ -146,10 +154,10 @@ async function end(
 
 /** Does without asking what was allowed before: the same turn goes on, with one decision more. */
 async function pass(task: Task, done: Done, approval: Approval, parts: EndingParts): Promise<Written> {
-  const { store, clock, ids, staging, prices = {} } = parts;
+  const { store, clock, ids, prices = {} } = parts;
   return store.change(async (tx) => {
     const now = clock.now();
-    const events = [...(await keepEvents(tx, task, done.events, staging)), ...allowed(approval).events];
+    const events = [...(await written(tx, task, done, parts)), ...allowed(approval).events];
     const cost = await costOf(tx, task, usedIn(done), prices);
     const set = { addCredits: cost.charge.credits };
     const next = ours(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }));

@@ -78,7 +78,9 @@ export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boo
       await store.change(async (tx) => {
         // Takes the row's lock: whoever claims in its name at this moment was before, and is seen, or finds the row gone.
         await tx.nodes.raiseBeat(nodeId);
-        if ((await tx.tasks.owned([nodeId])).length === 0) await tx.nodes.remove(nodeId);
+        if ((await tx.tasks.owned([nodeId])).length > 0) return;
+        await tx.browsers.forgetNode(nodeId);
+        await tx.nodes.remove(nodeId);
       });
     },
   };

@@ -37,7 +37,7 @@ export interface RunsParts extends RunParts {
  */
 export function startRuns(parts: RunsParts): Runs {
   const { store, clock, log, lease, concurrency, otherThan = [] } = parts;
-  const filter: QueueFilter = { otherThan };
+  const filter = (): QueueFilter => ({ otherThan, nodeId: lease.nodeId() });
   const stopping = new AbortController();
   /** Claims go one after the other, so that the room for them is counted once. */
   const exclusive = inTurn();
@@ -80,7 +80,7 @@ export function startRuns(parts: RunsParts): Runs {
   async function fill(): Promise<void> {
     waiting = false;
     while (room() > 0 && !stopping.signal.aborted) {
-      const candidates = await store.tasks.unowned(room() + roster.leaving(), filter);
+      const candidates = await store.tasks.unowned(room() + roster.leaving(), filter());
       waiting ||= candidates.some(({ id }) => roster.has(id));
       if ((await claim(candidates)) === 0) return;
     }

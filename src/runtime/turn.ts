@@ -5,6 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import { connectorsOf, usable } from "../core/connectors/use.ts";
 import type { Attachment } from "../core/files/attachment.ts";
 import type { ReadFile } from "../core/files/read.ts";
+import type { Ids } from "../core/ids.ts";
 import type { OpenSkill } from "../core/skills/content.ts";
 import { skillsOfTask, type TaskSkill } from "../core/skills/of-task.ts";
 import type { Tx } from "../core/store.ts";
@@ -13,6 +14,7 @@ import { referencesOf } from "../core/tasks/references.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { WorkspaceOf } from "../core/workspaces/open.ts";
 import type { GivenFile, GivenSkill, Said, Turn } from "./agent.ts";
+import { subtasksFor } from "./subtasks.ts";
 
 /** So much of what was said in earlier turns is given to an agent. */
 const earlierMax = 200;
@@ -29,6 +31,7 @@ export interface TurnParts {
   readonly readFile: ReadFile;
   readonly workspaceOf: WorkspaceOf;
   readonly openSkill: OpenSkill;
+  readonly ids: Ids;
 }
 
 /** A turn with what it was made from. */
@@ -40,7 +43,7 @@ export interface OpenedTurn extends Omit<Turn, "reserve"> {
 
 /** Reads what an agent needs for the turn that a task is in. */
 export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal): Promise<OpenedTurn> {
-  const { store, clock, cipher, readFile, workspaceOf, openSkill } = parts;
+  const { store, clock, cipher, readFile, workspaceOf, openSkill, ids } = parts;
   const { id, answeredSeq, consumedSeq } = task;
   const before =
     answeredSeq === 0 ? [] : await store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false });
@@ -67,6 +70,7 @@ export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal
     ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
     connectors: (await connectorsOf(store, task)).map(usable),
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
+    ...subtasksFor({ store, ids }, task),
     claim: task.claims,
     clock,
     signal,

@@ -9,6 +9,7 @@ import { auditRows } from "./audit.ts";
 import { auditChainRows } from "./audit-chain.ts";
 import { auditLogRows } from "./audit-log.ts";
 import { blobRows } from "./blob.ts";
+import { browserRows } from "./browser.ts";
 import { budgetRows } from "./budget.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
@@ -85,5 +86,6 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   workerRuns: workerRunRows(session),
   workerEvents: workerEventRows(session),
   archives: archiveRows(session),
+  browsers: browserRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

@@ -6,7 +6,7 @@ import type { TaskRow } from "./task-row.ts";
 type ClaimableRow = Pick<TaskRow, "id" | "fence" | "node_id" | "claims">;
 
 /** Which running tasks wait for a runner, and who has the others. */
-export function queueOf({ query, dialect }: Session): Pick<TaskRows, "unowned" | "owned" | "runningOf" | "countUnowned"> {
+export function queueOf({ query, dialect }: Session): Pick<TaskRows, "unowned" | "owned" | "runningOf" | "countSubtasks" | "countUnowned"> {
   return {
     async unowned(max, filter = {}) {
       const waiting: Waiting = { from: queue[dialect], where: waits(filter) };
@@ -23,6 +23,13 @@ export function queueOf({ query, dialect }: Session): Pick<TaskRows, "unowned" |
         SELECT t.id FROM ${whatRuns[dialect]}
         WHERE t.status = 'running' AND t.account_id = ${accountId} AND t.space_id = ${spaceId} AND t.deleted_at IS NULL ORDER BY t.id`);
       return rows.map(({ id }) => id);
+    },
+    async countSubtasks(agentId, begun) {
+      const made = begun.length === 0 ? sql`0` : sql`(SELECT COUNT(*) FROM task WHERE id IN (${join([...begun])}))`;
+      const [row] = await query<{ readonly running: Whole; readonly made: Whole }>(sql`
+        SELECT COUNT(*) AS running, ${made} AS made FROM task
+        WHERE agent_id = ${agentId} AND type = 'agent_subtask' AND status = 'running' AND deleted_at IS NULL`);
+      return numberOf(row?.running ?? 0) + begun.length - numberOf(row?.made ?? 0);
     },
     async owned(nodeIds) {
       if (nodeIds.length === 0) return [];
@@ -53,11 +60,12 @@ interface Waiting {
 }
 
 /** Without a filter the statement says nothing of profiles: whoever runs all of them pays nothing for it. */
-function waits({ spaceId, profiles, otherThan = [] }: QueueFilter): Sql {
+function waits({ spaceId, profiles, otherThan = [], nodeId }: QueueFilter): Sql {
   const conditions = [sql`t.status = 'running' AND t.node_id IS NULL AND t.deleted_at IS NULL`];
   if (spaceId !== undefined) conditions.push(sql`t.space_id = ${spaceId}`);
   if (profiles !== undefined) conditions.push(profiles.length === 0 ? sql`1 = 0` : sql`t.agent_profile IN (${join([...profiles])})`);
   if (otherThan.length > 0) conditions.push(sql`t.agent_profile NOT IN (${join([...otherThan])})`);
+  if (nodeId !== undefined) conditions.push(sql`(t.wants_node IS NULL OR t.wants_node = ${nodeId})`);
   return all(conditions);
 }
 

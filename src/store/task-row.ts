@@ -32,6 +32,7 @@ export interface TaskRow {
   readonly consumed_seq: Whole;
   readonly fence: Whole;
   readonly node_id: string | null;
+  readonly wants_node: string | null;
   readonly claims: Whole;
   readonly idle_claims: Whole;
   readonly queued_at: Whole;
@@ -70,6 +71,7 @@ const columns = {
   consumedSeq: "consumed_seq",
   fence: "fence",
   nodeId: "node_id",
+  wantsNode: "wants_node",
   claims: "claims",
   idleClaims: "idle_claims",
   queuedAt: "queued_at",
@@ -137,6 +139,7 @@ export const taskOf = (row: TaskRow): Task => ({
   consumedSeq: numberOf(row.consumed_seq),
   fence: numberOf(row.fence),
   nodeId: row.node_id,
+  wantsNode: row.wants_node,
   claims: numberOf(row.claims),
   idleClaims: numberOf(row.idle_claims),
   queuedAt: numberOf(row.queued_at),

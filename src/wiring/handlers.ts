@@ -1,6 +1,8 @@
 import { type HandlerTable, handlerTable, implement } from "../call/handlers.ts";
 import { ownership } from "../core/accounts/ownership.ts";
 import { confirmations } from "../core/actions/confirm.ts";
+import { agents } from "../core/agents/agents.ts";
+import type { AttachedBrowsers } from "../core/browsers/attached.ts";
 import { exports } from "../core/exports/exports.ts";
 import type { ExportLinks } from "../core/exports/links.ts";
 import { apiKeys } from "../core/keys/api-keys.ts";
@@ -27,6 +29,7 @@ import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
 import type { RemoteRuns } from "../core/workers/remote-run.ts";
 import { workers } from "../core/workers/workers.ts";
+import { AgentService } from "../gen/proto/agent/v2/agent_service_pb.ts";
 import { AuditService } from "../gen/proto/audit/v2/audit_service_pb.ts";
 import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
@@ -48,10 +51,11 @@ import { UsageService } from "../gen/proto/usage/v2/usage_service_pb.ts";
 import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
 import { WorkerService } from "../gen/proto/worker/v1/worker_service_pb.ts";
+import { agentHandlers } from "../rpc/agent.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { auditHandlers } from "../rpc/audit.ts";
+import { browserHandlers } from "../rpc/browser.ts";
 import { budgetHandlers } from "../rpc/budget.ts";
-import { browserHandlers } from "../rpc/catalogue.ts";
 import { connectorHandlers } from "../rpc/connector.ts";
 import { connectorSettingsHandlers } from "../rpc/connector-settings.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
@@ -82,6 +86,7 @@ export interface HandlerParts {
   readonly waiting: Backlog;
   readonly remote: RemoteRuns;
   readonly connected: ConnectorParts;
+  readonly browsers: AttachedBrowsers;
   /** Aborted when no call is to be held any longer. */
   readonly draining: AbortSignal;
   /** The RPC behind a v2 name. */
@@ -91,7 +96,7 @@ export interface HandlerParts {
 /** Every operation that is built. */
 export function handlersOf(
   ground: Ground,
-  { files, exportLinks, sending, teamUsers, waiting, remote, connected, draining, rpcOf }: HandlerParts,
+  { files, exportLinks, sending, teamUsers, waiting, remote, connected, browsers, draining, rpcOf }: HandlerParts,
 ): HandlerTable {
   const { config, store, clock, ids, random } = ground;
   const hooks = webhookParts(ground, sending.send);
@@ -107,7 +112,8 @@ export function handlersOf(
     implement(SkillService, skillHandlers(catalogue)),
     implement(SkillSettingsService, skillSettingsHandlers(catalogue)),
     implement(ConnectorService, connectorHandlers(connected.connectors)),
-    implement(BrowserService, browserHandlers),
+    implement(AgentService, agentHandlers(agents)),
+    implement(BrowserService, browserHandlers(browsers)),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
     implement(UsageService, usageHandlers(reports(clock, config.credits))),
     implement(BudgetService, budgetHandlers(budgets(making))),

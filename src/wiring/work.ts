@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import type { AttachedBrowsers } from "../core/browsers/attached.ts";
 import type { ConnectorUses } from "../core/connectors/use.ts";
 import { type SenderParts, startSender } from "../delivery/sender.ts";
 import { startExporter } from "../exporting/exporter.ts";
@@ -7,6 +8,8 @@ import type { Queue } from "../jobs/queue.ts";
 import { mailer } from "../mail/mailer.ts";
 import { webhookOffMail } from "../mail/webhook-off.ts";
 import { connectorTools } from "../runtime/agents/model/connector-tool.ts";
+import { browserTools } from "../runtime/agents/model/tools/browser.ts";
+import { startSubtask } from "../runtime/agents/model/tools/start-subtask.ts";
 import { openLease } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
 import { agentsOf } from "./agents.ts";
@@ -20,17 +23,28 @@ import { toolsOf } from "./tools.ts";
 export const remoteProfiles = ({ agentProfiles }: Pick<Config, "agentProfiles">): readonly string[] =>
   Object.entries(agentProfiles).flatMap(([profile, agent]) => (agent === "remote" ? [profile] : []));
 
+/** What runs share with the rest of the process. */
+export interface WorkParts {
+  readonly files: FileParts;
+  readonly connectors: ConnectorUses;
+  readonly sending: Pick<Sending, "send">;
+  readonly browsers: AttachedBrowsers;
+}
+
 /** Runs tasks and makes deliveries in this process; the answer gives them back. */
 export async function startWork(
   ground: Ground,
-  files: FileParts,
-  connectors: ConnectorUses,
-  { send }: Pick<Sending, "send">,
+  { files, connectors, sending: { send }, browsers }: WorkParts,
 ): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
   const { staging, readFile, workspaceOf, openSkill } = files;
-  const agentFor = await agentsOf(ground, await toolsOf(ground, [connectorTools(connectors)]));
+  const inBrowser = browserTools(async (taskId, clientId) => {
+    const task = await store.tasks.byId(taskId);
+    return task && browsers.find(task, clientId);
+  });
+  const agentFor = await agentsOf(ground, await toolsOf(ground, [connectorTools(connectors), startSubtask, inBrowser]));
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
+  browsers.serve(lease.nodeId);
   const otherThan = remoteProfiles(config);
   const runs = startRuns({
     ...{ store, clock, ids, cipher, log, lease, staging, readFile, workspaceOf, openSkill, agentFor, otherThan, prices: config.prices },

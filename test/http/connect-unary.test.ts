@@ -17,7 +17,13 @@ beforeAll(async () => {
     connectUnary({
       operations: operationTable(),
       admit: () => Promise.reject(new Failure("unauthenticated", "nobody is let in")),
-      performer: { perform: () => Promise.reject(new Error("not asked")), stream: () => Promise.reject(new Error("not asked")) },
+      performer: {
+        perform: () => Promise.reject(new Error("not asked")),
+        stream: () => Promise.reject(new Error("not asked")),
+        converse: () => {
+          throw new Error("not asked");
+        },
+      },
       readRequest: requestReader(() => "req_1", null),
       readSession: () => null,
       report: () => undefined,

@@ -83,6 +83,7 @@ describe("a message", () => {
 describe("a directive", () => {
   test.each([
     ["[[say Hello there]]", { name: "say", text: "Hello there" }],
+    ["[[subtask Count | owls]]", { name: "subtask", text: "Count | owls" }],
     ["[[say this | that]]", { name: "say", text: "this | that" }],
     ["[[ say\n two\nlines ]]", { name: "say", text: "two\nlines" }],
     ["[[think Hm]]", { name: "think", text: "Hm" }],
@@ -127,11 +128,12 @@ describe("a malformed directive", () => {
     ["[[say]]", /say needs a text/],
     ["[[think ]]", /think needs a text/],
     ["[[progress]]", /progress needs a text/],
+    ["[[subtask ]]", /subtask needs a text/],
     ["[[say ", /ends with \]\]/],
     ["[[say a [[crash]]", /cannot stand inside another/],
     [
       "[[]]",
-      /an empty directive is no directive: there are say, think, progress, plan, step, tool, credits, file, value, sleep, ask, confirm, fail/,
+      /an empty directive is no directive: there are say, think, progress, plan, step, tool, credits, file, subtask, value, sleep, ask, confirm, fail/,
     ],
     ["[[jump 3]]", /jump is no directive/],
     ["[[SAY hi]]", /SAY is no directive/],

@@ -4,6 +4,7 @@ import type { Caller } from "../../src/core/caller.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { attachmentOf } from "../../src/core/files/attachment.ts";
 import { fileReader } from "../../src/core/files/read.ts";
+import { systemIds } from "../../src/core/ids.ts";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
 import { finish, begin as firstEvents, queueMessage, resume, stop } from "../../src/core/tasks/lifecycle.ts";
 import type { Advance, Task } from "../../src/core/tasks/task.ts";
@@ -34,7 +35,8 @@ describeOnEach("a turn", (kind) => {
     if (!claimed) throw new Error("not claimed");
     return claimed;
   };
-  const open = (task: Task) => openTurn({ store: db.store, clock, cipher, ...withoutFiles }, task, new AbortController().signal);
+  const open = (task: Task) =>
+    openTurn({ store: db.store, clock, ids: systemIds, cipher, ...withoutFiles }, task, new AbortController().signal);
   const begin = (text: string, members: Partial<Task> = {}) => putTask(db.store, members, [userMessage(text)]);
 
   test("has the task's first message, and nothing from before", async () => {
@@ -107,11 +109,11 @@ describeOnEach("a turn", (kind) => {
       const brought = { attachments: [attachmentOf(kept, "user")] };
       const task = await claim(await putTask(db.store, {}, firstEvents("Look", brought)));
       const { signal } = new AbortController();
-      const turn = await openTurn({ ...files, store: db.store, clock, cipher }, task, signal);
+      const turn = await openTurn({ ...files, store: db.store, clock, ids: systemIds, cipher }, task, signal);
       expect(turn.attachments).toMatchObject([{ ...name, bytes: 3 }]);
       expect(Buffer.concat(await Array.fromAsync(turn.attachments[0]?.read() ?? [])).toString()).toBe("a,b");
       const late = await openTurn(
-        { ...files, store: db.store, clock, cipher, readFile: fileReader(db.store, files.blobs, expired) },
+        { ...files, store: db.store, clock, ids: systemIds, cipher, readFile: fileReader(db.store, files.blobs, expired) },
         task,
         signal,
       );

@@ -2,6 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { inputSchema, isKind, isQuestion, type KindName, kindOf, kinds, variantsOf } from "../../src/core/actions/kind.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import { putOnline } from "../browsers/online-row.ts";
 import { describeOnEach } from "../support/database.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 
@@ -38,6 +39,7 @@ describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
     kind,
     variant,
   }) => {
+    if (kind === "needConnectMyBrowser") await putOnline(rig.service, rig.ann, "b1");
     const { id, detail } = await waiting(`[[confirm ${kind}${variant && ` | ${variant}`}]] [[say After]]`);
     expect(detail).toMatchObject({ waiting_for_event_type: kind, waiting_description: expect.stringMatching(/./) });
     expect(detail.confirm_input_schema).toEqual(inputSchema(kind, variant));

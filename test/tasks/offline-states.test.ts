@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isQuestion, type KindName, kindOf, kinds } from "../../src/core/actions/kind.ts";
 import type { JsonObject } from "../../src/core/json.ts";
+import { putOnline } from "../browsers/online-row.ts";
 import { describeOnEach } from "../support/database.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { untilSeq } from "../support/until.ts";
@@ -209,6 +210,7 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
 
   describe("waiting on an approval", () => {
     test.each(approvals)("$kind $variant, which is accepted", async ({ kind, schema, directive, accept }) => {
+      if (kind === "needConnectMyBrowser") await putOnline(rig.service, rig.ann, "b");
       const id = await rig.create(`[[say one]] ${directive} [[say two]]`);
       expect(await waitOf(id)).toMatchObject({
         waiting_for_event_type: kind,
@@ -225,7 +227,10 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
       ]);
       expect(await told(id)).toEqual([
         ...["assistant_message one", "tool_used pending_confirmation", "status_update waiting"],
-        ...["tool_used success", "status_update running", "assistant_message two", "assistant_message Done.", "status_update stopped"],
+        ...["tool_used success", "status_update running"],
+        // The agent says in which browser it works.
+        ...(kind === "needConnectMyBrowser" ? ["explanation Works in the browser b."] : []),
+        ...["assistant_message two", "assistant_message Done.", "status_update stopped"],
       ]);
     });
 

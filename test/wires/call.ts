@@ -15,7 +15,13 @@ const table = operationTable();
 
 /** The operations that a wire form serves. */
 export const servedBy = (wire: Wire): readonly Operation[] =>
-  table.all.filter(({ name, change }) => (wire === "v2" ? name !== null : wire === "v2-get" ? name !== null && !change : true));
+  table.all.filter(({ name, change, method }) => {
+    if (wire === "v2" || wire === "v2-get") return name !== null && (wire === "v2" || !change);
+    return method.methodKind !== "bidi_streaming" || http2Wires.has(wire);
+  });
+
+/** Conversations need HTTP/2. */
+const http2Wires: ReadonlySet<Wire> = new Set(["connect-binary", "grpc"]);
 
 /** What came of a call, in words that are alike on all wires. */
 export interface Answer {
@@ -97,7 +103,7 @@ async function overRpc(
 ): Promise<Answer> {
   if (!transport) throw new Error("no such wire");
   try {
-    if (method.methodKind === "server_streaming") return await allOf(transport, method, message, headers);
+    if (method.methodKind !== "unary") return await allOf(transport, method, message, headers);
     // The message was made from this method's own descriptor.
     const { header, trailer, message: answer } = await transport.unary(method as never, undefined, undefined, headers, message as never);
     return { outcome: "ok", message: "", headers: new Headers([...header, ...trailer]), body: answer };

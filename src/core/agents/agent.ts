@@ -20,8 +20,20 @@ export const defaultAgent = "agent-default";
 /** Stands for the default agent's main task where a task's id is taken (contract/v2.md 6). */
 export const defaultMainTask = "agent-default-main_task";
 
+/** What may be changed; absent stays as it is. */
+export type AgentEdit = Partial<Pick<Agent, "nickname" | "about">>;
+
+/** Whose agents. */
+type Owner = Pick<Scope, "accountId" | "spaceId">;
+
 export interface AgentRows {
   insert(agent: Agent): Promise<void>;
+  /** Those of an account in a space, the default one first. */
+  list(scope: Owner): Promise<readonly Agent[]>;
+  /** The one of this id, or that `agent-default` stands for. */
+  find(scope: Owner, id: string): Promise<Agent | null>;
+  /** What it is then; null when there is none. */
+  update(scope: Owner, id: string, edit: AgentEdit): Promise<Agent | null>;
   /** Up to `max` accounts in a space of theirs that have no default agent there. */
   lacking(max: number): Promise<readonly Scope[]>;
 }

@@ -48,13 +48,13 @@ export const queueMessage = (content: string, brought: Brought = {}): Step => ({
 
 /** A message to a task that does not run: it waits for a runner again. */
 export const resume = (content: string, now: number, brought: Brought = {}): Step => ({
-  set: { addsMessage: true, status: "running", nodeId: null, queuedAt: now, claims: 0, idleClaims: 0 },
+  set: { addsMessage: true, status: "running", nodeId: null, wantsNode: null, queuedAt: now, claims: 0, idleClaims: 0 },
   events: begin(content, brought),
 });
 
 /** The user's stop: whoever ran it may write no more, and what was asked before is not taken up again. */
 export const stop: Step = {
-  set: { status: "stopped", nodeId: null, raiseFence: true, beginTurn: true, memo: null },
+  set: { status: "stopped", nodeId: null, wantsNode: null, raiseFence: true, beginTurn: true, memo: null },
   events: [{ type: "user_stop", payload: {} }, status("stopped", "Stopped by the user")],
 };
 
@@ -73,7 +73,7 @@ export interface Ending extends Step {
 /** The agent is done. What an armed schema asked for comes after the status, and disarms it (contract/v2.md 9.5). */
 export function finish(content: string, result?: StructuredResult): Ending {
   const said: readonly NewEvent[] = [{ type: "assistant_message", payload: { content, deliveryKind: "result" } }];
-  const set: TaskChanges = { status: "stopped", nodeId: null, memo: null };
+  const set: TaskChanges = { status: "stopped", nodeId: null, wantsNode: null, memo: null };
   const events = [...said, status("stopped", "Done")];
   if (!result) return { said, memo: null, set, events };
   const told: NewEvent = { type: "structured_output_result", payload: result };
@@ -83,7 +83,12 @@ export function finish(content: string, result?: StructuredResult): Ending {
 /** The agent cannot go on. */
 export function fail(errorType: string, content: string): Ending {
   const said: readonly NewEvent[] = [{ type: "error_message", payload: { errorType, content } }];
-  return { said, memo: null, set: { status: "error", nodeId: null, memo: null }, events: [...said, status("error", "Failed")] };
+  return {
+    said,
+    memo: null,
+    set: { status: "error", nodeId: null, wantsNode: null, memo: null },
+    events: [...said, status("error", "Failed")],
+  };
 }
 
 /** The agent has a question: the next message is the answer, and the turn that it begins is given the memo. */

@@ -30,6 +30,7 @@ export const restingTask = (id: string, { accountId, spaceId }: Scope, now: numb
   consumedSeq: 0,
   fence: 0,
   nodeId: null,
+  wantsNode: null,
   claims: 0,
   idleClaims: 0,
   queuedAt: now,

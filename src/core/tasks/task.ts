@@ -48,6 +48,8 @@ export interface Task {
   readonly fence: number;
   /** The process that runs it; null while nobody does. */
   readonly nodeId: string | null;
+  /** The only process that may run it: the one that holds the browser it has selected. Null: any. */
+  readonly wantsNode: string | null;
   /** How often this turn was claimed. */
   readonly claims: number;
   /** Claims in a row that added no event. */
@@ -80,6 +82,7 @@ export type TaskChanges = Partial<
     | "agentProfile"
     | "references"
     | "nodeId"
+    | "wantsNode"
     | "queuedAt"
     | "servedAt"
     | "claims"
@@ -152,6 +155,8 @@ export interface QueueFilter {
   readonly profiles?: readonly string[];
   /** Of all profiles but these. */
   readonly otherThan?: readonly string[];
+  /** For this process: not those that only another may run. */
+  readonly nodeId?: string;
 }
 
 export interface TaskRows {
@@ -181,6 +186,8 @@ export interface TaskRows {
   unowned(max: number, filter?: QueueFilter): Promise<readonly Claimable[]>;
   /** An account's running tasks in a space, whoever runs them, by their ids. */
   runningOf(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly string[]>;
+  /** How many subtasks of an agent run, with those of these ids that are not made yet. */
+  countSubtasks(agentId: string, begun: readonly string[]): Promise<number>;
   /** Running tasks that name one of these nodes. */
   owned(nodeIds: readonly string[]): Promise<readonly Claimable[]>;
   /** Running tasks that nobody runs yet, counted up to `max`: the queue's depth. */

@@ -1,10 +1,16 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
-import type { Decided, NewFile, Outcome, Turn } from "../../agent.ts";
+import type { Decided, NewFile, Outcome, Subtask, Turn } from "../../agent.ts";
 
 /** What a tool's use came to. */
 export type ToolResult =
   /** Data for the model, never instruction; `isError` says that the use failed, and why in words that hold nothing of ours. */
-  | { readonly kind: "result"; readonly value: Json; readonly isError?: boolean; readonly files?: readonly NewFile[] }
+  | {
+      readonly kind: "result";
+      readonly value: Json;
+      readonly isError?: boolean;
+      readonly files?: readonly NewFile[];
+      readonly subtask?: Subtask;
+    }
   /**
    * The turn ends here. After a confirmation the tool is used again, with the decision; a question begins another turn, in
    * which the model knows what its tools have found (so the `memo` of a question is the agent's, not the tool's).

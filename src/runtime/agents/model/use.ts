@@ -80,10 +80,11 @@ const attached = ({ files = [] }: Extract<ToolResult, { kind: "result" }>, conte
 function usedEvent(
   { callId, tool, input }: OpenUse,
   brief: string,
-  { value, isError = false }: Extract<ToolResult, { kind: "result" }>,
+  { value, isError = false, subtask }: Extract<ToolResult, { kind: "result" }>,
 ): AgentEvent {
   const told = { params: boundedInput(input), result: boundedResult(value) };
-  return { type: "tool_used", payload: { tool, actionId: callId, status: isError ? "error" : "success", brief, ...told } };
+  const payload = { tool, actionId: callId, status: isError ? "error" : "success", brief, ...told } as const;
+  return { type: "tool_used", payload, ...(subtask ? { subtask } : {}) };
 }
 
 function pendingEvent({ callId, tool, input }: OpenUse, brief: string): AgentEvent {

@@ -11,7 +11,7 @@ export type Directive = Telling | Silent | Ending;
 
 /** Told by events, at once. */
 export type Telling =
-  | { readonly name: "say" | "think" | "progress"; readonly text: string }
+  | { readonly name: "say" | "think" | "progress" | "subtask"; readonly text: string }
   | { readonly name: "plan"; readonly titles: readonly string[] }
   | { readonly name: "step" }
   | { readonly name: "file"; readonly filename: string; readonly content: string }
@@ -45,7 +45,7 @@ const secondsMax = 86_400;
 const wordForm = /^[a-z][a-z0-9_]{0,63}$/;
 
 const spoken =
-  (name: "say" | "think" | "progress"): Parser =>
+  (name: "say" | "think" | "progress" | "subtask"): Parser =>
   (text) =>
     text === "" ? { rule: `${name} needs a text` } : { name, text };
 
@@ -83,6 +83,7 @@ const parsers: Record<Directive["name"], Parser> = {
     const fault = filenameFault(filename);
     return fault === undefined ? { name: "file", filename, content } : { rule: `file: ${fault}` };
   },
+  subtask: spoken("subtask"),
   value(rest) {
     const parsed = parseJson(rest);
     return parsed

@@ -1,6 +1,7 @@
+import { Failure } from "../../../core/failure.ts";
 import type { Json } from "../../../core/json.ts";
-import type { NewEvent } from "../../../core/tasks/event.ts";
-import type { AgentEvent, Outcome, Progress, Turn } from "../../agent.ts";
+import type { EventPayloads, NewEvent } from "../../../core/tasks/event.ts";
+import type { AgentEvent, Decided, Outcome, Progress, Turn } from "../../agent.ts";
 import { actionIds } from "./action-ids.ts";
 import { approvalOf } from "./approvals.ts";
 import type { Directive, Ending, Telling } from "./directives.ts";
@@ -60,21 +61,34 @@ async function* obeyOne(
     case "ask":
     case "confirm":
     case "fail":
-    case "crash":
-      return outcomeOf(directive, left, work);
+    case "crash": {
+      const outcome = outcomeOf(directive, left, work);
+      const browser = outcome || directive.name !== "confirm" ? undefined : selectedBy(work.turn.decisions[work.passed - 1]);
+      if (browser !== undefined) yield tell({ events: [explanation(`Works in the browser ${browser}.`)] }, work);
+      return outcome;
+    }
     default: {
-      const progress = progressOf(directive, work);
-      work.told += progress.events.length;
-      yield progress;
+      yield tell(await progressOf(directive, work), work);
       return undefined;
     }
   }
 }
 
+function tell(progress: Progress, work: Work): Progress {
+  work.told += progress.events.length;
+  return progress;
+}
+
+/** The browser that a decision selects (contract/v2.md 9.4). */
+function selectedBy(decided: Decided | undefined): string | undefined {
+  const id = decided?.kind === "needConnectMyBrowser" && decided.accepted ? decided.input["client_id"] : undefined;
+  return typeof id === "string" ? id : undefined;
+}
+
 /** Whether an earlier run came further than this one is: what it slept is not slept again. */
 const isOver = ({ turn, told, passed }: Work): boolean => told < turn.written.length || passed < turn.decisions.length;
 
-function progressOf(directive: Telling, { plan, nextActionId }: Work): Progress {
+async function progressOf(directive: Telling, { plan, nextActionId, turn }: Work): Promise<Progress> {
   switch (directive.name) {
     case "say":
       return { events: [{ type: "assistant_message", payload: { content: directive.text } }] };
@@ -91,6 +105,8 @@ function progressOf(directive: Telling, { plan, nextActionId }: Work): Progress 
       return { events: plan.step() };
     case "tool":
       return { events: [toolUsed(directive, nextActionId())] };
+    case "subtask":
+      return { events: [await begun(directive.text, nextActionId(), turn)] };
     case "credits":
       return { events: [explanation(`Spent ${directive.credits} credits.`)], credits: directive.credits };
   }
@@ -111,6 +127,25 @@ const briefs = { success: "It worked", error: "It failed", rollback: "It was und
 const toolUsed = ({ tool, status }: Extract<Telling, { name: "tool" }>, actionId: string): NewEvent => ({
   type: "tool_used",
   payload: { tool, actionId, status, brief: briefs[status], message: { action: "Using", param: tool } },
+});
+
+/** A subtask that begins, or why it could not. */
+async function begun(message: string, actionId: string, { subtask }: Turn): Promise<AgentEvent> {
+  const use = { tool: "subtask", actionId, params: { message } };
+  if (!subtask) return refused(use, "Only an agent's main task has subtasks");
+  try {
+    const made = await subtask(message);
+    const payload = { ...use, status: "success", brief: "Began a subtask", result: { task_id: made.id } } as const;
+    return { type: "tool_used", payload, subtask: made };
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.reason !== "unavailable") return refused(use, thrown.message);
+    throw thrown;
+  }
+}
+
+const refused = (use: Pick<EventPayloads["tool_used"], "tool" | "actionId" | "params">, brief: string): AgentEvent => ({
+  type: "tool_used",
+  payload: { ...use, status: "error", brief },
 });
 
 /** How the turn ends at a directive; undefined when it goes on. */
