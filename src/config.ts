@@ -5,6 +5,7 @@ import type { AgentName } from "./config/agent-profiles.ts";
 import { type Bucket, readBucket } from "./config/bucket.ts";
 import { environmentReader, type Reader } from "./config/reader.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
+import { isSameSite, sites } from "./config/sites.ts";
 import { ConfigError } from "./config/variable.ts";
 import { addresses, agents, callLimits, data, files, listening, oauth, outgoing, processing } from "./config/variables.ts";
 
@@ -20,6 +21,8 @@ export interface Config {
   readonly baseUrl: string;
   readonly consentUrl: string;
   readonly appUrl: string;
+  /** What websites are served below; lower case. */
+  readonly sitesDomain: string;
   /** Lower case; null believes no header. */
   readonly trustProxy: string | null;
   readonly corsOrigins: readonly string[];
@@ -99,6 +102,7 @@ function network({ read, readOr }: Reader) {
     baseUrl,
     consentUrl,
     appUrl: readOr("APP_URL", addresses.APP_URL, consentUrl),
+    sitesDomain: readOr("SITES_DOMAIN", sites.SITES_DOMAIN, ""),
     delegateDomain: readOr("DELEGATE_DOMAIN", teams.DELEGATE_DOMAIN, domainOf(baseUrl)),
     trustProxy: read("TRUST_PROXY", addresses.TRUST_PROXY),
     corsOrigins: readOr("CORS_ORIGINS", addresses.CORS_ORIGINS, []),
@@ -167,6 +171,8 @@ function checkTogether(config: Config, { refuse, isRead }: Reader): void {
     // What CONSENT_URL takes from BASE_URL is told once; what HOST makes of it is told as BASE_URL's.
     if (!isProtected(url) && (name === "BASE_URL" || isRead(name))) refuse(name, addresses[name], url);
   }
+  const { sitesDomain, consentUrl } = config;
+  if (sitesDomain !== "" && URL.canParse(consentUrl) && isSameSite(sitesDomain, consentUrl)) refuse("SITES_DOMAIN", sites.SITES_DOMAIN, sitesDomain);
   const onPostgres = config.database === "postgresql";
   if (config.role !== "all" && !onPostgres) refuse("ROLE", processing.ROLE, config.role);
   if (onPostgres && config.encryptionKey === null && !isRead("ENCRYPTION_KEY")) refuse("ENCRYPTION_KEY", data.ENCRYPTION_KEY, "");

@@ -38,7 +38,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   storage: ["node:", "core", "flydrive", "@aws-sdk/"],
   egress: ["node:", "core", "undici"],
   delivery: ["node:", "core", "egress", "undici"],
-  config: ["node:", "zod"],
+  config: ["node:", "zod", "tldts"],
   log: ["core", "pino"],
 };
 /** These open and wire everything, may import whatever there is, and are imported by nobody but each other. */

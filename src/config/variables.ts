@@ -6,6 +6,7 @@ import { agentProfiles, agentProfilesRule } from "./agent-profiles.ts";
 import { objectStorage } from "./bucket.ts";
 import { listOf } from "./list.ts";
 import { mail, singleSignOn, teams } from "./sign-in.ts";
+import { sites } from "./sites.ts";
 import { baseUrl, byteSize, key32, origin, portMax, rateFactor, wholeNumber } from "./values.ts";
 import { variable } from "./variable.ts";
 
@@ -325,6 +326,7 @@ export const variableGroups = {
   Teams: teams,
   Limits: callLimits,
   Files: files,
+  Websites: sites,
   "OAuth 2.0": oauth,
   Agents: agents,
   "Outgoing requests": outgoing,

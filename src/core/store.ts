@@ -30,6 +30,9 @@ import type { DeliveryRows } from "./webhooks/due.ts";
 import type { WebhookEventRows } from "./webhooks/event-rows.ts";
 import type { WebhookKeyRows } from "./webhooks/key.ts";
 import type { WebhookRows } from "./webhooks/webhook.ts";
+import type { CheckpointRows } from "./websites/checkpoint.ts";
+import type { SiteVisitRows } from "./websites/visit.ts";
+import type { WebsiteRows } from "./websites/website.ts";
 
 /**
  * Everything that is kept, as one open transaction sees it; outside a change, as
@@ -67,6 +70,9 @@ export interface Tx {
   readonly webhookKeys: WebhookKeyRows;
   readonly deliveries: DeliveryRows;
   readonly exports: ExportRows;
+  readonly websites: WebsiteRows;
+  readonly checkpoints: CheckpointRows;
+  readonly siteVisits: SiteVisitRows;
   /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

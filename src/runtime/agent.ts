@@ -38,9 +38,26 @@ export interface NewFile {
   readonly content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** An event of an agent's; what it says may have files, which are kept as long as the task and linked to by the event. */
-export type AgentEvent<File = NewFile> = Exclude<NewEvent, Answer> | (Answer & { readonly files?: readonly File[] });
+/** A website as an agent hands it over: it becomes a checkpoint of its task's site, which is made with the first (contract/v2.md 9.12). */
+export interface NewSite<File = NewFile> {
+  /** 1 to 255 characters; counts where the task has no site yet. */
+  readonly title: string;
+  /** What is new in it. */
+  readonly message: string;
+  /** By their paths below the site's folder: at most 1,000, with 100 MB together. */
+  readonly files: readonly { readonly path: string; readonly file: File }[];
+}
+
+/**
+ * An event of an agent's. What it says may have files, which are kept as long as the task and linked to by the event;
+ * the use of a tool may have a website, saved with it.
+ */
+export type AgentEvent<File = NewFile> =
+  | Exclude<NewEvent, Answer | ToolUsed>
+  | (Answer & { readonly files?: readonly File[] })
+  | (ToolUsed & { readonly site?: NewSite<File> });
 type Answer = Extract<NewEvent, { readonly type: "assistant_message" }>;
+type ToolUsed = Extract<NewEvent, { readonly type: "tool_used" }>;
 
 /** What an agent is given for one turn: the same again whenever the turn is resumed. */
 export interface Turn {

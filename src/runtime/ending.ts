@@ -6,6 +6,7 @@ import { structuredResult } from "../core/structured-output/result.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import { type Approval, allowed, ask, confirm, type Ending, fail, finish } from "../core/tasks/lifecycle.ts";
 import type { Task } from "../core/tasks/task.ts";
+import type { SaveSite } from "../core/websites/save.ts";
 import type { Outcome, Progress, Turn } from "./agent.ts";
 import { attached, keepEvents, keepFiles, type StagedFile } from "./artefacts.ts";
 import { Lost } from "./steps.ts";
@@ -16,16 +17,17 @@ export interface EndingParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly staging: Staging;
+  readonly saveSite: SaveSite;
 }
 
 /** The most milliseconds for which an ending waits until the events before it lie in the past. */
 const settleMs = 50;
 
 /** Writes what an agent has done. @throws Lost when the run is no longer ours. */
-export async function append(task: Task, done: Done, { store, clock, staging }: EndingParts): Promise<Task> {
+export async function append(task: Task, done: Done, { store, clock, staging, saveSite }: EndingParts): Promise<Task> {
   const set = done.credits ? { addCredits: done.credits } : {};
   return store.change(async (tx) => {
-    const events = await keepEvents(tx, task, done.events, staging);
+    const events = await keepEvents(tx, task, done.events, staging, saveSite);
     return ours(await tx.tasks.advance(task.id, { now: clock.now(), when: { fence: task.fence }, set, events }));
   });
 }
@@ -69,7 +71,7 @@ async function end(
   task: Task,
   done: Done,
   ending: Ending,
-  { store, clock, staging }: EndingParts,
+  { store, clock, staging, saveSite }: EndingParts,
   files: readonly StagedFile[] = [],
 ): Promise<Task | null> {
   const { id, fence } = task;
@@ -81,7 +83,7 @@ async function end(
   if (ahead > 0) await clock.sleep(Math.min(settleMs, ahead));
   return store.change(async (tx) => {
     const now = clock.now() - count;
-    const before = await keepEvents(tx, task, done.events, staging);
+    const before = await keepEvents(tx, task, done.events, staging, saveSite);
     const attachments = await keepFiles(tx, task, files, staging);
     const after = (told: readonly NewEvent[]) => [...before, ...told.map((event) => attached(event, attachments))];
     const ended = await tx.tasks.advance(id, {
@@ -99,10 +101,10 @@ async function end(
 }
 
 /** Does without asking what was allowed before: the same turn goes on, with one decision more. */
-async function pass(task: Task, done: Done, approval: Approval, { store, clock, staging }: EndingParts): Promise<Task> {
+async function pass(task: Task, done: Done, approval: Approval, { store, clock, staging, saveSite }: EndingParts): Promise<Task> {
   const set = { addCredits: done.credits ?? 0 };
   return store.change(async (tx) => {
-    const events = [...(await keepEvents(tx, task, done.events, staging)), ...allowed(approval).events];
+    const events = [...(await keepEvents(tx, task, done.events, staging, saveSite)), ...allowed(approval).events];
     const next = ours(await tx.tasks.advance(task.id, { now: clock.now(), when: { fence: task.fence }, set, events }));
     await note(tx, next, next.lastSeq, approval, "accepted");
     return next;

@@ -6,6 +6,7 @@ import { apiKeyRows } from "./api-key.ts";
 import { appRows } from "./app.ts";
 import { auditRows } from "./audit.ts";
 import { blobRows } from "./blob.ts";
+import { checkpointRows } from "./checkpoint.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
 import { conversationRows } from "./conversation.ts";
@@ -24,10 +25,12 @@ import { changeOf, type JobRowsOf, type Session } from "./session.ts";
 import { settingRows } from "./setting.ts";
 import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
+import { siteVisitRows } from "./site-visit.ts";
 import { taskRows } from "./task.ts";
 import { webhookRows } from "./webhook.ts";
 import { webhookEventRows } from "./webhook-event.ts";
 import { webhookKeyRows } from "./webhook-key.ts";
+import { websiteRows } from "./website.ts";
 
 /** Every aggregate, over one transaction or over a connection that only reads. */
 export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
@@ -62,5 +65,8 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   webhookKeys: webhookKeyRows(session),
   deliveries: deliveryRows(session),
   exports: exportRows(session),
+  websites: websiteRows(session),
+  checkpoints: checkpointRows(session),
+  siteVisits: siteVisitRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

@@ -22,6 +22,7 @@ import { deliveries } from "../core/webhooks/deliveries.ts";
 import type { SendWebhook } from "../core/webhooks/send.ts";
 import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
+import { websites } from "../core/websites/websites.ts";
 import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
 import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
@@ -36,6 +37,7 @@ import { TaskService } from "../gen/proto/task/v2/task_service_pb.ts";
 import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
 import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
+import { WebsiteService } from "../gen/proto/website/v2/website_service_pb.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { browserHandlers, connectorHandlers, skillHandlers } from "../rpc/catalogue.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
@@ -47,9 +49,11 @@ import { teamHandlers } from "../rpc/team.ts";
 import { teamUserHandlers } from "../rpc/team-user.ts";
 import { userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
+import { websiteHandlers } from "../rpc/website.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
+import { siteUrlOf } from "./sites.ts";
 
 /** What the operations share with the rest of the process. */
 export interface HandlerParts {
@@ -89,6 +93,7 @@ export function handlersOf(ground: Ground, { files, exportLinks, sending, teamUs
       }),
     ),
     implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
+    implement(WebsiteService, websiteHandlers(websites(clock), siteUrlOf(ground.config))),
     implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
     implement(EnterpriseDataExportV2Service, dataExportV2Handlers(dataExports)),
   ]);

@@ -1,4 +1,6 @@
 import type { Config } from "../config.ts";
+import { deployer } from "../core/websites/deploy.ts";
+import { siteSaver } from "../core/websites/save.ts";
 import { type SenderParts, startSender } from "../delivery/sender.ts";
 import { embeddedQueue } from "../jobs/embedded.ts";
 import type { Queue } from "../jobs/queue.ts";
@@ -24,12 +26,29 @@ export async function startWork(
   const { config, store, cipher, clock, ids, random, log } = ground;
   const agentFor = (profile: string): Agent => agents[config.agentProfiles[profile] ?? "offline"];
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
-  const runs = startRuns({ store, clock, ids, cipher, log, lease, staging, readFile, concurrency: config.runConcurrency, agentFor });
+  const saveSite = siteSaver({ clock, ids, random });
+  const runs = startRuns({
+    store,
+    clock,
+    ids,
+    cipher,
+    log,
+    lease,
+    staging,
+    readFile,
+    saveSite,
+    concurrency: config.runConcurrency,
+    agentFor,
+  });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });
   const queue = await openQueue(ground);
   // Whoever has no room looks for itself when a run ends, or an attempt.
   await queue.subscribe("run", runs.wake, () => runs.size() < config.runConcurrency);
   await queue.subscribe("deliver", async () => sender.wake(), sender.hasRoom);
+  const deploy = deployer(store, clock);
+  await queue.subscribe("publish", async (sites) => {
+    for (const { key } of sites) await deploy(key);
+  });
   return async () => {
     await queue.drain();
     await Promise.all([runs.drain(), sender.drain(config.drainSeconds * 1000)]);

@@ -6,20 +6,25 @@ import type { Blobs } from "../../src/core/files/blobs.ts";
 import { fileReader } from "../../src/core/files/read.ts";
 import { staging } from "../../src/core/files/stage.ts";
 import { writer } from "../../src/core/files/writer.ts";
-import { systemIds } from "../../src/core/ids.ts";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
+import { siteSaver } from "../../src/core/websites/save.ts";
 import type { RunParts } from "../../src/runtime/run.ts";
 import { localBlobs } from "../../src/storage/local.ts";
 
 /** What a run needs of the files. */
-type Files = Pick<RunParts, "staging" | "readFile">;
+type Files = Pick<RunParts, "staging" | "readFile" | "saveSite">;
 
 const none = (): never => {
   throw new Error("no file is expected here");
 };
 
 /** For runs of agents that have nothing to do with files. */
-export const withoutFiles: Files = { staging: { stage: none, discard: none, keep: none, keepArtefact: none }, readFile: none };
+export const withoutFiles: Files = {
+  staging: { stage: none, discard: none, keep: none, keepArtefact: none },
+  readFile: none,
+  saveSite: none,
+};
 
 /** Files over a real store, in a folder of their own. */
 export interface AgentFiles extends Files {
@@ -35,6 +40,7 @@ export function agentFiles(store: Store, clock: Clock): AgentFiles {
     blobs,
     staging: staging({ store, writer: writing, clock, ids: systemIds }),
     readFile: fileReader(store, blobs, clock),
+    saveSite: siteSaver({ clock, ids: systemIds, random: systemRandom }),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -138,6 +138,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       await tx.replays.forget(id);
       if (isTold(task)) await tx.webhookEvents.forget(id);
       await dropArtefacts(tx, id);
+      await tx.websites.eraseOf(id);
       await tx.tasks.bury(id, clock.now(), personal);
       tx.audit.note({ subject: id });
     },

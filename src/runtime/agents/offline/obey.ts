@@ -91,6 +91,8 @@ function progressOf(directive: Telling, { plan, nextActionId }: Work): Progress 
       return { events: plan.step() };
     case "tool":
       return { events: [toolUsed(directive, nextActionId())] };
+    case "site":
+      return { events: [siteSaved(directive, nextActionId())] };
     case "credits":
       return { events: [explanation(`Spent ${directive.credits} credits.`)], credits: directive.credits };
   }
@@ -111,6 +113,23 @@ const briefs = { success: "It worked", error: "It failed", rollback: "It was und
 const toolUsed = ({ tool, status }: Extract<Telling, { name: "tool" }>, actionId: string): NewEvent => ({
   type: "tool_used",
   payload: { tool, actionId, status, brief: briefs[status], message: { action: "Using", param: tool } },
+});
+
+/** A website of one page, saved as a checkpoint. */
+const siteSaved = ({ title, html }: Extract<Telling, { name: "site" }>, actionId: string): AgentEvent => ({
+  type: "tool_used",
+  payload: {
+    tool: "save_site",
+    actionId,
+    status: "success",
+    brief: `Saved the website ${title}`,
+    message: { action: "Saving", param: title },
+  },
+  site: {
+    title,
+    message: `Saved ${title}`,
+    files: [{ path: "index.html", file: { filename: "index.html", content: [Buffer.from(html)] } }],
+  },
 });
 
 /** How the turn ends at a directive; undefined when it goes on. */
