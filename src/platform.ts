@@ -28,6 +28,7 @@ import type { Ground } from "./wiring/ground.ts";
 import { handlersOf } from "./wiring/handlers.ts";
 import { invitingOf } from "./wiring/inviting.ts";
 import { sendingOf } from "./wiring/sending.ts";
+import { sitesOf } from "./wiring/sites.ts";
 import { teamUsersOf } from "./wiring/team-users.ts";
 import { telling } from "./wiring/telling.ts";
 import { webRoutes } from "./wiring/web.ts";
@@ -60,6 +61,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     keys,
   };
   const sending = sendingOf(ground);
+  const sites = sitesOf(ground, files.blobs);
   const inviting = invitingOf(ground);
   const teamUsers = teamUsersOf(ground, inviting);
   const links = exportLinks(cipher, config.baseUrl);
@@ -86,7 +88,8 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     baseUrl: config.baseUrl,
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
-    routes: webRoutes(ground, files, { ...calls, scim: { ...entry, teamUsers } }),
+    sites: sites.server,
+    routes: webRoutes(ground, files, sites, { ...calls, scim: { ...entry, teamUsers } }),
   });
   const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, files, sending);
   await app.listen({ host: config.host, port: config.port });

@@ -29,6 +29,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "zod",
   ],
   oauth: ["node:", "core", "call", "http", "fastify", "@fastify/"],
+  sites: ["node:", "core", "http"],
   scim: ["node:", "core", "call", "http", "operations", "gen/proto", "@bufbuild/", "fastify", "scim2-parse-filter"],
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],

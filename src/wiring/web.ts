@@ -4,6 +4,7 @@ import { consentPages } from "../console/consent/pages.ts";
 import { consolePages } from "../console/console.ts";
 import type { ConsoleParts } from "../console/parts.ts";
 import { oidcProvider } from "../console/provider.ts";
+import { siteEntrance } from "../console/site-entrance.ts";
 import { visits } from "../console/visits.ts";
 import { refreshTokens } from "../core/oauth/refresh-token.ts";
 import { attemptCounter } from "../core/sign-in/attempts.ts";
@@ -12,6 +13,7 @@ import { type OAuthRoutesParts, oauthRoutes } from "../oauth/routes.ts";
 import { type ScimRoutesParts, scimRoutes } from "../scim/routes.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
+import type { Sites } from "./sites.ts";
 
 /** What it shares with the operations' side of the process. */
 export interface WebCalls extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report"> {
@@ -19,7 +21,7 @@ export interface WebCalls extends Pick<OAuthRoutesParts, "limits" | "keys" | "re
 }
 
 /** What is no operation: the bytes of files, the endpoints of OAuth clients, SCIM, and the pages. */
-export function webRoutes(ground: Ground, files: FileParts, calls: WebCalls): readonly ((app: FastifyInstance) => void)[] {
+export function webRoutes(ground: Ground, files: FileParts, sites: Sites, calls: WebCalls): readonly ((app: FastifyInstance) => void)[] {
   const { config, store, cipher, clock, ids } = ground;
   const { baseUrl: issuer, consentUrl } = config;
   const oauth: OAuthRoutesParts = {
@@ -39,7 +41,7 @@ export function webRoutes(ground: Ground, files: FileParts, calls: WebCalls): re
     (scope) => fileRoutes(scope, bytes),
     (scope) => oauthRoutes(scope, oauth),
     (scope) => scimRoutes(scope, { ...calls, ...calls.scim, store, baseUrl: issuer }),
-    (scope) => consolePages(scope, pages, [consentPages(issuer)]),
+    (scope) => consolePages(scope, pages, [consentPages(issuer), siteEntrance(sites)]),
   ];
 }
 

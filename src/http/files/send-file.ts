@@ -4,6 +4,7 @@ import type { Blobs } from "../../core/files/blobs.ts";
 import { attachment } from "../../core/files/disposition.ts";
 import { keptMs, type StoredFile } from "../../core/files/file.ts";
 import { rangeOf } from "./range.ts";
+import { isCurrent, isKnown } from "./validators.ts";
 
 /** How long an address of the storage's own is good for. */
 const addressSeconds = 300;
@@ -26,9 +27,10 @@ export async function sendFile(request: FastifyRequest, reply: FastifyReply, fil
   if (address !== null) return reply.header("Cache-Control", "no-store").redirect(address, 302);
   const headers = headersOf(file);
   reply.headers(headers);
-  if (isKnown(request, headers.ETag)) return reply.code(304).send();
+  if (isKnown(request.headers, headers.ETag)) return reply.code(304).send();
   // HEAD has no parts (RFC 9110 14.2).
-  const range = isGet && isCurrent(request, headers) ? rangeOf(request.headers.range, file.bytes) : null;
+  const range =
+    isGet && isCurrent(request.headers, [headers.ETag, headers["Last-Modified"]]) ? rangeOf(request.headers.range, file.bytes) : null;
   if (range === "unsatisfiable") return reply.code(416).header("Content-Range", `bytes */${file.bytes}`).send();
   reply.header("Content-Length", range === null ? file.bytes : range.end - range.start + 1);
   if (!isGet) return reply.send();
@@ -51,16 +53,3 @@ const headersOf = ({ filename, contentType, sha256, expiresAt, createdAt }: Whol
   ETag: `"${sha256}"`,
   "Last-Modified": new Date(expiresAt === null ? createdAt : expiresAt - keptMs).toUTCString(),
 });
-
-/** The client has it already (RFC 9110 13.1.2). */
-function isKnown({ headers }: FastifyRequest, etag: string): boolean {
-  const known = headers["if-none-match"];
-  if (known === undefined) return false;
-  return known.trim() === "*" || known.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
-}
-
-/** The parts that the client has are of these bytes (RFC 9110 13.1.5). */
-function isCurrent({ headers }: FastifyRequest, sent: { readonly ETag: string; readonly "Last-Modified": string }): boolean {
-  const had = headers["if-range"];
-  return had === undefined || had === sent.ETag || had === sent["Last-Modified"];
-}
