@@ -3,7 +3,6 @@ import { connect } from "node:http2";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { vi } from "vitest";
-import type { Clock } from "../../src/core/clock.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { staging } from "../../src/core/files/stage.ts";
 import { writer } from "../../src/core/files/writer.ts";
@@ -32,29 +31,22 @@ export interface SiteTown extends FileTown {
 
 export interface SiteTownOptions {
   readonly idle?: boolean;
-  readonly clock?: Clock;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function siteTown(kind: DatabaseKind = "sqlite", { idle = false, env = {}, clock }: SiteTownOptions = {}): Promise<SiteTown> {
-  const town = await fileTown(kind, { idle, env: { SITES_DOMAIN: "sites.test", ...env }, ...(clock ? { clock } : {}) });
+export async function siteTown(kind: DatabaseKind = "sqlite", { idle = false, env = {} }: SiteTownOptions = {}): Promise<SiteTown> {
+  const town = await fileTown(kind, { idle, env: { SITES_DOMAIN: "sites.test", ...env } });
   const { store } = town.service;
   return {
     ...town,
-    save: (taskId, files, message = "Saved") => saveTree(store, town.folder, taskId, files, message, clock),
+    save: (taskId, files, message = "Saved") => saveTree(store, town.folder, taskId, files, message),
     visit: (host, path, ask) => visit(town.service.nodes[0]?.url ?? "", host, path, ask),
   };
 }
 
 /** As an agent's event does. @param folder where the platform keeps its bytes. */
-export async function saveTree(
-  store: Store,
-  folder: string,
-  taskId: string,
-  files: SiteTree,
-  message = "Saved",
-  clock: Clock = systemClock,
-): Promise<Checkpoint> {
+export async function saveTree(store: Store, folder: string, taskId: string, files: SiteTree, message = "Saved"): Promise<Checkpoint> {
+  const clock = systemClock;
   const blobs = localBlobs(folder);
   const stage = staging({ store, clock, ids: systemIds, writer: writer({ store, blobs, clock, ids: systemIds, quota: 1024 ** 3 }) });
   const staged = await Promise.all(

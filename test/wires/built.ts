@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { systemIds } from "../../src/core/ids.ts";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { eventId } from "../../src/core/tasks/event.ts";
 import { confirm } from "../../src/core/tasks/lifecycle.ts";
+import { newWebsite } from "../../src/core/websites/website.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import type { Person } from "../support/service.ts";
 import { putDelivery } from "../webhooks/deliveries.ts";
@@ -103,6 +104,28 @@ const deliveryId: Prepare = async (person, store) => {
   return { delivery_id: id };
 };
 
+/** A website with a checkpoint, as an agent leaves it. */
+const websiteId: Prepare = async (person, store) => {
+  const { task_id } = await taskId(person);
+  const { accountId, spaceId } = person;
+  const made = { now: 1, ids: systemIds, random: systemRandom, taskId: String(task_id), accountId, spaceId, title: "Garden" };
+  const site = newWebsite(made);
+  const checkpoint = {
+    id: systemIds.short(),
+    websiteId: site.id,
+    spaceId,
+    message: "",
+    status: "success",
+    hash: "h",
+    createdAt: 1,
+  } as const;
+  await store.change(async (tx) => {
+    await tx.websites.insert(site);
+    await tx.checkpoints.insert(checkpoint, []);
+  });
+  return { website_id: site.id };
+};
+
 /** Every operation that is built, by its v2 name or, where it has none, its RPC, with a call that succeeds; whatever is not here answers `unimplemented`. */
 export const built: Readonly<Record<string, Prepare>> = {
   "task.create": async () => ({ message }),
@@ -148,6 +171,10 @@ export const built: Readonly<Record<string, Prepare>> = {
   "skill.list": nothing,
   "connector.list": nothing,
   "browser.onlineList": nothing,
+  "website.status": websiteId,
+  "website.listCheckpoints": websiteId,
+  "website.publish": websiteId,
+  "website.update": async (person, store) => ({ ...(await websiteId(person, store)), title: "Orchard" }),
   "user.me": nothing,
   "settings.v1.ApiKeyService/CreateApiKey": async () => ({ name: "ci" }),
   "settings.v1.ApiKeyService/ListApiKeys": nothing,
