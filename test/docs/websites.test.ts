@@ -19,10 +19,13 @@ test("the commands of docs/websites.md publish a site, and see it", async () => 
     const part = (/^# (.*)$/m.exec(command)?.[1] ?? "").replaceAll(" ", "");
     let answer = "";
     // A publication takes a moment.
-    await vi.waitUntil(async () => (answer = await shell(command, known)).replaceAll(" ", "").includes(part), {
-      timeout: 20_000,
-      interval: 50,
-    });
+    await vi.waitUntil(
+      async () => {
+        answer = await shell(command, known);
+        return answer.replaceAll(" ", "").includes(part);
+      },
+      { timeout: 20_000, interval: 50 },
+    );
     known.TASK ||= /"task_id":"([^"]+)"/.exec(answer)?.[1] ?? "";
     known.HOST ||= /"http:\/\/([^"/]+)"/.exec(answer)?.[1] ?? "";
   }

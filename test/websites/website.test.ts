@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { checkpointsMax } from "../../src/core/websites/save.ts";
 import { WebsiteVisibility } from "../../src/gen/proto/website/v2/website_pb.ts";
 import { WebsiteService } from "../../src/gen/proto/website/v2/website_service_pb.ts";
 import { describeOnEach } from "../support/database.ts";
+import { directly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
 import { order, page, publish, type SiteTown, saveSite, settled, siteTown } from "./site.ts";
@@ -172,6 +174,58 @@ describeOnEach("websites", (database) => {
       const { status, body: refused } = await ann.v2("website.publish", { task_id });
       expect([status, refused.error?.code]).toEqual([412, "failed_precondition"]);
     });
+  });
+
+  test("a run that is lost and taken up again saves nothing twice, and one that failed before saves nothing", async () => {
+    const lost = await order(ann, "[[site Mine | <p>one</p>]] [[crash]] [[say two]] [[site Mine | <p>two</p>]]");
+    await vi.waitUntil(async () => (await ann.v2("task.detail", { task_id: lost })).body["task"].status === "stopped", { timeout: 20_000 });
+    const { body } = await ann.v2("website.listCheckpoints", { task_id: lost });
+    expect(body["data"]).toHaveLength(2);
+    const { body: events } = await ann.v2("task.listMessages", { task_id: lost, verbose: true, order: "asc", limit: 200 });
+    const used = events["messages"].filter(({ type }: { readonly type: string }) => type === "tool_used");
+    expect(used).toMatchObject([
+      { tool_used: { tool: "save_site", status: "success", brief: "Saved the website Mine" } },
+      { tool_used: { tool: "save_site" } },
+    ]);
+    const failed = await order(ann, "[[site Mine | <p>one</p>]] [[plan]]");
+    expect((await ann.v2("website.status", { task_id: failed })).status).toBe(404);
+  });
+
+  test("equal bytes of a site share a blob, and a blob goes with the last checkpoint that needs it", async () => {
+    const task_id = await order(ann, "[[say hello]]");
+    const first = await town.save(task_id, { "index.html": page("same"), "copy.html": page("same"), "old.html": page("old") });
+    const second = await town.save(task_id, { "index.html": page("same"), "new.html": page("new") });
+    const { store } = town.service;
+    const blobOf = async (id: string, path: string) => (await store.checkpoints.file(id, [path]))?.blobId ?? "";
+    const shared = await blobOf(first.id, "index.html");
+    const old = await blobOf(first.id, "old.html");
+    expect([await blobOf(first.id, "copy.html"), await blobOf(second.id, "index.html")]).toEqual([shared, shared]);
+    await store.change((tx) => tx.checkpoints.erase(first.websiteId, first.id));
+    const rows = await directly(town.database, `SELECT id, state FROM blob WHERE id IN ('${shared}', '${old}')`);
+    expect(new Map(rows.map(({ id, state }) => [id, state])).get(shared)).toBe("kept");
+    expect(new Map(rows.map(({ id, state }) => [id, state])).get(old)).not.toBe("kept");
+  });
+
+  test("the hash of a checkpoint is that of its files alone, whatever their order", async () => {
+    const task_id = await order(ann, "[[say hello]]");
+    const hashes = [];
+    for (const files of [
+      { "a.txt": "1", "b.txt": "2" },
+      { "b.txt": "2", "a.txt": "1" },
+      { "a.txt": "2", "b.txt": "1" },
+    ])
+      hashes.push((await town.save(task_id, files)).hash);
+    expect([hashes[0] === hashes[1], hashes[0] === hashes[2]]).toEqual([true, false]);
+  });
+
+  test("a site keeps its newest 100 checkpoints, and the live one besides", async () => {
+    const task_id = await saveSite(ann);
+    const { version_id } = await publish(ann, task_id);
+    for (let i = 0; i < checkpointsMax + 2; i += 1) await town.save(task_id, { "index.html": page("same") }, `number ${i}`);
+    const { body } = await ann.v2("website.listCheckpoints", { task_id });
+    const messages = body["data"].map(({ message }: { readonly message: string }) => message);
+    expect([messages.length, messages[0], messages.at(-2)]).toEqual([checkpointsMax + 1, `number ${checkpointsMax + 1}`, "number 2"]);
+    expect(body["data"].at(-1).version_id).toBe(version_id);
   });
 
   test("an update changes title and visibility without a deployment, before the first publication too", async () => {
