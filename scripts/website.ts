@@ -1,6 +1,7 @@
 // `npm run --silent website -- cap WEBSITE_ID public|team|private|none`: the most people that a website may be opened by.
 import { loadConfig } from "../src/config.ts";
 import { systemClock } from "../src/core/clock.ts";
+import { Failure } from "../src/core/failure.ts";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
 import { type SiteVisibility, visibilities } from "../src/core/websites/website.ts";
 import { openInstallation } from "../src/installation.ts";
@@ -14,12 +15,12 @@ It counts from the next request on: team shuts everybody out who is no member, p
 
 const isVisibility = (text: string): text is SiteVisibility => (visibilities as readonly string[]).includes(text);
 
-/** Works beside running servers. @throws Error for an unknown website. */
+/** Works beside running servers. @throws Failure `absent` for an unknown website. */
 async function cap(id: string, most: SiteVisibility | null): Promise<void> {
   const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: processLog("warn") };
   const { store } = await openInstallation(loadConfig(), outside, async () => undefined);
   try {
-    if (!(await store.change((tx) => tx.websites.cap(id, most, systemClock.now())))) throw new Error("there is no such website");
+    if (!(await store.change((tx) => tx.websites.cap(id, most, systemClock.now())))) throw new Failure("absent", "there is no such website");
   } finally {
     await store.close();
   }

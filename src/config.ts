@@ -172,7 +172,8 @@ function checkTogether(config: Config, { refuse, isRead }: Reader): void {
     if (!isProtected(url) && (name === "BASE_URL" || isRead(name))) refuse(name, addresses[name], url);
   }
   const { sitesDomain, consentUrl } = config;
-  if (sitesDomain !== "" && URL.canParse(consentUrl) && isSameSite(sitesDomain, consentUrl)) refuse("SITES_DOMAIN", sites.SITES_DOMAIN, sitesDomain);
+  if (sitesDomain !== "" && URL.canParse(consentUrl) && isSameSite(sitesDomain, consentUrl))
+    refuse("SITES_DOMAIN", sites.SITES_DOMAIN, sitesDomain);
   const onPostgres = config.database === "postgresql";
   if (config.role !== "all" && !onPostgres) refuse("ROLE", processing.ROLE, config.role);
   if (onPostgres && config.encryptionKey === null && !isRead("ENCRYPTION_KEY")) refuse("ENCRYPTION_KEY", data.ENCRYPTION_KEY, "");
