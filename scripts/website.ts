@@ -20,7 +20,8 @@ async function cap(id: string, most: SiteVisibility | null): Promise<void> {
   const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: processLog("warn") };
   const { store } = await openInstallation(loadConfig(), outside, async () => undefined);
   try {
-    if (!(await store.change((tx) => tx.websites.cap(id, most, systemClock.now())))) throw new Failure("absent", "there is no such website");
+    if (!(await store.change((tx) => tx.websites.cap(id, most, systemClock.now()))))
+      throw new Failure("absent", "there is no such website");
   } finally {
     await store.close();
   }
