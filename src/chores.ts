@@ -82,6 +82,7 @@ export function startChores(
         await tx.sessions.purge(clock.now());
         // A used link tells for a while how its session began.
         await tx.links.purge(clock.now() - dayMs);
+        await tx.siteVisits.purge(clock.now());
       });
     }),
     every(hourMs, async function eraseDeletedTasks() {

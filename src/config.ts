@@ -7,6 +7,7 @@ import { type ModelConfig, readModels } from "./config/models.ts";
 import { type Prices, prices } from "./config/prices.ts";
 import { environmentReader, type Reader } from "./config/reader.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
+import { isSameSite, sites } from "./config/sites.ts";
 import { ConfigError } from "./config/variable.ts";
 import { addresses, agents, callLimits, data, files, listening, oauth, outgoing, processing } from "./config/variables.ts";
 
@@ -22,6 +23,8 @@ export interface Config {
   readonly baseUrl: string;
   readonly consentUrl: string;
   readonly appUrl: string;
+  /** What websites are served below; lower case. */
+  readonly sitesDomain: string;
   /** Lower case; null believes no header. */
   readonly trustProxy: string | null;
   readonly corsOrigins: readonly string[];
@@ -111,6 +114,7 @@ function network({ read, readOr }: Reader) {
     baseUrl,
     consentUrl,
     appUrl: readOr("APP_URL", addresses.APP_URL, consentUrl),
+    sitesDomain: readOr("SITES_DOMAIN", sites.SITES_DOMAIN, ""),
     delegateDomain: readOr("DELEGATE_DOMAIN", teams.DELEGATE_DOMAIN, domainOf(baseUrl)),
     trustProxy: read("TRUST_PROXY", addresses.TRUST_PROXY),
     corsOrigins: readOr("CORS_ORIGINS", addresses.CORS_ORIGINS, []),
@@ -190,6 +194,9 @@ function checkTogether(config: Config, { refuse, note, isRead }: Reader): void {
     (agent) => isModelAgent(agent) && !Object.hasOwn(config.models, modelNamed(agent)),
   );
   if (unknown !== undefined) note("AGENT_PROFILES", `AGENT_PROFILES names ${unknown}, which MODELS_FILE does not have`);
+  const { sitesDomain, consentUrl } = config;
+  if (sitesDomain !== "" && URL.canParse(consentUrl) && isSameSite(sitesDomain, consentUrl))
+    refuse("SITES_DOMAIN", sites.SITES_DOMAIN, sitesDomain);
   const onPostgres = config.database === "postgresql";
   if (config.role !== "all" && !onPostgres) refuse("ROLE", processing.ROLE, config.role);
   if (onPostgres && config.encryptionKey === null && !isRead("ENCRYPTION_KEY")) refuse("ENCRYPTION_KEY", data.ENCRYPTION_KEY, "");

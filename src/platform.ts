@@ -32,6 +32,7 @@ import { handlersOf } from "./wiring/handlers.ts";
 import { invitingOf } from "./wiring/inviting.ts";
 import { remoteSide } from "./wiring/remote.ts";
 import { sendingOf } from "./wiring/sending.ts";
+import { sitesOf } from "./wiring/sites.ts";
 import { teamUsersOf } from "./wiring/team-users.ts";
 import { telling } from "./wiring/telling.ts";
 import { webRoutes } from "./wiring/web.ts";
@@ -66,6 +67,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     keys,
   };
   const sending = sendingOf(ground);
+  const sites = sitesOf(ground, files.blobs);
   const inviting = invitingOf(ground);
   const teamUsers = teamUsersOf(ground, inviting);
   const links = exportLinks(cipher, config.baseUrl);
@@ -99,7 +101,8 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     baseUrl: config.baseUrl,
     corsOrigins: config.corsOrigins,
     probesOnly: config.role === "worker",
-    routes: webRoutes(ground, files, connected.signIns, { ...calls, scim: { ...entry, teamUsers } }),
+    sites: sites.server,
+    routes: webRoutes(ground, files, { sites, connectors: connected.signIns }, { ...calls, scim: { ...entry, teamUsers } }),
   });
   const work = { files, connectors: connected.uses, sending, browsers };
   const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, work);

@@ -30,6 +30,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "zod",
   ],
   oauth: ["node:", "core", "call", "http", "fastify", "@fastify/"],
+  sites: ["node:", "core", "http"],
   scim: ["node:", "core", "call", "http", "operations", "gen/proto", "@bufbuild/", "fastify", "scim2-parse-filter"],
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
@@ -43,7 +44,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   exporting: ["node:", "core", "yazl"],
   mcp: ["core", "egress", "@modelcontextprotocol/sdk/"],
   delivery: ["node:", "core", "egress", "undici"],
-  config: ["node:", "zod"],
+  config: ["node:", "zod", "tldts"],
   log: ["core", "pino"],
 };
 /** These open and wire everything, may import whatever there is, and are imported by nobody but each other. */

@@ -19,6 +19,31 @@ function problemsOf(env: Record<string, string>): ConfigError {
   throw new Error("it was accepted");
 }
 
+describe("SITES_DOMAIN", () => {
+  test.each([
+    [{}, "localhost"],
+    [{ BASE_URL: "http://localhost:8080" }, "localhost"],
+    [{ BASE_URL: "http://api.localhost:8080" }, "localhost"],
+    [{ BASE_URL: "https://api.example.com", SITES_DOMAIN: "Example-Sites.net" }, "example-sites.net"],
+    // A public suffix: each name below it is a site of its own.
+    [{ BASE_URL: "https://accounts.github.io", SITES_DOMAIN: "github.io" }, "github.io"],
+    [{ BASE_URL: "https://api.example.co.uk", SITES_DOMAIN: "sites.co.uk" }, "sites.co.uk"],
+  ])("%j serves websites below %s", (env, sitesDomain) => {
+    expect(loadConfig(env)).toMatchObject({ sitesDomain });
+  });
+
+  test.each([
+    { CONSENT_URL: "https://accounts.example.com", SITES_DOMAIN: "sites.example.com" },
+    { CONSENT_URL: "https://example.com", SITES_DOMAIN: "example.com" },
+    { CONSENT_URL: "https://example.com:8443", SITES_DOMAIN: "sites.example.com" },
+    { CONSENT_URL: "https://EXAMPLE.com", SITES_DOMAIN: "a.b.Example.COM" },
+    { CONSENT_URL: "https://a.example.co.uk", SITES_DOMAIN: "b.example.co.uk" },
+    { CONSENT_URL: "http://app.web.localhost:8080", SITES_DOMAIN: "web.localhost" },
+  ])("stops the start where it is of one site with CONSENT_URL: %j", (env) => {
+    expect(problemsOf({ BASE_URL: "http://127.0.0.1:8080", ...env }).message).toContain("SITES_DOMAIN");
+  });
+});
+
 describe("an empty environment", () => {
   test("serves this machine alone, on SQLite in ./data", () => {
     expect(loadConfig({})).toMatchObject({
@@ -254,6 +279,7 @@ const bad: Record<string, readonly string[]> = {
     Buffer.alloc(32).toString("hex"),
   ],
   DELEGATE_DOMAIN: ["@example.com", "a b", "example..com", "-a.com", `${"a.".repeat(100)}com`, "https://example.com"],
+  SITES_DOMAIN: ["https://sites.example", "sites.example:8443", "a b", "-a.com", "127.0.0.1", "a..com", ".com"],
   DELETED_TASK_DAYS: ["-1", "1.5", "36501", "forever"],
   WEBHOOK_LOG_DAYS: ["0", "1.5", "36501", "forever"],
   OWNER_EMAIL: ["ann", "@example.com", "ann@", "a b@example.com", "a@b@c", "<ann@example.com>"],

@@ -9,6 +9,7 @@ import { listOf } from "./list.ts";
 import { models } from "./models.ts";
 import { prices } from "./prices.ts";
 import { mail, singleSignOn, teams } from "./sign-in.ts";
+import { sites } from "./sites.ts";
 import { baseUrl, byteSize, key32, origin, portMax, rateFactor, wholeNumber } from "./values.ts";
 import { variable } from "./variable.ts";
 
@@ -361,6 +362,7 @@ export const variableGroups = {
   Teams: teams,
   Limits: callLimits,
   Files: files,
+  Websites: sites,
   "OAuth 2.0": oauth,
   Agents: agents,
   Credits: prices,

@@ -39,6 +39,9 @@ import type { DeliveryRows } from "./webhooks/due.ts";
 import type { WebhookEventRows } from "./webhooks/event-rows.ts";
 import type { WebhookKeyRows } from "./webhooks/key.ts";
 import type { WebhookRows } from "./webhooks/webhook.ts";
+import type { CheckpointRows } from "./websites/checkpoint.ts";
+import type { SiteVisitRows } from "./websites/visit.ts";
+import type { WebsiteRows } from "./websites/website.ts";
 import type { WorkerRows } from "./workers/worker.ts";
 import type { WorkerEventRows, WorkerRunRows } from "./workers/worker-run.ts";
 import type { WorkspaceRows } from "./workspaces/workspace.ts";
@@ -92,6 +95,9 @@ export interface Tx {
   readonly workerEvents: WorkerEventRows;
   readonly archives: ArchiveRows;
   readonly browsers: BrowserRows;
+  readonly websites: WebsiteRows;
+  readonly checkpoints: CheckpointRows;
+  readonly siteVisits: SiteVisitRows;
   /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

@@ -1,7 +1,8 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { cors as connectCors, type ServiceImpl } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import cors from "@fastify/cors";
-import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
+import { type FastifyInstance, type FastifyRequest, type FastifyServerFactoryHandler, fastify } from "fastify";
 import type { Admit } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
 import type { Performer } from "../call/perform.ts";
@@ -56,8 +57,16 @@ export interface ServerParts {
   /** Only probes and gRPC health are served: a process that takes no calls. */
   readonly probesOnly: boolean;
   readonly report: (failure: Failure, requestId: string) => void;
+  /** The websites that agents built: what comes for their hosts goes to them, and to nothing else. */
+  readonly sites?: SiteServer;
   /** Routes of other rooms; each keeps its hooks and handlers to itself. */
   readonly routes?: readonly ((app: FastifyInstance) => void)[];
+}
+
+/** Whoever answers for hosts of their own, in front of every route. */
+export interface SiteServer {
+  /** Whether a request is for one of these hosts; then it is answered. */
+  answer(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
 /** What pages of other origins may read of an answer, beside its body. */
@@ -71,7 +80,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   const { front, readiness, corsOrigins, probesOnly } = parts;
   const refuse = v2Refusal(parts);
   const app = fastify({
-    serverFactory: front.serverFactory,
+    serverFactory: (handler, options) => front.serverFactory(sitesFirst(parts, handler), options),
     logger: false,
     exposeHeadRoutes: false,
     forceCloseConnections: false,
@@ -90,6 +99,14 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   });
   if (!probesOnly) for (const routes of parts.routes ?? []) void app.register(async (scope) => routes(scope));
   return app;
+}
+
+/** No route of ours is reachable on a website's host, and no website on ours. */
+function sitesFirst({ sites, probesOnly }: ServerParts, handler: FastifyServerFactoryHandler): FastifyServerFactoryHandler {
+  if (sites === undefined || probesOnly) return handler;
+  return (request, response) => {
+    if (!sites.answer(request, response)) handler(request, response);
+  };
 }
 
 /** Connect, gRPC, v2, v1 and the facade: what the configured origins may call from a browser. */

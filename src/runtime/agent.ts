@@ -60,14 +60,24 @@ export interface Subtask {
   readonly message: string;
 }
 
+/** A website as an agent hands it over: it becomes a checkpoint of its task's site, which is made with the first (contract/v2.md 9.12). */
+export interface NewSite<File = NewFile> {
+  /** 1 to 255 characters; counts where the task has no site yet. */
+  readonly title: string;
+  /** What is new in it. */
+  readonly message: string;
+  /** By their paths below the site's folder: at most 1,000, with 100 MB together. */
+  readonly files: readonly { readonly path: string; readonly file: File }[];
+}
+
 /**
- * An event of an agent's; what it says may have files, which are kept as long as the task and linked to by the event, and
- * a use of a tool may have begun a subtask.
+ * An event of an agent's. What it says may have files, which are kept as long as the task and linked to by the event;
+ * a use of a tool may have begun a subtask, or have a website, saved with it.
  */
 export type AgentEvent<File = NewFile> =
   | Exclude<NewEvent, Answer | Use>
   | (Answer & { readonly files?: readonly File[] })
-  | (Use & { readonly subtask?: Subtask });
+  | (Use & { readonly subtask?: Subtask; readonly site?: NewSite<File> });
 type Answer = Extract<NewEvent, { readonly type: "assistant_message" }>;
 type Use = Extract<NewEvent, { readonly type: "tool_used" }>;
 

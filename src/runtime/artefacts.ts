@@ -5,7 +5,9 @@ import type { FileName, Staged, Staging } from "../core/files/staging.ts";
 import type { Tx } from "../core/store.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import type { Task } from "../core/tasks/task.ts";
-import type { Agent, AgentEvent, NewFile, Outcome } from "./agent.ts";
+import type { SaveSite } from "../core/websites/save.ts";
+import { checkSite, siteBytesMax } from "../core/websites/snapshot.ts";
+import type { Agent, AgentEvent, NewFile, NewSite, Outcome } from "./agent.ts";
 
 /** An agent's file whose bytes are in the storage: the change that writes its event keeps it, and without one they go. */
 export interface StagedFile {
@@ -22,7 +24,7 @@ const bytesMax = 512 * 1024 * 1024;
  */
 export const filing = (agent: Agent, staging: Pick<Staging, "stage">): Agent<StagedFile> =>
   async function* (turn) {
-    const stage = (file: NewFile) => stageFile(staging, file, turn.signal);
+    const stage: Stage = (file, max = bytesMax) => stageFile(staging, file, max, turn.signal);
     const work = agent(turn);
     let passOver = turn.written.length;
     try {
@@ -38,30 +40,47 @@ export const filing = (agent: Agent, staging: Pick<Staging, "stage">): Agent<Sta
     }
   };
 
-type Stage = (file: NewFile) => Promise<StagedFile>;
+type Stage = (file: NewFile, max?: number) => Promise<StagedFile>;
 
-/** @throws Failure `invalid` for a name that users may not bring either, `too_large` beyond 512 MB. */
+/** @throws Failure `invalid` for a name that users may not bring either, `too_large` beyond `max` bytes. */
 async function stageFile(
   staging: Pick<Staging, "stage">,
   { filename, contentType, content }: NewFile,
+  max: number,
   signal: AbortSignal,
 ): Promise<StagedFile> {
   const name = { filename: checkFilename(filename), contentType: contentType ?? contentTypeOf(filename) };
   const bytes = Readable.from(content, { objectMode: false });
-  return { staged: await staging.stage(bytes, { accountId: null, max: bytesMax, signal }), name };
+  return { staged: await staging.stage(bytes, { accountId: null, max, signal }), name };
 }
 
-/** Only what is said has files. */
+/** Only what is said has files, only the use of a tool a website. */
 async function told(event: AgentEvent, stage: Stage): Promise<AgentEvent<StagedFile>> {
+  if (event.type === "tool_used") {
+    const { site, ...used } = event;
+    return site === undefined ? used : { ...used, site: await stageSite(site, stage) };
+  }
   if (event.type !== "assistant_message") return event;
   const { files = [], ...said } = event;
   return { ...said, files: await inTurn(files, stage) };
 }
 
+/** @throws Failure `invalid` for a site that breaks a rule, `too_large` beyond 100 MB. */
+async function stageSite(site: NewSite, stage: Stage): Promise<NewSite<StagedFile>> {
+  checkSite(site);
+  let left = siteBytesMax;
+  const files = await inTurn(site.files, async ({ path, file }) => {
+    const staged = await stage(file, left);
+    left -= staged.staged.bytes;
+    return { path, file: staged };
+  });
+  return { ...site, files };
+}
+
 /** The event itself, without what goes with it. */
 function plain(event: AgentEvent<unknown>): NewEvent {
   if (event.type === "tool_used") {
-    const { subtask: _, ...use } = event;
+    const { subtask: _subtask, site: _site, ...use } = event;
     return use;
   }
   if (event.type !== "assistant_message") return event;
@@ -84,9 +103,19 @@ async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>):
 /** What keeping artefacts needs. */
 type Keeping = Pick<Staging, "keepArtefact">;
 
-/** Events as they are written, with their files as artefacts of the task. */
-export const keepEvents = (tx: Tx, task: Task, events: readonly AgentEvent<StagedFile>[], keeping: Keeping): Promise<readonly NewEvent[]> =>
+/** Events as they are written, with their files as artefacts of the task, and their sites as checkpoints. */
+export const keepEvents = (
+  tx: Tx,
+  task: Task,
+  events: readonly AgentEvent<StagedFile>[],
+  keeping: Keeping,
+  saveSite: SaveSite,
+): Promise<readonly NewEvent[]> =>
   inTurn(events, async (event) => {
+    if (event.type === "tool_used" && event.site !== undefined) {
+      const { site } = event;
+      await saveSite(tx, task, { ...site, files: site.files.map(({ path, file }) => ({ path, staged: file.staged })) });
+    }
     if (event.type !== "assistant_message") return plain(event);
     const { files = [], ...said } = event;
     return attached(said, await keepFiles(tx, task, files, keeping));

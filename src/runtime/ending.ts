@@ -8,6 +8,7 @@ import { type Approval, allowed, ask, confirm, type Ending, fail, finish } from 
 import type { Task } from "../core/tasks/task.ts";
 import type { PriceTable } from "../core/usage/price.ts";
 import { costOf, spend, type Used } from "../core/usage/spend.ts";
+import type { SaveSite } from "../core/websites/save.ts";
 import type { Outcome, Progress, Turn } from "./agent.ts";
 import { attached, keepEvents, keepFiles, type StagedFile } from "./artefacts.ts";
 import { Lost } from "./steps.ts";
@@ -21,6 +22,7 @@ export interface EndingParts {
   readonly staging: Staging;
   /** What is used costs nothing unless given. */
   readonly prices?: PriceTable;
+  readonly saveSite: SaveSite;
 }
 
 /** The most milliseconds for which an ending waits until the events before it lie in the past. */
@@ -66,9 +68,9 @@ export const endSpent = (task: Task, parts: EndingParts): Promise<Task | null> =
     parts,
   );
 /** Events as they are written, with what they bring about: artefacts and subtasks. */
-async function written(tx: Tx, task: Task, { events }: Done, { clock, staging }: EndingParts): Promise<readonly NewEvent[]> {
+async function written(tx: Tx, task: Task, { events }: Done, { clock, staging, saveSite }: EndingParts): Promise<readonly NewEvent[]> {
   await beginSubtasks(tx, task, events, { clock });
-  return keepEvents(tx, task, events, staging);
+  return keepEvents(tx, task, events, staging, saveSite);
 }
 
 /** Whatever else the change has written goes with it when the run is no longer ours. */

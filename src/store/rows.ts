@@ -11,6 +11,7 @@ import { auditLogRows } from "./audit-log.ts";
 import { blobRows } from "./blob.ts";
 import { browserRows } from "./browser.ts";
 import { budgetRows } from "./budget.ts";
+import { checkpointRows } from "./checkpoint.ts";
 import { clientRows } from "./client.ts";
 import { codeRows } from "./code.ts";
 import { connectorRows } from "./connector.ts";
@@ -30,6 +31,7 @@ import { changeOf, type JobRowsOf, type Session } from "./session.ts";
 import { settingRows } from "./setting.ts";
 import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
+import { siteVisitRows } from "./site-visit.ts";
 import { skillRows } from "./skill.ts";
 import { taskRows } from "./task.ts";
 import { meansRows } from "./task-means.ts";
@@ -37,6 +39,7 @@ import { usageRows } from "./usage.ts";
 import { webhookRows } from "./webhook.ts";
 import { webhookEventRows } from "./webhook-event.ts";
 import { webhookKeyRows } from "./webhook-key.ts";
+import { websiteRows } from "./website.ts";
 import { workerRows } from "./worker.ts";
 import { workerEventRows, workerRunRows } from "./worker-run.ts";
 import { workspaceRows } from "./workspace-file.ts";
@@ -87,5 +90,8 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   workerEvents: workerEventRows(session),
   archives: archiveRows(session),
   browsers: browserRows(session),
+  websites: websiteRows(session),
+  checkpoints: checkpointRows(session),
+  siteVisits: siteVisitRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

@@ -27,6 +27,7 @@ import { deliveries } from "../core/webhooks/deliveries.ts";
 import type { SendWebhook } from "../core/webhooks/send.ts";
 import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
+import { websites } from "../core/websites/websites.ts";
 import type { RemoteRuns } from "../core/workers/remote-run.ts";
 import { workers } from "../core/workers/workers.ts";
 import { AgentService } from "../gen/proto/agent/v2/agent_service_pb.ts";
@@ -50,6 +51,7 @@ import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_s
 import { UsageService } from "../gen/proto/usage/v2/usage_service_pb.ts";
 import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
+import { WebsiteService } from "../gen/proto/website/v2/website_service_pb.ts";
 import { WorkerService } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import { agentHandlers } from "../rpc/agent.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
@@ -69,12 +71,14 @@ import { teamUserHandlers } from "../rpc/team-user.ts";
 import { usageHandlers } from "../rpc/usage.ts";
 import { userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
+import { websiteHandlers } from "../rpc/website.ts";
 import { workerHandlers } from "../rpc/worker.ts";
 import { workerSettingsHandlers } from "../rpc/worker-settings.ts";
 import type { ConnectorParts } from "./connectors.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import type { Sending } from "./sending.ts";
+import { siteUrlOf } from "./sites.ts";
 import { remoteProfiles } from "./work.ts";
 
 /** What the operations share with the rest of the process. */
@@ -135,6 +139,7 @@ export function handlersOf(
     ),
     implement(AuditService, auditHandlers(rpcOf)),
     implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
+    implement(WebsiteService, websiteHandlers(websites(clock), siteUrlOf(ground.config))),
     implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
     implement(EnterpriseDataExportV2Service, dataExportV2Handlers(dataExports)),
   ]);

@@ -1,4 +1,5 @@
 import type { ConnectorUses } from "../core/connectors/use.ts";
+import { siteSaver } from "../core/websites/save.ts";
 import type { RemoteRuns } from "../core/workers/remote-run.ts";
 import { type Dispatch, startDispatch } from "../runtime/remote/dispatch.ts";
 import { remoteRuns } from "../runtime/remote/runs.ts";
@@ -19,11 +20,12 @@ export function remoteSide(
   connectors: ConnectorUses,
   draining: AbortSignal,
 ): RemoteSide {
-  const { config, store, clock, ids, cipher, log } = ground;
+  const { config, store, clock, ids, random, cipher, log } = ground;
   const dispatch: Dispatch = startDispatch({ store, clock, log });
   draining.addEventListener("abort", () => void dispatch.drain(), { once: true });
   const runs = remoteRuns({
     ...{ store, clock, ids, cipher, staging, links, readFile, workspaceOf, openSkill, dispatch, connectors },
+    saveSite: siteSaver({ clock, ids, random }),
     quota: config.fileQuota,
     prices: config.prices,
     remoteProfiles: remoteProfiles(config),

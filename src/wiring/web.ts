@@ -5,6 +5,7 @@ import { consentPages } from "../console/consent/pages.ts";
 import { consolePages } from "../console/console.ts";
 import type { ConsoleParts } from "../console/parts.ts";
 import { oidcProvider } from "../console/provider.ts";
+import { siteEntrance } from "../console/site-entrance.ts";
 import { visits } from "../console/visits.ts";
 import type { SignIns } from "../core/connectors/sign-in.ts";
 import { exportLinks } from "../core/exports/links.ts";
@@ -16,6 +17,7 @@ import { type ScimRoutesParts, scimRoutes } from "../scim/routes.ts";
 import { connectorCallback } from "./connectors.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
+import type { Sites } from "./sites.ts";
 
 /** What it shares with the operations' side of the process. */
 export interface WebCalls extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report"> {
@@ -26,7 +28,7 @@ export interface WebCalls extends Pick<OAuthRoutesParts, "limits" | "keys" | "re
 export function webRoutes(
   ground: Ground,
   files: FileParts,
-  connectors: SignIns,
+  { sites, connectors }: { readonly sites: Sites; readonly connectors: SignIns },
   calls: WebCalls,
 ): readonly ((app: FastifyInstance) => void)[] {
   const { config, store, cipher, clock, ids } = ground;
@@ -56,7 +58,7 @@ export function webRoutes(
     (scope) => fileRoutes(scope, bytes),
     (scope) => oauthRoutes(scope, oauth),
     (scope) => scimRoutes(scope, { ...calls, ...calls.scim, store, baseUrl: issuer }),
-    (scope) => consolePages(scope, pages, [consentPages(issuer), connectorPages(connectors, connectorCallback)]),
+    (scope) => consolePages(scope, pages, [consentPages(issuer), connectorPages(connectors, connectorCallback), siteEntrance(sites)]),
   ];
 }
 

@@ -1,6 +1,8 @@
 import type { Config } from "../config.ts";
 import type { AttachedBrowsers } from "../core/browsers/attached.ts";
 import type { ConnectorUses } from "../core/connectors/use.ts";
+import { deployer } from "../core/websites/deploy.ts";
+import { siteSaver } from "../core/websites/save.ts";
 import { type SenderParts, startSender } from "../delivery/sender.ts";
 import { startExporter } from "../exporting/exporter.ts";
 import { embeddedQueue } from "../jobs/embedded.ts";
@@ -46,8 +48,10 @@ export async function startWork(
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   browsers.serve(lease.nodeId);
   const otherThan = remoteProfiles(config);
+  const saveSite = siteSaver({ clock, ids, random });
   const runs = startRuns({
-    ...{ store, clock, ids, cipher, log, lease, staging, readFile, workspaceOf, openSkill, agentFor, otherThan, prices: config.prices },
+    ...{ store, clock, ids, cipher, log, lease, staging, readFile, workspaceOf, openSkill, saveSite, agentFor, otherThan },
+    prices: config.prices,
     concurrency: config.runConcurrency,
   });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });
@@ -57,6 +61,10 @@ export async function startWork(
   await queue.subscribe("run", runs.wake, () => runs.size() < config.runConcurrency);
   await queue.subscribe("deliver", async () => sender.wake(), sender.hasRoom);
   await queue.subscribe("export", exporter.wake, exporter.hasRoom);
+  const deploy = deployer(store, clock);
+  await queue.subscribe("publish", async (sites) => {
+    for (const { key } of sites) await deploy(key);
+  });
   return async () => {
     await queue.drain();
     await Promise.all([runs.drain(), exporter.drain(), sender.drain(config.drainSeconds * 1000)]);

@@ -676,6 +676,7 @@ TABLE website
   status_at bigint
   live_id text
   publishing_id text
+  publishing_as text
   created_at bigint NOT NULL
   updated_at bigint NOT NULL
   deleted_at bigint

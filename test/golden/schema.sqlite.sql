@@ -625,6 +625,7 @@ CREATE TABLE "website" (
     "status_at" BIGINT,
     "live_id" TEXT,
     "publishing_id" TEXT,
+    "publishing_as" TEXT,
     "created_at" BIGINT NOT NULL,
     "updated_at" BIGINT NOT NULL,
     "deleted_at" BIGINT

@@ -1,7 +1,9 @@
 import { expect, test, vi } from "vitest";
 import type { InstalledConnector } from "../../src/core/connectors/connector.ts";
 import { Failure, failureOf } from "../../src/core/failure.ts";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Tx } from "../../src/core/store.ts";
+import { newWebsite } from "../../src/core/websites/website.ts";
 import { backoffMs } from "../../src/store/change.ts";
 import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
 import { pendingJobs } from "../support/jobs.ts";
@@ -49,6 +51,10 @@ const sampleConnector: InstalledConnector = {
 };
 const sampleAuthorization = { digest: "d", connectorId: "c", accountId: "ann", spaceId: "north", sealed: new Uint8Array(1), expiresAt: 1 };
 const samplePair = { accessId: "a", accessExpiresAt: 1, refreshDigest: "r", refreshExpiresAt: 1 };
+
+const sampleSite = newWebsite({ ...inNorth, taskId: "t", title: "x", now: 1, ids: systemIds, random: systemRandom });
+const sampleCheckpoint = { id: "c", websiteId: "w", spaceId: "north", message: "", status: "success", hash: "h", createdAt: 1 } as const;
+const sampleVisit = { ...inNorth, digest: "d", kind: "ticket", websiteId: "w", expiresAt: 2 } as const;
 
 /** Every method that writes, or takes a lock. */
 const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
@@ -180,6 +186,19 @@ const writes: readonly [name: string, write: (tx: Tx) => Promise<unknown>][] = [
   ["deliveries.giveBack", (tx) => tx.deliveries.giveBack([{ deliveryId: "d", number: 1 }], 1)],
   ["deliveries.lockFaring", (tx) => tx.deliveries.lockFaring(["w"])],
   ["deliveries.setHealth", (tx) => tx.deliveries.setHealth("w", { failingSince: null, failures: 0 }, null)],
+  ["websites.insert", (tx) => tx.websites.insert(sampleSite)],
+  ["websites.lock", (tx) => tx.websites.lock("w")],
+  ["websites.begin", (tx) => tx.websites.begin("w", { checkpointId: "c", visibility: "public" }, 1)],
+  ["websites.goLive", (tx) => tx.websites.goLive("w", "c", 1)],
+  ["websites.fail", (tx) => tx.websites.fail("w", "c", 1)],
+  ["websites.edit", (tx) => tx.websites.edit("w", { title: "x" }, 1)],
+  ["websites.cap", (tx) => tx.websites.cap("w", null, 1)],
+  ["websites.eraseOf", (tx) => tx.websites.eraseOf("t")],
+  ["checkpoints.insert", (tx) => tx.checkpoints.insert(sampleCheckpoint, [])],
+  ["checkpoints.erase", (tx) => tx.checkpoints.erase("w", "c")],
+  ["siteVisits.insert", (tx) => tx.siteVisits.insert(sampleVisit)],
+  ["siteVisits.redeem", (tx) => tx.siteVisits.redeem("d", "w", 1)],
+  ["siteVisits.purge", (tx) => tx.siteVisits.purge(9)],
   ["webhookKeys.remove", (tx) => tx.webhookKeys.remove("rsa")],
 ];
 

@@ -6,16 +6,17 @@ import type { Blobs } from "../../src/core/files/blobs.ts";
 import { fileReader } from "../../src/core/files/read.ts";
 import { staging } from "../../src/core/files/stage.ts";
 import { writer } from "../../src/core/files/writer.ts";
-import { systemIds } from "../../src/core/ids.ts";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { skillOpener } from "../../src/core/skills/content.ts";
 import type { Store } from "../../src/core/store.ts";
+import { siteSaver } from "../../src/core/websites/save.ts";
 import { workspaces } from "../../src/core/workspaces/open.ts";
 import type { Turn } from "../../src/runtime/agent.ts";
 import type { RunParts } from "../../src/runtime/run.ts";
 import { localBlobs } from "../../src/storage/local.ts";
 
 /** What a run needs of the files. */
-type Files = Pick<RunParts, "staging" | "readFile" | "workspaceOf" | "openSkill">;
+type Files = Pick<RunParts, "staging" | "readFile" | "workspaceOf" | "openSkill" | "saveSite">;
 
 const none = (): never => {
   throw new Error("no file is expected here");
@@ -27,6 +28,7 @@ export const withoutFiles: Files = {
   readFile: none,
   workspaceOf: () => ({ list: none, find: none, read: none, write: none, remove: none }),
   openSkill: none,
+  saveSite: none,
 };
 
 /** What a turn of a task has that has no files, no skills, and refers to nothing. */
@@ -55,6 +57,7 @@ export function agentFiles(store: Store, clock: Clock): AgentFiles {
     workspaceOf: workspaces({ store, staging: stage, blobs, clock }),
     readFile: fileReader(store, blobs, clock),
     openSkill: skillOpener(blobs),
+    saveSite: siteSaver({ clock, ids: systemIds, random: systemRandom }),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -7,6 +7,7 @@ import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { eventId } from "../../src/core/tasks/event.ts";
 import { confirm } from "../../src/core/tasks/lifecycle.ts";
+import { newWebsite } from "../../src/core/websites/website.ts";
 import { makeWorker } from "../../src/core/workers/make-worker.ts";
 import type { Worker } from "../../src/core/workers/worker.ts";
 import { workerNode } from "../../src/core/workers/worker-run.ts";
@@ -195,6 +196,28 @@ const projectId: Prepare = async (person) => {
   return { project_id: body["project"].id };
 };
 
+/** A website with a checkpoint, as an agent leaves it. */
+const websiteId: Prepare = async (person, store) => {
+  const { task_id } = await taskId(person);
+  const { accountId, spaceId } = person;
+  const made = { now: 1, ids: systemIds, random: systemRandom, taskId: String(task_id), accountId, spaceId, title: "Garden" };
+  const site = newWebsite(made);
+  const checkpoint = {
+    id: systemIds.short(),
+    websiteId: site.id,
+    spaceId,
+    message: "",
+    status: "success",
+    hash: "h",
+    createdAt: 1,
+  } as const;
+  await store.change(async (tx) => {
+    await tx.websites.insert(site);
+    await tx.checkpoints.insert(checkpoint, []);
+  });
+  return { website_id: site.id };
+};
+
 /** Every operation that is built, by its v2 name or, where it has none, its RPC, with a call that succeeds; whatever is not here answers `unimplemented`. */
 export const built: Readonly<Record<string, Prepare>> = {
   "task.create": async () => ({ message }),
@@ -244,6 +267,10 @@ export const built: Readonly<Record<string, Prepare>> = {
   "agent.update": async () => ({ agent_id: "agent-default", nickname: "Ada" }),
   "browser.onlineList": nothing,
   "browser.v2.BrowserService/Attach": async () => ({ hello: { client_id: systemIds.uuid(), client_name: "Laptop" } }),
+  "website.status": websiteId,
+  "website.listCheckpoints": websiteId,
+  "website.publish": websiteId,
+  "website.update": async (person, store) => ({ ...(await websiteId(person, store)), title: "Orchard" }),
   "user.me": nothing,
   "audit.list": nothing,
   "usage.list": nothing,

@@ -1,5 +1,5 @@
-/** What there is to be done; `run`: a task waits for a runner, `deliver`: a webhook's delivery is due, `export`: an export is to be made. */
-export const jobKinds = ["run", "deliver", "export"] as const;
+/** What there is to be done; `run`: a task waits for a runner, `deliver`: a webhook's delivery is due, `export`: an export is to be made, `publish`: a website is to go live. */
+export const jobKinds = ["run", "deliver", "export", "publish"] as const;
 
 /** Something to do later, or elsewhere: written in the change that calls for it. */
 export interface Job {

@@ -160,6 +160,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       if (isTold(task)) await tx.webhookEvents.forget(id);
       await dropArtefacts(tx, id);
       await dropWorkspace(tx, id);
+      await tx.websites.eraseOf(id);
       await tx.tasks.bury(id, clock.now(), personal);
       tx.audit.note({ subject: id, before: { status: task.status } });
     },

@@ -9,9 +9,9 @@ import { absent } from "../../core/failure.ts";
 import type { Blobs } from "../../core/files/blobs.ts";
 import { attachment } from "../../core/files/disposition.ts";
 import type { Tx } from "../../core/store.ts";
-import { isCurrent, isKnown } from "./conditional.ts";
 import { checkLinkState, checkMethod } from "./link.ts";
 import { rangeOf } from "./range.ts";
+import { isCurrent, isKnown } from "./validators.ts";
 
 /** What giving archives out needs. */
 export interface ArchiveRouteParts {
@@ -71,9 +71,10 @@ async function send(
     "Cache-Control": "no-store",
     "Accept-Ranges": "bytes",
   });
-  if (isKnown(request, headers.ETag)) return reply.code(304).send();
+  if (isKnown(request.headers, headers.ETag)) return reply.code(304).send();
   // HEAD has no parts (RFC 9110 14.2).
-  const range = isGet && isCurrent(request, headers) ? rangeOf(request.headers.range, bytes) : null;
+  const range =
+    isGet && isCurrent(request.headers, [headers.ETag, headers["Last-Modified"]]) ? rangeOf(request.headers.range, bytes) : null;
   if (range === "unsatisfiable") return reply.code(416).header("Content-Range", `bytes */${bytes}`).send();
   reply.header("Content-Length", range === null ? bytes : range.end - range.start + 1);
   if (!isGet) return reply.send();

@@ -3,8 +3,8 @@ import { absent } from "../../core/failure.ts";
 import type { Blobs } from "../../core/files/blobs.ts";
 import { attachment } from "../../core/files/disposition.ts";
 import { keptMs, type StoredFile } from "../../core/files/file.ts";
-import { isCurrent, isKnown } from "./conditional.ts";
 import { rangeOf } from "./range.ts";
+import { isCurrent, isKnown } from "./validators.ts";
 
 /** How long an address of the storage's own is good for. */
 const addressSeconds = 300;
@@ -27,9 +27,10 @@ export async function sendFile(request: FastifyRequest, reply: FastifyReply, fil
   if (address !== null) return reply.header("Cache-Control", "no-store").redirect(address, 302);
   const headers = headersOf(file);
   reply.headers(headers);
-  if (isKnown(request, headers.ETag)) return reply.code(304).send();
+  if (isKnown(request.headers, headers.ETag)) return reply.code(304).send();
   // HEAD has no parts (RFC 9110 14.2).
-  const range = isGet && isCurrent(request, headers) ? rangeOf(request.headers.range, file.bytes) : null;
+  const range =
+    isGet && isCurrent(request.headers, [headers.ETag, headers["Last-Modified"]]) ? rangeOf(request.headers.range, file.bytes) : null;
   if (range === "unsatisfiable") return reply.code(416).header("Content-Range", `bytes */${file.bytes}`).send();
   reply.header("Content-Length", range === null ? file.bytes : range.end - range.start + 1);
   if (!isGet) return reply.send();

@@ -91,6 +91,7 @@ describeOnEach("a task of the model agent with tools", (kind) => {
       readFile: files.readFile,
       workspaceOf: files.workspaceOf,
       openSkill: files.openSkill,
+      saveSite: files.saveSite,
     };
     await runTask(claimed, new AbortController().signal, { ...parts, agentFor: () => cutting(model, abandons) });
     checkTask(await seenInStore(db.store, id));

@@ -2,6 +2,7 @@ import { isKind, isQuestion, type KindName, kinds, variantsOf } from "../../../c
 import { Failure } from "../../../core/failure.ts";
 import { checkFilename } from "../../../core/files/filename.ts";
 import type { Json } from "../../../core/json.ts";
+import { titleMax as siteTitleMax } from "../../../core/websites/snapshot.ts";
 import { parseJson } from "./json.ts";
 
 const toolStatuses = ["success", "error", "rollback"] as const;
@@ -15,6 +16,7 @@ export type Telling =
   | { readonly name: "plan"; readonly titles: readonly string[] }
   | { readonly name: "step" }
   | { readonly name: "file"; readonly filename: string; readonly content: string }
+  | { readonly name: "site"; readonly title: string; readonly html: string }
   | { readonly name: "tool"; readonly tool: string; readonly status: (typeof toolStatuses)[number] }
   | { readonly name: "credits"; readonly credits: number };
 
@@ -84,6 +86,12 @@ const parsers: Record<Directive["name"], Parser> = {
     return fault === undefined ? { name: "file", filename, content } : { rule: `file: ${fault}` };
   },
   subtask: spoken("subtask"),
+  site(rest) {
+    const [title, html] = halvesOf(rest);
+    return title !== "" && [...title].length <= siteTitleMax && html !== ""
+      ? { name: "site", title, html }
+      : { rule: `site needs a title of 1 to ${siteTitleMax} characters, and HTML after |` };
+  },
   value(rest) {
     const parsed = parseJson(rest);
     return parsed

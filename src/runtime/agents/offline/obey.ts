@@ -107,6 +107,8 @@ async function progressOf(directive: Telling, { plan, nextActionId, turn }: Work
       return { events: [toolUsed(directive, nextActionId())] };
     case "subtask":
       return { events: [await begun(directive.text, nextActionId(), turn)] };
+    case "site":
+      return { events: [siteSaved(directive, nextActionId())] };
     case "credits":
       return { events: [explanation(`Spent ${directive.credits} credits.`)], credits: directive.credits };
   }
@@ -146,6 +148,23 @@ async function begun(message: string, actionId: string, { subtask }: Turn): Prom
 const refused = (use: Pick<EventPayloads["tool_used"], "tool" | "actionId" | "params">, brief: string): AgentEvent => ({
   type: "tool_used",
   payload: { ...use, status: "error", brief },
+});
+
+/** A website of one page, saved as a checkpoint. */
+const siteSaved = ({ title, html }: Extract<Telling, { name: "site" }>, actionId: string): AgentEvent => ({
+  type: "tool_used",
+  payload: {
+    tool: "save_site",
+    actionId,
+    status: "success",
+    brief: `Saved the website ${title}`,
+    message: { action: "Saving", param: title },
+  },
+  site: {
+    title,
+    message: `Saved ${title}`,
+    files: [{ path: "index.html", file: { filename: "index.html", content: [Buffer.from(html)] } }],
+  },
 });
 
 /** How the turn ends at a directive; undefined when it goes on. */

@@ -1,0 +1,65 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Handlers } from "../call/handlers.ts";
+import { type Checkpoint, checkpointStatuses } from "../core/websites/checkpoint.ts";
+import { effectiveVisibility, publishStatuses, visibilities, type Website } from "../core/websites/website.ts";
+import type { Websites } from "../core/websites/websites.ts";
+import {
+  CheckpointStatusSchema,
+  PublishStatusSchema,
+  type WebsiteCheckpointSchema,
+  WebsiteVisibilitySchema,
+} from "../gen/proto/website/v2/website_pb.ts";
+import type { GetWebsiteStatusResponseSchema, WebsiteService } from "../gen/proto/website/v2/website_service_pb.ts";
+import { seconds } from "./time.ts";
+import { wordsOf } from "./words.ts";
+
+/** The contract's words (contract/v2.md 7.17, 9.12). */
+const visibilityWords = wordsOf(WebsiteVisibilitySchema, visibilities);
+const publishStatus = wordsOf(PublishStatusSchema, publishStatuses);
+const checkpointStatus = wordsOf(CheckpointStatusSchema, [...checkpointStatuses, "unspecified"] as const);
+
+/** Where a site with this label is served. */
+export type SiteUrl = (label: string) => string;
+
+const statusMessage = (site: Website, siteUrl: SiteUrl): MessageInitShape<typeof GetWebsiteStatusResponseSchema> => ({
+  websiteId: site.id,
+  publishStatus: publishStatus.toValue(site.status),
+  siteUrls: site.status === "published" ? [siteUrl(site.label)] : [],
+  ...(site.liveId === null ? {} : { versionId: site.liveId }),
+  ...(site.liveId === null || site.statusAt === null ? {} : { statusUpdatedAt: seconds(site.statusAt) }),
+  visibility: visibilityWords.toValue(effectiveVisibility(site)),
+});
+
+const checkpointMessage = (checkpoint: Checkpoint): MessageInitShape<typeof WebsiteCheckpointSchema> => ({
+  versionId: checkpoint.id,
+  message: checkpoint.message,
+  status: checkpointStatus.toValue(checkpoint.status),
+  createdAt: seconds(checkpoint.createdAt),
+});
+
+/** website.status, listCheckpoints, publish and update (contract/v2.md 8.29 to 8.32). */
+export function websiteHandlers(websites: Websites, siteUrl: SiteUrl): Handlers<typeof WebsiteService> {
+  return {
+    async getWebsiteStatus(tx, caller, which) {
+      return statusMessage(await websites.status(tx, caller, which), siteUrl);
+    },
+    async listWebsiteCheckpoints(tx, caller, which) {
+      const { site, checkpoints } = await websites.checkpoints(tx, caller, which);
+      const live = site.liveId === null ? {} : { publishedVersionId: site.liveId };
+      return { websiteId: site.id, data: checkpoints.map(checkpointMessage), ...live };
+    },
+    async publishWebsite(tx, caller, { visibility, ...which }) {
+      const wanted = visibilityWords.toWord(visibility ?? 0) ?? "public";
+      const { site, checkpoint } = await websites.publish(tx, caller, which, wanted);
+      return { websiteId: site.id, versionId: checkpoint.id };
+    },
+    async updateWebsite(tx, caller, { title, visibility, ...which }) {
+      const wanted = visibilityWords.toWord(visibility ?? 0);
+      await websites.update(tx, caller, which, {
+        ...(title === undefined ? {} : { title }),
+        ...(wanted === undefined ? {} : { visibility: wanted }),
+      });
+      return {};
+    },
+  };
+}

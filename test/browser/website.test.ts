@@ -1,0 +1,159 @@
+import type { Browser, BrowserContext, Request } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hashPassword } from "../../src/core/sign-in/password-hash.ts";
+import { goodPassword } from "../sign-in/people-rig.ts";
+import { directly } from "../support/direct.ts";
+import { freePort } from "../support/free-port.ts";
+import type { Person } from "../support/service.ts";
+import { order, page as pageOf, publish, type SiteTown, siteTown } from "../websites/site.ts";
+import { hasChromium, launchChromium } from "./chromium.ts";
+import { fillSignIn } from "./stage.ts";
+
+/** What a hostile page tries with the visitor's session, and what each attempt came to. */
+const hostile = (platform: string): string => `<!doctype html><title>loading</title>
+<iframe id="framed" name="framed" src="${platform}/account"></iframe>
+<iframe name="sink"></iframe>
+<form id="form" method="post" enctype="text/plain" target="sink" action="${platform}/v2/project.create"><input name='{"name":"stolen","x":"' value='"}'></form>
+<form id="sign-out" method="post" target="sink" action="${platform}/sign-out"></form>
+<script type="module">
+const of = async (work) => { try { return String(await work()); } catch (thrown) { return "refused: " + thrown.name; } };
+const rpc = "${platform}/user.v2.UserService/GetMe";
+const json = { method: "POST", credentials: "include", headers: { "content-type": "application/json" }, body: "{}" };
+document.cookie = "session=evil; domain=localhost; path=/";
+document.cookie = "mine=1; path=/";
+window.seen = {
+  rpc: await of(async () => (await fetch(rpc, json)).status),
+  simple: await of(async () => (await fetch("${platform}/v2/project.create", { method: "POST", mode: "no-cors", credentials: "include", body: '{"name":"stolen"}' })).type),
+  page: await of(async () => (await fetch("${platform}/account", { credentials: "include" })).text()),
+  cookie: document.cookie,
+  frame: await of(() => document.getElementById("framed").contentWindow.document.body.textContent),
+  worker: await of(async () => (await navigator.serviceWorker.register("/sw.js")).scope),
+  foreignWorker: await of(() => navigator.serviceWorker.register("${platform}/sw.js")),
+  opener: String(window.opener),
+  storage: await of(() => { localStorage.setItem("a", "b"); return localStorage.getItem("a"); }),
+};
+document.getElementById("form").submit();
+document.getElementById("sign-out").submit();
+document.title = "done";
+</script>
+<a id="self" href="/other.html">on</a>`;
+
+describe.skipIf(!hasChromium)("a website in a real browser, beside the session of who looks at it", () => {
+  let town: SiteTown;
+  let browser: Browser;
+  let platform: string;
+  let ann: Person;
+  beforeAll(async () => {
+    const port = await freePort();
+    platform = `http://localhost:${port}`;
+    town = await siteTown("sqlite", { env: { PORT: `${port}`, BASE_URL: platform, SITES_DOMAIN: "localhost" } });
+    ann = await town.service.person();
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await town?.[Symbol.asyncDispose]();
+  });
+
+  async function siteOf(files: Readonly<Record<string, string>>, visibility: string): Promise<string> {
+    const taskId = await order(ann, "[[say hello]]");
+    await town.save(taskId, files);
+    return (await publish(ann, taskId, visibility))["site_urls"][0];
+  }
+
+  /** A browser in which Ann is signed in. */
+  async function signedIn(): Promise<BrowserContext & AsyncDisposable> {
+    const { headers } = await ann.session();
+    const [name = "", value = ""] = headers.cookie.split("=");
+    const context = await browser.newContext();
+    await context.addCookies([{ name, value, url: platform, httpOnly: true, sameSite: "Lax" }]);
+    return context;
+  }
+
+  test("hostile content cannot use it: no call, no form, no frame, no cookie, no worker, no opener", async () => {
+    const url = await siteOf({ "index.html": hostile(platform), "sw.js": "", "other.html": pageOf("other") }, "public");
+    await using context = await signedIn();
+    const account = await context.newPage();
+    await account.goto(`${platform}/account`);
+    expect(await account.locator("h1").textContent(), "or there is no session to be stolen").not.toContain("Sign in");
+    const coming = context.waitForEvent("page");
+    await account.evaluate(`void window.open(${JSON.stringify(url)})`);
+    const visited = await coming;
+    const sent: Request[] = [];
+    context.on("request", (request) => void sent.push(request));
+    await visited.reload();
+    await visited.waitForFunction("document.title === 'done'");
+    const seen = await visited.evaluate("window.seen");
+    expect(seen).toEqual({
+      rpc: "refused: TypeError",
+      simple: "opaque",
+      page: "refused: TypeError",
+      cookie: "mine=1",
+      frame: "refused: SecurityError",
+      worker: `${url}/`,
+      foreignWorker: "refused: SecurityError",
+      opener: "null",
+      storage: "b",
+    });
+    await visited.waitForLoadState("networkidle");
+    const toPlatform = sent.filter((request) => request.url().startsWith(platform));
+    expect(toPlatform.map((request) => new URL(request.url()).pathname)).toEqual(
+      expect.arrayContaining(["/account", "/user.v2.UserService/GetMe", "/v2/project.create"]),
+    );
+    for (const request of toPlatform) expect((await request.allHeaders())["cookie"] ?? "", request.url()).not.toContain("session=");
+    expect((await ann.v2("project.list")).body["data"]).toEqual([]);
+    const { headers } = await ann.session();
+    expect((await context.cookies(platform)).map(({ name }) => name)).toEqual([headers.cookie.split("=")[0]]);
+    await account.reload();
+    expect(await account.locator("h1").textContent(), "the session is as it was").not.toContain("Sign in");
+    expect((await context.cookies(url)).map(({ name }) => name)).toEqual(["mine"]);
+  });
+
+  test("an ordinary site works: script, styles, forms, links, frames of its own, modals", async () => {
+    const home = `<!doctype html><link rel="stylesheet" href="/style.css"><p>home</p><iframe src="/frame.html"></iframe>
+<form action="/found.html"><input name="q" value="tea"><button>Search</button></form>
+<script src="/app.js"></script>`;
+    const files = {
+      "style.css": "p { color: rgb(1, 2, 3) }",
+      "app.js": "document.title = String(confirm('on?'))",
+      "frame.html": pageOf("framed"),
+    };
+    const url = await siteOf({ "index.html": home, "found.html": pageOf("found"), ...files }, "public");
+    await using context = await browser.newContext();
+    const page = await context.newPage();
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.goto(url);
+    expect(await page.title()).toBe("true");
+    expect(await page.locator("p").evaluate("(of) => getComputedStyle(of).color")).toBe("rgb(1, 2, 3)");
+    await page.frameLocator("iframe").getByText("framed").waitFor();
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByText("found").waitFor();
+    expect(page.url()).toBe(`${url}/found.html?q=tea`);
+  });
+
+  test("a team's website is reached by signing in, and the platform's cookie never comes to it", async () => {
+    const url = await siteOf({ "index.html": pageOf("ours"), "notes.html": pageOf("notes") }, "team");
+    const [account] = await directly(town.database, `SELECT email FROM account WHERE id = '${ann.accountId}'`);
+    const stored = await hashPassword(goodPassword);
+    await town.service.store.change((tx) => tx.signIns.setPassword(ann.accountId, stored));
+    await using context = await browser.newContext();
+    const page = await context.newPage();
+    const sent: Request[] = [];
+    context.on("request", (request) => void sent.push(request));
+    await page.goto(`${url}/notes.html`);
+    await fillSignIn(page, String(account?.["email"]));
+    await page.getByText("notes", { exact: true }).waitFor();
+    expect(page.url()).toBe(`${url}/notes.html`);
+    const cookies = await context.cookies(url);
+    expect(cookies.map(({ name, httpOnly, sameSite, domain }) => [name, httpOnly, sameSite, domain])).toEqual([
+      ["site", true, "Lax", new URL(url).hostname],
+    ]);
+    for (const request of sent.filter((one) => one.url().startsWith(url))) {
+      expect((await request.allHeaders())["cookie"] ?? "").not.toContain("session=");
+    }
+    await directly(town.database, `UPDATE membership SET status = 'inactive' WHERE account_id = '${ann.accountId}'`);
+    await page.goto(url);
+    expect(new URL(page.url()).origin).toBe(platform);
+    await directly(town.database, `UPDATE membership SET status = 'active' WHERE account_id = '${ann.accountId}'`);
+  });
+});

@@ -1,0 +1,62 @@
+import { expect, test, vi } from "vitest";
+import { diceOf } from "../faults/harness/dice.ts";
+import { installation, userOf } from "../faults/server.ts";
+import { visit } from "./site.ts";
+
+/** The full form has 20: `KILL_ROUNDS=20 npx vitest run --project rooms test/websites/kill.test.ts`. */
+const rounds = Number(process.env["KILL_ROUNDS"] ?? 4);
+
+test(`after each of ${rounds} kills during a publication the old version is live or the new one, and the new one in the end`, {
+  timeout: 60_000 + rounds * 20_000,
+}, async () => {
+  using place = installation({ SITES_DOMAIN: "sites.test" });
+  let server = await place.start();
+  const key = await place.key();
+  let user = userOf(server, key);
+  const texts = new Map<string, string>();
+  let taskId = "";
+  /** Another checkpoint of the site; its version. */
+  async function save(text: string): Promise<string> {
+    const message = { content: `[[site Mine | ${text}]]` };
+    const { body } =
+      taskId === "" ? await user.call("task.create", { message }) : await user.call("task.sendMessage", { task_id: taskId, message });
+    taskId ||= body["task_id"];
+    await user.call("task.detail", { task_id: taskId, wait_seconds: 30 });
+    const { body: list } = await user.call("website.listCheckpoints", { task_id: taskId });
+    const version: string = list["data"][0].version_id;
+    texts.set(version, text);
+    return version;
+  }
+  const status = async () => (await user.call("website.status", { task_id: taskId })).body;
+  const isLive = (version: string) =>
+    vi.waitUntil(async () => (await status())["version_id"] === version && (await status())["publish_status"] === "published", {
+      timeout: 30_000,
+      interval: 20,
+    });
+
+  let live = await save("version 0");
+  await user.call("website.publish", { task_id: taskId });
+  await isLive(live);
+  const host = new URL((await status())["site_urls"][0]).host;
+  for (let round = 1; round <= rounds; round += 1) {
+    const dice = diceOf(`publish ${round}`);
+    const next = await save(`version ${round}`);
+    const allowed = new Set([texts.get(live), texts.get(next)]);
+    const publishing = user.call("website.publish", { task_id: taskId }).then(
+      () => true,
+      () => false,
+    );
+    for (let read = dice.below(6); read > 0; read -= 1) expect(allowed).toContain((await visit(server.url, host)).text);
+    await server.end("SIGKILL");
+    const wasTold = await publishing;
+    server = await place.start();
+    user = userOf(server, key);
+    // What is live and what is shown agree at once, whatever is still to be done.
+    const { text } = await visit(server.url, host);
+    expect(allowed).toContain(text);
+    if (!wasTold) await user.call("website.publish", { task_id: taskId });
+    await isLive(next);
+    expect((await visit(server.url, host)).text).toBe(texts.get(next));
+    live = next;
+  }
+});
