@@ -203,8 +203,9 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
       const tasks = await Promise.all(Array.from({ length: 7 }, () => put("Hello", { lastTimestamp: 0, createdAt: 0 })));
       const process = await openProcess({ concurrency: 3, agent: held.agent });
       await process.runs.wake();
-      await pass(100);
+      await passUntilHere(() => held.begun.length === 3);
       await Promise.all(Array.from({ length: 5 }, () => process.runs.wake()));
+      await pass(100);
       expect([held.begun.length, process.runs.size()]).toEqual([3, 3]);
       held.release();
       expect(await passUntilHere(is("stopped", ...tasks))).toBeLessThan(1_000);
