@@ -443,12 +443,14 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
 
     test("are given back before a stubborn agent has cleaned up", async () => {
       const task = await put();
+      let hasBegun = false;
       const stubborn: Agent = async function* () {
+        hasBegun = true;
         await new Promise<never>(() => undefined);
         return done;
       };
       const process = await openProcess({ agent: stubborn });
-      await passUntilHere(() => process.runs.size() === 1);
+      await passUntilHere(() => hasBegun);
       const drained = process.runs.drain();
       await passUntilHere(async () => (await asIs(task)).nodeId === null);
       expect(process.runs.size()).toBe(1);
