@@ -5,10 +5,13 @@ import { flawsOfMessage, objectIn } from "./message.ts";
 
 const pairs: ReadonlySet<string> = new Set(Object.values(exportAnswers).map(({ status, code }) => `${status} ${code}`));
 
+const rpcTypes = /^application\/(proto|grpc|connect\+)/i;
+
 /** dataexport.v1 answers in plain JSON whoever does not say that it is a generated client (contract/enterprise.md 2.2). */
 export const isExportJson = ({ path, headers }: FuzzRequest, answer: FuzzAnswer): boolean =>
   path.startsWith("/dataexport.v1.EnterpriseDataExportService/") &&
   !("connect-protocol-version" in headers) &&
+  !rpcTypes.test(String(headers["content-type"] ?? "")) &&
   answer.headers["content-type"] === "application/json; charset=utf-8";
 
 /** What is wrong with such an answer. */
