@@ -25,6 +25,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     const page = await context.newPage();
     await page.goto(stage.request(mode));
     await fillSignIn(page, stage.email);
+    await page.getByRole("button", allow).waitFor();
     expect(await page.title()).toContain("Allow Garden planner?");
     await page.getByRole("button", allow).click();
     await page.getByRole("heading", { name: "Back in the app" }).waitFor();

@@ -203,8 +203,9 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
       const tasks = await Promise.all(Array.from({ length: 7 }, () => put("Hello", { lastTimestamp: 0, createdAt: 0 })));
       const process = await openProcess({ concurrency: 3, agent: held.agent });
       await process.runs.wake();
-      await pass(100);
+      await passUntilHere(() => held.begun.length === 3);
       await Promise.all(Array.from({ length: 5 }, () => process.runs.wake()));
+      await pass(100);
       expect([held.begun.length, process.runs.size()]).toEqual([3, 3]);
       held.release();
       expect(await passUntilHere(is("stopped", ...tasks))).toBeLessThan(1_000);
@@ -442,12 +443,14 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
 
     test("are given back before a stubborn agent has cleaned up", async () => {
       const task = await put();
+      let hasBegun = false;
       const stubborn: Agent = async function* () {
+        hasBegun = true;
         await new Promise<never>(() => undefined);
         return done;
       };
       const process = await openProcess({ agent: stubborn });
-      await passUntilHere(() => process.runs.size() === 1);
+      await passUntilHere(() => hasBegun);
       const drained = process.runs.drain();
       await passUntilHere(async () => (await asIs(task)).nodeId === null);
       expect(process.runs.size()).toBe(1);

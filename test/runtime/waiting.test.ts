@@ -19,7 +19,7 @@ import { describeOnEach, openTestStore, type TestStore } from "../support/databa
 import { checkTask, seenInStore } from "../support/invariants.ts";
 
 const clock = movableClock();
-const caller: Caller = { ...ann, role: "owner", locale: "en", credential: { kind: "key", keyKind: "general", id: "key" } };
+const caller: Caller = { ...ann, role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "key" } };
 const finish: Outcome = { kind: "finish", content: "Done" };
 const asks = (memo: Turn["memo"] = null): Outcome => ({ kind: "ask", content: "Which?", options: ["This", "That"], memo });
 const confirms = (action: (Outcome & { kind: "confirm" })["action"], more: Partial<Outcome & { kind: "confirm" }> = {}): Outcome => ({

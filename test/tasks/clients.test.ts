@@ -71,6 +71,7 @@ describe("clients.md", () => {
   test("7: ok and request_id on every answer, always JSON, ok true with 200 only", async () => {
     const task_id = await rig.create("[[forever]]");
     const key = { "x-service-api-key": rig.ann.key };
+    const { key: siem } = await rig.service.person({ as: rig.ann, kind: "siem" });
     const post = (body: string, headers: object = {}) => ({
       method: "POST",
       headers: { ...key, "content-type": "application/json", ...headers },
@@ -89,7 +90,7 @@ describe("clients.md", () => {
       [412, "task.delete", post(JSON.stringify({ task_id }))],
       [413, "task.create", post(JSON.stringify({ message: { content: "y".repeat(2 ** 20) } }))],
       [415, "task.create", post("--x--", { "content-type": "multipart/form-data; boundary=x" })],
-      [501, "usage.availableCredits", { headers: key }],
+      [501, "enterprise.compliance.export.detail?uid=x", { headers: { "x-api-key": siem } }],
     ];
     for (const [status, path, init] of calls) {
       const reply = await fetch(url(path), init);

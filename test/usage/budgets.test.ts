@@ -60,8 +60,8 @@ describeOnEach("a budget", (kind) => {
     const rows = await Promise.all(tasks.map(({ id }) => rig.row(id)));
     const total = rows.reduce((sum, { credits }) => sum + credits, 0);
     expect(total % 3).toBe(0);
-    // The last call found less room than it may take at most.
-    expect(total).toBeGreaterThan(1000 - 5);
+    // Whoever was refused found less room than a call may take at most, beside two holds of each run: one of the call before may not be settled yet.
+    expect(total).toBeGreaterThan(1000 - 50 * 2 * 5);
     expect(total).toBeLessThanOrEqual(1000);
     expect(rows.map(({ status }) => status)).toEqual(rows.map(() => "error"));
     expect(await rig.seen(team.id)).toMatchObject({ spent: total, held: 0 });

@@ -13,7 +13,7 @@ import { describeOnEach, storeOfSuite } from "../support/database.ts";
 import { sampleApp } from "../support/oauth.ts";
 
 const ann: Caller = {
-  ...{ accountId: "ann", spaceId: "north", role: "owner", locale: "en" },
+  ...{ accountId: "ann", spaceId: "north", role: null, locale: "en" },
   credential: { kind: "key", keyKind: "general", id: "k" },
 };
 const sent: Sent = { at: 1, status: 204, failure: null, latencyMs: 1, response: null, delivered: true, retryAfter: null };

@@ -5,7 +5,7 @@ import { openService } from "../support/service.ts";
 import { explain, handOf, remoteEnv } from "./worker-rig.ts";
 
 /** Nobody who sleeps for long wakes up, so that no chore comes between. */
-const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms < 1000 ? ms : 2 ** 31 - 1, signal) };
+const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms < 900 ? ms : 2 ** 31 - 1, signal) };
 
 describeOnEach("what a worker's call costs the database", (database) => {
   test("is a few statements, BEGIN and COMMIT among them, however many events there are", async () => {

@@ -41,7 +41,7 @@ export function workers({ clock, ids, random, remoteProfiles }: WorkersParts): W
       for (const run of await tx.workerRuns.of(id)) {
         if (await tx.workerRuns.remove(run)) await giveBackRun(tx, run, now);
       }
-      tx.audit.note({ subject: id });
+      tx.audit.note({ subject: id, after: { revoked: true } });
     },
   };
 }

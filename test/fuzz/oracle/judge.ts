@@ -1,6 +1,7 @@
 import { callees } from "../callees.ts";
 import type { FuzzAnswer, FuzzRequest, Judge } from "../request.ts";
 import { flawsOfStream, flawsOfUnary } from "./connect.ts";
+import { flawsOfExportJson, isExportJson } from "./export-json.ts";
 import { flawsOfGrpc, flawsOfGrpcWeb } from "./grpc.ts";
 import { flawsOfSecrecy } from "./leaks.ts";
 import { judgeV2 } from "./v2.ts";
@@ -47,6 +48,8 @@ function shapeFor({ wire, streaming }: FuzzRequest): Shape {
 }
 
 function flawsOfShape(request: FuzzRequest, answer: FuzzAnswer): readonly string[] {
+  const output = callees.find(({ rpc }) => rpc === request.rpc)?.method.output;
+  if (output && isExportJson(request, answer)) return flawsOfExportJson(output, answer);
   const shape = shapeOf(answer);
   const isV2 = request.path.startsWith("/v2/");
   const sound = request.kind !== "head" && request.kind !== "path";

@@ -1,0 +1,24 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { exportAnswers } from "../../../src/http/failure.ts";
+import type { FuzzAnswer, FuzzRequest } from "../request.ts";
+import { flawsOfMessage, objectIn } from "./message.ts";
+
+const pairs: ReadonlySet<string> = new Set(Object.values(exportAnswers).map(({ status, code }) => `${status} ${code}`));
+
+const rpcTypes = /^application\/(proto|grpc|connect\+)/i;
+
+/** dataexport.v1 answers in plain JSON whoever does not say that it is a generated client (contract/enterprise.md 2.2). */
+export const isExportJson = ({ path, headers }: FuzzRequest, answer: FuzzAnswer): boolean =>
+  path.startsWith("/dataexport.v1.EnterpriseDataExportService/") &&
+  !("connect-protocol-version" in headers) &&
+  !rpcTypes.test(String(headers["content-type"] ?? "")) &&
+  answer.headers["content-type"] === "application/json; charset=utf-8";
+
+/** What is wrong with such an answer. */
+export function flawsOfExportJson(output: DescMessage, { status, body }: FuzzAnswer): readonly string[] {
+  if (status === 200) return flawsOfMessage(output, body, true);
+  const { code, message, ...rest } = { ...objectIn(body) };
+  const flaws = Object.keys(rest).map((name) => `an error with ${name}`);
+  if (!pairs.has(`${status} ${code}`)) flaws.push(`${status} with the code ${code}`);
+  return typeof message === "string" && message !== "" ? flaws : [...flaws, `${code} without a message`];
+}
