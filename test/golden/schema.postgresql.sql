@@ -76,18 +76,6 @@ TABLE blob
   CONSTRAINT blob_pkey PRIMARY KEY (id)
   CREATE INDEX blob_loose ON public.blob USING btree (lease_until) WHERE (state <> 'kept'::text)
   CREATE UNIQUE INDEX blob_pkey ON public.blob USING btree (id)
-TABLE browser
-  id text NOT NULL
-  space_id text NOT NULL
-  account_id text NOT NULL
-  node_id text NOT NULL
-  name text NOT NULL
-  user_agent text NOT NULL
-  attached_at bigint NOT NULL
-  CONSTRAINT browser_pkey PRIMARY KEY (id)
-  CREATE INDEX browser_node_id_idx ON public.browser USING btree (node_id)
-  CREATE UNIQUE INDEX browser_pkey ON public.browser USING btree (id)
-  CREATE INDEX browser_space_id_account_id_idx ON public.browser USING btree (space_id, account_id)
 TABLE budget
   id text NOT NULL
   space_id text NOT NULL
@@ -114,61 +102,6 @@ TABLE budget_hold
   CREATE INDEX budget_hold_lease_until_idx ON public.budget_hold USING btree (lease_until)
   CREATE UNIQUE INDEX budget_hold_pkey ON public.budget_hold USING btree (id)
   CREATE INDEX budget_hold_task_id_idx ON public.budget_hold USING btree (task_id)
-TABLE checkpoint
-  id text NOT NULL
-  website_id text NOT NULL
-  space_id text NOT NULL
-  message text NOT NULL
-  status text NOT NULL
-  hash text NOT NULL
-  created_at bigint NOT NULL
-  CONSTRAINT checkpoint_pkey PRIMARY KEY (id)
-  CREATE UNIQUE INDEX checkpoint_pkey ON public.checkpoint USING btree (id)
-  CREATE INDEX checkpoint_website_id_created_at_id_idx ON public.checkpoint USING btree (website_id, created_at, id)
-TABLE checkpoint_file
-  checkpoint_id text NOT NULL
-  path text NOT NULL
-  blob_id text NOT NULL
-  bytes bigint NOT NULL
-  sha256 text NOT NULL
-  content_type text NOT NULL
-  CONSTRAINT checkpoint_file_pkey PRIMARY KEY (checkpoint_id, path)
-  CREATE INDEX checkpoint_file_blob_id_idx ON public.checkpoint_file USING btree (blob_id)
-  CREATE UNIQUE INDEX checkpoint_file_pkey ON public.checkpoint_file USING btree (checkpoint_id, path)
-TABLE connector
-  id text NOT NULL
-  space_id text NOT NULL
-  account_id text
-  uid text NOT NULL
-  name text NOT NULL
-  description text NOT NULL
-  category text NOT NULL
-  type text NOT NULL
-  server text NOT NULL
-  credentials bytea
-  state text NOT NULL
-  is_default boolean NOT NULL
-  tools text NOT NULL DEFAULT '[]'::text
-  tools_at bigint
-  policy text NOT NULL DEFAULT '{}'::text
-  created_at bigint NOT NULL
-  updated_at bigint NOT NULL
-  deleted_at bigint
-  CONSTRAINT connector_pkey PRIMARY KEY (id)
-  CREATE UNIQUE INDEX connector_of_space_once ON public.connector USING btree (space_id, uid) WHERE ((deleted_at IS NULL) AND (account_id IS NULL))
-  CREATE UNIQUE INDEX connector_once ON public.connector USING btree (space_id, account_id, uid) WHERE ((deleted_at IS NULL) AND (account_id IS NOT NULL))
-  CREATE UNIQUE INDEX connector_pkey ON public.connector USING btree (id)
-  CREATE INDEX connector_space_id_account_id_created_at_id_idx ON public.connector USING btree (space_id, account_id, created_at, id)
-TABLE connector_authorization
-  digest text NOT NULL
-  connector_id text NOT NULL
-  account_id text NOT NULL
-  space_id text NOT NULL
-  sealed bytea NOT NULL
-  expires_at bigint NOT NULL
-  CONSTRAINT connector_authorization_pkey PRIMARY KEY (digest)
-  CREATE INDEX connector_authorization_expires_at_idx ON public.connector_authorization USING btree (expires_at)
-  CREATE UNIQUE INDEX connector_authorization_pkey ON public.connector_authorization USING btree (digest)
 TABLE delivery
   id text NOT NULL
   webhook_id text NOT NULL
@@ -410,12 +343,6 @@ TABLE project
   CONSTRAINT project_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX project_pkey ON public.project USING btree (id)
   CREATE INDEX project_space_id_account_id_created_at_id_idx ON public.project USING btree (space_id, account_id, created_at, id)
-TABLE project_connector
-  project_id text NOT NULL
-  uid text NOT NULL
-  space_id text NOT NULL
-  CONSTRAINT project_connector_pkey PRIMARY KEY (project_id, uid)
-  CREATE UNIQUE INDEX project_connector_pkey ON public.project_connector USING btree (project_id, uid)
 UNLOGGED TABLE rate_counter
   key text NOT NULL
   minute integer NOT NULL
@@ -461,38 +388,6 @@ TABLE signing_key
   CONSTRAINT signing_key_pkey PRIMARY KEY (id)
   CREATE INDEX signing_key_created_at_idx ON public.signing_key USING btree (created_at)
   CREATE UNIQUE INDEX signing_key_pkey ON public.signing_key USING btree (id)
-TABLE site_visit
-  digest text NOT NULL
-  kind text NOT NULL
-  website_id text NOT NULL
-  account_id text NOT NULL
-  space_id text NOT NULL
-  expires_at bigint NOT NULL
-  CONSTRAINT site_visit_pkey PRIMARY KEY (digest)
-  CREATE INDEX site_visit_expires_at_idx ON public.site_visit USING btree (expires_at)
-  CREATE UNIQUE INDEX site_visit_pkey ON public.site_visit USING btree (digest)
-TABLE skill
-  id text NOT NULL
-  owner_type text NOT NULL
-  space_id text
-  account_id text
-  project_id text
-  client_id text
-  name text NOT NULL
-  description text NOT NULL
-  enabled boolean NOT NULL DEFAULT true
-  blob_id text NOT NULL
-  bytes bigint NOT NULL
-  sha256 text NOT NULL
-  created_at bigint NOT NULL
-  updated_at bigint NOT NULL
-  deleted_at bigint
-  CONSTRAINT skill_pkey PRIMARY KEY (id)
-  CREATE INDEX skill_client_id_idx ON public.skill USING btree (client_id)
-  CREATE INDEX skill_owner_type_idx ON public.skill USING btree (owner_type)
-  CREATE UNIQUE INDEX skill_pkey ON public.skill USING btree (id)
-  CREATE INDEX skill_project_id_idx ON public.skill USING btree (project_id)
-  CREATE INDEX skill_space_id_account_id_created_at_id_idx ON public.skill USING btree (space_id, account_id, created_at, id)
 TABLE space
   id text NOT NULL
   kind text NOT NULL
@@ -542,7 +437,6 @@ TABLE task
   allowed text NOT NULL DEFAULT '[]'::text
   memo text
   served_at bigint NOT NULL DEFAULT 0
-  wants_node text
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
@@ -562,15 +456,6 @@ TABLE task_event
   payload text NOT NULL
   CONSTRAINT task_event_pkey PRIMARY KEY (task_id, seq)
   CREATE UNIQUE INDEX task_event_pkey ON public.task_event USING btree (task_id, seq)
-TABLE task_means
-  task_id text NOT NULL
-  space_id text NOT NULL
-  skills text
-  forced text NOT NULL DEFAULT '[]'::text
-  connectors text NOT NULL DEFAULT '[]'::text
-  browser_id text
-  CONSTRAINT task_means_pkey PRIMARY KEY (task_id)
-  CREATE UNIQUE INDEX task_means_pkey ON public.task_means USING btree (task_id)
 TABLE team
   id text NOT NULL
   space_id text NOT NULL
@@ -663,27 +548,6 @@ TABLE webhook_key
   CONSTRAINT webhook_key_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX webhook_key_algorithm_key ON public.webhook_key USING btree (algorithm)
   CREATE UNIQUE INDEX webhook_key_pkey ON public.webhook_key USING btree (id)
-TABLE website
-  id text NOT NULL
-  space_id text NOT NULL
-  account_id text NOT NULL
-  task_id text NOT NULL
-  label text NOT NULL
-  title text NOT NULL
-  visibility text NOT NULL
-  max_visibility text
-  status text NOT NULL
-  status_at bigint
-  live_id text
-  publishing_id text
-  created_at bigint NOT NULL
-  updated_at bigint NOT NULL
-  deleted_at bigint
-  CONSTRAINT website_pkey PRIMARY KEY (id)
-  CREATE UNIQUE INDEX website_label_key ON public.website USING btree (label)
-  CREATE UNIQUE INDEX website_pkey ON public.website USING btree (id)
-  CREATE INDEX website_space_id_account_id_created_at_id_idx ON public.website USING btree (space_id, account_id, created_at, id)
-  CREATE INDEX website_task_id_idx ON public.website USING btree (task_id)
 TABLE worker
   id text NOT NULL
   space_id text NOT NULL

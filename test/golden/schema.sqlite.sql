@@ -61,17 +61,6 @@ CREATE TABLE "blob" (
     "lease_until" BIGINT NOT NULL
 )
 CREATE INDEX "blob_loose" ON "blob"("lease_until") WHERE state <> 'kept'
-CREATE TABLE "browser" (
-    "id" TEXT NOT NULL PRIMARY KEY,
-    "space_id" TEXT NOT NULL,
-    "account_id" TEXT NOT NULL,
-    "node_id" TEXT NOT NULL,
-    "name" TEXT NOT NULL,
-    "user_agent" TEXT NOT NULL,
-    "attached_at" BIGINT NOT NULL
-)
-CREATE INDEX "browser_node_id_idx" ON "browser"("node_id")
-CREATE INDEX "browser_space_id_account_id_idx" ON "browser"("space_id", "account_id")
 CREATE TABLE "budget" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,
@@ -96,59 +85,6 @@ CREATE TABLE "budget_hold" (
 )
 CREATE INDEX "budget_hold_lease_until_idx" ON "budget_hold"("lease_until")
 CREATE INDEX "budget_hold_task_id_idx" ON "budget_hold"("task_id")
-CREATE TABLE "checkpoint" (
-    "id" TEXT NOT NULL PRIMARY KEY,
-    "website_id" TEXT NOT NULL,
-    "space_id" TEXT NOT NULL,
-    "message" TEXT NOT NULL,
-    "status" TEXT NOT NULL,
-    "hash" TEXT NOT NULL,
-    "created_at" BIGINT NOT NULL
-)
-CREATE INDEX "checkpoint_website_id_created_at_id_idx" ON "checkpoint"("website_id", "created_at", "id")
-CREATE TABLE "checkpoint_file" (
-    "checkpoint_id" TEXT NOT NULL,
-    "path" TEXT NOT NULL,
-    "blob_id" TEXT NOT NULL,
-    "bytes" BIGINT NOT NULL,
-    "sha256" TEXT NOT NULL,
-    "content_type" TEXT NOT NULL,
-
-    PRIMARY KEY ("checkpoint_id", "path")
-)
-CREATE INDEX "checkpoint_file_blob_id_idx" ON "checkpoint_file"("blob_id")
-CREATE TABLE "connector" (
-    "id" TEXT NOT NULL PRIMARY KEY,
-    "space_id" TEXT NOT NULL,
-    "account_id" TEXT,
-    "uid" TEXT NOT NULL,
-    "name" TEXT NOT NULL,
-    "description" TEXT NOT NULL,
-    "category" TEXT NOT NULL,
-    "type" TEXT NOT NULL,
-    "server" TEXT NOT NULL,
-    "credentials" BLOB,
-    "state" TEXT NOT NULL,
-    "is_default" BOOLEAN NOT NULL,
-    "tools" TEXT NOT NULL DEFAULT '[]',
-    "tools_at" BIGINT,
-    "policy" TEXT NOT NULL DEFAULT '{}',
-    "created_at" BIGINT NOT NULL,
-    "updated_at" BIGINT NOT NULL,
-    "deleted_at" BIGINT
-)
-CREATE UNIQUE INDEX "connector_of_space_once" ON "connector"("space_id", "uid") WHERE deleted_at IS NULL AND account_id IS NULL
-CREATE UNIQUE INDEX "connector_once" ON "connector"("space_id", "account_id", "uid") WHERE deleted_at IS NULL AND account_id IS NOT NULL
-CREATE INDEX "connector_space_id_account_id_created_at_id_idx" ON "connector"("space_id", "account_id", "created_at", "id")
-CREATE TABLE "connector_authorization" (
-    "digest" TEXT NOT NULL PRIMARY KEY,
-    "connector_id" TEXT NOT NULL,
-    "account_id" TEXT NOT NULL,
-    "space_id" TEXT NOT NULL,
-    "sealed" BLOB NOT NULL,
-    "expires_at" BIGINT NOT NULL
-)
-CREATE INDEX "connector_authorization_expires_at_idx" ON "connector_authorization"("expires_at")
 CREATE TABLE "delivery" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "webhook_id" TEXT NOT NULL,
@@ -376,13 +312,6 @@ CREATE TABLE "project" (
     "created_at" BIGINT NOT NULL
 )
 CREATE INDEX "project_space_id_account_id_created_at_id_idx" ON "project"("space_id", "account_id", "created_at", "id")
-CREATE TABLE "project_connector" (
-    "project_id" TEXT NOT NULL,
-    "uid" TEXT NOT NULL,
-    "space_id" TEXT NOT NULL,
-
-    PRIMARY KEY ("project_id", "uid")
-)
 CREATE TABLE "rate_counter" (
     "key" TEXT NOT NULL,
     "minute" INTEGER NOT NULL,
@@ -425,36 +354,6 @@ CREATE TABLE "signing_key" (
     "created_at" BIGINT NOT NULL
 )
 CREATE INDEX "signing_key_created_at_idx" ON "signing_key"("created_at")
-CREATE TABLE "site_visit" (
-    "digest" TEXT NOT NULL PRIMARY KEY,
-    "kind" TEXT NOT NULL,
-    "website_id" TEXT NOT NULL,
-    "account_id" TEXT NOT NULL,
-    "space_id" TEXT NOT NULL,
-    "expires_at" BIGINT NOT NULL
-)
-CREATE INDEX "site_visit_expires_at_idx" ON "site_visit"("expires_at")
-CREATE TABLE "skill" (
-    "id" TEXT NOT NULL PRIMARY KEY,
-    "owner_type" TEXT NOT NULL,
-    "space_id" TEXT,
-    "account_id" TEXT,
-    "project_id" TEXT,
-    "client_id" TEXT,
-    "name" TEXT NOT NULL,
-    "description" TEXT NOT NULL,
-    "enabled" BOOLEAN NOT NULL DEFAULT true,
-    "blob_id" TEXT NOT NULL,
-    "bytes" BIGINT NOT NULL,
-    "sha256" TEXT NOT NULL,
-    "created_at" BIGINT NOT NULL,
-    "updated_at" BIGINT NOT NULL,
-    "deleted_at" BIGINT
-)
-CREATE INDEX "skill_client_id_idx" ON "skill"("client_id")
-CREATE INDEX "skill_owner_type_idx" ON "skill"("owner_type")
-CREATE INDEX "skill_project_id_idx" ON "skill"("project_id")
-CREATE INDEX "skill_space_id_account_id_created_at_id_idx" ON "skill"("space_id", "account_id", "created_at", "id")
 CREATE TABLE "space" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "kind" TEXT NOT NULL,
@@ -498,7 +397,7 @@ CREATE TABLE "task" (
     "queued_at" BIGINT NOT NULL,
     "output_schema" TEXT,
     "deleted_at" BIGINT
-, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT)
+, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0)
 CREATE INDEX "task_account_id_served_at_idx" ON "task"("account_id", "served_at")
 CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE INDEX "task_of_agent" ON "task"("agent_id", "created_at", "id") WHERE agent_id IS NOT NULL
@@ -516,14 +415,6 @@ CREATE TABLE "task_event" (
     "payload" TEXT NOT NULL,
 
     PRIMARY KEY ("task_id", "seq")
-)
-CREATE TABLE "task_means" (
-    "task_id" TEXT NOT NULL PRIMARY KEY,
-    "space_id" TEXT NOT NULL,
-    "skills" TEXT,
-    "forced" TEXT NOT NULL DEFAULT '[]',
-    "connectors" TEXT NOT NULL DEFAULT '[]',
-    "browser_id" TEXT
 )
 CREATE TABLE "team" (
     "id" TEXT NOT NULL PRIMARY KEY,
@@ -612,26 +503,6 @@ CREATE TABLE "webhook_key" (
     "created_at" BIGINT NOT NULL
 )
 CREATE UNIQUE INDEX "webhook_key_algorithm_key" ON "webhook_key"("algorithm")
-CREATE TABLE "website" (
-    "id" TEXT NOT NULL PRIMARY KEY,
-    "space_id" TEXT NOT NULL,
-    "account_id" TEXT NOT NULL,
-    "task_id" TEXT NOT NULL,
-    "label" TEXT NOT NULL,
-    "title" TEXT NOT NULL,
-    "visibility" TEXT NOT NULL,
-    "max_visibility" TEXT,
-    "status" TEXT NOT NULL,
-    "status_at" BIGINT,
-    "live_id" TEXT,
-    "publishing_id" TEXT,
-    "created_at" BIGINT NOT NULL,
-    "updated_at" BIGINT NOT NULL,
-    "deleted_at" BIGINT
-)
-CREATE UNIQUE INDEX "website_label_key" ON "website"("label")
-CREATE INDEX "website_space_id_account_id_created_at_id_idx" ON "website"("space_id", "account_id", "created_at", "id")
-CREATE INDEX "website_task_id_idx" ON "website"("task_id")
 CREATE TABLE "worker" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,
