@@ -78,7 +78,7 @@ export function isNeeded(field: DescField): boolean {
   const { type } = rules;
   switch (type.case) {
     case "string":
-      return type.value.minLen > 0n || type.value.pattern !== "" || type.value.wellKnown.case === "email";
+      return type.value.minLen > 0n || !new RegExp(type.value.pattern).test("") || type.value.wellKnown.case === "email";
     case "int32":
     case "int64":
       return type.value.greaterThan.case === "gte" && type.value.greaterThan.value > 0;
@@ -102,10 +102,13 @@ function sampleElement(field: DescField, { type }: FieldRules): JsonValue {
   if (field.scalar !== ScalarType.STRING) return leastOf(type);
   if (type.case !== "string") return "x";
   if (type.value.wellKnown.case === "email") return "ann@example.com";
-  // Of several words the first one.
-  const [, word] = /^\^\((\w+)\|/.exec(type.value.pattern) ?? [];
-  if (word !== undefined) return word;
-  return type.value.pattern === "^[A-Za-z0-9]{22}$" ? "A".repeat(22) : "x".repeat(Math.max(1, Number(type.value.minLen)));
+  return sampleText(type.value.pattern, Math.max(1, Number(type.value.minLen)));
+}
+
+/** The first that matches a pattern: a run of letters, the id of a task, a UUID, one of the pattern's own words. */
+function sampleText(pattern: string, length: number): string {
+  const forms = ["x".repeat(length), "A".repeat(22), "be268223-40b2-4f3c-a907-c12eb1699283", ...pattern.split(/\W+/)];
+  return forms.find((text) => new RegExp(pattern).test(text)) ?? "";
 }
 
 function sampleMessage(desc: DescMessage): JsonValue {

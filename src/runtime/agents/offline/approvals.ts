@@ -54,6 +54,10 @@ const approvals: Readonly<Record<string, Approval>> = {
   "webdevRunAction deploy": { description: "Publish the web application “demo”.", params: { name: "demo" } },
   webdevRequestSecrets: { description: "“demo” needs two secrets.", params: { keys: ["PAYMENT_KEY", "MAIL_PASSWORD"] } },
   connectorOauthExpired: { description: "Sign in to Gmail again.", params: { connector: "Gmail" } },
+  connectorAction: {
+    description: "Create an issue with Linear.",
+    params: { connector: "Linear", tool: "create_issue", input: { title: "Review" } },
+  },
   mapreduceAction: { description: "Work on 200 items at once.", params: { items: 200, prompt: "Sum up each page" } },
   shopifyAction: { description: "Change the price of “Tea” to 7.50.", params: { product: "Tea", price: "7.50" } },
   instagramCreateResult: {

@@ -135,5 +135,5 @@ test("a model may be without tools", async () => {
 test("every tool has the name by which a model may be without it", async () => {
   await rig.uses([]);
   const there = new Set(rig.server.requests.at(-1)?.tools);
-  expect([...toolNames].filter((name) => !there.has(name))).toEqual(["browse_task", "run_command"]);
+  expect([...toolNames].filter((name) => !there.has(name))).toEqual(["browse_task", "run_command", "use_skill", "start_subtask"]);
 });
