@@ -9,7 +9,7 @@ import { Failure, failureOf, invalid } from "../core/failure.ts";
 import { type Operation, type OperationTable, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { connectJson } from "./connect-json.ts";
-import { connectCodes } from "./failure.ts";
+import { connectCodes, ofSender } from "./failure.ts";
 import type { ReadRequest } from "./request.ts";
 import type { ReadSessionCookie } from "./session-cookie.ts";
 
@@ -90,7 +90,7 @@ export function connectRoutes(parts: ConnectParts) {
   const stream = (message: Message, context: HandlerContext) => answering(context, (admission) => answersTo(admission, message, context));
 
   const conversation = (messages: AsyncIterable<Message>, context: HandlerContext) =>
-    answering(context, (admission) => performer.converse(admission, messages, context.signal));
+    answering(context, (admission) => performer.converse(admission, received(messages), context.signal));
 
   /** Only what the call's own work throws is refused: what is thrown when a client goes away comes in at the other end. */
   function answering(context: HandlerContext, work: (admission: Admission) => AsyncIterable<Message>): AsyncIterable<Message> {
@@ -139,6 +139,15 @@ const isServerStream = (method: DescMethod): method is DescMethod & { methodKind
   method.methodKind === "server_streaming";
 const isConversation = (method: DescMethod): method is DescMethod & { methodKind: "bidi_streaming" } =>
   method.methodKind === "bidi_streaming";
+
+/** Messages that come while the call works: one that Connect cannot read is its sender's fault. */
+async function* received(messages: AsyncIterable<Message>): AsyncGenerator<Message> {
+  try {
+    yield* messages;
+  } catch (thrown) {
+    throw thrown instanceof ConnectError ? ofSender(thrown) : thrown;
+  }
+}
 
 /** Its head goes out in any case. */
 const isConnectStream = ({ protocolName, method }: HandlerContext): boolean => protocolName === "connect" && !isUnary(method);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
 import { createMethodSerializationLookup, validateReadWriteMaxBytes } from "@connectrpc/connect/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Admit, Request } from "../call/admit.ts";
@@ -10,7 +10,7 @@ import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_s
 import { type Operation, type OperationTable, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { connectJson } from "./connect-json.ts";
-import { exportAnswers, failureIn } from "./failure.ts";
+import { exportAnswers, failureIn, ofSender } from "./failure.ts";
 import { goneSignal } from "./gone.ts";
 import type { ReadRequest } from "./request.ts";
 import { bodyOf } from "./request-body.ts";
@@ -92,10 +92,6 @@ async function wholeBody(request: IncomingMessage, bodyLimit: number): Promise<U
   if (body === null) throw new Failure("cancelled", "the connection was closed");
   return body;
 }
-
-/** Connect's own words for a body that is too long, or that it cannot read. */
-const ofSender = ({ code, rawMessage }: ConnectError): Failure =>
-  new Failure(code === Code.ResourceExhausted ? "too_large" : "invalid", rawMessage);
 
 function methodsOf({ operations, bodyLimit }: ExportJsonParts): ReadonlyMap<string, Method> {
   const limits = validateReadWriteMaxBytes(bodyLimit, undefined, undefined);

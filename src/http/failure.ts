@@ -1,4 +1,4 @@
-import { Code } from "@connectrpc/connect";
+import { Code, type ConnectError } from "@connectrpc/connect";
 import { Failure, failureOf, type Reason } from "../core/failure.ts";
 
 /** Connect's and gRPC's code for each reason, on every service alike (contract/decisions.md 9). */
@@ -134,3 +134,12 @@ export function failureIn(thrown: unknown): Failure {
   const known = thrown instanceof Error && "code" in thrown ? strangeFailures[String(thrown.code)] : undefined;
   return known ? new Failure(...known, { cause: thrown }) : failureOf(thrown);
 }
+
+/** Connect's own words for what it cannot read of a request: a message that is too long, cut or malformed. */
+export const ofSender = ({ code, rawMessage }: ConnectError): Failure => new Failure(sendersFaults.get(code) ?? "invalid", rawMessage);
+
+const sendersFaults: ReadonlyMap<Code, Reason> = new Map([
+  [Code.ResourceExhausted, "too_large"],
+  [Code.Canceled, "cancelled"],
+  [Code.DeadlineExceeded, "cancelled"],
+]);

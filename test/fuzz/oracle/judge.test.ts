@@ -5,7 +5,7 @@ import { ListTasksResponseSchema, WatchTaskResponseSchema } from "../../../src/g
 import { framed } from "../../wires/raw.ts";
 import type { FuzzAnswer, FuzzRequest, Wire } from "../request.ts";
 import { judge } from "./judge.ts";
-import { strangersMark } from "./leaks.ts";
+import { colleaguesMark, strangersMark } from "./leaks.ts";
 
 const requestId = "req_2222222222222222222222";
 const head = { "x-request-id": requestId, "cache-control": "no-store" };
@@ -181,6 +181,7 @@ describe("an answer in the wrong shape is complained about", () => {
     ["a statement", "SELECT id\nFROM task WHERE id = 1"],
     ["a thrown error's name", "TypeError: cannot read properties of undefined"],
     ["somebody else's data", strangersMark],
+    ["a colleague's data", colleaguesMark],
     ["an API key", `sk-${"a".repeat(49)}`],
   ])("one that tells %s, on any wire, in its body or in its trailers", (what, text) => {
     const flaw = `tells ${what}`;

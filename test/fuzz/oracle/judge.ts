@@ -9,8 +9,12 @@ import { judgeV2 } from "./v2.ts";
 /** Everything that can be wrong with an answer by itself. */
 export const judge: Judge = (request, answer) => {
   const flaws = [...flawsOfServer(answer), ...flawsOfShape(request, answer)].filter((flaw) => !isExcused(request, flaw));
-  return [...flaws, ...flawsOfSecrecy(answer)];
+  return [...flaws, ...flawsOfSecrecy(answer).filter((flaw) => !isOwners(request, flaw))];
 };
+
+/** The owner is told what colleagues have changed. */
+const isOwners = ({ rpc }: FuzzRequest, flaw: string): boolean =>
+  rpc === "audit.v2.AuditService/ListAuditEvents" && flaw === "tells a colleague's data";
 
 const flawsOfServer = ({ status }: FuzzAnswer): readonly string[] => (status < 500 || status === 501 ? [] : [`the status ${status}`]);
 

@@ -4,6 +4,9 @@ import { decoded } from "./message.ts";
 /** Stands in whatever the run's strangers own, and in no request. */
 export const strangersMark = "belongs-to-somebody-else";
 
+/** Stands in whatever the owner's colleagues own, and in no request. */
+export const colleaguesMark = "belongs-to-a-colleague";
+
 /** What no answer may hold, with a name for it. */
 const secrets: readonly (readonly [what: string, form: RegExp])[] = [
   ["a stack trace", /\n\s*at \S+ \(|\bat (?:async )?[\w.<>]+ \((?:file:|node:|\/)|node:internal/],
@@ -13,6 +16,7 @@ const secrets: readonly (readonly [what: string, form: RegExp])[] = [
   ["a statement", /\bSELECT\b.*\bFROM\b|\bINSERT INTO\b|\bDELETE FROM\b|\bUPDATE\b.*\bSET\b|constraint failed/s],
   ["a thrown error's name", /\b(?:Type|Range|Reference|Syntax|URI)Error\b/],
   ["somebody else's data", new RegExp(strangersMark)],
+  ["a colleague's data", new RegExp(colleaguesMark)],
   ["an API key", /\bsk-[A-Za-z0-9_-]{49}/],
 ];
 
