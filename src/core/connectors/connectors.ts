@@ -75,7 +75,7 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
     const before = mine(caller, await tx.connectors.lock(caller, id));
     const updatedAt = clock.now();
     await tx.connectors.update(id, { ...changes, updatedAt });
-    tx.audit.note({ subject: id, ...(changes.tools ? {} : { before: told(before), after: told({ ...before, ...changes }) }) });
+    tx.audit.note({ subject: id, before: told(before), after: told({ ...before, ...changes }) });
     return { ...before, ...changes, updatedAt };
   }
 
