@@ -1,4 +1,5 @@
 """The agent itself: put your own in its place. This one obeys the first word of what was said, as `npm run worker-check` asks it to."""
+import io, zipfile
 
 
 def work(turn, run):
@@ -17,6 +18,9 @@ def work(turn, run):
         return finish(f"{'accepted' if turn['decisions'][0].get('accepted') else 'refused'} {second}")
     if word == "file":
         return finish(f"here is {first}", [run.upload(first, second.encode())])
+    if word == "site":
+        save_site(turn, run, first, second)
+        return finish(f"saved {first}")
     if word == "fail":
         return {"fail": {"errorType": "internal", "content": rest}}
     if word == "sleep":
@@ -32,9 +36,25 @@ def finish(content, upload_ids=()):
     return {"finish": {"content": content, "uploadIds": upload_ids}}
 
 
+def written_in(turn):
+    """The keys of what the turn has already."""
+    return {each["event"].get("key") for each in turn.get("events", [])}
+
+
+def save_site(turn, run, title, html):
+    """A website of one page, as a ZIP; its user publishes it."""
+    if "site" in written_in(turn):
+        return
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as files:
+        files.writestr("index.html", html)
+    site = {"title": title, "message": f"Saved {title}", "uploadId": run.upload("site.zip", archive.getvalue())}
+    run.append({"key": "site", "toolUsed": {"tool": "save_site", "status": "success", "brief": f"Saved {title}", "site": site}})
+
+
 def steps(turn, run, count, seconds):
     """A plan, a tool and progress. Keys follow from the step alone: whoever goes on behind a lost run says nothing twice."""
-    written = {each["event"].get("key") for each in turn.get("events", [])}
+    written = written_in(turn)
     for step in range(1, count + 1):
         if f"step-{step}" in written:
             continue

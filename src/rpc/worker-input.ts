@@ -15,8 +15,19 @@ const outputMax = 256 * kibibyte;
 
 /** An event as a worker sent it. @throws Failure `invalid` for one without a payload, or beyond its bounds. */
 export function sentEvent(event: Event, index: number): SentEvent {
-  const uploadIds = event.payload.case === "assistantMessage" ? event.payload.value.uploadIds : [];
-  return { key: event.key, digest: digestOf(EventSchema, event), event: newEvent(event, `events[${index}]`), uploadIds };
+  const { key, payload } = event;
+  const path = `events[${index}]`;
+  const uploadIds = payload.case === "assistantMessage" ? payload.value.uploadIds : [];
+  const site = payload.case === "toolUsed" ? sentSite(payload.value, `${path}.tool_used`) : {};
+  return { key, digest: digestOf(EventSchema, event), event: newEvent(event, path), uploadIds, ...site };
+}
+
+function sentSite({ site, status }: ToolUsed, path: string): Pick<SentEvent, "site"> {
+  if (site === undefined) return {};
+  const at = `${path}.site`;
+  if (status !== "success") throw invalid(at, "must not come with a use that failed");
+  const { title, message, uploadId } = site;
+  return { site: { at, title, message, uploadId } };
 }
 
 function newEvent({ key, payload }: Event, path: string): NewEvent {

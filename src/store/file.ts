@@ -73,6 +73,12 @@ export function fileRows({ query, execute }: Session): FileRows {
         RETURNING ${fileColumns}`);
       return row ? fileOf(row) : null;
     },
+    async take({ id, taskId, from }, now) {
+      const [blobId = null] = await blobs(sql`
+        DELETE FROM file WHERE id = ${id} AND task_id = ${taskId} AND account_id = ${from} AND status = 'uploaded' AND expires_at > ${now}
+        RETURNING blob_id`);
+      return blobId;
+    },
     eraseOf: (taskId) => blobs(sql`DELETE FROM file WHERE task_id = ${taskId} RETURNING blob_id`),
     expire: (now, max) =>
       blobs(sql`

@@ -3,6 +3,7 @@ import { siteSaver } from "../core/websites/save.ts";
 import type { RemoteRuns } from "../core/workers/remote-run.ts";
 import { type Dispatch, startDispatch } from "../runtime/remote/dispatch.ts";
 import { remoteRuns } from "../runtime/remote/runs.ts";
+import { siteOpener } from "../runtime/remote/sites.ts";
 import type { FileParts } from "./files.ts";
 import type { Ground } from "./ground.ts";
 import { remoteProfiles } from "./work.ts";
@@ -16,7 +17,7 @@ export interface RemoteSide {
 
 export function remoteSide(
   ground: Ground,
-  { staging, links, readFile, workspaceOf, openSkill }: FileParts,
+  { staging, blobs, links, readFile, workspaceOf, openSkill }: FileParts,
   connectors: ConnectorUses,
   draining: AbortSignal,
 ): RemoteSide {
@@ -25,6 +26,7 @@ export function remoteSide(
   draining.addEventListener("abort", () => void dispatch.drain(), { once: true });
   const runs = remoteRuns({
     ...{ store, clock, ids, cipher, staging, links, readFile, workspaceOf, openSkill, dispatch, connectors },
+    openSite: siteOpener({ staging, blobs }),
     saveSite: siteSaver({ clock, ids, random }),
     quota: config.fileQuota,
     prices: config.prices,

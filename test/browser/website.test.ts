@@ -11,32 +11,63 @@ import { fillSignIn } from "./stage.ts";
 
 /** What a hostile page tries with the visitor's session, and what each attempt came to. */
 const hostile = (platform: string): string => `<!doctype html><title>loading</title>
-<iframe id="framed" name="framed" src="${platform}/account"></iframe>
+<iframe id="framed" src="${platform}/account"></iframe>
 <iframe name="sink"></iframe>
-<form id="form" method="post" enctype="text/plain" target="sink" action="${platform}/v2/project.create"><input name='{"name":"stolen","x":"' value='"}'></form>
-<form id="sign-out" method="post" target="sink" action="${platform}/sign-out"></form>
+<img src="${platform}/account"><script src="${platform}/account"></script><link rel="stylesheet" href="${platform}/account">
+<form method="post" enctype="text/plain" target="sink" action="${platform}/v2/project.create"><input name='{"name":"stolen","x":"' value='"}'></form>
+<form method="post" target="sink" action="${platform}/sign-out"></form>
 <script type="module">
 const of = async (work) => { try { return String(await work()); } catch (thrown) { return "refused: " + thrown.name; } };
+const frame = document.getElementById("framed");
+if (!window.framedLoaded) await new Promise((resolve) => { frame.onload = resolve; setTimeout(resolve, 2000); });
 const rpc = "${platform}/user.v2.UserService/GetMe";
 const json = { method: "POST", credentials: "include", headers: { "content-type": "application/json" }, body: "{}" };
+const stolen = (more) => fetch("${platform}/v2/project.create", { method: "POST", mode: "no-cors", credentials: "include", body: '{"name":"stolen"}', ...more });
 document.cookie = "session=evil; domain=localhost; path=/";
+document.cookie = "session=evil; domain=.localhost; path=/account";
+document.cookie = "__Host-session=evil; path=/; secure; domain=localhost";
 document.cookie = "mine=1; path=/";
 window.seen = {
   rpc: await of(async () => (await fetch(rpc, json)).status),
-  simple: await of(async () => (await fetch("${platform}/v2/project.create", { method: "POST", mode: "no-cors", credentials: "include", body: '{"name":"stolen"}' })).type),
+  rpcWithoutPreflight: await of(async () => (await fetch(rpc, { ...json, headers: { "content-type": "text/plain" } })).status),
+  xhr: await of(() => { const asked = new XMLHttpRequest(); asked.open("POST", rpc, false); asked.withCredentials = true; asked.send("{}"); return asked.status; }),
+  simple: await of(async () => (await stolen({})).type),
+  kept: await of(async () => (await stolen({ keepalive: true })).type),
+  beacon: await of(() => navigator.sendBeacon("${platform}/v2/project.create", '{"name":"stolen"}')),
   page: await of(async () => (await fetch("${platform}/account", { credentials: "include" })).text()),
+  socket: await of(() => new Promise((resolve) => { const socket = new WebSocket("${platform}".replace("http", "ws") + "/v2/task.list"); socket.onopen = () => resolve("open"); socket.onerror = () => resolve("refused"); })),
+  events: await of(() => new Promise((resolve) => { const events = new EventSource("${platform}/v2/task.watch?task_id=a", { withCredentials: true }); events.onopen = () => resolve("open"); events.onerror = () => { events.close(); resolve("refused"); }; })),
   cookie: document.cookie,
-  frame: await of(() => document.getElementById("framed").contentWindow.document.body.textContent),
+  domain: await of(() => { document.domain = "localhost"; return document.domain; }),
+  frame: await of(() => frame.contentWindow.document.body.textContent),
   worker: await of(async () => (await navigator.serviceWorker.register("/sw.js")).scope),
+  widerWorker: await of(() => navigator.serviceWorker.register("/sw.js", { scope: "${platform}/" })),
   foreignWorker: await of(() => navigator.serviceWorker.register("${platform}/sw.js")),
   opener: String(window.opener),
   storage: await of(() => { localStorage.setItem("a", "b"); return localStorage.getItem("a"); }),
 };
-document.getElementById("form").submit();
-document.getElementById("sign-out").submit();
+for (const form of document.forms) form.submit();
 document.title = "done";
-</script>
-<a id="self" href="/other.html">on</a>`;
+</script>`;
+
+/** A worker that answers whatever it is asked for. */
+const seizing = `addEventListener("fetch", (event) => event.respondWith(new Response("seized")));
+addEventListener("activate", (event) => event.waitUntil(clients.claim()));`;
+
+/** What a page sees of a window of the platform's that it opens, or that is there already by that name. */
+const opening = (platform: string): string => `<!doctype html><title>ready</title>
+<button onclick="begin()">on</button>
+<script>
+const reach = (work) => { try { return String(work()); } catch (thrown) { return "refused: " + thrown.name; } };
+window.begin = async () => {
+  const opened = window.open("${platform}/account", "console");
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  window.seen = { text: reach(() => opened.document.body.textContent), cookie: reach(() => opened.document.cookie), address: reach(() => opened.location.href) };
+  reach(() => opened.location.replace("javascript:document.title = 'seized'"));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  document.title = "done";
+};
+</script>`;
 
 describe.skipIf(!hasChromium)("a website in a real browser, beside the session of who looks at it", () => {
   let town: SiteTown;
@@ -71,7 +102,7 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
   }
 
   test("hostile content cannot use it: no call, no form, no frame, no cookie, no worker, no opener", async () => {
-    const url = await siteOf({ "index.html": hostile(platform), "sw.js": "", "other.html": pageOf("other") }, "public");
+    const url = await siteOf({ "index.html": hostile(platform), "sw.js": seizing }, "public");
     await using context = await signedIn();
     const account = await context.newPage();
     await account.goto(`${platform}/account`);
@@ -86,11 +117,19 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
     const seen = await visited.evaluate("window.seen");
     expect(seen).toEqual({
       rpc: "refused: TypeError",
+      rpcWithoutPreflight: "refused: TypeError",
+      xhr: "refused: NetworkError",
       simple: "opaque",
+      kept: "opaque",
+      beacon: "true",
+      socket: "refused",
+      events: "refused",
+      domain: expect.stringMatching(/^refused: |\.localhost$/),
       page: "refused: TypeError",
       cookie: "mine=1",
       frame: "refused: SecurityError",
       worker: `${url}/`,
+      widerWorker: "refused: SecurityError",
       foreignWorker: "refused: SecurityError",
       opener: "null",
       storage: "b",
@@ -109,6 +148,35 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
     expect((await context.cookies(url)).map(({ name }) => name)).toEqual(["mine"]);
   });
 
+  test("a window of the platform's that a page opens shows it nothing, and runs nothing of its", async () => {
+    const url = await siteOf({ "index.html": opening(platform) }, "public");
+    await using context = await signedIn();
+    const page = await context.newPage();
+    await page.goto(url);
+    const coming = context.waitForEvent("page");
+    await page.getByRole("button").click();
+    const opened = await coming;
+    await page.waitForFunction("document.title === 'done'");
+    const refused = "refused: SecurityError";
+    expect(await page.evaluate("window.seen")).toEqual({ text: refused, cookie: refused, address: refused });
+    expect(await opened.title()).not.toBe("seized");
+    expect(new URL(opened.url()).origin).toBe(platform);
+    expect(await opened.locator("h1").textContent(), "it is the visitor's own").not.toContain("Sign in");
+  });
+
+  test("its frames show nothing of the platform, and no page of elsewhere frames it", async () => {
+    const url = await siteOf({ "index.html": pageOf("framed") }, "public");
+    const framing = await siteOf({ "index.html": `<!doctype html><iframe src="${url}/"></iframe><p>outside</p>` }, "public");
+    await using context = await signedIn();
+    const page = await context.newPage();
+    const refused: string[] = [];
+    page.on("console", (said) => void refused.push(said.text()));
+    await page.goto(framing);
+    await page.waitForLoadState("networkidle");
+    expect(await page.frameLocator("iframe").getByText("framed").count()).toBe(0);
+    expect(refused.join()).toContain("frame-ancestors");
+  });
+
   test("an ordinary site works: script, styles, forms, links, frames of its own, modals", async () => {
     const home = `<!doctype html><link rel="stylesheet" href="/style.css"><p>home</p><iframe src="/frame.html"></iframe>
 <form action="/found.html"><input name="q" value="tea"><button>Search</button></form>
@@ -124,7 +192,7 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
     page.on("dialog", (dialog) => void dialog.accept());
     await page.goto(url);
     expect(await page.title()).toBe("true");
-    expect(await page.locator("p").evaluate("(of) => getComputedStyle(of).color")).toBe("rgb(1, 2, 3)");
+    expect(await page.evaluate("getComputedStyle(document.querySelector('p')).color")).toBe("rgb(1, 2, 3)");
     await page.frameLocator("iframe").getByText("framed").waitFor();
     await page.getByRole("button", { name: "Search" }).click();
     await page.getByText("found").waitFor();

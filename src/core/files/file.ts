@@ -85,6 +85,8 @@ export interface FileRows {
     to: Pick<StoredFile, "accountId" | "clientId">,
     now: number,
   ): Promise<StoredFile | null>;
+  /** Erases what a worker has uploaded for a task, and answers its blob; null when it is not there, or over, at this time. */
+  take(upload: { readonly id: string; readonly taskId: string; readonly from: string }, now: number): Promise<string | null>;
   /** Erases the artefacts of a task, and answers their blobs. */
   eraseOf(taskId: string): Promise<readonly string[]>;
   /** Makes tombstones of some whose time is over, and answers their blobs. */

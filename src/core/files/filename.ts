@@ -23,7 +23,7 @@ export function checkFilename(name: string, path = "filename"): string {
   if (/[/\\]/.test(name)) throw invalid(path, "must be a name, not a path");
   if (unseen.test(name)) throw invalid(path, "must not hold control or bidirectional characters");
   if (Buffer.byteLength(name) > bytesMax) throw invalid(path, `must be at most ${bytesMax} bytes of UTF-8`);
-  if (forbidden.has(extensionOf(name))) throw invalid(path, "executables and scripts are not taken");
+  if (isExecutable(name)) throw invalid(path, "executables and scripts are not taken");
   return name;
 }
 
@@ -46,6 +46,9 @@ function shortened(name: string): string {
   // A decoder that expects more leaves out a character of which a part is missing.
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(start, { stream: true }) + end;
 }
+
+/** By its extension, which is not to be brought (contract/v2.md 14.3). */
+export const isExecutable = (name: string): boolean => forbidden.has(extensionOf(name));
 
 /** What counts as a name's extension, however it is dressed up (contract/decisions.md 37). */
 export function extensionOf(name: string): string {

@@ -26,17 +26,17 @@ export interface Allowance {
 }
 
 /** @param at where the skill came from, for refusals. */
-export function allowance(at: string): Allowance {
+export function allowance(at: string, what = "skill"): Allowance {
   let [entries, total] = [0, 0];
   return {
     entry() {
       entries += 1;
-      if (entries > entriesMax) throw invalid(at, `a skill has at most ${entriesMax} files and folders`);
+      if (entries > entriesMax) throw invalid(at, `a ${what} has at most ${entriesMax} files and folders`);
     },
     take(more, before) {
       total += more;
-      if (before + more > fileBytesMax) throw invalid(at, "a file of a skill has at most 20 MB");
-      if (total > totalBytesMax) throw invalid(at, "a skill has at most 50 MB");
+      if (before + more > fileBytesMax) throw invalid(at, `a file of a ${what} has at most 20 MB`);
+      if (total > totalBytesMax) throw invalid(at, `a ${what} has at most 50 MB`);
     },
   };
 }
@@ -46,9 +46,9 @@ export function allowance(at: string): Allowance {
  *
  * @throws Failure `invalid` for paths that a skill may not have, and doubles.
  */
-export function rooted(at: string, found: readonly SkillFile[]): readonly SkillFile[] {
+export function rooted(at: string, found: readonly SkillFile[], what = "skill"): readonly SkillFile[] {
   const files = found.filter(({ path }) => !isLitter(path));
-  for (const { path } of files) checkPath(at, path);
+  for (const { path } of files) checkPath(at, path, what);
   const tops = new Set(files.map(({ path }) => path.slice(0, path.indexOf("/") + 1)));
   const [top = ""] = tops;
   const within = tops.size === 1 ? files.map(({ path, bytes }) => ({ path: path.slice(top.length), bytes })) : files;

@@ -12,10 +12,10 @@ const segmentForm = /^(?!\.{1,2}$)[^\\/:\p{Cc}\p{Cs}\p{Bidi_Control}]*[^\\/:\p{C
  * @param at where the skill came from, for the refusal.
  * @throws Failure `invalid` with the path, as far as it can be shown.
  */
-export function checkPath(at: string, path: string): void {
+export function checkPath(at: string, path: string, what = "skill"): void {
   const segments = path.split("/");
   const fits = Buffer.byteLength(path) <= bytesMax && segments.length <= depthMax && segments.every((segment) => segmentForm.test(segment));
-  if (!fits) throw invalid(at, `${shown(path)} is no path that a skill may have`);
+  if (!fits) throw invalid(at, `${shown(path)} is no path that a ${what} may have`);
 }
 
 /** Two paths that are the same on some system: by letter case, or by how accents are written. */

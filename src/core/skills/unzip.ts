@@ -13,25 +13,26 @@ const [fileType, regular, folder] = [0o170000, 0o100000, 0o040000];
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the files of a skill from a ZIP that a stranger has made: nothing of it is written
- * anywhere, and no more than a skill may hold is ever in memory.
+ * Reads the files of a skill, or of what has the same bounds, from a ZIP that a stranger has made: nothing of it is
+ * written anywhere, and no more than a skill may hold is ever in memory.
  *
  * @param at the field it came in, for refusals.
+ * @param what it is that they make, for refusals.
  * @throws Failure `invalid` for what is no ZIP, links, encryption, bombs, paths that leave the folder, and doubles.
  */
-export async function unzip(at: string, archive: Uint8Array): Promise<readonly SkillFile[]> {
-  if (archive.byteLength > archiveBytesMax) throw invalid(at, "a ZIP of a skill has at most 50 MB");
+export async function unzip(at: string, archive: Uint8Array, what = "skill"): Promise<readonly SkillFile[]> {
+  if (archive.byteLength > archiveBytesMax) throw invalid(at, `a ZIP of a ${what} has at most 50 MB`);
   try {
     const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), { decodeStrings: false });
-    return rooted(at, await readAll(at, zip));
+    return rooted(at, await readAll(at, zip, what), what);
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown;
     throw invalid(at, "is no ZIP that can be read");
   }
 }
 
-async function readAll(at: string, zip: ZipFile): Promise<readonly SkillFile[]> {
-  const room = allowance(at);
+async function readAll(at: string, zip: ZipFile, what: string): Promise<readonly SkillFile[]> {
+  const room = allowance(at, what);
   const files: SkillFile[] = [];
   for await (const entry of zip.eachEntry()) {
     room.entry();
@@ -53,8 +54,7 @@ function checkEntry(at: string, entry: Entry): string | null {
   if (!isFolder) return path;
   if (entry.uncompressedSize > 0) throw invalid(at, `${shown(path)} is a folder with bytes`);
   // Folders come about by their files; those that would leave the skill are refused all the same.
-  if (path.startsWith("/") || path.includes("\\") || path.split("/").includes(".."))
-    throw invalid(at, `${shown(path)} is no path that a skill may have`);
+  if (path.startsWith("/") || path.includes("\\") || path.split("/").includes("..")) throw invalid(at, `${shown(path)} leads elsewhere`);
   return null;
 }
 

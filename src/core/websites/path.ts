@@ -1,4 +1,6 @@
 import { invalid } from "../failure.ts";
+import { isExecutable } from "../files/filename.ts";
+import { shown } from "../skills/path.ts";
 
 /** The longest path of a file of a site, and of each of its parts, in bytes of UTF-8. */
 const pathBytesMax = 1024;
@@ -20,16 +22,22 @@ function partFault(part: string, isFirst: boolean): string | undefined {
 /**
  * A path of a file below the folder of a site: parts with `/` between them, no slash at its beginning.
  *
- * @throws Failure `invalid` for any other, with the rule that it breaks.
+ * @param field where it stands, for the refusal.
+ * @throws Failure `invalid` for any other, with the path and the rule that it breaks; for executables and scripts of shells too.
  */
-export function checkSitePath(path: string, field = "path"): string {
-  if (Buffer.byteLength(path) > pathBytesMax) throw invalid(field, `must be at most ${pathBytesMax} bytes of UTF-8`);
-  const fault = path
+export function checkSitePath(path: string, field = "files"): string {
+  const fault = pathFault(path);
+  if (fault !== undefined) throw invalid(field, `${shown(path)} ${fault}`);
+  return path;
+}
+
+function pathFault(path: string): string | undefined {
+  if (Buffer.byteLength(path) > pathBytesMax) return `must be at most ${pathBytesMax} bytes of UTF-8`;
+  if (isExecutable(path)) return "must not be an executable or a script of a shell";
+  return path
     .split("/")
     .map((part, i) => partFault(part, i === 0))
     .find((rule) => rule !== undefined);
-  if (fault !== undefined) throw invalid(field, fault);
-  return path;
 }
 
 /** What a request's path asks for: a file's path, and whether it names a folder; null for what no file can have. */

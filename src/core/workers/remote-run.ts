@@ -47,6 +47,17 @@ export interface SentEvent {
   readonly event: NewEvent;
   /** Files to show with it. */
   readonly uploadIds: readonly string[];
+  /** The website that it has made. */
+  readonly site?: SentSite;
+}
+
+/** A website as a worker hands it over: `uploadId` is a ZIP of its files. */
+export interface SentSite {
+  /** The field it came in, for refusals. */
+  readonly at: string;
+  readonly title: string;
+  readonly message: string;
+  readonly uploadId: string;
 }
 
 /** What a worker says that its work took. */

@@ -8,7 +8,7 @@ import type { StagedFile } from "../artefacts.ts";
 import { append, type Done } from "../ending.ts";
 import { Lost } from "../steps.ts";
 import { runStore } from "./held-run.ts";
-import { adopting, type UploadParts, uploadsOf } from "./uploads.ts";
+import { adopting, type UploadParts, uploadOf, uploadsOf, useUp } from "./uploads.ts";
 
 /** Another call of the same run was first with the same key: what it wrote is there now. */
 class Repeated extends Error {}
@@ -52,6 +52,7 @@ async function appendNew(parts: UploadParts, task: Task, workerId: string, sent:
     const keyed = fresh.map(({ key, digest }, i): KeyedEvent => ({ taskId, turn, key, digest, seq: after.lastSeq - fresh.length + 1 + i }));
     if ((await tx.workerEvents.insert(keyed)) < keyed.length) throw new Repeated();
     for (const { key, seq } of keyed) numbers.set(key, seq);
+    for (const { site } of fresh) if (site) await useUp(tx, clock.now(), task, workerId, site.uploadId);
     return after;
   };
   const run = { taskId, workerId, fence };
@@ -78,11 +79,16 @@ async function knownOf(store: Tx, { id, consumedSeq }: Task, sent: readonly Sent
   return new Map(there.map(({ key, seq }) => [key, seq]));
 }
 
-async function withFiles({ store, clock }: UploadParts, task: Task, workerId: string, sent: readonly SentEvent[]) {
+async function withFiles({ store, clock, openSite }: UploadParts, task: Task, workerId: string, sent: readonly SentEvent[]) {
+  const now = clock.now();
   const events: AgentEvent<StagedFile>[] = [];
-  for (const { event, uploadIds } of sent) {
-    const files = await uploadsOf(store, clock.now(), task, workerId, uploadIds);
-    events.push(event.type === "assistant_message" ? { ...event, files } : event);
+  for (const { event, uploadIds, site } of sent) {
+    if (event.type === "assistant_message") events.push({ ...event, files: await uploadsOf(store, now, task, workerId, uploadIds) });
+    else if (event.type !== "tool_used" || !site) events.push(event);
+    else {
+      const { staged } = await uploadOf(store, now, task, workerId, site.uploadId);
+      events.push({ ...event, site: await openSite(site, staged) });
+    }
   }
   return events;
 }

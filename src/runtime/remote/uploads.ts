@@ -11,6 +11,7 @@ import type { Task } from "../../core/tasks/task.ts";
 import type { SentFile } from "../../core/workers/remote-run.ts";
 import type { StagedFile } from "../artefacts.ts";
 import type { EndingParts } from "../ending.ts";
+import type { OpenSite } from "./sites.ts";
 
 /** Bytes that may come within a call. */
 const inlineMax = 1024 * 1024;
@@ -20,6 +21,7 @@ const windowMs = 3 * 60_000;
 /** What files of runs need of their surroundings. */
 export interface UploadParts extends EndingParts {
   readonly links: Pick<FileLinks, "upload">;
+  readonly openSite: OpenSite;
   /** Bytes of what one worker has uploaded and not shown. */
   readonly quota: number;
 }
@@ -82,12 +84,14 @@ export async function uploadsOf(
   uploadIds: readonly string[],
 ): Promise<readonly StagedFile[]> {
   const found: StagedFile[] = [];
-  for (const id of uploadIds) {
-    const file = await store.files.byId(id);
-    const { blobId, bytes, sha256, filename, contentType } = own(file, task, workerId, now);
-    found.push({ staged: { blobId, bytes, sha256 }, name: { filename, contentType } });
-  }
+  for (const id of uploadIds) found.push(await uploadOf(store, now, task, workerId, id));
   return found;
+}
+
+/** One of them. @throws Failure `absent` as `uploadsOf`. */
+export async function uploadOf(store: Tx, now: number, task: Task, workerId: string, id: string): Promise<StagedFile> {
+  const { blobId, bytes, sha256, filename, contentType } = own(await store.files.byId(id), task, workerId, now);
+  return { staged: { blobId, bytes, sha256 }, name: { filename, contentType } };
 }
 
 function own(file: StoredFile | null, task: Task, workerId: string, now: number) {
@@ -95,6 +99,13 @@ function own(file: StoredFile | null, task: Task, workerId: string, now: number)
   const { status, blobId, bytes, sha256, filename, contentType } = asOf(file, now);
   if (status !== "uploaded" || blobId === null || bytes === null || sha256 === null) throw absent("upload");
   return { blobId, bytes, sha256, filename, contentType };
+}
+
+/** Erases what a worker has uploaded for this task, as it is used up. @throws Failure `absent` as `uploadsOf`. */
+export async function useUp(tx: Tx, now: number, task: Pick<Task, "id">, workerId: string, uploadId: string): Promise<void> {
+  const blobId = await tx.files.take({ id: uploadId, taskId: task.id, from: workerId }, now);
+  if (blobId === null) throw absent("upload");
+  await tx.blobs.drop([blobId]);
 }
 
 /** Staging that knows a worker's files: what it keeps is there already, and changes hands. */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
-import type { Decided, NewFile, Outcome, Subtask, Turn } from "../../agent.ts";
+import type { Decided, NewFile, NewSite, Outcome, Subtask, Turn } from "../../agent.ts";
 
 /** What a tool's use came to. */
 export type ToolResult =
@@ -10,6 +10,7 @@ export type ToolResult =
       readonly isError?: boolean;
       readonly files?: readonly NewFile[];
       readonly subtask?: Subtask;
+      readonly site?: NewSite;
     }
   /**
    * The turn ends here. After a confirmation the tool is used again, with the decision; a question begins another turn, in

@@ -80,11 +80,11 @@ const attached = ({ files = [] }: Extract<ToolResult, { kind: "result" }>, conte
 function usedEvent(
   { callId, tool, input }: OpenUse,
   brief: string,
-  { value, isError = false, subtask }: Extract<ToolResult, { kind: "result" }>,
+  { value, isError = false, subtask, site }: Extract<ToolResult, { kind: "result" }>,
 ): AgentEvent {
   const told = { params: boundedInput(input), result: boundedResult(value) };
   const payload = { tool, actionId: callId, status: isError ? "error" : "success", brief, ...told } as const;
-  return { type: "tool_used", payload, ...(subtask ? { subtask } : {}) };
+  return { type: "tool_used", payload, ...(subtask ? { subtask } : {}), ...(site ? { site } : {}) };
 }
 
 function pendingEvent({ callId, tool, input }: OpenUse, brief: string): AgentEvent {

@@ -11,6 +11,7 @@ import { readFile } from "./read-file.ts";
 import { requestConfirmation } from "./request-confirmation.ts";
 import { runCommand } from "./run-command.ts";
 import { commandSandbox } from "./sandbox/sandbox.ts";
+import { saveSite } from "./save-site.ts";
 import { skillTools } from "./use-skill.ts";
 import { writeFile } from "./write-file.ts";
 
@@ -23,7 +24,7 @@ export interface ToolParts {
 
 /** The tools of the model agent: commands only where there is a sandbox, other tasks and skills only where the task has some. */
 export function modelTools({ fetchFile, sandboxCommand }: ToolParts): ToolsFor {
-  const files = [listFiles, readFile, writeFile, deleteFile, attachResult, readAttachment];
+  const files = [listFiles, readFile, writeFile, deleteFile, attachResult, readAttachment, saveSite];
   const always = [...files, fetchUrl(fetchFile), askUser, requestConfirmation];
   const commands = sandboxCommand === null ? [] : [runCommand(commandSandbox(sandboxCommand))];
   return (turn) => {

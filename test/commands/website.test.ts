@@ -1,0 +1,83 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "../support/free-port.ts";
+import { visit } from "../websites/site.ts";
+import { type Checkout, type Command, copyCheckout } from "./checkout.ts";
+
+let checkout: Checkout;
+let base: string;
+let key: string;
+beforeAll(async () => {
+  checkout = copyCheckout();
+  const port = await freePort();
+  base = `http://127.0.0.1:${port}`;
+  key = (await checkout.npm(["run", "--silent", "key", "--", "--name", "x"], { DATA_DIR: "data" }).ended).out.trim();
+  const server: Command = checkout.npm(["start"], { DATA_DIR: "data", PORT: `${port}`, BASE_URL: base, LOG_LEVEL: "info" });
+  await server.says(/serving|listening/i);
+});
+afterAll(() => checkout[Symbol.dispose]());
+
+/** `npm run --silent website`, as docs/websites.md has it. */
+const website = (...words: string[]) => checkout.npm(["run", "--silent", "website", "--", ...words], { DATA_DIR: "data" }).ended;
+
+async function v2(name: string, body: object) {
+  const reply = await fetch(`${base}/v2/${name}`, {
+    method: "POST",
+    headers: { "x-service-api-key": key, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is read as a client sees it, member by member
+  return { status: reply.status, body: (await reply.json()) as any };
+}
+
+describe("npm run website", () => {
+  test.each([
+    ["nothing", []],
+    ["no website", ["cap"]],
+    ["no visibility", ["cap", "abc"]],
+    ["an unknown visibility", ["cap", "abc", "everybody"]],
+    ["words left over", ["cap", "abc", "team", "more"]],
+    ["an unknown word", ["lift", "abc", "team"]],
+  ])("explains itself with exit code 2, and touches nothing, for %s", async (_, words) => {
+    const made = `made-${randomBytes(4).toString("hex")}`;
+    const { code, out, err } = await checkout.npm(["run", "--silent", "website", "--", ...words], { DATA_DIR: made }).ended;
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("usage: npm run --silent website -- cap");
+    expect(existsSync(checkout.path(made))).toBe(false);
+  });
+
+  test("says of an unknown website that there is none", async () => {
+    expect(await website("cap", "unknown", "team")).toMatchObject({ code: 1, out: "", err: expect.stringContaining("no such website") });
+  });
+
+  test("caps a site beside the running server, from the next request on; beyond it is 403, and none lifts it", async () => {
+    const { body: made } = await v2("task.create", { message: { content: "[[site Tea | <h1>Tea</h1>]]" } });
+    const site = { task_id: made.task_id };
+    await v2("task.detail", { ...site, wait_seconds: 60 });
+    const publish = async (visibility: string) => {
+      const { status, body } = await v2("website.publish", { ...site, visibility });
+      return [status, body.error?.code];
+    };
+    expect(await publish("public")).toEqual([200, undefined]);
+    let last = await v2("website.status", site);
+    while (last.body.publish_status === "publishing") last = await v2("website.status", site);
+    const { website_id: id, site_urls } = last.body;
+    const { host } = new URL(site_urls[0]);
+    const seen = async () => (await visit(base, host)).status;
+    expect(await seen()).toBe(200);
+
+    expect(await website("cap", id, "team")).toMatchObject({ code: 0, out: "", err: "" });
+    expect([await seen(), (await v2("website.status", site)).body.visibility]).toEqual([302, "team"]);
+    expect(await publish("public")).toEqual([403, "permission_denied"]);
+    expect((await v2("website.update", { ...site, visibility: "public" })).status).toBe(403);
+    expect((await v2("website.update", { ...site, title: "Coffee" })).status, "its title is its owner's").toBe(200);
+    expect(await publish("team")).toEqual([200, undefined]);
+
+    expect(await website("cap", id, "private")).toMatchObject({ code: 0 });
+    expect([await seen(), await publish("team")]).toEqual([404, [403, "permission_denied"]]);
+
+    expect(await website("cap", id, "none")).toMatchObject({ code: 0 });
+    expect(await publish("public")).toEqual([200, undefined]);
+  });
+});

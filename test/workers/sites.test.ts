@@ -1,0 +1,198 @@
+import { spawn } from "node:child_process";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type RawEntry, zipOf } from "../core/skills/zip-maker.ts";
+import { describeOnEach } from "../support/database.ts";
+import type { V2Body } from "../support/wires.ts";
+import { type Hand, handOf, type RunOf, remoteRig } from "./worker-rig.ts";
+
+const home: RawEntry = { name: "index.html", content: "<h1>Tea</h1>" };
+const done = { finish: { content: "Done" } };
+
+describeOnEach("a website of a worker's", (database) => {
+  const rig = remoteRig({ database });
+  let hand: Hand;
+  beforeAll(async () => {
+    hand = await handOf(rig.service, rig.ann);
+  });
+
+  async function begin(): Promise<{ readonly id: string; readonly run: RunOf }> {
+    const id = await rig.create();
+    return { id, run: await hand.take() };
+  }
+  async function upload(run: RunOf, entries: readonly RawEntry[] | Buffer): Promise<string> {
+    const bytes = Buffer.isBuffer(entries) ? entries : zipOf(entries);
+    const { body } = await hand.call("Upload", { ...ref(run), filename: "site.zip", content: bytes.toString("base64") });
+    return body.uploadId;
+  }
+  const ref = ({ taskId, fence }: RunOf): RunOf => ({ taskId, fence });
+  const saving = (uploadId: string, { key = "site", status = "success", title = "Tea", message = "First" } = {}) => ({
+    key,
+    toolUsed: { tool: "save_site", status, brief: "Saved the site", site: { title, message, uploadId } },
+  });
+  const checkpoints = async (task_id: string): Promise<V2Body[]> =>
+    (await rig.ann.v2("website.listCheckpoints", { task_id })).body["data"] ?? [];
+  const fileOf = async (id: string, path: string) => {
+    const { store } = rig.service;
+    const site = await store.websites.ofTask(id);
+    const latest = site && (await store.checkpoints.latest(site.id));
+    return latest && store.checkpoints.file(latest.id, [path]);
+  };
+
+  test("is a checkpoint of the task's site by the event that names its ZIP, and the ZIP is used up", async () => {
+    const { id, run } = await begin();
+    const folder = { name: "tea/", mode: 0o040755 };
+    const uploadId = await upload(run, [folder, { ...home, name: "tea/index.html" }, { name: "tea/css/a.css", content: "h1{}" }]);
+    expect((await hand.append(run, [saving(uploadId)])).status).toBe(200);
+    expect(await checkpoints(id)).toMatchObject([{ message: "First", status: "success" }]);
+    expect(await fileOf(id, "index.html")).toMatchObject({ bytes: 12, contentType: "text/html; charset=utf-8" });
+    expect(await fileOf(id, "css/a.css")).toMatchObject({ bytes: 4 });
+    expect(await rig.service.store.blobs.used(hand.id)).toBe(0);
+    const [used] = (await rig.events(id)).filter(({ type }) => type === "tool_used");
+    expect(used?.["tool_used"]).toMatchObject({ tool: "save_site", status: "success", brief: "Saved the site" });
+    const more = await upload(run, [{ ...home, content: "<h1>Coffee</h1>" }]);
+    await hand.append(run, [saving(more, { key: "again", title: "Coffee", message: "Second" })]);
+    expect(await checkpoints(id)).toMatchObject([{ message: "Second" }, { message: "First" }]);
+    expect((await rig.service.store.websites.ofTask(id))?.title, "the first title counts").toBe("Tea");
+    await hand.finish(run, done);
+    expect((await rig.ann.v2("website.publish", { task_id: id })).status).toBe(200);
+  });
+
+  test("is saved once, however often the event is sent, one after the other and 20 times at once", async () => {
+    const { id, run } = await begin();
+    const event = saving(await upload(run, [home]));
+    const replies = await Promise.all(Array.from({ length: 20 }, () => hand.append(run, [event])));
+    const again = await hand.append(run, [event]);
+    expect(new Set([...replies, again].map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size).toBe(1);
+    expect(again.status).toBe(200);
+    expect(await checkpoints(id)).toHaveLength(1);
+    await hand.finish(run, done);
+  });
+
+  test("needs a ZIP of its own: one that is used up, another task's, unknown, or not there yet is not found, and nothing is written", async () => {
+    const [a, b] = [await begin(), await begin()];
+    const missing = { status: 404, body: { code: "not_found", message: "upload not found" } };
+    const uploadId = await upload(a.run, [home]);
+    expect(await hand.append(b.run, [saving(uploadId)]), "another task's").toMatchObject(missing);
+    expect(await hand.append(a.run, [saving("file-unknown")]), "unknown").toMatchObject(missing);
+    const { body: slot } = await hand.call("Upload", { ...ref(a.run), filename: "site.zip" });
+    expect(await hand.append(a.run, [saving(slot.uploadId)]), "not there yet").toMatchObject(missing);
+    const both = [saving(uploadId), { key: "2", assistantMessage: { content: "See", uploadIds: [uploadId] } }];
+    expect(await hand.append(a.run, both), "shown as well").toMatchObject(missing);
+    expect(await hand.append(a.run, [saving(uploadId), saving(uploadId, { key: "2" })]), "twice").toMatchObject(missing);
+    expect(await checkpoints(a.id)).toEqual([]);
+    expect((await hand.append(a.run, [saving(uploadId)])).status, "and is there still").toBe(200);
+    expect(await hand.append(a.run, [saving(uploadId, { key: "2" })]), "used up").toMatchObject(missing);
+    for (const { run } of [a, b]) await hand.finish(run, done);
+  });
+
+  test("is not saved by a worker that has lost the run", async () => {
+    const { id, run } = await begin();
+    const uploadId = await upload(run, [home]);
+    await rig.ann.v2("task.stop", { task_id: id });
+    expect(await hand.append(run, [saving(uploadId)])).toMatchObject({ status: 400, body: { code: "failed_precondition" } });
+    expect(await checkpoints(id)).toEqual([]);
+  });
+
+  test("a worker's whole Append is refused with its site, and is not half there", async () => {
+    const { id, run } = await begin();
+    const events = [{ key: "1", explanation: { content: "I save" } }, saving(await upload(run, [{ name: ".env", content: "x" }]))];
+    expect(await hand.append(run, events)).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('events[1].tool_used.site.upload_id: ".env" must not have parts that begin with a dot') },
+    });
+    expect((await rig.events(id)).filter(({ type }) => type === "explanation")).toEqual([]);
+    await hand.finish(run, done);
+  });
+
+  test("goes with its task, and so does a ZIP that was not used", async () => {
+    const { id, run } = await begin();
+    const used = () => rig.service.store.blobs.used(hand.id);
+    const before = await used();
+    await hand.append(run, [saving(await upload(run, [home]))]);
+    await upload(run, [home]);
+    expect(await used()).toBeGreaterThan(before);
+    await rig.ann.v2("task.delete", { task_id: id, stop: true });
+    expect(await rig.service.store.websites.ofTask(id)).toBeNull();
+    expect(await used()).toBe(before);
+  });
+});
+
+describe("the example in Python", () => {
+  const rig = remoteRig();
+
+  test("saves a website of one page, which its user can publish", async () => {
+    const hand = await handOf(rig.service, rig.ann);
+    const id = await rig.create("site Tea <h1>Tea</h1>");
+    const env = { ...process.env, BASE_URL: rig.service.url, WORKER_KEY: hand.secret };
+    const worker = spawn("python3", ["examples/workers/worker.py"], { env, stdio: "ignore" });
+    try {
+      await rig.reach(id, "stopped");
+    } finally {
+      worker.kill("SIGKILL");
+    }
+    const { body } = await rig.ann.v2("website.listCheckpoints", { task_id: id });
+    expect(body["data"]).toMatchObject([{ message: "Saved Tea", status: "success" }]);
+    const latest = await rig.service.store.checkpoints.latest(body["website_id"]);
+    expect(await rig.service.store.checkpoints.file(latest?.id ?? "", ["index.html"])).toMatchObject({ bytes: 12 });
+  });
+});
+
+describe("a worker's ZIP of a website", () => {
+  const rig = remoteRig();
+  let hand: Hand;
+  let run: RunOf;
+  beforeAll(async () => {
+    hand = await handOf(rig.service, rig.ann);
+    await rig.create();
+    run = await hand.take();
+  });
+  const put = async (bytes: Uint8Array): Promise<string> => {
+    const { body } = await hand.call("Upload", { taskId: run.taskId, fence: run.fence, filename: "site.zip" });
+    await fetch(`${rig.service.url}${new URL(body.uploadUrl).pathname}`, { method: "PUT", body: Buffer.from(bytes) });
+    return body.uploadId;
+  };
+  const refusal = async (bytes: Uint8Array, site: object = {}, status = "success") => {
+    const uploadId = await put(bytes);
+    const toolUsed = { tool: "save_site", status, brief: "Saved", site: { title: "Tea", message: "", uploadId, ...site } };
+    return hand.append(run, [{ key: "site", toolUsed }]);
+  };
+  const good = zipOf([home]);
+
+  test.each([
+    ["bytes that are no ZIP", Buffer.from("<h1>Tea</h1>"), "is no ZIP that can be read"],
+    ["an empty ZIP", zipOf([]), "must be 1 to 1000"],
+    ["a path that leaves it", zipOf([home, { name: "../evil.html" }]), '"../evil.html"'],
+    ["a link", zipOf([home, { name: "link", content: "/etc/passwd", mode: 0o120777 }]), '"link" is a link'],
+    ["an encrypted file", zipOf([home, { name: "a.html", flags: 0x801 }]), '"a.html" is encrypted'],
+    ["a file twice", zipOf([home, home]), '"index.html" is there twice'],
+    ["a file that is a folder too", zipOf([home, { name: "index.html/a" }]), "is in a folder that is a file too"],
+    ["a bomb", zipOf([home, { name: "a.html", content: Buffer.alloc(19 * 1024 ** 2) }]), "grows too much"],
+    ["more than 1,000 files", zipOf(Array.from({ length: 1001 }, (_, i) => ({ name: `${i}.html` }))), "a website has at most 1000"],
+    ["a folder that begins with a dot", zipOf([home, { name: ".git/config" }]), '".git/config" must not have parts that begin with a dot'],
+    ["our own place", zipOf([home, { name: ".ticket" }]), '".ticket" must not have parts'],
+    ["an executable", zipOf([home, { name: "get.exe" }]), '"get.exe" must not be an executable'],
+  ])("is refused for %s, in words that name what it is", async (_, bytes, why) => {
+    const { status, body } = await refusal(bytes);
+    expect([status, body.code]).toEqual([400, "invalid_argument"]);
+    expect(body.message).toContain("events[0].tool_used.site.upload_id: ");
+    expect(body.message).toContain(why);
+  });
+
+  test.each([
+    ["a title of blanks", { title: "  " }, "success", "events[0].tool_used.site.title"],
+    ["no title", { title: "" }, "success", "title"],
+    ["a title of 256 characters", { title: "x".repeat(256) }, "success", "title"],
+    ["a message of 1,001 characters", { message: "x".repeat(1001) }, "success", "message"],
+    ["no upload", { uploadId: "" }, "success", "upload_id"],
+    ["a use that failed", {}, "error", "events[0].tool_used.site: must not come with a use that failed"],
+  ])("is refused with %s", async (_, site, asked, named) => {
+    const { status, body } = await refusal(good, site, asked);
+    expect([status, body.code]).toEqual([400, "invalid_argument"]);
+    expect(body.message).toContain(named);
+  });
+
+  test("beyond 50 MB is refused before it is read", async () => {
+    const { body } = await refusal(Buffer.alloc(50 * 1024 ** 2 + 1));
+    expect(body.message).toContain("a ZIP of a website has at most 50 MB");
+  });
+});
