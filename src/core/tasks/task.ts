@@ -159,6 +159,13 @@ export interface QueueFilter {
   readonly nodeId?: string;
 }
 
+/** Subtasks of an agent, counted. */
+export interface SubtaskCount {
+  readonly running: number;
+  /** Begun since the present turn of its main task began, whatever became of them. */
+  readonly ofTurn: number;
+}
+
 export interface TaskRows {
   insert(task: Task, events: readonly NewEvent[]): Promise<Task>;
   /** What this caller sees under an id, or under `agent-default-main_task`; deleted tasks excepted. */
@@ -186,8 +193,8 @@ export interface TaskRows {
   unowned(max: number, filter?: QueueFilter): Promise<readonly Claimable[]>;
   /** An account's running tasks in a space, whoever runs them, by their ids. */
   runningOf(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly string[]>;
-  /** How many subtasks of an agent run, with those of these ids that are not made yet. */
-  countSubtasks(agentId: string, begun: readonly string[]): Promise<number>;
+  /** How many subtasks an agent has, with those of these ids that are not made yet. */
+  countSubtasks(main: Pick<Task, "id" | "consumedSeq"> & { readonly agentId: string }, begun: readonly string[]): Promise<SubtaskCount>;
   /** Running tasks that name one of these nodes. */
   owned(nodeIds: readonly string[]): Promise<readonly Claimable[]>;
   /** Running tasks that nobody runs yet, counted up to `max`: the queue's depth. */

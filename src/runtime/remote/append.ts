@@ -7,6 +7,7 @@ import type { AgentEvent } from "../agent.ts";
 import type { StagedFile } from "../artefacts.ts";
 import { append, type Done } from "../ending.ts";
 import { Lost } from "../steps.ts";
+import { checkRoom, isMainTask } from "../subtasks.ts";
 import { runStore } from "./held-run.ts";
 import { adopting, type UploadParts, uploadsOf } from "./uploads.ts";
 
@@ -52,6 +53,8 @@ async function appendNew(parts: UploadParts, task: Task, workerId: string, sent:
     const keyed = fresh.map(({ key, digest }, i): KeyedEvent => ({ taskId, turn, key, digest, seq: after.lastSeq - fresh.length + 1 + i }));
     if ((await tx.workerEvents.insert(keyed)) < keyed.length) throw new Repeated();
     for (const { key, seq } of keyed) numbers.set(key, seq);
+    // Two calls of one run come one after the other here, so that none takes the other's room.
+    if (isMainTask(after) && fresh.some(({ subtask }) => subtask)) await checkRoom(tx, after, [], 0);
     return after;
   };
   const run = { taskId, workerId, fence };
@@ -80,9 +83,10 @@ async function knownOf(store: Tx, { id, consumedSeq }: Task, sent: readonly Sent
 
 async function withFiles({ store, clock }: UploadParts, task: Task, workerId: string, sent: readonly SentEvent[]) {
   const events: AgentEvent<StagedFile>[] = [];
-  for (const { event, uploadIds } of sent) {
+  for (const { event, uploadIds, subtask } of sent) {
     const files = await uploadsOf(store, clock.now(), task, workerId, uploadIds);
-    events.push(event.type === "assistant_message" ? { ...event, files } : event);
+    if (event.type === "assistant_message") events.push({ ...event, files });
+    else events.push(event.type === "tool_used" && subtask ? { ...event, subtask } : event);
   }
   return events;
 }
