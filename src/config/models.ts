@@ -49,6 +49,8 @@ export interface RunLimits {
 
 /** Tools that a model may be without: those of `runtime/agents/model/tools`. */
 export const toolNames = [
+  ...(["start_subtask", "list_subtasks", "read_subtask"] as const),
+  ...(["browser_open", "browser_read", "browser_click", "browser_type", "browser_screenshot"] as const),
   ...(["list_files", "read_file", "write_file", "delete_file", "attach_result", "read_attachment", "fetch_url"] as const),
   ...(["ask_user", "request_confirmation", "browse_task", "run_command"] as const),
 ] as const;

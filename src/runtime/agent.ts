@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import type { SkillContent } from "../core/skills/content.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import type { References } from "../core/tasks/references.ts";
-import type { Subtasks, SubtaskState } from "../core/tasks/subtasks.ts";
+import type { SubtaskState, Subtasks } from "../core/tasks/subtasks.ts";
 import type { Usage } from "../core/usage/price.ts";
 import type { Workspace } from "../core/workspaces/workspace.ts";
 
