@@ -68,9 +68,12 @@ function waits({ spaceId, profiles, otherThan = [], nodeId }: QueueFilter): Sql 
   if (spaceId !== undefined) conditions.push(sql`t.space_id = ${spaceId}`);
   if (profiles !== undefined) conditions.push(profiles.length === 0 ? sql`1 = 0` : sql`t.agent_profile IN (${join([...profiles])})`);
   if (otherThan.length > 0) conditions.push(sql`t.agent_profile NOT IN (${join([...otherThan])})`);
-  if (nodeId !== undefined) conditions.push(sql`(t.wants_node IS NULL OR t.wants_node = ${nodeId})`);
+  if (nodeId !== undefined) conditions.push(sql`(t.wants_node IS NULL OR t.wants_node = ${nodeId} OR ${orphaned})`);
   return all(conditions);
 }
+
+/** The process that it wants is no more. */
+const orphaned = sql`NOT EXISTS (SELECT 1 FROM node n WHERE n.id = t.wants_node)`;
 
 /** The accounts in the queue. From one to the next it is a step in the index, however much waits between. */
 const accounts = ({ from, where }: Waiting): Sql => sql`account (id) AS (

@@ -40,9 +40,9 @@ export async function startWork(
 ): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
   const { staging, readFile, workspaceOf, openSkill } = files;
-  const inBrowser = browserTools(async (taskId, clientId) => {
-    const task = await store.tasks.byId(taskId);
-    return task && browsers.find(task, clientId);
+  const inBrowser = browserTools(async (taskId) => {
+    const [task, means] = [await store.tasks.byId(taskId), await store.means.find(taskId)];
+    return task && means?.browserId ? browsers.find(task, means.browserId) : null;
   });
   const agentFor = await agentsOf(ground, await toolsOf(ground, [connectorTools(connectors), subtaskTools, inBrowser]));
   const lease = await openLease(store, clock, ids, config.database === "sqlite");

@@ -48,7 +48,7 @@ export interface Task {
   readonly fence: number;
   /** The process that runs it; null while nobody does. */
   readonly nodeId: string | null;
-  /** The only process that may run it: the one that holds the browser it has selected. Null: any. */
+  /** The only process that may run it while that lives: the one that holds its browser. Null: any. */
   readonly wantsNode: string | null;
   /** How often this turn was claimed. */
   readonly claims: number;
@@ -92,6 +92,8 @@ export type TaskChanges = Partial<
 > & {
   /** Raises the fence by one: whoever ran the task may write no more. */
   readonly raiseFence?: true;
+  /** Sets `wantsNode` to the process that holds the task's browser, null where it has none that is online. */
+  readonly toBrowser?: true;
   /** Counts one more claim of the turn. */
   readonly addClaim?: true;
   /** Begins a turn with every message so far: answeredSeq = the old consumedSeq, consumedSeq = the new lastSeq, claims = 1, idleClaims = 0. */
@@ -155,7 +157,7 @@ export interface QueueFilter {
   readonly profiles?: readonly string[];
   /** Of all profiles but these. */
   readonly otherThan?: readonly string[];
-  /** For this process: not those that only another may run. */
+  /** For this process: not those that only another, which lives, may run. */
   readonly nodeId?: string;
 }
 
