@@ -21,6 +21,9 @@ export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof 
     ...{ id: uid, name },
     tools: tools.map(({ policy, ...tool }) => ({ ...tool, asks: policy === "ask" })),
   })),
+  ...(run.subtasks === null
+    ? {}
+    : { mayBeginSubtasks: true, subtasks: run.subtasks.map(({ id: taskId, title, status, said }) => ({ taskId, title, status, said })) }),
   ...(run.outputSchema === null ? {} : { outputSchema: run.outputSchema }),
   ...(run.memo === null ? {} : { memo: fromJson(ValueSchema, run.memo) }),
 });

@@ -1,11 +1,17 @@
-import { fromJson } from "@bufbuild/protobuf";
+import { create, fromJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Handlers } from "../call/handlers.ts";
 import type { Caller } from "../core/caller.ts";
 import { Failure } from "../core/failure.ts";
 import { contentTypeOf } from "../core/files/filename.ts";
 import type { RemoteRuns, RemoteWorker, Spent } from "../core/workers/remote-run.ts";
-import { type FinishRequest, FinishRequestSchema, type Usage, type WorkerService } from "../gen/proto/worker/v1/worker_service_pb.ts";
+import {
+  type FinishRequest,
+  FinishRequestSchema,
+  StartSubtaskRequestSchema,
+  type Usage,
+  type WorkerService,
+} from "../gen/proto/worker/v1/worker_service_pb.ts";
 import type { Link } from "./event.ts";
 import { digestOf, sentEvent, sentOutcome } from "./worker-input.ts";
 import { requestMessage, runMessage } from "./worker-run.ts";
@@ -56,6 +62,14 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
       async hold(_tx, { caller, gone }, { taskId, fence, connectorId: uid, tool, input = {} }) {
         const { value, isError } = await runs.callTool(workerOf(caller), { taskId, fence }, { uid, tool, input }, gone);
         return { result: fromJson(ValueSchema, value), isError };
+      },
+    },
+    startSubtask: {
+      async hold(_tx, { caller }, { taskId, fence, key, message }) {
+        // By another process of the worker's it is the same, whatever its fence.
+        const digest = digestOf(StartSubtaskRequestSchema, create(StartSubtaskRequestSchema, { key, message }));
+        const { id, seq } = await runs.startSubtask(workerOf(caller), { taskId, fence }, { key, digest, message });
+        return { subtaskId: id, seq };
       },
     },
     release: {

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import type { SkillContent } from "../core/skills/content.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import type { References } from "../core/tasks/references.ts";
+import type { SubtaskState, Subtasks } from "../core/tasks/subtasks.ts";
 import type { Usage } from "../core/usage/price.ts";
 import type { Workspace } from "../core/workspaces/workspace.ts";
 
@@ -130,6 +131,8 @@ export interface Turn {
    * @throws Failure `exhausted` while too many run, `invalid` for a text that users could not send either.
    */
   readonly subtask?: (message: string) => Promise<Subtask>;
+  /** What became of subtasks; `begun` are the newest, as they stood when the run began. Only in an agent's main task. */
+  readonly subtasks?: Subtasks & { readonly begun: readonly SubtaskState[] };
   /** 1 for the first run of this turn, more when an earlier one was lost or the turn has waited for a decision. */
   readonly claim: number;
   readonly clock: Clock;

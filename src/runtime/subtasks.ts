@@ -5,11 +5,14 @@ import type { Tx } from "../core/store.ts";
 import { begin } from "../core/tasks/lifecycle.ts";
 import { messageText, titleOf } from "../core/tasks/message.ts";
 import { restingTask } from "../core/tasks/new-task.ts";
+import { subtasksOf } from "../core/tasks/subtasks.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { AgentEvent, Subtask, Turn } from "./agent.ts";
 
 /** An agent has at most so many subtasks that run. */
 export const subtasksMax = 20;
+/** A turn begins at most so many, so that an agent that has lost its way ends. */
+export const subtasksOfTurnMax = 100;
 
 /** What subtasks are begun with. */
 interface SubtaskParts {
@@ -17,28 +20,38 @@ interface SubtaskParts {
   readonly ids: Ids;
 }
 
+/** A task whose agent may have subtasks. */
+type MainTask = Task & { readonly agentId: string };
+
 /** Whether the task may have subtasks: only an agent's main task, so that they never nest (contract/v2.md 9.11). */
-const mayBegin = ({ agentId, type }: Task): boolean => agentId !== null && type !== "agent_subtask";
+export const isMainTask = (task: Task): task is MainTask => task.agentId !== null && task.type !== "agent_subtask";
 
 /**
- * How the run of a task begins subtasks: the room for them is counted here, those that are not written yet among them. A
- * task has one run at a time, so nobody else begins any meanwhile; what users let run on again is theirs.
+ * How the run of a task begins subtasks, and what became of earlier ones: nobody is woken when one ends, so each turn is
+ * told how they stand. The room for them is counted here, those that are not written yet among them. A task has one run at
+ * a time, so nobody else begins any meanwhile; what users let run on again is theirs.
  */
-export function subtasksFor({ store, ids }: SubtaskParts, task: Task): Pick<Turn, "subtask"> {
-  const { agentId } = task;
-  if (agentId === null || !mayBegin(task)) return {};
+export async function subtasksFor({ store, ids }: SubtaskParts, task: Task): Promise<Pick<Turn, "subtask" | "subtasks">> {
+  if (!isMainTask(task)) return {};
+  const subtasks = subtasksOf(store, task);
   const begun: string[] = [];
   return {
+    subtasks: { ...subtasks, begun: await subtasks.list() },
     async subtask(message) {
       messageText({ texts: [message] });
-      if ((await store.tasks.countSubtasks(agentId, begun)) >= subtasksMax) {
-        throw new Failure("exhausted", `${subtasksMax} subtasks run already`);
-      }
+      await checkRoom(store, task, begun, 1);
       const id = ids.short();
       begun.push(id);
       return { id, message };
     },
   };
+}
+
+/** @param more that are to begin. @throws Failure `exhausted` where there is no room for them. */
+export async function checkRoom(store: Pick<Tx, "tasks">, task: MainTask, begun: readonly string[], more: number): Promise<void> {
+  const { running, ofTurn } = await store.tasks.countSubtasks(task, begun);
+  if (running + more > subtasksMax) throw new Failure("exhausted", `${subtasksMax} subtasks run already`);
+  if (ofTurn + more > subtasksOfTurnMax) throw new Failure("exhausted", `this turn has begun ${subtasksOfTurnMax} subtasks already`);
 }
 
 /** Makes the subtasks that these events tell of, and wakes whoever runs them. */
@@ -49,7 +62,7 @@ export async function beginSubtasks(
   { clock }: { readonly clock: Clock },
 ): Promise<void> {
   for (const event of events) {
-    if (event.type === "tool_used" && event.subtask && mayBegin(task)) await beginSubtask(tx, task, event.subtask, clock.now());
+    if (event.type === "tool_used" && event.subtask && isMainTask(task)) await beginSubtask(tx, task, event.subtask, clock.now());
   }
 }
 

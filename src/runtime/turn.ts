@@ -70,7 +70,7 @@ export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal
     ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
     connectors: (await connectorsOf(store, task)).map(usable),
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
-    ...subtasksFor({ store, ids }, task),
+    ...(await subtasksFor({ store, ids }, task)),
     claim: task.claims,
     clock,
     signal,

@@ -31,7 +31,6 @@ export function browserRows({ db, query, execute }: Session): BrowserRows {
     },
     async forgetNode(nodeId) {
       await execute(sql`DELETE FROM browser WHERE node_id = ${nodeId}`);
-      await execute(sql`UPDATE task SET wants_node = NULL WHERE status = 'running' AND node_id IS NULL AND wants_node = ${nodeId}`);
     },
   };
 }

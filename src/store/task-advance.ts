@@ -36,11 +36,17 @@ function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[]
   }
   if (set.addCredits) found.push(sql`credits = ${raised(set.addCredits)}`);
   if (set.raiseFence) found.push(sql`fence = fence + 1`);
+  if (set.toBrowser) found.push(sql`wants_node = ${holder}`);
   if (set.addsMessage) found.push(sql`message_seq = last_seq + 1`);
   if (set.beginTurn) found.push(sql`answered_seq = consumed_seq`, sql`consumed_seq = last_seq + ${events.length}`);
   if (set.addsMessage || events.some(({ type }) => type === "assistant_message")) found.push(sql`last_message_at = ${now}`);
   return found;
 }
+
+/** The process that holds the browser which the task's user has selected for it, while it is online. */
+const holder = sql`(
+  SELECT b.node_id FROM task_means m JOIN browser b ON b.id = m.browser_id
+  WHERE m.task_id = task.id AND b.account_id = task.account_id AND b.space_id = task.space_id)`;
 
 /** The wire has 32 bits for them: what is beyond counts as the most there is. What is given back is below 0. */
 const creditsMax = 2 ** 31 - 1;

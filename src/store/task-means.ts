@@ -7,13 +7,14 @@ interface MeansRow {
   readonly skills: string | null;
   readonly forced: string;
   readonly connectors: string;
+  readonly browser_id: string | null;
 }
 
 /** What tasks may use, as rows. */
 export function meansRows({ query, execute }: Session): MeansRows {
   return {
     async find(taskId) {
-      const [row] = await query<MeansRow>(sql`SELECT skills, forced, connectors FROM task_means WHERE task_id = ${taskId}`);
+      const [row] = await query<MeansRow>(sql`SELECT skills, forced, connectors, browser_id FROM task_means WHERE task_id = ${taskId}`);
       return row ? meansOf(row) : null;
     },
     async set({ id, spaceId }, means) {
@@ -27,11 +28,14 @@ export function meansRows({ query, execute }: Session): MeansRows {
   };
 }
 
-const columnsOf = (means: Partial<TaskMeans>): Row =>
-  Object.fromEntries(Object.entries(means).map(([column, ids]) => [column, ids && JSON.stringify(ids)]));
+const columnsOf = ({ browserId, ...lists }: Partial<TaskMeans>): Row => ({
+  ...Object.fromEntries(Object.entries(lists).map(([column, ids]) => [column, ids && JSON.stringify(ids)])),
+  ...(browserId === undefined ? {} : { browser_id: browserId }),
+});
 
-const meansOf = ({ skills, forced, connectors }: MeansRow): TaskMeans => ({
+const meansOf = ({ skills, forced, connectors, browser_id }: MeansRow): TaskMeans => ({
   skills: skills === null ? null : textsIn(skills),
   forced: textsIn(forced),
   connectors: textsIn(connectors),
+  browserId: browser_id,
 });

@@ -24,12 +24,15 @@ export function queueOf({ query, dialect }: Session): Pick<TaskRows, "unowned" |
         WHERE t.status = 'running' AND t.account_id = ${accountId} AND t.space_id = ${spaceId} AND t.deleted_at IS NULL ORDER BY t.id`);
       return rows.map(({ id }) => id);
     },
-    async countSubtasks(agentId, begun) {
+    async countSubtasks({ id, agentId, consumedSeq }, begun) {
       const made = begun.length === 0 ? sql`0` : sql`(SELECT COUNT(*) FROM task WHERE id IN (${join([...begun])}))`;
-      const [row] = await query<{ readonly running: Whole; readonly made: Whole }>(sql`
-        SELECT COUNT(*) AS running, ${made} AS made FROM task
-        WHERE agent_id = ${agentId} AND type = 'agent_subtask' AND status = 'running' AND deleted_at IS NULL`);
-      return numberOf(row?.running ?? 0) + begun.length - numberOf(row?.made ?? 0);
+      const since = sql`(SELECT timestamp FROM task_event WHERE task_id = ${id} AND seq = ${consumedSeq})`;
+      const [row] = await query<Readonly<Record<"running" | "recent" | "made", Whole>>>(sql`
+        SELECT COUNT(CASE WHEN status = 'running' THEN 1 END) AS running, COUNT(CASE WHEN created_at >= ${since} THEN 1 END) AS recent,
+          ${made} AS made
+        FROM task WHERE agent_id = ${agentId} AND type = 'agent_subtask' AND deleted_at IS NULL`);
+      const coming = begun.length - numberOf(row?.made ?? 0);
+      return { running: numberOf(row?.running ?? 0) + coming, ofTurn: numberOf(row?.recent ?? 0) + coming };
     },
     async owned(nodeIds) {
       if (nodeIds.length === 0) return [];
@@ -65,9 +68,12 @@ function waits({ spaceId, profiles, otherThan = [], nodeId }: QueueFilter): Sql 
   if (spaceId !== undefined) conditions.push(sql`t.space_id = ${spaceId}`);
   if (profiles !== undefined) conditions.push(profiles.length === 0 ? sql`1 = 0` : sql`t.agent_profile IN (${join([...profiles])})`);
   if (otherThan.length > 0) conditions.push(sql`t.agent_profile NOT IN (${join([...otherThan])})`);
-  if (nodeId !== undefined) conditions.push(sql`(t.wants_node IS NULL OR t.wants_node = ${nodeId})`);
+  if (nodeId !== undefined) conditions.push(sql`(t.wants_node IS NULL OR t.wants_node = ${nodeId} OR ${orphaned})`);
   return all(conditions);
 }
+
+/** The process that it wants is no more. */
+const orphaned = sql`NOT EXISTS (SELECT 1 FROM node n WHERE n.id = t.wants_node)`;
 
 /** The accounts in the queue. From one to the next it is a step in the index, however much waits between. */
 const accounts = ({ from, where }: Waiting): Sql => sql`account (id) AS (

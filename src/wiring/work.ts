@@ -11,7 +11,7 @@ import { mailer } from "../mail/mailer.ts";
 import { webhookOffMail } from "../mail/webhook-off.ts";
 import { connectorTools } from "../runtime/agents/model/connector-tool.ts";
 import { browserTools } from "../runtime/agents/model/tools/browser.ts";
-import { startSubtask } from "../runtime/agents/model/tools/start-subtask.ts";
+import { subtaskTools } from "../runtime/agents/model/tools/subtasks.ts";
 import { openLease } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
 import { agentsOf } from "./agents.ts";
@@ -40,11 +40,11 @@ export async function startWork(
 ): Promise<() => Promise<void>> {
   const { config, store, cipher, clock, ids, random, log } = ground;
   const { staging, readFile, workspaceOf, openSkill } = files;
-  const inBrowser = browserTools(async (taskId, clientId) => {
-    const task = await store.tasks.byId(taskId);
-    return task && browsers.find(task, clientId);
+  const inBrowser = browserTools(async (taskId) => {
+    const [task, means] = [await store.tasks.byId(taskId), await store.means.find(taskId)];
+    return task && means?.browserId ? browsers.find(task, means.browserId) : null;
   });
-  const agentFor = await agentsOf(ground, await toolsOf(ground, [connectorTools(connectors), startSubtask, inBrowser]));
+  const agentFor = await agentsOf(ground, await toolsOf(ground, [connectorTools(connectors), subtaskTools, inBrowser]));
   const lease = await openLease(store, clock, ids, config.database === "sqlite");
   browsers.serve(lease.nodeId);
   const otherThan = remoteProfiles(config);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { describeOnEach } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
@@ -87,26 +87,19 @@ describeOnEach("a task that needs a browser", (database) => {
     else await rig.reach(wait.task_id, "stopped");
   });
 
-  describe("whose process is no more", () => {
-    test("may be run by any other", async () => {
-      const ann = await rig.service.person();
-      const { store } = rig.service;
-      const browser = {
-        id: systemIds.uuid(),
-        accountId: ann.accountId,
-        spaceId: ann.spaceId,
-        nodeId: "gone",
-        name: "a",
-        userAgent: "",
-        attachedAt: 1,
-      };
-      await store.change((tx) => tx.browsers.put(browser));
-      const wait = await waiting(ann);
-      await ann.v2("task.confirmAction", { ...wait, input: { action: "select", client_id: browser.id } });
-      expect(await rig.row(wait.task_id)).toMatchObject({ status: "running", nodeId: null, wantsNode: "gone" });
-      await store.change((tx) => tx.browsers.forgetNode("gone"));
-      await rig.reach(wait.task_id, "stopped");
-      expect((await ann.v2("browser.onlineList")).body["data"]).toEqual([]);
-    });
+  test("whose process is no more may be run by any other, whatever it has waited for since", async () => {
+    const ann = await rig.service.person();
+    const { store } = rig.service;
+    const { accountId, spaceId } = ann;
+    const browser = { id: systemIds.uuid(), accountId, spaceId, nodeId: "gone", name: "a", userAgent: "", attachedAt: 1 };
+    await store.change((tx) => tx.browsers.put(browser));
+    const wait = await waiting(ann, "[[confirm needConnectMyBrowser]] [[confirm deployAction]] [[say Goes on]]");
+    await ann.v2("task.confirmAction", { ...wait, input: { action: "select", client_id: browser.id } });
+    await until(store, wait.task_id, ({ status, wantsNode }) => status === "waiting" && wantsNode === "gone");
+    const event_id = await asked(ann, wait.task_id);
+    await store.change((tx) => tx.browsers.forgetNode("gone"));
+    expect((await ann.v2("browser.onlineList")).body["data"]).toEqual([]);
+    await ann.v2("task.confirmAction", { task_id: wait.task_id, event_id, input: { accept: true } });
+    await rig.reach(wait.task_id, "stopped");
   });
 });

@@ -151,8 +151,15 @@ async function workerOf({ spaceId, accountId: createdBy }: Person, store: Store)
 }
 
 /** A run that the worker has. */
-const heldRun: Prepare = async (person, store) => {
-  const { task_id } = await taskId(person);
+const heldRun: Prepare = async (person, store) => heldRunOf(person, store, await taskId(person));
+
+/** A run of the agent's main task that the worker has. */
+const heldMainRun: Prepare = async (person, store) => {
+  const { body } = await person.v2("task.sendMessage", { task_id: "agent-default-main_task", message });
+  return heldRunOf(person, store, { task_id: body["task_id"] });
+};
+
+async function heldRunOf(person: Person, store: Store, { task_id }: JsonObject): Promise<JsonObject> {
   const { id: workerId } = await workerOf(person, store);
   return store.change(async (tx) => {
     const waiting = await tx.tasks.byId(String(task_id));
@@ -162,7 +169,7 @@ const heldRun: Prepare = async (person, store) => {
     await tx.workerRuns.put({ taskId: held, spaceId, workerId, fence, startedAt: 1, leaseUntil: 2 ** 45 });
     return { task_id: held, fence };
   });
-};
+}
 
 const uids = new Map<string, string>();
 const uidOf = (id: string): string => uids.get(id) ?? "";
@@ -332,6 +339,10 @@ export const built: Readonly<Record<string, Prepare>> = {
     });
     return { ...run, connector_id: uidOf(String(id)), tool: "water", input: { bed: "roses" } };
   },
+  "worker.v1.WorkerService/StartSubtask": async (person, store) => ({
+    ...(await heldMainRun(person, store)),
+    ...{ key: systemIds.short(), message: "Count the owls" },
+  }),
   "worker.v1.WorkerService/Release": heldRun,
   "oauth.v2.OAuth2AppService/CreateOAuth2App": async () => app,
   "oauth.v2.OAuth2AppService/GetOAuth2App": clientId,

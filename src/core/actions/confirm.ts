@@ -36,11 +36,11 @@ export interface Confirmations {
 export function confirmations(clock: Clock, cipher: Cipher, backlog: Pick<Backlog, "enter">, steps: TaskSteps): Confirmations {
   async function decideOn(tx: Tx, task: Task, action: Action, input: JsonObject, accepted: boolean): Promise<void> {
     const { kind } = action;
-    const place = accepted && kind === "needConnectMyBrowser" ? { wantsNode: await nodeOf(tx, task, input) } : {};
+    if (kind === "needConnectMyBrowser") await tx.means.set(task, { browserId: accepted ? await onlineOf(tx, task, input) : null });
     const allowed = silences(kind, input) ? { allowed: [...task.allowed, kind] } : {};
     await tx.actions.decide(task.id, action.seq, accepted ? "accepted" : "cancelled", sealInput(cipher, action, input));
     const { set, events } = decided(action, accepted, shownInput(kind, input), clock.now());
-    await steps.advance(tx, task.id, { ...set, ...allowed, ...place }, events);
+    await steps.advance(tx, task.id, { ...set, ...allowed }, events);
     await steps.enqueue(tx, task.id);
   }
 
@@ -71,11 +71,11 @@ async function waitedFor(tx: Tx, task: Task, event: string): Promise<Action> {
   throw new Failure("precondition", "the task does not wait for this event");
 }
 
-/** The process that holds the selected browser: only that one can work in it (contract/v2.md 9.4). */
-async function nodeOf(tx: Tx, task: Task, { client_id: id }: JsonObject): Promise<string> {
+/** The selected browser: the task's for this turn and later ones, until another is selected or none is wanted (contract/v2.md 9.4). */
+async function onlineOf(tx: Tx, task: Task, { client_id: id }: JsonObject): Promise<string> {
   const browser = typeof id === "string" ? await tx.browsers.find(task, id) : null;
   if (!browser) throw invalid("input.client_id", "is no browser that is online");
-  return browser.nodeId;
+  return browser.id;
 }
 
 /** A decision on some mails only names mails that there are. */

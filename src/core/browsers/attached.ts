@@ -116,7 +116,8 @@ export function attachedBrowsers({ store, clock, draining }: AttachedParts): Att
     },
     find({ accountId, spaceId }, id) {
       const found = held.get(id);
-      return found?.browser.accountId === accountId && found.browser.spaceId === spaceId ? found.connection : null;
+      const isTheirs = found?.browser.accountId === accountId && found.browser.spaceId === spaceId;
+      return isTheirs && found.connection.isOpen() ? found.connection : null;
     },
     serve(of) {
       nodeId = of;

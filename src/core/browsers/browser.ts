@@ -28,6 +28,6 @@ export interface BrowserRows {
   put(browser: Browser): Promise<Browser | null>;
   /** Takes it away, unless another attach has taken its place. */
   remove(browser: Pick<Browser, "id" | "attachedAt">): Promise<void>;
-  /** Takes away all that a process held which is no more, and lets others run the tasks that wanted it. */
+  /** Takes away all that a process held which is no more. */
   forgetNode(nodeId: string): Promise<void>;
 }

@@ -41,6 +41,7 @@ export interface Connection {
   outgoing(): AsyncGenerator<ToBrowser, void, void>;
   /** Ends it, with a refusal or in good order. */
   close(why?: Failure): void;
+  isOpen(): boolean;
   /** Of the monotonic clock. */
   heardAt(): number;
 }
@@ -115,6 +116,7 @@ export function openConnection(clock: Clock): Connection {
       pending.clear();
       news.resolve();
     },
+    isOpen: () => closed === undefined,
     heardAt: () => heard,
   };
 }

@@ -48,7 +48,7 @@ export const queueMessage = (content: string, brought: Brought = {}): Step => ({
 
 /** A message to a task that does not run: it waits for a runner again. */
 export const resume = (content: string, now: number, brought: Brought = {}): Step => ({
-  set: { addsMessage: true, status: "running", nodeId: null, wantsNode: null, queuedAt: now, claims: 0, idleClaims: 0 },
+  set: { addsMessage: true, status: "running", nodeId: null, toBrowser: true, queuedAt: now, claims: 0, idleClaims: 0 },
   events: begin(content, brought),
 });
 
@@ -130,7 +130,7 @@ export const allowed = (approval: Approval): Step => ({
 /** The user has decided, and the turn goes on (contract/decisions.md 19a). `shown` is the input as everybody may see it. */
 export function decided(action: Wait, accepted: boolean, shown: JsonObject, now: number): Step {
   return {
-    set: { status: "running", nodeId: null, queuedAt: now },
+    set: { status: "running", nodeId: null, toBrowser: true, queuedAt: now },
     events: [
       { ...use(action, accepted ? "success" : "error", accepted ? "Accepted" : "Refused", shown) },
       status("running", accepted ? "Goes on with the approval" : "Goes on without the approval"),

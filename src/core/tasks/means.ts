@@ -18,6 +18,8 @@ export interface TaskMeans {
   readonly skills: readonly string[] | null;
   readonly forced: readonly string[];
   readonly connectors: readonly string[];
+  /** The browser that its user has selected for it, whether or not it is online now; null for none (contract/v2.md 9.4). */
+  readonly browserId: string | null;
 }
 
 /** The means of tasks as rows: a task whose messages name nothing has none. */

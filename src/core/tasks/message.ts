@@ -36,20 +36,18 @@ export function estimateTokens(text: string): number {
  * The message that the parts make, a line feed between them. Only what the user
  * wrote counts toward the limit (contract/v2.md 9.6); files may come without a word (14.2).
  *
+ * @param path the field that is named where it is refused.
  * @throws Failure `invalid` for an over-long text, and for an empty one without files.
  */
-export function messageText({
-  texts,
-  attachments = [],
-}: {
-  readonly texts: readonly string[];
-  readonly attachments?: readonly unknown[];
-}): string {
+export function messageText(
+  { texts, attachments = [] }: { readonly texts: readonly string[]; readonly attachments?: readonly unknown[] },
+  path = "message.content",
+): string {
   const written = texts.join("");
-  if (written.trim() === "" && attachments.length === 0) throw invalid("message.content", "must not be empty");
+  if (written.trim() === "" && attachments.length === 0) throw invalid(path, "must not be empty");
   // The estimate is at least a quarter of the length: nobody counts through megabytes.
   if (written.length > 4 * tokensMax || estimateTokens(written) > tokensMax) {
-    throw invalid("message.content", `the text is over ${tokensMax} estimated tokens`);
+    throw invalid(path, `the text is over ${tokensMax} estimated tokens`);
   }
   return texts.join("\n");
 }

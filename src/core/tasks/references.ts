@@ -32,9 +32,13 @@ export function referencesOf(
     ids,
     async open(id) {
       const task = ids.includes(id) ? await store.tasks.find(scope, id) : null;
-      if (!task) return null;
-      const { title, status, createdAt, lastSeq } = task;
-      return { id, title, status, createdAt, lastSeq, events: (window) => store.events.list(id, window) };
+      return task && openedTask(store, task);
     },
   };
 }
+
+/** A task whose access was looked at, to be read. */
+export const openedTask = (
+  { events }: Pick<Tx, "events">,
+  { id, title, status, createdAt, lastSeq }: Pick<Task, "id" | "title" | "status" | "createdAt" | "lastSeq">,
+): ReferencedTask => ({ id, title, status, createdAt, lastSeq, events: (window) => events.list(id, window) });

@@ -48,7 +48,7 @@ export interface Task {
   readonly fence: number;
   /** The process that runs it; null while nobody does. */
   readonly nodeId: string | null;
-  /** The only process that may run it: the one that holds the browser it has selected. Null: any. */
+  /** The only process that may run it while that lives: the one that holds its browser. Null: any. */
   readonly wantsNode: string | null;
   /** How often this turn was claimed. */
   readonly claims: number;
@@ -92,6 +92,8 @@ export type TaskChanges = Partial<
 > & {
   /** Raises the fence by one: whoever ran the task may write no more. */
   readonly raiseFence?: true;
+  /** Sets `wantsNode` to the process that holds the task's browser, null where it has none that is online. */
+  readonly toBrowser?: true;
   /** Counts one more claim of the turn. */
   readonly addClaim?: true;
   /** Begins a turn with every message so far: answeredSeq = the old consumedSeq, consumedSeq = the new lastSeq, claims = 1, idleClaims = 0. */
@@ -155,8 +157,15 @@ export interface QueueFilter {
   readonly profiles?: readonly string[];
   /** Of all profiles but these. */
   readonly otherThan?: readonly string[];
-  /** For this process: not those that only another may run. */
+  /** For this process: not those that only another, which lives, may run. */
   readonly nodeId?: string;
+}
+
+/** Subtasks of an agent, counted. */
+export interface SubtaskCount {
+  readonly running: number;
+  /** Begun since the present turn of its main task began, whatever became of them. */
+  readonly ofTurn: number;
 }
 
 export interface TaskRows {
@@ -186,8 +195,8 @@ export interface TaskRows {
   unowned(max: number, filter?: QueueFilter): Promise<readonly Claimable[]>;
   /** An account's running tasks in a space, whoever runs them, by their ids. */
   runningOf(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly string[]>;
-  /** How many subtasks of an agent run, with those of these ids that are not made yet. */
-  countSubtasks(agentId: string, begun: readonly string[]): Promise<number>;
+  /** How many subtasks an agent has, with those of these ids that are not made yet. */
+  countSubtasks(main: Pick<Task, "id" | "consumedSeq"> & { readonly agentId: string }, begun: readonly string[]): Promise<SubtaskCount>;
   /** Running tasks that name one of these nodes. */
   owned(nodeIds: readonly string[]): Promise<readonly Claimable[]>;
   /** Running tasks that nobody runs yet, counted up to `max`: the queue's depth. */

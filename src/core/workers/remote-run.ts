@@ -6,6 +6,7 @@ import type { FileName } from "../files/staging.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { OpenCall } from "../open-call.ts";
 import type { EventPayloads, NewEvent, TaskEvent } from "../tasks/event.ts";
+import type { SubtaskState } from "../tasks/subtasks.ts";
 
 /** A turn of a task as a remote worker is given it. */
 export interface RemoteRun {
@@ -30,6 +31,8 @@ export interface RemoteRun {
   readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string; readonly forced: boolean }[];
   /** The connectors that it may use, with their tools. */
   readonly connectors: readonly UsableConnector[];
+  /** How its subtasks stand; null where it may begin none. */
+  readonly subtasks: readonly SubtaskState[] | null;
 }
 
 /** An event that the turn has. */
@@ -49,6 +52,8 @@ export interface SentEvent {
   readonly uploadIds: readonly string[];
   /** The website that it has made. */
   readonly site?: SentSite;
+  /** A task that begins with it. */
+  readonly subtask?: { readonly id: string; readonly message: string };
 }
 
 /** A website as a worker hands it over: `uploadId` is a ZIP of its files. */
@@ -58,6 +63,22 @@ export interface SentSite {
   readonly title: string;
   readonly message: string;
   readonly uploadId: string;
+}
+
+/** A subtask as a worker asks for it. */
+export interface WantedSubtask {
+  /** As an event's. */
+  readonly key: string;
+  /** SHA-256 of what was sent. */
+  readonly digest: string;
+  readonly message: string;
+}
+
+/** A subtask that was begun. */
+export interface BegunSubtask {
+  readonly id: string;
+  /** The number of the event that tells of it. */
+  readonly seq: number;
 }
 
 /** What a worker says that its work took. */
@@ -142,5 +163,10 @@ export interface RemoteRuns {
   upload(worker: RemoteWorker, run: RunRef, file: SentFile): Promise<{ readonly uploadId: string; readonly url: string | null }>;
   /** Uses a tool, each time. @throws Failure `precondition` naming `tool` or `connector_id` when the user has to do something first. */
   callTool(worker: RemoteWorker, run: RunRef, call: ToolCall, gone: AbortSignal): Promise<ToolAnswer>;
+  /**
+   * Begins a subtask, once for each key. @throws Failure `precondition` naming `task_id` in any but an agent's main task,
+   * `exhausted` where there is no room, `exists` for a key with other content, `invalid` for a text that users could not send either.
+   */
+  startSubtask(worker: RemoteWorker, run: RunRef, wanted: WantedSubtask): Promise<BegunSubtask>;
   release(worker: RemoteWorker, run: RunRef): Promise<void>;
 }

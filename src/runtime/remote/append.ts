@@ -7,6 +7,7 @@ import type { AgentEvent } from "../agent.ts";
 import type { StagedFile } from "../artefacts.ts";
 import { append, type Done } from "../ending.ts";
 import { Lost } from "../steps.ts";
+import { checkRoom, isMainTask } from "../subtasks.ts";
 import { runStore } from "./held-run.ts";
 import { adopting, type UploadParts, uploadOf, uploadsOf, useUp } from "./uploads.ts";
 
@@ -53,6 +54,8 @@ async function appendNew(parts: UploadParts, task: Task, workerId: string, sent:
     if ((await tx.workerEvents.insert(keyed)) < keyed.length) throw new Repeated();
     for (const { key, seq } of keyed) numbers.set(key, seq);
     for (const { site } of fresh) if (site) await useUp(tx, clock.now(), task, workerId, site.uploadId);
+    // Two calls of one run come one after the other here, so that none takes the other's room.
+    if (isMainTask(after) && fresh.some(({ subtask }) => subtask)) await checkRoom(tx, after, [], 0);
     return after;
   };
   const run = { taskId, workerId, fence };
@@ -82,12 +85,12 @@ async function knownOf(store: Tx, { id, consumedSeq }: Task, sent: readonly Sent
 async function withFiles({ store, clock, openSite }: UploadParts, task: Task, workerId: string, sent: readonly SentEvent[]) {
   const now = clock.now();
   const events: AgentEvent<StagedFile>[] = [];
-  for (const { event, uploadIds, site } of sent) {
+  for (const { event, uploadIds, site, subtask } of sent) {
     if (event.type === "assistant_message") events.push({ ...event, files: await uploadsOf(store, now, task, workerId, uploadIds) });
-    else if (event.type !== "tool_used" || !site) events.push(event);
+    else if (event.type !== "tool_used") events.push(event);
     else {
-      const { staged } = await uploadOf(store, now, task, workerId, site.uploadId);
-      events.push({ ...event, site: await openSite(site, staged) });
+      const opened = site && (await openSite(site, (await uploadOf(store, now, task, workerId, site.uploadId)).staged));
+      events.push({ ...event, ...(subtask && { subtask }), ...(opened && { site: opened }) });
     }
   }
   return events;

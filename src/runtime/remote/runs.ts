@@ -15,6 +15,7 @@ import { type Ended, endedBefore, finishSent, type SentEnding } from "./finish.t
 import { heldTask, lostRun, standingOf, unlessLost } from "./held-run.ts";
 import { polls } from "./polls.ts";
 import { endSpentRun } from "./spent.ts";
+import { startSubtask } from "./start-subtask.ts";
 import { openUpload, type UploadParts } from "./uploads.ts";
 
 /** What the runs of remote workers need. */
@@ -44,6 +45,7 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     return {
       ...{ taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim },
       ...{ fence: task.fence, leaseMs: workerLeaseMs, references: task.references, skills: turn.skills, connectors: turn.connectors },
+      subtasks: turn.subtasks?.begun ?? null,
       written: turn.written.map((event) => ({ event, key: keys.get(event.seq) ?? "" })),
     };
   }
@@ -126,6 +128,11 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
       const task = await heldTask(store, worker, run);
       if (!(await renew(task, worker.credential.id))) throw lostRun();
       return callTool(parts, task, call, gone);
+    },
+
+    async startSubtask(worker, run, wanted) {
+      const task = await heldTask(store, worker, run);
+      return unlessLost(startSubtask(parts, task, worker.credential.id, wanted));
     },
 
     async release(worker, run) {

@@ -3,6 +3,7 @@ import type { GivenSkill, Said, Turn } from "../../agent.ts";
 import { wireId } from "./call-id.ts";
 import type { Step, Used } from "./conversation.ts";
 import type { Prompt } from "./provider.ts";
+import { shownSubtasks } from "./tools/subtasks.ts";
 import { useSkillName } from "./tools/use-skill.ts";
 
 /** All that a call of the model is told; what is fitted to its context. */
@@ -63,12 +64,14 @@ function skillsPrompt(skills: readonly GivenSkill[], mark: string): string {
   ].join("\n");
 }
 
-/** What is to be answered, with the names of the files that came along: those are data too. */
-export function askedIn({ messages, attachments }: Turn, mark: string): string {
-  const said = messages.join("\n\n");
-  if (attachments.length === 0) return said;
+/** What is to be answered, with the names of the files that came along and how the subtasks stand: those are data too. */
+export function askedIn({ messages, attachments, subtasks }: Turn, mark: string): string {
   const files = attachments.map(({ filename, contentType, bytes }) => ({ filename, content_type: contentType, bytes }));
-  return `${said}\n\nFiles came with it:\n${asData(files, mark)}`;
+  return [
+    ...messages,
+    ...(files.length === 0 ? [] : [`Files came with it:\n${asData(files, mark)}`]),
+    ...(subtasks && subtasks.begun.length > 0 ? [`How your subtasks stand:\n${asData(shownSubtasks(subtasks.begun), mark)}`] : []),
+  ].join("\n\n");
 }
 
 /** The conversation as messages: roles take turns, as strict templates of local models demand. */

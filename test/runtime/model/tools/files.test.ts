@@ -135,5 +135,6 @@ test("a model may be without tools", async () => {
 test("every tool has the name by which a model may be without it", async () => {
   await rig.uses([]);
   const there = new Set(rig.server.requests.at(-1)?.tools);
-  expect([...toolNames].filter((name) => !there.has(name))).toEqual(["browse_task", "run_command", "use_skill", "start_subtask"]);
+  const subtasks = ["start_subtask", "list_subtasks", "read_subtask"];
+  expect([...toolNames].filter((name) => !there.has(name))).toEqual([...subtasks, "use_skill", "browse_task", "run_command"]);
 });

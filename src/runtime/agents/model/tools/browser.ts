@@ -5,8 +5,8 @@ import type { NewFile, Turn } from "../../../agent.ts";
 import type { Tool, ToolResult, ToolUse } from "../tool.ts";
 import { click, open, type Page, read, screenshot, type } from "./browser-page.ts";
 
-/** The user's browser that a task has selected, if its stream is in this process. */
-export type BrowserOf = (taskId: string, clientId: string) => Promise<Connection | null>;
+/** The browser that the user has selected for a task, if its stream is in this process. */
+export type BrowserOf = (taskId: string) => Promise<Connection | null>;
 
 /** Tabs of the tasks that worked in a browser, by its stream; they go with it. */
 type Tabs = WeakMap<Connection, Map<string, string>>;
@@ -28,8 +28,8 @@ const lost: ToolResult = {
 };
 
 /**
- * The tools by which a model works in a browser of the user's (contract/v2.md 9.4). The user selects one, for the turn; when
- * it is lost the task waits for another. What pages say is data.
+ * The tools by which a model works in a browser of the user's (contract/v2.md 9.4). The user selects one, for
+ * this turn and later ones; when it is lost the task waits for another. What pages say is data.
  */
 export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">) => readonly Tool[] {
   const tabs: Tabs = new WeakMap();
@@ -37,8 +37,7 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
   async function use({ turn, input }: ToolUse, work: Work): Promise<ToolResult> {
     const decided = turn.decisions.findLast(({ kind }) => kind === "needConnectMyBrowser");
     if (decided && !decided.accepted) return { kind: "result", value: "The user goes on without a browser.", isError: true };
-    const id = decided?.input["client_id"];
-    const connection = typeof id === "string" ? await browserOf(turn.taskId, id) : null;
+    const connection = await browserOf(turn.taskId);
     if (!connection) return lost;
     const known = tabs.get(connection) ?? new Map<string, string>();
     tabs.set(connection, known);
@@ -46,7 +45,7 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
       return { kind: "result", ...(await work({ connection, tabs: known, turn }, input)) };
     } catch (thrown) {
       turn.signal.throwIfAborted();
-      if (thrown instanceof BrowserLost && (await browserOf(turn.taskId, String(id))) !== connection) return lost;
+      if (thrown instanceof BrowserLost && (await browserOf(turn.taskId)) !== connection) return lost;
       if (thrown instanceof BrowserLost) return { kind: "result", value: "The browser did not answer in time.", isError: true };
       if (thrown instanceof BrowserRefused)
         return { kind: "result", value: `The browser refused: ${thrown.message.slice(0, 500)}`, isError: true };
