@@ -1,7 +1,10 @@
 import type { Scope } from "../caller.ts";
 import type { JsonObject } from "../json.ts";
 
-/** How a connector is reached, as clients are told (contract/v2.md 7.8). */
+/**
+ * How a connector is reached, as clients are told (contract/v2.md 7.8). `builtin`: by what the platform and its agents
+ * bring themselves; `byok`: a service of the catalogue by a key that the user brings; `mcp`: any other server.
+ */
 export const connectorTypes = ["builtin", "byok", "mcp"] as const;
 export type ConnectorType = (typeof connectorTypes)[number];
 
@@ -101,6 +104,12 @@ export interface ConnectorRows {
 
 /** An account, and a space as a whole, has so many at most. */
 export const connectorsMax = 50;
+
+/** The type of a connector at this server; a key to a server of one's own makes it no service of the catalogue. */
+export function typeOf(server: ConnectorServer, { inCatalogue }: { readonly inCatalogue: boolean }): ConnectorType {
+  if (server.transport === "none") return "builtin";
+  return inCatalogue && server.transport === "http" && server.auth === "header" ? "byok" : "mcp";
+}
 
 /** What is done with a tool of a connector. */
 export const policyOf = ({ policy }: Pick<InstalledConnector, "policy">, tool: string): ToolPolicy =>

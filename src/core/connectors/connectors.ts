@@ -5,8 +5,16 @@ import { absent, Failure, invalid } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Project } from "../projects/project.ts";
 import type { Store, Tx } from "../store.ts";
-import { connectorById } from "./catalogue.ts";
-import { type ConnectorTool, connectorsMax, effective, type InstalledConnector, type ToolPolicy } from "./connector.ts";
+import { connectorById, myBrowserId } from "./catalogue.ts";
+import {
+  type ConnectorServer,
+  type ConnectorTool,
+  connectorsMax,
+  effective,
+  type InstalledConnector,
+  type ToolPolicy,
+  typeOf,
+} from "./connector.ts";
 import { sealCredentials } from "./credentials.ts";
 import { grantedOf } from "./granted.ts";
 import { type ReachServer, SignInNeeded } from "./reach.ts";
@@ -87,13 +95,13 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
       if (wanted.forSpace && !mayChangeSpace(caller)) throw notTheirs();
       const wish = made(wanted);
       const { server, credentials } = checkServer(wanted.server, rules);
-      if (wish.uid === "" && server.transport === "none") throw invalid("http", "a server is needed for what is not in the catalogue");
+      checkPlace(wish.uid, server);
       const id = ids.short();
       const needsSignIn = server.transport === "http" && server.auth === "oauth";
       const connector: InstalledConnector = {
         ...{ id, spaceId: caller.spaceId, accountId: wanted.forSpace ? null : caller.accountId, uid: wish.uid || ids.uuid() },
         ...{ name: wish.name, description: wish.description, category: wish.category },
-        type: server.transport === "none" ? "builtin" : "mcp",
+        type: typeOf(server, { inCatalogue: wish.uid !== "" }),
         server,
         credentials: credentials && sealCredentials(cipher, id, credentials),
         state: needsSignIn ? "expired" : "ready",
@@ -179,6 +187,13 @@ function made({ uid, name, description, category }: WantedConnector) {
     if (/\p{Cc}|\p{Bidi_Control}/u.test(text)) throw invalid(path, "must have no control characters");
   if (own.name.trim() === "") throw invalid("name", "is needed for what is not in the catalogue");
   return { uid, ...own };
+}
+
+/** @throws Failure `invalid` */
+function checkPlace(uid: string, { transport }: ConnectorServer): void {
+  if (uid === "" && transport === "none") throw invalid("http", "a server is needed for what is not in the catalogue");
+  // Its scope opens it to apps that were granted no connector (contract/oauth.md 2): no server may stand behind it.
+  if (uid === myBrowserId && transport !== "none") throw invalid("uid", "is the platform's own, which has no server");
 }
 
 async function projectOf(tx: Tx, caller: Caller, id: string): Promise<Project> {
