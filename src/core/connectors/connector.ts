@@ -1,5 +1,5 @@
 import type { Scope } from "../caller.ts";
-import type { JsonObject } from "../json.ts";
+import { type JsonObject, jsonDigest } from "../json.ts";
 
 /**
  * How a connector is reached, as clients are told (contract/v2.md 7.8). `builtin`: by what the platform and its agents
@@ -114,6 +114,19 @@ export function typeOf(server: ConnectorServer, { inCatalogue }: { readonly inCa
 /** What is done with a tool of a connector. */
 export const policyOf = ({ policy }: Pick<InstalledConnector, "policy">, tool: string): ToolPolicy =>
   (Object.hasOwn(policy, tool) ? policy[tool] : undefined) ?? "ask";
+
+/**
+ * A connector whose tools were listed anew. An `allow` was said of a tool as it was then: one that is new, or has changed,
+ * asks.
+ *
+ * @param now Unix milliseconds.
+ */
+export function relisted(before: Pick<InstalledConnector, "tools" | "policy">, tools: readonly ConnectorTool[], now: number) {
+  const known = new Map(before.tools.map((tool) => [tool.name, jsonDigest({ ...tool })]));
+  const same = new Set(tools.filter((tool) => known.get(tool.name) === jsonDigest({ ...tool })).map(({ name }) => name));
+  const policy = Object.fromEntries(Object.entries(before.policy).filter(([tool, said]) => said !== "allow" || same.has(tool)));
+  return { tools, toolsAt: now, policy, updatedAt: now };
+}
 
 /** One of each id, where an account's own goes before the space's. */
 export function effective(installed: readonly InstalledConnector[]): ReadonlyMap<string, InstalledConnector> {

@@ -7,11 +7,13 @@ import type { Project } from "../projects/project.ts";
 import type { Store, Tx } from "../store.ts";
 import { connectorById, myBrowserId } from "./catalogue.ts";
 import {
+  type ConnectorChanges,
   type ConnectorServer,
   type ConnectorTool,
   connectorsMax,
   effective,
   type InstalledConnector,
+  relisted,
   type ToolPolicy,
   typeOf,
 } from "./connector.ts";
@@ -74,17 +76,13 @@ export const mayChangeSpace = ({ role }: Pick<Caller, "role">): boolean =>
 const notTheirs = (): Failure => new Failure("forbidden", "only owner, super admin and admin may change the connectors of a team's space");
 
 export function connectors({ store, clock, ids, cipher, rules, servers, reach }: ConnectorsParts): Connectors {
-  async function change(
-    tx: Tx,
-    caller: Caller,
-    id: string,
-    changes: Partial<Pick<InstalledConnector, "policy" | "isDefault" | "tools" | "toolsAt">>,
-  ) {
+  /** @param changed what follows from the connector as it is, which is locked. */
+  async function change(tx: Tx, caller: Caller, id: string, changed: (before: InstalledConnector) => ConnectorChanges) {
     const before = mine(caller, await tx.connectors.lock(caller, id));
-    const updatedAt = clock.now();
-    await tx.connectors.update(id, { ...changes, updatedAt });
-    tx.audit.note({ subject: id, ...(changes.tools ? {} : { before: told(before), after: told({ ...before, ...changes }) }) });
-    return { ...before, ...changes, updatedAt };
+    const after = { ...before, ...changed(before), updatedAt: clock.now() };
+    await tx.connectors.update(id, after);
+    tx.audit.note({ subject: id, before: told(before), after: told(after) });
+    return after;
   }
 
   const list = (connector: InstalledConnector, gone: AbortSignal): Promise<readonly ConnectorTool[]> =>
@@ -127,7 +125,7 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
     async prepareRefresh(caller, id, gone) {
       const connector = mine(caller, await store.connectors.find(caller, id));
       const tools = await list(connector, gone).catch((thrown) => refuse(thrown, (why) => new Failure("unavailable", why)));
-      return (tx, holder) => change(tx, holder, id, { tools, toolsAt: clock.now() });
+      return (tx, holder) => change(tx, holder, id, (before) => relisted(before, tools, clock.now()));
     },
 
     list: (tx, caller) => tx.connectors.list(caller),
@@ -137,8 +135,8 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
       return grantedOf(caller, [...byUid.keys()]).flatMap((uid) => byUid.get(uid) ?? []);
     },
 
-    setPolicy: (tx, caller, id, policy) => change(tx, caller, id, { policy }),
-    setDefault: (tx, caller, id, isDefault) => change(tx, caller, id, { isDefault }),
+    setPolicy: (tx, caller, id, policy) => change(tx, caller, id, () => ({ policy })),
+    setDefault: (tx, caller, id, isDefault) => change(tx, caller, id, () => ({ isDefault })),
 
     async remove(tx, caller, id) {
       const before = mine(caller, await tx.connectors.lock(caller, id));
@@ -165,8 +163,8 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
 }
 
 /** What the audit log is told: nothing secret, and no address, whose query may be. */
-const told = ({ uid, name, type, accountId, isDefault, policy }: InstalledConnector) => ({
-  ...{ uid, name, type, isDefault },
+const told = ({ uid, name, type, accountId, isDefault, policy, tools }: InstalledConnector) => ({
+  ...{ uid, name, type, isDefault, tools: tools.length },
   ...(accountId === null ? { forSpace: true } : {}),
   ...(Object.keys(policy).length === 0 ? {} : { policy }),
 });
