@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { openCredentials, sealCredentials } from "../../src/core/connectors/credentials.ts";
-import { reachServers, SignInNeeded } from "../../src/core/connectors/reach.ts";
+import { reachServers } from "../../src/core/connectors/reach.ts";
+import { SignInNeeded } from "../../src/core/connectors/renew.ts";
 import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
 import { mcpServers } from "../../src/mcp/servers.ts";
 import { connectorSignIns } from "../../src/mcp/sign-in.ts";
@@ -61,13 +62,18 @@ describeOnEach("connectors that are signed in to", (database) => {
       return connector;
     };
     const parts = { clock: systemClock, allowed: [{ kind: "loopback" }] as const };
-    const reach = reachServers({ store, clock: systemClock, cipher, signIns: connectorSignIns({ ...parts, redirectUrl: callback }) });
+    // Two processes.
+    const signIns = connectorSignIns({ ...parts, redirectUrl: callback });
+    const [reach, elsewhere] = [1, 2].map(() => reachServers({ store, clock: systemClock, cipher, signIns }));
+    if (!reach || !elsewhere) throw new Error("two");
     const servers = mcpServers({ ...parts, commands: {} });
     // A token of a minute is always about to end.
     const before = provider.grants.length;
     const connector = await found();
-    const use = () => reach(connector, (at) => servers.callTool(at, { tool: "water", input: { bed: "roses" } }, never));
-    expect(await Promise.all([use(), use(), use()])).toEqual(Array(3).fill({ value: "Watered roses.", isError: false }));
+    const use = (by: typeof reach) => by(connector, (at) => servers.callTool(at, { tool: "water", input: { bed: "roses" } }, never));
+    expect(await Promise.all([reach, elsewhere, reach, elsewhere].map(use))).toEqual(
+      Array(4).fill({ value: "Watered roses.", isError: false }),
+    );
     expect(provider.grants.slice(before)).toEqual(["refresh_token"]);
     provider.refuseRefresh = true;
     const now = await found();

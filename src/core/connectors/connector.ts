@@ -88,8 +88,8 @@ export interface ConnectorRows {
   find(scope: Pick<Scope, "accountId" | "spaceId">, id: string): Promise<InstalledConnector | null>;
   /** The same with a lock on its row. */
   lock(scope: Pick<Scope, "accountId" | "spaceId">, id: string): Promise<InstalledConnector | null>;
-  /** False for one that has been removed. */
-  update(id: string, changes: ConnectorChanges): Promise<boolean>;
+  /** False for one that has been removed; with `sealed` also where the credentials are others by now. */
+  update(id: string, changes: ConnectorChanges, sealed?: Uint8Array<ArrayBuffer>): Promise<boolean>;
   /** Leaves a tombstone without credentials, and ends every sign-in to it. */
   bury(id: string, now: number): Promise<void>;
   insertAuthorization(authorization: ConnectorAuthorization): Promise<void>;

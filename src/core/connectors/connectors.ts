@@ -19,7 +19,8 @@ import {
 } from "./connector.ts";
 import { sealCredentials } from "./credentials.ts";
 import { grantedOf } from "./granted.ts";
-import { type ReachServer, SignInNeeded } from "./reach.ts";
+import type { ReachServer } from "./reach.ts";
+import { SignInNeeded } from "./renew.ts";
 import { type ConnectorServers, ServerFault } from "./server.ts";
 import { checkServer, type ServerRules, type WantedServer } from "./server-rules.ts";
 

@@ -6,7 +6,8 @@ import type { Task } from "../tasks/task.ts";
 import { definitionOf, type WantedUse } from "./approval.ts";
 import { type ConnectorTool, effective, type InstalledConnector, policyOf, relisted, type ToolPolicy } from "./connector.ts";
 import { isGranted } from "./granted.ts";
-import { type ReachParts, type ReachServer, SignInNeeded } from "./reach.ts";
+import type { ReachServer } from "./reach.ts";
+import { type RenewParts, SignInNeeded } from "./renew.ts";
 import { type ConnectorServers, ServerFault, type ToolAnswer } from "./server.ts";
 
 /** A tool that a task may use. */
@@ -77,7 +78,7 @@ export async function toolOf(tx: Tx, task: ConnectedTask, { uid, tool: name }: P
   return connector && tool && policyOf(connector, name) !== "deny" ? { connector, tool } : null;
 }
 
-interface UsesParts extends Pick<ReachParts, "store"> {
+interface UsesParts extends Pick<RenewParts, "store"> {
   readonly clock: Clock;
   readonly servers: ConnectorServers;
   readonly reach: ReachServer;
