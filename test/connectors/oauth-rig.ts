@@ -34,9 +34,9 @@ async function install(who: Person, url: string) {
   return { client, session, id: connector?.id ?? "", uid: connector?.uid ?? "", connector };
 }
 
-/** Opens all three. */
-export async function openSignedGarden(): Promise<SignedGarden> {
-  const provider = await openAuthorizationServer();
+/** Opens all three. @param tokenSeconds so long tokens live. */
+export async function openSignedGarden(tokenSeconds = 60): Promise<SignedGarden> {
+  const provider = await openAuthorizationServer(tokenSeconds);
   const server = await openMcpServer();
   server.guard = (authorization) => provider.isLiving((authorization ?? "").replace("Bearer ", ""));
   const front: LocalServer = await openLocal(async (request, response) => {
