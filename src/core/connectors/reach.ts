@@ -22,8 +22,8 @@ export function reachServers(parts: RenewParts): ReachServer {
       headers: { authorization: `Bearer ${tokens?.access}` },
     });
     const has = tokensOf(parts, connector);
-    const late = (has.tokens?.expiresAt ?? Number.POSITIVE_INFINITY) - parts.clock.now() < earlyMs;
-    const first = late ? await renewed(connector, has.tokens?.access ?? null) : has;
+    const leftMs = (has.tokens?.expiresAt ?? Number.POSITIVE_INFINITY) - parts.clock.now();
+    const first = leftMs < earlyMs ? await early(connector, has, leftMs) : has;
     try {
       return await work(at(first));
     } catch (thrown) {
@@ -32,6 +32,13 @@ export function reachServers(parts: RenewParts): ReachServer {
       return work(at(await renewed(connector, first.tokens?.access ?? null)));
     }
   }
+
+  /** What is still good does, where no other can be had just now. */
+  const early = (connector: InstalledConnector, has: OAuthCredentials, leftMs: number): Promise<OAuthCredentials> =>
+    renewed(connector, has.tokens?.access ?? null).catch((thrown) => {
+      if (leftMs > 0 && thrown instanceof ServerFault) return has;
+      throw thrown;
+    });
 
   return async (connector, work) => {
     const { server } = connector;
