@@ -15,6 +15,7 @@ const useMs = 60_000;
 /** Bytes of one use: 200 tools with their schemas, or a result and what comes beside it. */
 const bytesMax = 8 * 1024 * 1024;
 const pagesMax = 20;
+const farewellMs = 2_000;
 /** The SDK's own timers never fire: time is ours. */
 const never = { timeout: 2 ** 31 - 1 };
 
@@ -70,7 +71,9 @@ async function use<T>(
     const transport = transportTo(at, web.fetch, commands);
     // A connection that is being made does not hear its signal.
     await unlessAborted(signal, client.connect(transport, { ...never, signal }));
-    return await unlessAborted(signal, work(client, { ...never, signal }));
+    const done = await unlessAborted(signal, work(client, { ...never, signal }));
+    await endSession(transport, clock, signal);
+    return done;
   } catch (thrown) {
     given.throwIfAborted();
     throw tooMuch.signal.aborted ? new ServerFault("too_large", thrown) : faultOf(thrown, signal.aborted);
@@ -79,6 +82,14 @@ async function use<T>(
     web.end();
     await client.close().catch(() => undefined);
   }
+}
+
+/** Tells a server that keeps sessions that this one is over, and waits for its answer but a moment. */
+async function endSession(transport: Transport, clock: Clock, signal: AbortSignal): Promise<void> {
+  if (!(transport instanceof StreamableHTTPClientTransport) || transport.sessionId === undefined) return;
+  const time = limitTime(clock, farewellMs, signal);
+  await unlessAborted(time.signal, transport.terminateSession()).catch(() => undefined);
+  time.stop();
 }
 
 function transportTo(at: ServerAddress, fetch: ReturnType<typeof guardedFetch>["fetch"], commands: Commands): Transport {

@@ -9,14 +9,16 @@ import { OAuthError, ServerError, TemporarilyUnavailableError } from "@modelcont
 import type { AuthorizationServerMetadata, OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
 import type { OAuthCredentials } from "../core/connectors/credentials.ts";
 import { type ConnectorSignIns, ServerFault } from "../core/connectors/server.ts";
-import type { JsonObject } from "../core/json.ts";
 import { systemResolve } from "../egress/agent.ts";
 import { type GuardedFetch, guardedFetch } from "../egress/guarded-fetch.ts";
 import { limitTime, unlessAborted } from "../egress/time-limit.ts";
 import type { ServersParts } from "./servers.ts";
+import { checkIssuer, checkServer, keptJson, pageOf, resourceOf, tokensIn } from "./sign-in-rules.ts";
 
 const signInMs = 30_000;
 const bytesMax = 1024 * 1024;
+/** Characters of what is asked for. */
+const scopeMax = 2_000;
 
 export interface SignInParts extends Omit<ServersParts, "commands"> {
   /** The page that authorization servers lead back to. */
@@ -27,14 +29,9 @@ export interface SignInParts extends Omit<ServersParts, "commands"> {
 export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
   const { clock, redirectUrl } = parts;
 
-  const keep = (credentials: OAuthCredentials, tokens: OAuthTokens): OAuthCredentials => ({
+  const keep = (credentials: OAuthCredentials, given: OAuthTokens): OAuthCredentials => ({
     ...credentials,
-    tokens: {
-      access: tokens.access_token,
-      // Servers that do not turn it over leave the old one in force (RFC 6749 6).
-      refresh: tokens.refresh_token ?? credentials.tokens?.refresh ?? null,
-      expiresAt: tokens.expires_in === undefined ? null : clock.now() + tokens.expires_in * 1000,
-    },
+    tokens: tokensIn(given, credentials.tokens?.refresh ?? null, clock.now()),
   });
 
   return {
@@ -45,28 +42,25 @@ export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
           authorizationServerMetadata: metadata,
           resourceMetadata,
         } = await discoverOAuthServerInfo(url, { fetchFn });
-        checkPkce(metadata);
+        checkServer(authorizationServerUrl, metadata);
         const known = credentials.client !== null && (credentials.issuer === "" || credentials.issuer === authorizationServerUrl);
         const client = known ? clientOf(credentials) : await register(authorizationServerUrl, metadata, redirectUrl, fetchFn);
-        const resource = resourceMetadata?.resource ?? null;
-        const scope = resourceMetadata?.scopes_supported?.join(" ");
+        const resource = resourceMetadata ? resourceOf(url, resourceMetadata) : null;
+        const scope = resourceMetadata?.scopes_supported?.join(" ").slice(0, scopeMax);
         const begun = await startAuthorization(authorizationServerUrl, {
           ...{ clientInformation: client, redirectUrl, state },
           ...(metadata === undefined ? {} : { metadata }),
           ...(scope === undefined ? {} : { scope }),
           ...(resource === null ? {} : { resource: new URL(resource) }),
         });
-        const { href, protocol } = begun.authorizationUrl;
-        // The user's browser is sent there.
-        if (protocol !== "https:" && protocol !== "http:") throw new ServerFault("broken", "the authorization endpoint is no address");
         return {
-          url: href,
+          url: pageOf(begun.authorizationUrl, parts.allowed),
           verifier: begun.codeVerifier,
           credentials: {
             kind: "oauth",
-            client: json(client),
+            client: keptJson(client),
             issuer: authorizationServerUrl,
-            metadata: metadata ? json(metadata) : null,
+            metadata: metadata ? keptJson(metadata) : null,
             resource,
             tokens: null,
           },
@@ -75,9 +69,7 @@ export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
 
     finish: ({ verifier, credentials }, { code, issuer }, signal) =>
       within(parts, signal, async (fetchFn) => {
-        const { metadata } = credentials;
-        // Another server's code is not shown to this one (RFC 9207).
-        if (issuer !== "" && metadata !== null && issuer !== metadata["issuer"]) throw new ServerFault("refused", "another issuer");
+        checkIssuer(credentials, issuer);
         const asked = { ...requestOf(credentials), authorizationCode: code, codeVerifier: verifier, redirectUri: redirectUrl, fetchFn };
         return keep(credentials, await exchangeAuthorization(credentials.issuer, asked));
       }),
@@ -91,8 +83,7 @@ export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
   };
 }
 
-/** What the SDK made, or read and checked, is JSON, and is given back to it. */
-const json = (value: object): JsonObject => JSON.parse(JSON.stringify(value));
+/** What the SDK made, or read and checked, is given back to it. */
 const clientOf = ({ client }: OAuthCredentials) => (client ?? { client_id: "" }) as unknown as OAuthClientInformationMixed;
 
 const requestOf = (credentials: OAuthCredentials) => ({
@@ -100,12 +91,6 @@ const requestOf = (credentials: OAuthCredentials) => ({
   ...(credentials.metadata === null ? {} : { metadata: credentials.metadata as unknown as AuthorizationServerMetadata }),
   ...(credentials.resource === null ? {} : { resource: new URL(credentials.resource) }),
 });
-
-/** Whoever does not say that it takes S256 may not check it (the MCP specification refuses such servers). */
-function checkPkce(metadata: AuthorizationServerMetadata | undefined): void {
-  const methods = metadata?.code_challenge_methods_supported;
-  if (methods !== undefined && !methods.includes("S256")) throw new ServerFault("broken", "no PKCE");
-}
 
 const register = (
   authorizationServerUrl: string,

@@ -19,6 +19,8 @@ export interface Said {
 export interface Decided {
   readonly kind: KindName;
   readonly accepted: boolean;
+  /** What it was asked with, as the user saw it; absent: nothing. */
+  readonly params?: JsonObject;
   /** As the kind's schema has it; what an earlier `always_allow` or `global_allow` decided has no other members. */
   readonly input: JsonObject;
 }

@@ -82,12 +82,15 @@ async function progressOf(store: Tx, cipher: Cipher, { id, consumedSeq }: Task):
   const actions = await store.actions.after(id, consumedSeq);
   const uses = new Set(actions.map(({ actionId }) => actionId));
   const isOwn = (event: TaskEvent) => !notByAgent.has(event.type) && !(event.type === "tool_used" && uses.has(event.payload.actionId));
-  const written = (await Array.fromAsync(eventsOf(store, id, { afterSeq: consumedSeq, verbose: true }))).filter(isOwn);
-  const decided = actions.filter(({ state }) => state === "accepted" || state === "cancelled");
+  const events = await Array.fromAsync(eventsOf(store, id, { afterSeq: consumedSeq, verbose: true }));
+  const written = events.filter(isOwn);
+  const params = new Map(events.flatMap(({ seq, type, payload }) => (type === "tool_used" ? [[seq, payload.params ?? {}]] : [])));
+  const decided = actions.filter(({ state }) => state !== "pending" && state !== "dismissed");
   const decisions = decided.map((action) => ({
     kind: action.kind,
-    accepted: action.state === "accepted",
+    accepted: action.state !== "cancelled",
     input: openInput(cipher, action),
+    params: params.get(action.seq) ?? {},
   }));
   return { decisions, written };
 }

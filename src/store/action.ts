@@ -37,6 +37,15 @@ export function actionRows({ query, execute }: Session): ActionRows {
         UPDATE pending_action SET state = ${state}, input = ${input} WHERE task_id = ${taskId} AND seq = ${seq} AND state = 'pending'`);
       return decided === 1;
     },
+    async take(taskId, seq) {
+      const taken = await execute(
+        sql`UPDATE pending_action SET state = 'used' WHERE task_id = ${taskId} AND seq = ${seq} AND state = 'accepted'`,
+      );
+      return taken === 1;
+    },
+    async giveBack(taskId, seq) {
+      await execute(sql`UPDATE pending_action SET state = 'accepted' WHERE task_id = ${taskId} AND seq = ${seq} AND state = 'used'`);
+    },
     async dismiss(taskId) {
       const [row] = await query<Pick<ActionRow, "kind">>(sql`
         UPDATE pending_action SET state = 'dismissed' WHERE task_id = ${taskId} AND state = 'pending' RETURNING kind`);

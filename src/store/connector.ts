@@ -81,10 +81,10 @@ export function connectorRows(session: Session): ConnectorRows {
       const lock = raw(dialect === "postgresql" ? "FOR UPDATE" : "");
       return (await select(sql`id = ${id} AND ${seenBy(scope)}`, lock))[0] ?? null;
     },
-    async update(id, changes) {
-      const set = changesOf(changes);
-      if (Object.keys(set).length === 0) return true;
-      return (await execute(sql`UPDATE connector SET ${join(assignments(set))} WHERE id = ${id} AND deleted_at IS NULL`)) === 1;
+    async update(id, changes, sealed) {
+      const set = join(assignments(changesOf(changes)));
+      const guard = sealed === undefined ? sql`` : sql` AND credentials = ${sealed}`;
+      return (await execute(sql`UPDATE connector SET ${set} WHERE id = ${id} AND deleted_at IS NULL${guard}`)) === 1;
     },
     async bury(id, now) {
       await execute(

@@ -25,7 +25,7 @@ export function connectorsOf(ground: Ground): ConnectorParts {
   return {
     connectors: connectors({ store, clock, ids, cipher, rules, servers, reach }),
     signIns: signIns({ store, clock, random, cipher, signIns: signingIn, servers }),
-    uses: connectorUses({ store, servers, reach, log }),
+    uses: connectorUses({ store, clock, servers, reach, log }),
   };
 }
 

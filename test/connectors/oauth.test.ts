@@ -1,78 +1,28 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { openCredentials, sealCredentials } from "../../src/core/connectors/credentials.ts";
-import { reachServers, SignInNeeded } from "../../src/core/connectors/reach.ts";
+import { reachServers } from "../../src/core/connectors/reach.ts";
+import { SignInNeeded } from "../../src/core/connectors/renew.ts";
 import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
 import { mcpServers } from "../../src/mcp/servers.ts";
 import { connectorSignIns } from "../../src/mcp/sign-in.ts";
 import { refusalOf, settingsRig } from "../settings/settings-rig.ts";
 import { walk } from "../sign-in/provider-rig.ts";
-import { type AuthorizationServer, openAuthorizationServer } from "../support/authorization-server.ts";
 import { cipher } from "../support/cipher.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
-import { type LocalServer, type McpTestServer, openLocal, openMcpServer } from "../support/mcp-server.ts";
 import type { Person } from "../support/service.ts";
+import { backAt, callback, openSignedGarden } from "./oauth-rig.ts";
 
-let server: McpTestServer;
-let provider: AuthorizationServer;
-let front: LocalServer;
+const garden = await openSignedGarden();
+const { provider } = garden;
+afterAll(() => garden[Symbol.asyncDispose]());
 const never = new AbortController().signal;
-const callback = "https://platform.test/connectors/callback";
-
-beforeAll(async () => {
-  provider = await openAuthorizationServer();
-  server = await openMcpServer();
-  server.guard = (authorization) => provider.isLiving((authorization ?? "").replace("Bearer ", ""));
-  // One origin, as servers have it: its metadata names the authorization server (RFC 9728).
-  front = await openLocal(async (request, response) => {
-    if (request.url?.startsWith("/.well-known/oauth-protected-resource")) {
-      response.writeHead(200, { "content-type": "application/json" });
-      response.end(
-        JSON.stringify({
-          resource: `${front.url}/mcp`,
-          authorization_servers: [provider.issuer],
-          scopes_supported: ["openid", "offline_access"],
-        }),
-      );
-      return;
-    }
-    if (request.url !== "/mcp") return void response.writeHead(404).end();
-    const body = (await Array.fromAsync(request)).map(String).join("");
-    const passed = new Headers({
-      "content-type": "application/json",
-      accept: request.headers.accept ?? "",
-      authorization: request.headers.authorization ?? "",
-    });
-    const answer = await fetch(server.url, { method: request.method ?? "POST", headers: passed, ...(body === "" ? {} : { body }) });
-    response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "text/plain" });
-    response.end(await answer.text());
-  });
-});
-afterAll(async () => {
-  for (const each of [front, server, provider]) await each[Symbol.asyncDispose]();
-});
 
 describeOnEach("connectors that are signed in to", (database) => {
   const rig = settingsRig(database, { env: { CONNECTOR_ALLOW: "loopback" } });
 
-  async function installed(who: Person) {
-    const session = await who.session();
-    const client = session.client(ConnectorService);
-    const server = { case: "http" as const, value: { url: `${front.url}/mcp`, auth: { case: "oauth" as const, value: { clientId: "" } } } };
-    const { connector } = await client.installConnector({ name: "Garden", server });
-    return { client, session, id: connector?.id ?? "", connector };
-  }
-
-  const back = (path: string, cookie: string) => fetch(rig.service.url + path, { headers: { cookie }, redirect: "manual" });
-
-  async function signedIn(who: Person) {
-    const made = await installed(who);
-    const { authorizationUrl } = await made.client.beginAuthorization({ id: made.id });
-    const path = await walk(authorizationUrl, "gardener", callback);
-    const page = await back(path, made.session.headers.cookie);
-    expect([page.status, (await page.text()).includes("Garden is connected")]).toEqual([200, true]);
-    return { ...made, path };
-  }
+  const signedIn = (who: Person) => garden.signedIn(rig.service, who);
+  const back = (path: string, cookie: string) => backAt(rig.service, path, cookie);
 
   test("are ready once the browser is back, with their tools, and nothing of the tokens is shown or kept in clear", async () => {
     const ann = await rig.person();
@@ -112,13 +62,18 @@ describeOnEach("connectors that are signed in to", (database) => {
       return connector;
     };
     const parts = { clock: systemClock, allowed: [{ kind: "loopback" }] as const };
-    const reach = reachServers({ store, clock: systemClock, cipher, signIns: connectorSignIns({ ...parts, redirectUrl: callback }) });
+    // Two processes.
+    const signIns = connectorSignIns({ ...parts, redirectUrl: callback });
+    const [reach, elsewhere] = [1, 2].map(() => reachServers({ store, clock: systemClock, cipher, signIns }));
+    if (!reach || !elsewhere) throw new Error("two");
     const servers = mcpServers({ ...parts, commands: {} });
     // A token of a minute is always about to end.
     const before = provider.grants.length;
     const connector = await found();
-    const use = () => reach(connector, (at) => servers.callTool(at, { tool: "water", input: { bed: "roses" } }, never));
-    expect(await Promise.all([use(), use(), use()])).toEqual(Array(3).fill({ value: "Watered roses.", isError: false }));
+    const use = (by: typeof reach) => by(connector, (at) => servers.callTool(at, { tool: "water", input: { bed: "roses" } }, never));
+    expect(await Promise.all([reach, elsewhere, reach, elsewhere].map(use))).toEqual(
+      Array(4).fill({ value: "Watered roses.", isError: false }),
+    );
     expect(provider.grants.slice(before)).toEqual(["refresh_token"]);
     provider.refuseRefresh = true;
     const now = await found();

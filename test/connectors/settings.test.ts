@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { roles } from "../../src/core/accounts/account.ts";
+import { myBrowserId } from "../../src/core/connectors/catalogue.ts";
 import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
 import { refusalOf, settingsRig } from "../settings/settings-rig.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
@@ -9,6 +10,8 @@ import { tokenOf } from "../support/token.ts";
 
 const github = "bbb0df76-66bd-4a24-ae4f-2aac4750d90b";
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
+const linear = "982c169d-0c89-4dbd-95fd-30b49cc2f71e";
+const notion = "9c27c684-2f4f-4d33-8fcf-51664ea15c00";
 let server: McpTestServer;
 beforeAll(async () => {
   server = await openMcpServer();
@@ -78,7 +81,27 @@ describeOnEach("connectors that are installed", (database) => {
     const without = await tokenOf(rig.service, bo, { scopes: ["create_task"] });
     expect(await ids(without)).toEqual([]);
     const { body } = await bo.v2("connector.list");
-    expect(body["data"][0]).toEqual({ id: gmail, name: "Gmail", type: "mcp", description: "", category: "" });
+    expect(body["data"][0]).toEqual({ id: gmail, name: "Gmail", type: "byok", description: "", category: "" });
+  });
+
+  test("tell by their type what they are reached with (contract/v2.md 7.8)", async () => {
+    const ann = await rig.person();
+    const rows = [
+      { uid: myBrowserId, name: "", server: { case: undefined }, type: "builtin" },
+      { uid: linear, name: "", server: { case: undefined }, type: "builtin" },
+      { uid: github, name: "", server: httpAt(server.url, "Bearer key"), type: "byok" },
+      { uid: gmail, name: "", server: httpAt(server.url), type: "mcp" },
+      { uid: "", name: "Own, by a key", server: httpAt(server.url, "Bearer key"), type: "mcp" },
+      { uid: notion, name: "", server: { case: "http", value: { url: server.url, auth: { case: "oauth", value: {} } } }, type: "mcp" },
+    ];
+    const made = new Map<string, string>();
+    for (const { type, ...more } of rows) {
+      const { uid, ...told } = await install(ann, more);
+      expect(told.type).toBe(type);
+      made.set(uid, type);
+    }
+    const listed: { id: string; type: string }[] = (await ann.v2("connector.list")).body["data"];
+    expect(new Map(listed.map(({ id, type }) => [id, type]))).toEqual(made);
   });
 
   test("of the whole space are in the hands of owner, super admin and admin", async () => {
@@ -194,6 +217,7 @@ describeOnEach("connectors that are installed", (database) => {
           },
         },
       ],
+      ["My Browser with a server, which apps would reach by another scope", { uid: myBrowserId }],
       ["a name that turns text around", { name: "a\u202eb" }],
     ])("for %s", async (_why, more) => {
       const ann = await rig.person();

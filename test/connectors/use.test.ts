@@ -121,7 +121,7 @@ describe("the model agent", () => {
     const task = await rig.create("Water", { message: { content: "Water", connectors: [uid] } });
     await rig.reach(task, "stopped");
     expect(server.calls.slice(before)).toEqual([{ tool: "water", input: { bed: "roses" }, authorization: "Bearer s3cret" }]);
-    expect(model.requests[asked]?.tools).toEqual(["update_plan", "our_garden_water"]);
+    expect(model.requests[asked]?.tools.filter((name) => name.startsWith("our_garden"))).toEqual(["our_garden_water"]);
     expect(await uses(task)).toMatchObject([{ tool: "our_garden_water", status: "success" }]);
     expect(JSON.stringify(await rig.events(task))).not.toContain("s3cret");
     await client.removeConnector({ id });

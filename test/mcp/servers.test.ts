@@ -85,6 +85,28 @@ describe("a hostile server", () => {
     expect(hostile.reachedInside).toBe(false);
   });
 
+  test.each(["pages", "circle"])("that lists %s of tools without an end is asked for no more than 20", async (path) => {
+    const before = hostile.pages;
+    expect(await servers.listTools(at(`${hostile.url}/${path}`), never)).toHaveLength(20);
+    expect(hostile.pages - before).toBe(20);
+  });
+
+  test("that asks for a model, for the user or for files gets nothing of them", async () => {
+    const answer = await servers.callTool(at(`${hostile.url}/asks`), { tool: "x", input: {} }, never);
+    expect(answer).toEqual({ value: "Done", isError: false });
+    // Method not found.
+    expect(hostile.toldBack).toMatchObject([{ code: -32601 }, { code: -32601 }, { code: -32601 }]);
+  });
+
+  test("that answers drop by drop has its time", async () => {
+    const clock = patientClock(0);
+    const slow = mcpServers({ clock, allowed: loopback, commands: {} });
+    const used = slow.callTool(at(`${hostile.url}/drip`), { tool: "x", input: {} }, never).catch((fault: unknown) => fault);
+    await hostile.dripBegun;
+    clock.pass(60_000);
+    expect(await used).toMatchObject({ kind: "timeout" });
+  });
+
   test("that says nothing has its time", async () => {
     const clock = patientClock(0);
     const slow = mcpServers({ clock, allowed: loopback, commands: {} });

@@ -2,18 +2,21 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
-/** An authorization server of a connector: clients register themselves, tokens live for a minute, refresh tokens are good once. */
+/** An authorization server of a connector: clients register themselves, refresh tokens are good once. */
 export interface AuthorizationServer extends AsyncDisposable {
   readonly issuer: string;
   /** Requests for tokens, as their bodies say. */
   readonly grants: string[];
   /** Refuses every refresh from now on. */
   refuseRefresh: boolean;
-  /** Whether it gave this access token. */
+  /** Takes back every access token that it gave. */
+  takeBack(): void;
+  /** Whether it gave this access token, and has not taken it back. */
   isLiving(token: string): boolean;
 }
 
-export async function openAuthorizationServer(): Promise<AuthorizationServer> {
+/** @param tokenSeconds so long tokens live. */
+export async function openAuthorizationServer(tokenSeconds = 60): Promise<AuthorizationServer> {
   const server = createServer().unref();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // It listens on TCP.
@@ -24,7 +27,7 @@ export async function openAuthorizationServer(): Promise<AuthorizationServer> {
       userinfo: { enabled: false },
       resourceIndicators: {
         enabled: true,
-        getResourceServerInfo: () => ({ scope: "openid", accessTokenFormat: "opaque", accessTokenTTL: 60 }),
+        getResourceServerInfo: () => ({ scope: "openid", accessTokenFormat: "opaque", accessTokenTTL: tokenSeconds }),
         useGrantedResource: () => true,
       },
     },
@@ -33,7 +36,7 @@ export async function openAuthorizationServer(): Promise<AuthorizationServer> {
     findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub }) }),
     issueRefreshToken: () => true,
     rotateRefreshToken: true,
-    ttl: { AccessToken: 60 },
+    ttl: { AccessToken: tokenSeconds },
     scopes: ["openid", "offline_access"],
     pkce: { required: () => true },
     cookies: { keys: ["test"] },
@@ -66,6 +69,7 @@ export async function openAuthorizationServer(): Promise<AuthorizationServer> {
     issuer,
     grants,
     isLiving: (token) => given.has(token),
+    takeBack: () => given.clear(),
     get refuseRefresh() {
       return state.refuseRefresh;
     },

@@ -30,6 +30,8 @@ export interface McpTestServer extends LocalServer {
   readonly calls: { readonly tool: string; readonly input: unknown; readonly authorization: string | undefined }[];
   /** What a request must show; undefined: nothing. */
   guard: ((authorization: string | undefined) => boolean) | undefined;
+  /** What it says of its tool `water`. */
+  description: string;
   /** Names of further tools. */
   readonly more: string[];
   /** What comes with a 401. */
@@ -43,7 +45,9 @@ export async function openMcpServer(): Promise<McpTestServer> {
   const calls: McpTestServer["calls"] = [];
   const more: string[] = [];
   const local = await openLocal((request, response) => void answer(request, response));
-  const state: { guard: McpTestServer["guard"]; challenge: string | undefined } = { guard: undefined, challenge: undefined };
+  const state: Pick<McpTestServer, "guard" | "challenge" | "description"> = {
+    ...{ guard: undefined, challenge: undefined, description: "Waters a bed." },
+  };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { authorization } = request.headers;
@@ -52,7 +56,7 @@ export async function openMcpServer(): Promise<McpTestServer> {
       return;
     }
     const mcp = new McpServer({ name: "garden", version: "1" });
-    mcp.registerTool("water", { description: "Waters a bed.", inputSchema: { bed: z.string() } }, async (input) => {
+    mcp.registerTool("water", { description: state.description, inputSchema: { bed: z.string() } }, async (input) => {
       calls.push({ tool: "water", input, authorization });
       return { content: [{ type: "text", text: `Watered ${input.bed}.` }] };
     });
@@ -72,6 +76,12 @@ export async function openMcpServer(): Promise<McpTestServer> {
     },
     set guard(guard) {
       state.guard = guard;
+    },
+    get description() {
+      return state.description;
+    },
+    set description(description) {
+      state.description = description;
     },
     get challenge() {
       return state.challenge;

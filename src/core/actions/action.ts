@@ -1,7 +1,7 @@
 import type { KindName } from "./kind.ts";
 
-/** `dismissed`: a message, which is what a question waits for, or a stop came instead of a decision. */
-export type ActionState = "pending" | "accepted" | "cancelled" | "dismissed";
+/** `used`: accepted, and done by a remote worker, which may do it once. `dismissed`: a message, which is what a question waits for, or a stop came instead of a decision. */
+export type ActionState = "pending" | "accepted" | "used" | "cancelled" | "dismissed";
 
 /** What a task asked its user for; at most one of a task is pending. */
 export interface Action {
@@ -27,6 +27,10 @@ export interface ActionRows {
   after(taskId: string, seq: number): Promise<readonly Action[]>;
   /** Decides what is pending; false when it no longer is. */
   decide(taskId: string, seq: number, state: "accepted" | "cancelled", input: Uint8Array<ArrayBuffer>): Promise<boolean>;
+  /** Takes what was accepted for one use; false when it was taken already, or is not accepted. */
+  take(taskId: string, seq: number): Promise<boolean>;
+  /** Gives back what was taken and not used. */
+  giveBack(taskId: string, seq: number): Promise<void>;
   /** Ends what is pending without a decision, and answers its kind; null when nothing was. */
   dismiss(taskId: string): Promise<KindName | null>;
   /** Erases all of a task. */

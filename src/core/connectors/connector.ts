@@ -1,7 +1,10 @@
 import type { Scope } from "../caller.ts";
-import type { JsonObject } from "../json.ts";
+import { type JsonObject, jsonDigest } from "../json.ts";
 
-/** How a connector is reached, as clients are told (contract/v2.md 7.8). */
+/**
+ * How a connector is reached, as clients are told (contract/v2.md 7.8). `builtin`: by what the platform and its agents
+ * bring themselves; `byok`: a service of the catalogue by a key that the user brings; `mcp`: any other server.
+ */
 export const connectorTypes = ["builtin", "byok", "mcp"] as const;
 export type ConnectorType = (typeof connectorTypes)[number];
 
@@ -85,8 +88,8 @@ export interface ConnectorRows {
   find(scope: Pick<Scope, "accountId" | "spaceId">, id: string): Promise<InstalledConnector | null>;
   /** The same with a lock on its row. */
   lock(scope: Pick<Scope, "accountId" | "spaceId">, id: string): Promise<InstalledConnector | null>;
-  /** False for one that has been removed. */
-  update(id: string, changes: ConnectorChanges): Promise<boolean>;
+  /** False for one that has been removed; with `sealed` also where the credentials are others by now. */
+  update(id: string, changes: ConnectorChanges, sealed?: Uint8Array<ArrayBuffer>): Promise<boolean>;
   /** Leaves a tombstone without credentials, and ends every sign-in to it. */
   bury(id: string, now: number): Promise<void>;
   insertAuthorization(authorization: ConnectorAuthorization): Promise<void>;
@@ -102,9 +105,28 @@ export interface ConnectorRows {
 /** An account, and a space as a whole, has so many at most. */
 export const connectorsMax = 50;
 
+/** The type of a connector at this server; a key to a server of one's own makes it no service of the catalogue. */
+export function typeOf(server: ConnectorServer, { inCatalogue }: { readonly inCatalogue: boolean }): ConnectorType {
+  if (server.transport === "none") return "builtin";
+  return inCatalogue && server.transport === "http" && server.auth === "header" ? "byok" : "mcp";
+}
+
 /** What is done with a tool of a connector. */
 export const policyOf = ({ policy }: Pick<InstalledConnector, "policy">, tool: string): ToolPolicy =>
   (Object.hasOwn(policy, tool) ? policy[tool] : undefined) ?? "ask";
+
+/**
+ * A connector whose tools were listed anew. An `allow` was said of a tool as it was then: one that is new, or has changed,
+ * asks.
+ *
+ * @param now Unix milliseconds.
+ */
+export function relisted(before: Pick<InstalledConnector, "tools" | "policy">, tools: readonly ConnectorTool[], now: number) {
+  const known = new Map(before.tools.map((tool) => [tool.name, jsonDigest({ ...tool })]));
+  const same = new Set(tools.filter((tool) => known.get(tool.name) === jsonDigest({ ...tool })).map(({ name }) => name));
+  const policy = Object.fromEntries(Object.entries(before.policy).filter(([tool, said]) => said !== "allow" || same.has(tool)));
+  return { tools, toolsAt: now, policy, updatedAt: now };
+}
 
 /** One of each id, where an account's own goes before the space's. */
 export function effective(installed: readonly InstalledConnector[]): ReadonlyMap<string, InstalledConnector> {

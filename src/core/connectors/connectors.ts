@@ -5,11 +5,22 @@ import { absent, Failure, invalid } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Project } from "../projects/project.ts";
 import type { Store, Tx } from "../store.ts";
-import { connectorById } from "./catalogue.ts";
-import { type ConnectorTool, connectorsMax, effective, type InstalledConnector, type ToolPolicy } from "./connector.ts";
+import { connectorById, myBrowserId } from "./catalogue.ts";
+import {
+  type ConnectorChanges,
+  type ConnectorServer,
+  type ConnectorTool,
+  connectorsMax,
+  effective,
+  type InstalledConnector,
+  relisted,
+  type ToolPolicy,
+  typeOf,
+} from "./connector.ts";
 import { sealCredentials } from "./credentials.ts";
 import { grantedOf } from "./granted.ts";
-import { type ReachServer, SignInNeeded } from "./reach.ts";
+import type { ReachServer } from "./reach.ts";
+import { SignInNeeded } from "./renew.ts";
 import { type ConnectorServers, ServerFault } from "./server.ts";
 import { checkServer, type ServerRules, type WantedServer } from "./server-rules.ts";
 
@@ -66,17 +77,13 @@ export const mayChangeSpace = ({ role }: Pick<Caller, "role">): boolean =>
 const notTheirs = (): Failure => new Failure("forbidden", "only owner, super admin and admin may change the connectors of a team's space");
 
 export function connectors({ store, clock, ids, cipher, rules, servers, reach }: ConnectorsParts): Connectors {
-  async function change(
-    tx: Tx,
-    caller: Caller,
-    id: string,
-    changes: Partial<Pick<InstalledConnector, "policy" | "isDefault" | "tools" | "toolsAt">>,
-  ) {
+  /** @param changed what follows from the connector as it is, which is locked. */
+  async function change(tx: Tx, caller: Caller, id: string, changed: (before: InstalledConnector) => ConnectorChanges) {
     const before = mine(caller, await tx.connectors.lock(caller, id));
-    const updatedAt = clock.now();
-    await tx.connectors.update(id, { ...changes, updatedAt });
-    tx.audit.note({ subject: id, before: told(before), after: told({ ...before, ...changes }) });
-    return { ...before, ...changes, updatedAt };
+    const after = { ...before, ...changed(before), updatedAt: clock.now() };
+    await tx.connectors.update(id, after);
+    tx.audit.note({ subject: id, before: told(before), after: told(after) });
+    return after;
   }
 
   const list = (connector: InstalledConnector, gone: AbortSignal): Promise<readonly ConnectorTool[]> =>
@@ -87,13 +94,13 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
       if (wanted.forSpace && !mayChangeSpace(caller)) throw notTheirs();
       const wish = made(wanted);
       const { server, credentials } = checkServer(wanted.server, rules);
-      if (wish.uid === "" && server.transport === "none") throw invalid("http", "a server is needed for what is not in the catalogue");
+      checkPlace(wish.uid, server);
       const id = ids.short();
       const needsSignIn = server.transport === "http" && server.auth === "oauth";
       const connector: InstalledConnector = {
         ...{ id, spaceId: caller.spaceId, accountId: wanted.forSpace ? null : caller.accountId, uid: wish.uid || ids.uuid() },
         ...{ name: wish.name, description: wish.description, category: wish.category },
-        type: server.transport === "none" ? "builtin" : "mcp",
+        type: typeOf(server, { inCatalogue: wish.uid !== "" }),
         server,
         credentials: credentials && sealCredentials(cipher, id, credentials),
         state: needsSignIn ? "expired" : "ready",
@@ -119,7 +126,7 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
     async prepareRefresh(caller, id, gone) {
       const connector = mine(caller, await store.connectors.find(caller, id));
       const tools = await list(connector, gone).catch((thrown) => refuse(thrown, (why) => new Failure("unavailable", why)));
-      return (tx, holder) => change(tx, holder, id, { tools, toolsAt: clock.now() });
+      return (tx, holder) => change(tx, holder, id, (before) => relisted(before, tools, clock.now()));
     },
 
     list: (tx, caller) => tx.connectors.list(caller),
@@ -129,8 +136,8 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
       return grantedOf(caller, [...byUid.keys()]).flatMap((uid) => byUid.get(uid) ?? []);
     },
 
-    setPolicy: (tx, caller, id, policy) => change(tx, caller, id, { policy }),
-    setDefault: (tx, caller, id, isDefault) => change(tx, caller, id, { isDefault }),
+    setPolicy: (tx, caller, id, policy) => change(tx, caller, id, () => ({ policy })),
+    setDefault: (tx, caller, id, isDefault) => change(tx, caller, id, () => ({ isDefault })),
 
     async remove(tx, caller, id) {
       const before = mine(caller, await tx.connectors.lock(caller, id));
@@ -157,8 +164,8 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
 }
 
 /** What the audit log is told: nothing secret, and no address, whose query may be. */
-const told = ({ uid, name, type, accountId, isDefault, policy }: InstalledConnector) => ({
-  ...{ uid, name, type, isDefault },
+const told = ({ uid, name, type, accountId, isDefault, policy, tools }: InstalledConnector) => ({
+  ...{ uid, name, type, isDefault, tools: tools.length },
   ...(accountId === null ? { forSpace: true } : {}),
   ...(Object.keys(policy).length === 0 ? {} : { policy }),
 });
@@ -179,6 +186,13 @@ function made({ uid, name, description, category }: WantedConnector) {
     if (/\p{Cc}|\p{Bidi_Control}/u.test(text)) throw invalid(path, "must have no control characters");
   if (own.name.trim() === "") throw invalid("name", "is needed for what is not in the catalogue");
   return { uid, ...own };
+}
+
+/** @throws Failure `invalid` */
+function checkPlace(uid: string, { transport }: ConnectorServer): void {
+  if (uid === "" && transport === "none") throw invalid("http", "a server is needed for what is not in the catalogue");
+  // Its scope opens it to apps that were granted no connector (contract/oauth.md 2): no server may stand behind it.
+  if (uid === myBrowserId && transport !== "none") throw invalid("uid", "is the platform's own, which has no server");
 }
 
 async function projectOf(tx: Tx, caller: Caller, id: string): Promise<Project> {

@@ -17,6 +17,8 @@ export interface OAuthCredentials {
   readonly metadata: JsonObject | null;
   readonly resource: string | null;
   readonly tokens: { readonly access: string; readonly refresh: string | null; readonly expiresAt: number | null } | null;
+  /** Unix milliseconds: until then somebody renews the tokens, and nobody else does. */
+  readonly renewingUntil?: number;
 }
 
 /** Nobody has signed in yet. */

@@ -5,7 +5,7 @@ import type { Clock } from "../clock.ts";
 import { absent, Failure } from "../failure.ts";
 import type { Random } from "../ids.ts";
 import type { Store, Tx } from "../store.ts";
-import type { InstalledConnector } from "./connector.ts";
+import { type InstalledConnector, relisted } from "./connector.ts";
 import { mine } from "./connectors.ts";
 import { noTokens, openCredentials, openUnderWay, sealCredentials, sealUnderWay } from "./credentials.ts";
 import { type ConnectorServers, type ConnectorSignIns, ServerFault } from "./server.ts";
@@ -103,16 +103,16 @@ export function signIns({ store, clock, random, cipher, signIns, servers }: Sign
       // They can be listed later too.
       const tools = await servers.listTools(at, gone).catch(() => null);
       const now = clock.now();
-      const changes = {
-        ...{ credentials: sealCredentials(cipher, connector.id, credentials), state: "ready" as const, updatedAt: now },
-        ...(tools === null ? {} : { tools, toolsAt: now }),
-      };
-      await store.change(async (tx) => {
-        if (!(await tx.connectors.update(connector.id, changes))) throw absent("sign-in");
-        tx.audit.note({ subject: connector.id, after: { state: "ready" } });
+      const opened = { credentials: sealCredentials(cipher, connector.id, credentials), state: "ready" as const, updatedAt: now };
+      return store.change(async (tx) => {
+        const before = await tx.connectors.lock(found, connector.id);
+        if (!before) throw absent("sign-in");
+        const changes = { ...opened, ...(tools === null ? {} : relisted(before, tools, now)) };
+        await tx.connectors.update(connector.id, changes);
+        tx.audit.note({ subject: connector.id, before: { state: before.state }, after: { state: "ready" } });
         await also(tx, connector);
+        return { ...before, ...changes };
       });
-      return { ...connector, ...changes };
     },
   };
 }

@@ -1,10 +1,13 @@
+import type { Clock } from "../clock.ts";
 import type { JsonObject } from "../json.ts";
 import type { Log } from "../log.ts";
 import type { Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
-import { effective, type InstalledConnector, policyOf, type ToolPolicy } from "./connector.ts";
+import { definitionOf, type WantedUse } from "./approval.ts";
+import { type ConnectorTool, effective, type InstalledConnector, policyOf, relisted, type ToolPolicy } from "./connector.ts";
 import { isGranted } from "./granted.ts";
-import { type ReachParts, type ReachServer, SignInNeeded } from "./reach.ts";
+import type { ReachServer } from "./reach.ts";
+import { type RenewParts, SignInNeeded } from "./renew.ts";
 import { type ConnectorServers, ServerFault, type ToolAnswer } from "./server.ts";
 
 /** A tool that a task may use. */
@@ -30,18 +33,15 @@ export type UseOutcome =
   | { readonly kind: "answer"; readonly answer: ToolAnswer }
   /** No such connector or tool for this task, or it is denied. */
   | { readonly kind: "none" }
-  /** The user has to agree first. */
-  | { readonly kind: "ask"; readonly connector: UsableConnector }
+  /** The user has to agree to this definition first. */
+  | { readonly kind: "ask"; readonly connector: UsableConnector; readonly definition: string }
   /** The user has to sign in to it again first. */
   | { readonly kind: "expired"; readonly connector: UsableConnector };
 
-/** A tool of a connector, and what it is given. */
-export interface ConnectorUse {
-  readonly uid: string;
-  readonly tool: string;
-  readonly input: JsonObject;
-  /** The user has agreed to this very use. */
-  readonly agreed: boolean;
+/** A use that is to be made. */
+export interface ConnectorUse extends WantedUse {
+  /** The definition of the tool with which the user has agreed to this very use (`agreedTo`); null: nobody has. */
+  readonly agreed: string | null;
 }
 
 /** The connectors of tasks. Everything is looked up anew for each use: what was removed, revoked or denied meanwhile is not used. */
@@ -71,28 +71,61 @@ export const usable = (connector: InstalledConnector): UsableConnector => ({
   }),
 });
 
-interface UsesParts extends Pick<ReachParts, "store"> {
+/** A tool as a task has it now; null for none, and for what is denied. */
+export async function toolOf(tx: Tx, task: ConnectedTask, { uid, tool: name }: Pick<WantedUse, "uid" | "tool">) {
+  const connector = (await connectorsOf(tx, task)).find((each) => each.uid === uid);
+  const tool = connector?.tools.find((each) => each.name === name);
+  return connector && tool && policyOf(connector, name) !== "deny" ? { connector, tool } : null;
+}
+
+interface UsesParts extends Pick<RenewParts, "store"> {
+  readonly clock: Clock;
   readonly servers: ConnectorServers;
   readonly reach: ReachServer;
   readonly log: Log;
 }
 
-export function connectorUses({ store, servers, reach, log }: UsesParts): ConnectorUses {
+export function connectorUses({ store, clock, servers, reach, log }: UsesParts): ConnectorUses {
+  /** The tool as its server has it at this moment: it may have become another since somebody looked at it. */
+  async function looked(connector: InstalledConnector, name: string, signal: AbortSignal): Promise<ConnectorTool | undefined> {
+    const tools = await reach(connector, (at) => servers.listTools(at, signal));
+    const tool = tools.find((each) => each.name === name);
+    const known = connector.tools.find((each) => each.name === name);
+    if (!tool || !known || definitionOf(connector, tool) !== definitionOf(connector, known)) await relist(connector, tools);
+    return tool;
+  }
+
+  const relist = ({ id, accountId, spaceId }: InstalledConnector, tools: readonly ConnectorTool[]): Promise<void> =>
+    store.change(async (tx) => {
+      const now = await tx.connectors.lock({ accountId: accountId ?? "", spaceId }, id);
+      if (now) await tx.connectors.update(id, relisted(now, tools, clock.now()));
+    });
+
+  async function made(found: NonNullable<Awaited<ReturnType<typeof toolOf>>>, use: ConnectorUse, signal: AbortSignal): Promise<UseOutcome> {
+    const { connector, tool } = found;
+    if (policyOf(connector, tool.name) === "ask") {
+      const definition = definitionOf(connector, tool);
+      if (use.agreed !== definition) return { kind: "ask", connector: usable(connector), definition };
+      const now = await looked(connector, tool.name, signal);
+      if (!now) return { kind: "none" };
+      if (definitionOf(connector, now) !== definition)
+        return { kind: "ask", connector: usable(connector), definition: definitionOf(connector, now) };
+    }
+    const answer = await reach(connector, (at) => servers.callTool(at, { tool: tool.name, input: use.input }, signal));
+    return { kind: "answer", answer };
+  }
+
   return {
-    async call(task, { uid, tool: name, input, agreed }, signal) {
-      const connector = (await connectorsOf(store, task)).find((each) => each.uid === uid);
-      const seen = connector && usable(connector);
-      const tool = seen?.tools.find((each) => each.name === name);
-      if (!connector || !seen || !tool) return { kind: "none" };
-      if (tool.policy === "ask" && !agreed) return { kind: "ask", connector: seen };
+    async call(task, use, signal) {
+      const found = await toolOf(store, task, use);
+      if (found === null) return { kind: "none" };
       try {
-        const answer = await reach(connector, (at) => servers.callTool(at, { tool: name, input }, signal));
-        return { kind: "answer", answer };
+        return await made(found, use, signal);
       } catch (thrown) {
         signal.throwIfAborted();
-        if (thrown instanceof SignInNeeded) return { kind: "expired", connector: seen };
+        if (thrown instanceof SignInNeeded) return { kind: "expired", connector: usable(found.connector) };
         if (!(thrown instanceof ServerFault)) throw thrown;
-        log("warn", "a connector failed", { connectorId: connector.id, fault: thrown.kind });
+        log("warn", "a connector failed", { connectorId: found.connector.id, fault: thrown.kind });
         return { kind: "answer", answer: { value: thrown.message, isError: true } };
       }
     },

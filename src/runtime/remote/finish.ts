@@ -8,6 +8,7 @@ import type { Outcome } from "../agent.ts";
 import type { StagedFile } from "../artefacts.ts";
 import { endTurn } from "../ending.ts";
 import { progressOf } from "./append.ts";
+import { boundToTool } from "./call-tool.ts";
 import { runStore } from "./held-run.ts";
 import { adopting, type UploadParts, uploadsOf } from "./uploads.ts";
 
@@ -83,6 +84,8 @@ export async function finishSent(
 }
 
 async function outcomeOf({ store, clock }: UploadParts, task: Task, workerId: string, outcome: SentOutcome): Promise<Outcome<StagedFile>> {
+  if (outcome.kind === "confirm" && outcome.action === "connectorAction")
+    return { ...outcome, params: await boundToTool(store, task, outcome.params ?? {}) };
   if (outcome.kind !== "finish") return outcome;
   const { uploadIds, ...ending } = outcome;
   return { ...ending, files: await uploadsOf(store, clock.now(), task, workerId, uploadIds) };

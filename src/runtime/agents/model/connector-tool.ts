@@ -1,11 +1,12 @@
+import { agreedTo, approvalParams } from "../../../core/connectors/approval.ts";
 import type { ConnectorUses, UsableConnector, UsableTool } from "../../../core/connectors/use.ts";
 import type { Outcome } from "../../agent.ts";
 import type { Tool, ToolResult, ToolsFor, ToolUse } from "./tool.ts";
 
 /** What every API takes as a tool's name. */
 const nameMax = 64;
-/** How often somebody is asked to sign in again for one use. */
-const signInsMax = 3;
+/** How often somebody is asked for one use: to agree, and to sign in again. */
+const asksMax = 3;
 /** Tools of all connectors of a task together: more would leave a model no room. */
 const toolsMax = 128;
 
@@ -43,35 +44,37 @@ function connectorTool(uses: ConnectorUses, connector: UsableConnector, tool: Us
   };
 }
 
-async function useConnector(
-  uses: ConnectorUses,
-  { uid }: UsableConnector,
-  { name }: UsableTool,
-  { turn, input, decisions }: ToolUse,
-): Promise<ToolResult> {
+async function useConnector(uses: ConnectorUses, { uid }: UsableConnector, { name: tool }: UsableTool, use: ToolUse): Promise<ToolResult> {
+  const { turn, input, decisions } = use;
+  // What was asked for another: the names of tools are given anew for each run, and that one is gone.
+  if (decisions.some(({ params = {} }) => params["connector"] !== uid)) return failed(gone);
   const answers = decisions.filter(({ kind }) => kind === "connectorAction");
   if (answers.some(({ accepted }) => !accepted)) return failed("The user refused this use.");
-  const signIns = decisions.filter(({ kind }) => kind === "connectorOauthExpired").length;
-  const agreed = answers.length > 0;
-  const outcome = await uses.call({ id: turn.taskId, ...turn.owner }, { uid, tool: name, input, agreed }, turn.signal);
+  const wanted = { uid, tool, input };
+  const agreed = agreedTo(answers.at(-1)?.params ?? {}, wanted);
+  if (answers.length > 0 && agreed === null) return failed(gone);
+  const outcome = await uses.call({ id: turn.taskId, ...turn.owner }, { ...wanted, agreed }, turn.signal);
   switch (outcome.kind) {
     case "answer":
       return { kind: "result", value: outcome.answer.value, isError: outcome.answer.isError };
     case "none":
-      return failed("There is no such tool any more.");
+      return failed(gone);
     case "ask":
+      if (answers.length >= asksMax) return failed("The tool changes whenever the user has agreed to it.");
       return ask(
-        { action: "connectorAction", description: `Use ${name} of ${outcome.connector.name}.` },
-        { connector: uid, tool: name, input },
+        { action: "connectorAction", description: `Use ${tool} of ${outcome.connector.name}.` },
+        approvalParams(wanted, outcome.definition),
       );
     case "expired":
-      if (signIns >= signInsMax) return failed("Nobody has signed in to the connector.");
+      if (decisions.length - answers.length >= asksMax) return failed("Nobody has signed in to the connector.");
       return ask(
         { action: "connectorOauthExpired", description: `Sign in to ${outcome.connector.name} again.` },
         { connector: uid, name: outcome.connector.name },
       );
   }
 }
+
+const gone = "There is no such tool any more.";
 
 type Confirm = Extract<Outcome, { kind: "confirm" }>;
 

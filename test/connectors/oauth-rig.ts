@@ -1,0 +1,76 @@
+import { expect } from "vitest";
+import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
+import { walk } from "../sign-in/provider-rig.ts";
+import { type AuthorizationServer, openAuthorizationServer } from "../support/authorization-server.ts";
+import { type LocalServer, type McpTestServer, openLocal, openMcpServer } from "../support/mcp-server.ts";
+import type { Person, Service } from "../support/service.ts";
+
+/** The page that browsers come back to. */
+export const callback = "https://platform.test/connectors/callback";
+
+/** The page, as a browser with this cookie gets it. */
+export const backAt = ({ url }: Service, path: string, cookie: string): Promise<Response> =>
+  fetch(url + path, { headers: { cookie }, redirect: "manual" });
+
+/** A server of tools that takes the tokens of an authorization server alone. */
+export interface SignedGarden extends AsyncDisposable {
+  readonly server: McpTestServer;
+  readonly provider: AuthorizationServer;
+  /** Where both are found: one origin, whose metadata names the authorization server (RFC 9728). */
+  readonly front: LocalServer;
+  /** Installs it, and answers its row and the session that did. */
+  installed(who: Person): ReturnType<typeof install>;
+  /** The same, signed in to; `path` is what the browser brought back. */
+  signedIn(service: Service, who: Person): Promise<Awaited<ReturnType<typeof install>> & { readonly path: string }>;
+  /** Signs in to what is installed (again). */
+  signIn(service: Service, made: Pick<Awaited<ReturnType<typeof install>>, "client" | "session" | "id">): Promise<string>;
+}
+
+async function install(who: Person, url: string) {
+  const session = await who.session();
+  const client = session.client(ConnectorService);
+  const server = { case: "http" as const, value: { url, auth: { case: "oauth" as const, value: { clientId: "" } } } };
+  const { connector } = await client.installConnector({ name: "Garden", server });
+  return { client, session, id: connector?.id ?? "", uid: connector?.uid ?? "", connector };
+}
+
+/** Opens all three. @param tokenSeconds so long tokens live. */
+export async function openSignedGarden(tokenSeconds = 60): Promise<SignedGarden> {
+  const provider = await openAuthorizationServer(tokenSeconds);
+  const server = await openMcpServer();
+  server.guard = (authorization) => provider.isLiving((authorization ?? "").replace("Bearer ", ""));
+  const front: LocalServer = await openLocal(async (request, response) => {
+    if (request.url?.startsWith("/.well-known/oauth-protected-resource")) {
+      response.writeHead(200, { "content-type": "application/json" });
+      const scopes = ["openid", "offline_access"];
+      response.end(JSON.stringify({ resource: `${front.url}/mcp`, authorization_servers: [provider.issuer], scopes_supported: scopes }));
+      return;
+    }
+    if (request.url !== "/mcp") return void response.writeHead(404).end();
+    const body = (await Array.fromAsync(request)).map(String).join("");
+    const { accept = "", authorization = "" } = request.headers;
+    const headers = { "content-type": "application/json", accept, authorization };
+    const answer = await fetch(server.url, { method: request.method ?? "POST", headers, ...(body === "" ? {} : { body }) });
+    response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "text/plain" });
+    response.end(await answer.text());
+  });
+
+  const signIn: SignedGarden["signIn"] = async (service, { client, session, id }) => {
+    const { authorizationUrl } = await client.beginAuthorization({ id });
+    const path = await walk(authorizationUrl, "gardener", callback);
+    const page = await backAt(service, path, session.headers.cookie);
+    expect([page.status, (await page.text()).includes("Garden is connected")]).toEqual([200, true]);
+    return path;
+  };
+  const installed = (who: Person) => install(who, `${front.url}/mcp`);
+  return {
+    ...{ server, provider, front, installed, signIn },
+    async signedIn(service, who) {
+      const made = await installed(who);
+      return { ...made, path: await signIn(service, made) };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const each of [front, server, provider]) await each[Symbol.asyncDispose]();
+    },
+  };
+}
