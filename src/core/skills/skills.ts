@@ -13,6 +13,7 @@ import { pack } from "./pack.ts";
 import { changeableSkill, shelfFor, type WantedShelf } from "./shelf.ts";
 import type { Skill, SkillView } from "./skill.ts";
 import { readUploaded, type SkillSource } from "./source.ts";
+import { switchSkill, type WantedSwitch } from "./switch.ts";
 import { unzip } from "./unzip.ts";
 
 /** Skills of a caller (contract/v2.md 7.7, 8.19, 9.10, contract/oauth.md 11). */
@@ -28,8 +29,12 @@ export interface Skills {
    * `exists` for a name that is there already; `exhausted` when the list or the quota is full.
    */
   create(caller: Caller, wanted: WantedShelf & { readonly source: SkillSource }, gone: AbortSignal): Promise<Change<Skill>>;
-  /** @throws Failure `absent` or `forbidden`. */
-  setEnabled(tx: Tx, caller: Caller, id: string, enabled: boolean): Promise<Skill>;
+  /**
+   * Switches a skill: a team's and an official one for the caller's tasks alone, unless it is to be for everyone.
+   *
+   * @throws Failure `absent` or `forbidden`.
+   */
+  setEnabled(tx: Tx, caller: Caller, id: string, wanted: WantedSwitch): Promise<Skill>;
   /** @throws Failure `absent` or `forbidden`. */
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
@@ -82,12 +87,10 @@ export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skil
       };
     },
 
-    async setEnabled(tx, caller, id, enabled) {
-      const skill = await changeableSkill(tx, caller, id);
-      const updatedAt = clock.now();
-      await tx.skills.setEnabled(id, enabled, updatedAt);
-      tx.audit.note({ subject: id, before: { enabled: skill.enabled }, after: { enabled } });
-      return { ...skill, enabled, updatedAt };
+    async setEnabled(tx, caller, id, wanted) {
+      const { before, after, forEveryone } = await switchSkill(tx, caller, id, wanted, clock.now());
+      tx.audit.note({ subject: id, before: { enabled: before.enabled }, after: { enabled: after.enabled, forEveryone } });
+      return after;
     },
 
     async remove(tx, caller, id) {
