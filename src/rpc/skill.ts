@@ -56,8 +56,8 @@ export function skillSettingsHandlers(skills: Skills): Handlers<typeof SettingsS
       const ofApp = clientId ? await skills.listOfApp(tx, caller, clientId) : [];
       return { data: [...ofApp, ...own].map(toMessage) };
     },
-    async updateSkill(tx, caller, { id, enabled }) {
-      return { skill: toMessage(await skills.setEnabled(tx, caller, id, enabled)) };
+    async updateSkill(tx, caller, { id, enabled, forEveryone }) {
+      return { skill: toMessage(await skills.setEnabled(tx, caller, id, { enabled, forEveryone })) };
     },
     async deleteSkill(tx, caller, { id }) {
       await skills.remove(tx, caller, id);

@@ -1,4 +1,4 @@
-import type { Skill, SkillOwnerType, SkillPlace, SkillRows, SkillShelf, SkillView } from "../core/skills/skill.ts";
+import type { Skill, SkillChooser, SkillOwnerType, SkillPlace, SkillRows, SkillShelf, SkillView } from "../core/skills/skill.ts";
 import type { Dialect, Session } from "./session.ts";
 import { all, insertInto, memberOf, numberOf, type Sql, sql, type Truth, truthOf, type Whole } from "./sql.ts";
 
@@ -18,15 +18,20 @@ interface SkillRow {
   readonly created_at: Whole;
   readonly updated_at: Whole;
   readonly creator_name: string | null;
+  /** Null where nobody has chosen. */
+  readonly chosen: Truth | null;
 }
 
-const skills = sql`SELECT s.*, a.name AS creator_name FROM skill s LEFT JOIN account a ON a.id = s.account_id`;
+const skills = sql`SELECT s.*, a.name AS creator_name, NULL AS chosen FROM skill s LEFT JOIN account a ON a.id = s.account_id`;
+const skillsFor = ({ accountId, spaceId }: SkillChooser): Sql => sql`
+  SELECT s.*, a.name AS creator_name, c.enabled AS chosen FROM skill s LEFT JOIN account a ON a.id = s.account_id
+    LEFT JOIN skill_choice c ON c.skill_id = s.id AND c.account_id = ${accountId} AND c.space_id = ${spaceId}`;
 const newestFirst = sql`ORDER BY s.created_at DESC, s.id DESC`;
 
 /** Skills as rows. */
 export function skillRows({ query, execute, dialect }: Session): SkillRows {
-  const list = async (where: Sql): Promise<readonly SkillView[]> =>
-    (await query<SkillRow>(sql`${skills} WHERE s.deleted_at IS NULL AND ${where} ${newestFirst}`)).map(skillOf);
+  const list = async (where: Sql, from: Sql = skills): Promise<readonly SkillView[]> =>
+    (await query<SkillRow>(sql`${from} WHERE s.deleted_at IS NULL AND ${where} ${newestFirst}`)).map(skillOf);
   return {
     async insert(skill) {
       await execute(insertInto("skill", [columnsOf(skill)]));
@@ -36,10 +41,20 @@ export function skillRows({ query, execute, dialect }: Session): SkillRows {
       const rows = await query<SkillRow>(sql`${skills} WHERE s.deleted_at IS NULL ${newestFirst} LIMIT ${max}`);
       return rows.map(skillOf);
     },
-    visible: (place) => list(visibleFrom(dialect, place)),
+    visible: (place) => list(visibleFrom(dialect, place), skillsFor(place)),
     onShelf: (shelf) => list(onShelf(shelf)),
     async setEnabled(id, enabled, now) {
-      await execute(sql`UPDATE skill SET enabled = ${enabled}, updated_at = ${now} WHERE id = ${id} AND deleted_at IS NULL`);
+      return (await execute(sql`UPDATE skill SET enabled = ${enabled}, updated_at = ${now} WHERE id = ${id} AND deleted_at IS NULL`)) === 1;
+    },
+    async choose(id, { accountId, spaceId }, enabled) {
+      const chosen = await execute(sql`
+        INSERT INTO skill_choice (skill_id, account_id, space_id, enabled)
+        SELECT s.id, ${accountId}, ${spaceId}, ${enabled} FROM skill s WHERE s.id = ${id} AND s.deleted_at IS NULL
+        ON CONFLICT (account_id, space_id, skill_id) DO UPDATE SET enabled = excluded.enabled`);
+      return chosen === 1;
+    },
+    async forgetChoices({ accountId, spaceId }) {
+      await execute(sql`DELETE FROM skill_choice WHERE account_id = ${accountId} AND space_id = ${spaceId}`);
     },
     async replace(id, { description, blobId, bytes, sha256, updatedAt }) {
       await execute(sql`
@@ -48,6 +63,7 @@ export function skillRows({ query, execute, dialect }: Session): SkillRows {
     },
     async remove(ids, now) {
       if (ids.length === 0) return [];
+      await execute(sql`DELETE FROM skill_choice WHERE skill_id ${memberOf(dialect, ids)}`);
       const removed = await query<Pick<SkillRow, "blob_id">>(sql`
         UPDATE skill SET deleted_at = ${now} WHERE id ${memberOf(dialect, ids)} AND deleted_at IS NULL RETURNING blob_id`);
       return removed.map(({ blob_id }) => blob_id);
@@ -112,7 +128,7 @@ const skillOf = (row: SkillRow): SkillView => ({
   clientId: row.client_id,
   name: row.name,
   description: row.description,
-  enabled: truthOf(row.enabled),
+  enabled: truthOf(row.chosen ?? row.enabled),
   blobId: row.blob_id,
   bytes: numberOf(row.bytes),
   sha256: row.sha256,

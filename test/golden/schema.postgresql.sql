@@ -493,6 +493,14 @@ TABLE skill
   CREATE UNIQUE INDEX skill_pkey ON public.skill USING btree (id)
   CREATE INDEX skill_project_id_idx ON public.skill USING btree (project_id)
   CREATE INDEX skill_space_id_account_id_created_at_id_idx ON public.skill USING btree (space_id, account_id, created_at, id)
+TABLE skill_choice
+  skill_id text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  enabled boolean NOT NULL
+  CONSTRAINT skill_choice_pkey PRIMARY KEY (account_id, space_id, skill_id)
+  CREATE UNIQUE INDEX skill_choice_pkey ON public.skill_choice USING btree (account_id, space_id, skill_id)
+  CREATE INDEX skill_choice_skill_id_idx ON public.skill_choice USING btree (skill_id)
 TABLE space
   id text NOT NULL
   kind text NOT NULL

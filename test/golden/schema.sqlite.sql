@@ -455,6 +455,15 @@ CREATE INDEX "skill_client_id_idx" ON "skill"("client_id")
 CREATE INDEX "skill_owner_type_idx" ON "skill"("owner_type")
 CREATE INDEX "skill_project_id_idx" ON "skill"("project_id")
 CREATE INDEX "skill_space_id_account_id_created_at_id_idx" ON "skill"("space_id", "account_id", "created_at", "id")
+CREATE TABLE "skill_choice" (
+    "skill_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "enabled" BOOLEAN NOT NULL,
+
+    PRIMARY KEY ("account_id", "space_id", "skill_id")
+)
+CREATE INDEX "skill_choice_skill_id_idx" ON "skill_choice"("skill_id")
 CREATE TABLE "space" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "kind" TEXT NOT NULL,

@@ -34,8 +34,10 @@ export const skillOpener =
     };
   };
 
+/** However accents are written: a text on one system may name a file as another system has packed it. */
 async function entryAt(zip: ZipFile, path: string): Promise<Entry | undefined> {
-  for await (const entry of zip.eachEntry()) if (entry.fileName === path) return entry;
+  const wanted = path.normalize("NFC");
+  for await (const entry of zip.eachEntry()) if (entry.fileName.normalize("NFC") === wanted) return entry;
   return undefined;
 }
 

@@ -28,12 +28,17 @@ export async function stageSkill(
 }
 
 /** What stands on a shelf under a name already, and how full it is. @throws Failure `exhausted` */
-async function roomOn(tx: Tx, shelf: SkillShelf, name: string): Promise<SkillView | undefined> {
+async function roomOn(tx: Pick<Tx, "skills">, shelf: SkillShelf, name: string): Promise<SkillView | undefined> {
   const present = await tx.skills.onShelf(shelf);
   const same = present.find((skill) => skill.name === name);
   const max = skillsMax[shelf.ownerType];
   if (!same && present.length >= max) throw new Failure("exhausted", `there are at most ${max} skills of the type ${shelf.ownerType}`);
   return same;
+}
+
+/** @throws Failure `exists` for a name that is there, `exhausted` when there is no room. */
+export async function checkNew(tx: Pick<Tx, "skills">, shelf: SkillShelf, name: string): Promise<void> {
+  if (await roomOn(tx, shelf, name)) throw new Failure("exists", `there is a skill ${JSON.stringify(name)} already`);
 }
 
 /** Keeps what is staged as a new skill. @throws Failure `exists` for a name that is there, `exhausted` when there is no room. */
@@ -43,7 +48,7 @@ export async function keepNew(
   staged: StagedSkill,
   { id, now }: { readonly id: string; readonly now: number },
 ): Promise<Skill> {
-  if (await roomOn(tx, shelf, staged.name)) throw new Failure("exists", `there is a skill ${JSON.stringify(staged.name)} already`);
+  await checkNew(tx, shelf, staged.name);
   const content = await kept(tx, staged);
   const skill: Skill = { ...shelf, ...content, id, name: staged.name, enabled: true, createdAt: now, updatedAt: now };
   await tx.skills.insert(skill);

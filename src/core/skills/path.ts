@@ -4,7 +4,11 @@ const bytesMax = 512;
 const depthMax = 20;
 
 /** What a file of a skill may be called: nothing that leaves its folder, and nothing that another system reads as something else. */
-const segmentForm = /^(?!\.{1,2}$)[^\\/:\p{Cc}\p{Cs}\p{Bidi_Control}]*[^\\/:\p{Cc}\p{Cs}\p{Bidi_Control}. ]$/u;
+const segmentForm = /^(?!\.{1,2}$)[^\\/:\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]*[^\\/:\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}. ]$/u;
+/** What Windows takes for a device, in whatever letters and with whatever after a dot. */
+const deviceForm = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3]) *(?:\.|$)/iu;
+
+const isPlain = (segment: string): boolean => segmentForm.test(segment) && !deviceForm.test(segment);
 
 /**
  * Checks a path within a skill: relative, with slashes, without `.` and `..`.
@@ -14,12 +18,15 @@ const segmentForm = /^(?!\.{1,2}$)[^\\/:\p{Cc}\p{Cs}\p{Bidi_Control}]*[^\\/:\p{C
  */
 export function checkPath(at: string, path: string, what = "skill"): void {
   const segments = path.split("/");
-  const fits = Buffer.byteLength(path) <= bytesMax && segments.length <= depthMax && segments.every((segment) => segmentForm.test(segment));
+  const fits = Buffer.byteLength(path) <= bytesMax && segments.length <= depthMax && segments.every(isPlain);
   if (!fits) throw invalid(at, `${shown(path)} is no path that a ${what} may have`);
 }
 
-/** Two paths that are the same on some system: by letter case, or by how accents are written. */
-export const pathKey = (path: string): string => path.normalize("NFKC").toLowerCase().toUpperCase().normalize("NFC");
+const unseen = /\p{Default_Ignorable_Code_Point}/gu;
+
+/** The same for two paths that are the same on some system, or to the eye: by letter case, how accents are written, or what is not shown. */
+export const pathKey = (path: string): string =>
+  path.replace(unseen, "").normalize("NFKC").toLowerCase().toUpperCase().normalize("NFC").replace(unseen, "");
 
 /** For people, in a refusal. */
 export const shown = (path: string): string =>

@@ -19,7 +19,7 @@ export interface Skill {
   readonly name: string;
   /** May be empty. */
   readonly description: string;
-  /** Whether tasks have it without naming it. */
+  /** Whether tasks have it without naming it, where their account has not chosen. */
   readonly enabled: boolean;
   /** Its ZIP in the storage. */
   readonly blobId: string;
@@ -47,19 +47,30 @@ export interface SkillPlace {
 /** One list of skills: in it a name is there once. */
 export type SkillShelf = Pick<Skill, "ownerType" | "spaceId" | "accountId" | "projectId" | "clientId">;
 
+/** Whose tasks a choice among skills is for. */
+export type SkillChooser = Pick<SkillPlace, "accountId" | "spaceId">;
+
 /** Skills that are not deleted. */
 export interface SkillRows {
   insert(skill: Skill): Promise<void>;
   byId(id: string): Promise<SkillView | null>;
   /** Everybody's, newest first, up to `max`: for the operator. */
   all(max: number): Promise<readonly SkillView[]>;
-  /** Those that can be seen from a place, newest first: of an app's only those that its settings name. */
+  /**
+   * Those that can be seen from a place, newest first: of an app's only those that its settings name. Each is enabled
+   * as the account has chosen for the place's space.
+   */
   visible(place: SkillPlace): Promise<readonly SkillView[]>;
   /** Newest first. */
   onShelf(shelf: SkillShelf): Promise<readonly SkillView[]>;
-  setEnabled(id: string, enabled: boolean, now: number): Promise<void>;
+  /** Whether whoever has not chosen has it; false when there is no such skill. */
+  setEnabled(id: string, enabled: boolean, now: number): Promise<boolean>;
+  /** Whether one account's tasks have it; false when there is no such skill. */
+  choose(id: string, chooser: SkillChooser, enabled: boolean): Promise<boolean>;
+  /** All that an account has chosen in a space is as if it never had. */
+  forgetChoices(chooser: SkillChooser): Promise<void>;
   /** Other content in the place of what it had. */
   replace(id: string, content: Pick<Skill, "description" | "blobId" | "bytes" | "sha256" | "updatedAt">): Promise<void>;
-  /** Leaves tombstones, and answers the blobs of those that were there. */
+  /** Leaves tombstones without choices, and answers the blobs of those that were there. */
   remove(ids: readonly string[], now: number): Promise<readonly string[]>;
 }

@@ -1,18 +1,20 @@
 import { appOf, type Caller, reachesProjects } from "../caller.ts";
 import type { Clock } from "../clock.ts";
-import type { Change } from "../deferred.ts";
+import { type Change, deferred } from "../deferred.ts";
 import { absent } from "../failure.ts";
 import { fewAtOnce } from "../few-at-once.ts";
 import type { Blobs } from "../files/blobs.ts";
+import { cutOff } from "../files/meter.ts";
 import type { Staging } from "../files/staging.ts";
 import type { Ids } from "../ids.ts";
 import { lockEditable } from "../oauth/apps.ts";
 import type { Tx } from "../store.ts";
-import { auditOfSkill, dropSkills, keepNew, stageSkill } from "./keep.ts";
-import { pack } from "./pack.ts";
+import { auditOfSkill, checkNew, dropSkills, keepNew, type StagedSkill, stageSkill } from "./keep.ts";
+import { type PackedSkill, pack } from "./pack.ts";
 import { changeableSkill, shelfFor, type WantedShelf } from "./shelf.ts";
 import type { Skill, SkillView } from "./skill.ts";
 import { readUploaded, type SkillSource } from "./source.ts";
+import { switchSkill, type WantedSwitch } from "./switch.ts";
 import { unzip } from "./unzip.ts";
 
 /** Skills of a caller (contract/v2.md 7.7, 8.19, 9.10, contract/oauth.md 11). */
@@ -28,8 +30,12 @@ export interface Skills {
    * `exists` for a name that is there already; `exhausted` when the list or the quota is full.
    */
   create(caller: Caller, wanted: WantedShelf & { readonly source: SkillSource }, gone: AbortSignal): Promise<Change<Skill>>;
-  /** @throws Failure `absent` or `forbidden`. */
-  setEnabled(tx: Tx, caller: Caller, id: string, enabled: boolean): Promise<Skill>;
+  /**
+   * Switches a skill: a team's and an official one for the caller's tasks alone, unless it is to be for everyone.
+   *
+   * @throws Failure `absent` or `forbidden`.
+   */
+  setEnabled(tx: Tx, caller: Caller, id: string, wanted: WantedSwitch): Promise<Skill>;
   /** @throws Failure `absent` or `forbidden`. */
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
@@ -50,10 +56,20 @@ const unpackedAtOnce = 2;
 export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skills {
   const turns = fewAtOnce(unpackedAtOnce);
 
-  async function stage(caller: Caller, source: SkillSource, signal: AbortSignal) {
+  async function read(caller: Caller, source: SkillSource): Promise<PackedSkill> {
     const archive = source.kind === "archive" ? source.bytes : await readUploaded({ store, blobs, clock }, caller, source.fileId);
-    const packed = await pack(source.kind, await unzip(source.kind, archive));
-    return stageSkill(staging, packed, { accountId: caller.accountId, signal });
+    return pack(source.kind, await unzip(source.kind, archive));
+  }
+
+  /** What the list will refuse is not written down first. */
+  async function stage(caller: Caller, wanted: WantedShelf, source: SkillSource, signal: AbortSignal): Promise<StagedSkill> {
+    const shelf = await shelfFor(store, caller, wanted);
+    return turns(async () => {
+      if (signal.aborted) throw cutOff();
+      const packed = await read(caller, source);
+      await checkNew(store, shelf, packed.name);
+      return stageSkill(staging, packed, { accountId: caller.accountId, signal });
+    });
   }
 
   return {
@@ -68,9 +84,9 @@ export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skil
     },
 
     async create(caller, { source, ...wanted }, gone) {
-      await shelfFor(store, caller, wanted);
-      const staged = await turns(() => stage(caller, source, gone));
+      const stagedNow = await deferred(stage(caller, wanted, source, gone));
       return async (tx) => {
+        const staged = stagedNow();
         await tx.accounts.lockSpace(caller.spaceId);
         const app = wanted.clientId === undefined ? null : await lockEditable(tx, caller, wanted.clientId);
         const now = clock.now();
@@ -82,12 +98,10 @@ export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skil
       };
     },
 
-    async setEnabled(tx, caller, id, enabled) {
-      const skill = await changeableSkill(tx, caller, id);
-      const updatedAt = clock.now();
-      await tx.skills.setEnabled(id, enabled, updatedAt);
-      tx.audit.note({ subject: id, before: { enabled: skill.enabled }, after: { enabled } });
-      return { ...skill, enabled, updatedAt };
+    async setEnabled(tx, caller, id, wanted) {
+      const { before, after, forEveryone } = await switchSkill(tx, caller, id, wanted, clock.now());
+      tx.audit.note({ subject: id, before: { enabled: before.enabled }, after: { enabled: after.enabled, forEveryone } });
+      return after;
     },
 
     async remove(tx, caller, id) {

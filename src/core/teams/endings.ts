@@ -39,13 +39,17 @@ export async function endFor(tx: Tx, clock: Pick<Clock, "now">, person: Person, 
   await tx.families.revokeOf(accountId, spaceId, now);
   const keys = withKeys ? await endForGood(tx, person, now) : 0;
   if (webhooks) await buryWebhooks(tx, person, now);
-  // Nobody else could ever use them.
-  if (ending === "removed") await dropSkills(tx, await tx.skills.onShelf(ownSkills(person)), now);
+  if (ending === "removed") await buryOwnSkills(tx, person, now);
   if (webhooks) await buryConnectors(tx, person, now);
   return { keys, tasks: await stopTasks(tx, clock, person) };
 }
 
-const ownSkills = (person: Person): SkillShelf => ({ ...person, ownerType: "personal", projectId: null, clientId: null });
+/** Nobody else could ever use them. What the person brought to the team, its projects and its apps stays. */
+async function buryOwnSkills(tx: Tx, person: Person, now: number): Promise<void> {
+  const own: SkillShelf = { ...person, ownerType: "personal", projectId: null, clientId: null };
+  await dropSkills(tx, await tx.skills.onShelf(own), now);
+  await tx.skills.forgetChoices(person);
+}
 
 async function endForGood(tx: Tx, { accountId, spaceId }: Person, now: number): Promise<number> {
   await tx.links.useUp(accountId, spaceId, now);

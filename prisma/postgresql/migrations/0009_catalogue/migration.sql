@@ -35,6 +35,16 @@ CREATE TABLE "skill" (
 );
 
 -- CreateTable
+CREATE TABLE "skill_choice" (
+    "skill_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "enabled" BOOLEAN NOT NULL,
+
+    CONSTRAINT "skill_choice_pkey" PRIMARY KEY ("account_id","space_id","skill_id")
+);
+
+-- CreateTable
 CREATE TABLE "connector" (
     "id" TEXT NOT NULL,
     "space_id" TEXT NOT NULL,
@@ -162,6 +172,9 @@ CREATE INDEX "skill_client_id_idx" ON "skill"("client_id");
 
 -- CreateIndex
 CREATE INDEX "skill_owner_type_idx" ON "skill"("owner_type");
+
+-- CreateIndex
+CREATE INDEX "skill_choice_skill_id_idx" ON "skill_choice"("skill_id");
 
 -- CreateIndex
 CREATE INDEX "connector_space_id_account_id_created_at_id_idx" ON "connector"("space_id", "account_id", "created_at", "id");

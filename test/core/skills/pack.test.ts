@@ -1,0 +1,97 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Failure } from "../../../src/core/failure.ts";
+import { type SkillContent, skillOpener } from "../../../src/core/skills/content.ts";
+import type { SkillFile } from "../../../src/core/skills/files.ts";
+import { pack } from "../../../src/core/skills/pack.ts";
+import { pathKey } from "../../../src/core/skills/path.ts";
+import { unzip } from "../../../src/core/skills/unzip.ts";
+import { manifest, zipOf } from "./zip-maker.ts";
+
+/** Opens a packed skill as it is opened in a storage: by ranges of its bytes. */
+function opened(zip: Uint8Array): SkillContent {
+  const read = async (_id: string, range = { start: 0, end: zip.byteLength - 1 }) =>
+    Readable.from([Buffer.from(zip.subarray(range.start, range.end + 1))]);
+  return skillOpener({ read })({ blobId: "b", bytes: zip.byteLength });
+}
+
+const segment = fc.oneof(
+  fc.constantFrom("a", "docs", "Grüße", "Gru\u0308ße", "世界", "👋", " leading", ".hidden", "-rf", "console", "comma", "a b", "%2e%2e"),
+  fc.stringMatching(/^[a-z0-9_-]{1,12}$/).filter((name) => !/^(con|prn|aux|nul|com\d|lpt\d)$/.test(name)),
+);
+const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => segments.join("/"));
+const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.constant(new Uint8Array(70_000)));
+
+/** Files that can stand beside each other. */
+const files: fc.Arbitrary<readonly SkillFile[]> = fc
+  .uniqueArray(fc.record({ path, bytes }), { maxLength: 8, selector: ({ path: one }) => pathKey(one) })
+  .map((all) => {
+    const taken = new Set(all.map((file) => pathKey(file.path)));
+    const folders = (one: string) =>
+      pathKey(one)
+        .split("/")
+        .slice(0, -1)
+        .map((_, at, names) => names.slice(0, at + 1).join("/"));
+    const apart = all.filter((file) => !folders(file.path).some((folder) => taken.has(folder)));
+    return [{ path: "SKILL.md", bytes: Buffer.from(manifest()) }, ...apart];
+  });
+
+const inOrder = (all: readonly SkillFile[]) =>
+  all.map((file) => [file.path, Buffer.from(file.bytes).toString("hex")] as const).toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+describe("a packed skill", () => {
+  test("gives what was packed as it was, to whoever unzips it and to whoever reads it file by file", async () => {
+    await fc.assert(
+      fc.asyncProperty(files, fc.constantFrom(0, 8), fc.boolean(), async (brought, method, isWrapped) => {
+        const entries = brought.map((file) => ({ name: `${isWrapped ? "skill/" : ""}${file.path}`, content: file.bytes, method }) as const);
+        const { zip } = await pack("archive", await unzip("archive", zipOf(entries)));
+        expect(inOrder(await unzip("archive", zip))).toEqual(inOrder(brought));
+        const content = opened(zip);
+        const listed = await content.list();
+        expect(listed.map((file) => file.path).toSorted()).toEqual(brought.map((file) => file.path).toSorted());
+        const read = await Promise.all(listed.map(async (file) => ({ path: file.path, bytes: await content.read(file.path) })));
+        expect(inOrder(read)).toEqual(inOrder(brought));
+        expect(listed.map((file) => file.bytes)).toEqual(read.map((file) => file.bytes.byteLength));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test("is a ZIP to others too, with nothing in it but its files", async () => {
+    const names = ["SKILL.md", "Grüße/世界.txt", "run.py"];
+    const brought = names.map((name) => ({ path: name, bytes: Buffer.from(name === "SKILL.md" ? manifest() : name) }));
+    const folder = mkdtempSync(join(tmpdir(), "skill-"));
+    try {
+      writeFileSync(join(folder, "skill.zip"), (await pack("archive", brought)).zip);
+      const script =
+        "import sys, json, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; print(json.dumps({i.filename: [z.read(i).decode(), i.external_attr >> 16] for i in z.infolist()}))";
+      const seen = JSON.parse(execFileSync("python3", ["-c", script, join(folder, "skill.zip")], { encoding: "utf8" }));
+      expect(seen).toEqual(Object.fromEntries(brought.map((file) => [file.path, [file.bytes.toString(), 0o100644]])));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("gives a file however the accents of its name are written, and no file that it does not have", async () => {
+    const { zip } = await pack("archive", [
+      { path: "SKILL.md", bytes: Buffer.from(manifest()) },
+      { path: "Gru\u0308n.txt", bytes: Buffer.from("leaf") },
+    ]);
+    const content = opened(zip);
+    for (const name of ["Gr\u00fcn.txt", "Gru\u0308n.txt"]) expect((await content.read(name)).toString()).toBe("leaf");
+    for (const name of ["grun.txt", "../SKILL.md", "", "SKILL.md/"])
+      await expect(content.read(name)).rejects.toMatchObject({ reason: "absent" } satisfies Partial<Failure>);
+  });
+
+  test("says that it is gone when its bytes are, and nothing of a stranger's", async () => {
+    const read = () => Promise.reject(new Failure("absent", "file not found"));
+    const content = skillOpener({ read })({ blobId: "b", bytes: 100 });
+    await expect(content.list()).rejects.toMatchObject({ reason: "absent" });
+    await expect(content.read("SKILL.md")).rejects.toMatchObject({ reason: "absent" });
+  });
+});
