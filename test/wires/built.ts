@@ -159,7 +159,7 @@ const heldRun: Prepare = async (person, store) => {
     const [task] = waiting ? await claimTasks(tx, [waiting], workerNode(workerId), 1) : [];
     if (!task) throw new Error("no such task");
     const { id: held, spaceId, fence } = task;
-    await tx.workerRuns.put({ taskId: held, spaceId, workerId, fence, startedAt: 1, leaseUntil: 2 ** 45 });
+    await tx.workerRuns.put([{ taskId: held, spaceId, workerId, fence, startedAt: 1, leaseUntil: 2 ** 45 }]);
     return { task_id: held, fence };
   });
 };

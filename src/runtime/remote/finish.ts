@@ -72,7 +72,7 @@ export async function finishSent(
   async function goOn(tx: Tx, { id: taskId, spaceId, fence }: Task): Promise<Task | null> {
     const now = clock.now();
     const next = await tx.tasks.advance(taskId, { now, when: { fence }, set: { raiseFence: true } });
-    if (next) await tx.workerRuns.put({ taskId, spaceId, workerId, fence: next.fence, startedAt: now, leaseUntil: now + workerLeaseMs });
+    if (next) await tx.workerRuns.put([{ taskId, spaceId, workerId, fence: next.fence, startedAt: now, leaseUntil: now + workerLeaseMs }]);
     return next;
   }
   const own = { ...parts, store: runStore(store, leaving(run), follow), staging: adopting(parts, workerId) };
