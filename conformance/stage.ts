@@ -140,7 +140,7 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
         const given = await tx.tasks.advance(taskId, { now, set: { nodeId: workerNode(made.otherWorkerId), raiseFence: true } });
         if (!given) throw new Error(`there is no task ${taskId}`);
         const run = { taskId, spaceId: given.spaceId, workerId: made.otherWorkerId, fence: given.fence };
-        await tx.workerRuns.put({ ...run, startedAt: now, leaseUntil: now + 10 * workerLeaseMs });
+        await tx.workerRuns.put([{ ...run, startedAt: now, leaseUntil: now + 10 * workerLeaseMs }]);
       }),
     async [Symbol.asyncDispose]() {
       for (const worker of workers) worker.kill();

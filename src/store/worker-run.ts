@@ -1,6 +1,6 @@
-import type { KeyedEvent, WorkerEventRows, WorkerRun, WorkerRunRows } from "../core/workers/worker-run.ts";
-import type { Session } from "./session.ts";
-import { all, insertInto, memberOf, numberOf, sql, type Whole } from "./sql.ts";
+import { type KeyedEvent, type WorkerEventRows, type WorkerRun, type WorkerRunRows, workerWanted } from "../core/workers/worker-run.ts";
+import { changeOf, type Session } from "./session.ts";
+import { all, insertInto, memberOf, numberOf, type Row, sql, type Whole } from "./sql.ts";
 
 interface RunRow {
   readonly task_id: string;
@@ -23,11 +23,13 @@ const runColumns = sql`task_id, space_id, worker_id, fence, started_at, lease_un
 const keyColumns = sql`task_id, turn, key, seq, digest`;
 
 /** Runs of remote workers as rows. */
-export function workerRunRows({ query, execute }: Session): WorkerRunRows {
+export function workerRunRows(session: Session): WorkerRunRows {
+  const { query, execute } = session;
   return {
-    async put({ taskId, spaceId, workerId, fence, startedAt, leaseUntil }) {
-      const row = { task_id: taskId, space_id: spaceId, worker_id: workerId, fence, started_at: startedAt, lease_until: leaseUntil };
-      await execute(sql`${insertInto("worker_run", [row])} ON CONFLICT (task_id) DO UPDATE SET space_id = excluded.space_id,
+    want: () => void changeOf(session).jobKinds.add(workerWanted),
+    async put(runs) {
+      if (runs.length === 0) return;
+      await execute(sql`${insertInto("worker_run", runs.map(rowOf))} ON CONFLICT (task_id) DO UPDATE SET space_id = excluded.space_id,
         worker_id = excluded.worker_id, fence = excluded.fence, started_at = excluded.started_at, lease_until = excluded.lease_until`);
     },
     async find(taskId) {
@@ -81,6 +83,15 @@ export function workerEventRows({ query, execute, dialect }: Session): WorkerEve
 
 /** Rows of several tasks are locked in one order everywhere. */
 const byTask = (a: WorkerRun, b: WorkerRun): number => (a.taskId < b.taskId ? -1 : 1);
+
+const rowOf = ({ taskId, spaceId, workerId, fence, startedAt, leaseUntil }: WorkerRun): Row => ({
+  task_id: taskId,
+  space_id: spaceId,
+  worker_id: workerId,
+  fence,
+  started_at: startedAt,
+  lease_until: leaseUntil,
+});
 
 const runOf = (row: RunRow): WorkerRun => ({
   taskId: row.task_id,

@@ -152,7 +152,7 @@ function webhookParts({ config, store, clock, ids, random, cipher }: Ground, sen
 
 function taskParts(ground: Ground, files: FileParts, waiting: Backlog, draining: AbortSignal): TaskParts {
   const { config, clock, ids, cipher } = ground;
-  const steps = taskSteps(clock);
+  const steps = taskSteps(clock, remoteProfiles(config));
   return {
     tasks: tasks({ clock, ids, backlog: waiting, steps, keepsEvents: config.deletedTaskDays > 0 }),
     listings,

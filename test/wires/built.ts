@@ -166,7 +166,7 @@ async function heldRunOf(person: Person, store: Store, { task_id }: JsonObject):
     const [task] = waiting ? await claimTasks(tx, [waiting], workerNode(workerId), 1) : [];
     if (!task) throw new Error("no such task");
     const { id: held, spaceId, fence } = task;
-    await tx.workerRuns.put({ taskId: held, spaceId, workerId, fence, startedAt: 1, leaseUntil: 2 ** 45 });
+    await tx.workerRuns.put([{ taskId: held, spaceId, workerId, fence, startedAt: 1, leaseUntil: 2 ** 45 }]);
     return { task_id: held, fence };
   });
 }

@@ -8,8 +8,8 @@ import { explain, type Hand, handOf, remoteEnv, remoteRig } from "./worker-rig.t
 const lost = { status: 400, body: { code: "failed_precondition", message: expect.stringContaining("fence") } };
 const second = 1000;
 
-/** Endings wait until the events before them lie in the past: time passes meanwhile. */
-async function passing<T>(clock: StillClock, work: Promise<T>, stepMs = 5): Promise<T> {
+/** Endings wait until the events before them lie in the past: time passes meanwhile, slowly, so that a busy machine lets no lease lapse. */
+async function passing<T>(clock: StillClock, work: Promise<T>, stepMs = 1): Promise<T> {
   let over = false;
   const ended = work.finally(() => {
     over = true;

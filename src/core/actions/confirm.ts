@@ -41,7 +41,7 @@ export function confirmations(clock: Clock, cipher: Cipher, backlog: Pick<Backlo
     await tx.actions.decide(task.id, action.seq, accepted ? "accepted" : "cancelled", sealInput(cipher, action, input));
     const { set, events } = decided(action, accepted, shownInput(kind, input), clock.now());
     await steps.advance(tx, task.id, { ...set, ...allowed }, events);
-    await steps.enqueue(tx, task.id);
+    await steps.enqueue(tx, task);
   }
 
   return {

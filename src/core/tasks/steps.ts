@@ -11,11 +11,12 @@ export interface TaskSteps {
   locked(tx: Tx, caller: Caller, id: string): Promise<TaskView>;
   /** @throws Failure `absent` */
   advance(tx: Tx, id: string, set: TaskChanges, events?: readonly NewEvent[]): Promise<Task>;
-  /** Wakes whoever runs tasks. */
-  enqueue(tx: Tx, taskId: string): Promise<void>;
+  /** Wakes whoever runs tasks of that profile. */
+  enqueue(tx: Tx, task: Pick<Task, "id" | "agentProfile">): Promise<void>;
 }
 
-export function taskSteps(clock: Clock): TaskSteps {
+/** @param remoteProfiles those whose tasks are done by remote workers. */
+export function taskSteps(clock: Clock, remoteProfiles: readonly string[] = []): TaskSteps {
   return {
     async locked(tx, caller, id) {
       const task = await tx.tasks.lock(caller, id);
@@ -27,8 +28,9 @@ export function taskSteps(clock: Clock): TaskSteps {
       if (!task) throw absent("task");
       return task;
     },
-    async enqueue(tx, taskId) {
-      await tx.jobs.put({ kind: "run", key: taskId, runAt: clock.now() });
+    async enqueue(tx, { id, agentProfile }) {
+      if (remoteProfiles.includes(agentProfile)) tx.workerRuns.want();
+      else await tx.jobs.put({ kind: "run", key: id, runAt: clock.now() });
     },
   };
 }

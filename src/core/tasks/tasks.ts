@@ -105,7 +105,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       const created = await tx.tasks.insert(task, begin(text, wanted.input));
       if (wanted.outputSchema) await advance(tx, task.id, { outputSchema: wanted.outputSchema });
       await keepMeans(tx, task, means, await connectorsAtCreate(tx, caller, means, task.projectId));
-      await enqueue(tx, task.id);
+      await enqueue(tx, task);
       const { projectId = null } = wanted;
       tx.audit.note({ subject: task.id, after: { agentProfile, projectId, shareVisibility: created.shareVisibility } });
       return created;
@@ -183,7 +183,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       const step = running ? queueMessage(text, input) : resume(text, clock.now(), input);
       await advance(tx, task.id, { ...step.set, ...chosen }, step.events);
       await keepMeans(tx, task, means, await connectorsAtSend(tx, caller, means, clearConnectors, task.id));
-      if (!running) await enqueue(tx, task.id);
+      if (!running) await enqueue(tx, { id: task.id, agentProfile: chosen.agentProfile });
       tx.audit.note({ subject: task.id, before: { status: task.status }, after: { agentProfile: chosen.agentProfile } });
       return task.id;
     },

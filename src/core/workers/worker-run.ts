@@ -18,6 +18,9 @@ export const workerNode = (workerId: string): string => `worker:${workerId}`;
 /** Which run is meant. */
 export type RunKey = Pick<WorkerRun, "taskId" | "workerId" | "fence">;
 
+/** What the feed calls it that a task waits for a worker: news without a job, for whoever holds polls looks every second anyway. */
+export const workerWanted = "worker";
+
 /** A worker's own key of an event of a turn, or, with a blank before it, of an ending. */
 export interface KeyedEvent {
   readonly taskId: string;
@@ -30,8 +33,10 @@ export interface KeyedEvent {
 }
 
 export interface WorkerRunRows {
-  /** In place of an earlier run of the task. */
-  put(run: WorkerRun): Promise<void>;
+  /** Tells whoever holds polls to look, once the change is committed. */
+  want(): void;
+  /** In place of earlier runs of their tasks. */
+  put(runs: readonly WorkerRun[]): Promise<void>;
   find(taskId: string): Promise<WorkerRun | null>;
   /** Locks the row, and begins its lease anew; false when the worker has this run no more. */
   renew(run: RunKey, leaseUntil: number): Promise<boolean>;

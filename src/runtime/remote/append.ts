@@ -2,13 +2,13 @@ import { Failure } from "../../core/failure.ts";
 import type { Tx } from "../../core/store.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { SentEvent, Spent } from "../../core/workers/remote-run.ts";
-import { type KeyedEvent, workerLeaseMs } from "../../core/workers/worker-run.ts";
+import type { KeyedEvent } from "../../core/workers/worker-run.ts";
 import type { AgentEvent } from "../agent.ts";
 import type { StagedFile } from "../artefacts.ts";
 import { append, type Done } from "../ending.ts";
 import { Lost } from "../steps.ts";
 import { checkRoom, isMainTask } from "../subtasks.ts";
-import { runStore } from "./held-run.ts";
+import { keeping, runStore } from "./held-run.ts";
 import { adopting, type UploadParts, uploadOf, uploadsOf, useUp } from "./uploads.ts";
 
 /** Another call of the same run was first with the same key: what it wrote is there now. */
@@ -62,9 +62,9 @@ async function appendNew(parts: UploadParts, task: Task, workerId: string, sent:
   let overdrawn = false;
   if (fresh.length === 0) {
     // A call that says nothing new is a sign of life all the same.
-    if (!(await store.change((tx) => tx.workerRuns.renew(run, clock.now() + workerLeaseMs)))) throw new Lost();
+    if (!(await store.change(keeping(clock, run)))) throw new Lost();
   } else {
-    const own = { ...parts, store: runStore(store, clock, run, keep), staging: adopting(parts, workerId) };
+    const own = { ...parts, store: runStore(store, keeping(clock, run), keep), staging: adopting(parts, workerId) };
     ({ overdrawn } = await append(task, progressOf(await withFiles(parts, task, workerId, fresh), spent), own));
   }
   return { numbers: sent.map(({ key }) => numbers.get(key) ?? 0), overdrawn };

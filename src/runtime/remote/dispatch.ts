@@ -4,7 +4,7 @@ import { repeat } from "../../core/repeat.ts";
 import type { Store } from "../../core/store.ts";
 import type { Claimable, QueueFilter, Task } from "../../core/tasks/task.ts";
 import { giveBackRun } from "../../core/workers/give-back.ts";
-import { workerLeaseMs, workerNode } from "../../core/workers/worker-run.ts";
+import { type WorkerRun, workerLeaseMs, workerNode, workerWanted } from "../../core/workers/worker-run.ts";
 import { claimTasks } from "../claims.ts";
 
 /** Gives tasks to the remote workers that poll for them. */
@@ -40,6 +40,8 @@ interface Queue {
   again: boolean;
 }
 
+/** What there is news of when a task may wait for a worker: `run` when it was given back, or left to others before. */
+const wakes: ReadonlySet<string> = new Set([workerWanted, "run"]);
 const lookMs = 1_000;
 /** Tasks claimed in one change. */
 const batchMax = 32;
@@ -75,7 +77,8 @@ export function startDispatch({ store, clock, log }: DispatchParts): Dispatch {
       if (candidates.length === 0) return;
       const claimed = await claim(takers, candidates);
       for (const { taker, task } of claimed) if (!taker.take(task)) await putBack(task, taker.workerId);
-      if (claimed.length === 0) return;
+      // Either nobody waits any more, or nothing.
+      if (claimed.length === 0 || candidates.length < takers.length) return;
     }
   }
 
@@ -91,13 +94,10 @@ export function startDispatch({ store, clock, log }: DispatchParts): Dispatch {
       for (const candidate of inOrder) {
         const taker = able[claimed.length];
         if (taker === undefined) break;
-        const { workerId } = taker;
-        const [task] = await claimTasks(tx, [candidate], workerNode(workerId), now);
-        if (!task) continue;
-        const { id: taskId, spaceId, fence } = task;
-        await tx.workerRuns.put({ taskId, spaceId, workerId, fence, startedAt: now, leaseUntil: now + workerLeaseMs });
-        claimed.push({ taker, task });
+        const [task] = await claimTasks(tx, [candidate], workerNode(taker.workerId), now);
+        if (task) claimed.push({ taker, task });
       }
+      await tx.workerRuns.put(claimed.map(({ taker, task }) => runOf(task, taker.workerId, now)));
       return claimed;
     });
   }
@@ -124,7 +124,7 @@ export function startDispatch({ store, clock, log }: DispatchParts): Dispatch {
     }
   }
 
-  const forget = [store.feed.onJob((kind) => kind === "run" && lookEverywhere()), store.feed.onLost(lookEverywhere)];
+  const forget = [store.feed.onJob((kind) => wakes.has(kind) && lookEverywhere()), store.feed.onLost(lookEverywhere)];
   const looking = repeat(clock, lookMs, stopping.signal, log, async function lookForWorkers() {
     lookEverywhere();
   });
@@ -165,3 +165,10 @@ export function startDispatch({ store, clock, log }: DispatchParts): Dispatch {
     },
   };
 }
+
+/** A run as it begins. */
+const runOf = ({ id: taskId, spaceId, fence }: Task, workerId: string, now: number): WorkerRun => ({
+  ...{ taskId, spaceId, workerId, fence },
+  startedAt: now,
+  leaseUntil: now + workerLeaseMs,
+});

@@ -9,7 +9,7 @@ import type { StagedFile } from "../artefacts.ts";
 import { endTurn } from "../ending.ts";
 import { progressOf } from "./append.ts";
 import { boundToTool } from "./call-tool.ts";
-import { runStore } from "./held-run.ts";
+import { leaving, runStore } from "./held-run.ts";
 import { adopting, type UploadParts, uploadsOf } from "./uploads.ts";
 
 /** What an ending is kept under: no worker's key begins with a blank. */
@@ -64,7 +64,6 @@ export async function finishSent(
   async function follow(tx: Tx, followed: Task | null): Promise<Task | null> {
     const stays = followed !== null && serves(followed.agentProfile);
     const next = stays ? await goOn(tx, followed) : null;
-    if (!stays) await tx.workerRuns.remove(run);
     if (followed !== null && !stays) await giveBackRun(tx, run, clock.now());
     const told = `${workerId} ${stays ? wentOn : over}${digest}`;
     await tx.workerEvents.insert([{ taskId: task.id, turn: task.consumedSeq, key: keyOf(task.fence), seq: 0, digest: told }]);
@@ -74,10 +73,10 @@ export async function finishSent(
   async function goOn(tx: Tx, { id: taskId, spaceId, fence }: Task): Promise<Task | null> {
     const now = clock.now();
     const next = await tx.tasks.advance(taskId, { now, when: { fence }, set: { raiseFence: true } });
-    if (next) await tx.workerRuns.put({ taskId, spaceId, workerId, fence: next.fence, startedAt: now, leaseUntil: now + workerLeaseMs });
+    if (next) await tx.workerRuns.put([{ taskId, spaceId, workerId, fence: next.fence, startedAt: now, leaseUntil: now + workerLeaseMs }]);
     return next;
   }
-  const own = { ...parts, store: runStore(store, clock, run, follow), staging: adopting(parts, workerId) };
+  const own = { ...parts, store: runStore(store, leaving(run), follow), staging: adopting(parts, workerId) };
   const briefing = task.armed ? await store.tasks.briefing(task.id) : { outputSchema: null };
   const ending = await outcomeOf(parts, task, workerId, outcome);
   return { next: await endTurn(task, progressOf([], spent), ending, briefing, own) };

@@ -3,7 +3,7 @@ import { absent, Failure } from "../../core/failure.ts";
 import type { Store, Tx } from "../../core/store.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { RemoteWorker, RunRef } from "../../core/workers/remote-run.ts";
-import { workerLeaseMs, workerNode } from "../../core/workers/worker-run.ts";
+import { type RunKey, workerLeaseMs, workerNode } from "../../core/workers/worker-run.ts";
 import { Lost } from "../steps.ts";
 
 /** The run is another's, or nobody's: whatever its worker still does is in vain. */
@@ -31,21 +31,31 @@ export async function heldTask(store: Tx, worker: RemoteWorker, run: RunRef): Pr
   return task;
 }
 
+/** Takes the lock of a worker's run; false when the worker has it no more. */
+type LockRun = (tx: Tx) => Promise<boolean>;
+
+/** The run stays the worker's: its lease begins anew. */
+export const keeping =
+  (clock: Pick<Clock, "now">, run: RunKey): LockRun =>
+  (tx) =>
+    tx.workerRuns.renew(run, clock.now() + workerLeaseMs);
+
+/** The run ends with the change. */
+export const leaving =
+  (run: RunKey): LockRun =>
+  (tx) =>
+    tx.workerRuns.remove(run);
+
 /**
- * A store each change of which begins with the lock of the worker's run, whose lease it begins
- * anew, and ends with `then`: so that two calls of one run come one after the other.
+ * A store each change of which begins with the lock of the worker's run, and ends with
+ * `then`: so that two calls of one run come one after the other.
  */
-export function runStore<T>(
-  store: Store,
-  clock: Clock,
-  key: RunRef & { readonly workerId: string },
-  then: (tx: Tx, result: T) => Promise<T>,
-): Store {
+export function runStore<T>(store: Store, lock: LockRun, then: (tx: Tx, result: T) => Promise<T>): Store {
   return {
     ...store,
     change: <R>(work: (tx: Tx) => Promise<R>) =>
       store.change(async (tx) => {
-        if (!(await tx.workerRuns.renew(key, clock.now() + workerLeaseMs))) throw new Lost();
+        if (!(await lock(tx))) throw new Lost();
         // Whoever makes such a store gives it to one piece of work, whose result has this type.
         return (await then(tx, (await work(tx)) as unknown as T)) as unknown as R;
       }),

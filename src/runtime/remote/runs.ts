@@ -12,7 +12,7 @@ import { appendSent } from "./append.ts";
 import { callTool } from "./call-tool.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { type Ended, endedBefore, finishSent, type SentEnding } from "./finish.ts";
-import { heldTask, lostRun, standingOf, unlessLost } from "./held-run.ts";
+import { heldTask, keeping, lostRun, standingOf, unlessLost } from "./held-run.ts";
 import { polls } from "./polls.ts";
 import { endSpentRun } from "./spent.ts";
 import { startSubtask } from "./start-subtask.ts";
@@ -69,7 +69,7 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
 
   /** False when it is not the worker's any more. */
   function renew({ id: taskId, fence }: Task, workerId: string): Promise<boolean> {
-    return store.change((tx) => tx.workerRuns.renew({ taskId, workerId, fence }, clock.now() + workerLeaseMs));
+    return store.change(keeping(clock, { taskId, workerId, fence }));
   }
 
   async function finishHeld(task: Task, worker: RemoteWorker, run: RunRef, sent: Omit<SentEnding, "serves">): Promise<Ended> {
