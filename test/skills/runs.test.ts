@@ -68,7 +68,7 @@ describeOnEach("skills of tasks", (database) => {
       used: ["a success", "a success", "b success"],
       atHand: ["a (used)", "a (used)", "b (used), a", "a"],
     });
-    expect(await rig.service.store.means.find(id)).toEqual({ skills: [a.id], forced: [b.id], connectors: [] });
+    expect(await rig.service.store.means.find(id)).toMatchObject({ skills: [a.id], forced: [b.id], connectors: [] });
     expect((await told(await start(dora))).atHand).toEqual(["a"]);
     expect((await dora.v2("task.delete", { task_id: id })).body.ok).toBe(true);
     expect(await rig.service.store.means.find(id)).toBeNull();

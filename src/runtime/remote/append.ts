@@ -65,7 +65,11 @@ async function appendNew(parts: UploadParts, task: Task, workerId: string, sent:
     if (!(await store.change(keeping(clock, run)))) throw new Lost();
   } else {
     const own = { ...parts, store: runStore(store, keeping(clock, run), keep), staging: adopting(parts, workerId) };
-    ({ overdrawn } = await append(task, progressOf(await withFiles(parts, task, workerId, fresh), spent), own));
+    const events = await withFiles(parts, task, workerId, fresh).catch(async (thrown) => {
+      // The other call may have used up the uploads that this one looks for.
+      throw (await knownOf(store, task, sent)).size > known.size ? new Repeated() : thrown;
+    });
+    ({ overdrawn } = await append(task, progressOf(events, spent), own));
   }
   return { numbers: sent.map(({ key }) => numbers.get(key) ?? 0), overdrawn };
 }
