@@ -6,7 +6,7 @@ import { SkillService } from "../../src/gen/proto/settings/v1/skill_service_pb.t
 import { localBlobs } from "../../src/storage/local.ts";
 import { hostile } from "../core/skills/hostile.ts";
 import { skillZip } from "../core/skills/zip-maker.ts";
-import { type FileTown, fileTown, until, uploaded } from "../files/files-rig.ts";
+import { type FileTown, fileTown, uploaded } from "../files/files-rig.ts";
 import { describeOnEach } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";
