@@ -4,6 +4,7 @@ import io, zipfile
 
 def work(turn, run):
     """One turn, and how it ends: finish, ask, confirm or fail, as worker.v1 has them."""
+    use_skills(turn, run)
     said = "\n".join(message["content"] for message in turn["messages"])
     if "memo" in turn:  # this is the answer to a question
         return finish(f"you said {said}")
@@ -30,6 +31,17 @@ def work(turn, run):
         steps(turn, run, int(rest), 1 if word == "slow" else 0)
         return finish(f"did {rest} steps")
     return finish(rest if word == "echo" else said)
+
+
+def use_skills(turn, run):
+    """Reads the skills that the user has said must be used, and shows it; the others are there for whoever needs them."""
+    written = {each["event"].get("key") for each in turn.get("events", [])}
+    for skill in turn.get("skills", []):
+        key = f"skill-{skill['id']}"
+        if skill.get("forced") and key not in written:
+            told = {"skill": skill["name"], "text": run.skill(skill["url"]).read("SKILL.md").decode()}  # for your model
+            used = {"tool": "use_skill", "status": "success", "brief": f"Using the skill {skill['name']}"}
+            run.append({"key": key, "toolUsed": {**used, "params": {"skill": skill["id"]}, "result": told}})
 
 
 def finish(content, upload_ids=()):

@@ -2,7 +2,7 @@
 
 BASE_URL=http://localhost:8080 WORKER_KEY=wk-… python3 worker.py (docs/agents.md has the rules)
 """
-import base64, contextlib, http.client, json, os, signal, sys, threading, time, urllib.error, urllib.request
+import base64, contextlib, http.client, io, json, os, signal, sys, threading, time, urllib.error, urllib.request, zipfile
 from agent import work
 
 BASE, KEY = os.environ["BASE_URL"], os.environ["WORKER_KEY"]
@@ -51,6 +51,11 @@ class Run:
     def upload(self, filename, content):
         return call("Upload", **self.name, filename=filename, content=base64.b64encode(content).decode())["uploadId"]
 
+    def skill(self, url):
+        """A skill's folder; its address needs no key."""
+        with urllib.request.urlopen(url, timeout=40) as answer:
+            return zipfile.ZipFile(io.BytesIO(answer.read()))
+
     def pause(self, seconds):
         if self.over.wait(seconds):
             raise Lost()
@@ -62,7 +67,7 @@ def serve(turn):
     try:
         try:
             outcome = work(turn, run)
-        except (RuntimeError, ValueError, LookupError) as error:
+        except (RuntimeError, ValueError, LookupError, OSError) as error:
             outcome = {"fail": {"errorType": "internal", "content": str(error) or "unknown"}}
         return call("Finish", **run.name, **outcome).get("run")
     except Lost:

@@ -2,13 +2,14 @@ import type { Readable } from "node:stream";
 import type { Clock } from "../core/clock.ts";
 import type { Packed } from "../core/exports/archive-rows.ts";
 import type { Export } from "../core/exports/export.ts";
-import { Failure } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blobs.ts";
 import { asOf } from "../core/files/file.ts";
 import type { Tx } from "../core/store.ts";
 import { entryName } from "./entry-name.ts";
-import { inBytes, jsonArray, one, plainRows } from "./json.ts";
+import { inBytes, jsonArray, merged, one, plainRows } from "./json.ts";
+import { bytesOf } from "./kept-bytes.ts";
 import { filesOf, type SessionFile, sessionRow, tasksOf } from "./sessions.ts";
+import { skillEntries, skillRows } from "./skills.ts";
 import { identityRow, relationRow, teamRow, userRow, type Writers } from "./written.ts";
 import { type Entry, zipOf } from "./zip.ts";
 
@@ -25,7 +26,7 @@ export type OnStep = () => Promise<void>;
 
 /** What a scope packs beside `user.json`, which says whose it is (contract/enterprise.md 6.2, 6.6). */
 const parts = {
-  full: ["person", "projects", "sessions"],
+  full: ["person", "skills", "projects", "sessions"],
   tasks: ["sessions"],
   tasks_with_attachments: ["sessions"],
   custom_session_ids: ["sessions"],
@@ -34,9 +35,10 @@ const parts = {
 } as const satisfies Record<Export["scope"], readonly string[]>;
 
 /** Entries for which nothing is kept here yet. */
-const unfilled = ["user_client_config", "user_personalization", "skill", "user_knowledge", "notifications"];
+const unfilled = ["user_client_config", "user_personalization", "user_knowledge", "notifications"];
 
-const packs = ({ scope }: Export, part: "person" | "projects" | "sessions"): boolean => (parts[scope] as readonly string[]).includes(part);
+const packs = ({ scope }: Export, part: "person" | "skills" | "projects" | "sessions"): boolean =>
+  (parts[scope] as readonly string[]).includes(part);
 
 /** Whether the bytes of files are packed. */
 const packsFiles = ({ scope, filter }: Export): boolean => filter.includeFiles || scope === "tasks_with_attachments";
@@ -70,6 +72,10 @@ async function* entries(parts: ArchiveParts, wanted: Export, onStep: OnStep): As
     yield json("team", plainRows(latest.map(teamRow)));
     yield json("team_user_relation", plainRows(members.map(relationRow)));
     for (const name of unfilled) yield json(name, plainRows([]));
+  }
+  if (packs(wanted, "skills")) {
+    yield json("skill", skillRows(parts.store.archives, packedOf(wanted), parts.writers));
+    yield* skillEntries(parts.store.archives, packedOf(wanted), parts.blobs);
   }
   if (packs(wanted, "projects")) yield json("project", projectRows(parts, wanted));
   await onStep();
@@ -119,20 +125,15 @@ function fileRow({ taskId, attachment, kept }: SessionFile, { clock, writers }: 
   const { fileId: id, filename, contentType: content_type, bytes } = attachment;
   const row = kept ? writers.file(asOf(kept, clock.now())) : JSON.stringify({ id, filename, status: "deleted", content_type, bytes });
   const more = { session_uid: taskId, ...(kept?.sha256 ? { sha256: kept.sha256 } : {}) };
-  return `${row.slice(0, -1)},${JSON.stringify(more).slice(1)}`;
+  return merged(row, more);
 }
 
 /** Null for a file whose bytes are gone. */
 async function attachmentEntry({ taskId, attachment, kept }: SessionFile, { blobs, clock }: ArchiveParts): Promise<Entry | null> {
   const file = kept && asOf(kept, clock.now());
   if (file?.status !== "uploaded" || file.blobId === null) return null;
-  try {
-    return { name: entryName(taskId, attachment), bytes: await blobs.read(file.blobId), size: file.bytes, compress: false };
-  } catch (thrown) {
-    // It was removed a moment ago.
-    if (thrown instanceof Failure && thrown.reason === "absent") return null;
-    throw thrown;
-  }
+  const bytes = await bytesOf(blobs, file.blobId);
+  return bytes && { name: entryName(taskId, attachment), bytes, size: file.bytes, compress: false };
 }
 
 const json = (name: string, rows: AsyncIterable<AsyncIterable<string>>): Entry => ({

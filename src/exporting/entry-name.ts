@@ -1,3 +1,5 @@
+import { isDevice } from "../core/skills/path.ts";
+
 /** So much of a file's name is kept, in bytes of UTF-8: with the file's id before it no file system refuses it. */
 const nameBytes = 180;
 
@@ -10,6 +12,12 @@ const unsafe = /[/\\:*?"<>|\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
  */
 export const entryName = (taskId: string, file: { readonly fileId: string; readonly filename: string }): string =>
   `attachments/${plain(taskId)}/${plain(file.fileId)}_${safe(file.filename)}`;
+
+/** Where a skill's ZIP stands in an archive (contract/enterprise.md 6.6). */
+export function skillEntryName({ id, name }: { readonly id: string; readonly name: string }): string {
+  const called = safe(name);
+  return `skills/${plain(id)}/${isDevice(called) ? "_" : ""}${called}.zip`;
+}
 
 /** Ids are of letters, digits and hyphens anyway. */
 const plain = (id: string): string => id.replace(/[^A-Za-z0-9_-]/g, "_");

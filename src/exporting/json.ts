@@ -1,3 +1,5 @@
+import type { JsonObject } from "../core/json.ts";
+
 /** Pieces that are gathered to about this, in bytes: each costs its way through the streams. */
 const pieceBytes = 64 * 1024;
 
@@ -33,3 +35,6 @@ export async function* plainRows(rows: Iterable<object>): AsyncGenerator<AsyncIt
 export async function* one(text: string): AsyncGenerator<string> {
   yield text;
 }
+
+/** A row that was written already, with more members. */
+export const merged = (row: string, more: JsonObject): string => `${row.slice(0, -1)},${JSON.stringify(more).slice(1)}`;

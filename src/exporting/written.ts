@@ -1,8 +1,9 @@
-import type { PackedMember } from "../core/exports/archive-rows.ts";
+import type { PackedMember, PackedSkill } from "../core/exports/archive-rows.ts";
 import type { TaskRecord } from "../core/exports/task-record.ts";
 import type { StoredFile } from "../core/files/file.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Project } from "../core/projects/project.ts";
+import type { SkillView } from "../core/skills/skill.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
 
 /** Rows as the API writes them: JSON objects, as text. */
@@ -12,6 +13,7 @@ export interface Writers {
   event(event: TaskEvent, link: (fileId: string) => string): string;
   file(file: StoredFile): string;
   project(project: Project): string;
+  skill(skill: SkillView): string;
 }
 
 const time = (ms: number): string => new Date(ms).toISOString();
@@ -42,4 +44,12 @@ export const relationRow = (member: PackedMember): JsonObject => ({
   ...(member.originalEmail === null ? {} : { original_email: member.originalEmail }),
   created_at: time(member.createdAt),
   ...(member.removedAt === null ? {} : { removed_at: time(member.removedAt) }),
+});
+
+/** `skill.json`: what no operation of the API tells of a skill. */
+export const skillRow = ({ projectId, clientId, bytes, sha256, deletedAt }: PackedSkill): JsonObject => ({
+  ...(projectId === null ? {} : { project_uid: projectId }),
+  ...(clientId === null ? {} : { client_id: clientId }),
+  ...{ bytes, sha256, is_deleted: deletedAt !== null },
+  ...(deletedAt === null ? {} : { deleted_at: time(deletedAt) }),
 });

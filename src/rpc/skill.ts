@@ -33,7 +33,7 @@ const owners: Record<SkillOwnerType, OwnerMessage> = {
 /** skill.list (contract/v2.md 8.19). */
 export const skillHandlers = (skills: Skills): Handlers<typeof SkillService> => ({
   async listSkills(tx, caller, { projectId }) {
-    return { data: (await skills.list(tx, caller, projectId || undefined)).map(listed) };
+    return { data: (await skills.list(tx, caller, projectId || undefined)).map(toListed) };
   },
 });
 
@@ -89,7 +89,8 @@ function sourceOf({ fileId, archive }: CreateSkillRequest): SkillSource {
   return { kind: "archive", bytes: archive };
 }
 
-const listed = ({ id, name, description, ownerType, accountId, creatorName, createdAt, updatedAt }: SkillView) =>
+/** A skill as skill.list shows it (contract/v2.md 7.7). */
+export const toListed = ({ id, name, description, ownerType, accountId, creatorName, createdAt, updatedAt }: SkillView) =>
   ({
     ...{ id, name, description },
     ownerType: listedOwners[ownerType],

@@ -25,6 +25,7 @@ export const inputReader =
     const { content = [], connectors = [], noConnectors = false, taskReferences: references = [] } = message ?? {};
     const { enableSkills: skills = [], forceSkills: forced = [] } = message ?? {};
     const means = { skills, forced, connectors, noConnectors };
+    if (noConnectors && connectors.length > 0) throw invalid("message.no_connectors", "cannot be given with connectors");
     checkGranted(caller, connectors);
     const texts = content.flatMap(textIn);
     const parts = content.flatMap(fileIn);

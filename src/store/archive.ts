@@ -4,6 +4,7 @@ import type { TaskEvent } from "../core/tasks/event.ts";
 import { type EventRow, eventOf } from "./event.ts";
 import { type FileRow, fileColumns, fileOf } from "./file.ts";
 import type { Dialect, Session } from "./session.ts";
+import { type SkillRow, skillOf, skillsFrom } from "./skill.ts";
 import { all, empty, memberOf, numberOf, numberOrNull, type Sql, sql, type Whole } from "./sql.ts";
 import { type RecordColumns, recordColumns, recordOf } from "./task-record.ts";
 import { begun } from "./task-view.ts";
@@ -51,6 +52,17 @@ export function archiveRows({ query, dialect }: Session): ArchiveRows {
     },
     async files(ids) {
       return (await query<FileRow>(sql`SELECT ${fileColumns} FROM file WHERE id ${memberOf(dialect, ids)}`)).map(fileOf);
+    },
+    async skills({ spaceId, accountId, includeDeleted, startTime, endTime }, after, limit) {
+      const projects = sql`SELECT p.id FROM project p WHERE p.space_id = ${spaceId} AND p.account_id = ${accountId}`;
+      const conditions = [sql`s.space_id = ${spaceId}`, sql`(s.account_id = ${accountId} OR s.project_id IN (${projects}))`];
+      if (!includeDeleted) conditions.push(sql`s.deleted_at IS NULL`);
+      if (startTime !== null) conditions.push(sql`s.created_at >= ${startTime}`);
+      if (endTime !== null) conditions.push(sql`s.created_at <= ${endTime}`);
+      if (after !== null) conditions.push(sql`(s.created_at, s.id) > (${after.createdAt}, ${after.id})`);
+      const rows = await query<SkillRow & { readonly deleted_at: Whole | null }>(sql`
+        ${skillsFrom} WHERE ${all(conditions)} ORDER BY s.created_at, s.id LIMIT ${limit}`);
+      return rows.map((row) => ({ ...skillOf(row), deletedAt: numberOrNull(row.deleted_at) }));
     },
     async memberships(spaceId, accountId) {
       const rows = await query<MemberRow>(sql`

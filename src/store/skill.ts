@@ -2,7 +2,8 @@ import type { Skill, SkillChooser, SkillOwnerType, SkillPlace, SkillRows, SkillS
 import type { Dialect, Session } from "./session.ts";
 import { all, insertInto, memberOf, numberOf, type Sql, sql, type Truth, truthOf, type Whole } from "./sql.ts";
 
-interface SkillRow {
+/** A skill's row as `skillsFrom` reads it. */
+export interface SkillRow {
   readonly id: string;
   readonly owner_type: string;
   readonly space_id: string | null;
@@ -22,15 +23,22 @@ interface SkillRow {
   readonly chosen: Truth | null;
 }
 
-const skills = sql`SELECT s.*, a.name AS creator_name, NULL AS chosen FROM skill s LEFT JOIN account a ON a.id = s.account_id`;
+/** A team sees the name that it has given, or else the account's once that person has signed in to it (contract/decisions.md 5). */
+const creatorName = sql`
+  CASE WHEN m.id IS NULL THEN a.name ELSE COALESCE(m.name, CASE WHEN m.signed_in_at IS NOT NULL THEN a.name END) END AS creator_name`;
+const creator = sql`LEFT JOIN account a ON a.id = s.account_id LEFT JOIN membership m ON m.id = (
+  SELECT l.id FROM membership l WHERE l.space_id = s.space_id AND l.account_id = s.account_id ORDER BY l.created_at DESC, l.id DESC LIMIT 1)`;
+
+/** Skills, deleted ones too, as `skillOf` takes them; none is as somebody has chosen. */
+export const skillsFrom = sql`SELECT s.*, ${creatorName}, NULL AS chosen FROM skill s ${creator}`;
 const skillsFor = ({ accountId, spaceId }: SkillChooser): Sql => sql`
-  SELECT s.*, a.name AS creator_name, c.enabled AS chosen FROM skill s LEFT JOIN account a ON a.id = s.account_id
+  SELECT s.*, ${creatorName}, c.enabled AS chosen FROM skill s ${creator}
     LEFT JOIN skill_choice c ON c.skill_id = s.id AND c.account_id = ${accountId} AND c.space_id = ${spaceId}`;
 const newestFirst = sql`ORDER BY s.created_at DESC, s.id DESC`;
 
 /** Skills as rows. */
 export function skillRows({ query, execute, dialect }: Session): SkillRows {
-  const list = async (where: Sql, from: Sql = skills): Promise<readonly SkillView[]> =>
+  const list = async (where: Sql, from: Sql = skillsFrom): Promise<readonly SkillView[]> =>
     (await query<SkillRow>(sql`${from} WHERE s.deleted_at IS NULL AND ${where} ${newestFirst}`)).map(skillOf);
   return {
     async insert(skill) {
@@ -38,7 +46,7 @@ export function skillRows({ query, execute, dialect }: Session): SkillRows {
     },
     byId: async (id) => (await list(sql`s.id = ${id}`))[0] ?? null,
     async all(max) {
-      const rows = await query<SkillRow>(sql`${skills} WHERE s.deleted_at IS NULL ${newestFirst} LIMIT ${max}`);
+      const rows = await query<SkillRow>(sql`${skillsFrom} WHERE s.deleted_at IS NULL ${newestFirst} LIMIT ${max}`);
       return rows.map(skillOf);
     },
     visible: (place) => list(visibleFrom(dialect, place), skillsFor(place)),
@@ -119,7 +127,7 @@ const columnsOf = (skill: Skill) => ({
 });
 
 /** Words were written by this program, so they are believed. */
-const skillOf = (row: SkillRow): SkillView => ({
+export const skillOf = (row: SkillRow): SkillView => ({
   id: row.id,
   ownerType: row.owner_type as SkillOwnerType,
   spaceId: row.space_id,

@@ -12,7 +12,7 @@ import { archived } from "./export-rig.ts";
 const sessions = ["user.json", "session_info.json", "session_file_info.json"];
 const everything = [
   ...["user.json", "platform_user.json", "team.json", "team_user_relation.json", "user_client_config.json", "user_personalization.json"],
-  ...["skill.json", "user_knowledge.json", "notifications.json", "project.json", "session_info.json", "session_file_info.json"],
+  ...["user_knowledge.json", "notifications.json", "skill.json", "project.json", "session_info.json", "session_file_info.json"],
 ];
 
 describeOnEach("an archive", (kind) => {
@@ -121,6 +121,16 @@ describeOnEach("an archive", (kind) => {
     await town.service.store.change((tx) => tx.events.erase(gone));
     const [bare] = (await archived(town, fay, "tasks", { includeDeleted: true })).files.json("session_info.json");
     expect([bare.task_uid, bare.events]).toEqual([gone, []]);
+  });
+
+  test("has no file that was brought and never attached: it is no session's, and no row tells of it (enterprise.md 6.2, 13)", async () => {
+    const una = await town.service.person();
+    const [attached, loose] = [await uploaded(town, una, "Told", "a.txt"), await uploaded(town, una, "Never told", "b.txt")];
+    await finished([{ type: "file", file_id: attached.id }], {}, una);
+    const { files } = await archived(town, una, "full", { includeFiles: true });
+    expect(files.names.filter((name) => name.startsWith("attachments/"))).toHaveLength(1);
+    expect(files.json("session_file_info.json").map(({ id }) => id)).toEqual([attached.id]);
+    expect(files.names.map((name) => files.read(name).toString()).join()).not.toContain(loose.id);
   });
 
   const hostile = [

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
-import type { Decided, Outcome, Turn } from "../../src/runtime/agent.ts";
+import type { Decided, GivenSkill, Outcome, Turn } from "../../src/runtime/agent.ts";
 import { movableClock } from "../support/clock.ts";
 import { accepted, afterAsking, anyDirective, plansIn, printed, saidIn, turnOf } from "./offline-turn.ts";
 
@@ -53,6 +53,28 @@ describe("a turn that is resumed", () => {
       }
     });
     await fc.assert(same);
+  });
+
+  test("tells the same again when the skills that it was forced to use are gone, or others are forced meanwhile", async () => {
+    const skill = (id: string): GivenSkill => ({
+      ...{ id, name: id, description: "", forced: true },
+      list: async () => [{ path: "SKILL.md", bytes: 1 }],
+      read: async () => Buffer.from("x"),
+    });
+    const text = "[[tool use_skill | success]] [[say one]] [[tool look | success]] [[say two]]";
+    const clock = movableClock();
+    for (const forced of [[], ["a"], ["a", "b"]]) {
+      const whole = await turnOf(text, { skills: forced.map(skill), clock });
+      for (const now of [[], ["a"], ["b"], ["c", "a", "b"]])
+        for (let cut = forced.length + 1; cut <= whole.events.length; cut++) {
+          const again = await turnOf(text, { skills: now.map(skill), written: whole.events.slice(0, cut), claim: 2, clock });
+          expect(again.events).toEqual(whole.events);
+        }
+    }
+    // Cut among them it goes on with those that are left.
+    const { events } = await turnOf(text, { skills: ["a", "b"].map(skill), clock });
+    const again = await turnOf(text, { skills: ["b", "a"].map(skill), written: events.slice(0, 1), claim: 2, clock });
+    expect(again.events).toEqual(events);
   });
 
   test("keeps the time at which a step began, and ends it by the clock", async () => {

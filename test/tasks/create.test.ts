@@ -245,6 +245,16 @@ describeOnEach("CreateTask", (database) => {
     expect({ shareUrl, shareVisibility }).toEqual({ shareUrl: undefined, shareVisibility: ShareVisibility.PRIVATE });
   });
 
+  test.each(["connect-json", "grpc"] as const)("refuses on %s no_connectors together with connectors, and makes nothing", async (wire) => {
+    const who = await rig.service.person();
+    const message = { ...text("Say hello"), noConnectors: true, connectors: ["9444d960-ab7e-450f-9cb9-b9467fb0adda"] };
+    await expect(who.client(TaskService, wire).createTask({ message })).rejects.toMatchObject({
+      code: Code.InvalidArgument,
+      rawMessage: "message.no_connectors: cannot be given with connectors",
+    });
+    expect((await who.v2("task.list")).body["data"]).toEqual([]);
+  });
+
   test.each(["connect-binary", "grpc-web"] as const)("refuses on %s what v2 refuses", async (wire) => {
     const client = rig.ann.client(TaskService, wire);
     const file = { type: ContentPartType.FILE, fileId: "f_1" };

@@ -193,6 +193,8 @@ describeOnEach("task.sendMessage", (database) => {
     expect(await rig.row(id)).toMatchObject({ status: "running" });
     const both = client.sendMessage({ taskId: id, message: { content, connectors: ["c"] }, clearConnectors: true });
     await expect(both).rejects.toMatchObject({ code: Code.InvalidArgument });
+    const neither = client.sendMessage({ taskId: id, message: { content, connectors: ["c"], noConnectors: true } });
+    await expect(neither).rejects.toMatchObject({ rawMessage: "message.no_connectors: cannot be given with connectors" });
     await expect(client.sendMessage({ taskId: id })).rejects.toMatchObject({ code: Code.InvalidArgument });
     await expect(client.sendMessage({ taskId: "nobody", message: { content } })).rejects.toMatchObject({ code: Code.NotFound });
   });

@@ -1,9 +1,10 @@
 import type { MemberStatus, Role } from "../accounts/account.ts";
 import type { StoredFile } from "../files/file.ts";
+import type { SkillView } from "../skills/skill.ts";
 import type { TaskEvent } from "../tasks/event.ts";
 import type { TaskRecord } from "./task-record.ts";
 
-/** Which tasks an archive packs. */
+/** Which tasks an archive packs, and in which time its other rows were made. */
 export interface Packed {
   readonly spaceId: string;
   readonly accountId: string;
@@ -38,6 +39,12 @@ export interface PackedMember {
   readonly identity: { readonly issuer: string; readonly subject: string } | null;
 }
 
+/** A skill with what is left of it once it was deleted. */
+export interface PackedSkill extends SkillView {
+  /** Unix milliseconds; then its bytes are gone. */
+  readonly deletedAt: number | null;
+}
+
 /** What an archive is made of, read in pages that are bounded in rows and, where rows may be large, in bytes. */
 export interface ArchiveRows {
   count(wanted: Packed): Promise<number>;
@@ -51,6 +58,8 @@ export interface ArchiveRows {
   attached(taskIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Whoever's, artefacts too. */
   files(ids: readonly string[]): Promise<readonly StoredFile[]>;
+  /** Those that a person brought, and those of the person's projects, oldest first, by the time of their creation; `ids` is of tasks alone. */
+  skills(wanted: Packed, after: Pick<PackedSkill, "createdAt" | "id"> | null, limit: number): Promise<readonly PackedSkill[]>;
   /** Oldest first. */
   memberships(spaceId: string, accountId: string): Promise<readonly PackedMember[]>;
 }

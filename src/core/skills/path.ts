@@ -8,7 +8,10 @@ const segmentForm = /^(?!\.{1,2}$)[^\\/:\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}
 /** What Windows takes for a device, in whatever letters and with whatever after a dot. */
 const deviceForm = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3]) *(?:\.|$)/iu;
 
-const isPlain = (segment: string): boolean => segmentForm.test(segment) && !deviceForm.test(segment);
+/** Whether Windows opens something else than a file of this name. */
+export const isDevice = (name: string): boolean => deviceForm.test(name);
+
+const isPlain = (segment: string): boolean => segmentForm.test(segment) && !isDevice(segment);
 
 /**
  * Checks a path within a skill: relative, with slashes, without `.` and `..`.

@@ -63,6 +63,26 @@ describe.each(modelApis)("skills of a model (%s)", (api) => {
     expect(usesIn(again.events)).toEqual(usesIn(first.events));
   });
 
+  test("that are forced while a run is lost are invoked when it is taken up again, and no two uses have one id", async () => {
+    const calls = [{ name: "use_skill", input: { skill: "o1" } }];
+    const first = await run([{ calls }, { text: "Done." }], { skills: [skill("o1", "Other")] });
+    const written = first.events.filter(({ type }) => type === "tool_used");
+    const again = await run([{ text: "Done." }], { written, claim: 2 });
+    const uses = again.events.flatMap((event) => (event.type === "tool_used" ? [event.payload] : []));
+    expect(uses.map(({ params }) => params?.["skill"])).toEqual(["o1", "f1", "f2"]);
+    expect(new Set(uses.map(({ actionId }) => actionId)).size).toBe(3);
+  });
+
+  test("whose bytes are gone are told of as a failed use, to the user and to the model, and the turn goes on", async () => {
+    const gone = () => Promise.reject(new Failure("absent", "file not found"));
+    const { events, outcome, requests } = await run([{ text: "Done." }], {
+      skills: [{ ...skill("f1", "Minutes", true), list: gone, read: gone }],
+    });
+    expect(usesIn(events)).toEqual([["error", { skill: "f1" }, "The skill is gone."]]);
+    expect(outcome).toMatchObject({ kind: "finish", content: "Done." });
+    expect(requests[0]?.messages.at(-1)?.text).toContain("The skill is gone.");
+  });
+
   test("are loaded when the model asks for them, by id or name, file by file, in bounds", async () => {
     const calls = [
       { skill: "o1" },

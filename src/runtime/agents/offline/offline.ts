@@ -33,7 +33,7 @@ async function* carryOut(orders: TurnOrders, turn: Turn, memo: Memo | null, plan
   const { text, files, ordered } = request;
   if (turn.interactive && !memo && !ordered && files === "" && isThin(text)) return askWhatIsWanted(request);
   const work = beginWork(turn, request, plan, memo?.value);
-  for await (const progress of invokeForced(turn.skills, work.nextActionId)) {
+  for await (const progress of invokeForced(turn, work.nextActionId)) {
     work.told += progress.events.length;
     yield progress;
   }

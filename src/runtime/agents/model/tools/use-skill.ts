@@ -54,7 +54,8 @@ async function load(skill: GivenSkill, { path, offset }: JsonObject): Promise<To
     const rest = from + charactersMax < text.length ? { next_offset: from + charactersMax } : {};
     return result({ skill: skill.name, path: wanted, text: part, ...rest, ...(path === undefined ? { files: await filesOf(skill) } : {}) });
   } catch (thrown) {
-    if (thrown instanceof Failure && thrown.reason === "absent") return refused("The skill has no such file.");
+    if (thrown instanceof Failure && thrown.reason === "absent")
+      return refused(path === undefined ? "The skill is gone." : "The skill has no such file.");
     throw thrown;
   }
 }

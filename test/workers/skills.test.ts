@@ -1,0 +1,41 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { manifest } from "../core/skills/zip-maker.ts";
+import { bring } from "../skills/skills-rig.ts";
+import { freePort } from "../support/free-port.ts";
+import { root } from "../support/server-process.ts";
+import { openService } from "../support/service.ts";
+import { untilStatus } from "../support/until.ts";
+import { handOf, remoteEnv } from "./worker-rig.ts";
+
+test("the worker in Python reads the skills that it must use, once in each turn, and shows it", async () => {
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  await using service = await openService({ env: { ...remoteEnv, PORT: `${port}`, BASE_URL: address } });
+  const ann = await service.person();
+  const [forced] = [await bring(ann, "Minutes"), await bring(ann, "Tea")];
+  const { secret } = await handOf(service, ann);
+  const { PATH = "" } = process.env;
+  const worker = spawn("python3", [join(root, "examples/workers/worker.py")], {
+    env: { PATH, BASE_URL: address, WORKER_KEY: secret },
+    stdio: "ignore",
+  });
+  try {
+    const message = { content: "echo Done", force_skills: [forced.id] };
+    const { body } = await ann.v2("task.create", { message });
+    const id = String(body["task_id"]);
+    await untilStatus(service.store, id, "stopped");
+    await ann.v2("task.sendMessage", { task_id: id, message: { content: "echo Again" } });
+    await untilStatus(service.store, id, "stopped");
+    const events = await service.store.events.list(id, { order: "asc", limit: 100, verbose: true });
+    const uses = events.flatMap((event) => (event.type === "tool_used" ? [event.payload] : []));
+    const used = { tool: "use_skill", status: "success", params: { skill: forced.id } };
+    expect(uses).toMatchObject(Array(2).fill({ ...used, result: { skill: "Minutes", text: manifest("Minutes") } }));
+    expect(events.flatMap((event) => (event.type === "assistant_message" ? [event.payload.content] : []))).toEqual(["Done", "Again"]);
+  } finally {
+    worker.kill("SIGTERM");
+    if (worker.exitCode === null) await once(worker, "exit");
+  }
+});
