@@ -33,7 +33,7 @@ describe("the audit row of a change", () => {
 
   beforeAll(async () => {
     database = await openTestStore("sqlite");
-    service = await openService({ over: database, idle: true, env: { WEBHOOK_ALLOW: "loopback" } });
+    service = await openService({ over: database, idle: true, env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" } });
     keyring = await keyringOf(service);
   });
   afterAll(async () => {

@@ -78,7 +78,7 @@ export function isNeeded(field: DescField): boolean {
   const { type } = rules;
   switch (type.case) {
     case "string":
-      return type.value.minLen > 0n || type.value.pattern !== "" || type.value.wellKnown.case === "email";
+      return type.value.minLen > 0n || !new RegExp(type.value.pattern).test("") || type.value.wellKnown.case === "email";
     case "int32":
     case "int64":
       return type.value.greaterThan.case === "gte" && type.value.greaterThan.value > 0;

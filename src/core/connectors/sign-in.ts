@@ -77,7 +77,7 @@ export function signIns({ store, clock, random, cipher, signIns, servers }: Sign
           sealed,
           expiresAt: clock.now() + underWayMs,
         });
-        tx.audit.note({ subject: id });
+        tx.audit.note({ subject: id, after: { signIn: "begun" } });
         return begun.url;
       };
     },
