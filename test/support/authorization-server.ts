@@ -7,6 +7,8 @@ export interface AuthorizationServer extends AsyncDisposable {
   readonly issuer: string;
   /** Requests for tokens, as their bodies say. */
   readonly grants: string[];
+  /** Every token that it gave, and every code and verifier that it was shown. */
+  readonly secrets: string[];
   /** Refuses every refresh from now on. */
   refuseRefresh: boolean;
   /** Takes back every access token that it gave. */
@@ -43,6 +45,7 @@ export async function openAuthorizationServer(tokenSeconds = 60): Promise<Author
   });
   const answer = provider.callback();
   const grants: string[] = [];
+  const secrets: string[] = [];
   const given = new Set<string>();
   const state = { refuseRefresh: false };
   server.on("request", async (request, reply) => {
@@ -51,14 +54,16 @@ export async function openAuthorizationServer(tokenSeconds = 60): Promise<Author
     const body = (await Array.fromAsync(request)).map(String).join("");
     const grant = new URLSearchParams(body).get("grant_type") ?? "";
     grants.push(grant);
+    for (const name of ["code", "code_verifier", "refresh_token"]) secrets.push(...new URLSearchParams(body).getAll(name));
     if (grant === "refresh_token" && state.refuseRefresh) {
       reply.writeHead(400, { "content-type": "application/json" }).end('{"error":"invalid_grant"}');
       return;
     }
     const write = reply.end.bind(reply);
     reply.end = ((text: unknown, ...rest: []) => {
-      const { access_token } = JSON.parse(String(text ?? "{}"));
+      const { access_token, refresh_token } = JSON.parse(String(text ?? "{}"));
       if (access_token) given.add(access_token);
+      secrets.push(...[access_token, refresh_token].filter(Boolean));
       return write(text as string, ...rest); // koa answers with the whole text
     }) as typeof reply.end;
     // oidc-provider takes a body that was read already.
@@ -68,6 +73,7 @@ export async function openAuthorizationServer(tokenSeconds = 60): Promise<Author
   return {
     issuer,
     grants,
+    secrets,
     isLiving: (token) => given.has(token),
     takeBack: () => given.clear(),
     get refuseRefresh() {

@@ -1,0 +1,118 @@
+import { afterAll, expect, test } from "vitest";
+import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
+import { walk } from "../sign-in/provider-rig.ts";
+import { describeOnEach, rowsIn } from "../support/database.ts";
+import type { Person } from "../support/service.ts";
+import { teamsRig } from "../teams/teams-rig.ts";
+import { handOf, remoteEnv } from "../workers/worker-rig.ts";
+import { backAt, callback, openSignedGarden } from "./oauth-rig.ts";
+
+const garden = await openSignedGarden();
+const { server, provider } = garden;
+afterAll(() => garden[Symbol.asyncDispose]());
+const roses = { bed: "roses" };
+const clientSecret = "client-s3cret-canary";
+const headerSecret = "Bearer header-s3cret-canary";
+
+describeOnEach("what opens the servers of connectors", (database) => {
+  const rig = teamsRig(database, { idle: false, env: { CONNECTOR_ALLOW: "loopback", ...remoteEnv } });
+
+  /** Every row of every table, as text; bytes as Latin 1. */
+  async function wholeDatabase(): Promise<string> {
+    const { url } = rig.db;
+    const names =
+      database === "sqlite"
+        ? await rowsIn(url, "SELECT name FROM sqlite_master WHERE type = 'table'")
+        : await rowsIn(
+            url,
+            "SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) AS name FROM information_schema.tables WHERE table_schema IN ('public', 'pgboss')",
+          );
+    const rows = [];
+    for (const { name } of names) rows.push(...(await rowsIn(url, `SELECT * FROM ${database === "sqlite" ? `"${name}"` : name}`)));
+    const plain = (_key: string, value: unknown): unknown => {
+      if (typeof value === "bigint") return String(value);
+      return value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
+    };
+    // A Buffer would be written by its own toJSON before anybody is asked.
+    return JSON.stringify(rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(name, value)]))));
+  }
+
+  async function withHeader(who: Person, more: object = {}) {
+    const client = (await who.session()).client(ConnectorService);
+    const auth = { case: "header" as const, value: { name: "", value: headerSecret } };
+    const at = { case: "http" as const, value: { url: garden.server.url, auth } };
+    const guard = server.guard;
+    server.guard = undefined;
+    const { connector } = await client.installConnector({ name: "By key", server: at, ...more });
+    server.guard = guard;
+    if (!connector) throw new Error("none");
+    return { client, ...connector };
+  }
+
+  test("stands nowhere in clear: no row of any table, no log, event, audit row, or view of a worker, after all that uses it", async () => {
+    const { owner } = await rig.team();
+    const signed = await garden.signedIn(rig.service, owner);
+    const keyed = await withHeader(owner);
+    // One that is under way.
+    const at = { url: `${garden.front.url}/mcp`, auth: { case: "oauth" as const, value: { clientId: "own-client", clientSecret } } };
+    const third = await signed.client.installConnector({ name: "Own client", server: { case: "http", value: at } });
+    const { authorizationUrl } = await signed.client.beginAuthorization({ id: third.connector?.id ?? "" });
+    const state = new URL(authorizationUrl).searchParams.get("state") ?? "";
+    for (const id of [signed.id, keyed.id]) await signed.client.setConnectorPolicy({ id, policies: [{ tool: "water", policy: "allow" }] });
+    const hand = await handOf(rig.service, owner);
+    await owner.v2("task.create", { message: { content: "Water", connectors: [signed.uid, keyed.uid] } });
+    const run = await hand.take();
+    const call = (connectorId: string) =>
+      hand.call("CallTool", { taskId: run.taskId, fence: run.fence, connectorId, tool: "water", input: roses });
+    const answers = [await call(signed.uid), await call(keyed.uid)];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    await signed.client.refreshTools({ id: signed.id });
+    const tokens = server.calls.flatMap(({ authorization = "" }) => authorization.replace("Bearer ", ""));
+    expect(tokens.length).toBeGreaterThan(0);
+    const secrets = [...tokens, ...provider.secrets, clientSecret, headerSecret.slice(7), state];
+    expect(provider.secrets.length).toBeGreaterThan(2);
+    const { body } = await owner.v2("task.listMessages", { task_id: run.taskId, verbose: true });
+    const listed = await signed.client.listInstalled({});
+    const shown = JSON.stringify([run, answers, body, listed, rig.service.logged], (_, value) =>
+      typeof value === "bigint" ? String(value) : value,
+    );
+    const kept = await wholeDatabase();
+    expect(kept).toContain("Own client");
+    for (const secret of secrets) {
+      expect(shown).not.toContain(secret);
+      expect(kept).not.toContain(secret);
+      // JSON escapes nothing of base64, but bytes might be kept as such.
+      expect(kept).not.toContain(Buffer.from(secret).toString("base64"));
+    }
+  });
+
+  test("is erased with the connector, and a sign-in to it that is under way comes to nothing", async () => {
+    const { owner } = await rig.team();
+    const { client, session, id } = await garden.installed(owner);
+    const { authorizationUrl } = await client.beginAuthorization({ id });
+    const path = await walk(authorizationUrl, "gardener", callback);
+    await client.removeConnector({ id });
+    expect((await backAt(rig.service, path, session.headers.cookie)).status).toBe(400);
+    expect(await rowsIn(rig.db.url, `SELECT credentials, server, tools FROM connector WHERE id = '${id}'`)).toEqual([
+      { credentials: null, server: '{"transport":"none"}', tools: "[]" },
+    ]);
+    expect(await rowsIn(rig.db.url, `SELECT digest FROM connector_authorization WHERE connector_id = '${id}'`)).toEqual([]);
+  });
+
+  test("is erased with a member who is removed, and what is the whole space's stays", async () => {
+    const team = await rig.team();
+    const lea = await rig.member(team, "admin");
+    const own = await withHeader(lea);
+    const shared = await withHeader(lea, { forSpace: true });
+    await rig.ok(team, "remove", { team_user_id: lea.id });
+    const rows = await rowsIn(rig.db.url, `SELECT id, credentials FROM connector WHERE id IN ('${own.id}', '${shared.id}')`);
+    const kept = new Map(rows.map(({ id, credentials }) => [id, credentials !== null]));
+    expect(kept).toEqual(
+      new Map([
+        [own.id, false],
+        [shared.id, true],
+      ]),
+    );
+    expect((await team.owner.client(ConnectorService).listInstalled({})).data.map(({ id }) => id)).toEqual([shared.id]);
+  });
+});
