@@ -90,7 +90,7 @@ export function connectRoutes(parts: ConnectParts) {
   const stream = (message: Message, context: HandlerContext) => answering(context, (admission) => answersTo(admission, message, context));
 
   const conversation = (messages: AsyncIterable<Message>, context: HandlerContext) =>
-    answering(context, (admission) => performer.converse(admission, messages, context.signal));
+    answering(context, (admission) => performer.converse(admission, readable(messages), context.signal));
 
   /** Only what the call's own work throws is refused: what is thrown when a client goes away comes in at the other end. */
   function answering(context: HandlerContext, work: (admission: Admission) => AsyncIterable<Message>): AsyncIterable<Message> {
@@ -141,6 +141,17 @@ const isServerStream = (method: DescMethod): method is DescMethod & { methodKind
   method.methodKind === "server_streaming";
 const isConversation = (method: DescMethod): method is DescMethod & { methodKind: "bidi_streaming" } =>
   method.methodKind === "bidi_streaming";
+
+/** Messages of a stream; one that cannot be read is the client's fault, which it is told of. */
+async function* readable(messages: AsyncIterable<Message>): AsyncGenerator<Message> {
+  try {
+    yield* messages;
+  } catch (thrown) {
+    const code = thrown instanceof ConnectError ? thrown.code : null;
+    if (code === Code.ResourceExhausted) throw new Failure("too_large", "a message is larger than this server reads");
+    throw code === Code.InvalidArgument || code === Code.Internal ? invalid("", "a message cannot be read") : thrown;
+  }
+}
 
 /** Its head goes out in any case. */
 const isConnectStream = ({ protocolName, method }: HandlerContext): boolean => protocolName === "connect" && !isUnary(method);

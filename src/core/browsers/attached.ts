@@ -140,7 +140,7 @@ async function helloFrom(incoming: AsyncIterator<Hello | FromBrowser>, clock: Cl
 /** Hears what the client says, until it ends or says what it must not. */
 async function listen(incoming: AsyncIterator<Hello | FromBrowser>, connection: Connection): Promise<void> {
   try {
-    for (let said = await incoming.next(); !said.done; said = await incoming.next()) {
+    for (let said = await incoming.next(); !said.done && connection.isOpen(); said = await incoming.next()) {
       if (said.value.kind === "hello") throw invalid("hello", "comes once");
       connection.hear(said.value);
     }
