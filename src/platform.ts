@@ -100,7 +100,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     ...{ store, uploads: files.uploads, blobs: files.blobs },
     baseUrl: config.baseUrl,
     corsOrigins: config.corsOrigins,
-    probesOnly: config.role === "worker",
+    conversationsOnly: config.role === "worker",
     sites: sites.server,
     routes: webRoutes(ground, files, { sites, connectors: connected.signIns }, { ...calls, scim: { ...entry, teamUsers } }),
   });

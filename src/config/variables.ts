@@ -321,7 +321,8 @@ export const processing = {
     fallback: "all",
     rule: "api, worker or all; other than all only with PostgreSQL",
     example: "worker",
-    description: "What this process does: answer calls, run tasks, or both.",
+    description:
+      "What this process does: answer calls, run tasks, or both. Of all calls a `worker` takes `browser.v2.BrowserService/Attach` alone, and `api` all but that: a browser is held where tasks run ([browsers.md](browsers.md)).",
     schema: z.enum(["api", "worker", "all"]),
   }),
   NOTICE_SECONDS: variable({

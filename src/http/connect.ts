@@ -115,8 +115,10 @@ export function connectRoutes(parts: ConnectParts) {
   return {
     requestGate,
     contextValues: ({ raw }: FastifyRequest) => createContextValues().set(requestKey, connectRequest(raw)),
-    routes(router: ConnectRouter) {
+    /** @param conversationsOnly streams both ways alone: what has to come to the process that runs tasks. */
+    routes(router: ConnectRouter, { conversationsOnly = false } = {}) {
       for (const { method } of operations.all) {
+        if (conversationsOnly && !isConversation(method)) continue;
         const options = { jsonOptions: connectJson(method) };
         if (isUnary(method)) router.rpc(method, unary, options);
         if (isServerStream(method)) router.rpc(method, stream, options);

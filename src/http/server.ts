@@ -54,8 +54,8 @@ export interface ServerParts {
   readonly baseUrl: string;
   /** Origins that browsers may call from; empty: CORS is off. */
   readonly corsOrigins: readonly string[];
-  /** Only probes and gRPC health are served: a process that takes no calls. */
-  readonly probesOnly: boolean;
+  /** A process that runs tasks and takes no calls: probes, gRPC health, and the streams both ways that have to come to it. */
+  readonly conversationsOnly: boolean;
   readonly report: (failure: Failure, requestId: string) => void;
   /** The websites that agents built: what comes for their hosts goes to them, and to nothing else. */
   readonly sites?: SiteServer;
@@ -77,7 +77,7 @@ const exposedHeaders = [
 
 /** All wire forms on one port: Connect, gRPC, gRPC-Web, v2, v1, the OpenAI-style facade, health and reflection. */
 export function httpServer(parts: ServerParts): FastifyInstance {
-  const { front, readiness, corsOrigins, probesOnly } = parts;
+  const { front, readiness, corsOrigins, conversationsOnly } = parts;
   const refuse = v2Refusal(parts);
   const app = fastify({
     serverFactory: (handler, options) => front.serverFactory(sitesFirst(parts, handler), options),
@@ -97,13 +97,13 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     if (corsOrigins.length > 0) void calls.register(cors, { origin: [...corsOrigins], exposedHeaders, strictPreflight: false });
     callRoutes(calls, parts);
   });
-  if (!probesOnly) for (const routes of parts.routes ?? []) void app.register(async (scope) => routes(scope));
+  if (!conversationsOnly) for (const routes of parts.routes ?? []) void app.register(async (scope) => routes(scope));
   return app;
 }
 
 /** No route of ours is reachable on a website's host, and no website on ours. */
-function sitesFirst({ sites, probesOnly }: ServerParts, handler: FastifyServerFactoryHandler): FastifyServerFactoryHandler {
-  if (sites === undefined || probesOnly) return handler;
+function sitesFirst({ sites, conversationsOnly }: ServerParts, handler: FastifyServerFactoryHandler): FastifyServerFactoryHandler {
+  if (sites === undefined || conversationsOnly) return handler;
   return (request, response) => {
     if (!sites.answer(request, response)) handler(request, response);
   };
@@ -117,7 +117,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
     scope.addHook("onRequest", async (request, reply) =>
       namesHost(request) ? undefined : refuse(request, reply, invalid("Host", "must name a host")),
     );
-    if (!parts.probesOnly) {
+    if (!parts.conversationsOnly) {
       exportJson(scope, parts);
       scope.addHook("onRequest", connectUnary(parts));
     }
@@ -129,7 +129,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
     scope.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
     void scope.register(fastifyConnectPlugin, connectOptions(parts));
   });
-  if (parts.probesOnly) return;
+  if (parts.conversationsOnly) return;
   void app.register(async (scope) => v2Routes(scope, parts));
   void app.register(async (scope) => auditDownload(scope, parts));
   void app.register(async (scope) => v1Routes(scope, parts));
@@ -138,9 +138,11 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
 
 /** Connect, gRPC and gRPC-Web: the operations, health, and reflection of both. */
 function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlugin>[1] {
-  const { front, readiness, bodyLimit, probesOnly } = parts;
+  const { front, readiness, bodyLimit, conversationsOnly } = parts;
   const connect = connectRoutes(parts);
-  const served = probesOnly ? [] : services;
+  const served = conversationsOnly
+    ? services.filter(({ methods }) => methods.some(({ methodKind }) => methodKind === "bidi_streaming"))
+    : services;
   const names = served.map(({ typeName }) => typeName);
   return {
     requestGate: connect.requestGate,
@@ -149,8 +151,8 @@ function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlu
     shutdownSignal: front.draining,
     routes(router) {
       router.service(Health, healthService(readiness, names));
-      if (probesOnly) return;
-      connect.routes(router);
+      connect.routes(router, { conversationsOnly });
+      if (conversationsOnly) return;
       const reflection = reflectionService([...served, Health]);
       router.service(ServerReflection, reflection);
       // The two versions differ in nothing but the package's name.

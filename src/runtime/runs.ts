@@ -94,6 +94,8 @@ export function startRuns(parts: RunsParts): Runs {
     roster.keep((taskId, fence) => fences.get(taskId) === fence);
     await claim(mine);
     const dead = await lease.deadPeers();
+    // Before whoever goes on with a run asks for its browser.
+    for (const nodeId of dead) await store.change((tx) => tx.browsers.forgetNode(nodeId));
     const orphans = await store.tasks.owned(dead);
     await claim(orphans);
     for (const nodeId of dead) if (!orphans.some((task) => task.nodeId === nodeId)) await lease.forget(nodeId);

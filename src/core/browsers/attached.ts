@@ -46,7 +46,7 @@ export function attachedBrowsers({ store, clock, draining }: AttachedParts): Att
 
   async function register({ accountId, spaceId }: Lender, { id, name, userAgent }: Hello): Promise<Browser> {
     if (draining.aborted) throw stopping();
-    if (!nodeId) throw new Failure("unavailable", "this process runs no tasks: attach to another", { retryAfter: 1 });
+    if (!nodeId) throw new Failure("unavailable", "this process runs no tasks: attach to one that does", { retryAfter: 1 });
     const wanted: Browser = { id, accountId, spaceId, name, userAgent, nodeId: nodeId(), attachedAt: clock.now() };
     return store.change(async (tx) => {
       await tx.accounts.lockSpace(spaceId);
@@ -140,7 +140,7 @@ async function helloFrom(incoming: AsyncIterator<Hello | FromBrowser>, clock: Cl
 /** Hears what the client says, until it ends or says what it must not. */
 async function listen(incoming: AsyncIterator<Hello | FromBrowser>, connection: Connection): Promise<void> {
   try {
-    for (let said = await incoming.next(); !said.done; said = await incoming.next()) {
+    for (let said = await incoming.next(); !said.done && connection.isOpen(); said = await incoming.next()) {
       if (said.value.kind === "hello") throw invalid("hello", "comes once");
       connection.hear(said.value);
     }

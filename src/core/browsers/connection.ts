@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import type { Failure } from "../failure.ts";
+import { Failure } from "../failure.ts";
 import type { JsonObject } from "../json.ts";
 
 /** What a browser's program says once it has said hello. */
@@ -48,6 +48,8 @@ export interface Connection {
 
 /** Commands that wait for an answer; who wants more has lost count. */
 const pendingMax = 100;
+/** Messages of the client's from one ping to the next, about 5 s: a busy page's events fit, a flood does not. */
+export const messagesMax = 2_000;
 
 interface Pending {
   readonly resolve: (result: JsonObject) => void;
@@ -58,6 +60,7 @@ export function openConnection(clock: Clock): Connection {
   const pending = new Map<number, Pending>();
   const queue: ToBrowser[] = [];
   let next = 1;
+  let messages = 0;
   let heard = clock.monotonic();
   let news = Promise.withResolvers<void>();
   let closed: { readonly why: Failure | null } | undefined;
@@ -73,7 +76,15 @@ export function openConnection(clock: Clock): Connection {
     if (of) act(of);
   }
 
+  function close(why?: Failure): void {
+    closed ??= { why: why ?? null };
+    for (const { reject } of pending.values()) reject(new BrowserLost());
+    pending.clear();
+    news.resolve();
+  }
+
   return {
+    close,
     async send(command, { ms, signal }) {
       signal.throwIfAborted();
       if (closed || pending.size >= pendingMax) throw new BrowserLost();
@@ -94,10 +105,13 @@ export function openConnection(clock: Clock): Connection {
       }
     },
     ping() {
+      messages = 0;
       if (!queue.some(({ kind }) => kind === "ping")) put({ kind: "ping" });
     },
     hear(message) {
       heard = clock.monotonic();
+      messages += 1;
+      if (messages > messagesMax) close(new Failure("exhausted", `more than ${messagesMax} messages in 5 s`));
       if (message.kind === "result") settle(message.id, ({ resolve }) => resolve(message.result));
       if (message.kind === "error") settle(message.id, ({ reject }) => reject(new BrowserRefused(message.error)));
     },
@@ -109,12 +123,6 @@ export function openConnection(clock: Clock): Connection {
         await news.promise;
         news = Promise.withResolvers();
       }
-    },
-    close(why) {
-      closed ??= { why: why ?? null };
-      for (const { reject } of pending.values()) reject(new BrowserLost());
-      pending.clear();
-      news.resolve();
     },
     isOpen: () => closed === undefined,
     heardAt: () => heard,
