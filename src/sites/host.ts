@@ -34,7 +34,7 @@ export function siteHosts(sitesDomain: string, ours: readonly string[]): ReadSit
   };
 }
 
-/** Host names as browsers compare them: lower case, without port, without the dot of the root. */
+/** Host names as browsers compare them: lower case, without port, without the dot of the root, however many of it. */
 function namesOf({ url = "", headers }: IncomingMessage): readonly string[] {
   const target = url.startsWith("/") ? undefined : /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
   return [target, headers[":authority"], headers.host].flatMap((name) => (name === undefined ? [] : nameOf(String(name))));
@@ -45,7 +45,7 @@ const nameOf = (authority: string): string =>
     .slice(authority.lastIndexOf("@") + 1)
     .toLowerCase()
     .replace(/:\d*$/, "")
-    .replace(/\.$/, "");
+    .replace(/\.+$/, "");
 
 /** The path and query that are asked for, whatever form the target has. */
 export const pathOf = (url = ""): string => (url.startsWith("/") ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "") || "/");

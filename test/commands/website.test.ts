@@ -13,8 +13,8 @@ beforeAll(async () => {
   const port = await freePort();
   base = `http://127.0.0.1:${port}`;
   key = (await checkout.npm(["run", "--silent", "key", "--", "--name", "x"], { DATA_DIR: "data" }).ended).out.trim();
-  const server: Command = checkout.npm(["start"], { DATA_DIR: "data", PORT: `${port}`, BASE_URL: base, LOG_LEVEL: "info" });
-  await server.says(/serving|listening/i);
+  const server: Command = checkout.npm(["start"], { DATA_DIR: "data", PORT: `${port}`, BASE_URL: base });
+  await server.says(/"msg":"ready"/);
 });
 afterAll(() => checkout[Symbol.dispose]());
 

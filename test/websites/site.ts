@@ -1,25 +1,15 @@
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:http2";
-import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { vi } from "vitest";
-import { systemClock } from "../../src/core/clock.ts";
-import { staging } from "../../src/core/files/stage.ts";
-import { writer } from "../../src/core/files/writer.ts";
-import { systemIds, systemRandom } from "../../src/core/ids.ts";
-import type { Store } from "../../src/core/store.ts";
 import type { Checkpoint } from "../../src/core/websites/checkpoint.ts";
-import { siteSaver } from "../../src/core/websites/save.ts";
-import { localBlobs } from "../../src/storage/local.ts";
 import { type FileTown, fileTown } from "../files/files-rig.ts";
 import type { DatabaseKind } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
+import { type SiteTree, saveTree } from "./tree.ts";
 
 /** The page that a saved site has. */
 export const page = (text: string): string => `<!doctype html><title>${text}</title><p>${text}</p>`;
-
-/** Files of a site by their paths. */
-export type SiteTree = Readonly<Record<string, string | Uint8Array>>;
 
 /** A platform that serves sites below `sites.test`. */
 export interface SiteTown extends FileTown {
@@ -42,23 +32,6 @@ export async function siteTown(kind: DatabaseKind = "sqlite", { idle = false, en
     save: (taskId, files, message = "Saved") => saveTree(store, town.folder, taskId, files, message),
     visit: (host, path, ask) => visit(town.service.nodes[0]?.url ?? "", host, path, ask),
   };
-}
-
-/** As an agent's event does. @param folder where the platform keeps its bytes. */
-export async function saveTree(store: Store, folder: string, taskId: string, files: SiteTree, message = "Saved"): Promise<Checkpoint> {
-  const clock = systemClock;
-  const blobs = localBlobs(folder);
-  const stage = staging({ store, clock, ids: systemIds, writer: writer({ store, blobs, clock, ids: systemIds, quota: 1024 ** 3 }) });
-  const staged = await Promise.all(
-    Object.entries(files).map(async ([path, text]) => {
-      const to = { accountId: null, max: 1024 ** 2, signal: new AbortController().signal };
-      return { path, staged: await stage.stage(Readable.from([Buffer.from(text)], { objectMode: false }), to) };
-    }),
-  );
-  const task = await store.tasks.byId(taskId);
-  if (!task) throw new Error("no such task");
-  const save = siteSaver({ clock, ids: systemIds, random: systemRandom });
-  return store.change((tx) => save(tx, task, { title: "My site", message, files: staged }));
 }
 
 /** What a visitor says beside host and path. */
