@@ -45,9 +45,16 @@ export interface OpenedTurn extends Omit<Turn, "reserve"> {
 export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal): Promise<OpenedTurn> {
   const { store, clock, cipher, readFile, workspaceOf, openSkill, ids } = parts;
   const { id, answeredSeq, consumedSeq } = task;
-  const before =
-    answeredSeq === 0 ? [] : await store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false });
-  const since = await Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 }));
+  // None depends on another, and a database elsewhere answers them at the same time.
+  const [before, since, instruction, skills, briefing, progress, connectors] = await Promise.all([
+    answeredSeq === 0 ? [] : store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false }),
+    Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 })),
+    instructionOf(store, task),
+    skillsOfTask(store, task),
+    task.armed || task.recalls ? store.tasks.briefing(id) : { outputSchema: null, memo: null },
+    task.lastSeq > consumedSeq ? progressOf(store, cipher, task) : { decisions: [], written: [] },
+    connectorsOf(store, task),
+  ]);
   const messages = since.filter((event) => event.type === "user_message");
   // What was said at the end of the last turn stands among the messages that this one answers.
   const earlier = [...before.toReversed(), ...since.filter(({ type }) => type !== "user_message")];
@@ -56,7 +63,7 @@ export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal
     title: task.title,
     locale: task.locale,
     profile: task.agentProfile,
-    instruction: await instructionOf(store, task),
+    instruction,
     interactive: task.interactive,
     earlier: earlier.flatMap(saidIn).slice(-earlierMax),
     messages: messages.flatMap(saidIn).map(({ content }) => content),
@@ -65,10 +72,10 @@ export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal
     earlierAttachments: earlier.flatMap(attachmentsIn).map((attachment) => givenFile(attachment, readFile)),
     workspace: workspaceOf(task, signal),
     references: referencesOf(store, task),
-    skills: (await skillsOfTask(store, task)).map((skill) => givenSkill(skill, openSkill)),
-    ...(task.armed || task.recalls ? await store.tasks.briefing(id) : { outputSchema: null, memo: null }),
-    ...(task.lastSeq > consumedSeq ? await progressOf(store, cipher, task) : { decisions: [], written: [] }),
-    connectors: (await connectorsOf(store, task)).map(usable),
+    skills: skills.map((skill) => givenSkill(skill, openSkill)),
+    ...briefing,
+    ...progress,
+    connectors: connectors.map(usable),
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
     ...(await subtasksFor({ store, ids }, task)),
     claim: task.claims,

@@ -1,3 +1,4 @@
+import { setTimeout as rest } from "node:timers/promises";
 import type { Clock } from "../core/clock.ts";
 import type { ToldFeed } from "./feed.ts";
 import { type Link, openLink } from "./link.ts";
@@ -22,6 +23,8 @@ export interface RelayParts {
   readonly failed: (thrown: unknown) => void;
 }
 
+/** What is new within so long after news were sent goes together: each notification is a transaction. The timer is the machine's. */
+const restMs = 5;
 /** Between two tries to connect: the first pause, doubled each time, and the longest. */
 const pauseMs = 100;
 const pauseMaxMs = 5_000;
@@ -51,9 +54,11 @@ export async function openRelay({ databaseUrl, clock, told, failed }: RelayParts
     // News of the same moment go together.
     await Promise.resolve();
     for (let texts = outbox.take(); texts.length > 0; texts = outbox.take()) {
-      if (await link?.send(texts)) continue;
-      outbox.lose();
-      break;
+      if (!(await link?.send(texts))) {
+        outbox.lose();
+        break;
+      }
+      await rest(restMs);
     }
     sending = false;
   }

@@ -28,8 +28,9 @@ const blankPersonal: Partial<Task> = { title: "", type: "standard", status: "sto
 export async function bury(session: Session, id: string, now: number, personal: boolean): Promise<void> {
   const { news } = changeOf(session);
   const kept = assignments(taskColumns(personal ? { ...blank, ...blankPersonal } : blank));
-  const [row] = await session.query<Pick<TaskRow, "last_seq" | "fence" | "status">>(sql`
+  const [row] = await session.query<Pick<TaskRow, "last_seq" | "fence">>(sql`
     UPDATE task SET ${join(kept)}, fence = fence + 1, updated_at = ${now}, deleted_at = ${now}
-    WHERE id = ${id} AND deleted_at IS NULL RETURNING last_seq, fence, status`);
-  if (row) news.set(id, { taskId: id, lastSeq: Number(row.last_seq), fence: Number(row.fence), status: row.status });
+    WHERE id = ${id} AND deleted_at IS NULL RETURNING last_seq, fence`);
+  // Its row keeps the status that it had: who waits for the task would take that for known.
+  if (row) news.set(id, { taskId: id, lastSeq: Number(row.last_seq), fence: Number(row.fence), status: "deleted" });
 }

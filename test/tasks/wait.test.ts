@@ -50,9 +50,9 @@ describe.each(wires)("waiting over %s", (wire) => {
 
   /** Whether an answer comes without time or news. */
   const isHeld = (answer: Promise<unknown>) => Promise.race([answer.then(() => false), rig.quiet().then(() => true)]);
-  /** A call that was just made, once it is held: it has looked twice. */
+  /** A call that was just made, once it is held: it has looked. */
   async function held(answer: Promise<Shown>): Promise<{ readonly answer: Promise<Shown> }> {
-    await Promise.race([answer, rig.asked(4)]);
+    await Promise.race([answer, rig.asked(2)]);
     expect(await isHeld(answer)).toBe(true);
     return { answer };
   }

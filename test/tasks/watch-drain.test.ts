@@ -14,7 +14,7 @@ async function platform() {
   const ann = await service.person();
   const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
   let before = service.statements.length;
-  /** Resolves once the database was asked so often more than the last time: each who waits has looked twice. */
+  /** Resolves once the database was asked so often more than the last time: each who waits has looked. */
   const asked = async (count: number) => {
     before += count;
     await soon(() => service.statements.length >= before);
@@ -28,9 +28,9 @@ describe("when the process drains", () => {
     await using _ = service;
     const told = watcher(service.url, ann, wire, { taskId: id });
     await told.until(2);
-    await asked(5);
+    await asked(3);
     const untold = watcher(service.url, ann, wire, { taskId: id, afterSeq: 2 });
-    await asked(4);
+    await asked(2);
     await service.drain();
     for (const { end } of [told, untold]) expect(await end).toBe("unavailable: the server is stopping: call again");
     expect(service.logged).toEqual([]);
@@ -49,11 +49,11 @@ describe("when the process drains", () => {
       return call(wire, operation, { headers, json: sent });
     };
     const running = ask("task.detail", { wait_seconds: 60 });
-    await asked(4);
+    await asked(2);
     const beyond = ask("task.detail", { after_seq: 5, wait_seconds: 60 });
-    await asked(4);
+    await asked(2);
     const list = ask("task.listMessages", { after_seq: 2, wait_seconds: 60 });
-    await asked(6);
+    await asked(3);
     await service.drain();
     for (const { outcome, body } of await Promise.all([running, beyond, list])) {
       expect([outcome, body]).toMatchObject(["ok", wire.startsWith("v2") ? { last_seq: 2 } : { lastSeq: 2 }]);

@@ -112,8 +112,7 @@ describe("the places of an account, WATCH_LIMIT of them,", () => {
     const id = await rig.create(who);
     const hold = () => who.v2("task.detail", { task_id: id, wait_seconds: 60 });
     const held = Array.from({ length: limit }, hold);
-    // They may share what they look at.
-    await rig.asked(3 * limit);
+    await rig.asked(2 * limit);
     await rig.quiet();
     const refused = await hold();
     expect(refused).toMatchObject({ status: 429, body: { error: { code: "resource_exhausted" } } });
@@ -131,7 +130,7 @@ describe("the places of an account, WATCH_LIMIT of them,", () => {
     const headers = { "x-service-api-key": who.key };
     const gone = fetch(`${rig.service.url}/v2/task.detail?task_id=${id}&wait_seconds=60`, { headers, signal: away.signal });
     const over = who.v2("task.detail", { task_id: id, wait_seconds: 1 });
-    await rig.asked(6);
+    await rig.asked(4);
     await rig.quiet();
     expect(await isFree(who, id)).toBe(false);
     away.abort();

@@ -72,7 +72,7 @@ describe("WatchTask", () => {
       head = headers;
     };
     const broken = errorOf(client.watchTask({ taskId: id }, { onHeader }));
-    await rig.asked(5);
+    await rig.asked(3);
     await rig.remove(id);
     expect((await broken).code).toBe(Code.NotFound);
     // Some clients join the head's to the error's.

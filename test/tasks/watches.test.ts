@@ -103,6 +103,22 @@ describe("watches", () => {
     expect(task.lastSeq).toBe(3);
   });
 
+  test("look once at what they have found, and not again for a claim, which adds nothing to it", async () => {
+    let looks = 0;
+    const look = (caller: Caller) => {
+      looks += 1;
+      return lookIn(db.store)(caller);
+    };
+    const held = watching.hold(call(), { seconds: 60, look, enough: ({ task }) => task.lastSeq > 2 });
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    await db.store.change((tx) => tx.tasks.advance(id, { now: 0, set: { nodeId: "node", raiseFence: true } }));
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    expect(looks).toBe(1);
+    await add(1);
+    expect((await held).task.lastSeq).toBe(3);
+    expect(looks).toBe(2);
+  });
+
   test("end a held call at its time, though timers wake early", async () => {
     const early = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(Math.max(1, ms - 3), signal) };
     const room = waitingRoom(db.store.feed, early, { limit: 1, lookMs: 5_000, draining: draining.signal });
@@ -207,7 +223,8 @@ describe("watches", () => {
         },
       };
       const room = waitingRoom(db.store.feed, counting, { limit: 2, lookMs: 5_000, draining: draining.signal });
-      const visits = [room.enter(call(), id, 1_000), room.enter(call(), id)];
+      const seen = { id, lastSeq: 2, status: "running" };
+      const visits = [room.approach().enter(call(), seen, 1_000), room.approach().enter(call(), seen)];
       expect(asleep).toBe(2);
       for (const { leave } of visits) leave();
       for (let turns = 0; turns < 5; turns += 1) await turn();
@@ -222,7 +239,10 @@ describe("watches", () => {
 
     test("when a held call's look throws, or its caller is gone", async () => {
       const held = (again: OpenCall["again"]) => watching.hold(call(again), { seconds: 60, look: lookIn(db.store), enough: () => false });
-      await expect(held(() => Promise.reject(new Error("no more")))).rejects.toThrow("no more");
+      const refused = expect(held(() => Promise.reject(new Error("no more")))).rejects.toThrow("no more");
+      for (let turns = 0; turns < 20; turns += 1) await turn();
+      await add(1);
+      await refused;
       const pending = held(async () => ann);
       gone.abort();
       await expect(pending).rejects.toMatchObject({ reason: "cancelled" });

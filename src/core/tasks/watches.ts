@@ -122,11 +122,14 @@ export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["dr
 
   return {
     async hold(call, { seconds, look, enough }) {
+      if (seconds === 0) return look(call.caller);
       const until = clock.monotonic() + seconds * 1000;
-      let found = await look(call.caller);
-      if (enough(found) || seconds === 0 || draining.aborted) return found;
-      const visit = room.enter(call, found.task.id, until);
+      const approach = room.approach();
+      let visit: Visit | undefined;
       try {
+        let found = await look(call.caller);
+        if (enough(found) || draining.aborted) return found;
+        visit = approach.enter(call, found.task, until);
         while (!enough(found) && !draining.aborted && clock.monotonic() < until) {
           await visit.wake();
           if (call.gone.aborted && !draining.aborted) throw cancelled();
@@ -134,15 +137,21 @@ export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["dr
         }
         return found;
       } finally {
-        visit.leave();
+        approach.turnBack();
+        visit?.leave();
       }
     },
 
     async watch(tx, call, watch) {
       if (draining.aborted) throw stopping();
-      const task = await find(tx, call.caller, watch.taskId);
-      if (watch.untilSettled && isTold(task, watch.afterSeq)) return null;
-      return tell(tx, call, task, watch, room.enter(call, task.id));
+      const approach = room.approach();
+      try {
+        const task = await find(tx, call.caller, watch.taskId);
+        if (watch.untilSettled && isTold(task, watch.afterSeq)) return null;
+        return tell(tx, call, task, watch, approach.enter(call, task));
+      } finally {
+        approach.turnBack();
+      }
     },
   };
 }

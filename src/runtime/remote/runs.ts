@@ -89,7 +89,9 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     async poll(worker, call, profiles, waitMs) {
       const filter = { spaceId: worker.spaceId, profiles: wanted(worker, profiles) };
       const task = await held(call, { id: worker.credential.id, filter }, waitMs);
-      if (task === null || !(await hasNothingLeft(store, task, clock.now()))) return task && runOf(task);
+      if (task === null) return null;
+      const [run, isSpent] = await Promise.all([runOf(task), hasNothingLeft(store, task, clock.now())]);
+      if (!isSpent) return run;
       await unlessLost(endSpentRun(parts, task, worker.credential.id));
       return null;
     },
