@@ -65,9 +65,10 @@ export function skillRows({ query, execute, dialect }: Session): SkillRows {
       await execute(sql`DELETE FROM skill_choice WHERE account_id = ${accountId} AND space_id = ${spaceId}`);
     },
     async replace(id, { description, blobId, bytes, sha256, updatedAt }) {
-      await execute(sql`
+      const replaced = await execute(sql`
         UPDATE skill SET description = ${description}, blob_id = ${blobId}, bytes = ${bytes}, sha256 = ${sha256}, updated_at = ${updatedAt}
         WHERE id = ${id} AND deleted_at IS NULL`);
+      return replaced === 1;
     },
     async remove(ids, now) {
       if (ids.length === 0) return [];
