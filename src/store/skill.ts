@@ -1,6 +1,6 @@
 import type { Skill, SkillChooser, SkillOwnerType, SkillPlace, SkillRows, SkillShelf, SkillView } from "../core/skills/skill.ts";
 import type { Dialect, Session } from "./session.ts";
-import { all, insertInto, memberOf, numberOf, type Sql, sql, type Truth, truthOf, type Whole } from "./sql.ts";
+import { all, forUpdate, insertInto, memberOf, numberOf, type Sql, sql, type Truth, truthOf, type Whole } from "./sql.ts";
 
 /** A skill's row as `skillsFrom` reads it. */
 export interface SkillRow {
@@ -57,7 +57,7 @@ export function skillRows({ query, execute, dialect }: Session): SkillRows {
     async choose(id, { accountId, spaceId }, enabled) {
       const chosen = await execute(sql`
         INSERT INTO skill_choice (skill_id, account_id, space_id, enabled)
-        SELECT s.id, ${accountId}, ${spaceId}, ${enabled} FROM skill s WHERE s.id = ${id} AND s.deleted_at IS NULL
+        SELECT t.id, ${accountId}, ${spaceId}, ${enabled} FROM skill t WHERE t.id = ${id} AND t.deleted_at IS NULL ${forUpdate(dialect, "t")}
         ON CONFLICT (account_id, space_id, skill_id) DO UPDATE SET enabled = excluded.enabled`);
       return chosen === 1;
     },
@@ -65,15 +65,17 @@ export function skillRows({ query, execute, dialect }: Session): SkillRows {
       await execute(sql`DELETE FROM skill_choice WHERE account_id = ${accountId} AND space_id = ${spaceId}`);
     },
     async replace(id, { description, blobId, bytes, sha256, updatedAt }) {
-      await execute(sql`
+      const replaced = await execute(sql`
         UPDATE skill SET description = ${description}, blob_id = ${blobId}, bytes = ${bytes}, sha256 = ${sha256}, updated_at = ${updatedAt}
         WHERE id = ${id} AND deleted_at IS NULL`);
+      return replaced === 1;
     },
     async remove(ids, now) {
       if (ids.length === 0) return [];
-      await execute(sql`DELETE FROM skill_choice WHERE skill_id ${memberOf(dialect, ids)}`);
       const removed = await query<Pick<SkillRow, "blob_id">>(sql`
         UPDATE skill SET deleted_at = ${now} WHERE id ${memberOf(dialect, ids)} AND deleted_at IS NULL RETURNING blob_id`);
+      // After the rows are locked: whoever chooses now finds none.
+      await execute(sql`DELETE FROM skill_choice WHERE skill_id ${memberOf(dialect, ids)}`);
       return removed.map(({ blob_id }) => blob_id);
     },
   };

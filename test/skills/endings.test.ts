@@ -101,5 +101,12 @@ describeOnEach("skills of what has ended", (database) => {
     for (const { id } of [skill, official]) await member.client(SkillService).updateSkill({ id, enabled: false });
     await team.owner.client(SkillService).deleteSkill({ id: skill.id });
     expect(await choices(member)).toEqual([{ skill_id: official.id }]);
+    // Also what is chosen while it is deleted.
+    for (let round = 0; round < 5; round += 1) {
+      const { id } = await bring(team.owner, `contested ${round}`, ofTeam);
+      const chosen = Array.from({ length: 4 }, () => member.client(SkillService).updateSkill({ id, enabled: false }));
+      await Promise.allSettled([...chosen, team.owner.client(SkillService).deleteSkill({ id }), ...chosen]);
+    }
+    expect(await choices(member)).toEqual([{ skill_id: official.id }]);
   });
 });

@@ -163,6 +163,31 @@ describeOnEach("skills", (database) => {
     expect((await service.store.apps.find(clientId))?.skillIds).not.toContain(secret.id);
   });
 
+  test("deleted and switched at the same time are deleted once, and nothing of them is left", async () => {
+    const owner = await service.person();
+    const before = await service.store.blobs.used(owner.accountId);
+    const { id } = await bring(owner, "Contested", ofTeam);
+    const calls = Array.from({ length: 10 }, (_, n) =>
+      refusalOf(
+        n % 2 === 0 ? skillsOf(owner).deleteSkill({ id }) : skillsOf(owner).updateSkill({ id, enabled: false, forEveryone: n === 1 }),
+      ),
+    );
+    const deleted = (await Promise.all(calls)).filter((_, n) => n % 2 === 0).toSorted();
+    expect(deleted).toEqual([...Array(4).fill(`${Code.NotFound} skill not found`), "nothing was refused"]);
+    expect([await listed(owner), await service.store.blobs.used(owner.accountId)]).toEqual([[], before]);
+  });
+
+  test("cannot be replaced once they are deleted: what was to take their place is not kept", async () => {
+    const owner = await service.person();
+    const { id } = await bring(owner, "Replaced");
+    const row = await service.store.skills.byId(id);
+    if (!row) throw new Error("no skill");
+    await skillsOf(owner).deleteSkill({ id });
+    const content = { description: "", blobId: "another", bytes: 1, sha256: "", updatedAt: 1 };
+    expect(await service.store.change((tx) => tx.skills.replace(id, content))).toBe(false);
+    expect(await service.store.skills.byId(id)).toBeNull();
+  });
+
   test("of one name at the same time are one", async () => {
     const results = await Promise.all(Array.from({ length: 5 }, () => refusalOf(bring(ann, "Race"))));
     expect(results.filter((result) => result === "nothing was refused")).toHaveLength(1);

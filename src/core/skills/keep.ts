@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { Failure } from "../failure.ts";
+import { absent, Failure } from "../failure.ts";
 import type { Staged, Staging } from "../files/staging.ts";
 import { givenUp } from "../files/writer.ts";
 import type { Tx } from "../store.ts";
@@ -49,8 +49,7 @@ export async function keepNew(
   { id, now }: { readonly id: string; readonly now: number },
 ): Promise<Skill> {
   await checkNew(tx, shelf, staged.name);
-  const content = await kept(tx, staged);
-  const skill: Skill = { ...shelf, ...content, id, name: staged.name, enabled: true, createdAt: now, updatedAt: now };
+  const skill: Skill = { ...shelf, ...(await kept(tx, staged)), id, name: staged.name, enabled: true, createdAt: now, updatedAt: now };
   await tx.skills.insert(skill);
   return skill;
 }
@@ -65,7 +64,8 @@ export async function keepOrReplace(
   const present = await roomOn(tx, shelf, staged.name);
   if (!present) return keepNew(tx, shelf, staged, { id, now });
   const content = { ...(await kept(tx, staged)), updatedAt: now };
-  await tx.skills.replace(present.id, content);
+  // It was deleted a moment ago: then nothing of this change is kept either.
+  if (!(await tx.skills.replace(present.id, content))) throw absent("skill");
   await tx.blobs.drop([present.blobId]);
   return { ...present, ...content };
 }
@@ -75,14 +75,15 @@ async function kept(tx: Tx, { description, staged: { blobId, bytes, sha256 } }: 
   return { description, blobId, bytes, sha256 };
 }
 
-/** Skills are gone with their bytes. */
-export async function dropSkills(tx: Tx, skills: readonly Pick<Skill, "id">[], now: number): Promise<void> {
-  if (skills.length === 0) return;
+/** Skills are gone with their bytes; answers how many were there. */
+export async function dropSkills(tx: Tx, skills: readonly Pick<Skill, "id">[], now: number): Promise<number> {
+  if (skills.length === 0) return 0;
   const blobs = await tx.skills.remove(
     skills.map(({ id }) => id),
     now,
   );
   await tx.blobs.drop(blobs);
+  return blobs.length;
 }
 
 /** For the audit log. */

@@ -43,7 +43,7 @@ export async function importSkill(tx: Tx, making: Making, target: SkillTarget, s
 export async function removeSkill(tx: Tx, making: Making, id: string): Promise<void> {
   const skill = await tx.skills.byId(id);
   if (!skill) throw absent("skill");
-  await dropSkills(tx, [skill], making.now);
+  if ((await dropSkills(tx, [skill], making.now)) === 0) throw absent("skill");
   tx.audit.note({ subject: id, before: auditOfSkill(skill) });
   const owner = await findRecipient(tx, { kind: "general" });
   await auditCommand(tx, making, { ...owner, spaceId: skill.spaceId ?? owner.spaceId }, "settings.v1.SkillService/DeleteSkill");

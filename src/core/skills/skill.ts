@@ -69,8 +69,8 @@ export interface SkillRows {
   choose(id: string, chooser: SkillChooser, enabled: boolean): Promise<boolean>;
   /** All that an account has chosen in a space is as if it never had. */
   forgetChoices(chooser: SkillChooser): Promise<void>;
-  /** Other content in the place of what it had. */
-  replace(id: string, content: Pick<Skill, "description" | "blobId" | "bytes" | "sha256" | "updatedAt">): Promise<void>;
+  /** Other content in the place of what it had; false when there is no such skill. */
+  replace(id: string, content: Pick<Skill, "description" | "blobId" | "bytes" | "sha256" | "updatedAt">): Promise<boolean>;
   /** Leaves tombstones without choices, and answers the blobs of those that were there. */
   remove(ids: readonly string[], now: number): Promise<readonly string[]>;
 }

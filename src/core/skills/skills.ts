@@ -111,7 +111,7 @@ export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skil
         const app = await lockEditable(tx, caller, skill.clientId);
         await tx.apps.update({ ...app, skillIds: app.skillIds.filter((bound) => bound !== id), updatedAt: now });
       }
-      await dropSkills(tx, [skill], now);
+      if ((await dropSkills(tx, [skill], now)) === 0) throw absent("skill");
       tx.audit.note({ subject: id, before: auditOfSkill(skill) });
     },
   };

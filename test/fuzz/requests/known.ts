@@ -17,6 +17,7 @@ const newestMax = 24;
 const sightings: Readonly<Record<string, RegExp>> = {
   task_id: /"task_?id":"([0-9A-Za-z]{22})"/gi,
   cursor: /"next_?cursor":"([\w-]+)"/gi,
+  skill_id: /"skill":\{"id":"(\w+)"/g,
   project_id: /"project":\{"id":"(\w+)"/g,
   start_event_id: /\{"id":"([^"]{1,64})","(?:seq|type)"/g,
 };

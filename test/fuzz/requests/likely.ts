@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import fc from "fast-check";
+import { hostile } from "../../core/skills/hostile.ts";
+import { skillZip } from "../../core/skills/zip-maker.ts";
 import type { Known } from "./known.ts";
 
 /** What a user may tell the offline agent: every directive, some of them malformed, and texts that only look like one. */
@@ -48,6 +50,12 @@ const inputs: readonly JsonObject[] = [
   { accept: "yes", extra: null },
 ];
 
+/** Skills as ZIPs: in order, of a name that is there already or not, and such as nobody may have. */
+const archives: readonly string[] = [
+  ...["Minutes", "Tea", "Garden"].map((name) => skillZip(name)),
+  ...hostile.filter((_, at) => at % 8 === 0).map(([, zip]) => zip),
+].map((zip) => Buffer.from(zip).toString("base64"));
+
 const profiles = ["standard", "lite", "max", "manus-1.6", "manus-1.6-lite", "", "no-such-profile"];
 
 const oneOf = (...values: readonly JsonValue[]): fc.Arbitrary<JsonValue> => fc.constantFrom(...values);
@@ -63,6 +71,9 @@ export function likely(known: Known): Readonly<Record<string, fc.Arbitrary<JsonV
   return {
     task_id: seen("task_id", "x"),
     task_references: fc.array(seen("task_id", "x"), { maxLength: 3 }),
+    enable_skills: fc.array(seen("skill_id", "x"), { maxLength: 3 }),
+    force_skills: fc.array(seen("skill_id", "x"), { maxLength: 2 }),
+    archive: oneOf(...archives),
     cursor: seen("cursor", "x"),
     project_id: seen("project_id", "x"),
     start_event_id: seen("start_event_id", "x"),
