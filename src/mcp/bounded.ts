@@ -8,6 +8,8 @@ const toolsMax = 200;
 const descriptionMax = 2_000;
 /** Characters of the JSON of a result. */
 const resultMax = 1024 * 1024;
+/** Protobuf and JSON are read to a depth of 100 (contract/decisions.md 21), with what stands around it. */
+const depthMax = 50;
 /** Characters of the JSON of one tool's schema. */
 const schemaMax = 32_000;
 
@@ -37,11 +39,13 @@ function toolOf(found: unknown): ConnectorTool | null {
 /** Without what no database keeps: U+0000, and halves of symbols. */
 const sound = (text: string): string => text.toWellFormed().replaceAll("\u0000", "\ufffd");
 
-function soundJson(value: Json): Json {
+/** @throws ServerFault `too_large` for what is nested deeper than whoever is given it reads. */
+function soundJson(value: Json, depth = 0): Json {
   if (typeof value === "string") return sound(value);
   if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return value.map(soundJson);
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [sound(name), soundJson(inner)]));
+  if (depth > depthMax) throw new ServerFault("too_large");
+  if (Array.isArray(value)) return value.map((inner) => soundJson(inner, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [sound(name), soundJson(inner, depth + 1)]));
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import { type InstalledConnector, policyOf, type ToolPolicy } from "../core/connectors/connector.ts";
-import type { Connectors, WantedConnector } from "../core/connectors/connectors.ts";
+import type { Connectors } from "../core/connectors/connectors.ts";
 import type { WantedServer } from "../core/connectors/server-rules.ts";
 import type { SignIns } from "../core/connectors/sign-in.ts";
+import type { WantedConnector } from "../core/connectors/wanted.ts";
 import type { InstalledConnectorSchema } from "../gen/proto/settings/v1/connector_pb.ts";
 import type { ConnectorService, InstallConnectorRequest } from "../gen/proto/settings/v1/connector_service_pb.ts";
 import { seconds } from "./time.ts";

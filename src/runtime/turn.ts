@@ -6,6 +6,7 @@ import { connectorsOf, usable } from "../core/connectors/use.ts";
 import type { Attachment } from "../core/files/attachment.ts";
 import type { ReadFile } from "../core/files/read.ts";
 import type { Ids } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
 import type { OpenSkill } from "../core/skills/content.ts";
 import { skillsOfTask, type TaskSkill } from "../core/skills/of-task.ts";
 import type { Tx } from "../core/store.ts";
@@ -13,7 +14,7 @@ import type { EventPayloads, EventType, TaskEvent } from "../core/tasks/event.ts
 import { referencesOf } from "../core/tasks/references.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { WorkspaceOf } from "../core/workspaces/open.ts";
-import type { GivenFile, GivenSkill, Said, Turn } from "./agent.ts";
+import type { Decided, GivenFile, GivenSkill, Said, Turn } from "./agent.ts";
 import { subtasksFor } from "./subtasks.ts";
 
 /** So much of what was said in earlier turns is given to an agent. */
@@ -91,16 +92,20 @@ async function progressOf(store: Tx, cipher: Cipher, { id, consumedSeq }: Task):
   const isOwn = (event: TaskEvent) => !notByAgent.has(event.type) && !(event.type === "tool_used" && uses.has(event.payload.actionId));
   const events = await Array.fromAsync(eventsOf(store, id, { afterSeq: consumedSeq, verbose: true }));
   const written = events.filter(isOwn);
-  const params = new Map(events.flatMap(({ seq, type, payload }) => (type === "tool_used" ? [[seq, payload.params ?? {}]] : [])));
+  const asked = new Map(
+    events.flatMap(({ seq, type, payload }) => (type === "tool_used" && payload.params ? [[seq, payload.params]] : [])),
+  );
   const decided = actions.filter(({ state }) => state !== "pending" && state !== "dismissed");
   const decisions = decided.map((action) => ({
     kind: action.kind,
     accepted: action.state !== "cancelled",
     input: openInput(cipher, action),
-    params: params.get(action.seq) ?? {},
+    ...paramsOf(asked.get(action.seq)),
   }));
   return { decisions, written };
 }
+
+const paramsOf = (params: JsonObject | undefined): Pick<Decided, "params"> => (params === undefined ? {} : { params });
 
 async function instructionOf(store: Tx, { projectId, accountId, spaceId }: Task): Promise<string> {
   const scope: Scope = { accountId, spaceId };

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
 import { openMcpServer } from "../support/mcp-server.ts";
 import { modelsFile } from "../support/model/rig.ts";
 import { openModelServer } from "../support/model/server.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { newApp, tokenOf } from "../support/token.ts";
 import { handOf, remoteEnv } from "../workers/worker-rig.ts";
+import { decide, installAt } from "./waiting-rig.ts";
 
 const github = "bbb0df76-66bd-4a24-ae4f-2aac4750d90b";
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
@@ -18,18 +18,9 @@ afterAll(async () => {
   file[Symbol.dispose]();
 });
 const allow = { CONNECTOR_ALLOW: "loopback" };
-const at = {
-  case: "http" as const,
-  value: { url: server.url, auth: { case: "header" as const, value: { name: "", value: "Bearer s3cret" } } },
-};
 
 type Rig = ReturnType<typeof taskRig>;
-async function install(rig: Rig, more: object = {}) {
-  const client = (await rig.ann.session()).client(ConnectorService);
-  const { connector } = await client.installConnector({ name: "Our garden", server: at, ...more });
-  if (!connector) throw new Error("none");
-  return { client, ...connector };
-}
+const install = (rig: Rig, more: object = {}) => installAt(rig, server, more);
 const named = (uid: string) => ({ message: { content: "Water the roses", connectors: [uid] } });
 
 describe("a task's connectors", () => {
@@ -135,10 +126,7 @@ describe("the model agent", () => {
       const task = await rig.create("Water", { message: { content: "Water", connectors: [uid] } });
       await rig.reach(task, "waiting");
       expect(server.calls).toHaveLength(before);
-      const { body } = await rig.ann.v2("task.listMessages", { task_id: task, order: "desc", limit: 10, verbose: true });
-      const status = body["messages"].find((event: { type: string }) => event.type === "status_update")["status_update"];
-      expect(status.status_detail).toMatchObject({ waiting_for_event_type: "connectorAction" });
-      await rig.ann.v2("task.confirmAction", { task_id: task, event_id: status.status_detail.waiting_for_event_id, input: { accept } });
+      expect(await decide(rig, task, { accept })).toMatchObject({ confirmed: true });
       await rig.reach(task, "stopped");
       expect(server.calls).toHaveLength(before + (accept ? 1 : 0));
     }
@@ -184,12 +172,7 @@ describe("a remote worker", () => {
     expect(await stranger.call("CallTool", of({}))).toMatchObject({ body: { code: "not_found" } });
 
     await hand.finish(run, { confirm: { kind: "connectorAction", params: { connector: uid, tool: "water", input: { bed: "roses" } } } });
-    const waiting = await rig.reach(run.taskId, "waiting");
-    const pending = await rig.service.store.actions.pending(waiting.id);
-    const { body } = await rig.ann.v2("task.listMessages", { task_id: waiting.id, order: "desc", limit: 1 });
-    expect(pending).not.toBeNull();
-    const eventId = body["messages"][0]["status_update"].status_detail.waiting_for_event_id;
-    await rig.ann.v2("task.confirmAction", { task_id: waiting.id, event_id: eventId, input: { accept: true } });
+    await decide(rig, run.taskId, { accept: true });
     const next = await hand.take();
     const again = (input: object) =>
       hand.call("CallTool", { taskId: next.taskId, fence: next.fence, connectorId: uid, tool: "water", input });

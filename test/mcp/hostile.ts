@@ -59,6 +59,7 @@ export async function openHostile(): Promise<Hostile> {
     }
     if (path === "/tools") return send({ tools: [tool("a name with blanks"), ...Array.from({ length: 300 }, (_, n) => tool(`t${n}`))] });
     if (path === "/huge") return send({ content: [{ type: "text", text: "x".repeat(2 ** 21) }] });
+    if (path === "/deep") return send({ content: [], structuredContent: JSON.parse(`{"a":${"[".repeat(200)}${"]".repeat(200)}}`) });
     if (path === "/misfit") return send({ content: "stranger" });
     if (path === "/garbage") return void response.writeHead(200, { "content-type": "application/json" }).end('{"stranger":1}');
     if (path === "/redirect") return void response.writeHead(307, { location: "https://stranger.example/mcp" }).end();

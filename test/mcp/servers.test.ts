@@ -74,6 +74,7 @@ describe("a hostile server", () => {
     ["a stream without an end", "endless", "too_large"],
     ["a line without an end", "line", "too_large"],
     ["a result that is too large", "huge", "too_large"],
+    ["a result that is nested too deep", "deep", "too_large"],
     ["something that is not JSON-RPC", "garbage", "broken"],
     ["a list of tools that is none", "misfit", "broken"],
     ["a redirect to another address", "redirect", "broken"],

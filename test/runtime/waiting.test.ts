@@ -240,9 +240,9 @@ describeOnEach("a task that waits", (kind) => {
       const turns = await run(id, script);
       expect(await asIs(id)).toMatchObject({ status: "stopped", allowed: ["terminalExecute"] });
       expect(turns.at(-1)?.decisions).toEqual([
-        { kind: "terminalExecute", accepted: true, input: { accept: true, always_allow: true } },
-        { kind: "terminalExecute", accepted: true, input: {} },
-        { kind: "terminalExecute", accepted: true, input: {} },
+        { kind: "terminalExecute", accepted: true, input: { accept: true, always_allow: true }, params: { command: "ls" } },
+        { kind: "terminalExecute", accepted: true, input: {}, params: { command: "ls" } },
+        { kind: "terminalExecute", accepted: true, input: {}, params: { command: "ls" } },
       ]);
       const uses = (await events(id)).flatMap((event) => (event.type === "tool_used" ? [event.payload] : []));
       expect(uses.map(({ status }) => status)).toEqual(["pending_confirmation", "success", "success", "success"]);

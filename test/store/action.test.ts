@@ -51,6 +51,26 @@ describeOnEach("what tasks ask for", (kind) => {
     expect(await db.store.actions.after(taskId, 0)).toMatchObject([{ state: "dismissed", input: null }]);
   });
 
+  test("that was accepted is taken for one use by one of several, and again once it is given back", async () => {
+    const { taskId, seq } = await put(sample({ state: "accepted" }));
+    const take = () => db.store.change((tx) => tx.actions.take(taskId, seq));
+    expect((await Promise.all([take(), take(), take()])).toSorted()).toEqual([false, false, true]);
+    await db.store.change((tx) => tx.actions.giveBack(taskId, seq));
+    expect(await take()).toBe(true);
+    expect(await db.store.actions.after(taskId, 0)).toMatchObject([{ state: "used" }]);
+  });
+
+  test.each([
+    "pending",
+    "cancelled",
+    "dismissed",
+  ] as const)("that is %s is not taken, nor made accepted by being given back", async (state) => {
+    const { taskId, seq } = await put(sample({ state }));
+    expect(await db.store.change((tx) => tx.actions.take(taskId, seq))).toBe(false);
+    await db.store.change((tx) => tx.actions.giveBack(taskId, seq));
+    expect(await db.store.actions.after(taskId, 0)).toMatchObject([{ state }]);
+  });
+
   test("is listed from a number on, oldest first", async () => {
     const { taskId } = await put(sample({ seq: 9, state: "accepted" }));
     await put(sample({ taskId, seq: 5, state: "cancelled" }));

@@ -5,10 +5,8 @@ import { absent, Failure, invalid } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Project } from "../projects/project.ts";
 import type { Store, Tx } from "../store.ts";
-import { connectorById, myBrowserId } from "./catalogue.ts";
 import {
   type ConnectorChanges,
-  type ConnectorServer,
   type ConnectorTool,
   connectorsMax,
   effective,
@@ -22,20 +20,8 @@ import { grantedOf } from "./granted.ts";
 import type { ReachServer } from "./reach.ts";
 import { SignInNeeded } from "./renew.ts";
 import { type ConnectorServers, ServerFault } from "./server.ts";
-import { checkServer, type ServerRules, type WantedServer } from "./server-rules.ts";
-
-/** What somebody wants to install. */
-export interface WantedConnector {
-  /** Empty: a server of one's own. */
-  readonly uid: string;
-  /** Empty: the catalogue's. */
-  readonly name: string;
-  readonly description: string;
-  readonly category: string;
-  readonly forSpace: boolean;
-  readonly isDefault: boolean;
-  readonly server: WantedServer;
-}
+import { checkServer, type ServerRules } from "./server-rules.ts";
+import { checkPlace, readWanted, type WantedConnector } from "./wanted.ts";
 
 /** A change whose slow part is done: the rest belongs into a transaction. */
 export type Change = (tx: Tx, caller: Caller) => Promise<InstalledConnector>;
@@ -92,7 +78,7 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
   return {
     async prepareInstall(caller, wanted, gone) {
       if (wanted.forSpace && !mayChangeSpace(caller)) throw notTheirs();
-      const wish = made(wanted);
+      const wish = readWanted(wanted);
       const { server, credentials } = checkServer(wanted.server, rules);
       checkPlace(wish.uid, server);
       const id = ids.short();
@@ -175,24 +161,6 @@ export function mine(caller: Caller, found: InstalledConnector | null): Installe
   if (found === null) throw absent("connector");
   if (found.accountId === null && !mayChangeSpace(caller)) throw notTheirs();
   return found;
-}
-
-/** What is said of it: by whoever installs it, or by the catalogue. @throws Failure `invalid` */
-function made({ uid, name, description, category }: WantedConnector) {
-  const known = uid === "" ? undefined : connectorById(uid);
-  if (uid !== "" && !known) throw invalid("uid", "is not in the catalogue");
-  const own = { name: name || known?.name || "", description, category };
-  for (const [path, text] of Object.entries(own))
-    if (/\p{Cc}|\p{Bidi_Control}/u.test(text)) throw invalid(path, "must have no control characters");
-  if (own.name.trim() === "") throw invalid("name", "is needed for what is not in the catalogue");
-  return { uid, ...own };
-}
-
-/** @throws Failure `invalid` */
-function checkPlace(uid: string, { transport }: ConnectorServer): void {
-  if (uid === "" && transport === "none") throw invalid("http", "a server is needed for what is not in the catalogue");
-  // Its scope opens it to apps that were granted no connector (contract/oauth.md 2): no server may stand behind it.
-  if (uid === myBrowserId && transport !== "none") throw invalid("uid", "is the platform's own, which has no server");
 }
 
 async function projectOf(tx: Tx, caller: Caller, id: string): Promise<Project> {

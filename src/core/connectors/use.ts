@@ -71,8 +71,14 @@ export const usable = (connector: InstalledConnector): UsableConnector => ({
   }),
 });
 
+/** A tool, and the connector that it is of. */
+export interface FoundTool {
+  readonly connector: InstalledConnector;
+  readonly tool: ConnectorTool;
+}
+
 /** A tool as a task has it now; null for none, and for what is denied. */
-export async function toolOf(tx: Tx, task: ConnectedTask, { uid, tool: name }: Pick<WantedUse, "uid" | "tool">) {
+export async function toolOf(tx: Tx, task: ConnectedTask, { uid, tool: name }: Pick<WantedUse, "uid" | "tool">): Promise<FoundTool | null> {
   const connector = (await connectorsOf(tx, task)).find((each) => each.uid === uid);
   const tool = connector?.tools.find((each) => each.name === name);
   return connector && tool && policyOf(connector, name) !== "deny" ? { connector, tool } : null;
@@ -101,18 +107,15 @@ export function connectorUses({ store, clock, servers, reach, log }: UsesParts):
       if (now) await tx.connectors.update(id, relisted(now, tools, clock.now()));
     });
 
-  async function made(found: NonNullable<Awaited<ReturnType<typeof toolOf>>>, use: ConnectorUse, signal: AbortSignal): Promise<UseOutcome> {
-    const { connector, tool } = found;
-    if (policyOf(connector, tool.name) === "ask") {
-      const definition = definitionOf(connector, tool);
-      if (use.agreed !== definition) return { kind: "ask", connector: usable(connector), definition };
-      const now = await looked(connector, tool.name, signal);
-      if (!now) return { kind: "none" };
-      if (definitionOf(connector, now) !== definition)
-        return { kind: "ask", connector: usable(connector), definition: definitionOf(connector, now) };
-    }
-    const answer = await reach(connector, (at) => servers.callTool(at, { tool: tool.name, input: use.input }, signal));
-    return { kind: "answer", answer };
+  /** What stands between a tool that asks and its use; null for nothing. */
+  async function unlessAgreed({ connector, tool }: FoundTool, agreed: string | null, signal: AbortSignal): Promise<UseOutcome | null> {
+    const asks = (definition: string): UseOutcome => ({ kind: "ask", connector: usable(connector), definition });
+    const wanted = definitionOf(connector, tool);
+    if (agreed !== wanted) return asks(wanted);
+    const now = await looked(connector, tool.name, signal);
+    if (!now) return { kind: "none" };
+    const definition = definitionOf(connector, now);
+    return definition === wanted ? null : asks(definition);
   }
 
   return {
@@ -120,7 +123,11 @@ export function connectorUses({ store, clock, servers, reach, log }: UsesParts):
       const found = await toolOf(store, task, use);
       if (found === null) return { kind: "none" };
       try {
-        return await made(found, use, signal);
+        const { connector, tool } = found;
+        const hindrance = policyOf(connector, tool.name) === "ask" ? await unlessAgreed(found, use.agreed, signal) : null;
+        if (hindrance) return hindrance;
+        const wanted = { tool: tool.name, input: use.input };
+        return { kind: "answer", answer: await reach(connector, (at) => servers.callTool(at, wanted, signal)) };
       } catch (thrown) {
         signal.throwIfAborted();
         if (thrown instanceof SignInNeeded) return { kind: "expired", connector: usable(found.connector) };
