@@ -15,6 +15,9 @@ const clientName = process.env.NAME ?? "Chromium";
 /** Refusals that no further attempt changes. */
 const final = ["invalid_argument", "unauthenticated", "permission_denied", "already_exists", "failed_precondition", "unimplemented"];
 
+/** Characters of an answer: the platform reads no message beyond its BODY_LIMIT. */
+const answerMax = 16 * 1024 * 1024;
+
 /** Only a browser of this machine: whoever speaks CDP to it owns it. */
 if (!["127.0.0.1", "localhost", "[::1]"].includes(cdp.hostname)) throw new Error("CDP must be on loopback");
 
@@ -83,11 +86,9 @@ function attach(browser) {
     const say = (message) => stream.write(frame(message));
     async function carryOut(command) {
       const { result = {}, error } = await browser.ask(command);
-      say({
-        result: error
-          ? { id: command.id, error: String(error.message).slice(0, 2000) }
-          : { id: command.id, result: JSON.stringify(result) },
-      });
+      const answer = JSON.stringify(result);
+      const refusal = error ? String(error.message).slice(0, 2000) : answer.length > answerMax ? "the answer is too large" : null;
+      say({ result: refusal === null ? { id: command.id, result: answer } : { id: command.id, error: refusal } });
     }
     stream.on("error", () => end("unavailable"));
     stream.on("close", () => end("unavailable"));

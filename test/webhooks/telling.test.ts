@@ -219,4 +219,28 @@ describeOnEach("webhooks are told", (kind) => {
     await rig.reach(id, "stopped");
     expect(await rig.told(id)).toEqual([]);
   });
+
+  test("nothing of a subtask, whatever becomes of it and whoever steers it (contract/webhooks.md 11)", async () => {
+    const { ann } = rig;
+    await rig.call("task.sendMessage", "agent-default-main_task", { message: { content: "[[subtask Count]]" } });
+    await rig.reach((await ann.v2("task.detail", { task_id: "agent-default-main_task" })).body["task"].id, "stopped");
+    const { body } = await ann.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" });
+    const [{ id }] = body["data"];
+    await rig.reach(id, "stopped");
+    for (const [content, status] of [
+      ["[[plan A | B]] [[step]] [[ask Which?]]", "waiting"],
+      ["[[fail internal | No]]", "error"],
+      ["[[say Done]]", "stopped"],
+    ] as const) {
+      await rig.call("task.sendMessage", id, { message: { content } });
+      await rig.reach(id, status);
+    }
+    await rig.call("task.sendMessage", id, { message: { content: "[[forever]]" } });
+    await rig.call("task.stop", id);
+    expect(await rig.told(id)).toEqual([]);
+    // A task of a call's is told of by then: the webhook hears what it is to hear.
+    const plain = await rig.create("[[say Hello]]");
+    await rig.reach(plain, "stopped");
+    expect((await rig.told(plain)).length).toBeGreaterThan(0);
+  });
 });

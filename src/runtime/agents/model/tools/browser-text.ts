@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../../../core/json.ts";
 
 /** Characters of a page that a model is given. */
-const textMax = 20_000;
+export const textMax = 20_000;
 const nameMax = 500;
 
 /** Roles of what a model may click or type into. */

@@ -3,13 +3,14 @@ import { BrowserLost, BrowserRefused } from "../../../../core/browsers/connectio
 import type { Json, JsonObject } from "../../../../core/json.ts";
 import type { NewFile, Turn } from "../../../agent.ts";
 import type { Tool, ToolResult, ToolUse } from "../tool.ts";
-import { click, open, type Page, read, screenshot, type } from "./browser-page.ts";
+import { click, open, read, screenshot, type } from "./browser-page.ts";
+import { dropTab, type Lent, type Tab } from "./browser-tab.ts";
 
 /** The browser that the user has selected for a task, if its stream is in this process. */
 export type BrowserOf = (taskId: string) => Promise<Connection | null>;
 
 /** Tabs of the tasks that worked in a browser, by its stream; they go with it. */
-type Tabs = WeakMap<Connection, Map<string, string>>;
+type Tabs = WeakMap<Connection, Map<string, Tab>>;
 
 const closed = (properties: JsonObject, required: string[] = []): JsonObject => ({
   type: "object",
@@ -20,7 +21,7 @@ const closed = (properties: JsonObject, required: string[] = []): JsonObject => 
 const ref = { type: "integer", minimum: 1 };
 
 /** What one use works with: the page, and what came of it. */
-type Work = (page: Page, input: JsonObject) => Promise<{ readonly value: Json; readonly files?: readonly NewFile[] }>;
+type Work = (page: Lent, input: JsonObject) => Promise<{ readonly value: Json; readonly files?: readonly NewFile[] }>;
 
 const lost: ToolResult = {
   kind: "end",
@@ -39,14 +40,18 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
     if (decided && !decided.accepted) return { kind: "result", value: "The user goes on without a browser.", isError: true };
     const connection = await browserOf(turn.taskId);
     if (!connection) return lost;
-    const known = tabs.get(connection) ?? new Map<string, string>();
+    const known = tabs.get(connection) ?? new Map<string, Tab>();
     tabs.set(connection, known);
+    const lent: Lent = { connection, tabs: known, turn };
     try {
-      return { kind: "result", ...(await work({ connection, tabs: known, turn }, input)) };
+      return { kind: "result", ...(await work(lent, input)) };
     } catch (thrown) {
       turn.signal.throwIfAborted();
       if (thrown instanceof BrowserLost && (await browserOf(turn.taskId)) !== connection) return lost;
-      if (thrown instanceof BrowserLost) return { kind: "result", value: "The browser did not answer in time.", isError: true };
+      if (thrown instanceof BrowserLost) {
+        dropTab(lent);
+        return { kind: "result", value: "The page did not answer in time: its tab was closed.", isError: true };
+      }
       if (thrown instanceof BrowserRefused)
         return { kind: "result", value: `The browser refused: ${thrown.message.slice(0, 500)}`, isError: true };
       throw thrown;

@@ -1,0 +1,73 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type Operation, operationTable } from "../../src/operations.ts";
+import type { Person } from "../support/service.ts";
+import { taskRig } from "../support/task-rig.ts";
+import { callerOf, refused as refusal, servedBy, wires } from "../wires/call.ts";
+
+const shortcut = "agent-default-main_task";
+const table = operationTable();
+type Reason = Parameters<typeof refusal>[0];
+
+/** What a call comes to: a reason, or null where it succeeds. */
+interface Expected {
+  readonly more?: JsonObject;
+  readonly refused?: Reason;
+}
+
+/** What each operation on one task does with a task of an agent's, in the order in which they are called (contract/v2.md 6, 8, 9.11). */
+const onTasks: Readonly<Record<string, Expected>> = {
+  "task.sendMessage": { more: { message: { content: "[[forever]]" } } },
+  "task.detail": {},
+  "task.update": { more: { title: "Errands" } },
+  "task.listMessages": {},
+  "task.confirmAction": { more: { event_id: "ev_none", input: { accept: true } }, refused: "absent" },
+  "task.stop": {},
+  "task.delete": { refused: "precondition" },
+};
+
+const isOnTask = ({ name, method }: Operation): boolean =>
+  name?.startsWith("task.") === true && method.methodKind === "unary" && method.input.field["taskId"] !== undefined;
+
+test("every operation on one task says what it does with an agent's", () => {
+  const names = table.all.filter(isOnTask).map(({ name }) => name);
+  expect(names.toSorted()).toEqual(Object.keys(onTasks).toSorted());
+});
+
+describe.each(wires)("over %s", (wire) => {
+  const rig = taskRig();
+  let ben: Person;
+  let subtask: string;
+  beforeAll(async () => {
+    ben = await rig.service.person();
+    const { body } = await ben.v2("task.sendMessage", { task_id: shortcut, message: { content: "[[subtask Count]]" } });
+    await rig.reach(body["task_id"], "stopped");
+    const [{ id }] = (await ben.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" })).body["data"];
+    subtask = id;
+    await rig.reach(id, "stopped");
+  });
+  const served = new Map(servedBy(wire).map((operation) => [operation.name, operation]));
+  async function expectCall(name: string, json: JsonObject, refused?: Reason): Promise<void> {
+    const operation = served.get(name);
+    if (!operation) return;
+    const { outcome } = await callerOf(rig.service.url)(wire, operation, { headers: ben.headers, json });
+    expect([name, json, outcome]).toEqual([name, json, refused === undefined ? "ok" : refusal(refused, wire)]);
+  }
+
+  test.each(["its shortcut", "its id", "a subtask's id"])("an agent's task is steered and never deleted, by %s", async (which) => {
+    const main = (await ben.v2("task.detail", { task_id: shortcut })).body["task"].id;
+    const task_id = { "its shortcut": shortcut, "its id": main, "a subtask's id": subtask }[which] ?? "";
+    for (const [name, { more = {}, refused }] of Object.entries(onTasks)) await expectCall(name, { task_id, ...more }, refused);
+  });
+
+  test.each<[string, JsonObject, Reason?]>([
+    ["agent.list", {}],
+    ["agent.detail", { agent_id: "agent-default" }],
+    ["agent.detail", { agent_id: "agent-none" }, "absent"],
+    ["agent.update", { agent_id: "agent-default", about: "Errands" }],
+    ["agent.update", { agent_id: "agent-none", about: "Errands" }, "absent"],
+    ["agent.update", { agent_id: "agent-default" }, "invalid"],
+    ["task.list", { scope: "agent_subtask", agent_id: "agent-default" }],
+    ["task.list", { scope: "agent_subtask" }, "invalid"],
+  ])("%s %o", (name, json, refused) => expectCall(name, json, refused));
+});
