@@ -7,6 +7,7 @@ import { fileFigures } from "./figures/files.ts";
 import { listFigures } from "./figures/list.ts";
 import { oauthFigures } from "./figures/oauth.ts";
 import { runFigures } from "./figures/run.ts";
+import { siteFigures } from "./figures/site.ts";
 import { watchFigure } from "./figures/watch.ts";
 import { webhookFigures } from "./figures/webhooks.ts";
 import { workerFigures } from "./figures/workers.ts";
@@ -19,6 +20,7 @@ const figures: readonly Figure[] = [
   ...listFigures,
   ...oauthFigures,
   ...fileFigures,
+  ...siteFigures,
   ...exportFigures,
   ...archiveFigures,
   watchFigure,

@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 export interface Answer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
-  readonly body?: string | Readable;
+  readonly body?: string | Buffer | Readable;
 }
 
 /** What any page may do in an origin of its own; whatever frames it is of that origin too. */
@@ -34,7 +34,7 @@ const policyFor = (type: unknown): string => (type === "application/pdf" ? polic
 /** Sends an answer; nothing of its body to HEAD. What breaks off on the way is cut, so that nobody takes it for whole. */
 export async function send(response: ServerResponse, { status, headers, body }: Answer, isHead: boolean): Promise<void> {
   response.writeHead(status, { ...headersOfAll, "Content-Security-Policy": policyFor(headers["Content-Type"]), ...headers });
-  if (isHead || body === undefined || typeof body === "string") {
+  if (isHead || body === undefined || typeof body === "string" || Buffer.isBuffer(body)) {
     response.end(isHead ? undefined : body);
     return;
   }

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import type { Blobs } from "../core/files/blobs.ts";
 import type { Tx } from "../core/store.ts";
 import type { CheckpointFile } from "../core/websites/checkpoint.ts";
@@ -25,6 +27,7 @@ export interface PageParts {
 }
 
 const notFoundPage = "404.html";
+const smallBytes = 64 * 1024;
 
 /** A file of a site, the index of its folder, the site's own page for what it has not, or ours. */
 export async function pageAnswer({ store, blobs }: PageParts, request: PageRequest): Promise<Answer> {
@@ -62,8 +65,14 @@ async function whole(
 ): Promise<Answer> {
   const { "Accept-Ranges": _, ETag: __, ...plain } = headersOf(file, caching);
   const headers = { ...(status === 200 ? headersOf(file, caching) : plain), "Content-Length": file.bytes };
-  return { status, headers, ...(method === "HEAD" ? {} : { body: await blobs.read(file.blobId) }) };
+  return { status, headers, ...(method === "HEAD" ? {} : { body: await bodyOf(blobs, file) }) };
 }
+
+/** Small files are read before they are sent: a stream costs more than what is in it. */
+const bodyOf = async (blobs: PageParts["blobs"], { blobId, bytes }: CheckpointFile): Promise<Readable | Buffer> => {
+  const stream = await blobs.read(blobId);
+  return bytes > smallBytes ? stream : buffer(stream);
+};
 
 async function fileAnswer(blobs: PageParts["blobs"], file: CheckpointFile, request: PageRequest): Promise<Answer> {
   const { method, headers: given, caching } = request;

@@ -19,6 +19,7 @@ test("every figure has its name, once, with .pg behind for PostgreSQL", () => {
     "oauth.introspect.pg",
     "oauth.refresh",
     "oauth.refresh.pg",
+    "site.page",
     "task.create",
     "task.create.pg",
     "task.detail.connect",

@@ -133,6 +133,48 @@ describeOnEach("files of an agent", (kind) => {
     expect(await left()).toEqual([]);
   });
 
+  const siteOf = (paths: Readonly<Record<string, Iterable<Uint8Array>>>, title = "Tea"): AgentEvent => ({
+    type: "tool_used",
+    payload: { tool: "save_site", actionId: "1", status: "success", brief: "Saved" },
+    site: { title, message: "", files: Object.entries(paths).map(([path, content]) => ({ path, file: { filename: "page", content } })) },
+  });
+
+  test("of a website are a checkpoint of the task's site, once, whatever the run is lost for, and no artefacts", async () => {
+    const { id } = await put();
+    const script = (last: Outcome): Script =>
+      async function* () {
+        yield { events: [siteOf({ "index.html": [Buffer.from("home")], "css/a.css": [] })] };
+        return last;
+      };
+    await run(await claim(id), script({ kind: "abandon" }));
+    await run(await claim(id, "n2"), script({ kind: "finish", content: "Done" }));
+    const site = await db.store.websites.ofTask(id);
+    const [checkpoint, ...more] = await db.store.checkpoints.list(site?.id ?? "");
+    expect([more, await artefacts(id)]).toEqual([[], []]);
+    expect(await db.store.checkpoints.file(checkpoint?.id ?? "", ["index.html"])).toMatchObject({ bytes: 4 });
+    const used = (await events(id)).filter(({ type }) => type === "tool_used");
+    expect(used, "the event is as it was, without what came with it").toHaveLength(1);
+    expect(JSON.stringify(used)).not.toContain('site":');
+  });
+
+  const megabytes = (count: number): Iterable<Uint8Array> => Array.from({ length: count }, () => Buffer.alloc(1024 ** 2));
+  test.each([
+    ["of more than 100 MB together", { "index.html": megabytes(60), "film.mp4": megabytes(60) }, "Tea"],
+    ["without a file", {}, "Tea"],
+    ["with a path that leads elsewhere", { "../index.html": [] }, "Tea"],
+    ["with a title of blanks", { "index.html": [] }, " "],
+  ])("of a website %s end the run in error, and nothing of them is kept", async (_, paths, title) => {
+    const { id } = await put();
+    await run(await claim(id), async function* () {
+      yield { events: [siteOf(paths, title)] };
+      return { kind: "finish", content: "Done" };
+    });
+    expect((await db.store.tasks.byId(id))?.status).toBe("error");
+    expect(await db.store.websites.ofTask(id)).toBeNull();
+    await sweepLater();
+    expect((await blobs()).filter(({ state }) => state === "writing")).toEqual([]);
+  });
+
   test("of a finish that a message came before are kept once, and the turn goes on", async () => {
     const { id } = await put();
     let turns = 0;

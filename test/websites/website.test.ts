@@ -236,6 +236,27 @@ describeOnEach("websites", (database) => {
     expect((await town.service.store.websites.ofTask(task_id))?.title).toBe("Other");
   });
 
+  test("the audit log has who published what for whom, and what a change was before", async () => {
+    const task_id = await saveSite(ann);
+    const { website_id, version_id } = await publish(ann, task_id, "team");
+    await ann.v2("website.update", { task_id, title: "Other" });
+    await ann.v2("website.update", { task_id, visibility: "public" });
+    await ann.v2("website.publish", { task_id, visibility: "private" });
+    const { body } = await ann.v2("audit.list", {});
+    const rows = body["data"].filter(({ subject }: { readonly subject: string }) => subject === website_id);
+    const told = rows.map(({ operation, outcome, before, after }: Record<string, unknown>) => [operation, outcome, before, after]);
+    expect(told.toReversed()).toEqual([
+      [
+        "website.v2.WebsiteService/PublishWebsite",
+        "done",
+        { visibility: "private", versionId: null },
+        { visibility: "team", versionId: version_id },
+      ],
+      ["website.v2.WebsiteService/UpdateWebsite", "done", { title: "My site", visibility: "team" }, { title: "Other" }],
+      ["website.v2.WebsiteService/UpdateWebsite", "done", { title: "Other", visibility: "team" }, { visibility: "public" }],
+    ]);
+  });
+
   test("a deployment whose bytes are gone fails, and what was live stays so", async () => {
     const task_id = await saveSite(ann, "old");
     const { version_id } = await publish(ann, task_id);

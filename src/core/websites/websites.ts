@@ -52,7 +52,8 @@ export function websites(clock: Clock): Websites {
       const now = clock.now();
       await tx.websites.begin(site.id, { checkpointId: checkpoint.id, visibility }, now);
       await tx.jobs.put({ kind: "publish", key: site.id, runAt: now });
-      tx.audit.note({ subject: site.id, after: { visibility, versionId: checkpoint.id } });
+      const before = { visibility: site.visibility, versionId: site.liveId };
+      tx.audit.note({ subject: site.id, before, after: { visibility, versionId: checkpoint.id } });
       return { site, checkpoint };
     },
     async update(tx, caller, which, edit) {
