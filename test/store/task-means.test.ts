@@ -10,17 +10,18 @@ describeOnEach("means of tasks", (kind) => {
 
   test("begin with what was named, and are of one task alone", async () => {
     await set("first", { forced: ["f"] });
-    expect(await suite.store.means.find("first")).toEqual({ skills: null, forced: ["f"], connectors: [] });
+    expect(await suite.store.means.find("first")).toEqual({ skills: null, forced: ["f"], connectors: [], browserId: null });
     expect(await suite.store.means.find("other")).toBeNull();
   });
 
   test("keep what a later message does not name", async () => {
     await set("kept", { skills: ["a", "b"], connectors: ["c"] });
     await set("kept", { forced: ["f"] });
+    await set("kept", { browserId: "b" });
     await set("kept", { connectors: [] });
-    expect(await suite.store.means.find("kept")).toEqual({ skills: ["a", "b"], forced: ["f"], connectors: [] });
-    await set("kept", { skills: null });
-    expect(await suite.store.means.find("kept")).toMatchObject({ skills: null });
+    expect(await suite.store.means.find("kept")).toEqual({ skills: ["a", "b"], forced: ["f"], connectors: [], browserId: "b" });
+    await set("kept", { skills: null, browserId: null });
+    expect(await suite.store.means.find("kept")).toMatchObject({ skills: null, browserId: null });
   });
 
   test("are gone once erased, those of others are not", async () => {
