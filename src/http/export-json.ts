@@ -84,7 +84,7 @@ export function exportJson(app: FastifyInstance, parts: ExportJsonParts): void {
     }
   });
   // Connect answers the methods that there are. Others are to come to the hook as well, and past it as Connect says.
-  app.all(`${prefix}*`, async (_request, reply) => reply.code(404).send({ code: "unimplemented", message: "unknown method" }));
+  app.all(`${prefix}*`, async (_request, reply) => reply.callNotFound());
 }
 
 async function wholeBody(request: IncomingMessage, bodyLimit: number): Promise<Uint8Array> {

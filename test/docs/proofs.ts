@@ -80,6 +80,7 @@ export const proofs: Readonly<Record<string, string>> = {
   ...all("workers/work", rpcs("worker.v1.WorkerService", "Heartbeat Append Finish")),
   ...all("workers/files", rpcs("worker.v1.WorkerService", "Upload")),
   ...all("connectors/use", rpcs("worker.v1.WorkerService", "CallTool")),
+  ...all("workers/subtasks", rpcs("worker.v1.WorkerService", "StartSubtask")),
   ...all("workers/lease", rpcs("worker.v1.WorkerService", "Release")),
 };
 
