@@ -25,7 +25,7 @@ export async function generatePrisma(folder = join(root, "src/gen/prisma")) {
 async function generate(database, output) {
   const copy = await mkdtemp(join(root, "node_modules", ".prisma-schema-"));
   try {
-    await cp(join(root, "prisma/models/models.prisma"), join(copy, "models.prisma"));
+    await cp(join(root, "prisma/models"), join(copy, "models"), { recursive: true });
     const schema = await readFile(join(root, "prisma", database, "schema.prisma"), "utf8");
     await writeFile(join(copy, "schema.prisma"), schema.replace(/output( *)= .*/, `output$1= ${JSON.stringify(relative(copy, output))}`));
     const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: "1", CHECKPOINT_DISABLE: "1" };

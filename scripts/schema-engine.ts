@@ -62,7 +62,8 @@ export async function migrationList(database: Database): Promise<MigrationList> 
 }
 
 async function models(database: Database): Promise<SchemaContainer[]> {
-  const files = ["schema.prisma", "models.prisma"].map((name) => join(prismaFolder, database, name));
+  const modelFiles = (await readdir(join(prismaFolder, "models"))).toSorted().map((name) => join(prismaFolder, "models", name));
+  const files = [join(prismaFolder, database, "schema.prisma"), ...modelFiles];
   return Promise.all(files.map(async (path) => ({ path, content: await readFile(path, "utf8") })));
 }
 

@@ -33,7 +33,7 @@ export function copyCheckout({ generated = true } = {}): Checkout {
   const names = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root, encoding: "utf8" });
   for (const name of new Set(names.split("\0").filter((name) => name !== "" && !name.startsWith("test/")))) {
     mkdirSync(dirname(path(name)), { recursive: true });
-    cpSync(join(root, name), path(name), { verbatimSymlinks: true, force: false });
+    cpSync(join(root, name), path(name), { recursive: true, verbatimSymlinks: true, force: false });
   }
   // Linked files, not a linked folder: npm and Node must find the copy's own.
   linkFolder(join(root, "node_modules"), path("node_modules"));

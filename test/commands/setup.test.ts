@@ -22,7 +22,7 @@ describe("setup of a checkout", () => {
     { changed: "proto/a/a.proto", again: ["buf"] },
     { changed: "proto/b/b.proto", again: ["buf"] },
     { changed: "buf.gen.yaml", again: ["buf"] },
-    { changed: "prisma/models/models.prisma", again: ["prisma"] },
+    { changed: "prisma/models/tasks.prisma", again: ["prisma"] },
     { changed: "package.json", again: ["npm"] },
     { changed: "package-lock.json", again: ["npm", "buf", "prisma"] },
     { changed: "src/main.ts", again: [] },

@@ -45,7 +45,7 @@ const npm = `require("./stub.cjs").runStub("npm", "package-lock.json", "node_mod
 const buf = `#!/usr/bin/env node
 require("../../stub.cjs").runStub("buf", "proto/a/a.proto", process.argv.at(-1) + "/src/gen/proto/a.ts");`;
 const prisma = `import { createRequire } from "node:module";
-createRequire(import.meta.url)("../stub.cjs").runStub("prisma", "prisma/models/models.prisma", process.argv.at(-1) + "/sqlite/client.ts");`;
+createRequire(import.meta.url)("../stub.cjs").runStub("prisma", "prisma/models/tasks.prisma", process.argv.at(-1) + "/sqlite/client.ts");`;
 
 const content: Readonly<Record<string, string>> = {
   "package.json": "{ }",
@@ -54,7 +54,7 @@ const content: Readonly<Record<string, string>> = {
   "buf.yaml": "",
   "buf.gen.yaml": "",
   "proto/a/a.proto": "proto 1",
-  "prisma/models/models.prisma": "models 1",
+  "prisma/models/tasks.prisma": "models 1",
   "prisma/sqlite/schema.prisma": "",
   "prisma/postgresql/schema.prisma": "",
   "stub.cjs": stub,
