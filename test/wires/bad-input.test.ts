@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Operation } from "../../src/operations.ts";
 import { openService, type Service } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
+import { canOpen } from "./access.ts";
 import { badTexts, inside, misfits, outside, protoJson, protoMisfits, sampleEnum, setRaw } from "./bad-values.ts";
 import { type Answer, type CallOver, callerOf, readerOf, refused, servedBy, type Wire } from "./call.ts";
-import { canOpen, type Keyring, keyringOf } from "./keyring.ts";
+import { type Keyring, keyringOf } from "./keyring.ts";
 import { endOf, framed, send } from "./raw.ts";
 import { isNeeded, placed, type Spot, sampleOf, spotsOf } from "./sample.ts";
 

@@ -9,9 +9,9 @@ import type { Operation } from "../../src/operations.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
 import { openService, type Service } from "../support/service.ts";
 import { handOf } from "../workers/worker-rig.ts";
+import { credentialOf } from "./access.ts";
 import { type Answer, type CallOver, callerOf, refused, servedBy, type Wire } from "./call.ts";
 import { type Credentials, credentialsOf } from "./credentials.ts";
-import { credentialOf } from "./keyring.ts";
 
 /** Whom a credential shows, as far as access depends on it. */
 type Holder =

@@ -8,9 +8,10 @@ import { Access_Credential } from "../../src/gen/proto/taskplatform/options/v1/o
 import type { Operation } from "../../src/operations.ts";
 import { openService, type Service } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
+import { canOpen, hasSessions, takes, takesKey, takesSession } from "./access.ts";
 import { built } from "./built.ts";
 import { type Answer, type Call, type CallOver, callerOf, refused, servedBy, type Wire, wires } from "./call.ts";
-import { canOpen, hasSessions, type Keyring, keyringOf, takes, takesKey, takesSession } from "./keyring.ts";
+import { type Keyring, keyringOf } from "./keyring.ts";
 
 const labels = new Map<Access_Credential, string>([
   [Access_Credential.SESSION, "signed-in session"],

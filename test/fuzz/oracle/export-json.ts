@@ -11,6 +11,7 @@ const rpcTypes = /^application\/(proto|grpc|connect\+)/i;
 export const isExportJson = ({ path, headers }: FuzzRequest, answer: FuzzAnswer): boolean =>
   path.startsWith("/dataexport.v1.EnterpriseDataExportService/") &&
   !("connect-protocol-version" in headers) &&
+  !/[?&]connect=v1(&|$)/.test(path) &&
   !rpcTypes.test(String(headers["content-type"] ?? "")) &&
   answer.headers["content-type"] === "application/json; charset=utf-8";
 

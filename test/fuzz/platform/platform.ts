@@ -1,6 +1,6 @@
 import { keyKinds } from "../../../src/core/caller.ts";
 import { startServer } from "../../support/server-process.ts";
-import { takes } from "../../wires/keyring.ts";
+import { takes } from "../../wires/access.ts";
 import { sampleOf } from "../../wires/sample.ts";
 import { type Callee, callees } from "../callees.ts";
 import type { Keys } from "../requests/heads.ts";
