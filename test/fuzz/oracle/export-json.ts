@@ -10,10 +10,20 @@ const rpcTypes = /^application\/(proto|grpc|connect\+)/i;
 /** dataexport.v1 answers in plain JSON whoever does not say that it is a generated client (contract/enterprise.md 2.2). */
 export const isExportJson = ({ path, headers }: FuzzRequest, answer: FuzzAnswer): boolean =>
   path.startsWith("/dataexport.v1.EnterpriseDataExportService/") &&
+  isWellFormed(path) &&
   !("connect-protocol-version" in headers) &&
   !/[?&]connect=v1(&|$)/.test(path) &&
   !rpcTypes.test(String(headers["content-type"] ?? "")) &&
   answer.headers["content-type"] === "application/json; charset=utf-8";
+
+/** A path that cannot be decoded is nobody's: it is refused before it is known whose it would be. */
+function isWellFormed(path: string): boolean {
+  try {
+    return decodeURIComponent(path) !== "";
+  } catch {
+    return false;
+  }
+}
 
 /** What is wrong with such an answer. */
 export function flawsOfExportJson(output: DescMessage, { status, body }: FuzzAnswer): readonly string[] {
