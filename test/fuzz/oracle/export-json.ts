@@ -8,7 +8,8 @@ const pairs: ReadonlySet<string> = new Set(Object.values(exportAnswers).map(({ s
 const rpcTypes = /^application\/(proto|grpc|connect\+)/i;
 
 /** dataexport.v1 answers in plain JSON whoever does not say that it is a generated client (contract/enterprise.md 2.2). */
-export const isExportJson = ({ path, headers }: FuzzRequest, answer: FuzzAnswer): boolean =>
+export const isExportJson = ({ method, path, headers }: FuzzRequest, answer: FuzzAnswer): boolean =>
+  method !== "HEAD" &&
   path.startsWith("/dataexport.v1.EnterpriseDataExportService/") &&
   isWellFormed(path) &&
   !("connect-protocol-version" in headers) &&
