@@ -1,7 +1,8 @@
 // What SQLite itself can do: node:http and one prepared statement of better-sqlite3, as durable as ours.
+
+import { taskColumns } from "../../src/store/rows/task-row.ts";
 import { insertInto } from "../../src/store/sql.ts";
 import { connectSqlite, driverOf } from "../../src/store/sqlite-adapter.ts";
-import { taskColumns } from "../../src/store/task-row.ts";
 import { type Asked, type AskedPage, newTask, recordColumns } from "./rows.ts";
 import { serve } from "./serve.ts";
 

@@ -3,12 +3,12 @@ import type { SqlDriverAdapter, SqlQuery } from "@prisma/driver-adapter-utils";
 import type { Clock } from "../core/clock.ts";
 import { PrismaClient } from "../gen/prisma/postgresql/client.ts";
 import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
-import { sharedCounters } from "./counter.ts";
 import { migrate, whileInUse } from "./migrate.ts";
 import { bossJobs, prepareJobs } from "./postgresql-jobs.ts";
 import { type PgQueryable, postgresStatements } from "./postgresql-statements.ts";
 import { postgresTransactions } from "./postgresql-transactions.ts";
 import { countedAdapter } from "./round-trips.ts";
+import { sharedCounters } from "./rows/counter.ts";
 import { factoryOf, presentTransaction } from "./transactions.ts";
 
 /** Connections of a process: half for changes, half for reads. */

@@ -4,10 +4,10 @@ import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-util
 import type { Clock } from "../core/clock.ts";
 import { PrismaClient } from "../gen/prisma/sqlite/client.ts";
 import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
-import { memoryCounters } from "./counter.ts";
-import { jobRows } from "./job.ts";
 import { migrate } from "./migrate.ts";
 import { countedAdapter, countedQueries, type OnStatement } from "./round-trips.ts";
+import { memoryCounters } from "./rows/counter.ts";
+import { jobRows } from "./rows/job.ts";
 import type { Client } from "./session.ts";
 import { checkInTransaction, sharedCommits, type WritingConnection } from "./shared-commit.ts";
 import { connectSqlite, driverOf, lockFile, whileBusy } from "./sqlite-adapter.ts";

@@ -7,5 +7,5 @@ test("npm run fuzz is a command: it sends what it was asked to send, to a platfo
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ["test/fuzz/main.ts", "--seed", "1", "--runs", "40"], {
     cwd: root,
   });
-  expect(`${stdout}${stderr}`).toMatch(/40 requests in [^]*nothing to complain about/);
+  expect(`${stdout}${stderr}`).toMatch(/40 requests in .*nothing to complain about/s);
 });

@@ -3,7 +3,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { changer } from "../../src/store/change.ts";
 import { createFeed } from "../../src/store/feed.ts";
-import { jobRows } from "../../src/store/job.ts";
+import { jobRows } from "../../src/store/rows/job.ts";
 import type { Client } from "../../src/store/session.ts";
 import { commitsRig } from "./commits-rig.ts";
 
