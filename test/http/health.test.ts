@@ -150,11 +150,11 @@ describe("the probes", () => {
 });
 
 describe.skipIf(postgresTemplate === undefined)("a worker", () => {
-  test("has probes and health, and takes no calls", async () => {
+  test("has probes, health and the streams of browsers, and takes no calls", async () => {
     await using service = await openService({ database: "postgresql", env: { ROLE: "worker" } });
     const ann = await service.person();
     expect([await probe(`${service.url}/livez`), await probe(`${service.url}/readyz`)]).toEqual(["200 ok", "200 ready"]);
-    expect(Object.keys((await clientOf(Health, "grpc", service.url, {}).list({})).statuses)).toEqual([""]);
+    expect(Object.keys((await clientOf(Health, "grpc", service.url, {}).list({})).statuses)).toEqual(["", "browser.v2.BrowserService"]);
     expect((await fetch(`${service.url}/v2/project.list`, { method: "POST", headers: { "x-service-api-key": ann.key } })).status).toBe(404);
     await expect(ann.client(ProjectService, "grpc").listProjects({})).rejects.toMatchObject({ code: Code.Unimplemented });
   });
