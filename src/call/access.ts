@@ -13,16 +13,16 @@ const keyCredentials: Record<KeyKind, Access_Credential> = {
   team_asset_mgmt: Access_Credential.TEAM_ASSET_MGMT,
 };
 
-/** Names for people, in the order in which a refusal tells them. */
+/** Names for people, with their article, in the order in which a refusal tells them. */
 const labels: readonly (readonly [Access_Credential, string])[] = [
-  [Access_Credential.SESSION, "signed-in session"],
-  [Access_Credential.API_KEY, "general API key"],
-  [Access_Credential.EDISCOVERY, "e-Discovery & legal hold key"],
-  [Access_Credential.SIEM, "SIEM key"],
-  [Access_Credential.TEAM_USER_MGMT, "Team User Management key"],
-  [Access_Credential.TEAM_ASSET_AUDIT, "Team Asset Audit key"],
-  [Access_Credential.TEAM_ASSET_MGMT, "Team Asset Management key"],
-  [Access_Credential.WORKER, "worker credential"],
+  [Access_Credential.SESSION, "a signed-in session"],
+  [Access_Credential.API_KEY, "a general API key"],
+  [Access_Credential.EDISCOVERY, "an e-Discovery & legal hold key"],
+  [Access_Credential.SIEM, "a SIEM key"],
+  [Access_Credential.TEAM_USER_MGMT, "a Team User Management key"],
+  [Access_Credential.TEAM_ASSET_AUDIT, "a Team Asset Audit key"],
+  [Access_Credential.TEAM_ASSET_MGMT, "a Team Asset Management key"],
+  [Access_Credential.WORKER, "a worker credential"],
 ];
 
 /** A role is asked of these: the others carry their own power. */
@@ -71,7 +71,7 @@ function credentialOf(credential: Exclude<CallerCredential, TokenCredential>): A
 function forbidden({ credentials, roles }: OperationAccess): Failure {
   const taken = labels.filter(([credential]) => credentials.has(credential));
   const named = taken.map(([credential, label]) => (ofPeople.has(credential) ? `${label}${ofRoles(roles)}` : label));
-  return new Failure("forbidden", `this operation takes a ${named.join(" or a ")}`);
+  return new Failure("forbidden", `this operation takes ${named.join(" or ")}`);
 }
 
 function ofRoles(roles: ReadonlySet<Access_Role>): string {

@@ -1,4 +1,4 @@
-import { pipeline, type Readable, Transform } from "node:stream";
+import { finished, type Readable, Transform } from "node:stream";
 import { type Agent, type Dispatcher, request } from "undici";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { Clock } from "../core/clock.ts";
@@ -95,19 +95,26 @@ function header({ headers: all }: Dispatcher.ResponseData, name: string): string
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** The body as long as it keeps within bounds; `end` is called when it is over, well or badly. */
+/**
+ * The body as long as it keeps within bounds; `end` is called when it is over, well or badly. What it fails with is what
+ * `failed` makes of it, from the first moment on: `errored` too tells nothing of undici or a peer.
+ */
 function metered(body: Readable, max: number, failed: (thrown: unknown) => unknown, end: () => void): Readable {
   let bytes = 0;
   const meter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      if (bytes > max) done(new RefusedDestination("more bytes than allowed"));
+      if (bytes > max) fail(new RefusedDestination("more bytes than allowed"));
       else done(null, chunk);
     },
-    // What undici or a peer says of it stays here.
-    destroy: (error, done) => done(error === null ? null : (failed(error) as Error)), // a Failure, or the reason that the caller gave
   });
+  const fail = (thrown: unknown): Readable => meter.destroy(failed(thrown) as Error); // A Failure, or the reason that the caller gave.
+  finished(body, (thrown) => void (thrown && fail(thrown)));
   // Whoever reads hears of it; nobody may be reading yet.
   meter.on("error", () => undefined);
-  return pipeline(body, meter, end);
+  meter.on("close", () => {
+    body.destroy();
+    end();
+  });
+  return body.pipe(meter);
 }

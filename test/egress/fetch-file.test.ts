@@ -244,7 +244,9 @@ describe("an answer that will not do is refused:", () => {
       response.writeHead(200, { "content-length": 100 }).write("short");
       setImmediate(() => response.destroy());
     });
-    await expect(get(server.url).then(({ bytes }) => text(bytes))).rejects.toMatchObject(refusal);
+    const { bytes } = await get(server.url);
+    await expect(text(bytes)).rejects.toMatchObject(refusal);
+    expect(bytes.errored).toMatchObject(refusal);
   });
 });
 

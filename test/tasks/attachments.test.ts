@@ -20,6 +20,7 @@ async function receiver(): Promise<Server> {
   const server = createServer((request, answer) => {
     if (request.url === "/none") answer.writeHead(404).end();
     else if (request.url === "/large") answer.writeHead(200, { "content-length": 20 * 1024 * 1024 + 1 }).end("a");
+    else if (request.url === "/cut") answer.writeHead(200, { "content-length": 100 }).write("a", () => answer.destroy());
     else if (request.url === "/virus.exe") answer.writeHead(200).end(csv);
     else answer.writeHead(200, { "content-type": "text/csv; charset=utf-8" }).end(csv);
   });
@@ -224,6 +225,7 @@ describeOnEach("files in messages", (database) => {
       ["a media type of 256 characters", { ...name, filename: "a.txt", mime_type: "a/".padEnd(256, "b") }, `${part}.mime_type`],
       ["an address that answers 404", () => Promise.resolve({ file_url: `${address}/none` }), `${part}.file_url: must be a public`],
       ["an address of too much", () => Promise.resolve({ file_url: `${address}/large` }), `${part}.file_url: must be a public`],
+      ["an address whose answer is cut", () => Promise.resolve({ file_url: `${address}/cut` }), `${part}.file_url: must be a public`],
       ["an address of a forbidden kind", () => Promise.resolve({ file_url: `${address}/virus.exe` }), `${part}.file_url: executables`],
       ["an address of another scheme", { file_url: "file:///etc/passwd" }, `${part}.file_url: must be a public`],
       ["a link-local address", { file_url: "http://169.254.169.254/latest" }, `${part}.file_url: must be a public`],
