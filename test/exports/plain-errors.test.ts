@@ -93,7 +93,7 @@ describe("refusals of dataexport.v1", () => {
       status: 404,
       json: { code: "not_found" },
     });
-    expect(await ask({ body: "{}", headers: json }, "DeleteExport")).toMatchObject({ status: 404, json: { code: "unimplemented" } });
+    expect(await ask({ body: "{}", headers: json }, "DeleteExport")).toMatchObject({ status: 404, json: { error: { code: "not_found" } } });
     expect(await ask({ body: "", headers: { "content-type": "application/proto" } })).toMatchObject({
       status: 400,
       json: { code: "invalid_argument" },
