@@ -17,6 +17,19 @@ export interface WatchedStore {
   quiet(): Promise<void>;
 }
 
+/** What runs read outside of changes. */
+const rooms = [
+  "tasks",
+  "events",
+  "nodes",
+  "projects",
+  "means",
+  "skills",
+  "connectors",
+  "actions",
+  "budgets",
+] as const satisfies (keyof Store)[];
+
 type Method = (...asked: unknown[]) => unknown;
 
 /** Turns of the event loop without anything under way that count as quiet. */
@@ -43,9 +56,7 @@ export function watchedStore(real: Store): WatchedStore {
   const aggregate = (room: string, methods: object) =>
     Object.fromEntries(Object.entries(methods).map(([name, method]: [string, Method]) => [name, watched(`${room}.${name}`, method)]));
 
-  const reads = Object.fromEntries(
-    ["tasks", "events", "nodes", "projects"].map((room) => [room, aggregate(room, real[room as keyof Store])]),
-  );
+  const reads = Object.fromEntries(rooms.map((room) => [room, aggregate(room, real[room])]));
   const listeners = new Set<(news: TaskNews) => void>();
   const losers = new Set<() => void>();
   const feed: Store["feed"] = {
