@@ -29,6 +29,7 @@ import { projectRows } from "./project.ts";
 import { replayRows } from "./replay.ts";
 import { changeOf, type JobRowsOf, type Session } from "./session.ts";
 import { settingRows } from "./setting.ts";
+import { shareRows } from "./share.ts";
 import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
 import { siteVisitRows } from "./site-visit.ts";
@@ -93,5 +94,6 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   websites: websiteRows(session),
   checkpoints: checkpointRows(session),
   siteVisits: siteVisitRows(session),
+  shares: shareRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });
