@@ -85,6 +85,7 @@ export function websiteRows(session: Session): WebsiteRows {
       await set(id, { team_max: most, updated_at: now });
     },
     async eraseOf(taskId, now, personal) {
+      changeOf(session);
       const erased = await query<Pick<WebsiteRow, "id" | "live_id">>(sql`
         SELECT id, live_id FROM website WHERE task_id = ${taskId} AND deleted_at IS NULL ${lockRow}`);
       for (const { id, live_id } of erased) {

@@ -121,9 +121,7 @@ describeOnEach("team assets", (database) => {
       const [{ shared_at }] = (await list(team, { owner_id: bo.accountId }))["assets"];
       const before = new Date(Date.parse(shared_at) - 1).toISOString();
       const asked: readonly (readonly [JsonObject, readonly string[]])[] = [
-        ...(["keyword", "asset_name", "assetName"] as const).flatMap((name) =>
-          name === "assetName" ? [] : [[{ [name]: "übersicht_1%" }, [plan]] as const, [{ [name]: "sicht" }, []] as const],
-        ),
+        ...["keyword", "asset_name"].flatMap((name) => [[{ [name]: "übersicht_1%" }, [plan]] as const, [{ [name]: "sicht" }, []] as const]),
         [{ keyword: "%" }, []],
         [{ keyword: "" }, [offer, plan]],
         ...["owner_id", "owner"].flatMap((name) => [[{ [name]: bo.accountId }, [offer]] as const, [{ [name]: "nobody" }, []] as const]),
@@ -243,17 +241,6 @@ describeOnEach("team assets", (database) => {
       expect((await list(team))["assets"]).toMatchObject([{ permission: TEAM, max_permission: PUBLIC }]);
     });
 
-    test("the share keeps its time, and tells when it was operated on last", async () => {
-      const team = await newTeam();
-      const task_id = await share(team.ann);
-      const [before] = (await list(team))["assets"];
-      await new Promise((resolve) => setImmediate(resolve));
-      await capped(team, task_id);
-      const [after] = (await list(team))["assets"];
-      expect(after["shared_at"]).toBe(before["shared_at"]);
-      expect(Date.parse(after["last_operated_at"])).toBeGreaterThanOrEqual(Date.parse(before["last_operated_at"]));
-    });
-
     test("a capped website is so for its next visitor, and nothing is published beyond the cap", async () => {
       const team = await newTeam();
       const task_id = await saveSite(team.ann);
@@ -366,9 +353,8 @@ describeOnEach("team assets", (database) => {
     expect(JSON.stringify(found)).not.toContain("secret words");
   });
 
-  test("fifty overrides against fifty updates: no answer and no state after it is beyond the cap", async () => {
+  test("fifty overrides against fifty updates: in whatever order they meet, no task is beyond its cap after both", async () => {
     const team = await newTeam();
-    const order = ["private", "team", "public"];
     const tasks = await Promise.all(Array.from({ length: 50 }, () => share(team.ann, "private")));
     for (const task_id of tasks) await team.ann.v2("task.update", { task_id, share_visibility: "team" });
     await Promise.all(
@@ -380,7 +366,7 @@ describeOnEach("team assets", (database) => {
     for (const task_id of tasks) {
       expect(await visibilityOf(team.ann, task_id)).toBe("team");
       const { body } = await team.ann.v2("task.update", { task_id, share_visibility: "public" });
-      expect(order.indexOf(body["share_visibility"])).toBe(1);
+      expect(body["share_visibility"]).toBe("team");
     }
     const { assets } = await list(team, { limit: 50 });
     for (const asset of assets) expect(asset).toMatchObject({ permission: TEAM, max_permission: TEAM });
