@@ -3,7 +3,7 @@ import { loadConfig } from "../src/config.ts";
 import { systemClock } from "../src/core/clock.ts";
 import { Failure } from "../src/core/failure.ts";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
-import { type SiteVisibility, visibilities } from "../src/core/websites/website.ts";
+import { type Visibility, visibilities } from "../src/core/visibility.ts";
 import { openInstallation } from "../src/installation.ts";
 import { processLog } from "../src/log.ts";
 import { fail } from "./fail.ts";
@@ -13,10 +13,10 @@ const usage = `usage: npm run --silent website -- cap WEBSITE_ID public|team|pri
 It counts from the next request on: team shuts everybody out who is no member, private everybody. none lifts the cap.
 `;
 
-const isVisibility = (text: string): text is SiteVisibility => (visibilities as readonly string[]).includes(text);
+const isVisibility = (text: string): text is Visibility => (visibilities as readonly string[]).includes(text);
 
 /** Works beside running servers. @throws Failure `absent` for an unknown website. */
-async function cap(id: string, most: SiteVisibility | null): Promise<void> {
+async function cap(id: string, most: Visibility | null): Promise<void> {
   const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: processLog("warn") };
   const { store } = await openInstallation(loadConfig(), outside, async () => undefined);
   try {

@@ -37,6 +37,8 @@ export interface Operation {
   readonly countedAs: string;
   /** It may write: every RPC that is not marked NO_SIDE_EFFECTS. */
   readonly change: boolean;
+  /** A read of which each call writes an audit row. */
+  readonly audited: boolean;
   /** Its answer holds a secret that is shown once. */
   readonly secretAnswer: boolean;
 }
@@ -88,6 +90,8 @@ function readOperation(method: DescMethod, gaps: string[]): Operation | undefine
   const rateClass = rateClasses[facts.rateClass];
   if (facts.who.case === undefined) gaps.push(`${rpc}: who may call is not stated`);
   if (facts.name !== "" && !namePattern.test(facts.name)) gaps.push(`${rpc}: ${facts.name} is no dotted name`);
+  if (facts.audited && (method.idempotency !== noSideEffects || method.methodKind !== "unary"))
+    gaps.push(`${rpc}: only a plain read is marked as audited`);
   if (facts.who.case === "access") gaps.push(...accessGaps(facts.who.value).map((gap) => `${rpc}: ${gap}`));
   if (!rateClass) {
     gaps.push(`${rpc}: the rate class is not stated`);
@@ -101,6 +105,7 @@ function readOperation(method: DescMethod, gaps: string[]): Operation | undefine
     rateClass,
     countedAs: facts.countedAs || rpc,
     change: method.idempotency !== noSideEffects,
+    audited: facts.audited,
     secretAnswer: facts.secretAnswer,
   };
 }

@@ -80,6 +80,7 @@ describe("the operation table", () => {
       },
       gap: "roles without API_KEY or SESSION",
     },
+    { why: "a change that is marked as an audited read", facts: { ...sound, audited: true }, gap: "only a plain read" },
     { why: "a name that is not dotted", facts: { ...sound, name: "delete" }, gap: "no dotted name" },
   ])("stops the start on a method with $why", ({ facts, gap }) => {
     expect(() => operationTable([withFacts(facts)])).toThrow(gap);
@@ -90,12 +91,12 @@ describe("the operation table", () => {
   });
 });
 
-function line({ rpc, name, access, rateClass, countedAs, change, secretAnswer }: Operation): string {
+function line({ rpc, name, access, rateClass, countedAs, change, secretAnswer, audited }: Operation): string {
   const counted = countedAs === rpc ? "" : ` as ${countedAs}`;
   const credentials =
     access === null ? "anonymous" : [...access.credentials].map((value) => Access_CredentialSchema.value[value]?.name).join(",");
   const scopes = access && access.anyScope.length > 0 ? ` scopes=${access.anyScope.join("|")}` : "";
   const roles =
     access && access.roles.size > 0 ? ` roles=${[...access.roles].map((value) => Access_RoleSchema.value[value]?.name).join("|")}` : "";
-  return `${name ?? "-"}  ${change ? "POST" : "GET|POST"}  ${rpc}  ${credentials}${scopes}${roles}  ${rateClass}${counted}${secretAnswer ? "  secret" : ""}`;
+  return `${name ?? "-"}  ${change ? "POST" : "GET|POST"}  ${rpc}  ${credentials}${scopes}${roles}  ${rateClass}${counted}${secretAnswer ? "  secret" : ""}${audited ? "  audited" : ""}`;
 }

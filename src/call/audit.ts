@@ -10,7 +10,7 @@ import { credentialName, RefusedCredential } from "./credential.ts";
 
 export type WriteAudit = (tx: Tx, admission: Admission) => Promise<void>;
 
-/** Writes the audit row of a change, in the change: who did what, from where, to what. */
+/** Writes the audit row of a change, or of a read that has one, in its transaction: who did what, from where, to what. */
 export function auditWriter(clock: Clock, ids: Ids): WriteAudit {
   return async (tx, { operation, request, caller }) => {
     const { subject = null, before = null, after = null } = tx.audit.noted();

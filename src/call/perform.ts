@@ -22,7 +22,7 @@ export interface Performer {
   /**
    * One answer. For a change it is made in one transaction, in which the idempotency
    * record is claimed, the handler runs, the audit row is written and the answer goes
-   * into the record.
+   * into the record; for an audited read too, without the record.
    *
    * @throws Failure of any reason.
    */
@@ -61,7 +61,8 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
   }
 
   async function change(tx: Tx, admission: Admission, message: Message, handler: Handler<DescMethod>): Promise<Outcome> {
-    const replay = await replays.begin(tx, admission, message);
+    // What an audited read answers is nothing to keep.
+    const replay = admission.operation.change ? await replays.begin(tx, admission, message) : null;
     if (replay !== null && "answer" in replay) return { answer: replay.answer, replayed: true };
     const answer = await run(handler, tx, admission, message);
     await audit.write(tx, admission);
@@ -80,11 +81,12 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
     const built = handlerOf(admission, message);
     if ("stream" in built || "converse" in built) throw new Error(`${operation.rpc} is a stream`);
     if ("hold" in built) {
+      if (operation.audited) throw new Error(`${operation.rpc} is held, and would have no audit row`);
       const answer = await built.hold(store, openCall(admission, gone), message);
       return { answer: create(operation.method.output, answer), replayed: false };
     }
     const handler = "prepare" in built ? await built.prepare(message, caller, gone) : built;
-    if (operation.change) return store.change((tx) => change(tx, admission, message, handler));
+    if (operation.change || operation.audited) return store.change((tx) => change(tx, admission, message, handler));
     return { answer: await run(handler, store, admission, message), replayed: false };
   }
 

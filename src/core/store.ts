@@ -1,6 +1,7 @@
 import type { AccountRows } from "./accounts/account.ts";
 import type { ActionRows } from "./actions/action.ts";
 import type { AgentRows } from "./agents/agent.ts";
+import type { ShareRows } from "./assets/share.ts";
 import type { AuditRows } from "./audit/audit.ts";
 import type { AuditChainRows } from "./audit/chain.ts";
 import type { AuditLogRows } from "./audit/log.ts";
@@ -98,6 +99,7 @@ export interface Tx {
   readonly websites: WebsiteRows;
   readonly checkpoints: CheckpointRows;
   readonly siteVisits: SiteVisitRows;
+  readonly shares: ShareRows;
   /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

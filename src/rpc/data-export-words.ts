@@ -69,8 +69,10 @@ export function wantedOf({ userId = "", email = "", reason, ...asked }: AskedExp
 const unique = (ids: readonly string[]): readonly string[] => [...new Set(ids)];
 
 /** Our times are whole milliseconds: those at or after a finer one begin with the next. */
-const startOf = (time: Timestamp | undefined): number | null => (time ? Number(time.seconds) * 1000 + Math.ceil(time.nanos / 1e6) : null);
-const endOf = (time: Timestamp | undefined): number | null => (time ? Number(time.seconds) * 1000 + Math.floor(time.nanos / 1e6) : null);
+export const startOf = (time: Timestamp | undefined): number | null =>
+  time ? Number(time.seconds) * 1000 + Math.ceil(time.nanos / 1e6) : null;
+export const endOf = (time: Timestamp | undefined): number | null =>
+  time ? Number(time.seconds) * 1000 + Math.floor(time.nanos / 1e6) : null;
 
 /** A task as both versions show it (contract/enterprise.md 4.4). Nothing blocks, audits or schedules tasks yet. */
 export const taskMessage = (task: TaskRecord): MessageInitShape<typeof EnterpriseTaskRecordSchema> => ({

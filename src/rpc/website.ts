@@ -1,7 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
+import { visibilities } from "../core/visibility.ts";
 import { type Checkpoint, checkpointStatuses } from "../core/websites/checkpoint.ts";
-import { effectiveVisibility, publishStatuses, visibilities, type Website } from "../core/websites/website.ts";
+import { effectiveVisibility, publishStatuses, type Website } from "../core/websites/website.ts";
 import type { Websites } from "../core/websites/websites.ts";
 import {
   CheckpointStatusSchema,

@@ -28,6 +28,7 @@ import { nodeRows } from "./rows/node.ts";
 import { projectRows } from "./rows/project.ts";
 import { replayRows } from "./rows/replay.ts";
 import { settingRows } from "./rows/setting.ts";
+import { shareRows } from "./rows/share.ts";
 import { linkRows, sessionRows, signInRows } from "./rows/sign-in.ts";
 import { signingKeyRows } from "./rows/signing-key.ts";
 import { siteVisitRows } from "./rows/site-visit.ts";
@@ -93,5 +94,6 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   websites: websiteRows(session),
   checkpoints: checkpointRows(session),
   siteVisits: siteVisitRows(session),
+  shares: shareRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
 });

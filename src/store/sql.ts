@@ -47,3 +47,17 @@ export const direction = (order: "asc" | "desc"): Sql => (order === "asc" ? sql`
 
 /** Locks the rows that a query finds. SQLite's writer is alone anyway. */
 export const forUpdate = (dialect: Dialect, of: "t"): Sql => (dialect === "sqlite" ? empty : sql`FOR UPDATE OF ${raw(of)}`);
+
+/** A text for a pattern of LIKE in which it stands for itself. */
+export const literally = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
+
+/** Whether a text is like a pattern, without regard to case. */
+export const likeFolded = (dialect: Dialect, text: Sql, pattern: string): Sql =>
+  sql`${folded(dialect, text)} LIKE ${folded(dialect, sql`${pattern}`)} ESCAPE '\\'`;
+
+/**
+ * SQLite's own `lower` knows ASCII only, so its connections have a function for it;
+ * PostgreSQL's knows what the database's locale does, which may be as little, so ICU's is named.
+ */
+const folded = (dialect: Dialect, text: Sql): Sql =>
+  dialect === "sqlite" ? sql`fold_case(${text})` : sql`lower(CAST(${text} AS text) COLLATE "und-x-icu")`;

@@ -2,6 +2,7 @@ import { type HandlerTable, handlerTable, implement } from "../call/handlers.ts"
 import { ownership } from "../core/accounts/ownership.ts";
 import { confirmations } from "../core/actions/confirm.ts";
 import { agents } from "../core/agents/agents.ts";
+import { shares } from "../core/assets/shares.ts";
 import type { AttachedBrowsers } from "../core/browsers/attached.ts";
 import { exports } from "../core/exports/exports.ts";
 import type { ExportLinks } from "../core/exports/links.ts";
@@ -47,6 +48,8 @@ import { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService as WorkerSettingsService } from "../gen/proto/settings/v1/worker_service_pb.ts";
 import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
 import { TaskService } from "../gen/proto/task/v2/task_service_pb.ts";
+import { TeamAssetAuditApiV2Service } from "../gen/proto/team/v2/team_asset_audit_service_pb.ts";
+import { TeamAssetManageApiV2Service } from "../gen/proto/team/v2/team_asset_manage_service_pb.ts";
 import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
 import { UsageService } from "../gen/proto/usage/v2/usage_service_pb.ts";
 import { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
@@ -67,6 +70,7 @@ import { projectHandlers } from "../rpc/project.ts";
 import { skillHandlers, skillSettingsHandlers } from "../rpc/skill.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
 import { teamHandlers } from "../rpc/team.ts";
+import { teamAssetAuditHandlers, teamAssetManageHandlers } from "../rpc/team-asset.ts";
 import { teamUserHandlers } from "../rpc/team-user.ts";
 import { usageHandlers } from "../rpc/usage.ts";
 import { userHandlers } from "../rpc/user.ts";
@@ -107,6 +111,7 @@ export function handlersOf(
   const making = { clock, ids, random };
   const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
   const dataExports = exports({ clock, ids, links: exportLinks });
+  const assets = shares(clock);
   const catalogue = skills({ ...making, ...files, store });
   return handlerTable([
     implement(UserService, userHandlers),
@@ -123,6 +128,8 @@ export function handlersOf(
     implement(BudgetService, budgetHandlers(budgets(making))),
     implement(TeamService, teamHandlers(owners)),
     implement(TeamUserManagementApiV2Service, teamUserHandlers(teamUsers)),
+    implement(TeamAssetAuditApiV2Service, teamAssetAuditHandlers(assets)),
+    implement(TeamAssetManageApiV2Service, teamAssetManageHandlers(assets)),
     implement(WorkerSettingsService, workerSettingsHandlers(workers({ ...making, remoteProfiles: remoteProfiles(config) }))),
     implement(ConnectorSettingsService, connectorSettingsHandlers(connected.connectors, connected.signIns)),
     implement(

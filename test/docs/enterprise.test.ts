@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openService } from "../support/service.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
-const [create = "", list = "", hand = ""] = blocksIn(readPage("docs/enterprise.md"), "sh");
+const [create = "", list = "", hand = "", assets = ""] = blocksIn(readPage("docs/enterprise.md"), "sh");
 
 test("docs/enterprise.md adds, lists, hands over, takes back and removes a member by its own commands", async () => {
   await using service = await openService({ idle: true });
@@ -22,4 +22,19 @@ test("docs/enterprise.md adds, lists, hands over, takes back and removes a membe
   expect(holder.user.delegated_profiles).toMatchObject([{ team_user_id: known["IVO"], display_name: "Ivo Brandt" }]);
   expect(reclaimed).toMatchObject({ previous_delegate: known["LEA"], user: { email: "ivo@example.com" } });
   expect(removed.user).toMatchObject({ status: "USER_STATUS_REMOVED" });
+});
+
+test("docs/enterprise.md lists what members share, and caps it, by its own commands", async () => {
+  await using service = await openService({ idle: true });
+  const owner = await service.person();
+  const { key } = await service.person({ as: owner, with: owner, kind: "team_asset_mgmt" });
+  const { body } = await owner.v2("task.create", { message: { content: "Hi" }, share_visibility: "public" });
+  const printed = await shell(assets, { BASE: service.url, KEY: key, TASK: body["task_id"] });
+  const [before, capped, after] = printed
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(before.assets).toMatchObject([{ uid: body["task_id"], permission: "SHARE_SCOPE_PUBLIC" }]);
+  expect(capped).toEqual({ ok: true, request_id: expect.any(String) });
+  expect(after.assets).toMatchObject([{ permission: "SHARE_SCOPE_TEAM_ONLY", max_permission: "SHARE_SCOPE_TEAM_ONLY" }]);
 });

@@ -64,7 +64,7 @@ export const proofs: Readonly<Record<string, string>> = {
   ...all("teams/team-users", ["team.user.list"]),
   ...all("teams/invitation", ["team.user.detail", "team.user.create", "team.user.rename"]),
   ...all("teams/powers", ["team.user.update", "team.user.delegate", "team.user.reclaim", "team.user.remove"]),
-  ...all("wires/table", ["team.asset.list", "team.asset.update_scope"]),
+  ...all("teams/assets", ["team.asset.list", "team.asset.update_scope"]),
   ...all("exports/exports", rpcs("dataexport.v1.EnterpriseDataExportService", "CreateExport GetExport ListExports GetDownloadURL")),
   ...all(
     "exports/exports",

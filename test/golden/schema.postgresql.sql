@@ -551,6 +551,9 @@ TABLE task
   memo text
   served_at bigint NOT NULL DEFAULT 0
   wants_node text
+  max_visibility text
+  share_changed_at bigint
+  shared_at bigint
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
@@ -559,6 +562,7 @@ TABLE task
   CREATE INDEX task_present ON public.task USING btree (space_id, account_id, created_at, id) WHERE (deleted_at IS NULL)
   CREATE INDEX task_project_id_created_at_id_idx ON public.task USING btree (project_id, created_at, id)
   CREATE INDEX task_running ON public.task USING btree (status, node_id, queued_at) WHERE ((status = 'running'::text) AND (deleted_at IS NULL))
+  CREATE INDEX task_shared ON public.task USING btree (space_id, shared_at, created_at, id) WHERE ((share_visibility <> 'private'::text) OR (shared_at IS NOT NULL))
   CREATE INDEX task_space_id_account_id_created_at_id_idx ON public.task USING btree (space_id, account_id, created_at, id)
   CREATE INDEX task_waiting ON public.task USING btree (account_id, queued_at, id) WHERE ((status = 'running'::text) AND (node_id IS NULL) AND (deleted_at IS NULL))
 TABLE task_event
@@ -688,9 +692,12 @@ TABLE website
   created_at bigint NOT NULL
   updated_at bigint NOT NULL
   deleted_at bigint
+  shared_at bigint
+  team_max text
   CONSTRAINT website_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX website_label_key ON public.website USING btree (label)
   CREATE UNIQUE INDEX website_pkey ON public.website USING btree (id)
+  CREATE INDEX website_shared ON public.website USING btree (space_id, shared_at, created_at, id) WHERE ((live_id IS NOT NULL) OR (shared_at IS NOT NULL))
   CREATE INDEX website_space_id_account_id_created_at_id_idx ON public.website USING btree (space_id, account_id, created_at, id)
   CREATE INDEX website_task_id_idx ON public.website USING btree (task_id)
 TABLE worker

@@ -310,6 +310,11 @@ export const built: Readonly<Record<string, Prepare>> = {
   },
   "team.user.rename": async (person, store) => ({ ...(await teamUserId(person, store)), display_name: "Ann" }),
   "team.user.remove": teamUserId,
+  "team.asset.list": async () => ({ asset_type: "ASSET_TYPE_SESSION_SHARE" }),
+  async "team.asset.update_scope"(person) {
+    const { body } = await person.v2("task.create", { message, share_visibility: "public" });
+    return { share_uid: body["task_id"], permission: "SHARE_SCOPE_TEAM_ONLY", note: "Not for everybody." };
+  },
   "settings.v1.WorkerService/CreateWorker": async () => ({ name: "ci" }),
   "settings.v1.WorkerService/ListWorkers": nothing,
   "settings.v1.WorkerService/RevokeWorker": async (person, store) => ({ id: (await workerOf(person, store)).id }),

@@ -1,4 +1,5 @@
-import type { TaskStatus, Visibility } from "../tasks/task.ts";
+import type { TaskStatus } from "../tasks/task.ts";
+import type { Visibility } from "../visibility.ts";
 import type { Paged, PageOf } from "./paged.ts";
 
 /** A task as an export sees it (contract/enterprise.md 4.4); times are Unix milliseconds. */

@@ -1,11 +1,11 @@
 import type { KindName } from "../actions/kind.ts";
 import type { Scope } from "../caller.ts";
 import type { Json, JsonObject } from "../json.ts";
+import type { Visibility } from "../visibility.ts";
 import type { NewEvent } from "./event.ts";
 
 export type TaskStatus = "running" | "stopped" | "waiting" | "error";
 export type TaskType = "standard" | "project" | "agent_subtask";
-export type Visibility = "private" | "team" | "public";
 
 /** A unit of an agent's work, with everything that decides who may see it and who runs it. */
 export interface Task {
@@ -21,6 +21,7 @@ export interface Task {
   readonly type: TaskType;
   readonly title: string;
   readonly status: TaskStatus;
+  /** Whom it reaches now: what was set, within the team's cap (contract/enterprise.md 9.1). */
   readonly shareVisibility: Visibility;
   /** Kept out of the web app's list. */
   readonly hidden: boolean;
@@ -90,6 +91,8 @@ export type TaskChanges = Partial<
     | "allowed"
   >
 > & {
+  /** The most that the team allows its visibility to be. */
+  readonly maxVisibility?: Visibility;
   /** Raises the fence by one: whoever ran the task may write no more. */
   readonly raiseFence?: true;
   /** Sets `wantsNode` to the process that holds the task's browser, null where it has none that is online. */

@@ -10,6 +10,7 @@ import { checkNamed } from "../skills/named.ts";
 import type { SkillPlace } from "../skills/skill.ts";
 import type { Tx } from "../store.ts";
 import { holdMember } from "../teams/hold.ts";
+import type { Visibility } from "../visibility.ts";
 import { isTold } from "../webhooks/events.ts";
 import { dropWorkspace } from "../workspaces/workspace.ts";
 import type { Backlog } from "./backlog.ts";
@@ -19,7 +20,7 @@ import { addReferences, localeOf, messageText, titleOf, type UserInput } from ".
 import { restingTask } from "./new-task.ts";
 import { defaultProfile, parseProfile } from "./profile.ts";
 import type { TaskSteps } from "./steps.ts";
-import type { Task, TaskView, Visibility } from "./task.ts";
+import type { Task, TaskView } from "./task.ts";
 
 /** What task.create is asked for, beyond the message. */
 export interface NewTask {
@@ -123,12 +124,13 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       // A title may be what was said, so that only the change of it is told.
       const retitled = edit.title === undefined ? {} : { retitled: true };
       const hidden = edit.hidden === undefined ? {} : { hidden: edit.hidden };
+      const after = await advance(tx, before.id, { ...edit, ...visible });
       tx.audit.note({
         subject: before.id,
         before: { shareVisibility: before.shareVisibility },
-        after: { ...visible, ...hidden, ...retitled },
+        after: { ...(edit.shareVisibility === undefined ? {} : { shareVisibility: after.shareVisibility }), ...hidden, ...retitled },
       });
-      return advance(tx, before.id, { ...edit, ...visible });
+      return after;
     },
 
     async stop(tx, caller, id) {
@@ -160,8 +162,9 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       if (isTold(task)) await tx.webhookEvents.forget(id);
       await dropArtefacts(tx, id);
       await dropWorkspace(tx, id);
-      await tx.websites.eraseOf(id);
-      await tx.tasks.bury(id, clock.now(), personal);
+      const now = clock.now();
+      await tx.websites.eraseOf(id, now, personal);
+      await tx.tasks.bury(id, now, personal);
       tx.audit.note({ subject: id, before: { status: task.status } });
     },
 

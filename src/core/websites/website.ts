@@ -1,8 +1,8 @@
 import type { Ids, Random } from "../ids.ts";
+import { capped, lowest, type Visibility } from "../visibility.ts";
 
-/** Who may open a site, from nobody else to anybody (contract/v2.md 9.12). */
-export const visibilities = ["private", "team", "public"] as const;
-export type SiteVisibility = (typeof visibilities)[number];
+/** Who may open a site (contract/v2.md 9.12). */
+export type SiteVisibility = Visibility;
 
 /** How a site's publication stands (contract/v2.md 9.12). */
 export const publishStatuses = ["unpublished", "publishing", "published", "failed"] as const;
@@ -20,6 +20,8 @@ export interface Website {
   readonly visibility: SiteVisibility;
   /** The most that the operator allows; null for no cap. */
   readonly maxVisibility: SiteVisibility | null;
+  /** The most that the team allows; null for no cap. Both caps hold. */
+  readonly teamMax: SiteVisibility | null;
   readonly status: PublishStatus;
   /** When `status` last changed; null before the first publication was begun. */
   readonly statusAt: number | null;
@@ -32,13 +34,13 @@ export interface Website {
   readonly updatedAt: number;
 }
 
-/** True when `wanted` lets more people in than `cap` does. */
-export const exceeds = (wanted: SiteVisibility, cap: SiteVisibility | null): boolean =>
-  cap !== null && visibilities.indexOf(wanted) > visibilities.indexOf(cap);
+type Caps = Pick<Website, "maxVisibility" | "teamMax">;
+
+/** The cap that counts: the lower one of the operator's and the team's; null for none. */
+export const capOf = ({ maxVisibility, teamMax }: Caps): SiteVisibility | null => lowest(maxVisibility, teamMax);
 
 /** Who may open a site now: a cap counts from the moment on at which it is set. */
-export const effectiveVisibility = ({ visibility, maxVisibility }: Pick<Website, "visibility" | "maxVisibility">): SiteVisibility =>
-  maxVisibility !== null && exceeds(visibility, maxVisibility) ? maxVisibility : visibility;
+export const effectiveVisibility = (site: Pick<Website, "visibility"> & Caps): SiteVisibility => capped(site.visibility, capOf(site));
 
 const base32 = "abcdefghijklmnopqrstuvwxyz234567";
 const labelLength = 20;
@@ -63,6 +65,7 @@ export const newWebsite = ({ now, ids, random, ...of }: NewSite): Website => ({
   label: newLabel(random),
   visibility: "private",
   maxVisibility: null,
+  teamMax: null,
   status: "unpublished",
   statusAt: null,
   liveId: null,
@@ -100,6 +103,11 @@ export interface WebsiteRows {
   edit(id: string, edit: SiteEdit, now: number): Promise<void>;
   /** Sets the operator's cap; null lifts it. False for an unknown site. */
   cap(id: string, most: SiteVisibility | null, now: number): Promise<boolean>;
-  /** Erases a task's sites with their checkpoints and visits, and drops their blobs. */
-  eraseOf(taskId: string): Promise<void>;
+  /** Sets the team's cap. */
+  capByTeam(id: string, most: SiteVisibility, now: number): Promise<void>;
+  /**
+   * Erases a task's sites with their checkpoints and visits, and drops their blobs. Of what was published a team
+   * keeps a tombstone, which is a share of something that is gone (contract/enterprise.md 9.2).
+   */
+  eraseOf(taskId: string, now: number, personal: boolean): Promise<void>;
 }

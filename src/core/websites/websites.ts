@@ -2,8 +2,9 @@ import type { Caller } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { absent, Failure, invalid } from "../failure.ts";
 import type { Tx } from "../store.ts";
+import { exceeds } from "../visibility.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { exceeds, type SiteEdit, type SiteVisibility, type Website } from "./website.ts";
+import { capOf, type SiteEdit, type SiteVisibility, type Website } from "./website.ts";
 
 /** Which site is meant: exactly one of the two (contract/v2.md 9.12). */
 export interface Located {
@@ -87,7 +88,7 @@ async function located(tx: Tx, caller: Caller, which: Located): Promise<Website>
   return site;
 }
 
-function checkVisibility({ maxVisibility }: Website, { role }: Caller, wanted: SiteVisibility): void {
+function checkVisibility(site: Website, { role }: Caller, wanted: SiteVisibility): void {
   if (wanted === "team" && role === null) throw new Failure("forbidden", "visibility team needs a team: this is a personal space");
-  if (exceeds(wanted, maxVisibility)) throw new Failure("forbidden", `visibility ${wanted} exceeds what this website may have`);
+  if (exceeds(wanted, capOf(site))) throw new Failure("forbidden", `visibility ${wanted} exceeds what this website may have`);
 }

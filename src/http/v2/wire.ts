@@ -4,9 +4,14 @@ import { type Wire, wire, word } from "../../gen/proto/taskplatform/options/v1/o
 /** How v2 departs from the default at this field (proto/taskplatform/options/v1). */
 export const wireOf = (field: DescField): Wire => getOption(field, wire);
 
-/** The spellings of a field that input may use: the proto's own, and lowerCamelCase. */
+/** The spellings of a field that input may use: the proto's own, lowerCamelCase, and its aliases. */
 export const spellings = (field: DescField): ReadonlySet<string> =>
-  new Set([field.name, field.jsonName, field.name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())]);
+  new Set([
+    field.name,
+    field.jsonName,
+    field.name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+    ...wireOf(field).aliases,
+  ]);
 
 /** An enum as v2 spells it. */
 export interface Words {

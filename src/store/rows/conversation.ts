@@ -1,7 +1,7 @@
 import type { Scope } from "../../core/caller.ts";
 import { type ConversationFilter, type ConversationPage, type ConversationRows, saidTypes } from "../../core/tasks/conversations.ts";
 import type { Dialect, Session } from "../session.ts";
-import { all, direction, join, memberOf, type Sql, sql } from "../sql.ts";
+import { all, direction, join, likeFolded, literally, memberOf, type Sql, sql } from "../sql.ts";
 import { type EventRow, eventOf } from "./event.ts";
 import { type TaskViewRow, taskViewOf } from "./task-row.ts";
 import { begun, views, visible } from "./task-view.ts";
@@ -55,19 +55,10 @@ function beyond(at: Sql, { order, after }: ConversationPage): Sql[] {
 
 /** A text in the title or in what was said. Only the content itself is searched: the rest of a payload is nobody's words. */
 function mentions(dialect: Dialect, text: string): Sql {
-  const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
-  const like = (found: Sql) => sql`${folded(dialect, found)} LIKE ${folded(dialect, sql`${pattern}`)} ESCAPE '\\'`;
+  const like = (found: Sql) => likeFolded(dialect, found, `%${literally(text)}%`);
   return sql`(${like(sql`t.title`)} OR EXISTS (
     SELECT 1 FROM task_event m WHERE m.task_id = t.id AND m.type IN (${types}) AND ${like(contentOf(dialect))}))`;
 }
-
-/**
- * Without regard to case. SQLite's own `lower` knows ASCII only, so its connections have
- * a function for it; PostgreSQL's knows what the database's locale does, which may be as
- * little, so ICU's is named.
- */
-const folded = (dialect: Dialect, text: Sql): Sql =>
-  dialect === "sqlite" ? sql`fold_case(${text})` : sql`lower(CAST(${text} AS text) COLLATE "und-x-icu")`;
 
 /**
  * PostgreSQL refuses to read text with U+0000 or a lone surrogate in it, which agents

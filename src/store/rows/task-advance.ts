@@ -1,5 +1,6 @@
 import type { NewEvent } from "../../core/tasks/event.ts";
 import type { Advance, Task, TaskChanges } from "../../core/tasks/task.ts";
+import type { Visibility } from "../../core/visibility.ts";
 import { Misuse } from "../misuse.ts";
 import { changeOf, type Session } from "../session.ts";
 import { all, assignments, join, type Sql, sql } from "../sql.ts";
@@ -35,6 +36,8 @@ function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[]
     found.push(sql`last_timestamp = CASE WHEN last_timestamp > ${now} THEN last_timestamp ELSE ${now} END + ${events.length}`);
   }
   if (set.addCredits) found.push(sql`credits = ${raised(set.addCredits)}`);
+  if (set.shareVisibility !== undefined) found.push(sql`shared_at = ${sharedAt(set.shareVisibility, now)}`);
+  if (set.shareVisibility !== undefined || set.maxVisibility !== undefined) found.push(sql`share_changed_at = ${now}`);
   if (set.raiseFence) found.push(sql`fence = fence + 1`);
   if (set.toBrowser) found.push(sql`wants_node = ${holder}`);
   if (set.addsMessage) found.push(sql`message_seq = last_seq + 1`);
@@ -47,6 +50,10 @@ function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[]
 const holder = sql`(
   SELECT b.node_id FROM task_means m JOIN browser b ON b.id = m.browser_id
   WHERE m.task_id = task.id AND b.account_id = task.account_id AND b.space_id = task.space_id)`;
+
+/** A task that is shared anew is so from now on; one that is withdrawn keeps the time. */
+const sharedAt = (next: Visibility, now: number): Sql =>
+  sql`CASE WHEN share_visibility <> 'private' THEN COALESCE(shared_at, created_at) ELSE ${next === "private" ? sql`shared_at` : now} END`;
 
 /** The wire has 32 bits for them: what is beyond counts as the most there is. What is given back is below 0. */
 const creditsMax = 2 ** 31 - 1;

@@ -1,6 +1,7 @@
 import type { Paged, PageOf } from "../../core/exports/paged.ts";
 import type { TaskRecord, TaskRecordFilter, TaskRecordRows } from "../../core/exports/task-record.ts";
-import type { TaskStatus, Visibility } from "../../core/tasks/task.ts";
+import type { TaskStatus } from "../../core/tasks/task.ts";
+import { capped, type Visibility } from "../../core/visibility.ts";
 import type { Dialect, Session } from "../session.ts";
 import { all, numberOf, numberOrNull, raw, type Sql, sql, type Truth, truthOf, type Whole } from "../sql.ts";
 
@@ -23,6 +24,7 @@ export interface RecordColumns {
   readonly title: string;
   readonly status: string;
   readonly share_visibility: string;
+  readonly max_visibility: string | null;
   readonly created_at: Whole;
   readonly updated_at: Whole;
   readonly last_message_at: Whole;
@@ -72,7 +74,7 @@ const usualRoom = 4;
 
 type Owner = Parameters<TaskRecordRows["tasks"]>[0];
 
-export const recordColumns = sql`t.id, t.account_id, t.space_id, t.project_id, t.title, t.status, t.share_visibility,
+export const recordColumns = sql`t.id, t.account_id, t.space_id, t.project_id, t.title, t.status, t.share_visibility, t.max_visibility,
   t.created_at, t.updated_at, t.last_message_at, t.deleted_at`;
 
 function chosen({ spaceId, accountId }: { readonly spaceId: string; readonly accountId: string }, filter: TaskRecordFilter): Sql {
@@ -97,7 +99,7 @@ export const recordOf = (row: RecordColumns): TaskRecord => ({
   projectId: row.project_id,
   title: row.title,
   status: row.status as TaskStatus,
-  shareVisibility: row.share_visibility as Visibility,
+  shareVisibility: capped(row.share_visibility as Visibility, row.max_visibility as Visibility | null),
   createdAt: numberOf(row.created_at),
   updatedAt: numberOf(row.updated_at),
   lastMessageAt: numberOf(row.last_message_at),

@@ -1,6 +1,7 @@
 import type { KindName } from "../../core/actions/kind.ts";
 import type { Json } from "../../core/json.ts";
-import type { Task, TaskChanges, TaskStatus, TaskType, TaskView, Visibility } from "../../core/tasks/task.ts";
+import type { Task, TaskChanges, TaskStatus, TaskType, TaskView } from "../../core/tasks/task.ts";
+import { capped, type Visibility } from "../../core/visibility.ts";
 import { numberOf, type Row, raw, type Sql, type Truth, truthOf, type Value, type Whole } from "../sql.ts";
 
 /** A row of `task` as a statement gives it. */
@@ -16,6 +17,7 @@ export interface TaskRow {
   readonly title: string;
   readonly status: string;
   readonly share_visibility: string;
+  readonly max_visibility: string | null;
   readonly hidden: Truth;
   readonly agent_profile: string;
   readonly locale: string;
@@ -89,7 +91,7 @@ const listed = (of: string): Sql => {
   const named = Object.values(columns).map((column) => `${of}.${column}`);
   // Schema and memo may be large, and are read only where they are used.
   const flags = [`(${of}.output_schema IS NOT NULL) AS armed`, `(${of}.memo IS NOT NULL) AS recalls`];
-  return raw([...named, ...flags].join(", "));
+  return raw([...named, `${of}.max_visibility`, ...flags].join(", "));
 };
 const names = { t: listed("t"), task: listed("task") };
 
@@ -100,7 +102,8 @@ export function taskColumns(members: Partial<Task> | TaskChanges): Row {
     const value = (members as Partial<Record<string, Value | readonly string[]>>)[member];
     if (value !== undefined) row[column] = isList(value) ? JSON.stringify(value) : value;
   }
-  const { outputSchema, memo } = members as TaskChanges;
+  const { outputSchema, memo, maxVisibility } = members as TaskChanges;
+  if (maxVisibility !== undefined) row["max_visibility"] = maxVisibility;
   if (outputSchema !== undefined) row["output_schema"] = jsonOrNull(outputSchema);
   if (memo !== undefined) row["memo"] = jsonOrNull(memo);
   return row;
@@ -122,7 +125,7 @@ export const taskOf = (row: TaskRow): Task => ({
   type: row.type as TaskType,
   title: row.title,
   status: row.status as TaskStatus,
-  shareVisibility: row.share_visibility as Visibility,
+  shareVisibility: capped(row.share_visibility as Visibility, row.max_visibility as Visibility | null),
   hidden: truthOf(row.hidden),
   agentProfile: row.agent_profile,
   locale: row.locale,

@@ -18,10 +18,11 @@ interface WebsiteRow {
   readonly publishing_as: SiteVisibility | null;
   readonly created_at: Whole;
   readonly updated_at: Whole;
+  readonly team_max: SiteVisibility | null;
 }
 
 const columns = sql`id, space_id, account_id, task_id, label, title, visibility, max_visibility, status, status_at, live_id,
-  publishing_id, publishing_as, created_at, updated_at`;
+  publishing_id, publishing_as, created_at, updated_at, team_max`;
 
 /** Websites as rows. */
 export function websiteRows(session: Session): WebsiteRows {
@@ -34,6 +35,13 @@ export function websiteRows(session: Session): WebsiteRows {
   }
   const set = (id: string, row: Row, and: Sql = empty) =>
     execute(sql`UPDATE website SET ${join(assignments(row))} WHERE id = ${id} ${and}`);
+
+  /** What was live is dead; that it was shared, and as what, stays. */
+  const bury = (id: string, now: number) =>
+    execute(sql`
+      UPDATE website SET deleted_at = ${now}, updated_at = ${now}, status = 'unpublished', status_at = ${now}, live_id = NULL,
+        publishing_id = NULL, publishing_as = NULL, shared_at = COALESCE(shared_at, created_at)
+      WHERE id = ${id}`);
 
   return {
     async insert(site) {
@@ -57,7 +65,8 @@ export function websiteRows(session: Session): WebsiteRows {
     async goLive(id, checkpointId, now) {
       const count = await execute(sql`
         UPDATE website SET status = 'published', status_at = ${now}, updated_at = ${now}, live_id = publishing_id, visibility = publishing_as,
-          publishing_id = NULL, publishing_as = NULL
+          publishing_id = NULL, publishing_as = NULL,
+          shared_at = COALESCE(shared_at, CASE WHEN live_id IS NULL THEN ${now} ELSE created_at END)
         WHERE id = ${id} AND status = 'publishing' AND publishing_id = ${checkpointId}`);
       return count === 1;
     },
@@ -72,9 +81,18 @@ export function websiteRows(session: Session): WebsiteRows {
     async cap(id, most, now) {
       return (await set(id, { max_visibility: most, updated_at: now })) === 1;
     },
-    async eraseOf(taskId) {
-      const erased = await query<{ readonly id: string }>(sql`DELETE FROM website WHERE task_id = ${taskId} RETURNING id`);
-      for (const { id } of erased) await eraseContents(session, id);
+    async capByTeam(id, most, now) {
+      await set(id, { team_max: most, updated_at: now });
+    },
+    async eraseOf(taskId, now, personal) {
+      changeOf(session);
+      const erased = await query<Pick<WebsiteRow, "id" | "live_id">>(sql`
+        SELECT id, live_id FROM website WHERE task_id = ${taskId} AND deleted_at IS NULL ${lockRow}`);
+      for (const { id, live_id } of erased) {
+        await eraseContents(session, id);
+        if (personal || live_id === null) await execute(sql`DELETE FROM website WHERE id = ${id}`);
+        else await bury(id, now);
+      }
     },
   };
 }
@@ -105,6 +123,7 @@ const columnsOf = (site: Website): Row => ({
   publishing_as: site.publishingAs,
   created_at: site.createdAt,
   updated_at: site.updatedAt,
+  team_max: site.teamMax,
 });
 
 const websiteOf = (row: WebsiteRow): Website => ({
@@ -123,4 +142,5 @@ const websiteOf = (row: WebsiteRow): Website => ({
   publishingAs: row.publishing_as,
   createdAt: numberOf(row.created_at),
   updatedAt: numberOf(row.updated_at),
+  teamMax: row.team_max,
 });
