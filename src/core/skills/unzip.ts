@@ -49,7 +49,7 @@ async function readAll(at: string, zip: ZipFile, what: string): Promise<readonly
   const packed: Packed[] = [];
   for await (const entry of zip.eachEntry()) {
     room.entry();
-    const path = checkEntry(at, entry);
+    const path = checkEntry(at, entry, what);
     if (path !== null) packed.push({ path, entry });
   }
   checkApart(at, packed);
@@ -59,7 +59,7 @@ async function readAll(at: string, zip: ZipFile, what: string): Promise<readonly
 }
 
 /** The path of a file; null for a folder. @throws Failure `invalid` for anything else. */
-function checkEntry(at: string, entry: Entry): string | null {
+function checkEntry(at: string, entry: Entry, what: string): string | null {
   const path = nameOf(at, entry);
   const isFolder = path.endsWith("/");
   if (!isOfType(entry, isFolder)) throw invalid(at, `${shown(path)} is a link, or no file at all`);
@@ -68,7 +68,8 @@ function checkEntry(at: string, entry: Entry): string | null {
   if (!isFolder) return path;
   if (entry.uncompressedSize > 0) throw invalid(at, `${shown(path)} is a folder with bytes`);
   // Folders come about by their files; those that would leave the skill are refused all the same.
-  if (path.startsWith("/") || path.includes("\\") || path.split("/").includes("..")) throw invalid(at, `${shown(path)} leads elsewhere`);
+  if (path.startsWith("/") || path.includes("\\") || path.split("/").includes(".."))
+    throw invalid(at, `${shown(path)} is no path that a ${what} may have`);
   return null;
 }
 
