@@ -33,6 +33,7 @@ import { linkRows, sessionRows, signInRows } from "./sign-in.ts";
 import { signingKeyRows } from "./signing-key.ts";
 import { siteVisitRows } from "./site-visit.ts";
 import { skillRows } from "./skill.ts";
+import { stepRows } from "./step.ts";
 import { taskRows } from "./task.ts";
 import { meansRows } from "./task-means.ts";
 import { usageRows } from "./usage.ts";
@@ -89,6 +90,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   workerRuns: workerRunRows(session),
   workerEvents: workerEventRows(session),
   archives: archiveRows(session),
+  steps: stepRows(session),
   browsers: browserRows(session),
   websites: websiteRows(session),
   checkpoints: checkpointRows(session),

@@ -3,7 +3,7 @@ import type { Tx } from "../../src/core/store.ts";
 import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
 import { newId, sampleExport } from "./samples.ts";
 
-const archive = { blobId: "blob", bytes: 5_000_000_000, sha256: "ab" };
+const archive = { blobId: "blob", bytes: 5_000_000_000, sha256: "ab", eventCount: null };
 
 describeOnEach("exports", (kind) => {
   const suite = storeOfSuite(kind);
@@ -22,9 +22,9 @@ describeOnEach("exports", (kind) => {
       ...{ ...wanted, status: "pending", progress: { done: 0, total: 0 }, claims: 0, fence: 0, leaseUntil: null },
       ...{ archive: null, error: null, completedAt: null, purgedAt: null },
     };
-    expect(await exports().find(wanted.spaceId, wanted.id)).toEqual(begun);
+    expect(await exports().find("data", wanted.spaceId, wanted.id)).toEqual(begun);
     expect(await exports().byId(wanted.id)).toEqual(begun);
-    expect(await exports().find("south", wanted.id)).toBeNull();
+    expect(await exports().find("data", "south", wanted.id)).toBeNull();
     expect(await exports().byId("unknown")).toBeNull();
   });
 

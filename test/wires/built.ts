@@ -138,7 +138,7 @@ const completedExport: Prepare = async (person, store) => {
   const id = String(uid);
   await store.change(async (tx) => {
     const claimed = await tx.exports.claim(id, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER);
-    await tx.exports.complete(id, claimed?.fence ?? 0, { blobId: id, bytes: 1, sha256: "" }, Date.now());
+    await tx.exports.complete(id, claimed?.fence ?? 0, { blobId: id, bytes: 1, sha256: "", eventCount: null }, Date.now());
   });
   return { uid: id };
 };
