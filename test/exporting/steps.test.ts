@@ -1,15 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { stepLine } from "../../src/exporting/step-line.ts";
-import { stepsOf } from "../../src/exporting/steps.ts";
 import type { EventPayloads, NewEvent, TaskEvent } from "../../src/core/tasks/event.ts";
 import { eventTypes } from "../../src/core/tasks/event.ts";
+import { stepLine } from "../../src/exporting/step-line.ts";
+import { stepsOf } from "../../src/exporting/steps.ts";
 
 const at = { taskId: "task", seq: 3, timestamp: 1_932_969_600_120 } as const;
 const told = (event: NewEvent): TaskEvent => ({ ...event, ...at });
 const steps = (event: NewEvent, asked: Iterable<string> = []) => stepsOf(told(event), new Set(asked));
 const used = (members: Partial<EventPayloads["tool_used"]> = {}): NewEvent => ({
   type: "tool_used",
-  payload: { tool: "browser_open", actionId: "a1", status: "success", brief: "Opened", params: { url: "https://example.test" }, ...members },
+  payload: {
+    tool: "browser_open",
+    actionId: "a1",
+    status: "success",
+    brief: "Opened",
+    params: { url: "https://example.test" },
+    ...members,
+  },
 });
 const kinds = (event: NewEvent, asked: Iterable<string> = []) => steps(event, asked).map(({ name, outcome }) => `${name} ${outcome}`);
 
