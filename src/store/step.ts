@@ -1,5 +1,5 @@
 import type { StepName } from "../core/exports/export.ts";
-import type { StepRows, WantedSteps } from "../core/exports/step-rows.ts";
+import type { PackedSession, StepRows, WantedSteps } from "../core/exports/step-rows.ts";
 import type { EventType } from "../core/tasks/event.ts";
 import { eventPages } from "./event-page.ts";
 import type { Session } from "./session.ts";
@@ -38,8 +38,7 @@ export function stepRows(session: Session): StepRows {
       return numberOf(row?.found ?? 0);
     },
     async sessions(wanted, after, limit) {
-      const beyond =
-        after === null ? empty : sql`AND (t.account_id, t.created_at, t.id) > (${after.accountId}, ${after.createdAt}, ${after.id})`;
+      const beyond = after === null ? empty : sql`AND ${later(wanted, after)}`;
       const rows = await query<SessionRow>(sql`
         SELECT t.id, t.account_id, t.agent_profile, t.created_at, t.last_seq FROM task t WHERE ${chosen(wanted)} ${beyond}
         ORDER BY t.account_id, t.created_at, t.id LIMIT ${limit}`);
@@ -54,6 +53,12 @@ export function stepRows(session: Session): StepRows {
     },
   };
 }
+
+/** One person's are gone through by a seek of their own: SQLite would read the person's from the first on each time. */
+const later = ({ user }: WantedSteps, { accountId, createdAt, id }: PackedSession): Sql =>
+  user === null
+    ? sql`(t.account_id, t.created_at, t.id) > (${accountId}, ${createdAt}, ${id})`
+    : sql`(t.created_at, t.id) > (${createdAt}, ${id})`;
 
 /** A task's events come after its creation, and its last one's time is its own. */
 function chosen({ spaceId, user, session, startTime, endTime }: WantedSteps): Sql {

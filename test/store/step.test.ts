@@ -43,6 +43,7 @@ describeOnEach("sessions of a space", (kind) => {
     await put("south", 1000, { ...bo, spaceId: "south" });
     expect(await sessions(store)).toEqual(["a1", "a2a", "a2b", "a3", "b1"]);
     expect(await sessions(store, { user: "bo" })).toEqual(["b1"]);
+    expect(await sessions(store, { user: ann.accountId })).toEqual(["a1", "a2a", "a2b", "a3"]);
     expect(await sessions(store, { session: "a2b" })).toEqual(["a2b"]);
     expect(await sessions(store, { session: "south" })).toEqual([]);
     expect(await sessions(store, { session: "a2b", user: "bo" })).toEqual([]);
