@@ -143,7 +143,7 @@ export const data = {
     fallback: "0",
     rule: "a whole number from 0 to 36500",
     example: "30",
-    description: "How long the events of a team's deleted tasks are kept for its compliance exports; nobody else sees them.",
+    description: "How long the events of a team's deleted tasks are kept for exports of its people's data; nobody else sees them.",
     schema: wholeNumber(0, 36_500),
   }),
   SIEM_PAYLOADS: variable({

@@ -117,12 +117,15 @@ function argumentsOf({ params, message }: Use): JsonObject {
   return given ? { gen_ai_tool_call_arguments_json: given } : {};
 }
 
+/** Arguments are written by agents: what is longer than a name is content, which has no place among attributes. */
+const isName = (value: Json | undefined): value is string => typeof value === "string" && value.length <= 128;
+
 /** A connector is known where an approval of its use names it. */
 function toolOf({ tool, actionId, params = {} }: Use): JsonObject {
   const { connector, name } = tool === "connector" || tool === "connector_oauth" ? params : {};
   return {
     ...{ genAiToolName: tool, genAiToolCallId: actionId },
-    ...(typeof connector === "string" ? { connectorUid: connector } : {}),
-    ...(typeof name === "string" ? { connectorName: name } : {}),
+    ...(isName(connector) ? { connectorUid: connector } : {}),
+    ...(isName(name) ? { connectorName: name } : {}),
   };
 }

@@ -117,10 +117,11 @@ describe("the steps of an event", () => {
       connectorUid: "notion",
       connectorName: "Notion",
     });
-    expect(steps(used({ tool: "connector", params: { connector: { uid: 1 } } }))[0]?.attributes).toEqual({
-      genAiToolName: "connector",
-      genAiToolCallId: "a1",
-    });
+    for (const connector of [{ uid: 1 }, "x".repeat(129)])
+      expect(steps(used({ tool: "connector", params: { connector } }))[0]?.attributes).toEqual({
+        genAiToolName: "connector",
+        genAiToolCallId: "a1",
+      });
     expect(steps(used({ params }))[0]?.attributes).toEqual({ genAiToolName: "browser_open", genAiToolCallId: "a1" });
   });
 

@@ -277,6 +277,14 @@ describe("SIEM_PAYLOADS", () => {
   });
 });
 
+test("compliance exports are asked for 10 times a minute, and looked at 100 times", async () => {
+  await using service = await openService({ idle: true, env: { RATE_LIMITS: "default" } });
+  const { v2 } = await service.person({ kind: "siem" });
+  const names = ["create", "detail", "downloadUrl"];
+  const replies = await Promise.all(names.map((name) => v2(`enterprise.compliance.export.${name}`, { uid: "x" })));
+  expect(replies.map(({ headers }) => headers.get("ratelimit-limit"))).toEqual(["10", "100", "100"]);
+});
+
 /** Ends what has not ended. */
 async function endAll({ store, clock }: ExportsRig): Promise<void> {
   for (const id of await store.exports.loose(Number.MAX_SAFE_INTEGER, 1_000))
