@@ -37,6 +37,8 @@ export interface Config {
   /** Where the bytes of files are kept; null means a folder in the data folder. */
   readonly bucket: Bucket | null;
   readonly deletedTaskDays: number;
+  /** Exports for a SIEM may hold contents. */
+  readonly siemPayloads: boolean;
   readonly webhookLogDays: number;
   /** Lower case. */
   readonly ownerEmail: string;
@@ -136,6 +138,7 @@ function storage(reader: Reader) {
     encryptionKey: read("ENCRYPTION_KEY", data.ENCRYPTION_KEY),
     bucket: readBucket(reader),
     deletedTaskDays: readOr("DELETED_TASK_DAYS", data.DELETED_TASK_DAYS, 0),
+    siemPayloads: readOr("SIEM_PAYLOADS", data.SIEM_PAYLOADS, false),
     webhookLogDays: readOr("WEBHOOK_LOG_DAYS", data.WEBHOOK_LOG_DAYS, 0),
     ownerEmail: readOr("OWNER_EMAIL", data.OWNER_EMAIL, ""),
   };

@@ -83,6 +83,7 @@ describe("an empty environment", () => {
       noticeSeconds: 0,
       drainSeconds: 25,
       deletedTaskDays: 0,
+      siemPayloads: false,
       webhookLogDays: 30,
     });
   });
@@ -281,6 +282,7 @@ const bad: Record<string, readonly string[]> = {
   DELEGATE_DOMAIN: ["@example.com", "a b", "example..com", "-a.com", `${"a.".repeat(100)}com`, "https://example.com"],
   SITES_DOMAIN: ["https://sites.example", "sites.example:8443", "a b", "-a.com", "127.0.0.1", "a..com", ".com"],
   DELETED_TASK_DAYS: ["-1", "1.5", "36501", "forever"],
+  SIEM_PAYLOADS: ["ON", "yes", "true", "1"],
   WEBHOOK_LOG_DAYS: ["0", "1.5", "36501", "forever"],
   OWNER_EMAIL: ["ann", "@example.com", "ann@", "a b@example.com", "a@b@c", "<ann@example.com>"],
   RATE_LIMITS: ["0", "0.0", "-1", "on", "1e3", "1,5"],

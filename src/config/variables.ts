@@ -143,8 +143,17 @@ export const data = {
     fallback: "0",
     rule: "a whole number from 0 to 36500",
     example: "30",
-    description: "How long the events of a team's deleted tasks are kept for its compliance exports; nobody else sees them.",
+    description: "How long the events of a team's deleted tasks are kept for exports of its people's data; nobody else sees them.",
     schema: wholeNumber(0, 36_500),
+  }),
+  SIEM_PAYLOADS: variable({
+    type: "`off` or `on`",
+    fallback: "off",
+    rule: "off or on",
+    example: "on",
+    description:
+      "Whether compliance exports may hold what was said, and what tools were given and returned. With `off`, `include_payload` has no effect; `on` is your agreement that such contents go to a SIEM.",
+    schema: z.enum(["off", "on"]).transform((word) => word === "on"),
   }),
   WEBHOOK_LOG_DAYS: variable({
     type: "days",

@@ -9,6 +9,7 @@ import type { BrowserRows } from "./browsers/browser.ts";
 import type { ConnectorRows } from "./connectors/connector.ts";
 import type { ArchiveRows } from "./exports/archive-rows.ts";
 import type { ExportRows } from "./exports/export.ts";
+import type { StepRows } from "./exports/step-rows.ts";
 import type { BlobRows } from "./files/blob.ts";
 import type { FileRows } from "./files/file.ts";
 import type { JobRows } from "./jobs/job.ts";
@@ -95,6 +96,7 @@ export interface Tx {
   readonly workerRuns: WorkerRunRows;
   readonly workerEvents: WorkerEventRows;
   readonly archives: ArchiveRows;
+  readonly steps: StepRows;
   readonly browsers: BrowserRows;
   readonly websites: WebsiteRows;
   readonly checkpoints: CheckpointRows;

@@ -1,28 +1,25 @@
-import type { Readable } from "node:stream";
 import type { Clock } from "../core/clock.ts";
 import type { Packed } from "../core/exports/archive-rows.ts";
-import type { Export } from "../core/exports/export.ts";
+import type { DataExport } from "../core/exports/export.ts";
 import type { Blobs } from "../core/files/blobs.ts";
 import { asOf } from "../core/files/file.ts";
 import type { Tx } from "../core/store.ts";
 import { entryName } from "./entry-name.ts";
 import { inBytes, jsonArray, merged, one, plainRows } from "./json.ts";
 import { bytesOf } from "./kept-bytes.ts";
+import type { OnStep, Packing } from "./packing.ts";
 import { filesOf, type SessionFile, sessionRow, tasksOf } from "./sessions.ts";
 import { skillEntries, skillRows } from "./skills.ts";
 import { identityRow, relationRow, teamRow, userRow, type Writers } from "./written.ts";
-import { type Entry, zipOf } from "./zip.ts";
+import type { Entry } from "./zip.ts";
 
-/** What archives are made of. */
+/** What archives of a person's data are made of. */
 export interface ArchiveParts {
   readonly store: Pick<Tx, "archives" | "projects">;
   readonly blobs: Pick<Blobs, "read">;
   readonly clock: Pick<Clock, "now">;
   readonly writers: Writers;
 }
-
-/** Told of each step that is done; it throws when the archive is not wanted any more. */
-export type OnStep = () => Promise<void>;
 
 /** What a scope packs beside `user.json`, which says whose it is (contract/enterprise.md 6.2, 6.6). */
 const parts = {
@@ -32,38 +29,38 @@ const parts = {
   custom_session_ids: ["sessions"],
   webdev_project: [],
   project: ["projects"],
-} as const satisfies Record<Export["scope"], readonly string[]>;
+} as const satisfies Record<DataExport["scope"], readonly string[]>;
 
 /** Entries for which nothing is kept here yet. */
 const unfilled = ["user_client_config", "user_personalization", "user_knowledge", "notifications"];
 
-const packs = ({ scope }: Export, part: "person" | "skills" | "projects" | "sessions"): boolean =>
+const packs = ({ scope }: DataExport, part: "person" | "skills" | "projects" | "sessions"): boolean =>
   (parts[scope] as readonly string[]).includes(part);
 
 /** Whether the bytes of files are packed. */
-const packsFiles = ({ scope, filter }: Export): boolean => filter.includeFiles || scope === "tasks_with_attachments";
+const packsFiles = ({ scope, filter }: DataExport): boolean => filter.includeFiles || scope === "tasks_with_attachments";
 
 /** Chosen tasks are of whatever time; otherwise nothing that came after the export was asked for is packed, so that it ends. */
-export function packedOf({ spaceId, accountId, scope, createdAt, filter }: Export): Packed {
+function packedOf({ spaceId, accountId, scope, createdAt, filter }: DataExport): Packed {
   const theirs = { spaceId, accountId, includeDeleted: filter.includeDeleted };
   if (scope === "custom_session_ids") return { ...theirs, startTime: null, endTime: null, ids: filter.sessionIds };
   return { ...theirs, startTime: filter.startTime, endTime: Math.min(filter.endTime ?? createdAt, createdAt), ids: null };
 }
 
-/** How many steps an archive has: a task is one, its files another, and the rest one. */
-export async function stepsOf(store: Pick<Tx, "archives">, wanted: Export): Promise<number> {
+/** A task is one step, its files another, and the rest one. */
+async function countSteps(store: Pick<Tx, "archives">, wanted: DataExport): Promise<number> {
   if (!packs(wanted, "sessions")) return 1;
   return 1 + (await store.archives.count(packedOf(wanted))) * (packsFiles(wanted) ? 2 : 1);
 }
 
-/**
- * The archive of an export, made while it is read: memory holds a page of rows, and a
- * piece of a file, however large it is.
- */
-export const archiveOf = (parts: ArchiveParts, wanted: Export, onStep: OnStep): Readable =>
-  zipOf(entries(parts, wanted, onStep), new Date(wanted.createdAt));
+/** Packs one person's data. Memory holds a page of rows, and a piece of a file, however large it is. */
+export const packData = (parts: ArchiveParts, wanted: DataExport): Packing => ({
+  steps: () => countSteps(parts.store, wanted),
+  entries: (onStep) => entries(parts, wanted, onStep),
+  eventCount: () => null,
+});
 
-async function* entries(parts: ArchiveParts, wanted: Export, onStep: OnStep): AsyncGenerator<Entry> {
+async function* entries(parts: ArchiveParts, wanted: DataExport, onStep: OnStep): AsyncGenerator<Entry> {
   const members = await parts.store.archives.memberships(wanted.spaceId, wanted.accountId);
   const latest = members.slice(-1);
   yield json("user", plainRows(latest.map(userRow)));
@@ -82,7 +79,7 @@ async function* entries(parts: ArchiveParts, wanted: Export, onStep: OnStep): As
   if (packs(wanted, "sessions")) yield* sessionEntries(parts, wanted, onStep);
 }
 
-async function* sessionEntries(parts: ArchiveParts, wanted: Export, onStep: OnStep): AsyncGenerator<Entry> {
+async function* sessionEntries(parts: ArchiveParts, wanted: DataExport, onStep: OnStep): AsyncGenerator<Entry> {
   const { store, writers } = parts;
   const packed = packedOf(wanted);
   const tasks = () => tasksOf(store.archives, packed);
@@ -110,7 +107,7 @@ async function* sessionEntries(parts: ArchiveParts, wanted: Export, onStep: OnSt
   }
 }
 
-async function* projectRows({ store, writers }: ArchiveParts, { spaceId, accountId, createdAt, scope, filter }: Export) {
+async function* projectRows({ store, writers }: ArchiveParts, { spaceId, accountId, createdAt, scope, filter }: DataExport) {
   const { startTime, endTime, projectUids } = filter;
   const [from, to] = [startTime ?? 0, Math.min(endTime ?? createdAt, createdAt)];
   const isWanted = (id: string) => scope !== "project" || projectUids.length === 0 || projectUids.includes(id);

@@ -11,7 +11,8 @@ import type { Job } from "../core/jobs/job.ts";
 import type { Log } from "../core/log.ts";
 import { repeat } from "../core/repeat.ts";
 import type { Store, Tx } from "../core/store.ts";
-import { type ArchiveParts, archiveOf, stepsOf } from "./archive.ts";
+import { type ArchiveParts, packingOf } from "./packing.ts";
+import { zipOf } from "./zip.ts";
 
 /** Archives made at once in one process: each takes a core while it packs. */
 const atOnce = 1;
@@ -150,7 +151,8 @@ async function postpone(tx: Tx, { id, fence }: Export, until: number): Promise<v
 async function attempt(parts: ExporterParts, wanted: Export, stopping: AbortSignal): Promise<ExportProgress> {
   const { store, clock, writer, cipher, random } = parts;
   const { id, fence } = wanted;
-  const progress = { done: 0, total: await stepsOf(store, wanted) };
+  const packing = packingOf(parts, wanted);
+  const progress = { done: 0, total: await packing.steps() };
   const hold = async (tx: Tx, leaseUntil: number) => {
     if (!(await tx.exports.progress(id, fence, progress, leaseUntil))) throw lost();
   };
@@ -166,7 +168,7 @@ async function attempt(parts: ExporterParts, wanted: Export, stopping: AbortSign
 
   const plain = meter({ max: Number.POSITIVE_INFINITY, length: null, isWhole: () => true, digests: [], admit: () => undefined });
   const sealed = sealing(cipher, id, random);
-  const archive = archiveOf(parts, wanted, onStep);
+  const archive = zipOf(packing.entries(onStep), new Date(wanted.createdAt));
   // They may fail before anybody reads them; who does then finds them failed.
   for (const stream of [archive, sealed]) stream.on("error", () => undefined);
   try {
@@ -174,7 +176,7 @@ async function attempt(parts: ExporterParts, wanted: Export, stopping: AbortSign
     lead(plain.through, sealed);
     const max = Number.POSITIVE_INFINITY;
     const written = await writer.write({ bytes: sealed, length: null, accountId: null, max, signal: stopping, coming: hold });
-    await keep(parts, wanted, written, plain.counted());
+    await keep(parts, wanted, written, { ...plain.counted(), eventCount: packing.eventCount() });
     return { done: progress.total, total: progress.total };
   } catch (thrown) {
     throw archive.errored ?? thrown;

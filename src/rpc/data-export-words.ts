@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { type Export, type ExportFilter, exportScopes } from "../core/exports/export.ts";
+import { type DataExport, type ExportFilter, exportScopes } from "../core/exports/export.ts";
 import type { WantedExport } from "../core/exports/exports.ts";
 import type { ExportStatus } from "../core/exports/lifecycle.ts";
 import type { ExportLink } from "../core/exports/links.ts";
@@ -91,7 +91,7 @@ export const taskMessage = (task: TaskRecord): MessageInitShape<typeof Enterpris
 });
 
 /** An export as both versions show it (contract/enterprise.md 4.5). @param link null when there is no archive. */
-export const exportMessage = (found: Export, link: ExportLink | null): MessageInitShape<typeof EnterpriseExportRecordSchema> => ({
+export const exportMessage = (found: DataExport, link: ExportLink | null): MessageInitShape<typeof EnterpriseExportRecordSchema> => ({
   uid: found.id,
   userId: found.accountId,
   status: statusValue[found.status],
@@ -103,7 +103,7 @@ export const exportMessage = (found: Export, link: ExportLink | null): MessageIn
   ...(found.status === "processing" ? { progress: progressOf(found) } : {}),
 });
 
-const progressOf = ({ progress: { done, total } }: Export) => ({
+const progressOf = ({ progress: { done, total } }: DataExport) => ({
   done,
   total,
   percent: total === 0 ? 0 : Math.floor((done / total) * 100),

@@ -33,6 +33,7 @@ import { linkRows, sessionRows, signInRows } from "./rows/sign-in.ts";
 import { signingKeyRows } from "./rows/signing-key.ts";
 import { siteVisitRows } from "./rows/site-visit.ts";
 import { skillRows } from "./rows/skill.ts";
+import { stepRows } from "./rows/step.ts";
 import { taskRows } from "./rows/task.ts";
 import { meansRows } from "./rows/task-means.ts";
 import { usageRows } from "./rows/usage.ts";
@@ -90,6 +91,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   workerRuns: workerRunRows(session),
   workerEvents: workerEventRows(session),
   archives: archiveRows(session),
+  steps: stepRows(session),
   browsers: browserRows(session),
   websites: websiteRows(session),
   checkpoints: checkpointRows(session),

@@ -4,6 +4,7 @@ import { confirmations } from "../core/actions/confirm.ts";
 import { agents } from "../core/agents/agents.ts";
 import { shares } from "../core/assets/shares.ts";
 import type { AttachedBrowsers } from "../core/browsers/attached.ts";
+import { complianceExports } from "../core/exports/compliance.ts";
 import { exports } from "../core/exports/exports.ts";
 import type { ExportLinks } from "../core/exports/links.ts";
 import { apiKeys } from "../core/keys/api-keys.ts";
@@ -39,6 +40,7 @@ import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_s
 import { EnterpriseDataExportV2Service } from "../gen/proto/dataexport/v2/export_service_pb.ts";
 import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
 import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import { EnterpriseComplianceV2Service } from "../gen/proto/observability/v2/compliance_export_service_pb.ts";
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
 import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
 import { BudgetService } from "../gen/proto/settings/v1/budget_service_pb.ts";
@@ -61,6 +63,7 @@ import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { auditHandlers } from "../rpc/audit.ts";
 import { browserHandlers } from "../rpc/browser.ts";
 import { budgetHandlers } from "../rpc/budget.ts";
+import { complianceExportHandlers } from "../rpc/compliance-export.ts";
 import { connectorHandlers } from "../rpc/connector.ts";
 import { connectorSettingsHandlers } from "../rpc/connector-settings.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
@@ -112,6 +115,7 @@ export function handlersOf(
   const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
   const dataExports = exports({ clock, ids, links: exportLinks });
   const assets = shares(clock);
+  const stepExports = complianceExports({ clock, ids, links: exportLinks, payloads: config.siemPayloads });
   const catalogue = skills({ ...making, ...files, store });
   return handlerTable([
     implement(UserService, userHandlers),
@@ -149,6 +153,7 @@ export function handlersOf(
     implement(WebsiteService, websiteHandlers(websites(clock), siteUrlOf(ground.config))),
     implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
     implement(EnterpriseDataExportV2Service, dataExportV2Handlers(dataExports)),
+    implement(EnterpriseComplianceV2Service, complianceExportHandlers(stepExports)),
   ]);
 }
 

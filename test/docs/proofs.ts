@@ -72,7 +72,7 @@ export const proofs: Readonly<Record<string, string>> = {
   ),
   ...all("exports/list-tasks", ["enterprise.task.list", "dataexport.v1.EnterpriseDataExportService/ListTasks"]),
   ...all(
-    "wires/table",
+    "exports/compliance",
     ["create", "detail", "downloadUrl"].map((name) => `enterprise.compliance.export.${name}`),
   ),
   ...all("audit/list", ["audit.list"]),

@@ -82,7 +82,7 @@ describe("the link of an archive", () => {
     expect(await status(linkOf(town, made.id, now - 601_000))).toBe(403);
     const link = linkOf(town, made.id, now);
     expect(await status(`${link.slice(0, -1)}${link.endsWith("A") ? "E" : "A"}`)).toBe(403);
-    const other = await ask(store, { accountId: made.accountId, spaceId: made.spaceId }, "tasks");
+    const other = await ask(store, { accountId: made.requestedBy, spaceId: made.spaceId }, "tasks");
     expect(await status(link.replace(made.id, other))).toBe(403);
     const later = String(Number(link.split("/").at(-2)) + 60);
     expect(await status(link.split("/").with(-2, later).join("/"))).toBe(403);

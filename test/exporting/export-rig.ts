@@ -47,6 +47,7 @@ export async function ask(
   await store.change(async (tx) => {
     const { accountId, spaceId } = of;
     await tx.exports.insert({
+      kind: "data",
       ...{ id, accountId, spaceId, requestedBy: accountId, scope, reason: "case 31-07", createdAt: now },
       filter: { ...wholeFilter, ...filter },
     });
@@ -68,7 +69,7 @@ export async function ended(store: Store, id: string, ms = 20_000): Promise<Expo
 
 /** Where an archive is fetched. */
 export const linkOf = ({ service: { url } }: Pick<FileTown, "service">, id: string, now = Date.now()): string =>
-  exportLinks(cipher, url).download(id, now).url;
+  exportLinks(cipher, url).download({ kind: "data", id }, now).url;
 
 /** Asks for an export, waits for it, and answers its archive. */
 export async function archived(town: FileTown, of: Subject, scope: ExportScope, filter: Partial<ExportFilter> = {}): Promise<Archive> {

@@ -63,7 +63,7 @@ test(`after each of ${rounds} kills while an archive is made the next process ma
     expect(new Set(storedIn(place.dataDir).map((path) => basename(path))), "no orphan on disk").toEqual(
       new Set(kept.map(({ blob_id }) => blob_id)),
     );
-    const reply = await fetch(exportLinks(cipher, server.url).download(uid, Date.now()).url);
+    const reply = await fetch(exportLinks(cipher, server.url).download({ kind: "data", id: uid }, Date.now()).url);
     const { json } = await unzipped(Buffer.from(await reply.arrayBuffer()));
     const sessions = json("session_info.json");
     expect([sessions.length, sessions.every(({ events }) => events.length === eventsEach)]).toEqual([tasks, true]);

@@ -28,7 +28,7 @@ describeOnEach("exports", (kind) => {
   async function complete(uid: string, bytes = 13_002_342): Promise<void> {
     const now = rig.clock.now();
     await rig.store.change((tx) => tx.exports.claim(uid, now, now + minute));
-    await rig.store.change((tx) => tx.exports.complete(uid, 1, { blobId: `blob-${uid}`, bytes, sha256: "ab" }, now));
+    await rig.store.change((tx) => tx.exports.complete(uid, 1, { blobId: `blob-${uid}`, bytes, sha256: "ab", eventCount: null }, now));
   }
 
   describe.each(all)("over %s", (_name, surface) => {

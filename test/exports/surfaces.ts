@@ -1,7 +1,8 @@
-import { type DescMethod, fromJson, type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
+import { type DescMethod, type DescService, fromJson, type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { EnterpriseDataExportService } from "../../src/gen/proto/dataexport/v1/export_service_pb.ts";
 import { EnterpriseDataExportV2Service } from "../../src/gen/proto/dataexport/v2/export_service_pb.ts";
+import { EnterpriseComplianceV2Service } from "../../src/gen/proto/observability/v2/compliance_export_service_pb.ts";
 import { callV2, type RpcWire, transportOf } from "../support/wires.ts";
 
 export type Method = "ListTasks" | "CreateExport" | "GetExport" | "ListExports" | "GetDownloadURL";
@@ -39,8 +40,8 @@ const came = (status: number, headers: Headers, { ok: _, request_id: requestId, 
   ...{ status, headers, body, requestId: String(requestId) },
 });
 
-async function overV2(url: string, method: Method, body: JsonObject, headers: Headed): Promise<Came> {
-  const reply = await callV2(url, v2Names[method], body, { headers });
+async function overV2(url: string, name: string, body: JsonObject, headers: Headed, method: "GET" | "POST" = "POST"): Promise<Came> {
+  const reply = await callV2(url, name, body, { headers, method });
   const { error, ...rest } = reply.body;
   return { ...came(reply.status, reply.headers, rest), ...error };
 }
@@ -62,15 +63,15 @@ const services = { 1: EnterpriseDataExportService, 2: EnterpriseDataExportV2Serv
 
 const isUnary = (method: DescMethod | undefined): method is DescMethod & { methodKind: "unary" } => method?.methodKind === "unary";
 
-function methodOf(version: 1 | 2, name: Method): DescMethod & { methodKind: "unary" } {
-  const method: DescMethod | undefined = services[version].methods.find((other) => other.name === name);
+function methodOf(service: DescService, name: Method): DescMethod & { methodKind: "unary" } {
+  const method: DescMethod | undefined = service.methods.find((other) => other.name === name);
   if (!isUnary(method)) throw new Error(`there is no ${name}`);
   return method;
 }
 
 /** JSON as it stands on the wire, of a client that reads nothing into it. */
-async function overConnect(version: 1 | 2, url: string, name: Method, body: JsonObject, headers: Headed): Promise<Came> {
-  const reply = await fetch(`${url}/${services[version].typeName}/${name}`, {
+async function overConnect(service: DescService, url: string, name: Method, body: JsonObject, headers: Headed): Promise<Came> {
+  const reply = await fetch(`${url}/${service.typeName}/${name}`, {
     method: "POST",
     headers: { "content-type": "application/json", "connect-protocol-version": "1", ...headers },
     body: JSON.stringify(body),
@@ -88,8 +89,8 @@ async function overConnect(version: 1 | 2, url: string, name: Method, body: Json
   };
 }
 
-async function overRpc(wire: RpcWire, version: 1 | 2, url: string, name: Method, body: JsonObject, headers: Headed): Promise<Came> {
-  const method = methodOf(version, name);
+async function overRpc(wire: RpcWire, service: DescService, url: string, name: Method, body: JsonObject, headers: Headed): Promise<Came> {
+  const method = methodOf(service, name);
   try {
     const answer = await transportOf(wire, url, headers).unary(
       method,
@@ -115,16 +116,31 @@ async function overRpc(wire: RpcWire, version: 1 | 2, url: string, name: Method,
 
 /** Protobuf's own JSON of a binary answer has 64 bits as text. */
 const numbered = (json: JsonObject): JsonObject =>
-  JSON.parse(JSON.stringify(json).replace(/"file_size":"(\d+)"/g, '"file_size":$1')) as JsonObject;
+  JSON.parse(JSON.stringify(json).replace(/"(file_size|event_count)":"(\d+)"/g, '"$1":$2')) as JsonObject;
 
 /** All of them, by name for `test.each`. */
 export const surfaces: Readonly<Record<string, Surface>> = {
-  "v2 JSON": { version: 2, wire: "json", call: overV2 },
-  "v2 Connect": { version: 2, wire: "connect", call: (...call) => overConnect(2, ...call) },
-  "v2 gRPC": { version: 2, wire: "grpc", call: (...call) => overRpc("grpc", 2, ...call) },
+  "v2 JSON": { version: 2, wire: "json", call: (url, method, ...call) => overV2(url, v2Names[method], ...call) },
+  "v2 Connect": { version: 2, wire: "connect", call: (...call) => overConnect(services[2], ...call) },
+  "v2 gRPC": { version: 2, wire: "grpc", call: (...call) => overRpc("grpc", services[2], ...call) },
   "v1 plain JSON": { version: 1, wire: "json", call: overPlain },
-  "v1 Connect": { version: 1, wire: "connect", call: (...call) => overConnect(1, ...call) },
-  "v1 gRPC": { version: 1, wire: "grpc", call: (...call) => overRpc("grpc", 1, ...call) },
+  "v1 Connect": { version: 1, wire: "connect", call: (...call) => overConnect(services[1], ...call) },
+  "v1 gRPC": { version: 1, wire: "grpc", call: (...call) => overRpc("grpc", services[1], ...call) },
+};
+
+const complianceName = (method: Method): string => `enterprise.compliance.export.${complianceNames[method] ?? ""}`;
+const complianceNames: Partial<Record<Method, string>> = { CreateExport: "create", GetExport: "detail", GetDownloadURL: "downloadUrl" };
+const compliance = EnterpriseComplianceV2Service;
+
+/** The same of exports of what agents did; what only reads is a GET on one of them. */
+export const complianceSurfaces: Readonly<Record<string, Surface>> = {
+  "v2 JSON": { version: 2, wire: "json", call: (url, method, ...call) => overV2(url, complianceName(method), ...call) },
+  "v2 GET": {
+    ...{ version: 2, wire: "json" },
+    call: (url, method, ...call) => overV2(url, complianceName(method), ...call, method === "CreateExport" ? "POST" : "GET"),
+  },
+  "v2 Connect": { version: 2, wire: "connect", call: (...call) => overConnect(compliance, ...call) },
+  "v2 gRPC": { version: 2, wire: "grpc", call: (...call) => overRpc("grpc", compliance, ...call) },
 };
 
 /** What a refusal is on a surface: status, or gRPC's number, and code. */

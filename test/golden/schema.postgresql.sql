@@ -219,7 +219,10 @@ TABLE export
   created_at bigint NOT NULL
   completed_at bigint
   purged_at bigint
+  event_count bigint
+  kind text NOT NULL DEFAULT 'data'::text
   CONSTRAINT export_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX export_compliance_once ON public.export USING btree (space_id) WHERE ((kind = 'compliance'::text) AND (completed_at IS NULL))
   CREATE INDEX export_kept ON public.export USING btree (completed_at) WHERE ((status = 'completed'::text) AND (purged_at IS NULL))
   CREATE INDEX export_open ON public.export USING btree (created_at) WHERE (completed_at IS NULL)
   CREATE UNIQUE INDEX export_pkey ON public.export USING btree (id)

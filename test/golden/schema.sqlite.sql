@@ -199,7 +199,8 @@ CREATE TABLE "export" (
     "created_at" BIGINT NOT NULL,
     "completed_at" BIGINT,
     "purged_at" BIGINT
-)
+, "kind" TEXT NOT NULL DEFAULT 'data', "event_count" BIGINT)
+CREATE UNIQUE INDEX "export_compliance_once" ON "export"("space_id") WHERE kind = 'compliance' AND completed_at IS NULL
 CREATE INDEX "export_kept" ON "export"("completed_at") WHERE status = 'completed' AND purged_at IS NULL
 CREATE INDEX "export_open" ON "export"("created_at") WHERE completed_at IS NULL
 CREATE INDEX "export_space_id_account_id_created_at_id_idx" ON "export"("space_id", "account_id", "created_at", "id")

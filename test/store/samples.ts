@@ -1,7 +1,7 @@
 import type { Member } from "../../src/core/accounts/account.ts";
 import type { AuditEntry, AuditRefusal } from "../../src/core/audit/audit.ts";
 import type { Scope } from "../../src/core/caller.ts";
-import type { NewExport } from "../../src/core/exports/export.ts";
+import type { NewComplianceExport, NewDataExport } from "../../src/core/exports/export.ts";
 import type { StoredFile } from "../../src/core/files/file.ts";
 import type { ApiKey } from "../../src/core/keys/api-key.ts";
 import type { Project } from "../../src/core/projects/project.ts";
@@ -150,7 +150,8 @@ export const sampleDelivery = ({ id, taskId, type, seq }: WebhookEvent, members:
   ...members,
 });
 
-export const sampleExport = (members: Partial<NewExport> = {}): NewExport => ({
+export const sampleExport = (members: Partial<NewDataExport> = {}): NewDataExport => ({
+  kind: "data",
   id: newId("export"),
   spaceId: ann.spaceId,
   accountId: "bo",
@@ -160,6 +161,17 @@ export const sampleExport = (members: Partial<NewExport> = {}): NewExport => ({
     ...{ includeDeleted: false, includeFiles: true, startTime: null, endTime: 5000 },
     ...{ sessionIds: [], webdevProjectUids: [], projectUids: ["p"] },
   },
+  reason: "case 7",
+  createdAt: 1000,
+  ...members,
+});
+
+export const sampleCompliance = (members: Partial<NewComplianceExport> = {}): NewComplianceExport => ({
+  kind: "compliance",
+  id: newId("export"),
+  spaceId: ann.spaceId,
+  requestedBy: ann.accountId,
+  filter: { user: "bo", session: null, startTime: 1000, endTime: null, names: ["tool_call"], includePayload: true },
   reason: "case 7",
   createdAt: 1000,
   ...members,

@@ -85,12 +85,12 @@ describe("clients.md", () => {
       [404, "task.nothing", post("{}")],
       [404, "", { headers: key }],
       [404, "task.detail?task_id=nobody", { headers: key }],
+      [404, "enterprise.compliance.export.detail?uid=x", { headers: { "x-api-key": siem } }],
       [405, "task.create", { headers: key }],
       [405, "task.list", { method: "DELETE", headers: key }],
       [412, "task.delete", post(JSON.stringify({ task_id }))],
       [413, "task.create", post(JSON.stringify({ message: { content: "y".repeat(2 ** 20) } }))],
       [415, "task.create", post("--x--", { "content-type": "multipart/form-data; boundary=x" })],
-      [501, "enterprise.compliance.export.detail?uid=x", { headers: { "x-api-key": siem } }],
     ];
     for (const [status, path, init] of calls) {
       const reply = await fetch(url(path), init);

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ConnectorServer } from "../../src/core/connectors/connector.ts";
+import { stepNames } from "../../src/core/exports/export.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { eventId } from "../../src/core/tasks/event.ts";
@@ -133,14 +134,35 @@ const exportId: Prepare = async (person, store) => {
 };
 
 /** An export whose archive was made, as by a job, and is fetched by nobody. */
-const completedExport: Prepare = async (person, store) => {
-  const { uid } = await exportId(person, store);
-  const id = String(uid);
-  await store.change(async (tx) => {
-    const claimed = await tx.exports.claim(id, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER);
-    await tx.exports.complete(id, claimed?.fence ?? 0, { blobId: id, bytes: 1, sha256: "" }, Date.now());
-  });
-  return { uid: id };
+const completed =
+  (made: Prepare): Prepare =>
+  async (person, store) => {
+    const { uid } = await made(person, store);
+    const id = String(uid);
+    await store.change(async (tx) => {
+      const claimed = await tx.exports.claim(id, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER);
+      await tx.exports.complete(id, claimed?.fence ?? 0, { blobId: id, bytes: 1, sha256: "", eventCount: null }, Date.now());
+    });
+    return { uid: id };
+  };
+
+/** Asks for nothing, of a space in which no other export of the kind is open. */
+const wantedSteps: Prepare = async ({ spaceId }, store) => {
+  for (const id of await store.exports.loose(Number.MAX_SAFE_INTEGER, 1_000)) {
+    const found = await store.exports.byId(id);
+    if (found?.kind === "compliance" && found.spaceId === spaceId) await store.change((tx) => tx.exports.cancel(id, Date.now()));
+  }
+  return {};
+};
+
+/** As by the operation, which takes keys of one kind alone. */
+const stepsExportId: Prepare = async (person, store) => {
+  await wantedSteps(person, store);
+  const { accountId: requestedBy, spaceId } = person;
+  const filter = { user: null, session: null, startTime: null, endTime: null, names: stepNames, includePayload: false };
+  const wanted = { kind: "compliance" as const, id: systemIds.short(), spaceId, requestedBy, filter, reason: "", createdAt: Date.now() };
+  await store.change((tx) => tx.exports.insert(wanted));
+  return { uid: wanted.id };
 };
 
 /** The newest worker of the person's space; one is made where there is none. */
@@ -367,10 +389,13 @@ export const built: Readonly<Record<string, Prepare>> = {
   "enterprise.export.create": wantedExport,
   "enterprise.export.detail": exportId,
   "enterprise.export.list": ofUser,
-  "enterprise.export.downloadUrl": completedExport,
+  "enterprise.export.downloadUrl": completed(exportId),
   "dataexport.v1.EnterpriseDataExportService/ListTasks": pageOfUser,
   "dataexport.v1.EnterpriseDataExportService/CreateExport": wantedExport,
   "dataexport.v1.EnterpriseDataExportService/GetExport": exportId,
   "dataexport.v1.EnterpriseDataExportService/ListExports": pageOfUser,
-  "dataexport.v1.EnterpriseDataExportService/GetDownloadURL": completedExport,
+  "dataexport.v1.EnterpriseDataExportService/GetDownloadURL": completed(exportId),
+  "enterprise.compliance.export.create": wantedSteps,
+  "enterprise.compliance.export.detail": stepsExportId,
+  "enterprise.compliance.export.downloadUrl": completed(stepsExportId),
 };

@@ -65,7 +65,7 @@ const whole = ({ outcome, message }: Answer): string => (outcome === "ok" ? "let
 /** What a built operation answers once it was let in: the samples name no task of ours, and no text. */
 const ownAnswers: ReadonlySet<string> = new Set([
   ...["ok", "404 not_found", "NotFound", "400 invalid_argument", "InvalidArgument"],
-  ...["409 already_exists", "AlreadyExists"],
+  ...["409 already_exists", "AlreadyExists", "412 failed_precondition", "FailedPrecondition"],
 ]);
 const access = ({ outcome }: Answer): string => (ownAnswers.has(outcome) ? "let in" : outcome);
 const letIn = (operation: Operation, wire: Wire): string => (isBuilt(operation) ? "let in" : refused("unimplemented", wire));

@@ -25,24 +25,59 @@ export interface ExportFilter {
   readonly projectUids: readonly string[];
 }
 
-/** What was asked for. */
-export interface NewExport {
+/** Kinds of step of an agent's session (contract/enterprise.md 8.1). */
+export const stepNames = ["user_chat", "agent_reply", "tool_call", "tool_result"] as const;
+export type StepName = (typeof stepNames)[number];
+
+/** Which steps of a team's sessions an export packs; all of these apply together. */
+export interface StepFilter {
+  /** An account; null: everybody. */
+  readonly user: string | null;
+  /** A task; null: every one. */
+  readonly session: string | null;
+  /** At or after this, Unix milliseconds; null: from the first. */
+  readonly startTime: number | null;
+  /** Before this, Unix milliseconds; null: to the last. */
+  readonly endTime: number | null;
+  /** Never empty. */
+  readonly names: readonly StepName[];
+  /** Also what was said, and what tools were given and returned. */
+  readonly includePayload: boolean;
+}
+
+/** What an export of any kind is asked for with. */
+interface Asked {
   readonly id: string;
   readonly spaceId: string;
-  /** Whose data: an account, which may be gone. */
-  readonly accountId: string;
   /** The account that asked. */
   readonly requestedBy: string;
-  readonly scope: ExportScope;
-  readonly filter: ExportFilter;
   /** Empty when none was given. */
   readonly reason: string;
   /** Unix milliseconds, as all times here. */
   readonly createdAt: number;
 }
 
-/** An archive of one person's data, or the making of it. */
-export interface Export extends NewExport {
+/** One person's data (contract/enterprise.md 6, 7). */
+export interface NewDataExport extends Asked {
+  readonly kind: "data";
+  /** Whose data: an account, which may be gone. */
+  readonly accountId: string;
+  readonly scope: ExportScope;
+  readonly filter: ExportFilter;
+}
+
+/** The steps of agents in a team (contract/enterprise.md 8); a space has one at a time that has not ended. */
+export interface NewComplianceExport extends Asked {
+  readonly kind: "compliance";
+  readonly filter: StepFilter;
+}
+
+/** What was asked for. */
+export type NewExport = NewDataExport | NewComplianceExport;
+export type ExportKind = NewExport["kind"];
+
+/** How far the making of an archive is, and what came of it. */
+interface Made {
   readonly status: ExportStatus;
   readonly progress: ExportProgress;
   /** Claims that did not give it back: that of the present, and those that failed or died. */
@@ -61,6 +96,13 @@ export interface Export extends NewExport {
   readonly purgedAt: number | null;
 }
 
+export type DataExport = NewDataExport & Made;
+export type ComplianceExport = NewComplianceExport & Made;
+
+/** An archive, or the making of it. */
+export type Export = DataExport | ComplianceExport;
+export type ExportOf<K extends ExportKind> = Extract<Export, { readonly kind: K }>;
+
 /** Steps done, and in all; 0 of 0 until they are counted. */
 export interface ExportProgress {
   readonly done: number;
@@ -73,6 +115,8 @@ export interface ExportArchive {
   readonly bytes: number;
   /** Lower-case hex, of the archive as it is downloaded. */
   readonly sha256: string;
+  /** Steps in one of the kind `compliance`; null in all others. */
+  readonly eventCount: number | null;
 }
 
 /**
@@ -80,14 +124,17 @@ export interface ExportArchive {
  * write of the making is refused (false) once another claim, or a cancel, came after it.
  */
 export interface ExportRows extends SubjectRows, TaskRecordRows {
-  /** A `pending` one. The job of kind `export` with its id as key is put by the same change. */
-  insert(wanted: NewExport): Promise<void>;
-  /** An export of a space; null for one of another. */
-  find(spaceId: string, id: string): Promise<Export | null>;
+  /**
+   * A `pending` one. The job of kind `export` with its id as key is put by the same change. False, and nothing is
+   * written, for a `compliance` one whose space has another that has not ended: of several at once one is written.
+   */
+  insert(wanted: NewExport): Promise<boolean>;
+  /** An export of a kind and a space; null for one of another. */
+  find<K extends ExportKind>(kind: K, spaceId: string, id: string): Promise<ExportOf<K> | null>;
   /** For whoever holds a link, or makes it; callers go by `find`. */
   byId(id: string): Promise<Export | null>;
-  /** A person's, newest first. */
-  list(spaceId: string, accountId: string, page: PageOf): Promise<Paged<Export>>;
+  /** Those of a person's data, newest first. */
+  list(spaceId: string, accountId: string, page: PageOf): Promise<Paged<DataExport>>;
   /**
    * Takes an export that has not ended and that nobody holds at `now`, by raising its fence; the answer has the new one.
    * Null when somebody holds it, or it has ended, or there is none.

@@ -1,24 +1,24 @@
 import type { Caller } from "../caller.ts";
 import type { Clock } from "../clock.ts";
-import { absent, Failure, invalid, type Reason } from "../failure.ts";
+import { absent, invalid, type Reason } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Tx } from "../store.ts";
-import type { Export, ExportFilter, NewExport } from "./export.ts";
-import { isPurged } from "./lifecycle.ts";
+import { downloadOf, exportIn, linkTo } from "./download.ts";
+import type { DataExport, ExportFilter, NewDataExport } from "./export.ts";
 import type { ExportLink, ExportLinks } from "./links.ts";
 import type { Paged, PageOf } from "./paged.ts";
 import type { Subject, SubjectRef } from "./subject.ts";
 import type { TaskRecord, TaskRecordFilter } from "./task-record.ts";
 
 /** What is asked for; empty texts are none. */
-export interface WantedExport extends Pick<NewExport, "scope" | "filter" | "reason"> {
+export interface WantedExport extends Pick<NewDataExport, "scope" | "filter" | "reason"> {
   readonly userId: string;
   readonly email: string;
 }
 
 /** An export that was asked for, and the enterprise it is of. */
 export interface AskedExport {
-  readonly wanted: NewExport;
+  readonly wanted: NewDataExport;
   readonly teamId: string;
 }
 
@@ -31,9 +31,9 @@ export interface Exports {
   tasks(tx: Tx, caller: Caller, user: string, filter: TaskRecordFilter, page: PageOf): Promise<Paged<TaskRecord>>;
   /** @throws Failure `invalid` without a person, or for ids that do not go with the scope; `absent` for a person or project. */
   create(tx: Tx, caller: Caller, wanted: WantedExport): Promise<AskedExport>;
-  get(tx: Tx, caller: Caller, id: string): Promise<Export>;
+  get(tx: Tx, caller: Caller, id: string): Promise<DataExport>;
   /** A person's exports, newest first. @param user an account id or an address. */
-  list(tx: Tx, caller: Caller, user: string, page: PageOf): Promise<Paged<Export>>;
+  list(tx: Tx, caller: Caller, user: string, page: PageOf): Promise<Paged<DataExport>>;
   /**
    * A fresh address of the archive.
    *
@@ -42,7 +42,7 @@ export interface Exports {
    */
   download(tx: Tx, caller: Caller, id: string, purged: Extract<Reason, "absent" | "precondition">): Promise<ExportLink>;
   /** The address that stands in an export's record; null unless there is an archive. */
-  link(of: Export): ExportLink | null;
+  link(of: DataExport): ExportLink | null;
 }
 
 /** What exports need of their surroundings. */
@@ -53,8 +53,6 @@ export interface ExportParts {
 }
 
 export function exports({ clock, ids, links }: ExportParts): Exports {
-  const link = (of: Export) => (of.status === "completed" && !isPurged(of, clock.now()) ? links.download(of.id, clock.now()) : null);
-
   return {
     async tasks(tx, { spaceId }, user, filter, page) {
       checkOrder(filter);
@@ -67,38 +65,30 @@ export function exports({ clock, ids, links }: ExportParts): Exports {
       const { accountId, teamId } = await subjectOf(tx, spaceId, userId, email);
       await checkProjects(tx, { accountId, spaceId }, filter);
       const now = clock.now();
-      const wanted: NewExport = { id: ids.short(), spaceId, accountId, requestedBy, scope, filter, reason, createdAt: now };
+      const asked = { id: ids.short(), spaceId, requestedBy, reason, createdAt: now };
+      const wanted: NewDataExport = { kind: "data", ...asked, accountId, scope, filter };
       await tx.exports.insert(wanted);
       await tx.jobs.put({ kind: "export", key: wanted.id, runAt: now });
       tx.audit.note({ subject: wanted.id, after: { user_id: accountId, scope, reason, ...filter } });
       return { wanted, teamId };
     },
-    get: (tx, { spaceId }, id) => exportIn(tx, spaceId, id),
+    get: (tx, { spaceId }, id) => exportIn(tx, "data", spaceId, id),
     async list(tx, { spaceId }, user, page) {
       const { accountId } = await personIn(tx, spaceId, { either: user });
       return tx.exports.list(spaceId, accountId, page);
     },
     async download(tx, { spaceId }, id, purged) {
-      const found = await exportIn(tx, spaceId, id);
-      if (found.status !== "completed") throw new Failure("precondition", "the export is not completed");
-      const fresh = link(found);
-      if (fresh !== null) return fresh;
-      throw purged === "absent" ? absent("archive") : new Failure("precondition", "the archive was purged 30 days after its completion");
+      return downloadOf(await exportIn(tx, "data", spaceId, id), links, clock.now(), purged);
     },
-    link,
+    link: (of) => linkTo(of, links, clock.now()),
   };
 }
 
-async function personIn(tx: Tx, spaceId: string, ref: SubjectRef): Promise<Subject> {
-  const subject = await tx.exports.subject(spaceId, ref);
+/** @throws Failure `absent` for who was never in the space's team. */
+export async function personIn({ exports: rows }: Pick<Tx, "exports">, spaceId: string, ref: SubjectRef): Promise<Subject> {
+  const subject = await rows.subject(spaceId, ref);
   if (subject === null) throw absent("user");
   return subject;
-}
-
-async function exportIn(tx: Tx, spaceId: string, id: string): Promise<Export> {
-  const found = await tx.exports.find(spaceId, id);
-  if (found === null) throw absent("export");
-  return found;
 }
 
 /** By id and address, which must then be one person's: an export of somebody else is worse than none. */
@@ -112,12 +102,13 @@ async function subjectOf(tx: Tx, spaceId: string, userId: string, email: string)
   return subject;
 }
 
-function checkOrder({ startTime, endTime }: Pick<ExportFilter, "startTime" | "endTime">): void {
+/** @throws Failure `invalid` for a window that ends before it begins. */
+export function checkOrder({ startTime, endTime }: Pick<ExportFilter, "startTime" | "endTime">): void {
   if (startTime !== null && endTime !== null && startTime > endTime) throw invalid("start_time", "must not be after end_time");
 }
 
 /** Ids narrow one scope alone: with another they would be passed over, and more exported than was meant. */
-function checkIds(scope: NewExport["scope"], { sessionIds, webdevProjectUids, projectUids }: ExportFilter): void {
+function checkIds(scope: NewDataExport["scope"], { sessionIds, webdevProjectUids, projectUids }: ExportFilter): void {
   if (scope === "custom_session_ids" && sessionIds.length === 0) throw invalid("session_ids", "is required with this scope");
   const narrowing = [
     ["session_ids", "custom_session_ids", sessionIds],

@@ -1,8 +1,9 @@
 import type { Cipher } from "../cipher.ts";
 import { type LinkState, signedLinks } from "../files/links.ts";
+import type { Export, ExportKind } from "./export.ts";
 
-/** How long the address of an archive lives, in milliseconds (contract/enterprise.md 6.5). */
-export const archiveLinkMs = 10 * 60_000;
+/** How long the address of an archive lives, in milliseconds (contract/enterprise.md 6.5, 8.4). */
+const archiveLinkMs: Readonly<Record<ExportKind, number>> = { data: 10 * 60_000, compliance: 15 * 60_000 };
 
 /** An address and when it ends, Unix milliseconds, a whole second. */
 export interface ExportLink {
@@ -12,8 +13,8 @@ export interface ExportLink {
 
 /** Addresses at which whoever has one may fetch an archive, without a key: `{base}/exports/{exportId}/{expires}/{signature}`. */
 export interface ExportLinks {
-  /** A fresh one, for 10 minutes. */
-  download(exportId: string, now: number): ExportLink;
+  /** A fresh one: for 10 minutes, of a compliance export for 15. */
+  download(of: Pick<Export, "kind" | "id">, now: number): ExportLink;
   /** What a link comes to; the text of its parts was never checked. @param link expires in Unix seconds, in digits. */
   check(link: { readonly exportId: string; readonly expires: string; readonly signature: string }, now: number): LinkState;
 }
@@ -22,9 +23,9 @@ export interface ExportLinks {
 export function exportLinks(cipher: Pick<Cipher, "marker">, baseUrl: string): ExportLinks {
   const links = signedLinks(cipher.marker("export download link"), `${baseUrl}/exports`);
   return {
-    download(exportId, now) {
-      const expiresAt = Math.floor((now + archiveLinkMs) / 1000) * 1000;
-      return { url: links.link(exportId, expiresAt), expiresAt };
+    download({ kind, id }, now) {
+      const expiresAt = Math.floor((now + archiveLinkMs[kind]) / 1000) * 1000;
+      return { url: links.link(id, expiresAt), expiresAt };
     },
     check: ({ exportId, ...link }, now) => links.check({ fileId: exportId, ...link }, now),
   };

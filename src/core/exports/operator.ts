@@ -2,6 +2,13 @@ import { auditCommand } from "../audit/command-audit.ts";
 import { absent, Failure } from "../failure.ts";
 import type { Making } from "../keys/make-key.ts";
 import type { Tx } from "../store.ts";
+import type { ExportKind } from "./export.ts";
+
+/** Whose operation a cancel would be, if there were one. */
+const services: Readonly<Record<ExportKind, string>> = {
+  data: "dataexport.v1.EnterpriseDataExportService",
+  compliance: "observability.v2.EnterpriseComplianceV2Service",
+};
 
 /** So many are shown. */
 const shownMax = 1_000;
@@ -15,7 +22,7 @@ export async function openExports({ exports }: Pick<Tx, "exports">): Promise<str
     if (!found) continue;
     const { done, total } = found.progress;
     const percent = total === 0 ? 0 : Math.floor((done / total) * 100);
-    text += `${id}  ${found.status}  ${done}/${total} ${percent}%  ${found.accountId}  ${new Date(found.createdAt).toISOString()}\n`;
+    text += `${id}  ${found.status}  ${done}/${total} ${percent}%  ${found.kind === "data" ? found.accountId : "compliance"}  ${new Date(found.createdAt).toISOString()}\n`;
   }
   return text;
 }
@@ -31,5 +38,5 @@ export async function cancelExport(tx: Tx, making: Making, id: string): Promise<
   if (!(await tx.exports.cancel(id, making.now))) throw new Failure("precondition", `the export has ended: it is ${found.status}`);
   tx.audit.note({ subject: id, before: { status: found.status }, after: { status: "cancelled" } });
   const { spaceId, requestedBy: accountId } = found;
-  await auditCommand(tx, making, { spaceId, accountId }, "dataexport.v1.EnterpriseDataExportService/CancelExport");
+  await auditCommand(tx, making, { spaceId, accountId }, `${services[found.kind]}/CancelExport`);
 }

@@ -1,36 +1,19 @@
 import type { MemberStatus, Role } from "../../core/accounts/account.ts";
 import type { ArchiveRows, Packed, PackedMember } from "../../core/exports/archive-rows.ts";
-import type { TaskEvent } from "../../core/tasks/event.ts";
 import type { Dialect, Session } from "../session.ts";
 import { all, empty, memberOf, numberOf, numberOrNull, type Sql, sql, type Whole } from "../sql.ts";
-import { type EventRow, eventOf } from "./event.ts";
+import { eventPages } from "./event-page.ts";
 import { type FileRow, fileColumns, fileOf } from "./file.ts";
 import { type SkillRow, skillOf, skillsFrom } from "./skill.ts";
 import { type RecordColumns, recordColumns, recordOf } from "./task-record.ts";
 import { begun } from "./task-view.ts";
-
-/** The events of one page: so many, and so many bytes of payload, save that one alone may have more. */
-const eventsMax = 500;
-const pageBytes = 1024 * 1024;
 
 /** What may bring files. */
 const attaches = sql`AND type IN ('user_message', 'assistant_message') AND payload LIKE '%"attachments":[{%'`;
 
 /** What archives are made of, each page by one statement, or two where rows may be large. */
 export function archiveRows({ query, dialect }: Session): ArchiveRows {
-  /** First the sizes, which no database has to read payloads for; then as many payloads as fit. */
-  async function page(taskId: string, afterSeq: number, lastSeq: number, which: Sql): Promise<readonly TaskEvent[]> {
-    const sizes = await query<{ readonly seq: Whole; readonly size: Whole }>(sql`
-      SELECT seq, octet_length(payload) AS size FROM task_event
-      WHERE task_id = ${taskId} AND seq > ${afterSeq} AND seq <= ${lastSeq} ${which} ORDER BY seq LIMIT ${eventsMax}`);
-    const end = fitting(sizes);
-    if (end === null) return [];
-    const rows = await query<EventRow>(sql`
-      SELECT seq, type, timestamp, payload FROM task_event
-      WHERE task_id = ${taskId} AND seq > ${afterSeq} AND seq <= ${end} ${which} ORDER BY seq`);
-    return rows.map((row) => eventOf(taskId, row));
-  }
-
+  const page = eventPages({ query });
   return {
     async count(wanted) {
       const [row] = await query<{ readonly found: Whole }>(sql`SELECT COUNT(*) AS found FROM task t WHERE ${chosen(dialect, wanted)}`);
@@ -74,17 +57,6 @@ export function archiveRows({ query, dialect }: Session): ArchiveRows {
       return rows.map(memberOfRow);
     },
   };
-}
-
-/** The number of the last one that is still within the bytes; null for none. The first is always. */
-function fitting(sizes: readonly { readonly seq: Whole; readonly size: Whole }[]): number | null {
-  let [end, bytes]: [number | null, number] = [null, 0];
-  for (const { seq, size } of sizes) {
-    bytes += numberOf(size);
-    if (end !== null && bytes > pageBytes) break;
-    end = numberOf(seq);
-  }
-  return end;
 }
 
 function chosen(dialect: Dialect, { spaceId, accountId, includeDeleted, startTime, endTime, ids }: Packed): Sql {

@@ -1,4 +1,13 @@
-import type { Export, ExportFilter, ExportRows, ExportScope, NewExport } from "../../core/exports/export.ts";
+import type {
+  ComplianceExport,
+  DataExport,
+  Export,
+  ExportKind,
+  ExportOf,
+  ExportRows,
+  ExportScope,
+  NewExport,
+} from "../../core/exports/export.ts";
 import { type ExportStatus, type ExportStep, exportSteps } from "../../core/exports/lifecycle.ts";
 import type { Session } from "../session.ts";
 import { insertInto, join, numberOf, numberOrNull, type Sql, sql, type Whole } from "../sql.ts";
@@ -8,6 +17,7 @@ import { taskRecordRows } from "./task-record.ts";
 interface ExportRow {
   readonly id: string;
   readonly space_id: string;
+  readonly kind: string;
   readonly account_id: string;
   readonly requested_by: string;
   readonly status: string;
@@ -22,6 +32,7 @@ interface ExportRow {
   readonly blob_id: string | null;
   readonly bytes: Whole | null;
   readonly sha256: string | null;
+  readonly event_count: Whole | null;
   readonly error: string | null;
   readonly created_at: Whole;
   readonly completed_at: Whole | null;
@@ -33,8 +44,8 @@ interface Empty {
   readonly id: null;
 }
 
-const columns = sql`id, space_id, account_id, requested_by, status, scope, filter, reason, done, total, claims, fence, lease_until,
-  blob_id, bytes, sha256, error, created_at, completed_at, purged_at`;
+const columns = sql`id, space_id, kind, account_id, requested_by, status, scope, filter, reason, done, total, claims, fence, lease_until,
+  blob_id, bytes, sha256, event_count, error, created_at, completed_at, purged_at`;
 
 /** Exports as rows: what is written of a making is guarded by its claim. */
 export function exportRows(session: Session): ExportRows {
@@ -49,17 +60,21 @@ export function exportRows(session: Session): ExportRows {
     ...subjectRows(session),
     ...taskRecordRows(session),
     async insert(wanted) {
-      await execute(insertInto("export", [columnsOf(wanted)]));
+      const inserted = await execute(sql`
+        ${insertInto("export", [columnsOf(wanted)])} ON CONFLICT (space_id) WHERE kind = 'compliance' AND completed_at IS NULL DO NOTHING`);
+      return inserted === 1;
     },
-    find: (spaceId, id) => one(sql`SELECT ${columns} FROM export WHERE id = ${id} AND space_id = ${spaceId}`),
+    find: <K extends ExportKind>(kind: K, spaceId: string, id: string) =>
+      // The statement asks for the kind.
+      one(sql`SELECT ${columns} FROM export WHERE id = ${id} AND space_id = ${spaceId} AND kind = ${kind}`) as Promise<ExportOf<K> | null>,
     byId: (id) => one(sql`SELECT ${columns} FROM export WHERE id = ${id}`),
     async list(spaceId, accountId, { limit, offset }) {
-      const theirs = sql`space_id = ${spaceId} AND account_id = ${accountId}`;
+      const theirs = sql`space_id = ${spaceId} AND account_id = ${accountId} AND kind = 'data'`;
       const rows = await query<(ExportRow | Empty) & { readonly found: Whole }>(sql`
         SELECT counted.found, e.* FROM (SELECT COUNT(*) AS found FROM export WHERE ${theirs}) counted
         LEFT JOIN (SELECT ${columns} FROM export WHERE ${theirs} ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}) e ON 1 = 1
         ORDER BY e.created_at DESC, e.id DESC`);
-      return { items: rows.flatMap((row) => (row.id === null ? [] : exportOf(row))), total: numberOf(rows[0]?.found ?? 0) };
+      return { items: rows.flatMap((row) => (row.id === null ? [] : dataExportOf(row))), total: numberOf(rows[0]?.found ?? 0) };
     },
     claim: (id, now, leaseUntil) =>
       one(sql`
@@ -67,9 +82,9 @@ export function exportRows(session: Session): ExportRows {
         WHERE id = ${id} AND ${may("claim")} AND (lease_until IS NULL OR lease_until <= ${now}) RETURNING ${columns}`),
     progress: (id, fence, { done, total }, leaseUntil) =>
       changed(sql`UPDATE export SET done = ${done}, total = ${total}, lease_until = ${leaseUntil} WHERE ${held(id, fence)}`),
-    complete: (id, fence, { blobId, bytes, sha256 }, now) =>
+    complete: (id, fence, { blobId, bytes, sha256, eventCount }, now) =>
       changed(sql`
-        UPDATE export SET ${ended("complete", now)}, blob_id = ${blobId}, bytes = ${bytes}, sha256 = ${sha256}, done = total
+        UPDATE export SET ${ended("complete", now)}, blob_id = ${blobId}, bytes = ${bytes}, sha256 = ${sha256}, event_count = ${eventCount}, done = total
         WHERE ${held(id, fence)}`),
     fail: (id, fence, error, now) => changed(sql`UPDATE export SET ${ended("fail", now)}, error = ${error} WHERE ${held(id, fence)}`),
     release: (id, fence) => changed(sql`UPDATE export SET lease_until = NULL, claims = claims - 1 WHERE ${held(id, fence)}`),
@@ -103,24 +118,39 @@ const ended = (step: "complete" | "fail" | "cancel", now: number): Sql =>
 const columnsOf = (wanted: NewExport) => ({
   id: wanted.id,
   space_id: wanted.spaceId,
-  account_id: wanted.accountId,
+  kind: wanted.kind,
+  account_id: wanted.kind === "data" ? wanted.accountId : wanted.requestedBy,
   requested_by: wanted.requestedBy,
   status: "pending" satisfies ExportStatus,
-  scope: wanted.scope,
+  scope: wanted.kind === "data" ? wanted.scope : "steps",
   filter: JSON.stringify(wanted.filter),
   reason: wanted.reason,
   created_at: wanted.createdAt,
 });
 
+const exportOf = (row: ExportRow): Export => (row.kind === "data" ? dataExportOf(row) : complianceExportOf(row));
+
 /** Words and JSON were written by this program, so they are believed. */
-const exportOf = (row: ExportRow): Export => ({
+const dataExportOf = (row: ExportRow): DataExport => ({
+  ...madeOf(row),
+  kind: "data",
+  accountId: row.account_id,
+  scope: row.scope as ExportScope,
+  filter: JSON.parse(row.filter) as DataExport["filter"],
+});
+
+const complianceExportOf = (row: ExportRow): ComplianceExport => ({
+  ...madeOf(row),
+  kind: "compliance",
+  filter: JSON.parse(row.filter) as ComplianceExport["filter"],
+});
+
+/** What exports of all kinds have. */
+const madeOf = (row: ExportRow): Omit<ComplianceExport, "kind" | "filter"> => ({
   id: row.id,
   spaceId: row.space_id,
-  accountId: row.account_id,
   requestedBy: row.requested_by,
   status: row.status as ExportStatus,
-  scope: row.scope as ExportScope,
-  filter: JSON.parse(row.filter) as ExportFilter,
   reason: row.reason,
   progress: { done: numberOf(row.done), total: numberOf(row.total) },
   claims: numberOf(row.claims),
@@ -133,5 +163,5 @@ const exportOf = (row: ExportRow): Export => ({
   purgedAt: numberOrNull(row.purged_at),
 });
 
-const archiveOf = ({ blob_id: blobId, bytes, sha256 }: ExportRow): Export["archive"] =>
-  blobId === null || bytes === null || sha256 === null ? null : { blobId, bytes: numberOf(bytes), sha256 };
+const archiveOf = ({ blob_id: blobId, bytes, sha256, event_count: count }: ExportRow): Export["archive"] =>
+  blobId === null || bytes === null || sha256 === null ? null : { blobId, bytes: numberOf(bytes), sha256, eventCount: numberOrNull(count) };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { cancelExport, openExports } from "../../../src/core/exports/operator.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { ask } from "../../exporting/export-rig.ts";
-import { ann, bo } from "../../store/samples.ts";
+import { ann, bo, sampleCompliance } from "../../store/samples.ts";
 import { describeOnEach, openTestStore, rowsIn } from "../../support/database.ts";
 
 const making = { now: 5_000, ids: systemIds, random: systemRandom };
@@ -25,6 +25,21 @@ describeOnEach("an operator", (kind) => {
     expect(await openExports(store)).toBe(
       `${one}  pending  0/0 0%  ann  1970-01-01T00:00:01.000Z\n${other}  processing  2/3 66%  bo  1970-01-01T00:00:02.000Z\n`,
     );
+  });
+
+  test("sees and ends a compliance export as one, under its own operation", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    const wanted = sampleCompliance({ createdAt: 1_000 });
+    await store.change((tx) => tx.exports.insert(wanted));
+    expect(await openExports(store)).toBe(`${wanted.id}  pending  0/0 0%  compliance  1970-01-01T00:00:01.000Z\n`);
+    await store.change((tx) => cancelExport(tx, making, wanted.id));
+    expect(await rowsIn(database.url, "SELECT space_id, operation, subject FROM audit_event")).toEqual([
+      {
+        ...{ space_id: wanted.spaceId, subject: wanted.id },
+        operation: "observability.v2.EnterpriseComplianceV2Service/CancelExport",
+      },
+    ]);
   });
 
   test("ends an export once, in the space's audit log", async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Tx } from "../../../src/core/store.ts";
 import { describeOnEach, openTestStore, storeOfSuite } from "../../support/database.ts";
-import { newId, sampleExport } from "../samples.ts";
+import { newId, sampleCompliance, sampleExport } from "../samples.ts";
 
-const archive = { blobId: "blob", bytes: 5_000_000_000, sha256: "ab" };
+const archive = { blobId: "blob", bytes: 5_000_000_000, sha256: "ab", eventCount: null };
 
 describeOnEach("exports", (kind) => {
   const suite = storeOfSuite(kind);
@@ -22,10 +22,55 @@ describeOnEach("exports", (kind) => {
       ...{ ...wanted, status: "pending", progress: { done: 0, total: 0 }, claims: 0, fence: 0, leaseUntil: null },
       ...{ archive: null, error: null, completedAt: null, purgedAt: null },
     };
-    expect(await exports().find(wanted.spaceId, wanted.id)).toEqual(begun);
+    expect(await exports().find("data", wanted.spaceId, wanted.id)).toEqual(begun);
     expect(await exports().byId(wanted.id)).toEqual(begun);
-    expect(await exports().find("south", wanted.id)).toBeNull();
+    expect(await exports().find("data", "south", wanted.id)).toBeNull();
     expect(await exports().byId("unknown")).toBeNull();
+  });
+
+  test("of what agents did begin alike, with what was asked for, and are of their kind alone", async () => {
+    const wanted = sampleCompliance({ spaceId: newId("space") });
+    const insert = () => change((tx) => tx.exports.insert(wanted));
+    expect(await insert()).toBe(true);
+    const begun = {
+      ...{ ...wanted, status: "pending", progress: { done: 0, total: 0 }, claims: 0, fence: 0, leaseUntil: null },
+      ...{ archive: null, error: null, completedAt: null, purgedAt: null },
+    };
+    expect(await exports().find("compliance", wanted.spaceId, wanted.id)).toEqual(begun);
+    expect(await exports().byId(wanted.id)).toEqual(begun);
+    expect(await exports().find("data", wanted.spaceId, wanted.id)).toBeNull();
+    expect(await exports().find("compliance", "south", wanted.id)).toBeNull();
+    const { items } = await exports().list(wanted.spaceId, wanted.requestedBy, { limit: 10, offset: 0 });
+    expect(items).toEqual([]);
+    await claim(wanted.id, 1000, 2000);
+    await change((tx) => tx.exports.complete(wanted.id, 1, { ...archive, eventCount: 6_000_000_000 }, 1500));
+    expect((await exports().byId(wanted.id))?.archive).toEqual({ ...archive, eventCount: 6_000_000_000 });
+  });
+
+  test("of what agents did are one of twenty that are put at once in a space, and the next comes in when it has ended, however", async () => {
+    const spaceId = newId("space");
+    const insert = (id = newId("export"), space = spaceId) => change((tx) => tx.exports.insert(sampleCompliance({ id, spaceId: space })));
+    const open = async () => {
+      const ids = Array.from({ length: 20 }, () => newId("export"));
+      const written = await Promise.all(ids.map((id) => insert(id)));
+      expect(written.filter(Boolean)).toHaveLength(1);
+      expect((await Promise.all(ids.map((id) => exports().byId(id)))).map((found) => found !== null)).toEqual(written);
+      return ids[written.indexOf(true)] ?? "";
+    };
+    const endings: ((tx: Tx, id: string) => Promise<boolean>)[] = [
+      (tx, id) => tx.exports.cancel(id, 1500),
+      (tx, id) => tx.exports.fail(id, 1, "no room", 1500),
+      (tx, id) => tx.exports.complete(id, 1, archive, 1500),
+    ];
+    for (const end of endings) {
+      const id = await open();
+      await claim(id, 1000, 2000);
+      expect(await insert()).toBe(false);
+      expect(await insert(newId("export"), newId("space"))).toBe(true);
+      await put({ spaceId });
+      expect(await change((tx) => end(tx, id))).toBe(true);
+    }
+    await open();
   });
 
   test("are held by one claim of fifty, and by another once its lease is over or it was given back", async () => {
