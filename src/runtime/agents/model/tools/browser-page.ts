@@ -1,10 +1,12 @@
 import { BrowserRefused } from "../../../../core/browsers/connection.ts";
 import type { Json, JsonObject } from "../../../../core/json.ts";
-import { closeOpened, type Lent, livingTab, send, type Tab, tabOf, urlMax } from "./browser-tab.ts";
+import { closeOpened, emptyTab, type Lent, send, type Tab, tabOf, urlMax } from "./browser-tab.ts";
 import { readable, textMax } from "./browser-text.ts";
 
 const loadMs = 20_000;
 const pollMs = 250;
+/** Tries of what a page refuses. */
+const triesMax = 8;
 /** Bytes of a picture, in base64. */
 const pictureMax = 8 * 1024 * 1024;
 /** Elements and characters of a page beyond which only its text is read: what can be worked with is told for each. */
@@ -14,8 +16,7 @@ const titleMax = 500;
 
 /** Opens an address in the task's own tab, and reads it. */
 export async function open(lent: Lent, url: string): Promise<Json> {
-  const tab = await livingTab(lent);
-  const { errorText } = await send(lent, tab, "Page.navigate", { url });
+  const { errorText } = await send(lent, await emptyTab(lent), "Page.navigate", { url });
   if (typeof errorText === "string") throw new BrowserRefused(errorText);
   return read(lent);
 }
@@ -23,6 +24,22 @@ export async function open(lent: Lent, url: string): Promise<Json> {
 /** What the page shows, once it is loaded or has had its time, and where it has opened other tabs their addresses: those are closed. */
 export async function read(lent: Lent): Promise<Json> {
   const tab = tabOf(lent);
+  return patiently(lent, () => shown(lent, tab));
+}
+
+/** A page that goes elsewhere at this very moment refuses whatever it is asked: it is asked again. */
+async function patiently<T>({ turn: { clock, signal } }: Lent, ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask();
+    } catch (thrown) {
+      if (!(thrown instanceof BrowserRefused) || tries === triesMax) throw thrown;
+      await clock.sleep(pollMs, signal);
+    }
+  }
+}
+
+async function shown(lent: Lent, tab: Tab): Promise<Json> {
   await loaded(lent, tab);
   const text = await textOf(lent, tab);
   const { entries, currentIndex } = await send(lent, tab, "Page.getNavigationHistory");

@@ -66,21 +66,33 @@ export function tabOf({ tabs, turn }: Lent): Tab {
   return tab;
 }
 
-/** The task's tab, or a new one where it has none or its user has closed it. */
-export async function livingTab(lent: Lent): Promise<Tab> {
+/**
+ * The task's tab with nothing in it: what was open could go elsewhere while another page is opened, and take its place.
+ * A new one where there is none, its user has closed it, or its page will not leave.
+ */
+export async function emptyTab(lent: Lent): Promise<Tab> {
   const tab = lent.tabs.get(lent.turn.taskId);
   if (tab === undefined) return newTab(lent);
+  if (await hasLeft(lent, tab)) return tab;
+  dropTab(lent);
+  return newTab(lent);
+}
+
+const blank = "about:blank";
+
+async function hasLeft(lent: Lent, tab: Tab): Promise<boolean> {
   try {
-    await send(lent, tab, "Page.enable");
-    return tab;
+    await send(lent, tab, "Page.navigate", { url: blank });
+    const { result } = await send(lent, tab, "Runtime.evaluate", { expression: "location.href", returnByValue: true });
+    return isObject(result) && result["value"] === blank;
   } catch (thrown) {
-    if (thrown instanceof BrowserRefused) return newTab(lent);
+    if (thrown instanceof BrowserRefused) return false;
     throw thrown;
   }
 }
 
 async function newTab(lent: Lent): Promise<Tab> {
-  const { targetId } = await send(lent, null, "Target.createTarget", { url: "about:blank" });
+  const { targetId } = await send(lent, null, "Target.createTarget", { url: blank });
   const { sessionId } = await send(lent, null, "Target.attachToTarget", { targetId: targetId ?? "", flatten: true });
   if (typeof targetId !== "string" || typeof sessionId !== "string") throw new BrowserRefused("it gave no session");
   const tab = { targetId, sessionId };
