@@ -102,17 +102,19 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
   }
 
   test("hostile content cannot use it: no call, no form, no frame, no cookie, no worker, no opener", async () => {
-    const url = await siteOf({ "index.html": hostile(platform), "sw.js": seizing }, "public");
+    const url = await siteOf({ "index.html": hostile(platform), "first.html": pageOf("first"), "sw.js": seizing }, "public");
     await using context = await signedIn();
     const account = await context.newPage();
     await account.goto(`${platform}/account`);
     expect(await account.locator("h1").textContent(), "or there is no session to be stolen").not.toContain("Sign in");
     const coming = context.waitForEvent("page");
-    await account.evaluate(`void window.open(${JSON.stringify(url)})`);
+    await account.evaluate(`void window.open(${JSON.stringify(`${url}/first.html`)})`);
     const visited = await coming;
+    await visited.getByText("first").waitFor();
     const sent: Request[] = [];
     context.on("request", (request) => void sent.push(request));
-    await visited.reload();
+    // It is loaded once: a second time its worker could answer in its place.
+    await visited.goto(url);
     await visited.waitForFunction("document.title === 'done'");
     const seen = await visited.evaluate("window.seen");
     expect(seen).toEqual({
