@@ -66,7 +66,11 @@ describeOnEach("migrations", (kind) => {
 
   test.each([
     { why: "of a newer release", sql: "UPDATE _prisma_migrations SET migration_name = '9999_future'", says: /9999_future/ },
-    { why: "with another migration of the same name", sql: "UPDATE _prisma_migrations SET checksum = 'x'", says: /another 0001_first than this release: .*restore a backup/ },
+    {
+      why: "with another migration of the same name",
+      sql: "UPDATE _prisma_migrations SET checksum = 'x'",
+      says: /another 0001_first than this release: .*restore a backup/,
+    },
     { why: "with a migration that did not end", sql: "UPDATE _prisma_migrations SET finished_at = NULL", says: /unfinished/ },
   ])("refuse a database $why, and leave it as it is", async ({ sql, says }) => {
     await using database = await databaseUrl(kind);
