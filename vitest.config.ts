@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    globalSetup: "test/support/postgres.ts",
+    globalSetup: ["test/support/tools.ts", "test/support/postgres.ts"],
     pool: "forks",
     maxWorkers: 2,
     // It remembers where links led to, and src/gen leads elsewhere whenever something is generated.

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checks } from "../../conformance/checks/checks.ts";
 import { runChecks } from "../../conformance/run.ts";
+import { need } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
+import type { ToolName } from "../support/tools.ts";
 
 const examples = join(root, "examples/workers");
 
@@ -43,11 +45,12 @@ describe("npm run worker-check", () => {
     expect(out).toMatch(/^FAIL {2}finish .*The worker ended with exit code 7\.\n.*it wrote:\n.*no such agent\n0 passed, 1 failed\n$/s);
   });
 
-  test.each([
-    "python3 examples/workers/worker.py",
-    `${process.execPath} examples/workers/worker.ts`,
-    "bash examples/workers/worker.sh",
-  ])("%s passes all of it", { timeout: 300_000 }, async (command) => {
+  test.each<{ readonly command: string; readonly tools: readonly ToolName[] }>([
+    { command: "python3 examples/workers/worker.py", tools: ["python"] },
+    { command: `${process.execPath} examples/workers/worker.ts`, tools: [] },
+    { command: "bash examples/workers/worker.sh", tools: ["bash", "curl", "jq"] },
+  ])("$command passes all of it", async ({ command, tools }) => {
+    need(...tools);
     const { code, out } = await workerCheck("--cmd", command, "--patience", "40");
     expect(out).toContain(`${checks.length} passed, 0 failed`);
     expect(code).toBe(0);

@@ -13,6 +13,7 @@ import { openStore } from "../../src/store/open.ts";
 import { movableClock } from "../support/clock.ts";
 import { type DatabaseKind, databaseUrl, describeOnEach, openTestStore, rowsIn, runOn } from "../support/database.ts";
 import { expectGolden } from "../support/golden.ts";
+import { lacks } from "../support/needs.ts";
 
 const open = (url: string) => openStore({ databaseUrl: url, clock: systemClock, random: systemRandom });
 
@@ -93,7 +94,7 @@ describeOnEach("migrations", (kind) => {
   });
 });
 
-test.skipIf(inject("postgresTemplate") === null)("the migrations of both databases lead to the models", async () => {
+test.skipIf(lacks("postgresql"))("the migrations of both databases lead to the models", async () => {
   const server = new URL("/postgres", inject("postgresTemplate") ?? "").href;
   expect(await migrationDrift(server)).toEqual({ sqlite: "", postgresql: "" });
 });
