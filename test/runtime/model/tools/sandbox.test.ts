@@ -122,10 +122,9 @@ describe("run_command", () => {
   });
 
   test("does not wait for what it leaves behind", async () => {
-    const begun = performance.now();
-    const [result] = await allowed(run("sleep 300 & echo done"));
-    expect(result).toMatchObject({ exit_code: 0, output: "done\n" });
-    expect(performance.now() - begun).toBeLessThan(60_000);
+    // A command that is waited for until its time is over has no exit code.
+    const [result] = await allowed(run("sleep 100000 & echo done"));
+    expect(result).toMatchObject({ exit_code: 0, timed_out: false, output: "done\n" });
   });
 
   test("gives the beginning and the end of a flood", async () => {
@@ -139,10 +138,10 @@ describe("run_command", () => {
     const before = ran();
     const id = await rig.create("Sleep");
     await decide(id, { accept: true });
-    await expect.poll(() => ran().length > before.length, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => ran().length > before.length).toBe(true);
     await rig.ann.v2("task.stop", { task_id: id });
     await rig.reach(id, "stopped");
-    await expect.poll(leftovers, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(leftovers).toEqual([]);
   });
 });
 
