@@ -31,7 +31,7 @@ describeOnEach("an archive", (kind) => {
     expect(await status()).toBe(200);
     clock.step(1);
     expect([await status(), town.stored().length]).toEqual([404, 1]);
-    await clock.leap(hourMs);
+    await clock.advance(hourMs);
     await until(async () => (await store.exports.byId(id))?.purgedAt !== null);
     await clock.advance(60_000);
     await until(async () => town.stored().length === 0 && (await books(town.database)).blobs.length === 0);

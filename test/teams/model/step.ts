@@ -44,7 +44,7 @@ export const commandOf =
     check: () => true,
     toString: () => `${action} ${JSON.stringify({ ...frame, ...given })}`,
     run: async (model, real) => {
-      await real.clock.leap(frame.seconds * 1000);
+      await real.clock.advance(frame.seconds * 1000);
       await perform(model, real, frame, action, asking(given, model, real, frame.side));
     },
   });

@@ -31,7 +31,7 @@ const creation = command(
   "create",
   fc.record({ ...placed, ms: fc.constantFrom(0, 0, 1, 999, 60_000), inProject: fc.boolean() }),
   async ({ side, author: n, ms, inProject }, model, { clock }) => {
-    await clock.leap(ms);
+    await clock.advance(ms);
     const author = authorOf(model, n);
     const place = author.places[side];
     if (place === undefined || place.left) return;
@@ -45,7 +45,7 @@ const creation = command(
 );
 
 const deletion = command("delete", fc.record({ n: fc.nat(63), ms: fc.constantFrom(0, 1, 1000) }), async ({ n, ms }, model, { clock }) => {
-  await clock.leap(ms);
+  await clock.advance(ms);
   const task = model.tasks[n % Math.max(1, model.tasks.length)];
   const place = task && model.authors.find(({ accountId }) => accountId === task.owner)?.places[task.side];
   if (!task || !place || place.left || task.deletedAt !== undefined) return;
