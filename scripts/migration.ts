@@ -1,12 +1,14 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { recordMigrations } from "./migration-digests.ts";
 import { migrationDrift } from "./migration-drift.ts";
-import { databases, migrationsFolder } from "./schema-engine.ts";
+import { databases, migrationsFolder, prismaFolder } from "./schema-engine.ts";
 
-/**
- * `npm run migration NAME`: writes the next migration of both databases, from what
- * the migrations make to what the models say. Read it, edit it, and run the tests.
- */
+const usage = `usage: npm run migration NAME          write the next migration of both databases (lower case letters, digits and _)
+       npm run migration -- --record  add the digests of new migrations to prisma/migrations.sha256
+Write one, read it, edit it, run the tests, then record it: from then on it never changes.`;
+
+/** Writes the next migration of both databases, from what the migrations make to what the models say. */
 async function write(name: string): Promise<void> {
   const drift = await migrationDrift();
   const number = Math.max(0, ...(await numbers())) + 1;
@@ -28,9 +30,15 @@ async function numbers(): Promise<number[]> {
   return folders.flat().map((folder) => Number.parseInt(folder, 10) || 0);
 }
 
-const [name = ""] = process.argv.slice(2);
-if (/^[a-z][a-z0-9_]*$/.test(name)) await write(name);
+function record(): void {
+  const added = recordMigrations(prismaFolder);
+  console.error(added.length === 0 ? "every migration has a digest" : added.join("\n"));
+}
+
+const [word = ""] = process.argv.slice(2);
+if (word === "--record") record();
+else if (/^[a-z][a-z0-9_]*$/.test(word)) await write(word);
 else {
-  console.error("usage: npm run migration NAME   (lower case letters, digits and _)");
+  console.error(usage);
   process.exitCode = 2;
 }

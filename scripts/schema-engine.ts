@@ -12,7 +12,8 @@ export type Engine = bindings.SchemaEngine;
 export const databases = ["sqlite", "postgresql"] as const;
 export type Database = (typeof databases)[number];
 
-const prismaFolder = join(import.meta.dirname, "..", "prisma");
+/** The folder of models and migrations. */
+export const prismaFolder = join(import.meta.dirname, "..", "prisma");
 const noFilters = { externalTables: [], externalEnums: [] };
 
 /** The folder of a database's migrations. */

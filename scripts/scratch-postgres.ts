@@ -47,7 +47,7 @@ interface ScratchOptions {
  * is not installed. Nothing in it is meant to survive, so it does not sync unless told.
  */
 export async function startPostgres({ fsync = false, parent = tmpdir() }: ScratchOptions = {}): Promise<ScratchPostgres | undefined> {
-  const bin = binaries();
+  const bin = postgresPrograms();
   if (bin === undefined) return undefined;
   const account = process.getuid?.() === 0 ? ids(serverAccount) : undefined;
   const folder = mkdtempSync(join(parent, "scratch-postgres-"));
@@ -103,8 +103,13 @@ async function launched(start: () => ChildProcess): Promise<Launched> {
   return { kill: (signal) => void server.kill(signal), lives: () => lives, gone };
 }
 
-/** The newest installed release's programs. */
-function binaries(): string | undefined {
+/**
+ * The folder of the programs of PostgreSQL's server: `POSTGRES_BIN`, or else the newest release below /usr/lib/postgresql;
+ * undefined where there is none.
+ */
+export function postgresPrograms(): string | undefined {
+  const told = process.env["POSTGRES_BIN"];
+  if (told !== undefined) return existsSync(join(told, "initdb")) ? told : undefined;
   const releases = existsSync(packages) ? readdirSync(packages).toSorted((a, b) => Number(b) - Number(a)) : [];
   return releases.map((release) => join(packages, release, "bin")).find((bin) => existsSync(join(bin, "initdb")));
 }

@@ -1,4 +1,7 @@
+import { migrationComplaints } from "../migration-digests.ts";
 import { migrationDrift } from "../migration-drift.ts";
+import { imageOf, readReleases, schemaOf } from "../releases.ts";
+import { prismaFolder } from "../schema-engine.ts";
 import { run } from "./command.ts";
 
 /** Something that must hold; `complaint` answers null when it does. */
@@ -15,6 +18,8 @@ export const checks: readonly Check[] = [
   command("format (biome)", "biome", "format", "."),
   command("lint of the schema (buf)", "buf", "lint"),
   command("format of the schema (buf)", "buf", "format", "--diff", "--exit-code"),
+  { name: "the schema keeps the wire of the last release (buf breaking)", complaint: brokenWire },
+  { name: "landed migrations are as they landed", complaint: changedMigrations },
   command("docs/configuration.md says what the table says", "node", "scripts/configuration.ts"),
   { name: "golden files are as they were", complaint: rewrittenGolden },
   command("types (tsc)", "tsc", "--noEmit"),
@@ -28,6 +33,18 @@ export const checks: readonly Check[] = [
 async function rewrittenGolden(): Promise<string | null> {
   const failed = await run(["git", "diff", "--stat", "--exit-code", "--", "test/golden"]);
   return failed && `${failed}\nRead the difference; stage it if it is meant.`;
+}
+
+/** Clients of the last release must be understood by this one, and understand it. */
+async function brokenWire(): Promise<string | null> {
+  const { latest } = readReleases();
+  schemaOf(latest);
+  const failed = await run(["buf", "breaking", "--against", imageOf(latest)]);
+  return failed && `${failed}\nClients of ${latest.version} rely on this: add to the schema, and leave what it has (docs/upgrading.md).`;
+}
+
+async function changedMigrations(): Promise<string | null> {
+  return migrationComplaints(prismaFolder).join("\n") || null;
 }
 
 async function drift(): Promise<string | null> {

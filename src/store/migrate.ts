@@ -112,10 +112,14 @@ function check(known: readonly Migration[], applied: readonly Applied[]): void {
   for (const [index, { name, checksum, finished }] of applied.entries()) {
     const own = known[index];
     if (!own) throw refusal(`was migrated by a newer release (${name}): run that release, or restore a backup`);
-    if (own.name !== name) throw refusal(`has the migration ${name} where this release has ${own.name}`);
+    if (own.name !== name) throw refusal(`has the migration ${name} where this release has ${own.name}: ${notOfARelease}`);
     if (!finished) throw refusal(`has an unfinished migration ${name}: restore a backup, or see prisma migrate resolve`);
-    if (own.checksum !== checksum) throw refusal(`has another ${name} than this release`);
+    if (own.checksum !== checksum) throw refusal(`has another ${name} than this release: ${notOfARelease}`);
   }
 }
+
+/** Landed migrations never change, so no release has made such a database. */
+const notOfARelease =
+  "no release made this schema; run the version that made it, or restore a backup of a release (docs/upgrading.md says more)";
 
 const refusal = (why: string) => new Failure("precondition", `the database ${why}`);

@@ -4,6 +4,7 @@ import { type DatabaseKind, describeOnEach, nodesOf, openTestStore, rowsIn, type
 import { checkAnswered, seenInStore } from "../support/invariants.ts";
 import { modelsFile } from "../support/model/rig.ts";
 import { openModelServer } from "../support/model/server.ts";
+import { testMs } from "../support/patience.ts";
 import { openService, type Person } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { handOf } from "../workers/worker-rig.ts";
@@ -18,7 +19,7 @@ const seed = Number(process.env["CHAOS_SEED"] ?? randomBytes(4).readUInt32LE());
 const speed = 5;
 const workers = 8;
 const askers = 8;
-const patienceMs = 60_000 + runs * 1_000;
+const timeout = testMs + runs * 10_000;
 
 /** Mulberry32: from 0 to 1, the same for the same seed. */
 function chances(from: number): () => number {
@@ -72,7 +73,7 @@ describeOnEach("while workers are killed at any call and every tenth answer of t
       const fates: Fates = { kills: 0, fencedOff: 0 };
       const gone = new AbortController();
       const lost: Mortal["lost"] = ({ taskId, fence }) =>
-        until(db.store, taskId, (task) => task.fence > fence || task.status !== "running", patienceMs);
+        until(db.store, taskId, (task) => task.fence > fence || task.status !== "running");
       const hands = await Promise.all(Array.from({ length: workers }, () => handOf(service, ann)));
       const working = Promise.all(hands.map((hand) => mortalWorker({ hand, url: service.url, random, fates, lost, gone: gone.signal })));
       // What a worker fails of is told where the tasks are waited for.
@@ -84,7 +85,7 @@ describeOnEach("while workers are killed at any call and every tenth answer of t
       };
       await Promise.all(Array.from({ length: askers }, asking));
       const ended = (async () => {
-        for (const id of ids) await until(db.store, id, ({ status }) => status !== "running", patienceMs);
+        for (const id of ids) await until(db.store, id, ({ status }) => status !== "running");
       })();
       await Promise.race([ended, working]);
       await ended;
@@ -117,6 +118,6 @@ describeOnEach("while workers are killed at any call and every tenth answer of t
       if (process.env["CHAOS_RUNS"] !== undefined)
         console.log(JSON.stringify({ kind, seed, runs, ...fates, modelCalls: server.requests.length, modelFaults: model.faults() }));
     },
-    patienceMs + 60_000,
+    timeout,
   );
 });

@@ -143,8 +143,8 @@ describeOnEach("by the clock", (kind) => {
     await clock.advance(43_000);
     expect(await told(), "the minute is not over").toEqual(["done 1 1"]);
     await clock.advance(3_000);
-    await expect.poll(moving, { timeout: 5_000 }).toEqual(["done 1 1", "refused 6 open"]);
+    await expect.poll(moving).toEqual(["done 1 1", "refused 6 open"]);
     await clock.advance(12_000);
-    await expect.poll(moving, { timeout: 5_000 }).toEqual(["done 1 1", "refused 6 2"]);
+    await expect.poll(moving).toEqual(["done 1 1", "refused 6 2"]);
   });
 });

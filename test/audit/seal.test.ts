@@ -105,7 +105,7 @@ describeOnEach("sealing", (kind) => {
 describeOnEach("a chain under a lock", (kind) => {
   const database = storeOfSuite(kind);
 
-  test.skipIf(kind === "sqlite")("holds no change of its team up, and no other sealer", { timeout: 20_000 }, async () => {
+  test.skipIf(kind === "sqlite")("holds no change of its team up, and no other sealer", async () => {
     const { store } = database;
     await putRows(store, 3);
     await sealAll(store);

@@ -1,12 +1,21 @@
-import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core";
+import { lacks } from "../support/needs.ts";
+import { hangMs } from "../support/patience.ts";
+import { allOnPath } from "../support/tools.ts";
 
-const executablePath = "/usr/bin/chromium";
+/** False where there is no Chromium: then tests of pages are skipped. */
+export const hasChromium: boolean = !lacks("chromium");
 
-/** False where there is no Chromium: then tests of pages are skipped, and it is said aloud. */
-export const hasChromium: boolean = existsSync(executablePath);
-if (!hasChromium) console.error(`\n\n  *** No ${executablePath}: EVERY TEST OF PAGES IN A BROWSER IS SKIPPED ***\n\n`);
+/** The program, where there is one. */
+export const executablePath: string = allOnPath("chromium")[0] ?? "chromium";
 
 /** A real browser, without a window and without a word to anybody but us. */
 export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"] });
+  chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"], timeout: hangMs });
+
+/** A context whose waits guard against hangs only. */
+export async function openContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(hangMs);
+  return context;
+}

@@ -5,7 +5,7 @@ import type { ScopeName } from "../../src/core/oauth/scope.ts";
 import { goodPassword, openTown, type Town } from "../sign-in/people-rig.ts";
 import { freePort } from "../support/free-port.ts";
 import { challenge, type Mode, putAppOf, type TestApp } from "../support/oauth.ts";
-import { launchChromium } from "./chromium.ts";
+import { launchChromium, openContext } from "./chromium.ts";
 
 /** The connectors of the app, as the catalogue names them. */
 export const [github, slack] = ["bbb0df76-66bd-4a24-ae4f-2aac4750d90b", "001e6a99-5585-4b3e-b8cb-533fe24d7788"];
@@ -46,7 +46,7 @@ export async function openStage(scopes: readonly ScopeName[] = ["create_task", "
   const opened = opening.move();
   return {
     ...{ town, url, of, browser, callbacks, email },
-    open: (options = {}) => browser.newContext({ baseURL: url, ...options }),
+    open: (options = {}) => openContext(browser, { baseURL: url, ...options }),
     async signIn(page, next = "/account", as = email) {
       await page.goto(`/sign-in?next=${encodeURIComponent(next)}`);
       await fillSignIn(page, as);

@@ -6,7 +6,7 @@ import { directly } from "../support/direct.ts";
 import { freePort } from "../support/free-port.ts";
 import type { Person } from "../support/service.ts";
 import { order, page as pageOf, publish, type SiteTown, siteTown } from "../websites/site.ts";
-import { hasChromium, launchChromium } from "./chromium.ts";
+import { hasChromium, launchChromium, openContext } from "./chromium.ts";
 import { fillSignIn } from "./stage.ts";
 
 /** What a hostile page tries with the visitor's session, and what each attempt came to. */
@@ -59,13 +59,11 @@ const opening = (platform: string): string => `<!doctype html><title>ready</titl
 <button onclick="begin()">on</button>
 <script>
 const reach = (work) => { try { return String(work()); } catch (thrown) { return "refused: " + thrown.name; } };
-window.begin = async () => {
-  const opened = window.open("${platform}/account", "console");
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+window.begin = () => { window.opened = window.open("${platform}/account", "console"); };
+window.look = async () => {
   window.seen = { text: reach(() => opened.document.body.textContent), cookie: reach(() => opened.document.cookie), address: reach(() => opened.location.href) };
   reach(() => opened.location.replace("javascript:document.title = 'seized'"));
   await new Promise((resolve) => setTimeout(resolve, 200));
-  document.title = "done";
 };
 </script>`;
 
@@ -96,7 +94,7 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
   async function signedIn(): Promise<BrowserContext & AsyncDisposable> {
     const { headers } = await ann.session();
     const [name = "", value = ""] = headers.cookie.split("=");
-    const context = await browser.newContext();
+    const context = await openContext(browser);
     await context.addCookies([{ name, value, url: platform, httpOnly: true, sameSite: "Lax" }]);
     return context;
   }
@@ -158,7 +156,8 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
     const coming = context.waitForEvent("page");
     await page.getByRole("button").click();
     const opened = await coming;
-    await page.waitForFunction("document.title === 'done'");
+    await opened.locator("h1").waitFor();
+    await page.evaluate("look()");
     const refused = "refused: SecurityError";
     expect(await page.evaluate("window.seen")).toEqual({ text: refused, cookie: refused, address: refused });
     expect(await opened.title()).not.toBe("seized");
@@ -189,7 +188,7 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
       "frame.html": pageOf("framed"),
     };
     const url = await siteOf({ "index.html": home, "found.html": pageOf("found"), ...files }, "public");
-    await using context = await browser.newContext();
+    await using context = await openContext(browser);
     const page = await context.newPage();
     page.on("dialog", (dialog) => void dialog.accept());
     await page.goto(url);
@@ -206,7 +205,7 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
     const [account] = await directly(town.database, `SELECT email FROM account WHERE id = '${ann.accountId}'`);
     const stored = await hashPassword(goodPassword);
     await town.service.store.change((tx) => tx.signIns.setPassword(ann.accountId, stored));
-    await using context = await browser.newContext();
+    await using context = await openContext(browser);
     const page = await context.newPage();
     const sent: Request[] = [];
     context.on("request", (request) => void sent.push(request));

@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium)("the model agent in a real Chromium, through the a
     return Number(ref ?? 0);
   };
 
-  test("opens, reads, types, clicks and takes a picture; when the browser is lost the task waits again", { timeout: 90_000 }, async () => {
+  test("opens, reads, types, clicks and takes a picture; when the browser is lost the task waits again", async () => {
     const { service, model, ann, clientId, program } = lent;
     const url = `http://127.0.0.1:${(pages.address() as AddressInfo).port}/`; // It listens on TCP.
     expect((await ann.v2("browser.onlineList")).body["data"]).toMatchObject([{ client_id: clientId, client_name: "Ann's Chromium" }]);

@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)("a page that means no good, in a real Chromium", (
   type Choice = (page: string) => { readonly name: string; readonly input: JsonObject };
   /** What the model does in each task, by the task's message. */
   const plans = new Map<string, readonly Choice[]>();
-  const reach = (id: string, status: string) => until(lent.service.store, id, (task) => task.status === status, 100_000);
+  const reach = (id: string, status: string) => until(lent.service.store, id, (task) => task.status === status);
 
   /** What the uses of tools came to, in a task of its own; each is chosen by the text of the page before it. */
   async function uses(...wanted: readonly Choice[]): Promise<Came[]> {
@@ -91,7 +91,6 @@ describe.skipIf(!hasChromium)("a page that means no good, in a real Chromium", (
     readonly result: any;
   }
 
-  const patient = { timeout: 120_000 };
   /** After whatever it was the agent works on. */
   const goesOn = (came: readonly Came[]) =>
     expect(came.at(-1)).toMatchObject({ status: "success", result: { title: "Good", text: "All well" } });
@@ -99,7 +98,7 @@ describe.skipIf(!hasChromium)("a page that means no good, in a real Chromium", (
   test.each([
     ["redirects without end", "/redirects", "ERR_TOO_MANY_REDIRECTS"],
     ["is a download", "/download", "ERR_ABORTED"],
-  ])("that %s is refused by the browser, which says why", patient, async (_, path, why) => {
+  ])("that %s is refused by the browser, which says why", async (_, path, why) => {
     const came = await uses(
       () => open(path),
       () => open("/good"),
@@ -112,7 +111,7 @@ describe.skipIf(!hasChromium)("a page that means no good, in a real Chromium", (
     ["stands in a loop", "/loop"],
     ["never answers", "/silent"],
     ["asks and asks with dialogs", "/alerts"],
-  ])("that %s costs its time, and the next page has another tab", patient, async (_, path) => {
+  ])("that %s costs its time, and the next page has another tab", async (_, path) => {
     const came = await uses(
       () => open(path),
       () => open("/good"),
@@ -124,7 +123,7 @@ describe.skipIf(!hasChromium)("a page that means no good, in a real Chromium", (
   test.concurrent.each([
     ["never ends", "/endless", "Endless"],
     ["asks with a dialog", "/alert", "After the alert"],
-  ])("that %s is read as far as it has come", patient, async (_, path, title) => {
+  ])("that %s is read as far as it has come", async (_, path, title) => {
     const came = await uses(
       () => open(path),
       () => open("/good"),
@@ -133,7 +132,7 @@ describe.skipIf(!hasChromium)("a page that means no good, in a real Chromium", (
     goesOn(came);
   });
 
-  test("that reloads itself without end keeps nobody, whatever of it was read", patient, async () => {
+  test("that reloads itself without end keeps nobody, whatever of it was read", async () => {
     const came = await uses(
       () => open("/reloads"),
       () => open("/good"),
@@ -142,7 +141,7 @@ describe.skipIf(!hasChromium)("a page that means no good, in a real Chromium", (
     goesOn(came);
   });
 
-  test("that asks to confirm is told no, and one that would not be left is left", patient, async () => {
+  test("that asks to confirm is told no, and one that would not be left is left", async () => {
     const came = await uses(
       () => open("/confirm"),
       go,
@@ -157,7 +156,7 @@ describe.skipIf(!hasChromium)("a page that means no good, in a real Chromium", (
   test.each([
     ["opens windows", "/popups", 3],
     ["has a link to another tab", "/blank", 1],
-  ])("that %s: they are closed, and their addresses are told", patient, async (_, path, many) => {
+  ])("that %s: they are closed, and their addresses are told", async (_, path, many) => {
     const came = await uses(
       () => open(path),
       go,
@@ -170,7 +169,7 @@ describe.skipIf(!hasChromium)("a page that means no good, in a real Chromium", (
     goesOn(came);
   });
 
-  test.each(["/many", "/long", "/lies", "/title"])("that is too large (%s) is told in bounds", patient, async (path) => {
+  test.each(["/many", "/long", "/lies", "/title"])("that is too large (%s) is told in bounds", async (path) => {
     const came = await uses(
       () => open(path),
       () => open("/good"),
@@ -179,7 +178,7 @@ describe.skipIf(!hasChromium)("a page that means no good, in a real Chromium", (
     goesOn(came);
   });
 
-  test("that leads to a file of the machine leads nowhere", patient, async () => {
+  test("that leads to a file of the machine leads nowhere", async () => {
     const came = await uses(
       () => open("/file"),
       go,

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { systemIds } from "../../src/core/ids.ts";
+import { executablePath } from "../browser/chromium.ts";
 import { modelsFile } from "../support/model/rig.ts";
 import { type ModelServer, openModelServer } from "../support/model/server.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
@@ -42,7 +43,7 @@ export async function lentChromium(): Promise<LentChromium> {
   const models = modelsFile("openai", model, { context_tokens: 200_000 });
   const service = await openService({ env: models.env });
   const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--remote-debugging-port=0"];
-  const chromium = spawn("/usr/bin/chromium", [...flags, `--user-data-dir=${folder}`], { stdio: ["ignore", "ignore", "pipe"] });
+  const chromium = spawn(executablePath, [...flags, `--user-data-dir=${folder}`], { stdio: ["ignore", "ignore", "pipe"] });
   const cdp = `http://${await lineOf(chromium.stderr, /^DevTools listening on ws:\/\/([^/]+)\//)}`;
   const [ann, clientId] = [await service.person(), systemIds.uuid()];
   const program = spawn(process.execPath, ["examples/browser/attach.mjs", service.url], {

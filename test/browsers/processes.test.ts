@@ -14,7 +14,6 @@ const done = { text: "Done." };
 
 test.skipIf(postgresTemplate === undefined)(
   "processes that run tasks take browsers; when one is killed its run is given to another, and the task waits again until a browser is selected",
-  { timeout: 120_000 },
   async () => {
     await using db = await databaseUrl("postgresql");
     await using model = await openModelServer("openai");
@@ -30,7 +29,7 @@ test.skipIf(postgresTemplate === undefined)(
     const online = async () =>
       (await user.call("browser.onlineList", {})).body["data"].map(({ client_id }: { client_id: string }) => client_id);
     const waited = async (id: string) => {
-      await eventually("the task waits", 40_000, async () => (await user.status(id)) === "waiting");
+      await eventually("the task waits", async () => (await user.status(id)) === "waiting");
       const { body } = await user.call("task.listMessages", { task_id: id, limit: 1 });
       const { waiting_for_event_type, waiting_for_event_id } = body["messages"][0].status_update.status_detail;
       expect(waiting_for_event_type).toBe("needConnectMyBrowser");
@@ -58,7 +57,7 @@ test.skipIf(postgresTemplate === undefined)(
     });
     const id = await user.create("Look");
     await select(id, first.id);
-    await eventually("the model is asked again", 20_000, async () => asked === 2);
+    await eventually("the model is asked again", async () => asked === 2);
     await one.end("SIGKILL");
     expect(await first.end).toMatch(/^(Unavailable|Canceled|Aborted|Internal|Unknown)/);
 
@@ -72,7 +71,7 @@ test.skipIf(postgresTemplate === undefined)(
     const second = lend(two.url, "Second");
     await second.online;
     await select(id, second.id);
-    await eventually("the task stops", 20_000, async () => (await user.status(id)) === "stopped");
+    await eventually("the task stops", async () => (await user.status(id)) === "stopped");
     const seen = await user.see(id);
     checkAnswered(seen);
     const { body } = await user.call("task.listMessages", { task_id: id, order: "asc", verbose: true, limit: 200 });

@@ -41,7 +41,7 @@ describe("npm run audit", () => {
       expect((await run("key", ["--name", "one"], env)).code).toBe(0);
       expect((await run("key", ["--name", "two"], env)).code).toBe(0);
       const open = async () => (await directly(db, "SELECT id FROM audit_event WHERE seq IS NULL")).length;
-      await expect.poll(open, { timeout: 10_000 }).toBe(0);
+      await expect.poll(open).toBe(0);
       const first = await verify(env);
       expect(first).toMatchObject({ code: 0, out: expect.stringMatching(sound) });
       const [, space = "", rows, unsealed, head = ""] = sound.exec(first.out) ?? [];

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { needInShell } from "../support/needs.ts";
 
 /** A command of the checkout that runs or ran. */
 export interface Command {
@@ -26,12 +27,11 @@ export interface Checkout extends Disposable {
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Copies what git would see, and links the rest: dependencies, and what was generated unless `generated` is false. */
+/** Copies what git would keep, and links the rest: dependencies, and what was generated unless `generated` is false. */
 export function copyCheckout({ generated = true } = {}): Checkout {
   const copy = mkdtempSync(join(tmpdir(), "checkout-"));
   const path = (name: string) => join(copy, name);
-  const names = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root, encoding: "utf8" });
-  for (const name of new Set(names.split("\0").filter((name) => name !== "" && !name.startsWith("test/")))) {
+  for (const name of keptNames()) {
     mkdirSync(dirname(path(name)), { recursive: true });
     cpSync(join(root, name), path(name), { recursive: true, verbatimSymlinks: true, force: false });
   }
@@ -41,8 +41,10 @@ export function copyCheckout({ generated = true } = {}): Checkout {
     linkFolder(join(root, ".setup"), path(".setup"));
     cpSync(join(root, "src/gen"), path("src/gen"), { recursive: true, verbatimSymlinks: true });
   }
-  const command: Checkout["command"] = ([file = "", ...words], env = {}) =>
-    watch(spawn(file, words, { cwd: copy, env: { ...outside(), ...env } }));
+  const command: Checkout["command"] = ([file = "", ...words], env = {}) => {
+    if (file === "bash") needInShell(words.join(" "));
+    return watch(spawn(file, words, { cwd: copy, env: { ...outside(), ...env } }));
+  };
   return {
     path,
     command,
@@ -53,6 +55,23 @@ export function copyCheckout({ generated = true } = {}): Checkout {
       rmSync(copy, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Paths of all files and links but the tests, without those that .gitignore names: `name/` is a folder of this name or
+ * path, `*.log` the end of a file's name. (Not every machine has git.)
+ */
+function keptNames(): readonly string[] {
+  const ignored = [".git/", "test/", ...readFileSync(join(root, ".gitignore"), "utf8").trim().split("\n")];
+  const isIgnored = (name: string, isFolder: boolean) =>
+    ignored.some((line) => (line.startsWith("*") ? name.endsWith(line.slice(1)) : isFolder && `/${name}/`.endsWith(`/${line}`)));
+  const within = (folder: string): readonly string[] =>
+    readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+      const name = join(folder, entry.name);
+      if (isIgnored(name, entry.isDirectory())) return [];
+      return entry.isDirectory() ? within(name) : [name];
+    });
+  return within("");
 }
 
 /** Hard links where both folders are on one file system, copies elsewhere. */

@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
+import { hangMs } from "../support/patience.ts";
 import { stubCheckout } from "./stub-checkout.ts";
 
 describe("setup of a checkout", () => {
@@ -60,7 +61,7 @@ describe("several processes of one checkout", () => {
     using checkout = stubCheckout();
     checkout.write("hold", "");
     const runs = Array.from({ length: 5 }, () => checkout.setUp().ended);
-    await vi.waitFor(() => expect(checkout.tools()).toEqual(["npm"]));
+    await vi.waitFor(() => expect(checkout.tools()).toEqual(["npm"]), { timeout: hangMs });
     checkout.remove("hold");
     for (const run of await Promise.all(runs)) expect(run).toMatchObject({ code: 0, out: "" });
     expect(checkout.tools()).toEqual(["npm", "buf", "prisma"]);
@@ -70,7 +71,7 @@ describe("several processes of one checkout", () => {
     using checkout = stubCheckout();
     checkout.write("hold", "");
     const first = checkout.setUp();
-    await vi.waitFor(() => expect(checkout.tools()).toEqual(["npm"]));
+    await vi.waitFor(() => expect(checkout.tools()).toEqual(["npm"]), { timeout: hangMs });
     const others = Array.from({ length: 4 }, () => checkout.setUp().ended);
     first.kill();
     await first.ended;

@@ -32,7 +32,7 @@ describeOnEach("a platform", (kind) => {
     const ann = await service.person();
     const { body: made } = await ann.v2("webhook.create", { url: hook.url });
     await ann.v2("task.create", { message: { content: "[[plan Look | Tell]] [[step]] [[say Done]]" } });
-    await expect.poll(() => hook.types().at(-1), { timeout: 25_000 }).toBe("task_stopped");
+    await expect.poll(() => hook.types().at(-1)).toBe("task_stopped");
     expect(hook.types()[0]).toBe("webhook_test");
     expect(hook.types()[1]).toBe("task_created");
     const { body: published } = await ann.v2("webhook.publicKey");
@@ -56,7 +56,7 @@ describeOnEach("a platform", (kind) => {
     await ann.v2("webhook.create", { url: hook.url });
     status = 410;
     await ann.v2("task.create", { message: { content: "[[say Done]]" } });
-    await expect.poll(() => mails.received.length, { timeout: 25_000 }).toBe(1);
+    await expect.poll(() => mails.received.length).toBe(1);
     const { body } = await ann.v2("webhook.list");
     expect(body["data"]).toMatchObject([{ status: "inactive", inactive_reason: "the receiver answered 410 Gone" }]);
     const [mail] = mails.received;

@@ -14,6 +14,7 @@ import { newWebhookSecret, sealWebhookSecret, shownWebhookSecret } from "../../s
 import { contractContent } from "../../src/delivery/sign.ts";
 import { type Certificate, type Receiver, receiver, selfSigned } from "../egress/receiver.ts";
 import { cipher } from "../support/cipher.ts";
+import { lacks } from "../support/needs.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { event, publicKeys, secret, senderWith, webhookAt } from "./send-rig.ts";
 
@@ -272,7 +273,7 @@ describe("an attempt is over, and says why", () => {
   });
 });
 
-describe("what an answer says", () => {
+describe.skipIf(lacks("openssl"))("what an answer says", () => {
   let folder: string;
   let certificate: Certificate;
   const trusted = getCACertificates("default");

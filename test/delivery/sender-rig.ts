@@ -11,6 +11,7 @@ import { ann, putTask, sampleWebhook } from "../store/samples.ts";
 import { cipher } from "../support/cipher.ts";
 import { type DatabaseKind, openTestStore, type TestStore } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
+import { hangMs } from "../support/patience.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 
 /** A request that a sender has made, and that a test answers. */
@@ -82,7 +83,7 @@ export async function senderRig(kind: DatabaseKind): Promise<SenderRig> {
   };
 
   async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-    for (const end = Date.now() + 20_000; !(await isSo()); await turn()) if (Date.now() > end) throw new Error("it never was so");
+    for (const end = Date.now() + hangMs; !(await isSo()); await turn()) if (Date.now() > end) throw new Error("it never was so");
   }
 
   return {

@@ -16,7 +16,7 @@ test("the commands of docs/audit.md list the log, load it down, and the program 
   for (const name of ["Garden", "Pond", "Wäld \u2028"]) await owner.v2("project.create", { name });
   const folder = mkdtempSync(join(tmpdir(), "docs-"));
   const open = async () => (await directly(database, "SELECT id FROM audit_event WHERE seq IS NULL")).length;
-  await expect.poll(open, { timeout: 10_000 }).toBe(0);
+  await expect.poll(open).toBe(0);
   const [list = "", download = "", ocsf = ""] = blocksIn(page, "sh");
   const run = (lines: string) => shell(`cd ${folder}; ${lines}`, { BASE: service.url, KEY: owner.key });
   expect(JSON.parse(await run(list))).toMatchObject({ ok: true, data: [{ seq: 3 }, { seq: 2 }, { seq: 1 }] });

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { needInShell } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
 
 const run = promisify(execFile);
@@ -13,6 +14,13 @@ export const readPage = (path: string): string => readFileSync(join(root, path),
 export const blocksIn = (page: string, language: string): readonly string[] =>
   [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text = ""]) => (name === language ? [text] : []));
 
-/** Runs lines in a shell with these variables; what they printed. @throws Error when one of them fails. */
-export const shell = async (lines: string, variables: Readonly<Record<string, string>> = {}): Promise<string> =>
-  (await run("bash", ["-ec", lines], { env: { ...process.env, ...variables } })).stdout;
+/**
+ * Runs lines in a shell with these variables; what they printed. Skips the test where a tool that they
+ * call is missing.
+ *
+ * @throws Error when one of them fails.
+ */
+export async function shell(lines: string, variables: Readonly<Record<string, string>> = {}): Promise<string> {
+  needInShell(lines);
+  return (await run("bash", ["-ec", lines], { env: { ...process.env, ...variables } })).stdout;
+}

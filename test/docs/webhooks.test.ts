@@ -140,11 +140,11 @@ describe("docs/webhooks.md", () => {
       async active() {
         hook.status = 410;
         await call("task.create", { message: { content: "[[fail no_luck | Sorry]]" } });
-        await eventually("410 switches the webhook off", 20_000, async () => (await statusNow()) === "inactive");
+        await eventually("410 switches the webhook off", async () => (await statusNow()) === "inactive");
         hook.status = 204;
       },
       async "webhook.resend"() {
-        await eventually("what was recovered arrives", 20_000, async () => hook.types.filter((type) => type === "task_failed").length > 1);
+        await eventually("what was recovered arrives", async () => hook.types.filter((type) => type === "task_failed").length > 1);
       },
     };
     const played: string[] = [];

@@ -3,6 +3,7 @@ import { expect, test, vi } from "vitest";
 import { checkpointsMax } from "../../src/core/websites/save.ts";
 import { siteBytesMax, siteFilesMax } from "../../src/core/websites/snapshot.ts";
 import { freePort } from "../support/free-port.ts";
+import { hangMs } from "../support/patience.ts";
 import { siteTown } from "../websites/site.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
@@ -24,7 +25,7 @@ test("the commands of docs/websites.md publish a site, and see it", async () => 
         answer = await shell(command, known);
         return answer.replaceAll(" ", "").includes(part);
       },
-      { timeout: 20_000, interval: 50 },
+      { timeout: hangMs, interval: 50 },
     );
     known.TASK ||= /"task_id":"([^"]+)"/.exec(answer)?.[1] ?? "";
     known.HOST ||= /"http:\/\/([^"/]+)"/.exec(answer)?.[1] ?? "";

@@ -10,15 +10,17 @@ import { allowedAddresses } from "../../src/config/address-range.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { sharedResolve } from "../../src/egress/agent.ts";
 import { fetchFile } from "../../src/egress/fetch-file.ts";
+import { lacks } from "../support/needs.ts";
 import { type Certificate, receiver, selfSigned } from "./receiver.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const withoutOpenssl = lacks("openssl");
 let folder: string;
 let certificate: Certificate;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "egress-"));
-  certificate = selfSigned(folder);
+  if (!withoutOpenssl) certificate = selfSigned(folder);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -38,18 +40,21 @@ async function fetchedBy(env: Readonly<Record<string, string>>, url: string, all
   return JSON.parse(stdout);
 }
 
-test("a certificate that nobody vouches for is refused, on a name and on an address, whatever the environment says", async () => {
-  await using server = await receiver((_request, response) => response.end("secret"), certificate);
-  for (const host of ["127.0.0.1", "files.test"]) {
-    const get = fetchFile(allowedAddresses.parse("loopback"), systemClock, async () => ["127.0.0.1"]);
-    const fetched = get(`https://${host}:${server.port}/`, { max: 100, signal: new AbortController().signal });
-    await expect(fetched.then(({ bytes }) => text(bytes))).rejects.toMatchObject({ reason: "invalid" });
-  }
-  expect(await fetchedBy({ NODE_TLS_REJECT_UNAUTHORIZED: "0" }, `https://files.test:${server.port}/`, "loopback")).toBeNull();
-  expect(server.requests).toEqual([]);
-});
+test.skipIf(withoutOpenssl)(
+  "a certificate that nobody vouches for is refused, on a name and on an address, whatever the environment says",
+  async () => {
+    await using server = await receiver((_request, response) => response.end("secret"), certificate);
+    for (const host of ["127.0.0.1", "files.test"]) {
+      const get = fetchFile(allowedAddresses.parse("loopback"), systemClock, async () => ["127.0.0.1"]);
+      const fetched = get(`https://${host}:${server.port}/`, { max: 100, signal: new AbortController().signal });
+      await expect(fetched.then(({ bytes }) => text(bytes))).rejects.toMatchObject({ reason: "invalid" });
+    }
+    expect(await fetchedBy({ NODE_TLS_REJECT_UNAUTHORIZED: "0" }, `https://files.test:${server.port}/`, "loopback")).toBeNull();
+    expect(server.requests).toEqual([]);
+  },
+);
 
-test("NODE_EXTRA_CA_CERTS vouches for a certificate, for the names in it alone", async () => {
+test.skipIf(withoutOpenssl)("NODE_EXTRA_CA_CERTS vouches for a certificate, for the names in it alone", async () => {
   await using server = await receiver((_request, response) => response.end("whole"), certificate);
   const env = { NODE_EXTRA_CA_CERTS: certificate.certFile };
   expect(await fetchedBy(env, `https://files.test:${server.port}/`, `127.0.0.0/8:${server.port}`)).toBe("whole");
@@ -57,7 +62,7 @@ test("NODE_EXTRA_CA_CERTS vouches for a certificate, for the names in it alone",
   expect(await fetchedBy(env, `https://other.test:${server.port}/`, "loopback")).toBeNull();
 });
 
-test("a range speaks https alone, on its port alone", async () => {
+test.skipIf(withoutOpenssl)("a range speaks https alone, on its port alone", async () => {
   await using plain = await receiver((_request, response) => response.end("secret"));
   await using server = await receiver((_request, response) => response.end("secret"), certificate);
   const env = { NODE_EXTRA_CA_CERTS: certificate.certFile };

@@ -79,7 +79,7 @@ describeOnEach("an archive of what agents did", (kind) => {
     await until(async () => {
       ({ record } = await call("detail", { uid }));
       return record.completed_at !== undefined;
-    }, 20_000);
+    });
     expect(record).toMatchObject({ status: "COMPLIANCE_EXPORT_STATUS_COMPLETED" });
     const { download_url } = await call("downloadUrl", { uid });
     const reply = await fetch(town.reach(download_url));

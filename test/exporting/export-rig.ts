@@ -57,12 +57,12 @@ export async function ask(
 }
 
 /** The export once it has ended. */
-export async function ended(store: Store, id: string, ms = 20_000): Promise<Export> {
+export async function ended(store: Store, id: string): Promise<Export> {
   let found: Export | null = null;
   await until(async () => {
     found = await store.exports.byId(id);
     return found?.completedAt !== null;
-  }, ms);
+  });
   if (found === null) throw new Error("no such export");
   return found;
 }

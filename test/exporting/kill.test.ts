@@ -7,6 +7,7 @@ import { books, storedIn, until } from "../files/files-rig.ts";
 import { cipher } from "../support/cipher.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
+import { testMs } from "../support/patience.ts";
 import { unzipped } from "./export-rig.ts";
 
 /** The full form has 20: `KILL_ROUNDS=20 npx vitest run --project rooms test/exporting/kill.test.ts`. */
@@ -29,7 +30,7 @@ const fill = (accountId: string, spaceId: string): readonly string[] => {
 };
 
 test(`after each of ${rounds} kills while an archive is made the next process makes it, and nothing else is left`, {
-  timeout: 60_000 + rounds * 40_000,
+  timeout: testMs + rounds * 60_000,
 }, async () => {
   using place = installation({ ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") });
   const database: TestDatabase = {
@@ -57,8 +58,8 @@ test(`after each of ${rounds} kills while an archive is made the next process ma
     await directly(database, "UPDATE blob SET lease_until = 0 WHERE state = 'writing'");
     await directly(database, "UPDATE export SET lease_until = 0 WHERE lease_until IS NOT NULL");
     server = await place.start();
-    await until(async () => (await row())?.["status"] === "completed", 30_000);
-    await until(async () => (await books(database)).blobs.every(({ state }) => state === "kept"), 30_000);
+    await until(async () => (await row())?.["status"] === "completed");
+    await until(async () => (await books(database)).blobs.every(({ state }) => state === "kept"));
     const kept = await directly(database, "SELECT blob_id FROM export WHERE status = 'completed'");
     expect(new Set(storedIn(place.dataDir).map((path) => basename(path))), "no orphan on disk").toEqual(
       new Set(kept.map(({ blob_id }) => blob_id)),

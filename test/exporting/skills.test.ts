@@ -10,12 +10,14 @@ import { type FileTown, fileTown, sha256 } from "../files/files-rig.ts";
 import { bring, ofApp, ofProject, ofTeam } from "../skills/skills-rig.ts";
 import { describeOnEach } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
+import { need } from "../support/needs.ts";
 import type { Person } from "../support/service.ts";
 import { newApp } from "../support/token.ts";
 import { archived } from "./export-rig.ts";
 
 /** What another tool finds in an archive: each entry of a folder with, of a ZIP within it, what is in that. */
 function unpacked(archive: Buffer): Readonly<Record<string, Readonly<Record<string, string>>>> {
+  need("python");
   const script = `
 import io, json, sys, zipfile
 outer = zipfile.ZipFile(sys.argv[1])

@@ -15,7 +15,7 @@ const made = {
 };
 
 // Both wait a good part of the time.
-describe.concurrent("what was acknowledged holds, whatever happens", { timeout: 240_000 }, () => {
+describe.concurrent("what was acknowledged holds, whatever happens", () => {
   test.each(setUpNames)("to the processes of %s", async (setUp) => {
     const seed = process.env["FAULTS_SEED"] ?? randomBytes(4).toString("hex");
     const outcome = await runFaults({ setUp, plan: shortPlans[setUp], seed });

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { TestDatabase } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
 import { checkAnswered } from "../support/invariants.ts";
+import { testMs } from "../support/patience.ts";
 import type { V2Reply } from "../support/wires.ts";
 import { eventually, installation, type Server, type User, userOf } from "./server.ts";
 
@@ -78,7 +79,9 @@ async function killWhileAsking(server: Server, user: User, asking: readonly Wish
   await Promise.all(asked);
 }
 
-test(`what a server acknowledged survives ${rounds} kills, and every task comes to its end`, { timeout: 180_000 }, async () => {
+test(`what a server acknowledged survives ${rounds} kills, and every task comes to its end`, {
+  timeout: testMs + rounds * 60_000,
+}, async () => {
   using place = installation();
   const rows = async (where: string) => {
     const [row] = await directly(database, `SELECT COUNT(*) AS n FROM task WHERE ${where}`);
@@ -112,7 +115,7 @@ test(`what a server acknowledged survives ${rounds} kills, and every task comes 
   expect(await rows("last_seq > 0"), "and none without").toBe(all.length);
 
   for (const { id = "", text, next } of all) {
-    await eventually(`task ${id} ends`, 60_000, async () => (await user.status(id)) !== "running");
+    await eventually(`task ${id} ends`, async () => (await user.status(id)) !== "running");
     const task = await user.see(id);
     checkAnswered(task);
     expect(task.status).toBe("stopped");

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { SeenEvent, SeenTask } from "../support/invariants.ts";
+import { hangMs } from "../support/patience.ts";
 import { callV2, type V2Reply } from "../support/wires.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -56,7 +57,7 @@ export function installation(env: Readonly<Record<string, string>> = {}): Instal
     async key() {
       const path = join(dataDir, "first-key");
       const read = () => (existsSync(path) ? readFileSync(path, "utf8") : "");
-      await eventually("the first key", 5_000, async () => read().endsWith("\n"));
+      await eventually("the first key", async () => read().endsWith("\n"));
       return read().trim();
     },
     spawn: spawnOne,
@@ -159,11 +160,11 @@ const seen = ({ seq, type, timestamp, status_update, user_message, assistant_mes
 });
 
 /** Asks again and again until the answer is as wanted; answers how many milliseconds that took. */
-export async function eventually(what: string, withinMs: number, holds: () => Promise<boolean>): Promise<number> {
+export async function eventually(what: string, holds: () => Promise<boolean>): Promise<number> {
   const begun = performance.now();
   for (;;) {
     if (await holds()) return performance.now() - begun;
-    if (performance.now() - begun > withinMs) throw new Error(`${what}: not within ${withinMs} ms`);
+    if (performance.now() - begun > hangMs) throw new Error(`${what}: it never did`);
     await delay(100);
   }
 }

@@ -128,13 +128,13 @@ async function countOf(database: TestDatabase, rows: string): Promise<number> {
 /** Lets a server live for days, until nothing is to be sent any more. */
 async function settle(lives: Lives, seen: readonly Seen[]): Promise<void> {
   const { database } = lives;
-  await eventually("all tasks rest", 60_000, async () => (await countOf(database, "task WHERE status = 'running'")) === 0);
+  await eventually("all tasks rest", async () => (await countOf(database, "task WHERE status = 'running'")) === 0);
   // Ten attempts, and one that was cut off more than once.
   for (let day = 0; day < 20; day += 1, lives.later(25 * hourMs)) {
     const isDone = async () => (await countOf(database, `delivery WHERE state = 'pending' AND next_at <= ${lives.now() + soonMs}`)) === 0;
     while (!(await isDone())) {
       const before = seen.length;
-      await eventually("what is due is sent", 60_000, async () => seen.length > before || (await isDone()));
+      await eventually("what is due is sent", async () => seen.length > before || (await isDone()));
     }
     if ((await countOf(database, "delivery WHERE state = 'pending'")) === 0) return;
   }

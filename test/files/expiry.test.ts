@@ -48,15 +48,15 @@ describeOnEach("what the clock ends", (database) => {
     const [deleted, expired, late] = [await uploaded(town, ann), await uploaded(town, ann), await slotOf(town, ann)];
     await ann.v2("file.delete", { file_id: deleted.id });
     clock.step(2 * dayMs);
-    await clock.advance(hourMs);
+    await clock.leap(hourMs);
     const { store } = town.service;
     await until(async () => (await store.files.byId(late.id))?.status === "error");
     await until(async () => (await store.files.byId(expired.id))?.status === "deleted");
     clock.step(28 * dayMs - 2 * hourMs);
-    await clock.advance(hourMs / 2);
+    await clock.leap(hourMs / 2);
     expect(await detail(ann, deleted.id)).toMatchObject({ status: "deleted" });
     clock.step(hourMs);
-    await clock.advance(hourMs);
+    await clock.leap(hourMs);
     await until(async () => (await store.files.byId(deleted.id)) === null && (await store.files.byId(late.id)) === null);
     expect(await ann.v2("file.detail", { file_id: deleted.id })).toMatchObject({ status: 404 });
     expect(await detail(ann, expired.id)).toMatchObject({ status: "deleted" });

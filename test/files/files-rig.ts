@@ -7,6 +7,7 @@ import type { Clock } from "../../src/core/clock.ts";
 import type { Store } from "../../src/core/store.ts";
 import { type DatabaseKind, openTestStore, type TestDatabase } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
+import { hangMs } from "../support/patience.ts";
 import { type Calling, openService, type Service } from "../support/service.ts";
 
 /** A platform with a folder of its own for bytes. */
@@ -129,10 +130,10 @@ export function openPut(url: string, headers: Readonly<Record<string, string | n
 }
 
 /** Lets what was set going go on, until it is as wanted. */
-export async function until(holds: () => Promise<boolean> | boolean, ms = 10_000): Promise<void> {
-  const end = performance.now() + ms;
+export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
+  const end = performance.now() + hangMs;
   while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${holds}`);
+    if (performance.now() > end) throw new Error(`it never held: ${holds}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -5,6 +5,7 @@ import { type Dice, diceOf } from "../faults/harness/dice.ts";
 import { installation, type Server, type User, userOf } from "../faults/server.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
+import { testMs } from "../support/patience.ts";
 import { books, openPut, sha256, storedIn, until } from "./files-rig.ts";
 
 /** The full form has 20: `KILL_ROUNDS=20 npx vitest run --project rooms test/files/kill.test.ts`. */
@@ -38,7 +39,7 @@ async function begin({ url }: Server, user: User, dice: Dice): Promise<{ readonl
 }
 
 test(`after each of ${rounds} kills during ${many} uploads a file is uploaded with its bytes, or has none`, {
-  timeout: 60_000 + rounds * 20_000,
+  timeout: testMs + rounds * 60_000,
 }, async () => {
   using place = installation();
   const database: TestDatabase = {
@@ -64,7 +65,7 @@ test(`after each of ${rounds} kills during ${many} uploads a file is uploaded wi
     // The time that a lease takes to be over.
     await directly(database, "UPDATE blob SET lease_until = 0 WHERE state = 'writing'");
     server = await place.start();
-    await until(async () => (await books(database)).blobs.every(({ state }) => state === "kept"), 20_000);
+    await until(async () => (await books(database)).blobs.every(({ state }) => state === "kept"));
   }
 
   const files = new Map((await directly(database, "SELECT id, status, sha256, blob_id FROM file")).map((row) => [row["id"], row]));

@@ -46,9 +46,7 @@ async function tryOnce({ slot, bytes, isAnnounced, cutAt }: Plan): Promise<numbe
 }
 
 describeOnEach("a storm", (database) => {
-  test(`of ${many} uploads at once with random cuts leaves no orphan, no row without bytes, and the quota exact`, {
-    timeout: 120_000,
-  }, async () => {
+  test(`of ${many} uploads at once with random cuts leaves no orphan, no row without bytes, and the quota exact`, async () => {
     await using town = await fileTown(database, { nodes: nodesOf(database), env: { FILE_QUOTA: `${quota}` } });
     const ann = await town.service.person();
     const dice = diceOf(`storm ${database}`);
@@ -58,7 +56,7 @@ describeOnEach("a storm", (database) => {
     const answers = await Promise.all(plans.map(follow));
     const count = (status: number) => answers.filter((answer) => answer === status).length;
     // What a busy database kept from being cleared away at once is tried again within seconds.
-    await until(async () => (await books(town.database)).blobs.every(({ state }) => state === "kept"), 30_000);
+    await until(async () => (await books(town.database)).blobs.every(({ state }) => state === "kept"));
 
     const { store } = town.service;
     const kept = new Map<string, number>();

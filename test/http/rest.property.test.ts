@@ -104,9 +104,7 @@ function formOf(path: string): readonly (keyof typeof refusals)[] {
   return ["v2"];
 }
 
-test("whatever comes to v1, the facade and the links is answered in the form of its wire, and never by a fault", {
-  timeout: 120_000,
-}, async () => {
+test("whatever comes to v1, the facade and the links is answered in the form of its wire, and never by a fault", async () => {
   await using town = await fileTown("sqlite");
   const ann = await town.service.person();
   const { id: file } = await uploaded(town, ann);

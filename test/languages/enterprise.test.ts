@@ -3,9 +3,10 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
 import { expectGolden } from "../support/golden.ts";
+import { lacks } from "../support/needs.ts";
 import { bufCurl, bufProtocols, refusalIn } from "./buf-speaker.ts";
 import { type Enterprise, enterpriseStory, listTasks, openEnterprise, removeMember, tellEnterprise } from "./enterprise.ts";
-import { pythonStubs } from "./python-tools.ts";
+import { lacksStubs, pythonStubs } from "./python-tools.ts";
 
 const run = promisify(execFile);
 
@@ -16,7 +17,7 @@ describe("enterprise clients of other hands", () => {
   });
   afterAll(() => enterprise?.[Symbol.asyncDispose]());
 
-  test("Python with generated stubs removes a member and lists tasks over gRPC", async () => {
+  test.skipIf(lacksStubs)("Python with generated stubs removes a member and lists tasks over gRPC", async () => {
     using stubs = await pythonStubs();
     await enterprise.putMember("py");
     const { service, owner, manager, reader } = enterprise;
@@ -43,7 +44,7 @@ describe("enterprise clients of other hands", () => {
     expect(await tellEnterprise(call, protocol, enterprise)).toMatchObject(enterpriseStory(protocol, owner.spaceId));
   });
 
-  test("curl with plain JSON gets the golden answers", async () => {
+  test.skipIf(lacks("curl"))("curl with plain JSON gets the golden answers", async () => {
     const { service, owner, manager, reader } = enterprise;
     await enterprise.putMember("tu_81");
     const golden: string[] = [];

@@ -12,7 +12,6 @@ const createMany = (user: User, count: number, content: string): Promise<string[
 
 test.skipIf(postgresTemplate === undefined)(
   "of three processes one takes calls and two do the work, none more than it may; one that leaves gives its work to the other",
-  { timeout: 120_000 },
   async () => {
     await using db = await databaseUrl("postgresql");
     const env = { DATABASE_URL: db.url, ENCRYPTION_KEY: randomBytes(32).toString("base64"), RUN_CONCURRENCY: String(each) };
@@ -25,7 +24,7 @@ test.skipIf(postgresTemplate === undefined)(
     const running = () => rows("SELECT node_id, COUNT(*) FROM task WHERE node_id IS NOT NULL GROUP BY node_id");
 
     const ids = await createMany(user, 2 * each + 5, "[[say One]] [[forever]]");
-    await eventually("both are full", 10_000, async () => (await running()).flatMap(([, count]) => count).join() === `${each},${each}`);
+    await eventually("both are full", async () => (await running()).flatMap(([, count]) => count).join() === `${each},${each}`);
     expect(await rows("SELECT COUNT(*) FROM node"), "who takes calls only is no runner").toEqual([["2"]]);
     expect(await rows("SELECT COUNT(*) FROM task WHERE node_id IS NULL AND status = 'running'")).toEqual([["5"]]);
     for (const { url } of [one, two]) expect((await fetch(`${url}/v2/user.me`, { method: "POST" })).status).toBe(404);
@@ -34,9 +33,9 @@ test.skipIf(postgresTemplate === undefined)(
 
     // More than one of them may run.
     const next = await createMany(user, 2 * each, "[[say One]] [[sleep 3]] [[say Two]]");
-    await eventually("both work", 10_000, async () => (await running()).length === 2);
+    await eventually("both work", async () => (await running()).length === 2);
     expect(await one.end("SIGTERM")).toMatchObject({ code: 0 });
-    for (const id of next) await eventually(`task ${id} ends`, 30_000, async () => (await user.status(id)) === "stopped");
+    for (const id of next) await eventually(`task ${id} ends`, async () => (await user.status(id)) === "stopped");
     for (const id of next) {
       const task = await user.see(id);
       checkAnswered(task);

@@ -3,6 +3,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { openStore } from "../../src/store/open.ts";
 import { databaseUrl, openTestStore, postgresTemplate, rowsIn } from "../support/database.ts";
+import { hangMs } from "../support/patience.ts";
 
 describe.skipIf(postgresTemplate === undefined)("PostgreSQL", () => {
   test("a change whose connection is cut is unavailable and leaves nothing; the next call is served", async () => {
@@ -20,7 +21,7 @@ describe.skipIf(postgresTemplate === undefined)("PostgreSQL", () => {
       await tx.settings.put("k", "lost too");
     });
     await expect(change).rejects.toMatchObject({ name: "Failure", reason: "unavailable" });
-    await vi.waitFor(async () => expect(await store.settings.get("k")).toBeNull());
+    await vi.waitFor(async () => expect(await store.settings.get("k")).toBeNull(), { timeout: hangMs });
     await store.change((tx) => tx.settings.put("k", "kept"));
     expect(await store.settings.get("k")).toBe("kept");
     expect(log).toHaveBeenCalled();

@@ -7,6 +7,7 @@ import type { Store, TaskNews } from "../../src/core/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import { openRelay } from "../../src/store/relay.ts";
 import { databaseUrl, postgresTemplate, rowsIn, runOn, type TestDatabase } from "../support/database.ts";
+import { hangMs } from "../support/patience.ts";
 import { putTask, said, sampleTask, userMessage } from "./samples.ts";
 
 /** A store, and all that its feed has told. */
@@ -48,7 +49,7 @@ async function openPair(clock?: Clock): Promise<Pair> {
 /** What comes after everything that was told before it: a task named by a mark, which is left out. */
 async function until({ heard }: Listener, mark: string): Promise<Listener["heard"]> {
   const isMark = (told: TaskNews | string) => typeof told === "object" && told.taskId === mark;
-  await vi.waitFor(() => expect(heard.some(isMark)).toBe(true), { timeout: 10_000 });
+  await vi.waitFor(() => expect(heard.some(isMark)).toBe(true), { timeout: hangMs });
   return heard.filter((told) => !isMark(told));
 }
 
@@ -133,7 +134,7 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
   test("that cannot be read make a process look, whoever sent them", async () => {
     await using pair = await openPair();
     await runOn(pair.database.url, "NOTIFY platform, 'nonsense'");
-    await vi.waitFor(() => expect(pair.one.heard).toEqual(["lost"]));
+    await vi.waitFor(() => expect(pair.one.heard).toEqual(["lost"]), { timeout: hangMs });
   });
 
   describe("when the connection is cut", () => {
@@ -142,7 +143,7 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
       const { database, one, other } = pair;
       log.mockClear();
       expect(await rowsIn(database.url, cutting(listening))).toHaveLength(2);
-      await vi.waitFor(() => expect([one.heard, other.heard]).toEqual([["lost"], ["lost"]]), { timeout: 10_000 });
+      await vi.waitFor(() => expect([one.heard, other.heard]).toEqual([["lost"], ["lost"]]), { timeout: hangMs });
       await signal(one, "end");
       expect(await until(other, "end")).toEqual(["lost"]);
       expect(log).toHaveBeenCalledWith("error", "the connection for news is gone", expect.anything());
@@ -171,14 +172,14 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
       const cut = await connected(database);
       await allow(false);
       await cut.query(cutting(listening));
-      await vi.waitFor(() => expect(pauses.filter((ms) => ms === 5_000).length).toBeGreaterThan(4), { timeout: 10_000 });
+      await vi.waitFor(() => expect(pauses.filter((ms) => ms === 5_000).length).toBeGreaterThan(4), { timeout: hangMs });
       expect(pauses.toSorted((a, b) => a - b).slice(0, 4)).toEqual([100, 100, 200, 200]);
       expect(log.mock.calls, "one line for each process").toHaveLength(2);
       await putTask(one.store, { id: "meanwhile" });
       expect(await other.store.tasks.byId("meanwhile")).not.toBeNull();
       await allow(true);
       await cut.end();
-      await vi.waitFor(() => expect([one.heard, other.heard].every((heard) => heard.includes("lost"))).toBe(true), { timeout: 10_000 });
+      await vi.waitFor(() => expect([one.heard, other.heard].every((heard) => heard.includes("lost"))).toBe(true), { timeout: hangMs });
       await signal(one, "end");
       await until(other, "end");
     });

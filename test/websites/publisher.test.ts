@@ -13,6 +13,7 @@ import { localBlobs } from "../../src/storage/local.ts";
 import { diceOf } from "../faults/harness/dice.ts";
 import { putTask } from "../store/samples.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { testMs } from "../support/patience.ts";
 import { paths, visibilityOf } from "./publisher-version.ts";
 
 /** The full form has 200: `KILL_ROUNDS=200 npx vitest run --project rooms test/websites/publisher.test.ts`. */
@@ -45,7 +46,7 @@ const lastIn = (said: string, word: string): number =>
 
 describeOnEach("a website that is published again and again", (kind) => {
   test(`after each of ${rounds} kills or more every path is of one version, published for whom it was, and what was begun goes live`, {
-    timeout: 120_000 + rounds * 10_000,
+    timeout: testMs + rounds * 60_000,
   }, async () => {
     await using db = await openTestStore(kind);
     const folder = await mkdtemp(join(tmpdir(), "publisher-"));

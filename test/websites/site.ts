@@ -5,6 +5,7 @@ import { vi } from "vitest";
 import type { Checkpoint } from "../../src/core/websites/checkpoint.ts";
 import { type FileTown, fileTown } from "../files/files-rig.ts";
 import type { DatabaseKind } from "../support/database.ts";
+import { hangMs } from "../support/patience.ts";
 import type { Person } from "../support/service.ts";
 import { type SiteTree, saveTree } from "./tree.ts";
 
@@ -103,7 +104,7 @@ export async function settled(person: Person, taskId: string) {
       last = await person.v2("website.status", { task_id: taskId });
       return last.body["publish_status"] !== "publishing";
     },
-    { timeout: 20_000, interval: 5 },
+    { timeout: hangMs, interval: 5 },
   );
   return last.body;
 }

@@ -4,6 +4,7 @@ import { WebsiteVisibility } from "../../src/gen/proto/website/v2/website_pb.ts"
 import { WebsiteService } from "../../src/gen/proto/website/v2/website_service_pb.ts";
 import { describeOnEach } from "../support/database.ts";
 import { directly } from "../support/direct.ts";
+import { hangMs } from "../support/patience.ts";
 import type { Person } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
 import { order, page, publish, type SiteTown, saveSite, settled, siteTown } from "./site.ts";
@@ -178,7 +179,7 @@ describeOnEach("websites", (database) => {
 
   test("a run that is lost and taken up again saves nothing twice, and one that failed before saves nothing", async () => {
     const lost = await order(ann, "[[site Mine | <p>one</p>]] [[crash]] [[say two]] [[site Mine | <p>two</p>]]");
-    await vi.waitUntil(async () => (await ann.v2("task.detail", { task_id: lost })).body["task"].status === "stopped", { timeout: 20_000 });
+    await vi.waitUntil(async () => (await ann.v2("task.detail", { task_id: lost })).body["task"].status === "stopped", { timeout: hangMs });
     const { body } = await ann.v2("website.listCheckpoints", { task_id: lost });
     expect(body["data"]).toHaveLength(2);
     const { body: events } = await ann.v2("task.listMessages", { task_id: lost, verbose: true, order: "asc", limit: 200 });

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type RawEntry, zipOf } from "../core/skills/zip-maker.ts";
 import { describeOnEach } from "../support/database.ts";
+import { lacks } from "../support/needs.ts";
 import type { V2Body } from "../support/wires.ts";
 import { type Hand, handOf, type RunOf, remoteRig } from "./worker-rig.ts";
 
@@ -117,7 +118,7 @@ describeOnEach("a website of a worker's", (database) => {
   });
 });
 
-describe("the example in Python", () => {
+describe.skipIf(lacks("python"))("the example in Python", () => {
   const rig = remoteRig();
 
   test("saves a website of one page, which its user can publish", async () => {

@@ -5,12 +5,13 @@ import { expect, test } from "vitest";
 import { manifest } from "../core/skills/zip-maker.ts";
 import { bring } from "../skills/skills-rig.ts";
 import { freePort } from "../support/free-port.ts";
+import { lacks } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
 import { openService } from "../support/service.ts";
 import { untilStatus } from "../support/until.ts";
 import { handOf, remoteEnv } from "./worker-rig.ts";
 
-test("the worker in Python reads the skills that it must use, once in each turn, and shows it", async () => {
+test.skipIf(lacks("python"))("the worker in Python reads the skills that it must use, once in each turn, and shows it", async () => {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
   await using service = await openService({ env: { ...remoteEnv, PORT: `${port}`, BASE_URL: address } });

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { need } from "../../support/needs.ts";
+import { allOnPath, type ToolName } from "../../support/tools.ts";
 import { blocksIn } from "../page.ts";
 
 const run = promisify(execFile);
@@ -26,10 +28,10 @@ interface Language {
   /** That its blocks begin with. */
   readonly name: string;
   readonly file: string;
-  /** Those that may have what the code imports. */
-  readonly programs: readonly string[];
-  /** Debian's package of it. */
-  readonly packages: string;
+  /** The program that runs it: each of this name is tried, for one may lack what the code imports. */
+  readonly program: string;
+  /** What it needs on this machine. */
+  readonly needs: readonly ToolName[];
   /** Prints for each of the two whether it fits; the delivery stands in the environment. */
   readonly caller: string;
 }
@@ -38,8 +40,8 @@ export const languages: readonly Language[] = [
   {
     name: "js",
     file: "receiver.mjs",
-    programs: [process.execPath],
-    packages: "nodejs",
+    program: "node",
+    needs: [],
     caller: `
       import { readFileSync } from "node:fs";
       const { url, headers, publicKey, secret } = JSON.parse(process.env.GIVEN);
@@ -49,8 +51,8 @@ export const languages: readonly Language[] = [
   {
     name: "python",
     file: "receiver.py",
-    programs: ["python3", "/usr/bin/python3"],
-    packages: "python3-cryptography",
+    program: "python3",
+    needs: ["python-cryptography"],
     caller: `
 import json, os
 given = json.loads(os.environ["GIVEN"])
@@ -61,8 +63,8 @@ print(str(fits).lower(), str(verify_standard(given["secret"], given["headers"], 
   {
     name: "ruby",
     file: "receiver.rb",
-    programs: ["ruby"],
-    packages: "ruby",
+    program: "ruby",
+    needs: ["ruby"],
     caller: `
 require "json"
 given = JSON.parse(ENV["GIVEN"])
@@ -73,8 +75,8 @@ puts "#{fits} #{verify_standard(given["secret"], given["headers"], body)}"`,
   {
     name: "php",
     file: "receiver.php",
-    programs: ["php"],
-    packages: "php-cli",
+    program: "php",
+    needs: ["php"],
     caller: `
 $given = json_decode(getenv('GIVEN'), true);
 $body = file_get_contents(getenv('BODY'));
@@ -84,8 +86,8 @@ echo implode(' ', array_map('json_encode', $fits));`,
   {
     name: "bash",
     file: "receiver.sh",
-    programs: ["bash"],
-    packages: "openssl",
+    program: "bash",
+    needs: ["bash", "openssl"],
     caller: `
 verify_delivery "$URL" "$TIMESTAMP" "$SIGNATURE" "$BODY" "$PEM" && printf true || printf false
 verify_standard "$ID" "$STANDARD_TIMESTAMP" "$STANDARD_SIGNATURE" "$BODY" "$ED25519" && echo ' true' || echo ' false'`,
@@ -98,8 +100,9 @@ export interface Receiver extends Disposable {
   verify(received: Received): Promise<string>;
 }
 
-/** @throws Error naming what is missing on this machine. */
+/** Skips the test where something is missing on this machine. */
 export async function openReceiver(page: string, language: Language): Promise<Receiver> {
+  need(...language.needs);
   const [block = ""] = blocksIn(page, language.name);
   const folder = mkdtempSync(join(tmpdir(), "receiver-"));
   const file = join(folder, language.file);
@@ -113,7 +116,7 @@ export async function openReceiver(page: string, language: Language): Promise<Re
       writeFileSync(body, received.body);
       writeFileSync(pem, received.publicKey);
       const env = { PATH: process.env["PATH"] ?? "", BODY: body, PEM: pem, ...variablesOf(received) };
-      return (await run(program, [file], { env, timeout: 25_000 })).stdout.trim();
+      return (await run(program, [file], { env })).stdout.trim();
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
   };
@@ -133,17 +136,17 @@ function variablesOf({ headers, body: _, ...known }: Received) {
   };
 }
 
-/** The first that runs the block alone: Debian's packages are for Debian's programs, which need not come first. */
-async function workingProgram({ file, programs, packages }: Language, folder: string, block: string): Promise<string> {
+/** The first that runs the block alone: packages of Debian are for its own programs, which need not come first. */
+async function workingProgram({ file, name, program }: Language, folder: string, block: string): Promise<string> {
   const alone = join(folder, `alone-${file}`);
   writeFileSync(alone, block);
-  for (const program of programs) {
-    const works = await run(program, [alone]).then(
+  for (const each of program === "node" ? [process.execPath] : allOnPath(program)) {
+    const works = await run(each, [alone]).then(
       () => true,
       () => false,
     );
-    if (works) return program;
+    if (works) return each;
   }
   rmSync(folder, { recursive: true });
-  throw new Error(`${programs.at(-1)} cannot run the page's code: apt-get install ${packages}, as .ci/run does`);
+  throw new Error(`no ${program} runs the page's code in ${name}`);
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { type ToolRig, toolRig, type Use } from "../../../support/model/tool-rig.ts";
+import { lacks } from "../../../support/needs.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sandbox-test-"));
 // The folders of commands are among this test's own.
@@ -121,10 +122,9 @@ describe("run_command", () => {
   });
 
   test("does not wait for what it leaves behind", async () => {
-    const begun = performance.now();
-    const [result] = await allowed(run("sleep 300 & echo done"));
-    expect(result).toMatchObject({ exit_code: 0, output: "done\n" });
-    expect(performance.now() - begun).toBeLessThan(60_000);
+    // A command that is waited for until its time is over has no exit code.
+    const [result] = await allowed(run("sleep 100000 & echo done"));
+    expect(result).toMatchObject({ exit_code: 0, timed_out: false, output: "done\n" });
   });
 
   test("gives the beginning and the end of a flood", async () => {
@@ -138,10 +138,10 @@ describe("run_command", () => {
     const before = ran();
     const id = await rig.create("Sleep");
     await decide(id, { accept: true });
-    await expect.poll(() => ran().length > before.length, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => ran().length > before.length).toBe(true);
     await rig.ann.v2("task.stop", { task_id: id });
     await rig.reach(id, "stopped");
-    await expect.poll(leftovers, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(leftovers).toEqual([]);
   });
 });
 
@@ -153,7 +153,7 @@ test("docs/models.md has a line for bubblewrap", () => {
 });
 
 // Machines that let nobody make namespaces have another sandbox.
-const works = spawnSync(bwrap, ["--unshare-all", "--ro-bind", "/", "/", "/bin/true"]).status === 0;
+const works = !lacks("bubblewrap") && spawnSync(bwrap, ["--unshare-all", "--ro-bind", "/", "/", "/bin/true"]).status === 0;
 describe.skipIf(!works)("the line of docs/models.md for bubblewrap", async () => {
   const real: ToolRig = await toolRig({ env: { SANDBOX_COMMAND: line } });
 

@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { readReleases } from "../../scripts/releases.ts";
+
+const jsonOf = (path: string) => JSON.parse(readFileSync(path, "utf8"));
+const { version } = jsonOf("package.json");
+const headings = [...readFileSync("CHANGELOG.md", "utf8").matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+
+test("the lock file has the version of package.json", () => {
+  const lock = jsonOf("package-lock.json");
+  expect([lock.version, lock.packages[""].version]).toEqual([version, version]);
+});
+
+test("the changelog has this version first, then every release with its date, the newest first", () => {
+  const released = readReleases().all.map((release) => `[${release.version}] - ${release.date}`);
+  const own = released.some((heading) => heading.startsWith(`[${version}]`)) ? [] : [`[${version}] - Unreleased`];
+  expect(headings).toEqual([...own, ...released.toReversed()]);
+});
+
+test("a release names its commit in full", () => {
+  for (const { commit } of readReleases().all) expect(commit).toMatch(/^[0-9a-f]{40}$/);
+});

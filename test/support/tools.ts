@@ -1,0 +1,85 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import type { TestProject } from "vitest/node";
+import { postgresPrograms } from "../../scripts/scratch-postgres.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Tools that tests use and that this machine lacks, each with what to do about it. */
+    readonly missingTools: Partial<Record<ToolName, string>>;
+  }
+}
+
+/** Every file of this name in the folders of a `PATH`, in their order. */
+export const allOnPath = (program: string, path = process.env["PATH"] ?? ""): readonly string[] =>
+  path
+    .split(delimiter)
+    .map((folder) => join(folder, program))
+    .filter(isExecutable);
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const are =
+  (...programs: readonly string[]) =>
+  async (): Promise<boolean> =>
+    programs.every((program) => allOnPath(program).length > 0);
+
+/** The first Python that can import these modules: packages of Debian are for Debian's Python, which need not come first. */
+export async function pythonWith(modules: string, path = process.env["PATH"] ?? ""): Promise<string | undefined> {
+  for (const python of allOnPath("python3", path)) {
+    const works = promisify(execFile)(python, ["-c", `import ${modules}`], { env: { PATH: path } });
+    if (await works.then(Boolean, () => false)) return python;
+  }
+  return undefined;
+}
+
+/** What tests use beside Node, npm, a shell and its usual commands: how it is found, and Debian's packages of it. */
+const tools = {
+  bash: { isThere: are("bash"), packages: "bash" },
+  bubblewrap: { isThere: are("bwrap"), packages: "bubblewrap" },
+  chromium: { isThere: are("chromium"), packages: "chromium" },
+  curl: { isThere: are("curl"), packages: "curl" },
+  jq: { isThere: are("jq"), packages: "jq" },
+  mount: { isThere: are("mount", "umount", "fallocate"), packages: "mount util-linux" },
+  openssl: { isThere: are("openssl"), packages: "openssl" },
+  php: { isThere: are("php"), packages: "php-cli" },
+  postgresql: { isThere: async () => postgresPrograms() !== undefined, packages: "postgresql" },
+  protoc: {
+    isThere: are("protoc", "grpc_python_plugin"),
+    packages: "protobuf-compiler protobuf-compiler-grpc libprotobuf-dev",
+  },
+  python: { isThere: are("python3"), packages: "python3" },
+  "python-cryptography": { isThere: async () => (await pythonWith("cryptography")) !== undefined, packages: "python3-cryptography" },
+  "python-grpc": { isThere: async () => (await pythonWith("grpc, google.protobuf")) !== undefined, packages: "python3-grpcio" },
+  ruby: { isThere: are("ruby"), packages: "ruby" },
+} satisfies Readonly<Record<string, { isThere(): Promise<boolean>; readonly packages: string }>>;
+
+export type ToolName = keyof typeof tools;
+
+const isTool = (name: string): name is ToolName => name in tools;
+
+/** The line that installs a tool. */
+const installLine = (tool: ToolName): string => `apt-get install ${tools[tool].packages}`;
+
+/** Vitest's global set-up: looks once for every tool, and lists at the end of a run those that are missing. */
+export default async function setup(project: TestProject): Promise<() => void> {
+  const names = Object.keys(tools).filter(isTool);
+  const there = await Promise.all(names.map((name) => tools[name].isThere()));
+  const missing = names.filter((_, index) => !there[index]);
+  project.provide("missingTools", Object.fromEntries(missing.map((name) => [name, installLine(name)])));
+  return () => {
+    if (missing.length === 0) return;
+    const width = Math.max(...missing.map((name) => name.length));
+    const lines = missing.map((name) => `  ${name.padEnd(width)}  ${installLine(name)}`);
+    console.error(`\nTests that need these tools were skipped. To run them, install:\n${lines.join("\n")}\n`);
+  };
+}
