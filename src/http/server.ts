@@ -87,6 +87,8 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     logger: false,
     exposeHeadRoutes: false,
     forceCloseConnections: false,
+    // Where a scope has no reader of bodies of its own.
+    bodyLimit: anonymousBytes,
     // A URL that no router can read.
     frameworkErrors: (error, request, reply) => void refuse(request, reply, error),
   });
