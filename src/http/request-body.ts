@@ -51,7 +51,7 @@ export function bodyOf(request: IncomingMessage, bound: Bound): Promise<Uint8Arr
 export interface Pieces {
   add(piece: Uint8Array): void;
   length(): number;
-  /** All that was added, as one copy. */
+  /** All that was added; a single piece is not copied. */
   joined(): Buffer;
 }
 
@@ -83,6 +83,9 @@ export function piecesOf(): Pieces {
       pieces[pieces.length - 1] = block.subarray(0, used);
     },
     length: () => length,
-    joined: () => Buffer.concat(pieces, length),
+    joined() {
+      const [first] = pieces;
+      return first && pieces.length === 1 ? Buffer.from(first.buffer, first.byteOffset, first.byteLength) : Buffer.concat(pieces, length);
+    },
   };
 }

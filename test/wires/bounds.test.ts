@@ -117,6 +117,7 @@ const wires: readonly Wire[] = [
             const headers = {
               ...keys.opening(operation),
               "content-type": `application/connect+${kind}`,
+              "grpc-encoding": "of another protocol",
               ...(encoding ? { "connect-content-encoding": encoding } : {}),
             };
             return endTold(await send(at(operation), { headers, body: envelope(bytes) }));
@@ -131,6 +132,7 @@ const wires: readonly Wire[] = [
               ...keys.opening(operation),
               "content-type": `application/grpc+${kind}`,
               te: "trailers",
+              "connect-content-encoding": "of another protocol",
               ...(encoding ? { "grpc-encoding": encoding } : {}),
             };
             const { headers: got } = await sendHttp2(at(operation), { headers, body: envelope(bytes) });

@@ -48,7 +48,7 @@ function boundedBody(request: IncomingMessage, bound: MethodBound): AsyncIterabl
   const type = headers["content-type"] ?? "";
   const binary = !/json/i.test(type);
   if (!/^application\/(json|proto)\b/i.test(type)) {
-    const compression = compressionOf(headers["grpc-encoding"] ?? headers["connect-content-encoding"]);
+    const compression = compressionOf(headers[/^application\/grpc/i.test(type) ? "grpc-encoding" : "connect-content-encoding"]);
     return inConnect(enveloped(request, bound, { binary, compression }));
   }
   const compression = compressionOf(headers["content-encoding"]);
