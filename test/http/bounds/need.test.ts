@@ -97,13 +97,15 @@ describe("the limit of an operation", () => {
     },
   );
 
-  test("is 256 KiB where no content comes", () => {
+  test("is 256 KiB where the rules of the fields need no more", () => {
     const larger = operationTable().all.flatMap(({ rpc, maxRequestBytes }) => (maxRequestBytes > 256 * kibibyte ? [rpc] : []));
     expect(larger).toEqual([
       "task.v2.TaskService/CreateTask",
       "task.v2.TaskService/SendMessage",
       "browser.v2.BrowserService/Attach",
       "settings.v1.SkillService/CreateSkill",
+      "oauth.v2.OAuth2AppService/CreateOAuth2App",
+      "oauth.v2.OAuth2AppService/UpdateOAuth2App",
       "dataexport.v1.EnterpriseDataExportService/CreateExport",
       "dataexport.v2.EnterpriseDataExportV2Service/CreateExport",
       "worker.v1.WorkerService/Append",
