@@ -87,15 +87,14 @@ function missing(field: DescField): number {
 }
 
 describe("the limit of an operation", () => {
-  test.each(operationTable().all.map((operation) => [operation.name ?? operation.rpc, operation] as const))(
-    "%s is not below what the rules of its fields can need",
-    (_name, { method, maxRequestBytes }) => {
-      unstated.length = 0;
-      expect(maxRequestBytes).toBeGreaterThanOrEqual(Math.min(needOf(method.input), bodyLimitMax));
-      // A field without a rule stands above with what it can need.
-      expect(unstated).toEqual([]);
-    },
-  );
+  test.each(
+    operationTable().all.map((operation) => [operation.name ?? operation.rpc, operation] as const),
+  )("%s is not below what the rules of its fields can need", (_name, { method, maxRequestBytes }) => {
+    unstated.length = 0;
+    expect(maxRequestBytes).toBeGreaterThanOrEqual(Math.min(needOf(method.input), bodyLimitMax));
+    // A field without a rule stands above with what it can need.
+    expect(unstated).toEqual([]);
+  });
 
   test("is 256 KiB where the rules of the fields need no more", () => {
     const larger = operationTable().all.flatMap(({ rpc, maxRequestBytes }) => (maxRequestBytes > 256 * kibibyte ? [rpc] : []));
