@@ -85,10 +85,10 @@ const packed = (number: number): fc.Arbitrary<Made> =>
     return lengthed(number, { bytes: writer.finish(), elements: values.length - 1 });
   });
 
-/** The elements of a decoded message. */
+/** The elements of a decoded message. A Value without a kind is read as null, which was no element. */
 function elementsIn(message: ReflectMessage): number {
   let sum = message.message.$unknown?.length ?? 0;
-  for (const field of message.fields.filter((each) => message.isSet(each))) {
+  for (const field of message.fields.filter((each) => message.isSet(each) && each.name !== "null_value")) {
     if (field.fieldKind === "list") for (const item of message.get(field)) sum += 1 + elementsOf(item);
     else if (field.fieldKind === "map") for (const [, value] of message.get(field)) sum += 1 + elementsOf(value);
     else sum += 1 + elementsOf(message.get(field));
