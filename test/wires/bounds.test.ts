@@ -54,7 +54,7 @@ interface Wire {
 const isUnary = ({ method }: Operation) => method.methodKind === "unary";
 const isConversation = ({ method }: Operation) => method.methodKind === "bidi_streaming";
 const at = ({ rpc }: Operation) => `${service.url}/${rpc}`;
-const told = ({ json }: RawReply) => `${json()["code"]}: ${json()["message"]}`;
+const told = ({ status, json }: RawReply) => (status === 200 ? "ok" : `${json()["code"]}: ${json()["message"]}`);
 const endTold = (reply: RawReply) => {
   const { error } = endOf(reply);
   return `${error?.code}: ${error?.message}`;
