@@ -200,7 +200,8 @@ export const callLimits = {
     fallback: "32MiB",
     rule: "a number of bytes from 1KiB to 1GiB, plain or with KiB, MiB or GiB",
     example: "64MiB",
-    description: "The largest request body. Uploads of files have their own limit.",
+    description:
+      "The largest request, after decompression, of operations that take content: `task.create`, `task.sendMessage`, `CreateSkill`, workers' events, lent browsers, and their forms on other wires. Others have smaller limits of their own (256 KiB, unless `test/golden/operations.txt` says otherwise), and this caps those too. A file of 20 MB in `file_data` needs about 27 MiB. Uploads of files have their own limit.",
     schema: byteSize(1024, 1024 ** 3),
   }),
 };

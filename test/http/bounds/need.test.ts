@@ -1,0 +1,116 @@
+import { type DescField, type DescMessage, getOption, ScalarType } from "@bufbuild/protobuf";
+import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { describe, expect, test } from "vitest";
+import { operationTable } from "../../../src/operations.ts";
+
+/** The greatest BODY_LIMIT, in bytes: no operation can take more. */
+const bodyLimitMax = 1024 ** 3;
+const kibibyte = 1024;
+/** A character outside the Basic Multilingual Plane, escaped as two surrogates. */
+const characterMax = 12;
+/** A byte, escaped as one code unit. */
+const byteMax = 6;
+/** No pattern lets more characters through. */
+const patternMax = 256;
+
+const asJson = (bytes: number): number => bytes * byteMax;
+const asBase64 = (bytes: number): number => Math.ceil(bytes / 3) * 4 + 2;
+
+/** What fields can need that state no rule: where the code bounds them, and how. Content of any length needs all that there is. */
+const bounded: Readonly<Record<string, number>> = {
+  "task.v2.ContentPart.text": Number.POSITIVE_INFINITY,
+  "task.v2.ContentPart.file_data": Number.POSITIVE_INFINITY,
+  "task.v2.Message.connectors": Number.POSITIVE_INFINITY,
+  "browser.v2.CommandResult.result": Number.POSITIVE_INFINITY,
+  "browser.v2.BrowserEvent.params": Number.POSITIVE_INFINITY,
+  // 64 kB of JSON (core/structured-output/bounds.ts).
+  "task.v2.CreateTaskRequest.structured_output_schema": asJson(64 * kibibyte),
+  "task.v2.SendMessageRequest.structured_output_schema": asJson(64 * kibibyte),
+  // A few short texts: the schema of each kind of action says which.
+  "task.v2.ConfirmActionRequest.input": asJson(32 * kibibyte),
+  // 8 MB, 1 MiB.
+  "settings.v1.CreateSkillRequest.archive": asBase64(8 * kibibyte ** 2),
+  "worker.v1.UploadRequest.content": asBase64(kibibyte ** 2),
+  // rpc/worker-input.ts.
+  "worker.v1.ToolUsed.params": asJson(64 * kibibyte),
+  "worker.v1.ToolUsed.result": asJson(64 * kibibyte),
+  "worker.v1.Ask.memo": asJson(64 * kibibyte),
+  "worker.v1.Confirm.params": asJson(64 * kibibyte),
+  "worker.v1.Finish.output": asJson(256 * kibibyte),
+  // What a model gives a tool.
+  "worker.v1.CallToolRequest.input": asJson(128 * kibibyte),
+  // The scopes that there are, and as many connectors as the catalogue has.
+  "oauth.v2.ScopeConfig.scopes": 5 * 40,
+  "oauth.v2.ScopeConfig.connector_uids": 1000 * 39,
+  // Each name once.
+  "observability.v2.CreateExportRequest.event_names": 100 * 60,
+};
+
+const unstated: string[] = [];
+
+/** How many bytes of JSON a request of this type can need within the rules of its fields; of a oneof, its largest field. */
+function needOf(desc: DescMessage): number {
+  if (desc.typeName.startsWith("google.protobuf.")) return 40;
+  const plain = desc.fields.filter(({ oneof }) => oneof === undefined).map(memberNeed);
+  const choices = desc.oneofs.map(({ fields }) => Math.max(...fields.map(memberNeed)));
+  return 2 + [...plain, ...choices].reduce((sum, need) => sum + need, 0);
+}
+
+/** With its name, quotes, colon and comma. */
+const memberNeed = (field: DescField): number => field.name.length + 4 + valueNeed(field);
+
+function valueNeed(field: DescField): number {
+  const known = bounded[`${field.parent.typeName}.${field.name}`];
+  if (known !== undefined) return known;
+  const rules = getOption(field, fieldRules);
+  if (field.fieldKind !== "list") return elementNeed(field, rules);
+  const list = rules.type.case === "repeated" ? rules.type.value : undefined;
+  if (!list?.maxItems) return missing(field);
+  return 2 + Number(list.maxItems) * (1 + elementNeed(field, list.items ?? rules));
+}
+
+function elementNeed(field: DescField, { type }: FieldRules): number {
+  if (field.message) return /\.(Struct|Value)$/.test(field.message.typeName) ? missing(field) : needOf(field.message);
+  if (field.enum) return 2 + Math.max(...field.enum.values.map(({ name }) => name.length));
+  if (field.scalar === ScalarType.BYTES) return missing(field);
+  if (field.scalar !== ScalarType.STRING) return 24;
+  if (type.case !== "string") return missing(field);
+  const { maxLen, maxBytes, pattern, wellKnown } = type.value;
+  if (maxBytes > 0n) return 2 + Number(maxBytes) * byteMax;
+  if (maxLen > 0n) return 2 + Number(maxLen) * characterMax;
+  return pattern === "" && wellKnown.case === undefined ? missing(field) : 2 + patternMax;
+}
+
+function missing(field: DescField): number {
+  unstated.push(`${field.parent.typeName}.${field.name}`);
+  return 0;
+}
+
+describe("the limit of an operation", () => {
+  test.each(
+    operationTable().all.map((operation) => [operation.name ?? operation.rpc, operation] as const),
+  )("%s is not below what the rules of its fields can need", (_name, { method, maxRequestBytes }) => {
+    unstated.length = 0;
+    expect(maxRequestBytes).toBeGreaterThanOrEqual(Math.min(needOf(method.input), bodyLimitMax));
+    // A field without a rule stands above with what it can need.
+    expect(unstated).toEqual([]);
+  });
+
+  test("is 256 KiB where the rules of the fields need no more", () => {
+    const larger = operationTable().all.flatMap(({ rpc, maxRequestBytes }) => (maxRequestBytes > 256 * kibibyte ? [rpc] : []));
+    expect(larger).toEqual([
+      "task.v2.TaskService/CreateTask",
+      "task.v2.TaskService/SendMessage",
+      "browser.v2.BrowserService/Attach",
+      "settings.v1.SkillService/CreateSkill",
+      "oauth.v2.OAuth2AppService/CreateOAuth2App",
+      "oauth.v2.OAuth2AppService/UpdateOAuth2App",
+      "dataexport.v1.EnterpriseDataExportService/CreateExport",
+      "dataexport.v2.EnterpriseDataExportV2Service/CreateExport",
+      "worker.v1.WorkerService/Append",
+      "worker.v1.WorkerService/Finish",
+      "worker.v1.WorkerService/Upload",
+      "worker.v1.WorkerService/CallTool",
+    ]);
+  });
+});
