@@ -21,14 +21,17 @@ import { connectRoutes } from "./connect.ts";
 import { connectUnary } from "./connect-unary.ts";
 import { askForBody } from "./continue.ts";
 import { boundDeadline } from "./deadline.ts";
+import { compressions, decompressingFor } from "./decompression.ts";
 import { exportJson } from "./export-json.ts";
 import type { Front } from "./front.ts";
 import { plainGrpcMessage } from "./grpc-message.ts";
 import { healthService, type Readiness } from "./health.ts";
+import { incomingBody } from "./incoming-body.ts";
 import { openaiRoutes } from "./openai/routes.ts";
 import { probes } from "./probes.ts";
 import { reflectionService } from "./reflection.ts";
 import type { ReadRequest } from "./request.ts";
+import { chunksOf } from "./request-body.ts";
 import type { ReadSessionCookie } from "./session-cookie.ts";
 import { v1Routes } from "./v1/routes.ts";
 import { v2Refusal, v2Routes } from "./v2/route.ts";
@@ -125,6 +128,10 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
       boundDeadline(request.raw.headers);
       plainGrpcMessage(reply.raw);
     });
+    scope.addHook("preHandler", (request, _reply, next) => {
+      request.body = chunksOf(request.raw);
+      decompressingFor(incomingBody(request.raw), next);
+    });
     // Connect answers for itself; what reaches this is of no type that it reads.
     scope.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
     void scope.register(fastifyConnectPlugin, connectOptions(parts));
@@ -147,6 +154,8 @@ function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlu
   return {
     requestGate: connect.requestGate,
     contextValues: connect.contextValues,
+    interceptors: connect.interceptors,
+    acceptCompression: [...compressions],
     readMaxBytes: bodyLimit,
     shutdownSignal: front.draining,
     routes(router) {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Failure, failureOf } from "../core/failure.ts";
 import type { ReadRequest } from "../http/request.ts";
+import { bufferBodies } from "../http/request-body.ts";
 import type { Endpoint, OAuthParts } from "./endpoint.ts";
 import { answerOf, OAuthFailure } from "./failure.ts";
 import { readForm } from "./form.ts";
@@ -33,8 +34,7 @@ declare module "fastify" {
 /** The endpoints that OAuth clients call: token, revocation, introspection, metadata and keys. */
 export function oauthRoutes(app: FastifyInstance, parts: OAuthRoutesParts): void {
   const { clock, keys, issuer, consentUrl } = parts;
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: bodyMax }, (_request, body, done) => done(null, body));
+  bufferBodies(app, bodyMax);
   app.addHook("onRequest", async (request, reply) => begin(request, reply, parts));
   app.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown, parts));
 
@@ -85,7 +85,7 @@ function route(app: FastifyInstance, url: string, method: "GET" | "POST", answer
 
 /** Headers of every answer (contract/oauth.md 5.1, RFC 6749 5.1). */
 function begin(request: FastifyRequest, reply: FastifyReply, { readRequest }: OAuthRoutesParts): void {
-  const { requestId, address } = readRequest({ headers: request.headers, remoteAddress: request.raw.socket.remoteAddress });
+  const { requestId, address } = readRequest(request.raw);
   request.oauth = { requestId, address };
   reply.headers({
     "X-Request-Id": requestId,

@@ -7,6 +7,7 @@ import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_s
 import { bearerHeaders, callHeaders, rateHeaders, refusalHeaders } from "../http/answer-headers.ts";
 import { failureIn } from "../http/failure.ts";
 import type { ReadRequest } from "../http/request.ts";
+import { bufferBodies } from "../http/request-body.ts";
 import type { Operation, OperationTable } from "../operations.ts";
 import { rpcName } from "../operations.ts";
 import { documents } from "./discovery.ts";
@@ -42,8 +43,7 @@ export function scimRoutes(app: FastifyInstance, parts: ScimRoutesParts): void {
   const base = `${parts.baseUrl}/scim/v2`;
   const operationOf = (method: DescMethod): Operation => operationIn(parts.operations, method);
   const users = scimUsers({ ...parts, base, operationOf });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: bodyMax }, (_request, body, done) => done(null, body));
+  bufferBodies(app, bodyMax);
   app.setErrorHandler((thrown, request, reply) => refuse(parts, request, reply, thrown));
   for (const [path, endpoints] of Object.entries(userEndpoints(users))) serve(app, parts, path, endpoints);
   const { listUsers } = TeamUserManagementApiV2Service.method;
@@ -97,7 +97,7 @@ const narrowed = (operation: Operation): Operation => ({
 
 /** The key stands behind Bearer, here alone; a key of the other headers is a second credential. */
 function begin(request: FastifyRequest, { readRequest }: Pick<ScimRoutesParts, "readRequest">): Request {
-  const read = readRequest({ headers: request.headers, remoteAddress: request.raw.socket.remoteAddress });
+  const read = readRequest(request.raw);
   const { keys, bearer } = read.credentials;
   return { ...read, credentials: { keys: bearer === null ? [] : [...new Set([bearer, ...keys])], bearer: null, session: null } };
 }

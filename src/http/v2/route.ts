@@ -9,6 +9,7 @@ import { bearerHeaders, callHeaders, rateHeaders, refusalHeaders, replayHeaders 
 import { failureIn, v2Answers } from "../failure.ts";
 import { goneSignal } from "../gone.ts";
 import type { ReadRequest } from "../request.ts";
+import { bufferBodies } from "../request-body.ts";
 import { compileFrameWriter, endFrame, eventStream, lastEventId } from "./event-stream.ts";
 import { parseBody } from "./parse.ts";
 import { compileReader } from "./reader.ts";
@@ -60,8 +61,7 @@ const foreignTypes = /^(multipart\/|application\/(grpc|proto|x-protobuf|protobuf
  * without side effects (contract/v2.md 1). Every answer has the envelope.
  */
 export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: parts.bodyLimit }, (_request, body, done) => done(null, body));
+  bufferBodies(app, parts.bodyLimit);
   const refuse = v2Refusal(parts);
   app.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
   app.setNotFoundHandler((request, reply) => refuse(request, reply, new Failure("absent", "unknown operation")));
@@ -142,7 +142,7 @@ function streaming({ method }: Operation, { performer, clock, report }: V2Parts)
 }
 
 function begin(request: FastifyRequest, { readRequest }: Pick<V2Parts, "readRequest">): Request {
-  const head = readRequest({ headers: request.headers, remoteAddress: request.raw.socket.remoteAddress });
+  const head = readRequest(request.raw);
   request.v2 = { request: head };
   return head;
 }
