@@ -1,6 +1,14 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { base64Decode } from "@bufbuild/protobuf/wire";
-import { Code, ConnectError, type ConnectRouter, createContextKey, createContextValues, type HandlerContext, type Interceptor } from "@connectrpc/connect";
+import {
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  createContextKey,
+  createContextValues,
+  type HandlerContext,
+  type Interceptor,
+} from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import type { Admission, Admit, Request } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";

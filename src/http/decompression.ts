@@ -15,7 +15,10 @@ const reading = new AsyncLocalStorage<IncomingBody | undefined>();
 export const decompressingFor = (body: IncomingBody | undefined, work: () => void): void => reading.run(body, work);
 
 /** Connect's own compressions, but decompressed bytes are counted as they come (src/http/incoming-body.ts). */
-export const compressions: readonly Compression[] = [counted(compressionGzip, createGunzip), counted(compressionBrotli, createBrotliDecompress)];
+export const compressions: readonly Compression[] = [
+  counted(compressionGzip, createGunzip),
+  counted(compressionBrotli, createBrotliDecompress),
+];
 
 function counted(compression: Compression, create: typeof createGunzip | typeof createBrotliDecompress): Compression {
   return {

@@ -43,7 +43,12 @@ export interface Front {
  * Closing the server, as Fastify's `close` does, begins the drain as well, without
  * a deadline: idle connections cannot hold it up.
  */
-export function httpFront({ clock = systemClock, peerOf = remoteAddress, addressOf = addressReader(null), ...given }: FrontOptions = {}): Front {
+export function httpFront({
+  clock = systemClock,
+  peerOf = remoteAddress,
+  addressOf = addressReader(null),
+  ...given
+}: FrontOptions = {}): Front {
   const limits: FrontLimits = { ...defaultLimits, ...given };
   const watch = bodyWatch(limits, addressOf);
   const enter = connectionGuard(limits.connectionsPerAddress);

@@ -12,7 +12,11 @@ import { incomingBody } from "./incoming-body.ts";
  * @throws Failure `late`, `limited` or `unavailable` (src/http/incoming-body.ts).
  */
 export const bodyOf = (request: IncomingMessage, bodyLimit: number): Promise<Uint8Array | null> =>
-  wholeBody(request, bodyLimit, () => new ConnectError(`message size is larger than configured readMaxBytes ${bodyLimit}`, Code.ResourceExhausted));
+  wholeBody(
+    request,
+    bodyLimit,
+    () => new ConnectError(`message size is larger than configured readMaxBytes ${bodyLimit}`, Code.ResourceExhausted),
+  );
 
 function wholeBody(request: IncomingMessage, bodyLimit: number, tooLarge: () => Error): Promise<Uint8Array | null> {
   const body = incomingBody(request);

@@ -7,10 +7,10 @@ import { callHeaders } from "../answer-headers.ts";
 import { askWhenRead } from "../continue.ts";
 import { goneSignal } from "../gone.ts";
 import { incomingBody } from "../incoming-body.ts";
+import { linger } from "../linger.ts";
 import type { ReadRequest } from "../request.ts";
 import { v2Refusal } from "../v2/route.ts";
 import { digestsOf } from "./digest.ts";
-import { linger } from "../linger.ts";
 import { checkLink, linkOf, linkPath } from "./link.ts";
 
 declare module "fastify" {
