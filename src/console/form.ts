@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Failure } from "../core/failure.ts";
-import { bufferBodies } from "../http/request-body.ts";
+import { boundedBodies } from "../http/request-body.ts";
 import { type Html, html } from "./html.ts";
 
 /** What a form sent: the first value of a name, or all of them. */
@@ -18,7 +18,7 @@ const tokenField = "csrf";
 
 /** Lets a scope read forms, and nothing else. */
 export function formBodies(app: FastifyInstance): void {
-  bufferBodies(app, bodyMax, { type: "application/x-www-form-urlencoded" });
+  boundedBodies(app, () => ({ maxBytes: bodyMax, of: "a form" }), { type: "application/x-www-form-urlencoded" });
 }
 
 /** The token that a form has to bring, made of the secret in a cookie that only its own page was given. */

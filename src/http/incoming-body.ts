@@ -118,9 +118,8 @@ export class IncomingBody {
     this.#allow(this.#rules.limits.anonymousMs);
   }
 
-  /** Counts a piece that is held from now on. @throws Failure `unavailable` when they would be too many bytes. */
-  take(length: number): void {
-    const bytes = Math.max(length, pieceBytes);
+  /** Counts bytes that are held from now on. @throws Failure `unavailable` when they would be too many. */
+  take(bytes: number): void {
     if (this.#held === 0) this.#holder = this.#accountId ?? network(this.#rules.addressOf(this.#request));
     if (!this.#rules.memory.take(this.#holder, bytes)) throw new Failure("unavailable", outOfMemory, { retryAfter: 1 });
     this.#held += bytes;
@@ -151,7 +150,10 @@ export class IncomingBody {
   #isLate(ms: number): void {
     const fail = this.#fail;
     if (this.#request.complete) return;
-    if (fail === undefined) return this.#cut();
+    if (fail === undefined) {
+      this.#cut();
+      return;
+    }
     this.#late = setTimeout(() => this.#cut(), this.#rules.limits.graceMs);
     if (!isHttp2(this.#request) && !this.#response.headersSent) this.#response.setHeader("Connection", "close");
     fail(new Failure("late", `the body did not arrive within ${ms / 1000} s`));
@@ -176,9 +178,6 @@ export class IncomingBody {
     else this.#request.once("close", () => this.#ended());
   }
 }
-
-/** What a piece takes at least, however short it is: a body in pieces of one byte takes far more than its bytes. */
-const pieceBytes = 512;
 
 const tooManyUnfinished = "too many requests from this address have not arrived yet";
 const outOfMemory = "the service is reading as many bodies as it can, try again";

@@ -1,62 +1,89 @@
 import type { IncomingMessage } from "node:http";
-import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Failure } from "../core/failure.ts";
-import { connectErrorOf } from "./failure.ts";
+import { anonymousBytes, type Bound, tooLarge } from "./bounds/bound.ts";
 import { incomingBody } from "./incoming-body.ts";
+import { piecesOf } from "./pieces.ts";
+
+/** The bound where no operation has let the call in. */
+const anonymous: Bound = { maxBytes: anonymousBytes, of: "this address" };
+
+/** Methods whose requests have no body that means anything. */
+const bodyless: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+/** Which bodies a scope reads. */
+interface Bounded {
+  /** The one content type; by default any. */
+  readonly type?: string;
+  /** False for bodies that are read elsewhere. */
+  readonly isRead?: (request: FastifyRequest) => boolean;
+}
+
+/**
+ * Reads the bodies of a scope's requests as bytes, after its hooks have let them in: the
+ * handler finds a Buffer in `request.body`. (A parser that fails would have Fastify close
+ * the connection, often before the client has seen the answer.)
+ *
+ * @param boundOf the bound of a request whose head was read; undefined where no operation has let it in.
+ */
+export function boundedBodies(
+  app: FastifyInstance,
+  boundOf: (request: FastifyRequest) => Bound | undefined,
+  { type = "*", isRead = () => true }: Bounded = {},
+): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(type, (_request, _payload, done) => done(null));
+  app.addHook("preValidation", async (request) => {
+    if (request.is404 || bodyless.has(request.method) || !isRead(request)) return;
+    const body = await bodyOf(request.raw, boundOf(request) ?? anonymous);
+    if (body === null) throw brokenOff();
+    request.body = body;
+  });
+}
 
 /**
  * A request's body; null for one that breaks off.
  *
- * @throws ConnectError, in Connect's words, for one that is too long.
- * @throws Failure `late`, `limited` or `unavailable` (src/http/incoming-body.ts).
+ * @throws Failure `too_large` for one that is longer than its bound (when it announces so, before a byte of it is read),
+ * and what `IncomingBody` throws.
  */
-export const bodyOf = (request: IncomingMessage, bodyLimit: number): Promise<Uint8Array | null> =>
-  wholeBody(
-    request,
-    bodyLimit,
-    () => new ConnectError(`message size is larger than configured readMaxBytes ${bodyLimit}`, Code.ResourceExhausted),
-  );
-
-function wholeBody(request: IncomingMessage, bodyLimit: number, tooLarge: () => Error): Promise<Uint8Array | null> {
+export function bodyOf(request: IncomingMessage, bound: Bound): Promise<Uint8Array | null> {
   const body = incomingBody(request);
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const pieces = piecesOf();
   return new Promise((resolve, reject) => {
     function fail(thrown: unknown): void {
-      chunks.length = 0;
       request.off("data", take);
       body?.abandon();
       reject(thrown);
     }
     function take(chunk: Buffer): void {
       try {
-        length += chunk.length;
-        if (length > bodyLimit) throw tooLarge();
+        if (pieces.length() + chunk.length > bound.maxBytes) throw tooLarge(bound);
         body?.take(chunk.length);
-        chunks.push(chunk);
+        pieces.add(chunk);
       } catch (thrown) {
         fail(thrown);
       }
     }
-    if (Number(request.headers["content-length"]) > bodyLimit) return fail(tooLarge());
     try {
+      if (Number(request.headers["content-length"]) > bound.maxBytes) throw tooLarge(bound);
       body?.begin(fail);
     } catch (thrown) {
-      return fail(thrown);
+      fail(thrown);
+      return;
     }
     if (request.destroyed) resolve(null);
     request.on("data", take);
     // HTTP/2 ends what was cut as if it were whole.
-    request.once("end", () => resolve(request.aborted ? null : Buffer.concat(chunks)));
+    request.once("end", () => resolve(request.aborted ? null : pieces.joined()));
     request.once("error", () => resolve(null)).once("close", () => resolve(null));
   });
 }
 
 /**
- * A request's body as it comes, for Connect.
+ * A request's body as it comes, counted as `bodyOf` counts it.
  *
- * @throws ConnectError for what `bodyOf` throws as a Failure, and for a body that breaks off.
+ * @throws Failure `cancelled` for one that breaks off, and what `IncomingBody` throws.
  */
 export async function* chunksOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
   const body = incomingBody(request);
@@ -76,10 +103,10 @@ export async function* chunksOf(request: IncomingMessage): AsyncGenerator<Uint8A
     if (request.aborted || !request.readableEnded) throw brokenOff();
   } catch (thrown) {
     body?.abandon();
-    throw connectErrorOf(thrown instanceof Failure ? thrown : brokenOff(thrown));
+    throw thrown instanceof Failure ? thrown : brokenOff(thrown);
   } finally {
     events.stop();
-    // What Connect does not want is passed over.
+    // What is not wanted is passed over.
     if (!request.readableEnded) request.resume();
   }
 }
@@ -100,41 +127,13 @@ function wakener(request: IncomingMessage) {
   request.on("error", fail);
   return {
     fail,
-    async next() {
+    async next(): Promise<void> {
       await waiting.promise;
       waiting = Promise.withResolvers();
     },
-    stop() {
+    stop(): void {
       for (const event of events) request.off(event, wake);
       request.off("error", fail);
     },
   };
-}
-
-/** Methods whose requests have no body that means anything. */
-const bodyless: ReadonlySet<string> = new Set(["GET", "HEAD"]);
-
-/** Which bodies a scope reads. */
-interface Buffered {
-  /** The one content type; by default any. */
-  readonly type?: string;
-  /** False for bodies that are read elsewhere. */
-  readonly isRead?: (request: FastifyRequest) => boolean;
-}
-
-/**
- * Reads the bodies of a scope's requests, after its hooks have let them in: the handler
- * finds a Buffer in `request.body`.
- *
- * @param bodyLimit bytes; one more is refused with Failure `too_large`.
- */
-export function bufferBodies(app: FastifyInstance, bodyLimit: number, { type = "*", isRead = () => true }: Buffered = {}): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(type, (_request, _payload, done) => done(null));
-  app.addHook("preValidation", async (request) => {
-    if (request.is404 || bodyless.has(request.method) || !isRead(request)) return;
-    const bytes = await wholeBody(request.raw, bodyLimit, () => new Failure("too_large", "the body is too large"));
-    if (bytes === null) throw brokenOff();
-    request.body = bytes;
-  });
 }

@@ -14,24 +14,25 @@ import type { Tx } from "../core/store.ts";
 import { Health } from "../gen/proto/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../gen/proto/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "../gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
-import type { OperationTable } from "../operations.ts";
+import { type OperationTable, rpcName } from "../operations.ts";
 import { services } from "../services.ts";
 import { auditDownload } from "./audit/download.ts";
+import { anonymousBound, anonymousBytes, boundOf } from "./bounds/bound.ts";
+import { boundMessages, type MethodBound } from "./bounds/connect-body.ts";
+import { compressions } from "./bounds/decompression.ts";
 import { connectRoutes } from "./connect.ts";
+import { binaryOptions } from "./connect-json.ts";
 import { connectUnary } from "./connect-unary.ts";
 import { askForBody } from "./continue.ts";
 import { boundDeadline } from "./deadline.ts";
-import { compressions, decompressingFor } from "./decompression.ts";
 import { exportJson } from "./export-json.ts";
 import type { Front } from "./front.ts";
 import { plainGrpcMessage } from "./grpc-message.ts";
 import { healthService, type Readiness } from "./health.ts";
-import { incomingBody } from "./incoming-body.ts";
 import { openaiRoutes } from "./openai/routes.ts";
 import { probes } from "./probes.ts";
 import { reflectionService } from "./reflection.ts";
 import type { ReadRequest } from "./request.ts";
-import { chunksOf } from "./request-body.ts";
 import type { ReadSessionCookie } from "./session-cookie.ts";
 import { v1Routes } from "./v1/routes.ts";
 import { v2Refusal, v2Routes } from "./v2/route.ts";
@@ -87,6 +88,8 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     logger: false,
     exposeHeadRoutes: false,
     forceCloseConnections: false,
+    // Where a scope has no reader of bodies of its own.
+    bodyLimit: anonymousBytes,
     // A URL that no router can read.
     frameworkErrors: (error, request, reply) => void refuse(request, reply, error),
   });
@@ -128,12 +131,9 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
       boundDeadline(request.raw.headers);
       plainGrpcMessage(reply.raw);
     });
-    scope.addHook("preHandler", (request, _reply, next) => {
-      request.body = chunksOf(request.raw);
-      decompressingFor(incomingBody(request.raw), next);
-    });
     // Connect answers for itself; what reaches this is of no type that it reads.
     scope.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
+    boundMessages(scope, methodBounds(parts));
     void scope.register(fastifyConnectPlugin, connectOptions(parts));
   });
   if (parts.conversationsOnly) return;
@@ -143,9 +143,19 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
   void app.register(async (scope) => openaiRoutes(scope, parts));
 }
 
+/** How large messages may be, by the path of their method. */
+function methodBounds({ operations, bodyLimit }: ServerParts): ReadonlyMap<string, MethodBound> {
+  const standard = [Health, ServerReflection, ServerReflectionAlpha].flatMap(({ methods }) => methods);
+  const bounds = [
+    ...standard.map((method): MethodBound => ({ ...anonymousBound(method), method })),
+    ...operations.all.map((operation): MethodBound => ({ ...boundOf(operation, bodyLimit), method: operation.method })),
+  ];
+  return new Map(bounds.map((bound) => [`/${rpcName(bound.method)}`, bound]));
+}
+
 /** Connect, gRPC and gRPC-Web: the operations, health, and reflection of both. */
 function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlugin>[1] {
-  const { front, readiness, bodyLimit, conversationsOnly } = parts;
+  const { front, readiness, conversationsOnly } = parts;
   const connect = connectRoutes(parts);
   const served = conversationsOnly
     ? services.filter(({ methods }) => methods.some(({ methodKind }) => methodKind === "bidi_streaming"))
@@ -155,8 +165,9 @@ function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlu
     requestGate: connect.requestGate,
     contextValues: connect.contextValues,
     interceptors: connect.interceptors,
+    readMaxBytes: anonymousBytes,
+    binaryOptions,
     acceptCompression: [...compressions],
-    readMaxBytes: bodyLimit,
     shutdownSignal: front.draining,
     routes(router) {
       router.service(Health, healthService(readiness, names));

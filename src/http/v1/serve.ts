@@ -8,11 +8,12 @@ import { Failure } from "../../core/failure.ts";
 import type { Uploads } from "../../core/files/uploads.ts";
 import { type Operation, type OperationTable, rpcName } from "../../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
+import { boundOf } from "../bounds/bound.ts";
 import { failureIn, v1Answers } from "../failure.ts";
 import { goneSignal } from "../gone.ts";
 import { incomingBody } from "../incoming-body.ts";
 import type { ReadRequest } from "../request.ts";
-import { bufferBodies } from "../request-body.ts";
+import { boundedBodies } from "../request-body.ts";
 import { membersOf } from "./input.ts";
 import type { Ask, Route, Verb } from "./route.ts";
 
@@ -56,7 +57,8 @@ declare module "fastify" {
  * operations that a route points at. No route has a policy of its own.
  */
 export function serveRoutes(app: FastifyInstance, parts: RestParts, routes: readonly Route[], family: Family): void {
-  bufferBodies(app, parts.bodyLimit, { isRead: (request) => !isForm(request) });
+  const bound = ({ rest }: FastifyRequest) => rest?.admission && boundOf(rest.admission.operation, parts.bodyLimit);
+  boundedBodies(app, bound, { isRead: (request) => !isForm(request) });
   if (routes.some(({ form }) => form)) void app.register(multipart);
   app.setErrorHandler((thrown, request, reply) => refuse(parts, family, request, reply, thrown));
   for (const path of new Set(routes.map((route) => route.path))) servePath(app, parts, path, routes, family);
