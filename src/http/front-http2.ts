@@ -57,8 +57,12 @@ function pingQuiet(session: ServerHttp2Session, { pingMs, pingAnswerMs }: FrontL
     open++;
     stream.once("close", () => open--);
   });
-  session.setTimeout(pingMs, () => {
-    if (open === 0 || session.closed || session.destroyed) return;
+  session.setTimeout(pingMs);
+  session.on("timeout", () => {
+    if (session.closed) return;
+    // An answer to a PING does not set the time anew.
+    session.setTimeout(pingMs);
+    if (open === 0) return;
     const unanswered = setTimeout(() => session.destroy(), pingAnswerMs);
     const answered = (): void => clearTimeout(unanswered);
     session.once("close", answered);
