@@ -79,6 +79,8 @@ export class IncomingBody {
   #holder = "";
   /** The address under which it counts as an unfinished body of a caller without an account. */
   #unfinished: string | undefined;
+  /** The client has its answer, or is gone: what is taken now would never be given back. */
+  #isOver = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, rules: BodyRules) {
     this.#request = request;
@@ -107,9 +109,10 @@ export class IncomingBody {
    * Somebody begins to read.
    *
    * @param fail is called once, when the body does not come in time.
-   * @throws Failure `limited` when too many bodies of an address without an account are unfinished.
+   * @throws Failure `limited` when too many bodies of an address without an account are unfinished, `cancelled` when the client is gone.
    */
   begin(fail: (failure: Failure) => void): void {
+    if (this.#isOver) throw gone();
     this.#fail = fail;
     if (this.#accountId !== undefined || this.#lasting || this.#request.complete) return;
     const address = network(this.#rules.addressOf(this.#request));
@@ -118,8 +121,9 @@ export class IncomingBody {
     this.#allow(this.#rules.limits.anonymousMs);
   }
 
-  /** Counts bytes that are held from now on. @throws Failure `unavailable` when they would be too many. */
+  /** Counts bytes that are held from now on. @throws Failure `unavailable` when they would be too many, `cancelled` when the client is gone. */
   take(bytes: number): void {
+    if (this.#isOver) throw gone();
     if (this.#held === 0) this.#holder = this.#accountId ?? network(this.#rules.addressOf(this.#request));
     if (!this.#rules.memory.take(this.#holder, bytes)) throw new Failure("unavailable", outOfMemory, { retryAfter: 1 });
     this.#held += bytes;
@@ -172,6 +176,7 @@ export class IncomingBody {
   }
 
   #over(): void {
+    this.#isOver = true;
     this.release();
     // The answer may be out long before the body is in; then it still has to end in time.
     if (this.#request.complete || this.#request.destroyed) this.#ended();
@@ -179,5 +184,6 @@ export class IncomingBody {
   }
 }
 
+const gone = (): Failure => new Failure("cancelled", "the connection was closed");
 const tooManyUnfinished = "too many requests from this address have not arrived yet";
 const outOfMemory = "the service is reading as many bodies as it can, try again";

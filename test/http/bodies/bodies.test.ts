@@ -158,3 +158,30 @@ test("a conversation has no time by which it must end", async () => {
   attach.end();
   await attach.closed;
 });
+
+test("a client that goes away before its body is read takes no place for good", async () => {
+  const counting: PromiseWithResolvers<void>[] = [];
+  const arrived = Promise.withResolvers<void>();
+  await using stub = await openStub({ unfinishedMax: 1 }, {}, () => {
+    if (counting.length > 0) return Promise.resolve();
+    const counted = Promise.withResolvers<void>();
+    counting.push(counted);
+    arrived.resolve();
+    return counted.promise;
+  });
+  const leaving = begin(stub.url, { ...health, http2: true });
+  leaving.write(Buffer.from("{"));
+  await arrived.promise;
+  leaving.destroy();
+  await leaving.closed.catch(() => undefined);
+  // The server hears of it on a connection of its own: an answer to another request comes after that.
+  const other = begin(stub.url, create);
+  other.write(create.body(10));
+  other.end();
+  await other.answer();
+  counting[0]?.resolve();
+  const next = begin(stub.url, { ...health, http2: true });
+  next.write(Buffer.from("{}"));
+  next.end();
+  expect((await next.answer()).status).toBe(200);
+});

@@ -12,7 +12,11 @@ import { type Operation, operationTable } from "../../../src/operations.ts";
 export const bodyLimit = 1024 ** 2;
 
 /** A server of all wire forms whose calls do nothing: `x-service-api-key` is the name of the caller's account. */
-export async function openStub(options: FrontOptions, performer: Partial<Performer> = {}) {
+export async function openStub(
+  options: FrontOptions,
+  performer: Partial<Performer> = {},
+  anonymous = async (): Promise<void> => undefined,
+) {
   const trustProxy = "x-forwarded-for";
   const front = httpFront({ addressOf: addressReader(trustProxy), ...options });
   const app = httpServer({
@@ -20,7 +24,7 @@ export async function openStub(options: FrontOptions, performer: Partial<Perform
     operations: operationTable(),
     admit: async (operation, request) => letIn(operation, request),
     admitAnybody: async (operation, request) => letIn(operation, request),
-    anonymous: async () => undefined,
+    anonymous,
     performer: {
       perform: async ({ operation }) => ({ answer: create(operation.method.output), replayed: false }),
       stream: async () => null,
