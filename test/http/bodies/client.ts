@@ -38,7 +38,7 @@ function overHttp1(url: string, path: string, headers: Record<string, string>): 
       const [answer] = await response;
       return { status: answer.statusCode, headers: new Headers(answer.headers), text: await text(answer) };
     },
-    closed: once(sent, "close"),
+    closed: new Promise((resolve) => sent.once("close", resolve)),
     destroy: () => void sent.destroy(),
   };
 }
@@ -58,7 +58,7 @@ function overHttp2(url: string, path: string, headers: Record<string, string>): 
   // Its own half may stay open: the answer can be whole all the same.
   const ended = once(stream, "end");
   ended.catch(() => undefined);
-  const closed = once(stream, "close").finally(() => session.close());
+  const closed = new Promise((resolve) => stream.once("close", resolve)).finally(() => session.close());
   return {
     write: (bytes) => void stream.write(bytes),
     end: () => void stream.end(),
