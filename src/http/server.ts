@@ -18,7 +18,8 @@ import { type OperationTable, rpcName } from "../operations.ts";
 import { services } from "../services.ts";
 import { auditDownload } from "./audit/download.ts";
 import { anonymousBound, anonymousBytes, boundOf } from "./bounds/bound.ts";
-import { boundMessages, compressions, type MethodBound } from "./bounds/connect-body.ts";
+import { boundMessages, type MethodBound } from "./bounds/connect-body.ts";
+import { compressions } from "./bounds/decompression.ts";
 import { connectRoutes } from "./connect.ts";
 import { binaryOptions } from "./connect-json.ts";
 import { connectUnary } from "./connect-unary.ts";
@@ -163,9 +164,10 @@ function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlu
   return {
     requestGate: connect.requestGate,
     contextValues: connect.contextValues,
+    interceptors: connect.interceptors,
     readMaxBytes: anonymousBytes,
     binaryOptions,
-    acceptCompression: compressions,
+    acceptCompression: [...compressions],
     shutdownSignal: front.draining,
     routes(router) {
       router.service(Health, healthService(readiness, names));
