@@ -1,0 +1,32 @@
+// `npm run hostile -- [--only TEXT] [--rounds N]`: sends every attack whose name has TEXT, and prints the answers and what they cost.
+import { parseArgs } from "node:util";
+import { startPlatform } from "./platform.ts";
+import { watchLiveness } from "./probe/liveness.ts";
+import { memoryOf, resetPeak } from "./probe/memory.ts";
+import { run } from "./run.ts";
+import { attacks, slowAttacks } from "./table/attacks.ts";
+
+const { values } = parseArgs({ options: { only: { type: "string", default: "" }, rounds: { type: "string", default: "1" } } });
+const rounds = Number(values.rounds);
+const chosen = [...attacks, ...slowAttacks].filter(({ name }) => name.includes(values.only));
+const MB = 1024 ** 2;
+
+await using platform = await startPlatform(chosen.length * rounds * 3);
+using liveness = await watchLiveness(platform.port, platform.pid);
+const idle = await liveness.idle();
+const before = memoryOf(platform.pid);
+resetPeak(platform.pid);
+console.log(`idle ${idle.toFixed(1)} ms, resident ${Math.round(before.resident / MB)} MB`);
+let wrong = 0;
+for (let round = 0; round < rounds; round++)
+  for (const attack of chosen) {
+    if (!platform.isAlive()) break;
+    const { name, expected, answer, took, excess, resident } = await run({ platform, liveness, idle }, attack);
+    const right = expected.includes(answer);
+    if (!right) wrong += 1;
+    const cost = `${took.toFixed(0)} ms, /livez +${excess.toFixed(0)} ms, ${Math.round(resident / MB)} MB`;
+    console.log(`${right ? "ok   " : "WRONG"} ${name}: ${answer} (${cost})${right ? "" : `, expected ${expected.join(" or ")}`}`);
+  }
+if (platform.isAlive()) console.log(`peak ${Math.round(memoryOf(platform.pid).peak / MB)} MB`);
+console.log(platform.isAlive() ? `${wrong} wrong answers` : "the server is dead");
+process.exitCode = wrong > 0 || !platform.isAlive() ? 1 : 0;
