@@ -12,7 +12,7 @@ export default defineConfig({
         test: {
           name: "rooms",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/commands/**", "test/faults/faults.test.ts"],
+          exclude: ["test/commands/**", "test/faults/faults.test.ts", "test/hostile/**"],
           sequence: { groupOrder: 0 },
           testTimeout: 30_000,
           hookTimeout: 30_000,
@@ -36,6 +36,16 @@ export default defineConfig({
           include: ["test/faults/faults.test.ts"],
           sequence: { groupOrder: 2 },
           testTimeout: 240_000,
+        },
+      },
+      {
+        test: {
+          // A server under attack, whose answers to another process are timed: nothing else runs beside it.
+          name: "hostile",
+          include: ["test/hostile/**/*.test.ts"],
+          sequence: { groupOrder: 3 },
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
     ],

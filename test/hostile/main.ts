@@ -1,4 +1,4 @@
-// `npm run hostile -- [--only TEXT] [--rounds N]`: sends every attack whose name has TEXT, and prints the answers and what they cost.
+// `npm run hostile -- [--only TEXT] [--rounds N]`: sends every attack whose name matches TEXT, and prints the answers and what they cost.
 import { parseArgs } from "node:util";
 import { startPlatform } from "./platform.ts";
 import { watchLiveness } from "./probe/liveness.ts";
@@ -8,7 +8,7 @@ import { attacks, slowAttacks } from "./table/attacks.ts";
 
 const { values } = parseArgs({ options: { only: { type: "string", default: "" }, rounds: { type: "string", default: "1" } } });
 const rounds = Number(values.rounds);
-const chosen = [...attacks, ...slowAttacks].filter(({ name }) => name.includes(values.only));
+const chosen = [...attacks, ...slowAttacks].filter(({ name }) => new RegExp(values.only).test(name));
 const MB = 1024 ** 2;
 
 await using platform = await startPlatform(chosen.length * rounds * 3);

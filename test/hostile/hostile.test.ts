@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Attack } from "./attack.ts";
+import { type Platform, startPlatform } from "./platform.ts";
+import { type Liveness, watchLiveness } from "./probe/liveness.ts";
+import { type Memory, memoryOf, resetPeak } from "./probe/memory.ts";
+import { excessMax, type Ground, type Result, run } from "./run.ts";
+import { acceptedMax, sendAccepted } from "./table/accepted.ts";
+import { attacks, slowAttacks } from "./table/attacks.ts";
+import { warmUp } from "./warm-up.ts";
+
+const MiB = 1024 ** 2;
+/** How much refused requests may add to resident memory, all of them together. */
+const refusedMemoryMax = 128 * MiB;
+const acceptedMemoryMax = 1024 * MiB;
+
+let platform: Platform;
+let liveness: Liveness;
+let ground: Ground;
+let before: Memory;
+
+beforeAll(async () => {
+  platform = await startPlatform(3 * (attacks.length + slowAttacks.length));
+  liveness = await watchLiveness(platform.port, platform.pid);
+  await warmUp(platform);
+  ground = { platform, liveness, idle: await liveness.idle() };
+  resetPeak(platform.pid);
+  before = memoryOf(platform.pid);
+});
+
+afterAll(async () => {
+  liveness[Symbol.dispose]();
+  await platform[Symbol.asyncDispose]();
+});
+
+/** The server lives, has given a right answer, and has answered `/livez` meanwhile. */
+function expectHeld({ answer, expected, excess, took, resident }: Result): void {
+  const told = `${took.toFixed(0)} ms, ${Math.round(resident / MiB)} MiB`;
+  expect(platform.isAlive(), "the server is dead").toBe(true);
+  expect(expected, told).toContain(answer);
+  expect(excess, `/livez was late (${told})`).toBeLessThan(excessMax);
+}
+
+const named = (all: readonly Attack[]): readonly (readonly [string, Attack])[] => all.map((attack) => [attack.name, attack]);
+
+describe("a server at default limits answers, lives, and goes on answering /livez to another process, under", () => {
+  test.each(named(attacks))("%s", async (_name, attack) => expectHeld(await run(ground, attack)));
+
+  test("requests that never end, all at once", async () => {
+    const results = await Promise.all(slowAttacks.map((attack) => run(ground, attack)));
+    for (const result of results) expectHeld(result);
+  });
+});
+
+describe("resident memory", () => {
+  test("has grown by less than 128 MiB for all that was refused", () => {
+    expect(memoryOf(platform.pid).peak - before.resident).toBeLessThan(refusedMemoryMax);
+  });
+
+  test("stays under 1 GiB while as many bodies are accepted as BODY_MEMORY lets in", async () => {
+    resetPeak(platform.pid);
+    const answers = await sendAccepted(platform);
+    expect(answers.filter((answer) => answer === "200").length).toBeGreaterThan(0);
+    expect(answers.filter((answer) => !acceptedMax.includes(answer))).toEqual([]);
+    expect(memoryOf(platform.pid).peak).toBeLessThan(acceptedMemoryMax);
+  });
+});
