@@ -41,6 +41,8 @@ export interface Operation {
   readonly audited: boolean;
   /** Its answer holds a secret that is shown once. */
   readonly secretAnswer: boolean;
+  /** The largest request in bytes after decompression, of a stream the largest message. BODY_LIMIT caps it (`http/bounds/bound.ts`). */
+  readonly maxRequestBytes: number;
 }
 
 /** All operations, by RPC and by v2 name. */
@@ -51,6 +53,8 @@ export interface OperationTable {
 }
 
 const noSideEffects = 1;
+/** The largest request of an operation that states no other size. */
+const defaultRequestBytes = 262_144;
 const namePattern = /^[a-z]+(\.[a-zA-Z_]+)+$/;
 const rateClasses: Record<Operation_RateClass, RateClass | null> = {
   [Operation_RateClass.RATE_CLASS_UNSPECIFIED]: null,
@@ -107,6 +111,7 @@ function readOperation(method: DescMethod, gaps: string[]): Operation | undefine
     change: method.idempotency !== noSideEffects,
     audited: facts.audited,
     secretAnswer: facts.secretAnswer,
+    maxRequestBytes: facts.maxRequestBytes || defaultRequestBytes,
   };
 }
 

@@ -102,7 +102,12 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     corsOrigins: config.corsOrigins,
     conversationsOnly: config.role === "worker",
     sites: sites.server,
-    routes: webRoutes(ground, files, { sites, connectors: connected.signIns }, { ...calls, scim: { ...entry, teamUsers } }),
+    routes: webRoutes(
+      ground,
+      files,
+      { sites, connectors: connected.signIns },
+      { ...calls, scim: { ...entry, teamUsers, bodyLimit: config.bodyLimit } },
+    ),
   });
   const work = { files, connectors: connected.uses, sending, browsers };
   const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, work);

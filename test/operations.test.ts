@@ -91,12 +91,12 @@ describe("the operation table", () => {
   });
 });
 
-function line({ rpc, name, access, rateClass, countedAs, change, secretAnswer, audited }: Operation): string {
+function line({ rpc, name, access, rateClass, countedAs, change, secretAnswer, audited, maxRequestBytes }: Operation): string {
   const counted = countedAs === rpc ? "" : ` as ${countedAs}`;
   const credentials =
     access === null ? "anonymous" : [...access.credentials].map((value) => Access_CredentialSchema.value[value]?.name).join(",");
   const scopes = access && access.anyScope.length > 0 ? ` scopes=${access.anyScope.join("|")}` : "";
   const roles =
     access && access.roles.size > 0 ? ` roles=${[...access.roles].map((value) => Access_RoleSchema.value[value]?.name).join("|")}` : "";
-  return `${name ?? "-"}  ${change ? "POST" : "GET|POST"}  ${rpc}  ${credentials}${scopes}${roles}  ${rateClass}${counted}${secretAnswer ? "  secret" : ""}${audited ? "  audited" : ""}`;
+  return `${name ?? "-"}  ${change ? "POST" : "GET|POST"}  ${rpc}  ${credentials}${scopes}${roles}  ${rateClass}${counted}${secretAnswer ? "  secret" : ""}${audited ? "  audited" : ""}  max=${maxRequestBytes}`;
 }

@@ -1,6 +1,9 @@
 import { type DescField, type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
 import type { ConnectRouterOptions } from "@connectrpc/connect";
 
+/** Fields that no descriptor knows are dropped: kept, each would be an object, many times the size of its bytes. */
+export const binaryOptions = { readUnknownFields: false };
+
 /** Connect takes the coders too, which its public type leaves out. */
 interface JsonOptions extends NonNullable<ConnectRouterOptions["jsonOptions"]> {
   readonly textDecoder: { decode(bytes?: Uint8Array): string };

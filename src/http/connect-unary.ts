@@ -9,27 +9,30 @@ import {
   errorToJsonBytes,
   parseContentType,
 } from "@connectrpc/connect/protocol-connect";
-import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { failureOf } from "../core/failure.ts";
 import { type Operation, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
+import { type Bound, boundOf } from "./bounds/bound.ts";
+import { checkMessage, compressions } from "./bounds/connect-body.ts";
 import { type ConnectParts, connectRequestReader } from "./connect.ts";
-import { connectJson } from "./connect-json.ts";
+import { binaryOptions, connectJson } from "./connect-json.ts";
 import { connectCodes } from "./failure.ts";
 import { goneSignal } from "./gone.ts";
 import { bodyOf } from "./request-body.ts";
 
 /** What plain Connect calls need of the call path, and how their messages are read. */
-export interface UnaryParts extends Omit<ConnectParts, "anonymous"> {
-  readonly bodyLimit: number;
-}
+export type UnaryParts = Omit<ConnectParts, "anonymous">;
 
 /** A method by its path, with Connect's own reader and writer of its messages. */
 interface Unary {
   readonly operation: Operation;
+  readonly bound: Bound;
   readonly codec: ReturnType<typeof createMethodSerializationLookup>;
 }
+
+/** Sizes are bounded before connect-es sees a message; what it leaves to be set is when answers are compressed. */
+const limits = validateReadWriteMaxBytes(undefined, undefined, undefined);
 
 /** What goes before an answer's body; names are in lower case. */
 type Headers = Record<string, string>;
@@ -38,9 +41,6 @@ interface Answer {
   readonly status: number;
   readonly body: Uint8Array;
 }
-
-/** Connect-fastify accepts these. */
-const compressions = [compressionGzip, compressionBrotli];
 
 /**
  * Plain unary Connect calls: a POST over HTTP/1.1, not compressed, with no deadline.
@@ -54,19 +54,24 @@ const compressions = [compressionGzip, compressionBrotli];
 export function connectUnary(parts: UnaryParts) {
   const { operations, admit, performer, report, bodyLimit } = parts;
   const connectRequest = connectRequestReader(parts);
-  const limits = validateReadWriteMaxBytes(bodyLimit, undefined, undefined);
   const unaries = new Map<string, Unary>();
   for (const operation of operations.all) {
     const { method } = operation;
     if (method.methodKind !== "unary") continue;
     unaries.set(`/${rpcName(method)}`, {
       operation,
-      codec: createMethodSerializationLookup(method, undefined, connectJson(method), limits),
+      bound: boundOf(operation, bodyLimit),
+      codec: createMethodSerializationLookup(method, binaryOptions, connectJson(method), limits),
     });
   }
 
   /** Null when the client has gone away with half of its body. */
-  async function made({ operation, codec }: Unary, { raw }: FastifyRequest, reply: FastifyReply, headers: Headers): Promise<Answer | null> {
+  async function made(
+    { operation, bound, codec }: Unary,
+    { raw }: FastifyRequest,
+    reply: FastifyReply,
+    headers: Headers,
+  ): Promise<Answer | null> {
     const binary = headers["content-type"] === contentTypeUnaryProto;
     const request = connectRequest(raw);
     put(headers, callHeaders(request.requestId));
@@ -74,8 +79,9 @@ export function connectUnary(parts: UnaryParts) {
       const gone = goneSignal(reply.raw);
       const admission = await admit(operation, request);
       put(headers, rateHeaders(admission.rate));
-      const bytes = await bodyOf(raw, bodyLimit);
+      const bytes = await bodyOf(raw, bound);
       if (bytes === null) return null;
+      checkMessage(operation.method.input, bytes, binary);
       const { answer, replayed } = await performer.perform(admission, parsed(codec.getI(binary), bytes), gone);
       put(headers, replayHeaders(replayed));
       return { status: 200, body: codec.getO(binary).serialize(answer) };
@@ -111,7 +117,7 @@ export function connectUnary(parts: UnaryParts) {
 
   return (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
     const unary = unaries.get(request.raw.url ?? "");
-    const type = unary && plainType(request.raw, bodyLimit);
+    const type = unary && plainType(request.raw);
     if (!unary || type === undefined) {
       pass();
       return;
@@ -125,10 +131,10 @@ export function connectUnary(parts: UnaryParts) {
 }
 
 /** The type of a plain call's answer; undefined when the call is not plain. */
-function plainType({ method, httpVersionMajor, headers }: IncomingMessage, bodyLimit: number): string | undefined {
-  const { "content-type": sent, "content-length": length, "content-encoding": encoding, "connect-timeout-ms": deadline } = headers;
+function plainType({ method, httpVersionMajor, headers }: IncomingMessage): string | undefined {
+  const { "content-type": sent, "content-encoding": encoding, "connect-timeout-ms": deadline } = headers;
   const plain = method === "POST" && httpVersionMajor === 1 && encoding === undefined && deadline === undefined;
-  if (!plain || Number(length) > bodyLimit) return undefined;
+  if (!plain) return undefined;
   const type = parseContentType(sent ?? null);
   if (!type || type.stream) return undefined;
   return type.binary ? contentTypeUnaryProto : contentTypeUnaryJson;

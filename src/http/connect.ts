@@ -8,6 +8,8 @@ import type { Performer } from "../call/perform.ts";
 import { Failure, failureOf, invalid } from "../core/failure.ts";
 import { type Operation, type OperationTable, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
+import { anonymousBound, type Bound, boundOf } from "./bounds/bound.ts";
+import { compressionOf, readMessage } from "./bounds/connect-body.ts";
 import { connectJson } from "./connect-json.ts";
 import { connectCodes, ofSender } from "./failure.ts";
 import type { ReadRequest } from "./request.ts";
@@ -29,13 +31,14 @@ export interface ConnectParts {
   readonly performer: Performer;
   readonly readRequest: ReadRequest;
   readonly readSession: ReadSessionCookie;
+  readonly bodyLimit: number;
   /** Hears of every failure, with its private cause. */
   readonly report: (failure: Failure, requestId: string) => void;
 }
 
 /** Connect, gRPC and gRPC-Web over the call path: options and routes of one router. */
 export function connectRoutes(parts: ConnectParts) {
-  const { operations, admit, anonymous, performer, report } = parts;
+  const { operations, admit, anonymous, performer, report, bodyLimit } = parts;
   const connectRequest = connectRequestReader(parts);
   /** What callers know of a failure goes with the error, which each protocol puts where its clients look for it, unless the head says it. */
   function refuse(thrown: unknown, context: HandlerContext, requestId: string): ConnectError {
@@ -63,7 +66,7 @@ export function connectRoutes(parts: ConnectParts) {
       const operation = operations.byRpc(rpcName(context.method));
       if (operation) await admitCall(operation, request, context);
       else await anonymous(request.address);
-      checkQuery(context);
+      await checkQuery(context, operation ? boundOf(operation, bodyLimit) : anonymousBound(context.method));
       blameSender(context);
     } catch (thrown) {
       throw refuse(thrown, context, request.requestId);
@@ -117,9 +120,10 @@ export function connectRoutes(parts: ConnectParts) {
     contextValues: ({ raw }: FastifyRequest) => createContextValues().set(requestKey, connectRequest(raw)),
     /** @param conversationsOnly streams both ways alone: what has to come to the process that runs tasks. */
     routes(router: ConnectRouter, { conversationsOnly = false } = {}) {
-      for (const { method } of operations.all) {
+      for (const operation of operations.all) {
+        const { method } = operation;
         if (conversationsOnly && !isConversation(method)) continue;
-        const options = { jsonOptions: connectJson(method) };
+        const options = { jsonOptions: connectJson(method), readMaxBytes: boundOf(operation, bodyLimit).maxBytes };
         if (isUnary(method)) router.rpc(method, unary, options);
         if (isServerStream(method)) router.rpc(method, stream, options);
         if (isConversation(method)) router.rpc(method, conversation, options);
@@ -163,13 +167,22 @@ function errorOf({ reason, message }: Failure, { signal }: HandlerContext, facts
     : new ConnectError(message, connectCodes[reason], metadata);
 }
 
-/** Connect takes a query's message that is no base64 for a fault of the server's. */
-function checkQuery({ requestMethod, url }: HandlerContext): void {
+/**
+ * Looks at the message in a query, which has no body to be bounded. Connect takes one that is no base64 for a fault of
+ * the server's. One that is not compressed is as short as a URL.
+ */
+async function checkQuery({ requestMethod, url, method }: HandlerContext, bound: Bound): Promise<void> {
   if (requestMethod !== "GET") return;
   const { searchParams } = new URL(url);
-  if (searchParams.get("base64") !== "1") return;
+  const text = searchParams.get("message") ?? "";
+  const bytes = searchParams.get("base64") === "1" ? fromBase64(text) : Buffer.from(text);
+  const compression = compressionOf(searchParams.get("compression"));
+  if (compression) await readMessage(bytes, { ...bound, method }, { binary: searchParams.get("encoding") === "proto", compression });
+}
+
+function fromBase64(text: string): Uint8Array {
   try {
-    base64Decode(searchParams.get("message") ?? "");
+    return base64Decode(text);
   } catch {
     throw invalid("message", "must be base64");
   }

@@ -9,7 +9,9 @@ import { absent, Failure } from "../core/failure.ts";
 import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
 import { type Operation, type OperationTable, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
-import { connectJson } from "./connect-json.ts";
+import { type Bound, boundOf } from "./bounds/bound.ts";
+import { checkMessage } from "./bounds/connect-body.ts";
+import { binaryOptions, connectJson } from "./connect-json.ts";
 import { exportAnswers, failureIn, ofSender } from "./failure.ts";
 import { goneSignal } from "./gone.ts";
 import type { ReadRequest } from "./request.ts";
@@ -28,6 +30,7 @@ export interface ExportJsonParts {
 /** A method with the reader and writer of its messages in Connect's JSON. */
 interface Method {
   readonly operation: Operation;
+  readonly bound: Bound;
   parse(bytes: Uint8Array): Message;
   write(answer: Message): Uint8Array;
 }
@@ -63,7 +66,7 @@ export function exportJson(app: FastifyInstance, parts: ExportJsonParts): void {
     for (const [name, value] of rateHeaders(admission.rate)) reply.header(name, value);
     if (foreignTypes.test(raw.headers["content-type"] ?? "")) throw new Failure("unsupported_media", "the body must be JSON");
     if (raw.headers["content-encoding"] !== undefined) throw new Failure("unsupported_media", "the body must not be compressed");
-    const { answer, replayed } = await parts.performer.perform(admission, method.parse(await wholeBody(raw, parts.bodyLimit)), gone);
+    const { answer, replayed } = await parts.performer.perform(admission, method.parse(await wholeBody(raw, method.bound)), gone);
     for (const [name, value] of replayHeaders(replayed)) reply.header(name, value);
     return method.write(answer);
   }
@@ -87,24 +90,28 @@ export function exportJson(app: FastifyInstance, parts: ExportJsonParts): void {
   app.all(`${prefix}*`, async (_request, reply) => reply.callNotFound());
 }
 
-async function wholeBody(request: IncomingMessage, bodyLimit: number): Promise<Uint8Array> {
-  const body = await bodyOf(request, bodyLimit);
+async function wholeBody(request: IncomingMessage, bound: Bound): Promise<Uint8Array> {
+  const body = await bodyOf(request, bound);
   if (body === null) throw new Failure("cancelled", "the connection was closed");
   return body;
 }
 
 function methodsOf({ operations, bodyLimit }: ExportJsonParts): ReadonlyMap<string, Method> {
-  const limits = validateReadWriteMaxBytes(bodyLimit, undefined, undefined);
+  const limits = validateReadWriteMaxBytes(undefined, undefined, undefined);
   const methods = new Map<string, Method>();
   for (const method of EnterpriseDataExportService.methods) {
     const operation = operations.byRpc(rpcName(method));
     if (operation === undefined) continue;
-    const codec = createMethodSerializationLookup(method, undefined, connectJson(method), limits);
+    const codec = createMethodSerializationLookup(method, binaryOptions, connectJson(method), limits);
     const [input, output] = [codec.getI(false), codec.getO(false)];
     // The call path answers a message of the method's own type.
     methods.set(`/${rpcName(method)}`, {
       operation,
-      parse: (bytes) => input.parse(bytes),
+      bound: boundOf(operation, bodyLimit),
+      parse(bytes) {
+        checkMessage(method.input, bytes, false);
+        return input.parse(bytes);
+      },
       write: (answer) => output.serialize(answer as never),
     });
   }

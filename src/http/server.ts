@@ -14,10 +14,13 @@ import type { Tx } from "../core/store.ts";
 import { Health } from "../gen/proto/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../gen/proto/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "../gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
-import type { OperationTable } from "../operations.ts";
+import { type OperationTable, rpcName } from "../operations.ts";
 import { services } from "../services.ts";
 import { auditDownload } from "./audit/download.ts";
+import { anonymousBound, anonymousBytes, boundOf } from "./bounds/bound.ts";
+import { boundMessages, compressions, type MethodBound } from "./bounds/connect-body.ts";
 import { connectRoutes } from "./connect.ts";
+import { binaryOptions } from "./connect-json.ts";
 import { connectUnary } from "./connect-unary.ts";
 import { askForBody } from "./continue.ts";
 import { boundDeadline } from "./deadline.ts";
@@ -127,6 +130,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
     });
     // Connect answers for itself; what reaches this is of no type that it reads.
     scope.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
+    boundMessages(scope, methodBounds(parts));
     void scope.register(fastifyConnectPlugin, connectOptions(parts));
   });
   if (parts.conversationsOnly) return;
@@ -136,9 +140,19 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
   void app.register(async (scope) => openaiRoutes(scope, parts));
 }
 
+/** How large messages may be, by the path of their method. */
+function methodBounds({ operations, bodyLimit }: ServerParts): ReadonlyMap<string, MethodBound> {
+  const standard = [Health, ServerReflection, ServerReflectionAlpha].flatMap(({ methods }) => methods);
+  const bounds = [
+    ...standard.map((method): MethodBound => ({ ...anonymousBound(method), method })),
+    ...operations.all.map((operation): MethodBound => ({ ...boundOf(operation, bodyLimit), method: operation.method })),
+  ];
+  return new Map(bounds.map((bound) => [`/${rpcName(bound.method)}`, bound]));
+}
+
 /** Connect, gRPC and gRPC-Web: the operations, health, and reflection of both. */
 function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlugin>[1] {
-  const { front, readiness, bodyLimit, conversationsOnly } = parts;
+  const { front, readiness, conversationsOnly } = parts;
   const connect = connectRoutes(parts);
   const served = conversationsOnly
     ? services.filter(({ methods }) => methods.some(({ methodKind }) => methodKind === "bidi_streaming"))
@@ -147,7 +161,9 @@ function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlu
   return {
     requestGate: connect.requestGate,
     contextValues: connect.contextValues,
-    readMaxBytes: bodyLimit,
+    readMaxBytes: anonymousBytes,
+    binaryOptions,
+    acceptCompression: compressions,
     shutdownSignal: front.draining,
     routes(router) {
       router.service(Health, healthService(readiness, names));

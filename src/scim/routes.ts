@@ -5,8 +5,10 @@ import { Failure } from "../core/failure.ts";
 import { Access_Credential } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
 import { bearerHeaders, callHeaders, rateHeaders, refusalHeaders } from "../http/answer-headers.ts";
+import { boundOf } from "../http/bounds/bound.ts";
 import { failureIn } from "../http/failure.ts";
 import type { ReadRequest } from "../http/request.ts";
+import { boundedBodies } from "../http/request-body.ts";
 import type { Operation, OperationTable } from "../operations.ts";
 import { rpcName } from "../operations.ts";
 import { documents } from "./discovery.ts";
@@ -20,12 +22,10 @@ export interface ScimRoutesParts extends Omit<ScimUsersParts, "base" | "operatio
   readonly admit: Admit;
   readonly readRequest: ReadRequest;
   readonly report: (failure: Failure, requestId: string) => void;
+  readonly bodyLimit: number;
   /** Where callers reach this server. */
   readonly baseUrl: string;
 }
-
-/** No request of one user is longer. */
-const bodyMax = 262_144;
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -42,8 +42,7 @@ export function scimRoutes(app: FastifyInstance, parts: ScimRoutesParts): void {
   const base = `${parts.baseUrl}/scim/v2`;
   const operationOf = (method: DescMethod): Operation => operationIn(parts.operations, method);
   const users = scimUsers({ ...parts, base, operationOf });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: bodyMax }, (_request, body, done) => done(null, body));
+  boundedBodies(app, ({ scim }) => scim?.admission && boundOf(scim.admission.operation, parts.bodyLimit));
   app.setErrorHandler((thrown, request, reply) => refuse(parts, request, reply, thrown));
   for (const [path, endpoints] of Object.entries(userEndpoints(users))) serve(app, parts, path, endpoints);
   const { listUsers } = TeamUserManagementApiV2Service.method;

@@ -21,7 +21,7 @@ import type { Sites } from "./sites.ts";
 
 /** What it shares with the operations' side of the process. */
 export interface WebCalls extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report"> {
-  readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers">;
+  readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "bodyLimit">;
 }
 
 /** What is no operation: the bytes of files, the endpoints of OAuth clients, SCIM, and the pages. */

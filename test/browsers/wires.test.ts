@@ -117,7 +117,9 @@ describe("attaching", () => {
     await browser.online;
     const result = JSON.stringify({ data: "x".repeat(65 * 1024) });
     browser.say({ case: "result", value: { id: 1, outcome: { case: "result", value: result } } } as never);
-    expect(await browser.end).toMatch(/^ResourceExhausted: message size 66581 is larger than/);
+    expect(await browser.end).toBe(
+      "ResourceExhausted: the message is larger than 65536 bytes, the limit of browser.v2.BrowserService/Attach",
+    );
     await gone();
   });
 

@@ -113,7 +113,9 @@ describe("a v2 body", () => {
     ["in chunks", ["x".repeat(limit), "x"]],
     ["far larger, in chunks", ["x".repeat(2_000_000), "x".repeat(2_000_000)]],
   ])("over BODY_LIMIT is 413: %s", async (_what, body) => {
-    expect(told(await post("project.create", { body }))).toBe("413 invalid_argument: the body is too large");
+    expect(told(await post("project.create", { body }))).toBe(
+      "413 invalid_argument: the body is larger than 4096 bytes, the limit of project.create",
+    );
   });
 
   test.each<[what: string, body: RawRequest["body"]]>([
@@ -294,7 +296,9 @@ describe("v2 over HTTP/2", () => {
     expect(told(await sendHttp2(`${path("project.list")}?x=1`, { method: "GET", headers: key }))).toBe("200 ok");
     expect(told(await sendHttp2(path("project.create"), { body: "{" }))).toContain("401 permission_denied");
     const large = { headers: key, body: ["x".repeat(limit), "x"] };
-    expect(told(await sendHttp2(path("project.create"), large))).toBe("413 invalid_argument: the body is too large");
+    expect(told(await sendHttp2(path("project.create"), large))).toBe(
+      "413 invalid_argument: the body is larger than 4096 bytes, the limit of project.create",
+    );
     expect(told(await sendHttp2(path("project.burn"), { headers: key }))).toBe("404 not_found: unknown operation");
   });
 });

@@ -8,9 +8,11 @@ import { Failure } from "../../core/failure.ts";
 import type { Uploads } from "../../core/files/uploads.ts";
 import { type Operation, type OperationTable, rpcName } from "../../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
+import { boundOf } from "../bounds/bound.ts";
 import { failureIn, v1Answers } from "../failure.ts";
 import { goneSignal } from "../gone.ts";
 import type { ReadRequest } from "../request.ts";
+import { boundedBodies } from "../request-body.ts";
 import { membersOf } from "./input.ts";
 import type { Ask, Route, Verb } from "./route.ts";
 
@@ -54,8 +56,7 @@ declare module "fastify" {
  * operations that a route points at. No route has a policy of its own.
  */
 export function serveRoutes(app: FastifyInstance, parts: RestParts, routes: readonly Route[], family: Family): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: parts.bodyLimit }, (_request, body, done) => done(null, body));
+  boundedBodies(app, ({ rest }) => rest?.admission && boundOf(rest.admission.operation, parts.bodyLimit));
   if (routes.some(({ form }) => form)) void app.register(multipart);
   app.setErrorHandler((thrown, request, reply) => refuse(parts, family, request, reply, thrown));
   for (const path of new Set(routes.map((route) => route.path))) servePath(app, parts, path, routes, family);

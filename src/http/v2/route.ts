@@ -6,9 +6,11 @@ import type { Clock } from "../../core/clock.ts";
 import { Failure, failureOf } from "../../core/failure.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
 import { bearerHeaders, callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
+import { boundOf } from "../bounds/bound.ts";
 import { failureIn, v2Answers } from "../failure.ts";
 import { goneSignal } from "../gone.ts";
 import type { ReadRequest } from "../request.ts";
+import { boundedBodies } from "../request-body.ts";
 import { compileFrameWriter, endFrame, eventStream, lastEventId } from "./event-stream.ts";
 import { parseBody } from "./parse.ts";
 import { compileReader } from "./reader.ts";
@@ -60,8 +62,7 @@ const foreignTypes = /^(multipart\/|application\/(grpc|proto|x-protobuf|protobuf
  * without side effects (contract/v2.md 1). Every answer has the envelope.
  */
 export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: parts.bodyLimit }, (_request, body, done) => done(null, body));
+  boundedBodies(app, ({ v2 }) => (v2 && "admission" in v2 ? boundOf(v2.admission.operation, parts.bodyLimit) : undefined));
   const refuse = v2Refusal(parts);
   app.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
   app.setNotFoundHandler((request, reply) => refuse(request, reply, new Failure("absent", "unknown operation")));
