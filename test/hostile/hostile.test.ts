@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Memory, memoryOf, resetPeak } from "../support/process-memory.ts";
 import type { Attack } from "./attack.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 import { type Liveness, watchLiveness } from "./probe/liveness.ts";
-import { type Memory, memoryOf, resetPeak } from "./probe/memory.ts";
 import { excessMax, type Ground, type Result, run } from "./run.ts";
 import { acceptedMax, sendAccepted } from "./table/accepted.ts";
 import { attacks, slowAttacks } from "./table/attacks.ts";

@@ -1,8 +1,8 @@
 // `npm run hostile -- [--only TEXT] [--rounds N]`: sends every attack whose name matches TEXT, and prints the answers and what they cost.
 import { parseArgs } from "node:util";
+import { memoryOf, resetPeak } from "../support/process-memory.ts";
 import { startPlatform } from "./platform.ts";
 import { watchLiveness } from "./probe/liveness.ts";
-import { memoryOf, resetPeak } from "./probe/memory.ts";
 import { run } from "./run.ts";
 import { attacks, slowAttacks } from "./table/attacks.ts";
 

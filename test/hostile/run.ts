@@ -1,7 +1,7 @@
+import { memoryOf } from "../support/process-memory.ts";
 import type { Attack } from "./attack.ts";
 import type { Platform } from "./platform.ts";
 import { excessOf, type Liveness } from "./probe/liveness.ts";
-import { memoryOf } from "./probe/memory.ts";
 
 /** What became of one attack. */
 export interface Result {

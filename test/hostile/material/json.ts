@@ -1,5 +1,8 @@
 /** `count` copies of an item, with commas. */
-export const items = (count: number, item: string): string => Buffer.alloc(count * (item.length + 1), `${item},`).toString("latin1").slice(0, -1);
+export const items = (count: number, item: string): string =>
+  Buffer.alloc(count * (item.length + 1), `${item},`)
+    .toString("latin1")
+    .slice(0, -1);
 
 /** A list of `count` copies of an item. */
 export const list = (count: number, item: string): string => `[${items(count, item)}]`;

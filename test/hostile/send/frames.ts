@@ -2,7 +2,18 @@ import type { Target } from "../attack.ts";
 import { open, pour } from "./http1.ts";
 
 /** Types of HTTP/2 frames (RFC 9113, section 6). */
-export const type = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, push: 5, ping: 6, goaway: 7, window: 8, continuation: 9 } as const;
+export const type = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  reset: 3,
+  settings: 4,
+  push: 5,
+  ping: 6,
+  goaway: 7,
+  window: 8,
+  continuation: 9,
+} as const;
 export const flag = { endStream: 1, ack: 1, endHeaders: 4, padded: 8 } as const;
 
 /** An HTTP/2 frame, sound or not. */

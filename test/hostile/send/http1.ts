@@ -43,7 +43,7 @@ export function heard(socket: Socket, waitMs = answerMs): Promise<string> {
   });
 }
 
-const final = /^(?:HTTP\/1\.1 100 [^]*?\r\n\r\n)?HTTP\/1\.1 (\d{3}) [^]*?\r\n\r\n/;
+const final = /^(?:HTTP\/1\.1 100 [\s\S]*?\r\n\r\n)?HTTP\/1\.1 (\d{3}) [\s\S]*?\r\n\r\n/;
 
 function wordsOf(text: string): string | undefined {
   const [head = "", status] = final.exec(text) ?? [];

@@ -12,7 +12,14 @@ export const acceptedMax: readonly string[] = ["200", "503 unavailable"];
 export function sendAccepted(platform: Platform): Promise<readonly string[]> {
   const data = `data:application/octet-stream;base64,${Buffer.alloc(fileBytes).toString("base64")}`;
   const body = Buffer.from(
-    JSON.stringify({ message: { content: [{ type: "text", text: "a" }, { type: "file", file_data: data, filename: "a.bin" }] } }),
+    JSON.stringify({
+      message: {
+        content: [
+          { type: "text", text: "a" },
+          { type: "file", file_data: data, filename: "a.bin" },
+        ],
+      },
+    }),
   );
   const senders = Array.from({ length: accounts }, () => platform.attacker("member"));
   const all = senders.flatMap((sender) => Array<typeof sender>(bodiesOfEach).fill(sender));

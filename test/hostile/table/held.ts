@@ -1,5 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Attack, Target } from "../attack.ts";
 import { headOf, heard, open, pour } from "../send/http1.ts";
 
@@ -10,14 +10,21 @@ const json = { "Content-Type": "application/json" };
 function counted(answers: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const answer of answers) counts.set(answer, (counts.get(answer) ?? 0) + 1);
-  return [...counts].map(([answer, count]) => `${count} ${answer}`).toSorted().join(", ");
+  return [...counts]
+    .map(([answer, count]) => `${count} ${answer}`)
+    .toSorted()
+    .join(", ");
 }
 
 /** So many connections that begin the same way and then say nothing; after `heldMs` their answers are counted. */
 const held = (
   name: string,
   by: Attack["by"],
-  { connections, heldMs, begin }: { readonly connections: number; readonly heldMs: number; readonly begin: (socket: Socket, target: Target) => Promise<void> },
+  {
+    connections,
+    heldMs,
+    begin,
+  }: { readonly connections: number; readonly heldMs: number; readonly begin: (socket: Socket, target: Target) => Promise<void> },
   ...expected: readonly string[]
 ): Attack => ({
   ...{ name: `${connections} connections: ${name}`, by, expected },
@@ -58,10 +65,31 @@ const unread: Attack = {
 
 /** Bodies, heads and answers that never end. */
 export const holding: readonly Attack[] = [
-  held("31 of 32 MiB to usage.list, then silence", "member", { connections: 90, heldMs: 3_000, begin: unfinished("/v2/usage.list", 32 * MiB, 31 * MiB) }, "90 413 invalid_argument"),
-  held("200 of 250 KiB to usage.list, then silence", "member", { connections: 90, heldMs: 2_000, begin: unfinished("/v2/usage.list", 250 * 1024, 200 * 1024) }, "90 open"),
-  held("half of a form to /oauth/token, then silence", "nobody", { connections: 600, heldMs: 18_000, begin: unfinished("/oauth/token", 60_000, 30_000) }, "568 503 temporarily_unavailable, 32 closed"),
-  held("a head that never ends", "nobody", { connections: 300, heldMs: 14_000, begin: (socket) => pour(socket, ["POST /oauth/token HTTP/1.1\r\nHost: a\r\nA:"]) }, "300 408", "300 closed"),
+  held(
+    "31 of 32 MiB to usage.list, then silence",
+    "member",
+    { connections: 90, heldMs: 3_000, begin: unfinished("/v2/usage.list", 32 * MiB, 31 * MiB) },
+    "90 413 invalid_argument",
+  ),
+  held(
+    "200 of 250 KiB to usage.list, then silence",
+    "member",
+    { connections: 90, heldMs: 2_000, begin: unfinished("/v2/usage.list", 250 * 1024, 200 * 1024) },
+    "90 open",
+  ),
+  held(
+    "half of a form to /oauth/token, then silence",
+    "nobody",
+    { connections: 600, heldMs: 18_000, begin: unfinished("/oauth/token", 60_000, 30_000) },
+    "568 503 temporarily_unavailable, 32 closed",
+  ),
+  held(
+    "a head that never ends",
+    "nobody",
+    { connections: 300, heldMs: 14_000, begin: (socket) => pour(socket, ["POST /oauth/token HTTP/1.1\r\nHost: a\r\nA:"]) },
+    "300 408",
+    "300 closed",
+  ),
   held("no byte at all", "nobody", { connections: 300, heldMs: 14_000, begin: async () => undefined }, "300 closed"),
   unread,
 ];

@@ -1,0 +1,94 @@
+import type { Outcome } from "./client.ts";
+import { type Cost, flawsOfCost, lowest } from "./oracle/cost.ts";
+import type { Meter } from "./oracle/meter.ts";
+import type { FuzzRequest } from "./request.ts";
+
+/** A request that cost too much by itself. */
+interface Costly {
+  readonly nth: number;
+  readonly request: FuzzRequest;
+  readonly outcome: Outcome;
+  readonly flaws: readonly string[];
+}
+
+type Send = (request: FuzzRequest) => Promise<Outcome>;
+
+/** Finds requests that cost too much among many that are under way at once. */
+export interface Suspects {
+  /** A request begins. */
+  begun(nth: number, request: FuzzRequest): void;
+  /** It is over. Now and then what all cost meanwhile is looked at. */
+  over(nth: number): void;
+  /** Sends the suspects again, one at a time. @returns those that cost too much by themselves, each time */
+  alone(send: Send): Promise<readonly Costly[]>;
+}
+
+/** Requests between two looks at the meter. */
+const batch = 50;
+/** More would only tell the same. */
+const suspectsMax = 500;
+const tries = 3;
+
+/**
+ * Requests go out many at a time, so that a cost belongs to all of a batch. When it is more than the dearest request of the batch
+ * may cost on top of what all usually do, each of them is a suspect.
+ *
+ * @param meter of the server; null where nothing is known of it.
+ */
+export function suspects(meter: Meter | null): Suspects {
+  const underWay = new Map<number, FuzzRequest>();
+  const found = new Map<number, FuzzRequest>();
+  let seen = new Map<number, FuzzRequest>();
+  let over = 0;
+
+  function look(): void {
+    const dear = meter !== null && isDear(meter.read(), [...seen.values()]);
+    for (const [nth, request] of dear ? seen : []) if (found.size < suspectsMax) found.set(nth, request);
+    seen = new Map(underWay);
+  }
+
+  /** Sends a request a few times; the lowest cost counts. */
+  async function measured(send: Send, request: FuzzRequest, of: Meter): Promise<{ readonly cost: Cost; readonly outcome: Outcome }> {
+    const costs: Cost[] = [];
+    let outcome: Outcome = { unanswered: "it was not sent" };
+    for (let left = tries; left > 0; left--) {
+      of.read();
+      outcome = await send(request);
+      costs.push(of.read());
+    }
+    return { cost: lowest(costs), outcome };
+  }
+
+  return {
+    begun(nth, request) {
+      underWay.set(nth, request);
+      seen.set(nth, request);
+    },
+    over(nth) {
+      underWay.delete(nth);
+      if (++over % batch === 0) look();
+    },
+    async alone(send) {
+      look();
+      const costly: Costly[] = [];
+      if (meter === null) return costly;
+      for (const [nth, request] of found) {
+        const { cost, outcome } = await measured(send, request, meter);
+        const flaws = flawsOfCost(cost, sizeOf(request));
+        if (flaws.length > 0) costly.push({ nth, request, outcome, flaws });
+      }
+      return costly;
+    },
+  };
+}
+
+/** What requests cost that are nothing special, in milliseconds. */
+const usualMs = 10;
+
+function isDear({ cpuMs, heapBytes }: Cost, requests: readonly FuzzRequest[]): boolean {
+  const usual = { cpuMs: cpuMs - usualMs * requests.length, heapBytes };
+  return requests.length > 0 && flawsOfCost(usual, Math.max(...requests.map(sizeOf))).length > 0;
+}
+
+/** What of a request goes over the socket, roughly. */
+const sizeOf = ({ path, headers, body }: FuzzRequest): number => path.length + JSON.stringify(headers).length + body.length;
