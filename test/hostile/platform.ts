@@ -26,6 +26,12 @@ export async function startPlatform(accounts: number): Promise<Platform> {
   const port = Number(new URL(url).port);
   let attackers = 0;
 
+  function headersOf(by: Sender): Target["headers"] {
+    if (by === "nobody") return {};
+    // SCIM takes its key there alone.
+    return by === "team_user_mgmt" ? { authorization: `Bearer ${keyOf(by)}` } : { "x-service-api-key": keyOf(by) };
+  }
+
   function keyOf(by: Exclude<Sender, "nobody">): string {
     const key = by === "member" || by === "guest" ? crowd[by].pop() : keys.get(by);
     if (key === undefined) throw new Error(`there is no ${by} left`);
@@ -39,7 +45,7 @@ export async function startPlatform(accounts: number): Promise<Platform> {
     attacker(by) {
       attackers += 1;
       const address = `127.1.${Math.floor(attackers / 200)}.${(attackers % 200) + 1}`;
-      return { port, address, headers: by === "nobody" ? {} : { "x-service-api-key": keyOf(by) } };
+      return { port, address, headers: headersOf(by) };
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

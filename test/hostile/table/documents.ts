@@ -104,7 +104,7 @@ const queries: readonly Attack[] = [
     `/task.v2.TaskService/ListTasks?encoding=proto&base64=1&connect=v1&message=${Buffer.alloc(9_000, 0x7b).toString("base64url")}`,
     "400 invalid_argument",
   ),
-  get("5,000 parameters to audit.download", "siem", `/v2/audit.download?${"a=1&".repeat(3_000)}`, "200", "400 invalid_argument"),
+  get("3,000 parameters to audit.download", "general", `/v2/audit.download?${"a=1&".repeat(3_000)}`, "200", "400 invalid_argument"),
   get(
     "a filter of 500 terms to SCIM",
     "team_user_mgmt",
@@ -126,7 +126,7 @@ const formOf = (name: string, body: () => Uint8Array | string, ...expected: read
 /** Forms that bring files. */
 const uploads: readonly Attack[] = [
   formOf("50,000 fields", () => repeated(part('name="a"'), 50_000), "400 3", "413 3"),
-  formOf("5,000 files", () => repeated(part('name="file"; filename="a"'), 5_000), "400 3", "413 3"),
+  formOf("5,000 files", () => repeated(part('name="file"; filename="a"'), 5_000), "200", "400 3"),
   formOf("20 MB of one field", () => part('name="a"', "a".repeat(20 * MiB)), "400 3", "413 3"),
   formOf("a part with 20,000 headers", () => `--${boundary}\r\n${"A: b\r\n".repeat(20_000)}\r\n`, "400 3", "413 3", "431 3"),
   formOf("a file name of 5 MB", () => part(`name="file"; filename="${"a".repeat(5 * MiB)}"`), "400 3", "413 3"),
@@ -147,7 +147,7 @@ const uploads: readonly Attack[] = [
       const socket = open(target);
       const answer = heard(socket);
       const piece = Buffer.alloc(MiB);
-      const head = headOf("PUT", "/uploads/abc?expires=9999999999&signature=abc", { "Content-Length": 100 * MiB });
+      const head = headOf("PUT", `/uploads/${"a".repeat(22)}/9999999999/${"a".repeat(43)}`, { "Content-Length": 100 * MiB });
       await pour(socket, [head, ...Array<Buffer>(100).fill(piece)]);
       return answer;
     },

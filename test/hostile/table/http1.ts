@@ -101,7 +101,13 @@ export const http1: readonly Attack[] = [
     ...bad,
   ),
   bytes("a header of 1 MB", "nobody", () => [head({ A: "a".repeat(MiB) })], "431"),
-  bytes("100,000 headers", "nobody", () => joined(["POST / HTTP/1.1\r\nHost: a\r\n"], repeat(100_000, "A: b\r\n"), ["\r\n"]), "431"),
+  bytes(
+    "100,000 headers",
+    "nobody",
+    () => joined(["POST / HTTP/1.1\r\nHost: a\r\n"], repeat(100_000, "A: b\r\n"), ["\r\n"]),
+    "431",
+    "closed",
+  ),
   bytes("an address of 1 MB", "nobody", () => [`GET /${"a".repeat(MiB)} HTTP/1.1\r\nHost: a\r\n\r\n`], "431"),
   bytes(
     "an address of 10,000 percent signs",
