@@ -3,7 +3,7 @@ import { type Cost, flawsOfCost, lowest } from "./oracle/cost.ts";
 import type { Meter } from "./oracle/meter.ts";
 import type { FuzzRequest } from "./request.ts";
 
-/** A request that cost too much by itself. */
+/** What a request cost by itself. */
 interface Costly {
   readonly nth: number;
   readonly request: FuzzRequest;
@@ -47,16 +47,16 @@ export function suspects(meter: Meter | null): Suspects {
     seen = new Map(underWay);
   }
 
-  /** Sends a request a few times; the lowest cost counts. */
-  async function measured(send: Send, request: FuzzRequest, of: Meter): Promise<{ readonly cost: Cost; readonly outcome: Outcome }> {
+  /** Sends a request by itself, and again while it costs too much; the lowest cost counts. */
+  async function measured(send: Send, nth: number, request: FuzzRequest, of: Meter): Promise<Costly> {
     const costs: Cost[] = [];
-    let outcome: Outcome = { unanswered: "it was not sent" };
-    for (let left = tries; left > 0; left--) {
+    for (;;) {
       of.read();
-      outcome = await send(request);
+      const outcome = await send(request);
       costs.push(of.read());
+      const flaws = flawsOfCost(lowest(costs), sizeOf(request));
+      if (flaws.length === 0 || costs.length === tries) return { nth, request, outcome, flaws };
     }
-    return { cost: lowest(costs), outcome };
   }
 
   return {
@@ -73,9 +73,8 @@ export function suspects(meter: Meter | null): Suspects {
       const costly: Costly[] = [];
       if (meter === null) return costly;
       for (const [nth, request] of found) {
-        const { cost, outcome } = await measured(send, request, meter);
-        const flaws = flawsOfCost(cost, sizeOf(request));
-        if (flaws.length > 0) costly.push({ nth, request, outcome, flaws });
+        const result = await measured(send, nth, request, meter);
+        if (result.flaws.length > 0) costly.push(result);
       }
       return costly;
     },

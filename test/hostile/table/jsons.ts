@@ -236,9 +236,9 @@ export const jsons: readonly Attack[] = calls([
     "/responses",
     "identity",
     () => `{"model":"a","input":${list(11 * million, "{}")}}`,
-    "413",
+    "413 3",
   ],
-  ["2 million different names", "guest", "path", "/v1/responses", "identity", () => names(2 * million), "413"],
+  ["2 million different names", "guest", "path", "/v1/responses", "identity", () => names(2 * million), "413 3"],
   [
     "300,000 different names",
     "ediscovery",
