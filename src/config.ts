@@ -45,8 +45,14 @@ export interface Config {
   /** What every rate limit is multiplied by; null lifts them all. */
   readonly rateFactor: number | null;
   readonly watchLimit: number;
+  /** Connections at a time. */
+  readonly maxConnections: number;
+  /** Connections of one address at a time. */
+  readonly maxConnectionsPerAddress: number;
   /** Bytes. */
   readonly bodyLimit: number;
+  /** Bytes of all bodies that are read at a time: at least twice `bodyLimit`. */
+  readonly bodyMemory: number;
   /** Bytes of one file. */
   readonly fileLimit: number;
   /** Bytes of one account. */
@@ -113,6 +119,8 @@ function network({ read, readOr }: Reader) {
     host,
     port,
     adminPort: read("ADMIN_PORT", listening.ADMIN_PORT),
+    maxConnections: readOr("MAX_CONNECTIONS", listening.MAX_CONNECTIONS, 0),
+    maxConnectionsPerAddress: readOr("MAX_CONNECTIONS_PER_ADDRESS", listening.MAX_CONNECTIONS_PER_ADDRESS, 0),
     baseUrl,
     consentUrl,
     appUrl: readOr("APP_URL", addresses.APP_URL, consentUrl),
@@ -150,6 +158,7 @@ function work(reader: Reader) {
     rateFactor: read("RATE_LIMITS", callLimits.RATE_LIMITS),
     watchLimit: readOr("WATCH_LIMIT", callLimits.WATCH_LIMIT, 0),
     bodyLimit: readOr("BODY_LIMIT", callLimits.BODY_LIMIT, 0),
+    bodyMemory: readOr("BODY_MEMORY", callLimits.BODY_MEMORY, Number.POSITIVE_INFINITY),
     fileLimit: readOr("FILE_LIMIT", files.FILE_LIMIT, 0),
     fileQuota: readOr("FILE_QUOTA", files.FILE_QUOTA, 0),
     refreshReplaySeconds: readOr("OAUTH_REFRESH_REPLAY_SECONDS", oauth.OAUTH_REFRESH_REPLAY_SECONDS, 0),
@@ -203,6 +212,9 @@ function checkTogether(config: Config, { refuse, note, isRead }: Reader): void {
   const onPostgres = config.database === "postgresql";
   if (config.role !== "all" && !onPostgres) refuse("ROLE", processing.ROLE, config.role);
   if (onPostgres && config.encryptionKey === null && !isRead("ENCRYPTION_KEY")) refuse("ENCRYPTION_KEY", data.ENCRYPTION_KEY, "");
+  if (config.bodyMemory < 2 * config.bodyLimit) {
+    note("BODY_MEMORY", `BODY_MEMORY must be at least twice BODY_LIMIT (they are ${config.bodyMemory} and ${config.bodyLimit} bytes)`);
+  }
   if (config.adminPort !== null && config.adminPort === config.port) refuse("ADMIN_PORT", listening.ADMIN_PORT, `${config.adminPort}`);
 }
 

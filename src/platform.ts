@@ -17,9 +17,9 @@ import { accessTokenReader } from "./core/oauth/access-tokens.ts";
 import { signingKeys } from "./core/oauth/signing-keys.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
-import { type Front, httpFront } from "./http/front.ts";
+import { type Front, type FrontOptions, httpFront } from "./http/front.ts";
 import { readiness } from "./http/health.ts";
-import { requestReader } from "./http/request.ts";
+import { addressReader, requestReader } from "./http/request.ts";
 import { adminServer, httpServer } from "./http/server.ts";
 import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
@@ -51,7 +51,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
   const { clock, ids } = outside;
   const store = telling(opened, { ...outside, config, cipher });
   const ground: Ground = { ...outside, config, store, cipher };
-  const front = httpFront();
+  const front = httpFront(frontOptions(config));
   const uses = { keys: keyUses(store, clock), workers: keyUses(store, clock, ({ workers }) => workers) };
   const waiting = backlog(store, config.queueDepth);
   const keys = signingKeys({ store, cipher, clock, ids });
@@ -128,6 +128,15 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     },
   };
 }
+
+/** Behind a proxy every connection is the proxy's. However small BODY_MEMORY is, one whole body has room. */
+const frontOptions = ({ maxConnections, maxConnectionsPerAddress, bodyMemory, bodyLimit, trustProxy }: Config): FrontOptions => ({
+  connectionsMax: maxConnections,
+  connectionsPerAddress: trustProxy === null ? maxConnectionsPerAddress : null,
+  bodyMemory,
+  bodyShare: Math.max(bodyMemory / 4, bodyLimit),
+  addressOf: addressReader(trustProxy),
+});
 
 const writingAll = (uses: readonly Pick<KeyUses, "write">[]): Pick<KeyUses, "write"> => ({
   write: async () => void (await Promise.all(uses.map((each) => each.write()))),

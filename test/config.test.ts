@@ -158,6 +158,14 @@ describe("a good value", () => {
     ],
     [{ BODY_LIMIT: "1KiB" }, { bodyLimit: 1024 }],
     [{ BODY_LIMIT: "65536" }, { bodyLimit: 65_536 }],
+    [
+      { BODY_LIMIT: "64MiB", BODY_MEMORY: "128MiB" },
+      { bodyLimit: 64 * 1024 ** 2, bodyMemory: 128 * 1024 ** 2 },
+    ],
+    [
+      { MAX_CONNECTIONS: "20000", MAX_CONNECTIONS_PER_ADDRESS: "1000" },
+      { maxConnections: 20_000, maxConnectionsPerAddress: 1000 },
+    ],
     [{ FILE_LIMIT: "64MiB" }, { fileLimit: 64 * 1024 ** 2 }],
     [{ FILE_QUOTA: "50GiB" }, { fileQuota: 50 * 1024 ** 3 }],
     [
@@ -289,6 +297,9 @@ const bad: Record<string, readonly string[]> = {
   WATCH_LIMIT: ["0", "x", "1.5"],
   OAUTH_REFRESH_REPLAY_SECONDS: ["-1", "61", "x", "1.5"],
   BODY_LIMIT: ["0", "32MB", "32 MiB", "2GiB", "1023", "-1"],
+  BODY_MEMORY: ["0", "256MB", "2047", "1025GiB", "-1"],
+  MAX_CONNECTIONS: ["0", "1000001", "many"],
+  MAX_CONNECTIONS_PER_ADDRESS: ["0", "1000001", "off"],
   FILE_LIMIT: ["0", "512MB", "1023", "101GiB", "-1"],
   FILE_QUOTA: ["0", "10GB", "1023", "100001GiB", "x"],
   AGENT_PROFILES: ["manus-1.6", "manus-1.6=model-that-is-none", "a=offline,a=offline", "a=offline,", "=offline", "A=offline"],

@@ -15,6 +15,16 @@ export interface Request {
   readonly credentials: Presented;
   /** The `Idempotency-Key` header; null when absent. */
   readonly idempotencyKey: string | null;
+  /** Its body, as far as it counts for anybody; absent for a request without one. */
+  readonly body?: CountedBody | undefined;
+}
+
+/** A body whose bytes are counted while they are read and parsed. */
+export interface CountedBody {
+  /** From now on its bytes count under an account. */
+  belongsTo(accountId: string): void;
+  /** It has been parsed: none of its bytes is held any more. */
+  release(): void;
 }
 
 /** A call that was let in: `perform` takes it from here. */
@@ -70,6 +80,7 @@ export function admission(identify: Identify, limits: Limits, noteRefusal: NoteR
       checkAccess(operation, caller);
       return limits.account(caller.accountId, operation);
     });
+    request.body?.belongsTo(caller.accountId);
     return { operation, request, caller, rate, again: () => again(operation, request) };
   };
 }

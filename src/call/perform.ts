@@ -50,6 +50,7 @@ export interface CallAudit {
 /** Field rules first, then the handler. */
 export function performer(store: Store, handlers: HandlerTable, replays: Replays, audit: CallAudit): Performer {
   function handlerOf(admission: Admission, message: Message): AnyHandler {
+    admission.request.body?.release();
     validate(admission.operation.method.input, message);
     return builtFor(admission);
   }
@@ -103,6 +104,7 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
     const built = builtFor(admission);
     if (!("converse" in built)) throw new Error(`${admission.operation.rpc} is no conversation`);
     const checked = mapped(messages, (message) => {
+      admission.request.body?.release();
       validate(input, message);
       return message;
     });

@@ -45,6 +45,24 @@ export const listening = {
     description: "A second port, for operators only: `/livez` and `/readyz`, which it answers until the drain is over.",
     schema: wholeNumber(1, portMax),
   }),
+  MAX_CONNECTIONS: variable({
+    type: "number",
+    fallback: "10000",
+    rule: "a whole number from 1 to 1000000",
+    example: "20000",
+    description:
+      "Connections to PORT at a time; the next one is closed at once. The system's limit of open files has to be higher (`ulimit -n`).",
+    schema: wholeNumber(1, 1_000_000),
+  }),
+  MAX_CONNECTIONS_PER_ADDRESS: variable({
+    type: "number",
+    fallback: "256",
+    rule: "a whole number from 1 to 1000000",
+    example: "1000",
+    description:
+      "Connections of one address at a time (of IPv6, of one /64); the next one is closed at once. Peers on this machine are not counted, and nobody is while TRUST_PROXY is set: then the proxy has to limit them.",
+    schema: wholeNumber(1, 1_000_000),
+  }),
 };
 
 /** The addresses it gives out. */
@@ -202,6 +220,15 @@ export const callLimits = {
     example: "64MiB",
     description: "The largest request body. Uploads of files have their own limit.",
     schema: byteSize(1024, 1024 ** 3),
+  }),
+  BODY_MEMORY: variable({
+    type: "bytes",
+    fallback: "256MiB",
+    rule: "a number of bytes from 2KiB to 1024GiB, plain or with KiB, MiB or GiB, and at least twice BODY_LIMIT",
+    example: "1GiB",
+    description:
+      "What the request bodies that a process is reading or parsing may take together, a quarter of it for one account, or for one address without an account; the next ones are refused with 503 `unavailable`. Uploads of files do not count.",
+    schema: byteSize(2048, 1024 * 1024 ** 3),
   }),
 };
 

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Failure } from "../core/failure.ts";
+import { boundedBodies } from "../http/request-body.ts";
 import { type Html, html } from "./html.ts";
 
 /** What a form sent: the first value of a name, or all of them. */
@@ -17,10 +18,7 @@ const tokenField = "csrf";
 
 /** Lets a scope read forms, and nothing else. */
 export function formBodies(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "string", bodyLimit: bodyMax }, (_request, body, done) =>
-    done(null, new URLSearchParams(String(body))),
-  );
+  boundedBodies(app, () => ({ maxBytes: bodyMax, of: "a form" }), { type: "application/x-www-form-urlencoded" });
 }
 
 /** The token that a form has to bring, made of the secret in a cookie that only its own page was given. */
@@ -37,7 +35,7 @@ export const tokenInput = (secret: string): Html => html`<input type="hidden" na
  * @throws Failure `forbidden` when another site may have sent it.
  */
 export function formFields(request: FastifyRequest, secret: string | null, own: string): FormFields {
-  const sent = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+  const sent = new URLSearchParams(request.body instanceof Buffer ? request.body.toString("utf8") : "");
   if (!fromOwnSite(request.headers, own) || secret === null || !isToken(sent.get(tokenField) ?? "", secret)) throw staleForm();
   return { text: (name) => sent.get(name) ?? "", all: (name) => sent.getAll(name) };
 }

@@ -40,7 +40,7 @@ export const makingOf = ({ clock, ids, random }: ConsoleParts): Making => ({ now
 
 /** The request's id and address, the same each time. */
 export function fromOf({ readRequest }: Pick<ConsoleParts, "readRequest">, request: FastifyRequest): From {
-  const read = () => readRequest({ headers: request.headers, remoteAddress: request.raw.socket.remoteAddress });
+  const read = () => readRequest(request.raw);
   request.from ??= (({ requestId, address }) => ({ requestId, address }))(read());
   return request.from;
 }

@@ -16,6 +16,7 @@ const answers: Readonly<Partial<Record<Reason, readonly [status: number, title: 
   absent: [404, "Nothing here", "There is no such page."],
   limited: [429, "Too many attempts", "Wait a minute, then try again."],
   too_large: [413, "That is too much", "What was sent is larger than any form of ours."],
+  late: [408, "That took too long", "The form did not arrive in time. Send it once more."],
   unsupported_media: [415, "That did not work", "This page takes what its own form sends, and nothing else."],
   unavailable: [503, "One moment, please", "We cannot answer just now. Try again in a few seconds."],
 };

@@ -14,6 +14,7 @@ export type Reason =
   | "limited"
   | "exhausted"
   | "too_large"
+  | "late"
   | "unsupported_media"
   | "wrong_method"
   | "unavailable"

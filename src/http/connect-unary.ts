@@ -14,7 +14,8 @@ import { failureOf } from "../core/failure.ts";
 import { type Operation, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { type Bound, boundOf } from "./bounds/bound.ts";
-import { checkMessage, compressions } from "./bounds/connect-body.ts";
+import { checkMessage } from "./bounds/connect-body.ts";
+import { compressions } from "./bounds/decompression.ts";
 import { type ConnectParts, connectRequestReader } from "./connect.ts";
 import { binaryOptions, connectJson } from "./connect-json.ts";
 import { connectCodes } from "./failure.ts";
@@ -104,7 +105,7 @@ export function connectUnary(parts: UnaryParts) {
     if (answer === null) return;
     let { body } = answer;
     const accepted = request.raw.headers["accept-encoding"] ?? null;
-    const { response } = compressionNegotiate(compressions, null, accepted === null ? null : String(accepted), "accept-encoding");
+    const { response } = compressionNegotiate([...compressions], null, accepted === null ? null : String(accepted), "accept-encoding");
     if (response && body.byteLength >= limits.compressMinBytes) {
       body = await response.compress(body);
       headers["content-encoding"] = response.name;

@@ -1,15 +1,25 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { base64Decode } from "@bufbuild/protobuf/wire";
-import { Code, ConnectError, type ConnectRouter, createContextKey, createContextValues, type HandlerContext } from "@connectrpc/connect";
+import {
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  createContextKey,
+  createContextValues,
+  type HandlerContext,
+  type Interceptor,
+} from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import type { Admission, Admit, Request } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
 import type { Performer } from "../call/perform.ts";
 import { Failure, failureOf, invalid } from "../core/failure.ts";
+import { mapped } from "../core/mapped.ts";
 import { type Operation, type OperationTable, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { anonymousBound, type Bound, boundOf } from "./bounds/bound.ts";
-import { compressionOf, readMessage } from "./bounds/connect-body.ts";
+import { readMessage } from "./bounds/connect-body.ts";
+import { compressionOf } from "./bounds/decompression.ts";
 import { connectJson } from "./connect-json.ts";
 import { connectCodes, ofSender } from "./failure.ts";
 import type { ReadRequest } from "./request.ts";
@@ -118,6 +128,7 @@ export function connectRoutes(parts: ConnectParts) {
   return {
     requestGate,
     contextValues: ({ raw }: FastifyRequest) => createContextValues().set(requestKey, connectRequest(raw)),
+    interceptors: [releaseBodies],
     /** @param conversationsOnly streams both ways alone: what has to come to the process that runs tasks. */
     routes(router: ConnectRouter, { conversationsOnly = false } = {}) {
       for (const operation of operations.all) {
@@ -135,10 +146,25 @@ export function connectRoutes(parts: ConnectParts) {
 /** Reads the head of a request on the one wire where a session counts. */
 export const connectRequestReader =
   ({ readRequest, readSession }: Pick<ConnectParts, "readRequest" | "readSession">) =>
-  ({ method, headers, socket }: FastifyRequest["raw"]): Request => {
-    const request = readRequest({ headers, remoteAddress: socket.remoteAddress });
-    return { ...request, credentials: { ...request.credentials, session: readSession(method, headers) } };
+  (raw: FastifyRequest["raw"]): Request => {
+    const request = readRequest(raw);
+    return { ...request, credentials: { ...request.credentials, session: readSession(raw.method, raw.headers) } };
   };
+
+/** What has been parsed counts no longer as a body that is being read; in a stream, each message when it is taken. */
+const releaseBodies: Interceptor = (next) => (request) => {
+  const body = request.contextValues.get(requestKey)?.body;
+  if (body === undefined) return next(request);
+  if (!request.stream) {
+    body.release();
+    return next(request);
+  }
+  const message = mapped(request.message, (taken) => {
+    body.release();
+    return taken;
+  });
+  return next({ ...request, message });
+};
 
 const isUnary = (method: DescMethod): method is DescMethod & { methodKind: "unary" } => method.methodKind === "unary";
 const isServerStream = (method: DescMethod): method is DescMethod & { methodKind: "server_streaming" } =>

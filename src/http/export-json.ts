@@ -73,7 +73,7 @@ export function exportJson(app: FastifyInstance, parts: ExportJsonParts): void {
 
   app.addHook("onRequest", async (request, reply) => {
     if (!isPlain(request.raw)) return undefined;
-    const head = parts.readRequest({ headers: request.headers, remoteAddress: request.raw.socket.remoteAddress });
+    const head = parts.readRequest(request.raw);
     for (const [name, value] of callHeaders(head.requestId)) reply.header(name, value);
     reply.header("Content-Type", "application/json; charset=utf-8");
     try {

@@ -1,5 +1,6 @@
-import { Code, type ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { Failure, failureOf, type Reason } from "../core/failure.ts";
+import { refusalHeaders } from "./answer-headers.ts";
 
 /** Connect's and gRPC's code for each reason, on every service alike (contract/decisions.md 9). */
 export const connectCodes: Readonly<Record<Reason, Code>> = {
@@ -13,6 +14,7 @@ export const connectCodes: Readonly<Record<Reason, Code>> = {
   limited: Code.ResourceExhausted,
   exhausted: Code.ResourceExhausted,
   too_large: Code.ResourceExhausted,
+  late: Code.DeadlineExceeded,
   unsupported_media: Code.InvalidArgument,
   wrong_method: Code.InvalidArgument,
   unavailable: Code.Unavailable,
@@ -56,6 +58,7 @@ export const v2Answers: Readonly<Record<Reason, V2Answer>> = {
   limited: { status: 429, code: "rate_limited" },
   exhausted: { status: 429, code: "resource_exhausted" },
   too_large: { status: 413, code: "invalid_argument" },
+  late: { status: 408, code: "invalid_argument" },
   unsupported_media: { status: 415, code: "invalid_argument" },
   wrong_method: { status: 405, code: "invalid_argument" },
   unavailable: { status: 503, code: "unavailable" },
@@ -82,6 +85,7 @@ export const v1Answers: Readonly<Record<Reason, V1Answer>> = {
   limited: { status: 429, code: Code.ResourceExhausted },
   exhausted: { status: 429, code: Code.ResourceExhausted },
   too_large: { status: 413, code: Code.InvalidArgument },
+  late: { status: 408, code: Code.DeadlineExceeded },
   unsupported_media: { status: 415, code: Code.InvalidArgument },
   wrong_method: { status: 405, code: Code.Unimplemented },
   unavailable: { status: 503, code: Code.Unavailable },
@@ -108,6 +112,7 @@ export const exportAnswers: Readonly<Record<Reason, ExportAnswer>> = {
   limited: { status: 429, code: "RESOURCE_EXHAUSTED" },
   exhausted: { status: 429, code: "RESOURCE_EXHAUSTED" },
   too_large: { status: 413, code: "INVALID_ARGUMENT" },
+  late: { status: 408, code: "INVALID_ARGUMENT" },
   unsupported_media: { status: 415, code: "INVALID_ARGUMENT" },
   wrong_method: { status: 405, code: "INVALID_ARGUMENT" },
   unavailable: { status: 503, code: "UNAVAILABLE" },
@@ -135,8 +140,13 @@ export function failureIn(thrown: unknown): Failure {
   return known ? new Failure(...known, { cause: thrown }) : failureOf(thrown);
 }
 
+/** A failure as Connect tells it, with what callers know of it beside its text. */
+export const connectErrorOf = (failure: Failure): ConnectError =>
+  new ConnectError(failure.message, connectCodes[failure.reason], Object.fromEntries(refusalHeaders(failure)), undefined, failure);
+
 /** Connect's own words for what it cannot read of a request: a message that is too long, cut or malformed. */
-export const ofSender = ({ code, rawMessage }: ConnectError): Failure => new Failure(sendersFaults.get(code) ?? "invalid", rawMessage);
+export const ofSender = ({ code, rawMessage, cause }: ConnectError): Failure =>
+  cause instanceof Failure ? cause : new Failure(sendersFaults.get(code) ?? "invalid", rawMessage);
 
 const sendersFaults: ReadonlyMap<Code, Reason> = new Map([
   [Code.ResourceExhausted, "too_large"],

@@ -1,15 +1,7 @@
-import { constants, createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { FastifyServerFactoryHandler } from "fastify";
-import { services } from "../services.ts";
 import type { FrontLimits } from "./front-limits.ts";
-
-/** Requests that go on for as long as both sides like. */
-const conversations: ReadonlySet<string> = new Set(
-  services
-    .flatMap(({ methods }) => methods)
-    .flatMap((method) => (method.methodKind === "bidi_streaming" ? [`/${method.parent.typeName}/${method.name}`] : [])),
-);
 
 /**
  * Takes over connections that speak HTTP/2 with prior knowledge, under the same
@@ -23,9 +15,7 @@ export function http2Acceptor(handler: FastifyServerFactoryHandler, limits: Fron
   server.on("session", (session) => {
     closeUnsettled(session, limits.settingsMs);
     closeIdle(session, limits.idleMs, draining);
-    session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
-      if (!conversations.has(headers[":path"] ?? "")) resetLate(stream, limits.requestMs);
-    });
+    pingQuiet(session, limits);
   });
   return (socket) => {
     // HTTP/1.1 answers clients that have closed their half; an HTTP/2 session ends there.
@@ -60,10 +50,21 @@ function closeIdle(session: ServerHttp2Session, idleMs: number, draining: AbortS
   });
 }
 
-/** Resets a stream whose request has not ended in time, as `requestTimeout` does on HTTP/1.1. */
-function resetLate(stream: ServerHttp2Stream, requestMs: number): void {
-  if (stream.endAfterHeaders) return;
-  const late = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), requestMs);
-  const arrived = (): void => clearTimeout(late);
-  stream.once("end", arrived).once("close", arrived);
+/** Sends a PING where a request is open and nothing has gone over the connection for a while; closes it when nobody answers. */
+function pingQuiet(session: ServerHttp2Session, { pingMs, pingAnswerMs }: FrontLimits): void {
+  let open = 0;
+  session.on("stream", (stream: ServerHttp2Stream) => {
+    open++;
+    stream.once("close", () => open--);
+  });
+  session.setTimeout(pingMs, () => {
+    if (open === 0 || session.closed || session.destroyed) return;
+    const unanswered = setTimeout(() => session.destroy(), pingAnswerMs);
+    const answered = (): void => clearTimeout(unanswered);
+    session.once("close", answered);
+    session.ping(() => {
+      session.off("close", answered);
+      answered();
+    });
+  });
 }

@@ -1,16 +1,24 @@
 import { setMaxListeners } from "node:events";
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyServerFactory, FastifyServerFactoryHandler } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
+import { connectionGuard } from "./connection-guard.ts";
 import { http1 } from "./front-http1.ts";
 import { http2Acceptor } from "./front-http2.ts";
 import { defaultLimits, type FrontLimits } from "./front-limits.ts";
 import { sniff } from "./front-sniff.ts";
+import { bodyWatch } from "./incoming-body.ts";
+import { addressReader } from "./request.ts";
 
-/** Limits that differ from the defaults, and the clock that a drain goes by. */
+/** Limits that differ from the defaults, and what is not the machine's own. */
 export interface FrontOptions extends Partial<FrontLimits> {
+  /** The clock that a drain goes by. */
   readonly clock?: Clock;
+  /** The address of a connection's other end. */
+  readonly peerOf?: (socket: Socket) => string;
+  /** The address of a request's caller. */
+  readonly addressOf?: (request: IncomingMessage) => string;
 }
 
 /** One port for HTTP/1.1 and cleartext HTTP/2. */
@@ -35,15 +43,26 @@ export interface Front {
  * Closing the server, as Fastify's `close` does, begins the drain as well, without
  * a deadline: idle connections cannot hold it up.
  */
-export function httpFront({ clock = systemClock, ...given }: FrontOptions = {}): Front {
+export function httpFront({
+  clock = systemClock,
+  peerOf = remoteAddress,
+  addressOf = addressReader(null),
+  ...given
+}: FrontOptions = {}): Front {
   const limits: FrontLimits = { ...defaultLimits, ...given };
+  const watch = bodyWatch(limits, addressOf);
+  const enter = connectionGuard(limits.connectionsPerAddress);
   const begun = new AbortController();
   // Every watch and held call listens to it.
   setMaxListeners(0, begun.signal);
   const sockets = new Set<Socket>();
   let server: Server | undefined;
 
-  function serverFactory(handler: FastifyServerFactoryHandler): Server {
+  function serverFactory(answer: FastifyServerFactoryHandler): Server {
+    const handler: FastifyServerFactoryHandler = (request, response) => {
+      watch(request, response);
+      answer(request, response);
+    };
     const http1Side = http1(handler, limits, begun.signal);
     const acceptHttp2 = http2Acceptor(handler, limits, begun.signal);
     const unknown = new Set<Socket>();
@@ -51,7 +70,14 @@ export function httpFront({ clock = systemClock, ...given }: FrontOptions = {}):
       for (const socket of unknown) socket.destroy();
     });
     server = http1Side.server;
+    server.maxConnections = limits.connectionsMax;
     server.on("connection", (socket) => {
+      const leave = enter(peerOf(socket));
+      if (leave === null) {
+        socket.destroy();
+        return;
+      }
+      socket.once("close", leave);
       sockets.add(socket);
       unknown.add(socket);
       socket.once("close", () => {
@@ -81,6 +107,8 @@ export function httpFront({ clock = systemClock, ...given }: FrontOptions = {}):
 
   return { serverFactory, draining: begun.signal, drain };
 }
+
+const remoteAddress = ({ remoteAddress = "" }: Socket): string => remoteAddress;
 
 /** Makes `close` begin the drain, whoever calls it. */
 function beginWithClose(server: Server, begun: AbortController): void {

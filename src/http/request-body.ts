@@ -2,87 +2,138 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Failure } from "../core/failure.ts";
 import { anonymousBytes, type Bound, tooLarge } from "./bounds/bound.ts";
+import { incomingBody } from "./incoming-body.ts";
+import { piecesOf } from "./pieces.ts";
 
 /** The bound where no operation has let the call in. */
 const anonymous: Bound = { maxBytes: anonymousBytes, of: "this address" };
 
+/** Methods whose requests have no body that means anything. */
+const bodyless: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+/** Which bodies a scope reads. */
+interface Bounded {
+  /** The one content type; by default any. */
+  readonly type?: string;
+  /** False for bodies that are read elsewhere. */
+  readonly isRead?: (request: FastifyRequest) => boolean;
+}
+
 /**
- * Lets a scope read bodies of any type, as bytes.
+ * Reads the bodies of a scope's requests as bytes, after its hooks have let them in: the
+ * handler finds a Buffer in `request.body`. (A parser that fails would have Fastify close
+ * the connection, often before the client has seen the answer.)
  *
  * @param boundOf the bound of a request whose head was read; undefined where no operation has let it in.
  */
-export function boundedBodies(app: FastifyInstance, boundOf: (request: FastifyRequest) => Bound | undefined): void {
+export function boundedBodies(
+  app: FastifyInstance,
+  boundOf: (request: FastifyRequest) => Bound | undefined,
+  { type = "*", isRead = () => true }: Bounded = {},
+): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", async (request: FastifyRequest, payload: IncomingMessage) => {
-    const body = await bodyOf(payload, boundOf(request) ?? anonymous);
-    if (body === null) throw new Failure("cancelled", "the connection was closed");
-    return body;
+  app.addContentTypeParser(type, (_request, _payload, done) => done(null));
+  app.addHook("preValidation", async (request) => {
+    if (request.is404 || bodyless.has(request.method) || !isRead(request)) return;
+    const body = await bodyOf(request.raw, boundOf(request) ?? anonymous);
+    if (body === null) throw brokenOff();
+    request.body = body;
   });
 }
 
 /**
  * A request's body; null for one that breaks off.
  *
- * @throws Failure `too_large` for one that is longer than its bound; when it announces so, before a byte of it is read.
+ * @throws Failure `too_large` for one that is longer than its bound (when it announces so, before a byte of it is read),
+ * and what `IncomingBody` throws.
  */
 export function bodyOf(request: IncomingMessage, bound: Bound): Promise<Uint8Array | null> {
+  const body = incomingBody(request);
+  const pieces = piecesOf();
   return new Promise((resolve, reject) => {
-    if (Number(request.headers["content-length"]) > bound.maxBytes) {
-      reject(tooLarge(bound));
-      return;
-    }
-    const body = piecesOf();
-    function take(chunk: Buffer): void {
-      if (body.length() + chunk.length <= bound.maxBytes) {
-        body.add(chunk);
-        return;
-      }
+    function fail(thrown: unknown): void {
       request.off("data", take);
-      reject(tooLarge(bound));
+      body?.abandon();
+      reject(thrown);
+    }
+    function take(chunk: Buffer): void {
+      try {
+        if (pieces.length() + chunk.length > bound.maxBytes) throw tooLarge(bound);
+        body?.take(chunk.length);
+        pieces.add(chunk);
+      } catch (thrown) {
+        fail(thrown);
+      }
+    }
+    try {
+      if (Number(request.headers["content-length"]) > bound.maxBytes) throw tooLarge(bound);
+      body?.begin(fail);
+    } catch (thrown) {
+      fail(thrown);
+      return;
     }
     if (request.destroyed) resolve(null);
     request.on("data", take);
-    request.once("end", () => resolve(body.joined()));
+    // HTTP/2 ends what was cut as if it were whole.
+    request.once("end", () => resolve(request.aborted ? null : pieces.joined()));
     request.once("error", () => resolve(null)).once("close", () => resolve(null));
   });
 }
 
-/** Bytes that come in pieces. */
-export interface Pieces {
-  add(piece: Uint8Array): void;
-  length(): number;
-  /** All that was added, as one copy. */
-  joined(): Buffer;
+/**
+ * A request's body as it comes, counted as `bodyOf` counts it.
+ *
+ * @throws Failure `cancelled` for one that breaks off, and what `IncomingBody` throws.
+ */
+export async function* chunksOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  const body = incomingBody(request);
+  const events = wakener(request);
+  try {
+    body?.begin(events.fail);
+    while (!request.readableEnded && !request.destroyed) {
+      const chunk: Buffer | null = request.read();
+      if (chunk === null) {
+        await events.next();
+      } else {
+        body?.take(chunk.length);
+        yield chunk;
+      }
+    }
+    // HTTP/2 ends what was cut as if it were whole.
+    if (request.aborted || !request.readableEnded) throw brokenOff();
+  } catch (thrown) {
+    body?.abandon();
+    throw thrown instanceof Failure ? thrown : brokenOff(thrown);
+  } finally {
+    events.stop();
+    // What is not wanted is passed over.
+    if (!request.readableEnded) request.resume();
+  }
 }
 
-const smallPiece = 4096;
-const blockSize = 65_536;
+const brokenOff = (cause?: unknown): Failure => new Failure("cancelled", "the connection was closed", { cause });
 
-/** Keeps large pieces as they are, and copies small ones into blocks: a piece of one byte would take a hundred otherwise. */
-export function piecesOf(): Pieces {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  let block = new Uint8Array();
-  let used = 0;
+/** Waits for a request to have more to read, or its end. */
+function wakener(request: IncomingMessage) {
+  let waiting = Promise.withResolvers<void>();
+  const wake = (): void => waiting.resolve();
+  const fail = (thrown: unknown): void => {
+    waiting.reject(thrown);
+    // Nobody may be waiting just now.
+    waiting.promise.catch(() => undefined);
+  };
+  const events = ["readable", "end", "close"] as const;
+  for (const event of events) request.on(event, wake);
+  request.on("error", fail);
   return {
-    add(piece) {
-      if (piece.length === 0) return;
-      length += piece.length;
-      if (pieces.length === 0 || piece.length >= smallPiece) {
-        block = new Uint8Array();
-        pieces.push(piece);
-        return;
-      }
-      if (used + piece.length > block.length) {
-        block = new Uint8Array(blockSize);
-        used = 0;
-        pieces.push(block);
-      }
-      block.set(piece, used);
-      used += piece.length;
-      pieces[pieces.length - 1] = block.subarray(0, used);
+    fail,
+    async next(): Promise<void> {
+      await waiting.promise;
+      waiting = Promise.withResolvers();
     },
-    length: () => length,
-    joined: () => Buffer.concat(pieces, length),
+    stop(): void {
+      for (const event of events) request.off(event, wake);
+      request.off("error", fail);
+    },
   };
 }

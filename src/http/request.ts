@@ -1,23 +1,23 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import type { Request } from "../call/admit.ts";
 import { presented } from "../call/credential.ts";
+import { incomingBody } from "./incoming-body.ts";
 
 /** Reads what a call needs of a request's head, the same way on every wire form. */
 export type ReadRequest = (head: RequestHead) => Request;
 
 /** The head as Node has it: HTTP/1.1 and HTTP/2 alike. */
-export interface RequestHead {
-  readonly headers: IncomingHttpHeaders;
-  readonly remoteAddress: string | undefined;
-}
+export type RequestHead = Pick<IncomingMessage, "headers"> & { readonly socket: Pick<IncomingMessage["socket"], "remoteAddress"> };
 
 /**
  * @param trustProxy the lower-case name of the header that names the client's
  * address, set by a proxy in front; null believes only the connection.
  */
 export function requestReader(newRequestId: () => string, trustProxy: string | null): ReadRequest {
-  return ({ headers, remoteAddress = "" }) => {
+  const addressOf = addressReader(trustProxy);
+  return (head) => {
+    const { headers } = head;
     const header = (name: string) => {
       const value = headers[name];
       return Array.isArray(value) ? value.join(", ") : value;
@@ -25,10 +25,19 @@ export function requestReader(newRequestId: () => string, trustProxy: string | n
     return {
       // A caller's own X-Request-Id is never taken over (contract/decisions.md 12).
       requestId: newRequestId(),
-      address: (trustProxy === null ? undefined : lastAddress(header(trustProxy))) ?? remoteAddress,
+      address: addressOf(head),
       credentials: presented(header),
       idempotencyKey: header("idempotency-key") ?? null,
+      body: incomingBody(head),
     };
+  };
+}
+
+/** Reads a caller's address; `trustProxy` as `requestReader` takes it. */
+export function addressReader(trustProxy: string | null): (head: RequestHead) => string {
+  return ({ headers, socket: { remoteAddress = "" } }) => {
+    const forwarded = trustProxy === null ? undefined : headers[trustProxy];
+    return lastAddress(Array.isArray(forwarded) ? forwarded.join(", ") : forwarded) ?? remoteAddress;
   };
 }
 

@@ -18,7 +18,8 @@ import { type OperationTable, rpcName } from "../operations.ts";
 import { services } from "../services.ts";
 import { auditDownload } from "./audit/download.ts";
 import { anonymousBound, anonymousBytes, boundOf } from "./bounds/bound.ts";
-import { boundMessages, compressions, type MethodBound } from "./bounds/connect-body.ts";
+import { boundMessages, type MethodBound } from "./bounds/connect-body.ts";
+import { compressions } from "./bounds/decompression.ts";
 import { connectRoutes } from "./connect.ts";
 import { binaryOptions } from "./connect-json.ts";
 import { connectUnary } from "./connect-unary.ts";
@@ -87,6 +88,8 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     logger: false,
     exposeHeadRoutes: false,
     forceCloseConnections: false,
+    // Where a scope has no reader of bodies of its own.
+    bodyLimit: anonymousBytes,
     // A URL that no router can read.
     frameworkErrors: (error, request, reply) => void refuse(request, reply, error),
   });
@@ -161,9 +164,10 @@ function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlu
   return {
     requestGate: connect.requestGate,
     contextValues: connect.contextValues,
+    interceptors: connect.interceptors,
     readMaxBytes: anonymousBytes,
     binaryOptions,
-    acceptCompression: compressions,
+    acceptCompression: [...compressions],
     shutdownSignal: front.draining,
     routes(router) {
       router.service(Health, healthService(readiness, names));

@@ -51,8 +51,9 @@ export function endpoint({ store, limits }: OAuthParts, { name, proves, answer }
   async function provenBy({ authorization, form, address }: Posted): Promise<ProvenClient & { readonly proven: boolean }> {
     const { clientId, secret } = credentialsOf(authorization, form);
     if (!isClientId(clientId)) throw invalidClient();
-    await limits.client(name, clientId, address);
     const client = await store.clients.find(clientId);
+    // No counter for an id that anybody made up: such requests count for their address alone.
+    if (client !== null) await limits.client(name, clientId, address);
     // Compared where there is nothing to compare with as well.
     const bySecret = secret !== null && isSecretOf(client, secret);
     if (client === null || (secret !== null && !bySecret)) throw invalidClient();

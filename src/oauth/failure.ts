@@ -54,6 +54,7 @@ const answers: Readonly<Record<Reason, OAuthAnswer>> = {
   limited,
   exhausted: limited,
   too_large: bad(413, "the body is too large"),
+  late: bad(408, "the body did not arrive in time"),
   unsupported_media: bad(400, "the body must be JSON or form-encoded"),
   wrong_method: bad(405, "this endpoint takes another method"),
   unavailable: busy,

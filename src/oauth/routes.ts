@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Failure, failureOf } from "../core/failure.ts";
 import type { ReadRequest } from "../http/request.ts";
+import { boundedBodies } from "../http/request-body.ts";
 import type { Endpoint, OAuthParts } from "./endpoint.ts";
 import { answerOf, OAuthFailure } from "./failure.ts";
 import { readForm } from "./form.ts";
@@ -14,9 +15,6 @@ export interface OAuthRoutesParts extends OAuthParts {
   readonly readRequest: ReadRequest;
   readonly report: (failure: Failure, requestId: string) => void;
 }
-
-/** No request to these is longer (contract/decisions.md 21). */
-const bodyMax = 65_536;
 
 /** What a page of another origin may send and read (contract/decisions.md 36). */
 const preflightHeaders = {
@@ -33,8 +31,7 @@ declare module "fastify" {
 /** The endpoints that OAuth clients call: token, revocation, introspection, metadata and keys. */
 export function oauthRoutes(app: FastifyInstance, parts: OAuthRoutesParts): void {
   const { clock, keys, issuer, consentUrl } = parts;
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: bodyMax }, (_request, body, done) => done(null, body));
+  boundedBodies(app, () => undefined);
   app.addHook("onRequest", async (request, reply) => begin(request, reply, parts));
   app.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown, parts));
 
@@ -85,7 +82,7 @@ function route(app: FastifyInstance, url: string, method: "GET" | "POST", answer
 
 /** Headers of every answer (contract/oauth.md 5.1, RFC 6749 5.1). */
 function begin(request: FastifyRequest, reply: FastifyReply, { readRequest }: OAuthRoutesParts): void {
-  const { requestId, address } = readRequest({ headers: request.headers, remoteAddress: request.raw.socket.remoteAddress });
+  const { requestId, address } = readRequest(request.raw);
   request.oauth = { requestId, address };
   reply.headers({
     "X-Request-Id": requestId,

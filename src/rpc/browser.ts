@@ -5,6 +5,7 @@ import type { Browser } from "../core/browsers/browser.ts";
 import type { FromBrowser, ToBrowser } from "../core/browsers/connection.ts";
 import { invalid } from "../core/failure.ts";
 import type { JsonObject } from "../core/json.ts";
+import { checkJson } from "../core/json-bounds.ts";
 import { mapped } from "../core/mapped.ts";
 import type { BrowserClientSchema } from "../gen/proto/browser/v2/browser_pb.ts";
 import type { AttachRequest, AttachResponseSchema, BrowserService, CommandResult } from "../gen/proto/browser/v2/browser_service_pb.ts";
@@ -49,6 +50,7 @@ function resultOf({ id, outcome }: CommandResult): FromBrowser {
 }
 
 function objectIn(text: string): JsonObject {
+  checkJson(Buffer.from(text));
   try {
     const value: unknown = JSON.parse(text);
     // What was read from JSON and is no array is an object of JSON.

@@ -44,6 +44,7 @@ const answers: Readonly<Record<Reason, ScimAnswer>> = {
   limited: { status: 429 },
   exhausted: { status: 429 },
   too_large: { status: 413 },
+  late: { status: 408 },
   unsupported_media: { status: 415 },
   wrong_method: { status: 405 },
   unavailable: { status: 503 },

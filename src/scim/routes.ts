@@ -96,7 +96,7 @@ const narrowed = (operation: Operation): Operation => ({
 
 /** The key stands behind Bearer, here alone; a key of the other headers is a second credential. */
 function begin(request: FastifyRequest, { readRequest }: Pick<ScimRoutesParts, "readRequest">): Request {
-  const read = readRequest({ headers: request.headers, remoteAddress: request.raw.socket.remoteAddress });
+  const read = readRequest(request.raw);
   const { keys, bearer } = read.credentials;
   return { ...read, credentials: { keys: bearer === null ? [] : [...new Set([bearer, ...keys])], bearer: null, session: null } };
 }

@@ -172,7 +172,7 @@ describe("a connection", () => {
   });
 
   test("of HTTP/2 loses a request whose body does not end", async () => {
-    await using service = await open((request) => void request.resume(), { requestMs: 40 });
+    await using service = await open((request) => void request.resume(), { bodyMs: 40 });
     const stream = session(service.port).request({ ":method": "POST" }, { endStream: false });
     stream.on("error", () => undefined).resume();
     await once(stream, "close");

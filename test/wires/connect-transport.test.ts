@@ -121,7 +121,7 @@ describe("a compressed message", () => {
     const overConnect = await call(createProject, { headers: { "content-encoding": "gzip" }, body: bomb });
     expect(overConnect.json()).toEqual({
       code: "resource_exhausted",
-      message: "the message is larger than 4096 bytes, the limit of project.create",
+      message: "the body is larger than 4096 bytes, the limit of project.create",
     });
     const overGrpc = await sendHttp2(path(createProject), { headers: { ...key, ...grpc, "grpc-encoding": "gzip" }, body: framed(bomb, 1) });
     expect(overGrpc.headers.get("grpc-status")).toBe("8");

@@ -81,7 +81,7 @@ export function auditDownload(app: FastifyInstance, parts: AuditDownloadParts): 
 
 async function admitDownload(operation: Operation, parts: AuditDownloadParts, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const gone = goneSignal(reply.raw);
-  const head = parts.readRequest({ headers: request.headers, remoteAddress: request.raw.socket.remoteAddress });
+  const head = parts.readRequest(request.raw);
   request.v2 = { request: head };
   if (request.method !== "GET") {
     reply.header("Allow", "GET");

@@ -1,14 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
-import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance } from "fastify";
 import { Failure } from "../../core/failure.ts";
 import { checkJson } from "../../core/json-bounds.ts";
-import { connectCodes, ofSender } from "../failure.ts";
-import { bodyOf, piecesOf } from "../request-body.ts";
+import { connectErrorOf } from "../failure.ts";
+import { type IncomingBody, incomingBody } from "../incoming-body.ts";
+import { piecesOf } from "../pieces.ts";
+import { bodyOf, chunksOf } from "../request-body.ts";
 import { type Bound, tooLarge } from "./bound.ts";
+import { compressionOf, decompressed } from "./decompression.ts";
 import { checkProtobuf } from "./protobuf.ts";
 
 /** A method of an RPC service, and how large a request, or a message of its stream, may be. */
@@ -16,17 +17,12 @@ export interface MethodBound extends Bound {
   readonly method: DescMethod;
 }
 
-/** How requests and answers may be compressed on the RPC wires. */
-export const compressions: Compression[] = [compressionGzip, compressionBrotli];
-
-/** The compression of this name; undefined for none, and for one that connect-es refuses. */
-export const compressionOf = (name: string | string[] | null | undefined): Compression | undefined =>
-  compressions.find((known) => known.name === name);
-
 /** How a message stands on the wire. */
 interface Form {
   readonly binary: boolean;
   readonly compression: Compression | undefined;
+  /** Where its bytes count; absent for a message that came without a body. */
+  readonly body?: IncomingBody | undefined;
 }
 
 /**
@@ -47,9 +43,10 @@ function boundedBody(request: IncomingMessage, bound: MethodBound): AsyncIterabl
   const { headers } = request;
   const type = headers["content-type"] ?? "";
   const binary = !/json/i.test(type);
+  const body = incomingBody(request);
   if (!/^application\/(json|proto)\b/i.test(type)) {
     const compression = compressionOf(headers["grpc-encoding"] ?? headers["connect-content-encoding"]);
-    return inConnect(enveloped(request, bound, { binary, compression }));
+    return inConnect(enveloped(request, bound, { binary, compression, body }));
   }
   const compression = compressionOf(headers["content-encoding"]);
   if (compression) {
@@ -58,14 +55,14 @@ function boundedBody(request: IncomingMessage, bound: MethodBound): AsyncIterabl
     delete headers["content-encoding"];
     delete headers["content-length"];
   }
-  return inConnect(unary(request, bound, { binary, compression }));
+  return inConnect(unary(request, bound, { binary, compression, body }));
 }
 
 async function* inConnect(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } catch (thrown) {
-    throw thrown instanceof Failure ? new ConnectError(thrown.message, connectCodes[thrown.reason]) : thrown;
+    throw thrown instanceof Failure ? connectErrorOf(thrown) : thrown;
   }
 }
 
@@ -79,10 +76,10 @@ const headBytes = 5;
 const compressedFlag = 1;
 
 /** Envelopes, each as a whole: a byte of flags, four of the length, and the message. */
-async function* enveloped(request: IncomingMessage, bound: MethodBound, { binary, compression }: Form): AsyncGenerator<Uint8Array> {
+async function* enveloped(request: IncomingMessage, bound: MethodBound, { compression, ...read }: Form): AsyncGenerator<Uint8Array> {
   let pieces = piecesOf();
   let wanted = headBytes;
-  for await (const chunk of request) {
+  for await (const chunk of chunksOf(request)) {
     pieces.add(chunk);
     while (pieces.length() >= wanted) {
       const held = pieces.joined();
@@ -96,7 +93,7 @@ async function* enveloped(request: IncomingMessage, bound: MethodBound, { binary
       }
       const flags = held.readUInt8();
       const isCompressed = (flags & compressedFlag) !== 0 && compression !== undefined;
-      const form = { binary, compression: isCompressed ? compression : undefined };
+      const form = { ...read, compression: isCompressed ? compression : undefined };
       const message = await readMessage(held.subarray(headBytes, wanted), bound, form);
       yield envelope(isCompressed ? flags & ~compressedFlag : flags, message);
       pieces.add(held.subarray(wanted));
@@ -119,8 +116,8 @@ function envelope(flags: number, message: Uint8Array): Uint8Array {
  *
  * @throws Failure `too_large`, or `invalid` for what cannot be decompressed or is malformed.
  */
-export async function readMessage(bytes: Uint8Array, bound: MethodBound, { binary, compression }: Form): Promise<Uint8Array> {
-  const message = compression ? await decompressed(bytes, bound, compression) : bytes;
+export async function readMessage(bytes: Uint8Array, bound: MethodBound, { binary, compression, body }: Form): Promise<Uint8Array> {
+  const message = compression ? await decompressed(bytes, compression, bound, body) : bytes;
   checkMessage(bound.method.input, message, binary);
   return message;
 }
@@ -129,14 +126,4 @@ export async function readMessage(bytes: Uint8Array, bound: MethodBound, { binar
 export function checkMessage(desc: DescMessage, bytes: Uint8Array, binary: boolean): void {
   if (binary) checkProtobuf(desc, bytes);
   else checkJson(bytes);
-}
-
-/** Decompression stops at the bound. */
-async function decompressed(bytes: Uint8Array, bound: Bound, compression: Compression): Promise<Uint8Array> {
-  try {
-    return await compression.decompress(bytes, bound.maxBytes);
-  } catch (thrown) {
-    if (!(thrown instanceof ConnectError)) throw thrown;
-    throw thrown.code === Code.ResourceExhausted ? tooLarge(bound, "message") : ofSender(thrown);
-  }
 }

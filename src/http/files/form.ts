@@ -4,8 +4,8 @@ import { Failure, invalid } from "../../core/failure.ts";
 import type { Uploads } from "../../core/files/uploads.ts";
 import { type FileDetail, FileStatus } from "../../gen/proto/file/v2/file_pb.ts";
 import { FileService } from "../../gen/proto/file/v2/file_service_pb.ts";
+import { linger } from "../linger.ts";
 import type { Ask } from "../v1/route.ts";
-import { linger } from "./linger.ts";
 
 const { uploadFile, getFile, deleteFile } = FileService.method;
 

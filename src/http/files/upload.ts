@@ -6,10 +6,11 @@ import type { Incoming, Uploads } from "../../core/files/uploads.ts";
 import { callHeaders } from "../answer-headers.ts";
 import { askWhenRead } from "../continue.ts";
 import { goneSignal } from "../gone.ts";
+import { incomingBody } from "../incoming-body.ts";
+import { linger } from "../linger.ts";
 import type { ReadRequest } from "../request.ts";
 import { v2Refusal } from "../v2/route.ts";
 import { digestsOf } from "./digest.ts";
-import { linger } from "./linger.ts";
 import { checkLink, linkOf, linkPath } from "./link.ts";
 
 declare module "fastify" {
@@ -39,7 +40,8 @@ export function uploadRoute(app: FastifyInstance, parts: UploadRouteParts): void
   async function take(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     checkLink("uploads", ["PUT"], request, reply, parts);
     const { fileId, expires } = linkOf(request);
-    const { requestId } = parts.readRequest({ headers: request.headers, remoteAddress: request.raw.socket.remoteAddress });
+    const { requestId } = parts.readRequest(request.raw);
+    incomingBody(request.raw)?.isUpload();
     const { id, status, bytes } = await parts.uploads.receive(fileId, Number(expires) * 1000, incoming(request, reply));
     for (const [name, value] of callHeaders(requestId)) reply.header(name, value);
     void reply.send({ ok: true, request_id: requestId, file: { id, status, bytes } });

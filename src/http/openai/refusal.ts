@@ -14,6 +14,7 @@ const types: Readonly<Record<Reason, string>> = {
   limited: "rate_limit_error",
   exhausted: "rate_limit_error",
   too_large: "invalid_request_error",
+  late: "invalid_request_error",
   unsupported_media: "invalid_request_error",
   wrong_method: "invalid_request_error",
   unavailable: "server_error",

@@ -11,6 +11,7 @@ import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answ
 import { boundOf } from "../bounds/bound.ts";
 import { failureIn, v1Answers } from "../failure.ts";
 import { goneSignal } from "../gone.ts";
+import { incomingBody } from "../incoming-body.ts";
 import type { ReadRequest } from "../request.ts";
 import { boundedBodies } from "../request-body.ts";
 import { membersOf } from "./input.ts";
@@ -56,7 +57,8 @@ declare module "fastify" {
  * operations that a route points at. No route has a policy of its own.
  */
 export function serveRoutes(app: FastifyInstance, parts: RestParts, routes: readonly Route[], family: Family): void {
-  boundedBodies(app, ({ rest }) => rest?.admission && boundOf(rest.admission.operation, parts.bodyLimit));
+  const bound = ({ rest }: FastifyRequest) => rest?.admission && boundOf(rest.admission.operation, parts.bodyLimit);
+  boundedBodies(app, bound, { isRead: (request) => !isForm(request) });
   if (routes.some(({ form }) => form)) void app.register(multipart);
   app.setErrorHandler((thrown, request, reply) => refuse(parts, family, request, reply, thrown));
   for (const path of new Set(routes.map((route) => route.path))) servePath(app, parts, path, routes, family);
@@ -87,6 +89,7 @@ function servePath(app: FastifyInstance, parts: RestParts, path: string, routes:
       const { rest } = request;
       const route = byVerb.get(request.method as Verb);
       if (!route || !rest?.admission || !rest.gone) throw new Failure("internal", "internal error");
+      if (route.form && isForm(request)) incomingBody(request.raw)?.isUpload();
       const ask = asking(parts, rest.admission, rest.gone, reply);
       const answer = await (route.form && isForm(request)
         ? route.form(ask, reply, parts.uploads)
@@ -127,7 +130,7 @@ function asking(parts: RestParts, admission: Admission, gone: AbortSignal, reply
 
 function begin(request: FastifyRequest, { readRequest }: Pick<RestParts, "readRequest">): Request {
   const { headers } = request;
-  const head = readRequest({ headers, remoteAddress: request.raw.socket.remoteAddress });
+  const head = readRequest(request.raw);
   return { ...head, credentials: presentedOnV1((name) => [headers[name] ?? []].flat().join(",")) };
 }
 

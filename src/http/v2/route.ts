@@ -143,7 +143,7 @@ function streaming({ method }: Operation, { performer, clock, report }: V2Parts)
 }
 
 function begin(request: FastifyRequest, { readRequest }: Pick<V2Parts, "readRequest">): Request {
-  const head = readRequest({ headers: request.headers, remoteAddress: request.raw.socket.remoteAddress });
+  const head = readRequest(request.raw);
   request.v2 = { request: head };
   return head;
 }

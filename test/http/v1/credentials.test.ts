@@ -93,6 +93,9 @@ describe("the limits of v1", () => {
   test("a body over the limit is refused in v1's form", async () => {
     await using service = await openService({ idle: true, env: { BODY_LIMIT: "65536" } });
     const call = v1Of(service, await service.person());
-    expect(await call("POST /v1/tasks", { prompt: "a".repeat(65_536) })).toMatchObject({ status: 413, body: refusal(3, /too large/) });
+    expect(await call("POST /v1/tasks", { prompt: "a".repeat(65_536) })).toMatchObject({
+      status: 413,
+      body: refusal(3, /^the body is larger than 65536 bytes, the limit of task.create$/),
+    });
   });
 });

@@ -14,9 +14,10 @@ export function linger(request: IncomingMessage, response: ServerResponse): void
   const answer: unknown = response;
   request.resume();
   if (answer instanceof Http2ServerResponse) {
-    // Its own `finish` waits for the client (RFC 9113 8.1 lets an answer come before the end of the request).
+    // Its own `finish` waits for the client (RFC 9113 8.1 lets an answer come before the end of the request). Trailers
+    // are the last that goes out, and are asked for even where there are none.
     const { stream } = answer;
-    stream.once("finish", () => stream.close(constants.NGHTTP2_NO_ERROR));
+    stream.once("wantTrailers", () => setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR)));
     return;
   }
   response.once("finish", () => {
