@@ -4,15 +4,17 @@ import { memoryOf, resetPeak } from "../support/process-memory.ts";
 import { startPlatform } from "./platform.ts";
 import { watchLiveness } from "./probe/liveness.ts";
 import { run } from "./run.ts";
-import { attacks, slowAttacks } from "./table/attacks.ts";
+import { refused, slowAttacks, within } from "./table/attacks.ts";
+import { callers, warmUp } from "./warm-up.ts";
 
 const { values } = parseArgs({ options: { only: { type: "string", default: "" }, rounds: { type: "string", default: "1" } } });
 const rounds = Number(values.rounds);
-const chosen = [...attacks, ...slowAttacks].filter(({ name }) => new RegExp(values.only).test(name));
+const chosen = [...refused, ...slowAttacks, ...within].filter(({ name }) => new RegExp(values.only).test(name));
 const MB = 1024 ** 2;
 
-await using platform = await startPlatform(chosen.length * rounds * 3);
+await using platform = await startPlatform(chosen.length * rounds * 3 + callers);
 using liveness = await watchLiveness(platform.port, platform.pid);
+await warmUp(platform);
 const idle = await liveness.idle();
 const before = memoryOf(platform.pid);
 resetPeak(platform.pid);
@@ -24,7 +26,7 @@ for (let round = 0; round < rounds; round++)
     const { name, expected, answer, took, excess, resident } = await run({ platform, liveness, idle }, attack);
     const right = expected.includes(answer);
     if (!right) wrong += 1;
-    const cost = `${took.toFixed(0)} ms, /livez +${excess.toFixed(0)} ms, ${Math.round(resident / MB)} MB`;
+    const cost = `${took.toFixed(0)} ms, /livez +${excess.toFixed(0)} ms, ${Math.round(resident / MB)} MB, peak ${Math.round((platform.isAlive() ? memoryOf(platform.pid).peak : 0) / MB)} MB`;
     console.log(`${right ? "ok   " : "WRONG"} ${name}: ${answer} (${cost})${right ? "" : `, expected ${expected.join(" or ")}`}`);
   }
 if (platform.isAlive()) console.log(`peak ${Math.round(memoryOf(platform.pid).peak / MB)} MB`);

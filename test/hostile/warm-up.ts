@@ -2,7 +2,8 @@ import type { Platform } from "./platform.ts";
 import { exchange } from "./send/http1.ts";
 import { exchange2 } from "./send/http2.ts";
 
-const callers = 6;
+/** How many members call. */
+export const callers = 6;
 const callsOfEach = 30;
 
 /** Makes ordinary calls on three wires, so that what the first calls of a process cost is not taken for the cost of attacks. */

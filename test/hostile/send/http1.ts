@@ -67,7 +67,7 @@ export function headOf(method: string, path: string, headers: Readonly<Record<st
 export async function exchange(target: Target, method: string, path: string, headers: Readonly<Record<string, string>>, body: Uint8Array) {
   const socket = open(target);
   const answer = heard(socket);
-  const head = headOf(method, path, { ...target.headers, ...headers, "Content-Length": body.length, Connection: "close" });
+  const head = headOf(method, path, { ...target.headers, ...headers, "Content-Length": body.length });
   await pour(socket, [head, body]);
   return answer;
 }

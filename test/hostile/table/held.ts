@@ -81,7 +81,7 @@ export const holding: readonly Attack[] = [
     "half of a form to /oauth/token, then silence",
     "nobody",
     { connections: 600, heldMs: 18_000, begin: unfinished("/oauth/token", 60_000, 30_000) },
-    "568 503 temporarily_unavailable, 32 closed",
+    "32 408 invalid_request, 568 429 temporarily_unavailable",
   ),
   held(
     "a head that never ends",
