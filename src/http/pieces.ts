@@ -44,3 +44,11 @@ export function piecesOf(): Pieces {
     joined: () => (first === undefined ? Buffer.from(memory, 0, length) : Buffer.from(first.buffer, first.byteOffset, first.length)),
   };
 }
+
+/** Smaller ones are no burden, and may be pieces of a buffer that others use. */
+const freedFrom = 1024 ** 2;
+
+/** Frees the memory of a large body that has been read for the last time, rather than when it is collected: it is empty from then on. */
+export function giveBack({ buffer }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && !buffer.detached && buffer.byteLength >= freedFrom) buffer.transfer(0);
+}

@@ -4,7 +4,7 @@ import type { Attack } from "./attack.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 import { type Liveness, watchLiveness } from "./probe/liveness.ts";
 import { excessMax, type Ground, type Result, run } from "./run.ts";
-import { acceptedMax, sendAccepted } from "./table/accepted.ts";
+import { acceptedMax, accounts, sendAccepted } from "./table/accepted.ts";
 import { refused, slowAttacks, within } from "./table/attacks.ts";
 import { callers, warmUp } from "./warm-up.ts";
 
@@ -19,7 +19,7 @@ let ground: Ground;
 let before: Memory;
 
 beforeAll(async () => {
-  platform = await startPlatform(3 * (refused.length + slowAttacks.length + within.length) + callers);
+  platform = await startPlatform(3 * (refused.length + slowAttacks.length + within.length) + callers + accounts);
   liveness = await watchLiveness(platform.port, platform.pid);
   await warmUp(platform);
   ground = { platform, liveness, idle: await liveness.idle() };

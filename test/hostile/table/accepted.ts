@@ -1,7 +1,8 @@
 import type { Platform } from "../platform.ts";
 import { exchange } from "../send/http1.ts";
 
-const accounts = 8;
+/** How many members send. */
+export const accounts = 8;
 const bodiesOfEach = 3;
 const fileBytes = 20 * 1024 ** 2;
 

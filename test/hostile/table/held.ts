@@ -68,7 +68,7 @@ export const holding: readonly Attack[] = [
   held(
     "31 of 32 MiB to usage.list, then silence",
     "member",
-    { connections: 90, heldMs: 3_000, begin: unfinished("/v2/usage.list", 32 * MiB, 31 * MiB) },
+    { connections: 90, heldMs: 60_000, begin: unfinished("/v2/usage.list", 32 * MiB, 31 * MiB) },
     "90 413 invalid_argument",
   ),
   held(
