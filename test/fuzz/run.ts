@@ -45,7 +45,7 @@ export async function fuzz({ seed, first = 0, runs, onProgress, ...options }: Ru
       const request = nthRequest(seed, nth);
       watched.begun(nth, request);
       const outcome = await client.send(request);
-      watched.over(nth);
+      watched.over(nth, outcome);
       if ("answer" in outcome) platform.known.learn(textOf(outcome));
       count.count(nth, request, outcome, flawsOf(request, outcome));
     }

@@ -1,9 +1,9 @@
 import type { Outcome } from "./client.ts";
-import { type Cost, flawsOfCost, lowest } from "./oracle/cost.ts";
+import { type Cost, flawsOfCost, lowest, tooMuchCpu, tooMuchMemory } from "./oracle/cost.ts";
 import type { Meter } from "./oracle/meter.ts";
 import type { FuzzRequest } from "./request.ts";
 
-/** What a request cost by itself. */
+/** What a request cost by itself, or what it and others under way with it did. */
 interface Costly {
   readonly nth: number;
   readonly request: FuzzRequest;
@@ -18,8 +18,13 @@ export interface Suspects {
   /** A request begins. */
   begun(nth: number, request: FuzzRequest): void;
   /** It is over. Now and then what all cost meanwhile is looked at. */
-  over(nth: number): void;
-  /** Sends the suspects again, one at a time. @returns those that cost too much by themselves, each time */
+  over(nth: number, outcome: Outcome): void;
+  /**
+   * Sends those that may have cost too much CPU again, one at a time.
+   *
+   * @returns those that did by themselves, each time. Memory is not taken again while it has not been given back: so of requests
+   * that took too much together the first stands for all.
+   */
   alone(send: Send): Promise<readonly Costly[]>;
 }
 
@@ -38,13 +43,17 @@ const tries = 3;
 export function suspects(meter: Meter | null): Suspects {
   const underWay = new Map<number, FuzzRequest>();
   const found = new Map<number, FuzzRequest>();
+  const costly: Costly[] = [];
   let seen = new Map<number, FuzzRequest>();
   let over = 0;
 
-  function look(): void {
-    const dear = meter !== null && isDear(meter.read(), [...seen.values()]);
-    for (const [nth, request] of dear ? seen : []) if (found.size < suspectsMax) found.set(nth, request);
+  function look(outcome: Outcome): void {
+    const requests = seen;
     seen = new Map(underWay);
+    const flaws = meter === null ? [] : flawsTogether(meter.read(), [...requests.values()]);
+    if (flaws.includes(tooMuchCpu)) for (const [nth, request] of requests) if (found.size < suspectsMax) found.set(nth, request);
+    const [first] = requests;
+    if (first && flaws.includes(tooMuchMemory)) costly.push({ nth: first[0], request: first[1], outcome, flaws: [tooMuchMemory] });
   }
 
   /** Sends a request by itself, and again while it costs too much; the lowest cost counts. */
@@ -54,7 +63,7 @@ export function suspects(meter: Meter | null): Suspects {
       of.read();
       const outcome = await send(request);
       costs.push(of.read());
-      const flaws = flawsOfCost(lowest(costs), sizeOf(request));
+      const flaws = flawsOfCost(lowest(costs), sizeOf(request)).filter((flaw) => flaw === tooMuchCpu);
       if (flaws.length === 0 || costs.length === tries) return { nth, request, outcome, flaws };
     }
   }
@@ -64,13 +73,12 @@ export function suspects(meter: Meter | null): Suspects {
       underWay.set(nth, request);
       seen.set(nth, request);
     },
-    over(nth) {
+    over(nth, outcome) {
       underWay.delete(nth);
-      if (++over % batch === 0) look();
+      if (++over % batch === 0) look(outcome);
     },
     async alone(send) {
-      look();
-      const costly: Costly[] = [];
+      look({ unanswered: "others were under way with it" });
       if (meter === null) return costly;
       for (const [nth, request] of found) {
         const result = await measured(send, nth, request, meter);
@@ -84,9 +92,9 @@ export function suspects(meter: Meter | null): Suspects {
 /** What requests cost that are nothing special, in milliseconds. */
 const usualMs = 10;
 
-function isDear({ cpuMs, heapBytes }: Cost, requests: readonly FuzzRequest[]): boolean {
-  const usual = { cpuMs: cpuMs - usualMs * requests.length, heapBytes };
-  return requests.length > 0 && flawsOfCost(usual, Math.max(...requests.map(sizeOf))).length > 0;
+function flawsTogether({ cpuMs, heapBytes }: Cost, requests: readonly FuzzRequest[]): readonly string[] {
+  const beyondUsual = { cpuMs: cpuMs - usualMs * requests.length, heapBytes };
+  return requests.length === 0 ? [] : flawsOfCost(beyondUsual, Math.max(...requests.map(sizeOf)));
 }
 
 /** What of a request goes over the socket, roughly. */

@@ -10,11 +10,14 @@ export interface Cost {
 const cpuMs = { request: 500, byte: 0.02 };
 const heapBytes = { request: 128 * 1024 ** 2, byte: 100 };
 
+export const tooMuchCpu = "costs too much time on a processor for its size";
+export const tooMuchMemory = "costs too much memory for its size, or others under way with it do";
+
 /** What is wrong with what a request of so many bytes has cost; an empty list when nothing is. */
 export function flawsOfCost(cost: Cost, bytes: number): readonly string[] {
   const flaws: string[] = [];
-  if (cost.cpuMs > cpuMs.request + bytes * cpuMs.byte) flaws.push("costs too much time on a processor for its size");
-  if (cost.heapBytes > heapBytes.request + bytes * heapBytes.byte) flaws.push("costs too much memory for its size");
+  if (cost.cpuMs > cpuMs.request + bytes * cpuMs.byte) flaws.push(tooMuchCpu);
+  if (cost.heapBytes > heapBytes.request + bytes * heapBytes.byte) flaws.push(tooMuchMemory);
   return flaws;
 }
 
