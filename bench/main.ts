@@ -50,7 +50,10 @@ async function main(): Promise<void> {
     if (values.json) process.stdout.write(`${JSON.stringify(line)}\n`);
   };
   await using stack = new AsyncDisposableStack();
-  if (values.against !== undefined) return compareWith(resolve(values.against), stack, tell);
+  if (values.against !== undefined) {
+    await compareWith(resolve(values.against), stack, tell);
+    return;
+  }
   await using databases = databasesIn(folder, say);
   const stage: Stage = { databases, peers: peersIn(folder, say), stack };
   const names = wanted.filter((name) => name !== endurance);
