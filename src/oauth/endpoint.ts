@@ -47,7 +47,7 @@ interface Rules {
 }
 
 /** Credentials and limits first, the same at every endpoint (contract/decisions.md 32). */
-export function endpoint({ store, limits }: OAuthParts, { name, proves, answer }: Rules): Endpoint {
+export function endpoint({ store, limits }: Pick<OAuthParts, "store" | "limits">, { name, proves, answer }: Rules): Endpoint {
   async function provenBy({ authorization, form, address }: Posted): Promise<ProvenClient & { readonly proven: boolean }> {
     const { clientId, secret } = credentialsOf(authorization, form);
     if (!isClientId(clientId)) throw invalidClient();

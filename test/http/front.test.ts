@@ -37,6 +37,14 @@ function raw(port: number): Socket {
   return socket;
 }
 
+/** What comes first; empty for a connection that is closed instead. */
+async function firstBytes(socket: Socket): Promise<string> {
+  const gone = new AbortController();
+  socket.once("close", () => gone.abort());
+  const [bytes] = await once(socket, "data", { signal: gone.signal }).catch(() => [""]);
+  return String(bytes);
+}
+
 /** Each byte in a packet of its own, as far as the kernel lets it. */
 async function drip(socket: Socket, bytes: string): Promise<void> {
   for (const byte of bytes) {
@@ -56,6 +64,8 @@ async function callHttp2(client: ClientHttp2Session, headers = {}): Promise<stri
 
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const emptySettings = "\0\0\0\x04\0\0\0\0\0";
+/** The head of `GET /` as a whole request of its own stream (RFC 7541 appendix A). */
+const getRequest = "\0\0\x06\x01\x05\0\0\0\x01\x82\x86\x84\x41\x01a";
 
 describe("one port", () => {
   test("speaks HTTP/1.1 and HTTP/2", async () => {
@@ -177,6 +187,60 @@ describe("a connection", () => {
     stream.on("error", () => undefined).resume();
     await once(stream, "close");
     expect(stream.rstCode).toBe(8); // CANCEL
+  });
+});
+
+describe("connections", () => {
+  test("beyond the limit of an address are closed at once, and others are not", async () => {
+    const peers = ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2"];
+    await using service = await open(echo, { connectionsPerAddress: 2, peerOf: () => peers.shift() ?? "" });
+    const answers: string[] = [];
+    const held: Socket[] = [];
+    for (let i = 0; i < 4; i++) {
+      const socket = raw(service.port);
+      held.push(socket);
+      socket.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+      answers.push(await firstBytes(socket));
+    }
+    expect(answers.map((answer) => answer.slice(0, 12))).toEqual(["HTTP/1.1 200", "HTTP/1.1 200", "", "HTTP/1.1 200"]);
+  });
+
+  test("beyond the limit of all are closed at once, until another has ended", async () => {
+    await using service = await open(echo, { connectionsMax: 1 });
+    const first = raw(service.port);
+    first.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect(await firstBytes(first)).toMatch(/^HTTP\/1.1 200/);
+    expect(await firstBytes(raw(service.port))).toBe("");
+    first.end();
+    await once(first, "close");
+    const next = raw(service.port);
+    next.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect(await firstBytes(next)).toMatch(/^HTTP\/1.1 200/);
+  });
+});
+
+describe("a quiet HTTP/2 connection", () => {
+  test("gets a PING while a request is open, and lives on when it is answered", async () => {
+    const { handler, next } = held();
+    await using service = await open(handler, { pingMs: 30, pingAnswerMs: 60_000 });
+    const client = session(service.port);
+    const call = next();
+    const answer = callHttp2(client);
+    const [, response] = await call;
+    await once(client, "ping");
+    await once(client, "ping");
+    response.end("done");
+    expect(await answer).toBe("done");
+  });
+
+  test("is closed when nobody answers a PING", async () => {
+    const { handler, next } = held();
+    await using service = await open(handler, { pingMs: 30, pingAnswerMs: 30 });
+    const socket = raw(service.port);
+    const call = next();
+    socket.resume().write(preface + emptySettings + getRequest, "latin1");
+    await call;
+    await once(socket, "close");
   });
 });
 

@@ -1,4 +1,6 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { framed } from "../../wires/raw.ts";
 import { begin } from "./client.ts";
 import { openStub } from "./stub.ts";
 import { bodyWires } from "./wires.ts";
@@ -41,4 +43,111 @@ describe.each(each)("a body of %s", (_name, wire) => {
     fits.end();
     expect((await fits.answer()).text).not.toMatch(form);
   });
+});
+
+const health = { path: "/grpc.health.v1.Health/Check", type: "application/json" } as const;
+const create = bodyWires["v2 over HTTP/1.1"] ?? never();
+const grpc = bodyWires["gRPC over HTTP/2"] ?? never();
+
+function never(): never {
+  throw new Error("no such wire");
+}
+
+describe("the memory for bodies", () => {
+  test("is an account's own up to its share, and others are served beside it", async () => {
+    await using stub = await openStub({ bodyMemory: 400 * kib, bodyShare: 100 * kib });
+    const first = begin(stub.url, create);
+    first.write(create.body(150 * kib).subarray(0, 80 * kib));
+    const second = begin(stub.url, create);
+    second.write(create.body(150 * kib).subarray(0, 80 * kib));
+    const refused = await Promise.race([first.answer(), second.answer()]);
+    expect(refused.status).toBe(503);
+    const other = begin(stub.url, create, { "x-service-api-key": "bob" });
+    other.write(create.body(80 * kib));
+    other.end();
+    expect((await other.answer()).status).toBe(200);
+    first.destroy();
+    second.destroy();
+  });
+
+  test("counts what a compressed message becomes", async () => {
+    await using stub = await openStub({ bodyMemory: 400 * kib, bodyShare: 100 * kib });
+    const [status, form] = grpc.full;
+    for (const [size, isTaken] of [
+      [90 * kib, true],
+      [200 * kib, false],
+      [90 * kib, true],
+    ] as const) {
+      const sending = begin(stub.url, grpc, { "grpc-encoding": "gzip" });
+      const message = grpc.body(size).subarray(5);
+      sending.write(framed(gzipSync(message), 1));
+      sending.end();
+      const answer = await sending.answer();
+      expect([answer.status, form.test(answer.text)]).toEqual([status, !isTaken]);
+    }
+  });
+});
+
+describe("an unfinished body of a caller without an account", () => {
+  test("is given less time", async () => {
+    await using stub = await openStub({ anonymousMs: 60 });
+    const sending = begin(stub.url, { ...health, http2: false });
+    sending.write(Buffer.from("{"));
+    expect((await sending.answer()).text).toContain("the body did not arrive within 0.06 s");
+  });
+
+  test.each([false, true])("is one of few of its address, which others do not share (HTTP/2: %s)", async (http2) => {
+    await using stub = await openStub({ unfinishedMax: 2 });
+    const from = (address: string) => begin(stub.url, { ...health, http2 }, { "x-forwarded-for": address });
+    const sendings = [from("192.0.2.1"), from("192.0.2.1"), from("192.0.2.1")];
+    for (const sending of sendings) sending.write(Buffer.from("{"));
+    const refused = await Promise.race(sendings.map((sending) => sending.answer()));
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
+    const other = from("192.0.2.2");
+    other.write(Buffer.from("{}"));
+    other.end();
+    expect((await other.answer()).status).toBe(200);
+    for (const sending of sendings) sending.destroy();
+  });
+
+  test("that ends gives its place back", async () => {
+    await using stub = await openStub({ unfinishedMax: 1 });
+    for (let i = 0; i < 3; i++) {
+      const sending = begin(stub.url, { ...health, http2: true });
+      sending.write(Buffer.from("{"));
+      sending.write(Buffer.from("}"));
+      sending.end();
+      expect((await sending.answer()).status).toBe(200);
+    }
+  });
+});
+
+test("a conversation has no time by which it must end", async () => {
+  const talking = Promise.withResolvers<void>();
+  await using stub = await openStub(
+    { bodyMs: 20, graceMs: 20 },
+    {
+      converse: (_admission, messages) =>
+        (async function* () {
+          talking.resolve();
+          yield* messages;
+        })(),
+    },
+  );
+  const attach = begin(stub.url, { path: "/browser.v2.BrowserService/Attach", type: "application/grpc+proto", http2: true });
+  await talking.promise;
+  // As long as a body would have had, several times over.
+  const ordinary = begin(stub.url, create);
+  ordinary.write(Buffer.from("{"));
+  expect((await ordinary.answer()).status).toBe(408);
+  const again = begin(stub.url, create);
+  again.write(Buffer.from("{"));
+  expect((await again.answer()).status).toBe(408);
+  let closed = false;
+  void attach.closed.then(() => {
+    closed = true;
+  });
+  expect(closed).toBe(false);
+  attach.end();
+  await attach.closed;
 });
