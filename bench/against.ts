@@ -1,6 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { alternate, type Contender } from "./load.ts";
 import { type Line, lineOf } from "./report.ts";
 import { root, type Server, startCheckout } from "./servers.ts";
@@ -28,10 +30,19 @@ async function startSide(name: string, checkout: string, stack: AsyncDisposableS
   const dataDir = mkdtempSync(join(tmpdir(), "bench-side-"));
   stack.defer(() => rmSync(dataDir, { recursive: true, force: true }));
   const server = stack.use(await startCheckout(checkout, { DATA_DIR: dataDir, ...busy }));
-  const headers = { "x-service-api-key": readFileSync(join(dataDir, "first-key"), "utf8").trim() };
+  const headers = { "x-service-api-key": await firstKey(dataDir) };
   const taskIds: string[] = [];
   for (let left = tasks; left > 0; left--) taskIds.push(String((await server.post("/v2/task.create", newTask, headers))["task_id"]));
   return { name, server, headers, taskIds };
+}
+
+/** A server that is ready may still be about to write it. */
+async function firstKey(dataDir: string): Promise<string> {
+  for (;;) {
+    const text = await readFile(join(dataDir, "first-key"), "utf8").catch(() => "");
+    if (text !== "") return text.trim();
+    await setImmediate();
+  }
 }
 
 const calling = ({ name, server, headers }: Side, path: string, body: () => unknown, member: string): Contender => ({
