@@ -17,7 +17,7 @@ export default defineConfig({
           ...patient,
           name: "rooms",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/commands/**", "test/faults/faults.test.ts"],
+          exclude: ["test/commands/**", "test/faults/faults.test.ts", "test/hostile/**"],
           sequence: { groupOrder: 0 },
         },
       },
@@ -38,6 +38,16 @@ export default defineConfig({
           name: "faults",
           include: ["test/faults/faults.test.ts"],
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          // A server under attack, whose answers to another process are timed: nothing else runs beside it.
+          name: "hostile",
+          include: ["test/hostile/**/*.test.ts"],
+          sequence: { groupOrder: 3 },
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
     ],

@@ -1,8 +1,9 @@
 // Measures figures beside their floors and peers. Standard output has nothing but lines of JSON, and those only on demand.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { compareWith } from "./against.ts";
 import { databasesIn, Missing } from "./databases.ts";
 import { endure } from "./endurance.ts";
 import type { Figure, Stage } from "./figure.ts";
@@ -30,6 +31,7 @@ const options = {
   json: { type: "boolean", default: false },
   watchers: { type: "string", default: "10000" },
   minutes: { type: "string", default: "10" },
+  against: { type: "string" },
 } as const;
 
 async function main(): Promise<void> {
@@ -47,8 +49,12 @@ async function main(): Promise<void> {
     say(textOf(line));
     if (values.json) process.stdout.write(`${JSON.stringify(line)}\n`);
   };
-  await using databases = databasesIn(folder, say);
   await using stack = new AsyncDisposableStack();
+  if (values.against !== undefined) {
+    await compareWith(resolve(values.against), stack, tell);
+    return;
+  }
+  await using databases = databasesIn(folder, say);
   const stage: Stage = { databases, peers: peersIn(folder, say), stack };
   const names = wanted.filter((name) => name !== endurance);
   const figures = wanted.includes(endurance) && names.length === 0 ? [] : chosenFigures(names);

@@ -28,17 +28,25 @@ export interface Probe {
 
 type Environment = Readonly<Record<string, string>>;
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+/** This checkout. */
+export const root = fileURLToPath(new URL("..", import.meta.url));
 /** A server that does not end by itself in so long is ended. */
 const patienceMs = 5_000;
+
+/** What `npm start` sets, and no rate limits. */
+const ownEnv = { RATE_LIMITS: "off", NODE_COMPILE_CACHE: "node_modules/.cache/compiled" };
 
 /** Starts the platform as `npm start` does, on a database that is there; calls carry its key. */
 export const startPlatform = ({ env, key }: Installed, more: Environment = {}): Promise<Server> =>
   start({
     args: [...startFlags, "src/main.ts"],
-    env: { ...env, RATE_LIMITS: "off", NODE_COMPILE_CACHE: "node_modules/.cache/compiled", ...more },
+    env: { ...env, ...ownEnv, ...more },
     headers: { "x-service-api-key": key },
   });
+
+/** Starts the platform of a checkout as `npm start` does there, on an installation that it makes itself if there is none. */
+export const startCheckout = (checkout: string, env: Environment): Promise<Server> =>
+  start({ args: [...startFlags, "src/main.ts"], env: { ...ownEnv, ...env }, cwd: checkout });
 
 /** Those of `npm start`. */
 const startFlags = ["--max-semi-space-size=4"];
@@ -62,12 +70,14 @@ interface Start {
   readonly args: readonly string[];
   readonly env: Environment;
   readonly headers?: Environment;
+  /** The checkout that is started; without it this one. */
+  readonly cwd?: string;
 }
 
-async function start({ args, env, headers = {} }: Start): Promise<Server> {
+async function start({ args, env, headers = {}, cwd = root }: Start): Promise<Server> {
   const port = await freePort();
   const child = spawn(process.execPath, [...args], {
-    cwd: root,
+    cwd,
     env: { PATH: process.env["PATH"] ?? "", NODE_ENV: "production", PORT: String(port), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -19,11 +19,11 @@ export interface Request {
   readonly body?: CountedBody | undefined;
 }
 
-/** A body whose bytes are counted while they are read and parsed. */
+/** A body whose bytes are counted while they are read and parsed, and until the call is over: what was parsed is as large. */
 export interface CountedBody {
   /** From now on its bytes count under an account. */
   belongsTo(accountId: string): void;
-  /** It has been parsed: none of its bytes is held any more. */
+  /** None of its bytes counts any more: the call goes on for long, and holds nothing of what it was sent. */
   release(): void;
 }
 

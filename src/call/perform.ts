@@ -50,7 +50,6 @@ export interface CallAudit {
 /** Field rules first, then the handler. */
 export function performer(store: Store, handlers: HandlerTable, replays: Replays, audit: CallAudit): Performer {
   function handlerOf(admission: Admission, message: Message): AnyHandler {
-    admission.request.body?.release();
     validate(admission.operation.method.input, message);
     return builtFor(admission);
   }
@@ -82,6 +81,7 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
     const built = handlerOf(admission, message);
     if ("stream" in built || "converse" in built) throw new Error(`${operation.rpc} is a stream`);
     if ("hold" in built) {
+      admission.request.body?.release();
       if (operation.audited) throw new Error(`${operation.rpc} is held, and would have no audit row`);
       const answer = await built.hold(store, openCall(admission, gone), message);
       return { answer: create(operation.method.output, answer), replayed: false };
@@ -95,6 +95,7 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
     const { operation } = admission;
     const built = handlerOf(admission, message);
     if (!("stream" in built)) throw new Error(`${operation.rpc} is no stream`);
+    admission.request.body?.release();
     const answers = await built.stream(store, openCall(admission, gone), message);
     return answers && mapped(answers, (answer) => create(operation.method.output, answer), noting(admission));
   }

@@ -151,14 +151,10 @@ export const connectRequestReader =
     return { ...request, credentials: { ...request.credentials, session: readSession(raw.method, raw.headers) } };
   };
 
-/** What has been parsed counts no longer as a body that is being read; in a stream, each message when it is taken. */
+/** In a stream, each message counts until it is taken. A call with one answer is over when it is answered. */
 const releaseBodies: Interceptor = (next) => (request) => {
   const body = request.contextValues.get(requestKey)?.body;
-  if (body === undefined) return next(request);
-  if (!request.stream) {
-    body.release();
-    return next(request);
-  }
+  if (body === undefined || !request.stream) return next(request);
   const message = mapped(request.message, (taken) => {
     body.release();
     return taken;

@@ -11,7 +11,7 @@ import type { FrontLimits } from "./front-limits.ts";
 export function http2Acceptor(handler: FastifyServerFactoryHandler, limits: FrontLimits, draining: AbortSignal): (socket: Socket) => void {
   const settings = { maxConcurrentStreams: limits.streamsMax, enablePush: false };
   // Fastify and Connect take requests of either version through one handler; its type names only HTTP/1.1's.
-  const server = createServer({ settings }, handler as unknown as Parameters<typeof createServer>[1]);
+  const server = createServer({ settings, ...resetsOf(limits) }, handler as unknown as Parameters<typeof createServer>[1]);
   server.on("session", (session) => {
     closeUnsettled(session, limits.settingsMs);
     closeIdle(session, limits.idleMs, draining);
@@ -23,6 +23,12 @@ export function http2Acceptor(handler: FastifyServerFactoryHandler, limits: Fron
     server.emit("connection", socket);
   };
 }
+
+/**
+ * Requests that a client may begin and reset: all that it may have open, twice, and 33 a second (Node's default); then its
+ * connection is closed. Each costs as much as one that is answered.
+ */
+const resetsOf = ({ streamsMax }: FrontLimits) => ({ streamResetBurst: 2 * streamsMax, streamResetRate: 33 });
 
 /** Closes a session whose client sends no settings. */
 function closeUnsettled(session: ServerHttp2Session, settingsMs: number): void {

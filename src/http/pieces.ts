@@ -1,39 +1,54 @@
 /** Bytes that come in pieces. */
 export interface Pieces {
+  /** Takes a piece; once there are two, they are copied. */
   add(piece: Uint8Array): void;
   length(): number;
-  /** All that was added, as one copy. */
+  /** All that was added, in one buffer; nothing is added after that. */
   joined(): Buffer;
 }
 
-const smallPiece = 4096;
-const blockSize = 65_536;
+const leastBytes = 65_536;
 
-/** Keeps large pieces as they are, and copies small ones into blocks: a piece of one byte would take a hundred otherwise. */
+/**
+ * Joins pieces as they come in one buffer that doubles when it is full. So pieces of one byte cost a byte each, and large
+ * ones are not kept beside their copy: the memory of what is replaced is given back at once, not when it is collected.
+ */
 export function piecesOf(): Pieces {
-  const pieces: Uint8Array[] = [];
+  let first: Uint8Array | undefined;
+  let memory = new ArrayBuffer(0);
   let length = 0;
-  let block = new Uint8Array();
-  let used = 0;
+
+  function copy(piece: Uint8Array): void {
+    const wanted = length + piece.length;
+    if (wanted > memory.byteLength) memory = memory.transfer(Math.max(leastBytes, wanted, 2 * memory.byteLength));
+    new Uint8Array(memory, length).set(piece);
+    length = wanted;
+  }
+
   return {
     add(piece) {
       if (piece.length === 0) return;
-      length += piece.length;
-      if (pieces.length === 0 || piece.length >= smallPiece) {
-        block = new Uint8Array();
-        pieces.push(piece);
+      if (length === 0) {
+        first = piece;
+        length = piece.length;
         return;
       }
-      if (used + piece.length > block.length) {
-        block = new Uint8Array(blockSize);
-        used = 0;
-        pieces.push(block);
+      if (first !== undefined) {
+        length = 0;
+        copy(first);
+        first = undefined;
       }
-      block.set(piece, used);
-      used += piece.length;
-      pieces[pieces.length - 1] = block.subarray(0, used);
+      copy(piece);
     },
     length: () => length,
-    joined: () => Buffer.concat(pieces, length),
+    joined: () => (first === undefined ? Buffer.from(memory, 0, length) : Buffer.from(first.buffer, first.byteOffset, first.length)),
   };
+}
+
+/** Smaller ones are no burden, and may be pieces of a buffer that others use. */
+const freedFrom = 1024 ** 2;
+
+/** Frees the memory of a large body that has been read for the last time, rather than when it is collected: it is empty from then on. */
+export function giveBack({ buffer }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && !buffer.detached && buffer.byteLength >= freedFrom) buffer.transfer(0);
 }

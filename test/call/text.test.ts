@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { checkText } from "../../src/call/text.ts";
 import { CreateTaskRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { compileReader } from "../../src/http/v2/reader.ts";
@@ -57,5 +57,27 @@ describe("text", () => {
   test("of a long key is cut in the answer", () => {
     const message = create(everyKind, { labels: { ["k".repeat(1000)]: "\0" } });
     expect(() => checkText(everyKind, message)).toThrow(refusal(`labels["${"k".repeat(64)}…"]`));
+  });
+
+  test.each([
+    ["a field", { title: "a".repeat(511) }, "title: must be at most 255 characters"],
+    [
+      "an item of a list",
+      { message: { content: "a", connectors: ["a".repeat(257)] } },
+      "message.connectors[0]: must be at most 128 characters",
+    ],
+  ])("of twice as many characters as %s may have is refused in the words of its rule, without counting them", (_where, json, message) => {
+    const request = compileReader(CreateTaskRequestSchema)(json, "body");
+    const counted = vi.spyOn(String.prototype, Symbol.iterator);
+    try {
+      expect(() => checkText(CreateTaskRequestSchema, request)).toThrow(expect.objectContaining({ reason: "invalid", message }));
+      expect(counted).not.toHaveBeenCalled();
+    } finally {
+      counted.mockRestore();
+    }
+  });
+
+  test("of as many characters as its field may have passes, whatever they take", () => {
+    expect(() => checkText(CreateTaskRequestSchema, create(CreateTaskRequestSchema, { title: "😀".repeat(255) }))).not.toThrow();
   });
 });

@@ -1,8 +1,10 @@
 import { fuzzClient, type Outcome, type Patience } from "./client.ts";
 import { judge } from "./oracle/judge.ts";
+import { meterOf } from "./oracle/meter.ts";
 import { startPlatform } from "./platform/platform.ts";
 import type { FuzzRequest } from "./request.ts";
 import { requestsFrom } from "./requests/requests.ts";
+import { suspects } from "./suspects.ts";
 import { type Tally, tally } from "./tally.ts";
 
 export interface RunOptions {
@@ -33,6 +35,7 @@ export async function fuzz({ seed, first = 0, runs, onProgress, ...options }: Ru
   const client = fuzzClient(platform.url, options.patience ?? patience);
   const nthRequest = requestsFrom(platform);
   const count = tally();
+  const watched = suspects(meterOf(platform.pid));
   const progress = setInterval(() => onProgress?.(count), progressMs);
   let next = first;
 
@@ -40,7 +43,9 @@ export async function fuzz({ seed, first = 0, runs, onProgress, ...options }: Ru
     while (next < first + runs && platform.isAlive()) {
       const nth = next++;
       const request = nthRequest(seed, nth);
+      watched.begun(nth, request);
       const outcome = await client.send(request);
+      watched.over(nth, outcome);
       if ("answer" in outcome) platform.known.learn(textOf(outcome));
       count.count(nth, request, outcome, flawsOf(request, outcome));
     }
@@ -48,6 +53,8 @@ export async function fuzz({ seed, first = 0, runs, onProgress, ...options }: Ru
 
   try {
     await Promise.all(Array.from({ length: lanes }, lane));
+    if (platform.isAlive())
+      for (const { nth, request, outcome, flaws } of await watched.alone(client.send)) count.complain(nth, request, outcome, flaws);
     client.close();
     return { tally: count, faults: await platform.end() };
   } finally {

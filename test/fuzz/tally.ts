@@ -18,6 +18,8 @@ export interface Complaint {
 /** The count of a run. */
 export interface Tally {
   count(nth: number, request: FuzzRequest, outcome: Outcome, flaws: readonly string[]): void;
+  /** Complains about a request that was counted, for what it did rather than for its answer. */
+  complain(nth: number, request: FuzzRequest, outcome: Outcome, flaws: readonly string[]): void;
   readonly sent: number;
   readonly complaints: readonly Complaint[];
   /** Requests by wire and kind, and answers by wire and status, as two tables. */
@@ -39,13 +41,17 @@ export function tally(): Tally {
     else complaints.set(text, { text, rpcs: new Set([request.rpc]), count: 1, first: nth, nth, request, outcome });
   }
 
+  const complainOf: Tally["complain"] = (nth, request, outcome, flaws) =>
+    complain(`${request.wire}: ${flaws.join("; ")}`, nth, request, outcome);
+
   return {
     count(nth, request, outcome, flaws) {
       sent += 1;
       add(requests, request.wire, request.kind);
       add(answers, request.wire, wordOf(outcome));
-      if (flaws.length > 0) complain(`${request.wire}: ${flaws.join("; ")}`, nth, request, outcome);
+      if (flaws.length > 0) complainOf(nth, request, outcome, flaws);
     },
+    complain: complainOf,
     get sent() {
       return sent;
     },

@@ -6,7 +6,7 @@ import { Failure } from "../../core/failure.ts";
 import { checkJson } from "../../core/json-bounds.ts";
 import { connectErrorOf } from "../failure.ts";
 import { type IncomingBody, incomingBody } from "../incoming-body.ts";
-import { piecesOf } from "../pieces.ts";
+import { giveBack, piecesOf } from "../pieces.ts";
 import { bodyOf, chunksOf } from "../request-body.ts";
 import { type Bound, tooLarge } from "./bound.ts";
 import { compressionOf, decompressed } from "./decompression.ts";
@@ -122,8 +122,13 @@ export async function readMessage(bytes: Uint8Array, bound: MethodBound, { binar
   return message;
 }
 
-/** Refuses a message that would cost too much to build. @throws Failure `too_large`, `invalid` */
+/** Refuses a message that would cost too much to build; of a large one that is refused no bytes are left. @throws Failure `too_large`, `invalid` */
 export function checkMessage(desc: DescMessage, bytes: Uint8Array, binary: boolean): void {
-  if (binary) checkProtobuf(desc, bytes);
-  else checkJson(bytes);
+  try {
+    if (binary) checkProtobuf(desc, bytes);
+    else checkJson(bytes);
+  } catch (thrown) {
+    giveBack(bytes);
+    throw thrown;
+  }
 }

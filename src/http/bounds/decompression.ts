@@ -4,6 +4,7 @@ import type { Compression } from "@connectrpc/connect/protocol";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { Failure, invalid } from "../../core/failure.ts";
 import type { IncomingBody } from "../incoming-body.ts";
+import { piecesOf } from "../pieces.ts";
 import { type Bound, tooLarge } from "./bound.ts";
 
 /** How requests and answers may be compressed on the RPC wires. */
@@ -26,14 +27,12 @@ export async function decompressed(
 ): Promise<Uint8Array> {
   if (bytes.length === 0) return bytes;
   const stream = compression === compressionGzip ? createGunzip() : createBrotliDecompress();
-  const pieces: Buffer[] = [];
-  let length = 0;
+  const pieces = piecesOf();
   stream.on("data", (piece: Buffer) => {
     try {
-      length += piece.length;
-      if (length > bound.maxBytes) throw tooLarge(bound, "message");
+      if (pieces.length() + piece.length > bound.maxBytes) throw tooLarge(bound, "message");
       body?.take(piece.length);
-      pieces.push(piece);
+      pieces.add(piece);
     } catch (thrown) {
       stream.destroy(thrown instanceof Error ? thrown : undefined);
     }
@@ -44,5 +43,5 @@ export async function decompressed(
     throw thrown instanceof Failure ? thrown : invalid("", "decompression failed");
   });
   body?.release(bytes.length);
-  return Buffer.concat(pieces, length);
+  return pieces.joined();
 }

@@ -3,14 +3,23 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { type ParseErrorCode, visit } from "jsonc-parser";
 import { type Failure, invalid } from "../../core/failure.ts";
 import { checkJson } from "../../core/json-bounds.ts";
+import { giveBack } from "../pieces.ts";
 
 /**
  * Reads the bytes of a body as JSON. No bytes, or only white space, are `{}`; of
- * members with the same name the last one counts.
+ * members with the same name the last one counts. The bytes are used up: of a large body none are left.
  *
  * @throws Failure `invalid` with the place of a mistake, but never a piece of the body; `too_large` for too many elements.
  */
 export function parseBody(bytes: Uint8Array): JsonValue {
+  try {
+    return parsed(bytes);
+  } finally {
+    giveBack(bytes);
+  }
+}
+
+function parsed(bytes: Uint8Array): JsonValue {
   if (bytes.length === 0) return {};
   checkJson(bytes);
   if (!isUtf8(bytes)) throw invalid("", "the body is not valid UTF-8");

@@ -1,4 +1,5 @@
 import { loadConfig } from "../../../src/config.ts";
+import type { Role } from "../../../src/core/accounts/account.ts";
 import { type KeyKind, keyKinds } from "../../../src/core/caller.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
@@ -20,18 +21,30 @@ export interface People {
 }
 
 /** Adds people to a platform that runs, as a command beside it would. */
-export async function addPeople(dataDir: string): Promise<People> {
+export const addPeople = (dataDir: string): Promise<People> =>
+  changeBeside(dataDir, async (tx) => {
+    const { accountId, spaceId } = await findRecipient(tx, { kind: "general" });
+    const keys = new Map<KeyKind, string>();
+    for (const kind of keyKinds) keys.set(kind, await newKey(tx, accountId, spaceId, kind));
+    const teamId = (await tx.accounts.firstTeam())?.id ?? "";
+    const colleague = await newMember(tx, spaceId, teamId, "member");
+    return { keys, colleague, stranger: await newOwner(tx), beginner: await newOwner(tx) };
+  });
+
+/** Adds members to the first team of a platform that runs. @returns a key of each, in order */
+export const addMembers = (dataDir: string, roles: readonly Exclude<Role, "owner">[]): Promise<readonly string[]> =>
+  changeBeside(dataDir, async (tx) => {
+    const { id, spaceId } = (await tx.accounts.firstTeam()) ?? { id: "", spaceId: "" };
+    const keys: string[] = [];
+    for (const role of roles) keys.push(await newMember(tx, spaceId, id, role));
+    return keys;
+  });
+
+async function changeBeside<Made>(dataDir: string, work: (tx: Tx) => Promise<Made>): Promise<Made> {
   const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
   const { store } = await openInstallation(loadConfig({ DATA_DIR: dataDir }), outside, async () => undefined);
   try {
-    return await store.change(async (tx) => {
-      const { accountId, spaceId } = await findRecipient(tx, { kind: "general" });
-      const keys = new Map<KeyKind, string>();
-      for (const kind of keyKinds) keys.set(kind, await newKey(tx, accountId, spaceId, kind));
-      const teamId = (await tx.accounts.firstTeam())?.id ?? "";
-      const colleague = await newMember(tx, spaceId, teamId, "member");
-      return { keys, colleague, stranger: await newOwner(tx), beginner: await newOwner(tx) };
-    });
+    return await store.change(work);
   } finally {
     await store.close();
   }
@@ -42,7 +55,7 @@ async function newKey(tx: Tx, accountId: string, spaceId: string, kind: KeyKind)
   return (await makeKey(tx, making, { accountId, spaceId, kind, name: kind })).text;
 }
 
-async function newMember(tx: Tx, spaceId: string, teamId: string, role: "owner" | "member"): Promise<string> {
+async function newMember(tx: Tx, spaceId: string, teamId: string, role: Role): Promise<string> {
   const accountId = systemIds.uuid();
   const createdAt = systemClock.now();
   const email = `${accountId}@example.com`;

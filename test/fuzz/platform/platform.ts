@@ -16,6 +16,8 @@ import { faultsIn } from "./stderr.ts";
 export interface Platform extends Ground, AsyncDisposable {
   readonly url: string;
   readonly known: Known;
+  /** Of its process. */
+  readonly pid: number;
   /** False once its process has ended. */
   isAlive(): boolean;
   /** Asks it to drain; the answer says what is wrong with it after a run: how it lived, what it said, how it ended. */
@@ -39,6 +41,7 @@ export async function startPlatform(): Promise<Platform> {
   return {
     url,
     known,
+    pid: child.pid ?? 0,
     keysFor,
     built: await builtOf(url, keysFor),
     isAlive: () => child.exitCode === null && child.signalCode === null,

@@ -1,0 +1,29 @@
+import { cpuMsOf } from "../../../bench/process-usage.ts";
+import { memoryOf, resetPeak } from "../../support/process-memory.ts";
+import type { Cost } from "./cost.ts";
+
+/** Reads what another process spends. */
+export interface Meter {
+  /** The cost since the last call, or since the meter was made. @throws Error when the process is gone */
+  read(): Cost;
+}
+
+/** @returns null where there is no `/proc`: then no cost is known. */
+export function meterOf(pid: number): Meter | null {
+  if (process.platform !== "linux") return null;
+  let cpuMs = cpuMsOf(pid);
+  let resident = started(pid);
+  return {
+    read() {
+      const cost = { cpuMs: cpuMsOf(pid) - cpuMs, heapBytes: memoryOf(pid).peak - resident };
+      cpuMs += cost.cpuMs;
+      resident = started(pid);
+      return cost;
+    },
+  };
+}
+
+function started(pid: number): number {
+  resetPeak(pid);
+  return memoryOf(pid).resident;
+}
