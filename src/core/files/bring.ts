@@ -115,12 +115,12 @@ async function fetched(fetchFile: FetchFile, part: FilePart, url: string, by: On
 
 function nameOf({ path, ...part }: FilePart, answer: FetchedFile): FileName {
   const given = part.filename ?? (answer.filename === null ? undefined : tidyFilename(answer.filename));
-  const contentType = part.contentType ?? answer.contentType ?? contentTypeOf(given ?? "");
+  const contentType = part.contentType ?? contentTypeOf(given ?? "", answer.contentType);
   return { filename: checkFilename(given ?? nameFor(contentType), `${path}.file_url`), contentType };
 }
 
 function decoded({ path, filename, ...part }: FilePart, uri: DataUri): Coming {
-  const contentType = part.contentType ?? uri.contentType;
+  const contentType = part.contentType ?? contentTypeOf(filename ?? "", uri.contentType);
   const name = { filename: filename ?? checkFilename(nameFor(contentType), `${path}.mime_type`), contentType };
   const bytes = Readable.from(uri.decode(() => invalid(`${path}.file_data`, "must be base64, with its padding and without line breaks")));
   return { bytes, name };

@@ -61,7 +61,7 @@ test("a folder that cannot be removed does not fail the run, and the log names i
     remove: async () => true,
     async write(path) {
       written.push(path);
-      return { path, bytes: 0, sha256: "" };
+      return { path, bytes: 0, sha256: "", updatedAt: 0 };
     },
   };
   const run = commandSandbox(["/bin/sh", "-c"], (level, _text, fields = {}) => void logged.push({ level, fields }));
