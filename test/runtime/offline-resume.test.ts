@@ -180,8 +180,8 @@ describe("the turn that answers a question", () => {
     [7],
   ])("drops what another agent left: %j", async (memo) => {
     const { events, outcome } = await turnOf("[[say two]]", { memo });
-    expect(saidIn(events)).toEqual(["two"]);
-    expect(outcome).toEqual({ kind: "finish", content: "Done." });
+    expect(saidIn(events)).toEqual([]);
+    expect(outcome).toEqual({ kind: "finish", content: "two", files: [] });
   });
 
   test("cannot be made to carry more and more: the directives of all messages have a length together", async () => {

@@ -26,9 +26,7 @@ export function v1Routes(app: FastifyInstance, parts: V1Parts): void {
   const family: Family = { headers: (operation) => successor(operation, parts), refusal: refusalBody };
   serveRoutes(app, parts, v1Table, family);
   // OpenAI's SDKs, given `/v1` as their base URL, ask for addresses that are not here: they print the member `error`.
-  app.all("/v1/*", (request, reply) =>
-    refuse(parts, { refusal: openaiRefusal }, request, reply, new Failure("absent", "unknown address")),
-  );
+  app.all("/v1/*", (request, reply) => refuse(parts, { refusal: openaiRefusal }, request, reply, new Failure("absent", "unknown address")));
 }
 
 /** RFC 9745, and RFC 5829 for the operation of v2 that does the same. */
