@@ -7,26 +7,27 @@ export interface Closing {
   readonly content: string;
   /** All files of the turn, in order. */
   readonly files: readonly NewFile[];
-  /** The directives that are told before the end: the closing one only where the turn waits after it. */
+  /** The directives without the closing one, which is told once, as the result. */
   readonly before: readonly Placed[];
 }
 
-/** What holds a turn up: what was said before it must not wait so long. */
-const waits: readonly string[] = ["sleep", "confirm"];
 /** Where a turn ends in another way, or never. */
 const others: readonly string[] = ["ask", "fail", "forever"];
 
-/** Null where nothing is said, or the turn does not finish. The same directives give the same, in every run of a turn. */
+/**
+ * Null where nothing was said since the last approval, before which all is told, or where the turn does not finish. The same
+ * directives give the same, in every run of a turn.
+ */
 export function closingOf(directives: readonly Placed[]): Closing | null {
-  const at = directives.findLastIndex(({ directive: { name } }) => name === "say" || name === "file");
+  const names = directives.map(({ directive: { name } }) => name);
+  const at = Math.max(names.lastIndexOf("say"), names.lastIndexOf("file"));
   const last = directives[at]?.directive;
   const saying = last?.name === "say" || last?.name === "file" ? last : null;
-  if (saying === null || directives.some(({ directive }) => others.includes(directive.name))) return null;
-  const isLate = directives.slice(at).some(({ directive }) => waits.includes(directive.name));
+  if (saying === null || at < names.lastIndexOf("confirm") || names.some((name) => others.includes(name))) return null;
   return {
-    content: saying.name === "say" ? saying.text : handOver(saying),
+    content: saying.name === "file" ? handOver(saying) : saying.text,
     files: directives.flatMap(({ directive }) => (directive.name === "file" ? [fileOf(directive)] : [])),
-    before: isLate ? directives : directives.toSpliced(at, 1),
+    before: directives.toSpliced(at, 1),
   };
 }
 
