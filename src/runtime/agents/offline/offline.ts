@@ -39,7 +39,8 @@ async function* carryOut(orders: TurnOrders, turn: Turn, memo: Memo | null, plan
     yield progress;
   }
   const content = answer({ ...turn, ...request, skills: namesOf(turn.skills), connectors: turn.connectors.map(({ name }) => name) });
-  const closing = content === "" ? closingOf(orders.directives) : null;
+  // Skills do not count: they may be others in the next run of the same turn, whose events must be the same.
+  const closing = text === "" && files === "" ? closingOf(orders.directives) : null;
   const outcome = yield* obey(closing?.before ?? orders.directives, work);
   if (outcome) return outcome;
   if (!ordered) yield* workThrough(text, turn.attachments.length, plan);
