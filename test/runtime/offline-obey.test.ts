@@ -70,7 +70,8 @@ describe("what a turn of directives alone said last", () => {
   test.each<[text: string, said: readonly string[], result: string, files: readonly object[]]>([
     ["[[say one]]", [], "one", []],
     ["[[say one]] [[say two]]", ["one"], "two", []],
-    ["[[say one]] [[think it over]] [[value 1]] [[progress half]]", ["half"], "one", []],
+    ["[[say one]] [[value 1]] [[sleep 1]]", [], "one", []],
+    ["[[say one]] [[progress half]]", ["one", "half"], "Done.", []],
     ["[[file tea | time.csv | a,b\n1 | 2]]", [], "Here is tea.", [file]],
     ["[[file tea | time.csv | a,b\n1 | 2]] [[say one]]", ["Here is tea."], "one", [file]],
     ["[[say one]] [[sleep 1]]", [], "one", []],

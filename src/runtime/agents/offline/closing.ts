@@ -11,19 +11,21 @@ export interface Closing {
   readonly before: readonly Placed[];
 }
 
+/** What tells nothing, so that the closing message may stand before it. */
+const silent: readonly string[] = ["value", "sleep", "crash"];
 /** Where a turn ends in another way, or never. */
 const others: readonly string[] = ["ask", "fail", "forever"];
 
 /**
- * Null where nothing was said since the last approval, before which all is told, or where the turn does not finish. The same
- * directives give the same, in every run of a turn.
+ * Null where the last that a turn tells is nothing said, or where the turn does not finish: events keep the order of their
+ * directives. The same directives give the same, in every run of a turn.
  */
 export function closingOf(directives: readonly Placed[]): Closing | null {
   const names = directives.map(({ directive: { name } }) => name);
-  const at = Math.max(names.lastIndexOf("say"), names.lastIndexOf("file"));
+  const at = names.findLastIndex((name) => !silent.includes(name));
   const last = directives[at]?.directive;
   const saying = last?.name === "say" || last?.name === "file" ? last : null;
-  if (saying === null || at < names.lastIndexOf("confirm") || names.some((name) => others.includes(name))) return null;
+  if (saying === null || names.some((name) => others.includes(name))) return null;
   return {
     content: saying.name === "file" ? handOver(saying) : saying.text,
     files: directives.flatMap(({ directive }) => (directive.name === "file" ? [fileOf(directive)] : [])),
