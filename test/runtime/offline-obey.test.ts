@@ -6,7 +6,6 @@ import { accepted, answerOf, confirmable, plansIn, saidIn, turnOf } from "./offl
 
 describe("a directive that tells", () => {
   test.each([
-    ["[[say one]]", { type: "assistant_message", payload: { content: "one" } }],
     ["[[progress half]]", { type: "assistant_message", payload: { content: "half", deliveryKind: "progress" } }],
     ["[[think hm]]", { type: "explanation", payload: { content: "hm" } }],
     [
