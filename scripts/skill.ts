@@ -6,6 +6,7 @@ import { systemIds, systemRandom } from "../src/core/ids.ts";
 import type { Making } from "../src/core/keys/make-key.ts";
 import { stageSkill } from "../src/core/skills/keep.ts";
 import { importSkill, listSkills, readSkill, removeSkill, type SkillTarget } from "../src/core/skills/operator.ts";
+import { userNames } from "../src/egress/resolve.ts";
 import { openInstallation } from "../src/installation.ts";
 import { processLog } from "../src/log.ts";
 import { filesOf } from "../src/wiring/files.ts";
@@ -65,7 +66,7 @@ async function run(config: Config, command: Command): Promise<string> {
       await store.change((tx) => removeSkill(tx, making(), command.id));
       return "";
     }
-    const { staging } = filesOf({ ...outside, config, store, cipher });
+    const { staging } = filesOf({ ...outside, config, store, cipher, resolve: userNames(outside) });
     const packed = await readSkill(command.path);
     const staged = await stageSkill(staging, packed, { accountId: null, signal: new AbortController().signal });
     const { id, name } = await store.change((tx) => importSkill(tx, making(), command.target, staged));

@@ -17,6 +17,7 @@ import { accessTokenReader } from "./core/oauth/access-tokens.ts";
 import { signingKeys } from "./core/oauth/signing-keys.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
+import { userNames } from "./egress/resolve.ts";
 import { type Front, type FrontOptions, httpFront } from "./http/front.ts";
 import { readiness } from "./http/health.ts";
 import { addressReader, requestReader } from "./http/request.ts";
@@ -50,7 +51,7 @@ export interface Platform {
 export async function startPlatform(config: Config, opened: Store, cipher: Cipher, outside: Surroundings): Promise<Platform> {
   const { clock, ids } = outside;
   const store = telling(opened, { ...outside, config, cipher });
-  const ground: Ground = { ...outside, config, store, cipher };
+  const ground: Ground = { ...outside, config, store, cipher, resolve: userNames({ clock }) };
   const front = httpFront(frontOptions(config));
   const uses = { keys: keyUses(store, clock), workers: keyUses(store, clock, ({ workers }) => workers) };
   const waiting = backlog(store, config.queueDepth);

@@ -12,6 +12,7 @@ import { newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/sec
 import { deliveryKeys } from "../../src/delivery/keys.ts";
 import { webhookSender } from "../../src/delivery/send.ts";
 import { type Sender, startSender } from "../../src/delivery/sender.ts";
+import { userNames } from "../../src/egress/resolve.ts";
 import { openInstallation } from "../../src/installation.ts";
 import { embeddedQueue } from "../../src/jobs/embedded.ts";
 import { serve } from "./serve.ts";
@@ -25,7 +26,7 @@ const config = loadConfig({ ...process.env, WEBHOOK_ALLOW: "loopback" });
 const { store, cipher } = await openInstallation(config, { clock, ids, random, log }, async () => undefined);
 const keys = deliveryKeys({ store, cipher, clock, ids });
 const { rsa } = await keys.signing();
-const send = webhookSender({ clock, cipher, keys, allowed: config.webhookAllow, userAgent: "bench" });
+const send = webhookSender({ clock, cipher, keys, resolve: userNames({ clock }), allowed: config.webhookAllow, userAgent: "bench" });
 const owner = { accountId: "bench", spaceId: "bench" };
 const hooks: string[] = [];
 const delay = monitorEventLoopDelay({ resolution: 5 });

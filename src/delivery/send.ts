@@ -4,12 +4,13 @@ import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import { openWebhookSecret } from "../core/webhooks/secret.ts";
 import type { SendWebhook, Sent } from "../core/webhooks/send.ts";
-import { RefusedDestination, type Resolve, sharedResolve, systemResolve } from "../egress/agent.ts";
+import { RefusedDestination } from "../egress/agent.ts";
 import { checkedPools } from "../egress/kept-pools.ts";
 import { isPublic } from "../egress/public-address.ts";
+import { requestFault } from "../egress/request-fault.ts";
+import type { Resolve } from "../egress/resolve.ts";
 import { limitTime, unlessAborted } from "../egress/time-limit.ts";
 import { beginningOf } from "./answer.ts";
-import { failureOf } from "./failure.ts";
 import type { DeliveryKeys } from "./keys.ts";
 import { signedHeaders } from "./sign.ts";
 
@@ -25,8 +26,7 @@ export interface SendParts {
   readonly allowed: readonly AllowedAddresses[];
   /** Service and version. */
   readonly userAgent: string;
-  /** A test's own names. */
-  readonly resolve?: Resolve;
+  readonly resolve: Resolve;
 }
 
 type Webhook = Parameters<SendWebhook>[0];
@@ -34,12 +34,12 @@ const never = new AbortController().signal;
 
 /** The one way to make a request to a webhook: signed, guarded, and over in ten seconds. */
 export function webhookSender(parts: SendParts): SendWebhook {
-  const { clock, allowed, resolve = systemResolve } = parts;
-  const pools = checkedPools(clock, { ports: [443], plain: false, allowed }, sharedResolve(resolve));
+  const { clock, allowed, resolve } = parts;
+  const pools = checkedPools(clock, { reach: { ports: [443], plain: false, allowed }, resolve });
 
-  async function post({ id, url: text }: Webhook, body: Buffer, headers: Readonly<Record<string, string>>, signal: AbortSignal) {
+  async function post({ id, accountId, url: text }: Webhook, body: Buffer, headers: Readonly<Record<string, string>>, signal: AbortSignal) {
     const url = addressOf(text);
-    const { pool, addresses } = await unlessAborted(signal, pools(url, id));
+    const { pool, addresses } = await unlessAborted(signal, pools(url, id, { accountId, signal }));
     const answer = await unlessAborted(signal, pool.request({ path: url.pathname + url.search, method: "POST", headers, body, signal }));
     return { answer, isKept: addresses.every(isPublic) };
   }
@@ -56,7 +56,7 @@ export function webhookSender(parts: SendParts): SendWebhook {
       return { at, latencyMs: latency(), ...(await answered(answer, isKept)) };
     } catch (thrown) {
       signal.throwIfAborted();
-      const failure = time.signal.aborted ? "timeout" : failureOf(thrown);
+      const failure = time.signal.aborted ? "timeout" : requestFault(thrown);
       return { at, latencyMs: latency(), status: null, failure, response: null, delivered: false, retryAfter: null };
     } finally {
       time.stop();

@@ -4,8 +4,11 @@ import type { AllowedAddresses } from "../config/address-range.ts";
 import type { Clock } from "../core/clock.ts";
 import { Failure } from "../core/failure.ts";
 import type { FetchFile } from "../core/files/fetch.ts";
-import { guardedAgent, RefusedDestination, type Resolve, systemResolve } from "./agent.ts";
+import { guardedAgent } from "./agent.ts";
+import { fetchFault, UnusableFile } from "./fetch-fault.ts";
 import { fileNameOf, mediaTypeOf } from "./file-name.ts";
+import { isPublic } from "./public-address.ts";
+import type { Resolve } from "./resolve.ts";
 import { limitTime } from "./time-limit.ts";
 
 const redirectsMax = 5;
@@ -14,31 +17,33 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 /** It names the service, and says nothing of who runs it; no cookie and no credential goes out. */
 const headers = { "user-agent": "agent-task-platform", accept: "*/*", "accept-encoding": "identity" };
 
-/** One text for whatever went wrong: it must not tell what stands behind an address (contract/decisions.md 39). */
-const unfetchable = (max: number, cause: unknown): Failure => {
-  const rule = `must be a public http or https address, on port 80 or 443, that answers with a file of at most ${max} bytes within ${fetchMs / 1000} seconds`;
-  return new Failure("invalid", `file_url: ${rule}`, { cause, path: "file_url" });
-};
-
 /**
- * Fetches files from public addresses, and from those that the operator allows.
- *
- * @param resolve a test's own names.
+ * Fetches files from public addresses, and from those that the operator allows. What it fails with names the reason
+ * (`fetchFault`), with the path `file_url`.
  */
 export const fetchFile =
-  (allowed: readonly AllowedAddresses[], clock: Clock, resolve: Resolve = systemResolve): FetchFile =>
-  async (url, { max, signal }) => {
-    const agent = guardedAgent({ ports: [80, 443], plain: true, allowed }, resolve);
+  (allowed: readonly AllowedAddresses[], clock: Clock, resolve: Resolve): FetchFile =>
+  async (url, { max, accountId, signal }) => {
     const time = limitTime(clock, fetchMs, signal);
+    const state = { isInside: false, hasAnswered: false };
+    const guard = { reach: { ports: [80, 443], plain: true, allowed }, resolve, by: { accountId, signal: time.signal } };
+    const agent = guardedAgent(guard, (addresses) => {
+      state.isInside = !addresses.every(isPublic);
+    });
     // A request that still looks for its address does not hear its signal.
     time.signal.addEventListener("abort", () => void agent.destroy());
     const end = () => {
       time.stop();
       void agent.destroy();
     };
-    const failed = (thrown: unknown) => (signal.aborted ? signal.reason : unfetchable(max, thrown));
+    const failed = (thrown: unknown) => {
+      if (signal.aborted) return signal.reason;
+      const why = fetchFault(thrown, { ...state, isLate: time.signal.aborted }, fetchMs / 1000);
+      return new Failure("invalid", `file_url: could not be fetched: ${why}`, { cause: thrown, path: "file_url" });
+    };
     try {
       const { answer, from } = await followed(agent, url, time.signal);
+      state.hasAnswered = true;
       checkHead(answer, max);
       return {
         bytes: metered(answer.body, max, failed, end),
@@ -68,26 +73,36 @@ async function followed(agent: Agent, url: string, signal: AbortSignal): Promise
     answer.body.on("error", () => undefined).destroy();
     from = plainUrl(location, from.href);
   }
-  throw new RefusedDestination("too many redirects");
+  throw new UnusableFile(`it redirects more than ${redirectsMax} times`);
 }
 
-/** @throws RefusedDestination for another scheme, or with user information. */
+/** @throws UnusableFile for another scheme, or with user information. */
 function plainUrl(text: string, base?: string): URL {
   const url = URL.parse(text, base);
   if (url === null || !["http:", "https:"].includes(url.protocol) || url.username !== "" || url.password !== "")
-    throw new RefusedDestination("not an http or https URL without user information");
+    throw new UnusableFile(
+      `${base === undefined ? "it" : "what it redirects to"} must be an http or https URL without user name and password`,
+    );
   return url;
 }
 
 /** Refuses before a byte is read what will not do; what comes encoded is never decoded here. */
 function checkHead(answer: Dispatcher.ResponseData, max: number): void {
+  const flaw = flawOf(answer, max);
+  if (flaw === null) return;
+  answer.body.on("error", () => undefined).destroy();
+  throw flaw;
+}
+
+function flawOf(answer: Dispatcher.ResponseData, max: number): UnusableFile | null {
   const { statusCode } = answer;
   const encoding = header(answer, "content-encoding")?.trim().toLowerCase() ?? "";
-  const length = Number(header(answer, "content-length") ?? 0);
-  if (statusCode === 200 && ["", "identity"].includes(encoding) && length <= max) return;
-  answer.body.on("error", () => undefined).destroy();
-  throw new RefusedDestination(`answered ${statusCode}, ${length} bytes, encoding ${encoding || "identity"}`);
+  if (statusCode !== 200) return new UnusableFile(`the server answered with status ${statusCode}, not with 200`);
+  if (!["", "identity"].includes(encoding)) return new UnusableFile("the server sent it with a content encoding that was not asked for");
+  return Number(header(answer, "content-length") ?? 0) > max ? tooLarge(max) : null;
 }
+
+const tooLarge = (max: number): UnusableFile => new UnusableFile(`the file must be at most ${max} bytes`);
 
 /** A header's first value. */
 function header({ headers: all }: Dispatcher.ResponseData, name: string): string | undefined {
@@ -104,7 +119,7 @@ function metered(body: Readable, max: number, failed: (thrown: unknown) => unkno
   const meter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      if (bytes > max) fail(new RefusedDestination("more bytes than allowed"));
+      if (bytes > max) fail(tooLarge(max));
       else done(null, chunk);
     },
   });

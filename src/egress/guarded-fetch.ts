@@ -1,6 +1,8 @@
 import { type RequestInit as UndiciInit, fetch as undiciFetch } from "undici";
 import type { AllowedAddresses } from "../config/address-range.ts";
-import { guardedAgent, RefusedDestination, type Resolve } from "./agent.ts";
+import type { OnBehalf } from "../core/on-behalf.ts";
+import { guardedAgent, RefusedDestination } from "./agent.ts";
+import type { Resolve } from "./resolve.ts";
 
 /** `fetch` for addresses that strangers give, for one piece of work. */
 export interface GuardedFetch {
@@ -9,12 +11,10 @@ export interface GuardedFetch {
   end(): void;
 }
 
-/** What one piece of work may do. */
-export interface FetchBounds {
+/** What one piece of work may do; its signal is aborted when the time is up, or nobody waits any more. */
+export interface FetchBounds extends OnBehalf {
   /** Bytes of all answers together, as they are after decoding. */
   readonly bytesMax: number;
-  /** Aborted when the time is up, or nobody waits any more. */
-  readonly signal: AbortSignal;
   /** Called when the bytes are used up. */
   readonly onTooMuch: () => void;
 }
@@ -26,9 +26,9 @@ export interface FetchBounds {
 export function guardedFetch(
   allowed: readonly AllowedAddresses[],
   resolve: Resolve,
-  { bytesMax, signal, onTooMuch }: FetchBounds,
+  { bytesMax, accountId, signal, onTooMuch }: FetchBounds,
 ): GuardedFetch {
-  const agent = guardedAgent({ ports: [443], plain: false, allowed }, resolve);
+  const agent = guardedAgent({ reach: { ports: [443], plain: false, allowed }, resolve, by: { accountId, signal } });
   const end = () => void agent.destroy();
   signal.addEventListener("abort", end, { once: true });
   let bytes = 0;

@@ -1,7 +1,7 @@
 import { Pool } from "undici";
 import type { Clock } from "../core/clock.ts";
-import { checkedAddresses, connectorTo, type Resolve } from "./agent.ts";
-import type { Reach } from "./destination.ts";
+import type { OnBehalf } from "../core/on-behalf.ts";
+import { checkedAddresses, connectorTo, type GuardParts } from "./agent.ts";
 
 /** Connections to one origin for one holder, and the addresses that all of them lead to. */
 export interface CheckedPool {
@@ -9,8 +9,8 @@ export interface CheckedPool {
   readonly addresses: readonly string[];
 }
 
-/** Looks the origin's name up and checks every address. @throws RefusedDestination when one may not be reached. */
-export type CheckedPools = (origin: URL, holder: string) => Promise<CheckedPool>;
+/** Looks the origin's name up and checks every address. @throws as `checkedAddresses`. */
+export type CheckedPools = (origin: URL, holder: string, by: OnBehalf) => Promise<CheckedPool>;
 
 interface Kept extends CheckedPool {
   /** Monotonic milliseconds. */
@@ -26,7 +26,7 @@ const keptMs = 5_000;
  * Connections that are used again for a few seconds, by the same holder alone. The addresses are looked up and checked for
  * every request (contract/webhooks.md 10): a name that leads elsewhere by then has connections of its own, or none.
  */
-export function checkedPools(clock: Pick<Clock, "monotonic">, reach: Reach, resolve: Resolve): CheckedPools {
+export function checkedPools(clock: Pick<Clock, "monotonic">, guard: Omit<GuardParts, "by">): CheckedPools {
   // The oldest first, as all are kept for as long.
   const kept = new Map<string, Kept>();
 
@@ -38,10 +38,10 @@ export function checkedPools(clock: Pick<Clock, "monotonic">, reach: Reach, reso
     }
   }
 
-  return async ({ origin, hostname, protocol, port }, holder) => {
+  return async ({ origin, hostname, protocol, port }, holder, by) => {
     const secure = protocol === "https:";
     const host = hostname.replace(/^\[|\]$/g, "");
-    const addresses = await checkedAddresses(host, { port: Number(port) || (secure ? 443 : 80), secure }, reach, resolve);
+    const addresses = await checkedAddresses(host, { port: Number(port) || (secure ? 443 : 80), secure }, { ...guard, by });
     const now = clock.monotonic();
     closeOld(now);
     const name = [holder, origin, ...addresses.toSorted()].join(" ");

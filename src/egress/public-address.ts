@@ -1,15 +1,23 @@
 import { BlockList, isIP } from "node:net";
 
-/** What no stranger may name (contract/webhooks.md 10): networks that are private, local, reserved, or lead to such. */
+/**
+ * What no stranger may name (contract/webhooks.md 10): networks that are private, local, reserved, or lead to such. These are
+ * IANA's registries of special-purpose addresses, and multicast. The anycast networks of AS112 (RFC 7535) and AMT (RFC 7450)
+ * are among them, although they are routed: whatever answers there stands in a network nearby, and serves no files.
+ */
 const special = blockList(
   "ipv4",
   ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24"],
-  ...["192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"],
+  ...["192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15"],
+  ...["198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"],
 );
 /** The only IPv6 addresses that are handed out to anybody (contract/decisions.md 39), */
 const handedOut = blockList("ipv6", "2000::/3");
-/** and those of them that are not public, or carry an IPv4 address that may not be; all else on the contract's list lies outside. */
-const specialOfThem = blockList("ipv6", "2001::/32", "2001:db8::/32", "2002::/16", "3fff::/20");
+/**
+ * and those of them that are not public, or carry an IPv4 address that may not be; all else in the registry lies outside.
+ * 2001::/23 holds all of IANA's protocol assignments: Teredo, benchmarking, ORCHID, DETs, AMT and AS112.
+ */
+const specialOfThem = blockList("ipv6", "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20");
 
 /** Networks of one family, each as `network/prefix`. */
 export function blockList(family: "ipv4" | "ipv6", ...networks: readonly string[]): BlockList {

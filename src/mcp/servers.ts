@@ -5,8 +5,10 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { Clock } from "../core/clock.ts";
 import { type ConnectorServers, type ServerAddress, ServerFault } from "../core/connectors/server.ts";
-import { RefusedDestination, type Resolve, systemResolve } from "../egress/agent.ts";
+import type { OnBehalf } from "../core/on-behalf.ts";
+import { RefusedDestination } from "../egress/agent.ts";
 import { guardedFetch } from "../egress/guarded-fetch.ts";
+import type { Resolve } from "../egress/resolve.ts";
 import { limitTime, unlessAborted } from "../egress/time-limit.ts";
 import { boundedAnswer, boundedTools } from "./bounded.ts";
 
@@ -26,16 +28,15 @@ export interface ServersParts {
   readonly clock: Clock;
   readonly allowed: readonly AllowedAddresses[];
   readonly commands: Commands;
-  /** A test's own names. */
-  readonly resolve?: Resolve;
+  readonly resolve: Resolve;
 }
 
 /** Servers of the Model Context Protocol: a client for each use, which nobody uses again. */
 export function mcpServers(parts: ServersParts): ConnectorServers {
   return {
-    listTools: (at, signal) => use(parts, at, signal, listed),
-    callTool: (at, { tool, input }, signal) =>
-      use(parts, at, signal, async (client, options) =>
+    listTools: (at, by) => use(parts, at, by, listed),
+    callTool: (at, { tool, input }, by) =>
+      use(parts, at, by, async (client, options) =>
         boundedAnswer(await client.callTool({ name: tool, arguments: input }, undefined, options)),
       ),
   };
@@ -57,15 +58,15 @@ async function listed(client: Client, options: Options) {
 
 /** Connects, does one thing and lets go, within the bounds. */
 async function use<T>(
-  { clock, allowed, commands, resolve = systemResolve }: ServersParts,
+  { clock, allowed, commands, resolve }: ServersParts,
   at: ServerAddress,
-  given: AbortSignal,
+  { accountId, signal: given }: OnBehalf,
   work: (client: Client, options: Options) => Promise<T>,
 ): Promise<T> {
   const tooMuch = new AbortController();
   const time = limitTime(clock, useMs, AbortSignal.any([given, tooMuch.signal]));
   const { signal } = time;
-  const web = guardedFetch(allowed, resolve, { bytesMax, signal, onTooMuch: () => tooMuch.abort() });
+  const web = guardedFetch(allowed, resolve, { bytesMax, accountId, signal, onTooMuch: () => tooMuch.abort() });
   const client = new Client({ name: "agent-task-platform", version: "1" });
   try {
     const transport = transportTo(at, web.fetch, commands);

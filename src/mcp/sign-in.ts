@@ -9,7 +9,7 @@ import { OAuthError, ServerError, TemporarilyUnavailableError } from "@modelcont
 import type { AuthorizationServerMetadata, OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
 import type { OAuthCredentials } from "../core/connectors/credentials.ts";
 import { type ConnectorSignIns, ServerFault } from "../core/connectors/server.ts";
-import { systemResolve } from "../egress/agent.ts";
+import type { OnBehalf } from "../core/on-behalf.ts";
 import { type GuardedFetch, guardedFetch } from "../egress/guarded-fetch.ts";
 import { limitTime, unlessAborted } from "../egress/time-limit.ts";
 import type { ServersParts } from "./servers.ts";
@@ -35,8 +35,8 @@ export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
   });
 
   return {
-    begin: (url, credentials, state, signal) =>
-      within(parts, signal, async (fetchFn) => {
+    begin: (url, credentials, state, by) =>
+      within(parts, by, async (fetchFn) => {
         const {
           authorizationServerUrl,
           authorizationServerMetadata: metadata,
@@ -67,15 +67,15 @@ export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
         };
       }),
 
-    finish: ({ verifier, credentials }, { code, issuer }, signal) =>
-      within(parts, signal, async (fetchFn) => {
+    finish: ({ verifier, credentials }, { code, issuer }, by) =>
+      within(parts, by, async (fetchFn) => {
         checkIssuer(credentials, issuer);
         const asked = { ...requestOf(credentials), authorizationCode: code, codeVerifier: verifier, redirectUri: redirectUrl, fetchFn };
         return keep(credentials, await exchangeAuthorization(credentials.issuer, asked));
       }),
 
-    refresh: (credentials, signal) =>
-      within(parts, signal, async (fetchFn) => {
+    refresh: (credentials, by) =>
+      within(parts, by, async (fetchFn) => {
         const refreshToken = credentials.tokens?.refresh ?? null;
         if (refreshToken === null) throw new ServerFault("refused", "nothing to refresh with");
         return keep(credentials, await refreshAuthorization(credentials.issuer, { ...requestOf(credentials), refreshToken, fetchFn }));
@@ -112,12 +112,12 @@ const register = (
 
 /** One exchange with an authorization server, within bounds. */
 async function within<T>(
-  { clock, allowed, resolve = systemResolve }: SignInParts,
-  given: AbortSignal,
+  { clock, allowed, resolve }: SignInParts,
+  { accountId, signal: given }: OnBehalf,
   work: (fetchFn: GuardedFetch["fetch"]) => Promise<T>,
 ): Promise<T> {
   const time = limitTime(clock, signInMs, given);
-  const web = guardedFetch(allowed, resolve, { bytesMax, signal: time.signal, onTooMuch: () => web.end() });
+  const web = guardedFetch(allowed, resolve, { bytesMax, accountId, signal: time.signal, onTooMuch: () => web.end() });
   try {
     return await unlessAborted(time.signal, work(web.fetch));
   } catch (thrown) {

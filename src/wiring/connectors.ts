@@ -30,11 +30,11 @@ export function connectorsOf(ground: Ground): ConnectorParts {
 }
 
 /** The SDK is loaded when a connector is first used. */
-function lazyServers({ config, clock }: Ground): ConnectorServers {
+function lazyServers({ config, clock, resolve }: Ground): ConnectorServers {
   let made: Promise<ConnectorServers> | undefined;
   const servers = () => {
     made ??= import("../mcp/servers.ts").then(({ mcpServers }) =>
-      mcpServers({ clock, allowed: config.connectorAllow, commands: config.connectorCommands }),
+      mcpServers({ clock, resolve, allowed: config.connectorAllow, commands: config.connectorCommands }),
     );
     return made;
   };
@@ -44,11 +44,11 @@ function lazyServers({ config, clock }: Ground): ConnectorServers {
   };
 }
 
-function lazySignIns({ config, clock }: Ground): ConnectorSignIns {
+function lazySignIns({ config, clock, resolve }: Ground): ConnectorSignIns {
   let made: Promise<ConnectorSignIns> | undefined;
   const signing = () => {
     made ??= import("../mcp/sign-in.ts").then(({ connectorSignIns }) =>
-      connectorSignIns({ clock, allowed: config.connectorAllow, redirectUrl: `${config.consentUrl}${connectorCallback}` }),
+      connectorSignIns({ clock, resolve, allowed: config.connectorAllow, redirectUrl: `${config.consentUrl}${connectorCallback}` }),
     );
     return made;
   };

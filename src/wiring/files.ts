@@ -42,7 +42,7 @@ function storeForBytes({ config, store }: Pick<Ground, "config" | "store">): Gro
   return { ...store, change: (work) => turns(() => store.change(work)) };
 }
 
-export function filesOf({ config, store: whole, cipher, clock, ids, log }: Ground): FileParts {
+export function filesOf({ config, store: whole, cipher, clock, ids, log, resolve }: Ground): FileParts {
   const { fileQuota: quota, fileLimit: max } = config;
   const store = storeForBytes({ config, store: whole });
   const blobs = blobsOf(config, log);
@@ -55,7 +55,7 @@ export function filesOf({ config, store: whole, cipher, clock, ids, log }: Groun
     files: files({ clock, ids, quota }),
     uploads: uploads({ store, writer: writing, clock, max }),
     staging: stage,
-    bring: bringFiles({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock), clock }),
+    bring: bringFiles({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock, resolve), clock }),
     readFile: fileReader(store, blobs, clock),
     workspaceOf: workspaces({ store, staging: stage, blobs, clock }),
     openSkill: skillOpener(blobs),

@@ -11,7 +11,10 @@ export interface Sending {
 }
 
 /** One for a process: the operations test and ping with it, deliveries are made with it. */
-export function sendingOf({ config, store, cipher, clock, ids }: Ground): Sending {
+export function sendingOf({ config, store, cipher, clock, ids, resolve }: Ground): Sending {
   const keys = deliveryKeys({ store, cipher, clock, ids });
-  return { keys, send: webhookSender({ clock, cipher, keys, allowed: config.webhookAllow, userAgent: `${about.name}/${about.version}` }) };
+  return {
+    keys,
+    send: webhookSender({ clock, cipher, keys, resolve, allowed: config.webhookAllow, userAgent: `${about.name}/${about.version}` }),
+  };
 }

@@ -10,13 +10,13 @@ import { refusalOf, settingsRig } from "../settings/settings-rig.ts";
 import { walk } from "../sign-in/provider-rig.ts";
 import { cipher } from "../support/cipher.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
+import { noNames, patient } from "../support/names.ts";
 import type { Person } from "../support/service.ts";
 import { backAt, callback, openSignedGarden } from "./oauth-rig.ts";
 
 const garden = await openSignedGarden();
 const { provider } = garden;
 afterAll(() => garden[Symbol.asyncDispose]());
-const never = new AbortController().signal;
 
 describeOnEach("connectors that are signed in to", (database) => {
   const rig = settingsRig(database, { env: { CONNECTOR_ALLOW: "loopback" } });
@@ -61,7 +61,7 @@ describeOnEach("connectors that are signed in to", (database) => {
       if (connector === null) throw new Error("none");
       return connector;
     };
-    const parts = { clock: systemClock, allowed: [{ kind: "loopback" }] as const };
+    const parts = { clock: systemClock, resolve: noNames, allowed: [{ kind: "loopback" }] as const };
     // Two processes.
     const signIns = connectorSignIns({ ...parts, redirectUrl: callback });
     const [reach, elsewhere] = [1, 2].map(() => reachServers({ store, clock: systemClock, cipher, signIns }));
@@ -70,7 +70,7 @@ describeOnEach("connectors that are signed in to", (database) => {
     // A token of a minute is always about to end.
     const before = provider.grants.length;
     const connector = await found();
-    const use = (by: typeof reach) => by(connector, (at) => servers.callTool(at, { tool: "water", input: { bed: "roses" } }, never));
+    const use = (by: typeof reach) => by(connector, (at) => servers.callTool(at, { tool: "water", input: { bed: "roses" } }, patient));
     expect(await Promise.all([reach, elsewhere, reach, elsewhere].map(use))).toEqual(
       Array(4).fill({ value: "Watered roses.", isError: false }),
     );
@@ -85,7 +85,7 @@ describeOnEach("connectors that are signed in to", (database) => {
       }),
     );
     const late = await found();
-    await expect(reach(late, (at) => servers.listTools(at, never))).rejects.toBeInstanceOf(SignInNeeded);
+    await expect(reach(late, (at) => servers.listTools(at, patient))).rejects.toBeInstanceOf(SignInNeeded);
     provider.refuseRefresh = false;
     expect((await found()).state).toBe("expired");
     expect(await refusalOf((await ann.session()).client(ConnectorService).refreshTools({ id }))).toContain("FailedPrecondition");

@@ -6,7 +6,7 @@ import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/secret.ts";
 import type { SendWebhook } from "../../src/core/webhooks/send.ts";
 import { webhookSender } from "../../src/delivery/send.ts";
-import type { Resolve } from "../../src/egress/agent.ts";
+import type { Resolve } from "../../src/egress/resolve.ts";
 import { cipher } from "../support/cipher.ts";
 
 const pairs = { rsa: generateKeyPairSync("rsa", { modulusLength: 2048 }), ed25519: generateKeyPairSync("ed25519") };
@@ -32,5 +32,13 @@ export function senderWith({ allow = "loopback", clock = systemClock, resolve }:
 /** A webhook at an address. */
 export function webhookAt(url: string): Parameters<SendWebhook>[0] {
   const id = systemIds.short();
-  return { id, url, secret: sealWebhookSecret(cipher, id, secret), oldSecret: null, oldSecretUntil: null, doubleHash: false };
+  return {
+    id,
+    accountId: "owner",
+    url,
+    secret: sealWebhookSecret(cipher, id, secret),
+    oldSecret: null,
+    oldSecretUntil: null,
+    doubleHash: false,
+  };
 }

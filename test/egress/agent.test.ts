@@ -8,7 +8,6 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { allowedAddresses } from "../../src/config/address-range.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { sharedResolve } from "../../src/egress/agent.ts";
 import { fetchFile } from "../../src/egress/fetch-file.ts";
 import { lacks } from "../support/needs.ts";
 import { type Certificate, receiver, selfSigned } from "./receiver.ts";
@@ -32,7 +31,7 @@ async function fetchedBy(env: Readonly<Record<string, string>>, url: string, all
     import { systemClock } from "./src/core/clock.ts";
     import { fetchFile } from "./src/egress/fetch-file.ts";
     const get = fetchFile(allowedAddresses.parse("${allow}"), systemClock, async () => ["127.0.0.1"]);
-    const answer = await get("${url}", { max: 100, signal: new AbortController().signal })
+    const answer = await get("${url}", { max: 100, accountId: "ann", signal: new AbortController().signal })
       .then(({ bytes }) => text(bytes), ({ reason }) => reason === "invalid" ? null : "odd");
     process.stdout.write(JSON.stringify(answer));`;
   const args = ["--input-type=module-typescript", "--eval", program];
@@ -46,7 +45,7 @@ test.skipIf(withoutOpenssl)(
     await using server = await receiver((_request, response) => response.end("secret"), certificate);
     for (const host of ["127.0.0.1", "files.test"]) {
       const get = fetchFile(allowedAddresses.parse("loopback"), systemClock, async () => ["127.0.0.1"]);
-      const fetched = get(`https://${host}:${server.port}/`, { max: 100, signal: new AbortController().signal });
+      const fetched = get(`https://${host}:${server.port}/`, { max: 100, accountId: "ann", signal: new AbortController().signal });
       await expect(fetched.then(({ bytes }) => text(bytes))).rejects.toMatchObject({ reason: "invalid" });
     }
     expect(await fetchedBy({ NODE_TLS_REJECT_UNAUTHORIZED: "0" }, `https://files.test:${server.port}/`, "loopback")).toBeNull();
@@ -77,23 +76,4 @@ test("no proxy of the environment hears of a request", async () => {
   const named = Object.fromEntries(["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"].map((name) => [name, proxy.url]));
   expect(await fetchedBy({ ...named, NODE_USE_ENV_PROXY: "1" }, `http://files.test:${server.port}/`, "loopback")).toBe("straight");
   expect(proxy.connections()).toBe(0);
-});
-
-test("a name is looked up once for all who ask meanwhile, and anew for whoever asks when that is over", async () => {
-  const lookUps: { readonly host: string; readonly found: PromiseWithResolvers<readonly string[]> }[] = [];
-  const resolve = sharedResolve((host) => {
-    const found = Promise.withResolvers<readonly string[]>();
-    lookUps.push({ host, found });
-    return found.promise;
-  });
-  const [one, same, other] = [resolve("one.test"), resolve("one.test"), resolve("other.test")];
-  expect(lookUps.map(({ host }) => host)).toEqual(["one.test", "other.test"]);
-  lookUps[0]?.found.resolve(["192.0.2.1"]);
-  lookUps[1]?.found.reject(new Error("ENOTFOUND"));
-  expect([await one, await same]).toEqual([["192.0.2.1"], ["192.0.2.1"]]);
-  await expect(other).rejects.toThrow("ENOTFOUND");
-  const later = [resolve("one.test"), resolve("other.test")];
-  expect(lookUps).toHaveLength(4);
-  for (const { found } of lookUps) found.resolve(["192.0.2.2"]);
-  expect(await Promise.all(later)).toEqual([["192.0.2.2"], ["192.0.2.2"]]);
 });

@@ -4,18 +4,20 @@ import { describe, expect, test } from "vitest";
 import { allowedAddresses } from "../../src/config/address-range.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { fetchFile } from "../../src/egress/fetch-file.ts";
+import { LookUpFailed } from "../../src/egress/look-up.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { receiver } from "./receiver.ts";
 
 const loopback = allowedAddresses.parse("loopback");
 const signal = new AbortController().signal;
 const max = 1000;
-/** The one text that callers get, whatever happened. */
-const refusal = {
-  reason: "invalid",
-  message:
-    "file_url: must be a public http or https address, on port 80 or 443, that answers with a file of at most 1000 bytes within 30 seconds",
-};
+/** What callers are told. */
+const refusal = (why: string) => ({ reason: "invalid", path: "file_url", message: `file_url: could not be fetched: ${why}` });
+const notPublic = refusal("the address must be public, on port 80 or 443; this one is not, or nothing answers there");
+const noAddress = (what: string) => refusal(`${what} must be an http or https URL without user name and password`);
+const tooLarge = refusal("the file must be at most 1000 bytes");
+const late = refusal("the file did not come within 30 seconds");
+const unknown = refusal("the host name was not found");
 /** Names of a test's own; each look-up takes the next answer, the last one for ever. */
 function names(answers: Readonly<Record<string, readonly (readonly string[])[]>>) {
   const asked: string[] = [];
@@ -23,12 +25,13 @@ function names(answers: Readonly<Record<string, readonly (readonly string[])[]>>
     const given = answers[host] ?? [];
     const turn = Math.min(asked.filter((one) => one === host).length, given.length - 1);
     asked.push(host);
-    return given[turn] ?? Promise.reject(new Error(`ENOTFOUND ${host}`));
+    return given[turn] ?? Promise.reject(new LookUpFailed("not_found", host));
   };
   return { asked, resolve };
 }
 const none = names({}).resolve;
-const get = (url: string, resolve = none, allowed = loopback) => fetchFile(allowed, systemClock, resolve)(url, { max, signal });
+const get = (url: string, resolve = none, allowed = loopback) =>
+  fetchFile(allowed, systemClock, resolve)(url, { max, accountId: "ann", signal });
 
 describe("a file that is fetched", () => {
   test("comes with its bytes, type and name, and nothing goes out but who we are", async () => {
@@ -74,33 +77,35 @@ describe("redirects", () => {
     const file = await get(`${server.url}/5`);
     expect([await text(file.bytes), file.filename]).toEqual(["there", "0"]);
     expect(server.requests).toHaveLength(6);
-    await expect(get(`${server.url}/6`)).rejects.toMatchObject(refusal);
+    await expect(get(`${server.url}/6`)).rejects.toMatchObject(refusal("it redirects more than 5 times"));
     expect(server.requests).toHaveLength(12);
   });
 
   test("that go round end", async () => {
     await using server = await receiver((_request, response) => response.writeHead(302, { location: "/again" }).end());
-    await expect(get(server.url)).rejects.toMatchObject(refusal);
+    await expect(get(server.url)).rejects.toMatchObject(refusal("it redirects more than 5 times"));
     expect(server.requests).toHaveLength(6);
     await server.quiet();
   });
 
   test.each([
-    "http://10.0.0.1/",
-    "http://169.254.169.254/latest/meta-data",
-    "http://[::ffff:169.254.169.254]/",
-    "http://0xa9fea9fe/",
-    "//10.0.0.1/x",
-    "http://inside.test/",
-    "ftp://127.0.0.1/",
-    "file:///etc/passwd",
-    "data:text/plain,x",
-    "http://user:secret@127.0.0.1/",
-    "http://%zz/",
-  ])("to %s are refused", async (location) => {
+    ...[
+      "http://10.0.0.1/",
+      "http://169.254.169.254/latest/meta-data",
+      "http://[::ffff:169.254.169.254]/",
+      "http://0xa9fea9fe/",
+      "//10.0.0.1/x",
+      "http://inside.test/",
+    ].map((location) => ({ location, why: notPublic })),
+    ...["ftp://127.0.0.1/", "file:///etc/passwd", "data:text/plain,x", "http://user:secret@127.0.0.1/", "http://%zz/"].map((location) => ({
+      location,
+      why: noAddress("what it redirects to"),
+    })),
+    { location: "http://unknown.test/", why: unknown },
+  ])("to $location are refused", async ({ location, why }) => {
     await using server = await receiver((_request, response) => response.writeHead(302, { location }).end());
     const { resolve } = names({ "inside.test": [["192.168.1.1"]] });
-    await expect(get(server.url, resolve)).rejects.toMatchObject(refusal);
+    await expect(get(server.url, resolve)).rejects.toMatchObject(why);
     expect(server.requests).toEqual(["GET /"]);
   });
 });
@@ -127,7 +132,7 @@ describe("an address that is not public", () => {
   test("is never connected to, in whatever form it is written", async () => {
     await using server = await receiver((_request, response) => response.end("secret"));
     const { resolve } = names({ localhost: [["127.0.0.1"]], "name.test": [["127.0.0.1"]] });
-    for (const url of forms(server.port)) await expect(get(url, resolve, [])).rejects.toMatchObject(refusal);
+    for (const url of forms(server.port)) await expect(get(url, resolve, [])).rejects.toMatchObject(notPublic);
     expect(server.connections()).toBe(0);
   });
 
@@ -140,14 +145,14 @@ describe("an address that is not public", () => {
     ["http://[64:ff9b::a9fe:a9fe]/"],
     ["http://[2002:a9fe:a9fe::1]/"],
   ])("is refused where only loopback is allowed: %s", async (url) => {
-    await expect(get(url)).rejects.toMatchObject({ ...refusal, cause: expect.objectContaining({ name: "RefusedDestination" }) });
+    await expect(get(url)).rejects.toMatchObject({ ...notPublic, cause: expect.objectContaining({ name: "RefusedDestination" }) });
   });
 
   test("is refused at a look-up that finds it beside good ones, before any connection", async () => {
     await using server = await receiver((_request, response) => response.end());
     const { resolve, asked } = names({ "two.test": [["127.0.0.1", "10.0.0.1"]], "turned.test": [["fd00::1", "127.0.0.1"]] });
     for (const host of ["two.test", "turned.test"])
-      await expect(get(`http://${host}:${server.port}`, resolve)).rejects.toMatchObject(refusal);
+      await expect(get(`http://${host}:${server.port}`, resolve)).rejects.toMatchObject(notPublic);
     expect(asked).toEqual(["two.test", "turned.test"]);
     expect(server.connections()).toBe(0);
   });
@@ -155,7 +160,7 @@ describe("an address that is not public", () => {
   test("cannot be slipped in after the check: a name is looked up once for a connection, and anew at the next", async () => {
     await using server = await receiver((_request, response) => response.writeHead(302, { location: "/again" }).end());
     const { resolve, asked } = names({ "rebound.test": [["127.0.0.1"], ["10.0.0.1"]] });
-    await expect(get(`http://rebound.test:${server.port}/`, resolve)).rejects.toMatchObject(refusal);
+    await expect(get(`http://rebound.test:${server.port}/`, resolve)).rejects.toMatchObject(notPublic);
     expect(asked).toEqual(["rebound.test", "rebound.test"]);
     expect(server.requests).toEqual(["GET /"]);
   });
@@ -170,13 +175,13 @@ describe("an address that is not public", () => {
     "http://u@127.0.0.1/",
     "http://u:p@127.0.0.1/",
   ])("%j is no address at all", async (url) => {
-    await expect(get(url)).rejects.toMatchObject(refusal);
+    await expect(get(url)).rejects.toMatchObject(noAddress("it"));
   });
 
   test("a name with no address, or with what is none, is refused", async () => {
     const { resolve } = names({ "empty.test": [[]], "odd.test": [["localhost"]] });
     for (const host of ["empty.test", "odd.test", "unknown.test"])
-      await expect(get(`http://${host}/`, resolve)).rejects.toMatchObject(refusal);
+      await expect(get(`http://${host}/`, resolve)).rejects.toMatchObject(host === "unknown.test" ? unknown : notPublic);
   });
 });
 
@@ -191,13 +196,13 @@ test("checked addresses are tried in turn until one answers", async () => {
 describe("an answer that will not do is refused:", () => {
   test.each([204, 206, 304, 400, 401, 404, 500])("status %i", async (status) => {
     await using server = await receiver((_request, response) => response.writeHead(status, "inner text").end());
-    await expect(get(server.url)).rejects.toMatchObject(refusal);
+    await expect(get(server.url)).rejects.toMatchObject(refusal(`the server answered with status ${status}, not with 200`));
     await server.quiet();
   });
 
   test("a redirect without an address", async () => {
     await using server = await receiver((_request, response) => response.writeHead(302).end());
-    await expect(get(server.url)).rejects.toMatchObject(refusal);
+    await expect(get(server.url)).rejects.toMatchObject(refusal("the server answered with status 302, not with 200"));
   });
 
   test.each([
@@ -209,18 +214,25 @@ describe("an answer that will not do is refused:", () => {
     await using server = await receiver((_request, response) =>
       response.writeHead(200, { "content-encoding": encoding }).end(gzipSync(Buffer.alloc(100_000))),
     );
-    await expect(get(server.url)).rejects.toMatchObject(refusal);
+    await expect(get(server.url)).rejects.toMatchObject(refusal("the server sent it with a content encoding that was not asked for"));
   });
 
-  test("nobody listens", async () => {
+  test("a port of an allowed address where nobody listens is told as an address that is not allowed", async () => {
     const server = await receiver(() => undefined);
     await server[Symbol.asyncDispose]();
-    await expect(get(server.url)).rejects.toMatchObject(refusal);
+    const told = (url: string) => get(url).catch(({ message }: Error) => message);
+    expect(await told(server.url)).toBe(await told("http://10.0.0.1/"));
+    await expect(get(server.url)).rejects.toMatchObject(notPublic);
+  });
+
+  test("what is no HTTP at an allowed address is told so too", async () => {
+    await using server = await receiver((_request, response) => response.socket?.end("220 mail.test ESMTP\r\n"));
+    await expect(get(server.url)).rejects.toMatchObject(notPublic);
   });
 
   test("a length beyond the limit, before a byte is read", async () => {
     await using server = await receiver((_request, response) => response.writeHead(200, { "content-length": max + 1 }).flushHeaders());
-    await expect(get(server.url)).rejects.toMatchObject(refusal);
+    await expect(get(server.url)).rejects.toMatchObject(tooLarge);
     await server.quiet();
   });
 
@@ -234,7 +246,7 @@ describe("an answer that will not do is refused:", () => {
       more();
     });
     const file = await get(server.url);
-    await expect(text(file.bytes)).rejects.toMatchObject(refusal);
+    await expect(text(file.bytes)).rejects.toMatchObject(tooLarge);
     await server.quiet();
     expect(written).toBeGreaterThan(max);
   });
@@ -245,24 +257,30 @@ describe("an answer that will not do is refused:", () => {
       setImmediate(() => response.destroy());
     });
     const { bytes } = await get(server.url);
-    await expect(text(bytes)).rejects.toMatchObject(refusal);
-    expect(bytes.errored).toMatchObject(refusal);
+    const cut = refusal("the connection failed before the whole file had come");
+    await expect(text(bytes)).rejects.toMatchObject(cut);
+    expect(bytes.errored).toMatchObject(cut);
   });
 });
 
 describe("time", () => {
-  test.each([
-    { why: "a server that never answers", answer: () => undefined },
-    {
-      why: "a body that drips",
-      answer: (_request: unknown, response: import("node:http").ServerResponse) => void response.write("x"),
-    },
-  ])("of $why is over after 30 seconds in all", async ({ answer }) => {
+  test("of a server that never answers is over after 30 seconds in all", async () => {
     const clock = stillClock();
-    await using server = await receiver(answer);
-    const fetched = fetchFile(loopback, clock, none)(server.url, { max, signal }).then(({ bytes }) => text(bytes));
-    const seen = expect(fetched).rejects.toMatchObject(refusal);
+    await using server = await receiver(() => undefined);
+    const seen = expect(fetchFile(loopback, clock, none)(server.url, { max, accountId: "ann", signal })).rejects.toMatchObject(notPublic);
     await server.asked;
+    await clock.advance(29_999);
+    expect(server.open()).toBe(1);
+    await clock.advance(1);
+    await seen;
+    await server.quiet();
+  });
+
+  test("of a body that drips is over after 30 seconds in all", async () => {
+    const clock = stillClock();
+    await using server = await receiver((_request, response) => void response.write("x"));
+    const { bytes } = await fetchFile(loopback, clock, none)(server.url, { max, accountId: "ann", signal });
+    const seen = expect(text(bytes)).rejects.toMatchObject(late);
     await clock.advance(29_999);
     expect(server.open()).toBe(1);
     await clock.advance(1);
@@ -273,7 +291,9 @@ describe("time", () => {
   test("of a name that is never found is over too", async () => {
     const clock = stillClock();
     const { promise: never } = Promise.withResolvers<readonly string[]>();
-    const seen = expect(fetchFile(loopback, clock, () => never)("http://slow.test/", { max, signal })).rejects.toMatchObject(refusal);
+    const seen = expect(
+      fetchFile(loopback, clock, () => never)("http://slow.test/", { max, accountId: "ann", signal }),
+    ).rejects.toMatchObject(late);
     await clock.advance(30_000);
     await seen;
   });
@@ -281,17 +301,19 @@ describe("time", () => {
   test("whoever gives up gets its own reason, and the connection is closed", async () => {
     await using server = await receiver((_request, response) => void response.write("x"));
     const caller = new AbortController();
-    const file = await fetchFile(loopback, stillClock(), none)(server.url, { max, signal: caller.signal });
+    const file = await fetchFile(loopback, stillClock(), none)(server.url, { max, accountId: "ann", signal: caller.signal });
     const seen = expect(text(file.bytes)).rejects.toThrow("enough");
     caller.abort(new Error("enough"));
     await seen;
     await server.quiet();
-    await expect(fetchFile(loopback, stillClock(), none)(server.url, { max, signal: caller.signal })).rejects.toThrow("enough");
+    await expect(fetchFile(loopback, stillClock(), none)(server.url, { max, accountId: "ann", signal: caller.signal })).rejects.toThrow(
+      "enough",
+    );
   });
 
   test("whoever stops reading closes the connection", async () => {
     await using server = await receiver((_request, response) => void response.write("x"));
-    const file = await fetchFile(loopback, stillClock(), none)(server.url, { max, signal });
+    const file = await fetchFile(loopback, stillClock(), none)(server.url, { max, accountId: "ann", signal });
     file.bytes.destroy();
     await server.quiet();
   });

@@ -16,11 +16,71 @@ const refused = [
 /** Their public neighbours, and well-known ones. */
 const accepted = [
   ...["1.0.0.0", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0", "169.253.255.255"],
-  ...["169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0", "192.0.3.0", "192.88.98.255", "192.88.100.0", "192.167.255.255"],
+  ...[
+    "169.255.0.0",
+    "172.15.255.255",
+    "172.32.0.0",
+    "192.0.1.0",
+    "192.0.3.0",
+    "192.31.195.255",
+    "192.31.197.0",
+    "192.52.192.255",
+    "192.52.194.0",
+    "192.175.47.255",
+    "192.175.49.0",
+    "192.88.98.255",
+    "192.88.100.0",
+    "192.167.255.255",
+  ],
   ...["192.169.0.0", "198.17.255.255", "198.20.0.0", "198.51.99.255", "198.51.101.0", "203.0.112.255", "203.0.114.0", "223.255.255.255"],
-  ...["2000::", "2001:4860:4860::8888", "2001:db7:ffff::1", "2001:db9::1", "2003::1", "2600::1", "3ffe::1", "3fff:1000::1"],
+  ...[
+    "2000::",
+    "2001:4860:4860::8888",
+    "2001:200::",
+    "2620:4f:7fff::1",
+    "2620:4f:8001::",
+    "2001:db7:ffff::1",
+    "2001:db9::1",
+    "2003::1",
+    "2600::1",
+    "3ffe::1",
+    "3fff:1000::1",
+  ],
   ...["::ffff:8.8.8.8", "::ffff:808:808"],
 ];
+
+/**
+ * IANA's registries of special-purpose addresses for IPv4 and IPv6, whole, with the ones that they call globally reachable:
+ * each leads to a protocol's nearest server, or to an IPv4 address.
+ */
+const registered = [
+  ...["0.0.0.0/8", "0.0.0.0/32", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"],
+  ...["192.0.0.0/29", "192.0.0.8/32", "192.0.0.9/32", "192.0.0.10/32", "192.0.0.170/32", "192.0.0.171/32", "192.0.2.0/24"],
+  ...["192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.88.99.2/32", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15"],
+  ...["198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4", "255.255.255.255/32"],
+  ...["::1/128", "::/128", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001::/32", "2001:1::1/128"],
+  ...["2001:1::2/128", "2001:1::3/128", "2001:2::/48", "2001:3::/32", "2001:4:112::/48", "2001:10::/28", "2001:20::/28", "2001:30::/28"],
+  ...["2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10"],
+];
+/** Multicast is in registries of its own. */
+const multicast = ["224.0.0.0/4", "ff00::/8"];
+
+/** The first and the last address of a network. */
+function endsOf(network: string): readonly string[] {
+  const [address = "", prefix] = network.split("/");
+  if (!address.includes(":")) {
+    const first = address.split(".").reduce((sum, part) => sum * 256n + BigInt(part), 0n);
+    const last = first | ((1n << (32n - BigInt(prefix ?? 0))) - 1n);
+    return [first, last].map((value) => [24n, 16n, 8n, 0n].map((bits) => (value >> bits) & 255n).join("."));
+  }
+  const [front = [], back = []] = address.split("::").map((half) => (half === "" ? [] : half.split(":")));
+  const groups = [...front, ...Array<string>(8 - front.length - back.length).fill("0"), ...back];
+  const first = groups.reduce((sum, part) => (sum << 16n) + BigInt(`0x${part}`), 0n);
+  const last = first | ((1n << (128n - BigInt(prefix ?? 0))) - 1n);
+  return [first, last].map((value) =>
+    Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16)).join(":"),
+  );
+}
 
 const octet = fc.integer({ min: 0, max: 255 });
 const ipv4 = fc.tuple(octet, octet, octet, octet).map((parts) => parts.join("."));
@@ -28,6 +88,9 @@ const group = fc.integer({ min: 0, max: 0xffff });
 
 describe("addresses of the public internet", () => {
   test.each(refused)("%s is not public", (address) => expect(isPublic(address)).toBe(false));
+  test.each([...registered, ...multicast])("no special-purpose network is public: %s", (network) => {
+    expect(endsOf(network).map((address) => [address, isPublic(address)])).toEqual(endsOf(network).map((address) => [address, false]));
+  });
   test.each(accepted)("%s is public", (address) => expect(isPublic(address)).toBe(true));
 
   test("an IPv4-mapped address is as public as the IPv4 address in it, however it is spelled", () => {

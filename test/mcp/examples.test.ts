@@ -6,15 +6,15 @@ import { systemClock } from "../../src/core/clock.ts";
 import type { ServerAddress } from "../../src/core/connectors/server.ts";
 import { mcpServers } from "../../src/mcp/servers.ts";
 import { freePort } from "../support/free-port.ts";
+import { noNames, patient } from "../support/names.ts";
 
 /** A server that comes with the SDK. */
 const example = (name: string): string => createRequire(import.meta.url).resolve(`@modelcontextprotocol/sdk/examples/server/${name}.js`);
-const never = new AbortController().signal;
 const commands = {
   weather: [process.execPath, "--no-warnings", example("mcpServerOutputSchema")],
   count: [process.execPath, "--no-warnings", example("progressExample")],
 };
-const servers = mcpServers({ clock: systemClock, allowed: [{ kind: "loopback" }], commands });
+const servers = mcpServers({ clock: systemClock, resolve: noNames, allowed: [{ kind: "loopback" }], commands });
 
 describe("the SDK's example of a streamable HTTP server, which keeps sessions", () => {
   let child: ChildProcess;
@@ -39,27 +39,30 @@ describe("the SDK's example of a streamable HTTP server, which keeps sessions", 
   afterAll(() => void child.kill("SIGKILL"));
 
   test("has its tools listed, and its session ended after each use", async () => {
-    const tools = await servers.listTools(at, never);
+    const tools = await servers.listTools(at, patient);
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["greet", "multi-greet", "start-notification-stream"]));
     expect(tools.find(({ name }) => name === "greet")?.inputSchema).toMatchObject({ required: ["name"] });
     await says("session termination request");
   });
 
   test("is called, with what it tells beside the answer passed over", async () => {
-    expect(await servers.callTool(at, { tool: "greet", input: { name: "Ann" } }, never)).toEqual({ value: "Hello, Ann!", isError: false });
+    expect(await servers.callTool(at, { tool: "greet", input: { name: "Ann" } }, patient)).toEqual({
+      value: "Hello, Ann!",
+      isError: false,
+    });
     const input = { interval: 1, count: 3 };
-    const noisy = await servers.callTool(at, { tool: "start-notification-stream", input }, never);
+    const noisy = await servers.callTool(at, { tool: "start-notification-stream", input }, patient);
     expect(noisy).toMatchObject({ isError: false, value: expect.stringContaining("every 1ms") });
   });
 
   test("gets no answer to what it asks the user in the middle of a call", async () => {
-    const answer = await servers.callTool(at, { tool: "collect-user-info", input: { infoType: "contact" } }, never);
+    const answer = await servers.callTool(at, { tool: "collect-user-info", input: { infoType: "contact" } }, patient);
     expect(answer.value).toEqual(expect.stringContaining("Error collecting contact information"));
   });
 
   test("says itself that an input does not fit", async () => {
-    expect(await servers.callTool(at, { tool: "greet", input: {} }, never)).toMatchObject({ isError: true });
-    expect(await servers.callTool(at, { tool: "none", input: {} }, never)).toMatchObject({ isError: true });
+    expect(await servers.callTool(at, { tool: "greet", input: {} }, patient)).toMatchObject({ isError: true });
+    expect(await servers.callTool(at, { tool: "none", input: {} }, patient)).toMatchObject({ isError: true });
   });
 });
 
@@ -67,16 +70,16 @@ describe("the SDK's examples of servers over standard input and output", () => {
   const by = (command: string): ServerAddress => ({ transport: "stdio", command });
 
   test("give structured values", async () => {
-    expect((await servers.listTools(by("weather"), never)).map(({ name }) => name)).toEqual(["get_weather"]);
+    expect((await servers.listTools(by("weather"), patient)).map(({ name }) => name)).toEqual(["get_weather"]);
     const { value, isError } = await servers.callTool(
       by("weather"),
       { tool: "get_weather", input: { city: "Bonn", country: "DE" } },
-      never,
+      patient,
     );
     expect([value, isError]).toEqual([expect.objectContaining({ humidity: expect.any(Number) }), false]);
   });
 
   test("are let tell their progress, which nobody asked for", async () => {
-    expect(await servers.callTool(by("count"), { tool: "count", input: { n: 2 } }, never)).toMatchObject({ isError: false });
+    expect(await servers.callTool(by("count"), { tool: "count", input: { n: 2 } }, patient)).toMatchObject({ isError: false });
   });
 });

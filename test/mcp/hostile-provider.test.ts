@@ -5,6 +5,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { noTokens } from "../../src/core/connectors/credentials.ts";
 import { connectorSignIns } from "../../src/mcp/sign-in.ts";
 import { openLocal } from "../support/mcp-server.ts";
+import { patient } from "../support/names.ts";
 import { patientClock } from "../support/patient-clock.ts";
 
 type Answer = object | ((response: ServerResponse) => void);
@@ -31,7 +32,6 @@ beforeEach(() => {
 
 const resource = "/.well-known/oauth-protected-resource/mcp";
 const metadata = "/.well-known/oauth-authorization-server";
-const never = new AbortController().signal;
 
 const honestMetadata = () => ({
   ...{ issuer: local.url, authorization_endpoint: `${local.url}/authorize`, token_endpoint: `${local.url}/token` },
@@ -49,8 +49,8 @@ const signIns = (clock: Clock = systemClock) =>
     ...{ clock, allowed: [{ kind: "loopback" }], redirectUrl: "https://platform.test/connectors/callback" },
     resolve: async (host) => [host === "localhost" ? "127.0.0.1" : "10.0.0.7"],
   });
-const begin = () => signIns().begin(`${local.url}/mcp`, noTokens, "state", never);
-const finish = async (issuer = "", clock?: Clock) => signIns(clock).finish(await begin(), { code: "c", issuer }, never);
+const begin = () => signIns().begin(`${local.url}/mcp`, noTokens, "state", patient);
+const finish = async (issuer = "", clock?: Clock) => signIns(clock).finish(await begin(), { code: "c", issuer }, patient);
 const pour = (response: ServerResponse) => {
   response.writeHead(200, { "content-type": "application/json" });
   const more = () => {
@@ -161,7 +161,7 @@ describe("no tokens are taken", () => {
 
 test("a refresh that fails for another reason than a refusal asks nobody to sign in again", async () => {
   const has = await finish();
-  const refresh = () => signIns().refresh(has, never);
+  const refresh = () => signIns().refresh(has, patient);
   for (const answer of [
     pour,
     (response: ServerResponse) => void response.writeHead(503).end("stranger"),

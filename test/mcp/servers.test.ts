@@ -4,11 +4,11 @@ import { systemClock } from "../../src/core/clock.ts";
 import type { ServerAddress } from "../../src/core/connectors/server.ts";
 import { mcpServers } from "../../src/mcp/servers.ts";
 import { injection, openMcpServer } from "../support/mcp-server.ts";
+import { noNames, patient } from "../support/names.ts";
 import { patientClock } from "../support/patient-clock.ts";
 import { openHostile } from "./hostile.ts";
 
 const loopback = [{ kind: "loopback" }] as const;
-const never = new AbortController().signal;
 const at = (url: string, headers: Record<string, string> = {}): ServerAddress => ({ transport: "http", url, headers });
 const server = await openMcpServer();
 const hostile = await openHostile();
@@ -16,11 +16,11 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await hostile[Symbol.asyncDispose]();
 });
-const servers = mcpServers({ clock: systemClock, allowed: loopback, commands: {} });
+const servers = mcpServers({ clock: systemClock, resolve: noNames, allowed: loopback, commands: {} });
 
 describe("a server over streamable HTTP", () => {
   test("has its tools listed, with their schemas", async () => {
-    expect(await servers.listTools(at(server.url), never)).toEqual([
+    expect(await servers.listTools(at(server.url), patient)).toEqual([
       {
         name: "water",
         description: "Waters a bed.",
@@ -34,19 +34,19 @@ describe("a server over streamable HTTP", () => {
     const answer = await servers.callTool(
       at(server.url, { authorization: "Bearer s3cret" }),
       { tool: "water", input: { bed: "roses" } },
-      never,
+      patient,
     );
     expect(answer).toEqual({ value: "Watered roses.", isError: false });
     expect(server.calls.at(-1)).toEqual({ tool: "water", input: { bed: "roses" }, authorization: "Bearer s3cret" });
   });
 
   test("may say that a use failed", async () => {
-    expect(await servers.callTool(at(server.url), { tool: "fail", input: {} }, never)).toEqual({ value: "No water.", isError: true });
+    expect(await servers.callTool(at(server.url), { tool: "fail", input: {} }, patient)).toEqual({ value: "No water.", isError: true });
   });
 
   test("that refuses the credential is told from one that is broken", async () => {
     server.guard = () => false;
-    await expect(servers.listTools(at(server.url), never)).rejects.toMatchObject({ name: "ServerFault", kind: "refused" });
+    await expect(servers.listTools(at(server.url), patient)).rejects.toMatchObject({ name: "ServerFault", kind: "refused" });
     server.guard = undefined;
   });
 });
@@ -61,11 +61,11 @@ describe("addresses that no stranger may give", () => {
     "https://inside.example/mcp",
     "https://169.254.169.254/mcp",
   ])("%s is not connected to", async (url) => {
-    await expect(guarded.listTools(at(url), never)).rejects.toMatchObject({ kind: "unreachable" });
+    await expect(guarded.listTools(at(url), patient)).rejects.toMatchObject({ kind: "unreachable" });
   });
 
   test("nothing on this machine is reached unless the operator allows it", async () => {
-    await expect(guarded.listTools(at(server.url), never)).rejects.toMatchObject({ kind: "unreachable" });
+    await expect(guarded.listTools(at(server.url), patient)).rejects.toMatchObject({ kind: "unreachable" });
   });
 });
 
@@ -80,7 +80,7 @@ describe("a hostile server", () => {
     ["a redirect to another address", "redirect", "broken"],
     ["a redirect to an address inside", "inside", "broken"],
   ] as const)("that answers with %s is cut, in our words", async (_what, path, kind) => {
-    const thrown = await servers.callTool(at(`${hostile.url}/${path}`), { tool: "x", input: {} }, never).catch((fault: unknown) => fault);
+    const thrown = await servers.callTool(at(`${hostile.url}/${path}`), { tool: "x", input: {} }, patient).catch((fault: unknown) => fault);
     expect(thrown).toMatchObject({ name: "ServerFault", kind });
     expect(String(thrown)).not.toContain("stranger");
     expect(hostile.reachedInside).toBe(false);
@@ -88,12 +88,12 @@ describe("a hostile server", () => {
 
   test.each(["pages", "circle"])("that lists %s of tools without an end is asked for no more than 20", async (path) => {
     const before = hostile.pages;
-    expect(await servers.listTools(at(`${hostile.url}/${path}`), never)).toHaveLength(20);
+    expect(await servers.listTools(at(`${hostile.url}/${path}`), patient)).toHaveLength(20);
     expect(hostile.pages - before).toBe(20);
   });
 
   test("that asks for a model, for the user or for files gets nothing of them", async () => {
-    const answer = await servers.callTool(at(`${hostile.url}/asks`), { tool: "x", input: {} }, never);
+    const answer = await servers.callTool(at(`${hostile.url}/asks`), { tool: "x", input: {} }, patient);
     expect(answer).toEqual({ value: "Done", isError: false });
     // Method not found.
     expect(hostile.toldBack).toMatchObject([{ code: -32601 }, { code: -32601 }, { code: -32601 }]);
@@ -101,8 +101,8 @@ describe("a hostile server", () => {
 
   test("that answers drop by drop has its time", async () => {
     const clock = patientClock(0);
-    const slow = mcpServers({ clock, allowed: loopback, commands: {} });
-    const used = slow.callTool(at(`${hostile.url}/drip`), { tool: "x", input: {} }, never).catch((fault: unknown) => fault);
+    const slow = mcpServers({ clock, resolve: noNames, allowed: loopback, commands: {} });
+    const used = slow.callTool(at(`${hostile.url}/drip`), { tool: "x", input: {} }, patient).catch((fault: unknown) => fault);
     await hostile.dripBegun;
     clock.pass(60_000);
     expect(await used).toMatchObject({ kind: "timeout" });
@@ -110,15 +110,15 @@ describe("a hostile server", () => {
 
   test("that says nothing has its time", async () => {
     const clock = patientClock(0);
-    const slow = mcpServers({ clock, allowed: loopback, commands: {} });
-    const used = slow.callTool(at(`${hostile.url}/silent`), { tool: "x", input: {} }, never).catch((fault: unknown) => fault);
+    const slow = mcpServers({ clock, resolve: noNames, allowed: loopback, commands: {} });
+    const used = slow.callTool(at(`${hostile.url}/silent`), { tool: "x", input: {} }, patient).catch((fault: unknown) => fault);
     await hostile.silenceBegun;
     clock.pass(60_000);
     expect(await used).toMatchObject({ kind: "timeout" });
   });
 
   test("that describes its tools beyond all bounds is taken within them", async () => {
-    const tools = await servers.listTools(at(`${hostile.url}/tools`), never);
+    const tools = await servers.listTools(at(`${hostile.url}/tools`), patient);
     expect(tools).toHaveLength(200);
     expect(tools.map(({ name }) => name)).not.toContain("a name with blanks");
     const [first] = tools;
@@ -128,7 +128,9 @@ describe("a hostile server", () => {
 
   test("is let go at once when nobody waits any more", async () => {
     const gone = new AbortController();
-    const used = servers.callTool(at(`${hostile.url}/silent`), { tool: "x", input: {} }, gone.signal).catch((thrown: unknown) => thrown);
+    const used = servers
+      .callTool(at(`${hostile.url}/silent`), { tool: "x", input: {} }, { accountId: "ann", signal: gone.signal })
+      .catch((thrown: unknown) => thrown);
     gone.abort(new Error("gone"));
     expect(await used).toMatchObject({ message: "gone" });
   });
@@ -139,15 +141,15 @@ describe("a server that is a command", () => {
   const commands = { garden: [process.execPath, "--no-warnings", path] };
 
   test("runs where the operator allows it, without the platform's environment", async () => {
-    const local = mcpServers({ clock: systemClock, allowed: [], commands });
-    const answer = await local.callTool({ transport: "stdio", command: "garden" }, { tool: "environment", input: {} }, never);
+    const local = mcpServers({ clock: systemClock, resolve: noNames, allowed: [], commands });
+    const answer = await local.callTool({ transport: "stdio", command: "garden" }, { tool: "environment", input: {} }, patient);
     expect(answer.value).toEqual(expect.not.stringContaining("ENCRYPTION_KEY"));
     expect(answer.isError).toBe(false);
     expect(JSON.parse(String(answer.value))).not.toContain("VITEST");
   });
 
   test.each(["other", "constructor", "/bin/sh"])("is not run by another name: %s", async (command) => {
-    const local = mcpServers({ clock: systemClock, allowed: [], commands });
-    await expect(local.listTools({ transport: "stdio", command }, never)).rejects.toMatchObject({ kind: "unreachable" });
+    const local = mcpServers({ clock: systemClock, resolve: noNames, allowed: [], commands });
+    await expect(local.listTools({ transport: "stdio", command }, patient)).rejects.toMatchObject({ kind: "unreachable" });
   });
 });

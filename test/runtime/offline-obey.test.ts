@@ -6,7 +6,6 @@ import { accepted, answerOf, confirmable, plansIn, saidIn, turnOf } from "./offl
 
 describe("a directive that tells", () => {
   test.each([
-    ["[[say one]]", { type: "assistant_message", payload: { content: "one" } }],
     ["[[progress half]]", { type: "assistant_message", payload: { content: "half", deliveryKind: "progress" } }],
     ["[[think hm]]", { type: "explanation", payload: { content: "hm" } }],
     [
@@ -34,14 +33,6 @@ describe("a directive that tells", () => {
         },
       },
     ],
-    [
-      "[[file tea | time.csv | a,b\n1 | 2]]",
-      {
-        type: "assistant_message",
-        payload: { content: "Here is tea." },
-        files: [{ filename: "tea", content: [Buffer.from("time.csv | a,b\n1 | 2")] }],
-      },
-    ],
     ["[[credits 30]]", { type: "explanation", payload: { content: "Spent 30 credits." } }],
   ])("%s is one event", async (text, event) => {
     const { events, outcome } = await turnOf(text);
@@ -56,7 +47,11 @@ describe("a directive that tells", () => {
   });
 
   test("spends the credits that it says", async () => {
-    expect(await turnOf("[[credits 30]] [[say one]] [[credits 12]]")).toMatchObject({ credits: 42, events: [{}, {}, {}] });
+    expect(await turnOf("[[credits 30]] [[say one]] [[credits 12]]")).toMatchObject({
+      credits: 42,
+      events: [{}, {}],
+      outcome: { content: "one" },
+    });
   });
 
   test("has a tool's id: another for each use and each turn, the same again for the same turn", async () => {
@@ -65,6 +60,34 @@ describe("a directive that tells", () => {
     const [one, again, later, other] = [await ids(), await ids({ claim: 2 }), await ids({ earlier }), await ids({ taskId: "u" })];
     expect(one).toEqual(again);
     expect(new Set([...one, ...later, ...other]).size).toBe(6);
+  });
+});
+
+describe("what a turn of directives alone said last", () => {
+  const file = { filename: "tea", content: [Buffer.from("time.csv | a,b\n1 | 2")] };
+
+  test.each<[text: string, said: readonly string[], result: string, files: readonly object[]]>([
+    ["[[say one]]", [], "one", []],
+    ["[[say one]] [[say two]]", ["one"], "two", []],
+    ["[[say one]] [[value 1]] [[sleep 1]]", [], "one", []],
+    ["[[say one]] [[progress half]]", ["one", "half"], "Done.", []],
+    ["[[file tea | time.csv | a,b\n1 | 2]]", [], "Here is tea.", [file]],
+    ["[[file tea | time.csv | a,b\n1 | 2]] [[say one]]", ["Here is tea."], "one", [file]],
+    ["[[say one]] [[sleep 1]]", [], "one", []],
+    ["[[progress half]]", ["half"], "Done.", []],
+    ["[[think it over]]", [], "Done.", []],
+  ])("is its result, with the turn's files: %s", async (text, said, result, files) => {
+    const { events, outcome } = await turnOf(text);
+    expect(saidIn(events)).toEqual(said);
+    expect(outcome).toMatchObject({ kind: "finish", content: result });
+    expect(outcome.kind === "finish" ? (outcome.files ?? []) : []).toEqual(files);
+  });
+
+  test("is told before an approval that comes after it, and once", async () => {
+    const text = "[[say one]] [[confirm deployAction]]";
+    expect(saidIn((await turnOf(text)).events)).toEqual(["one"]);
+    const { events, outcome } = await turnOf(text, { decisions: [accepted], claim: 2 });
+    expect([saidIn(events), outcome]).toMatchObject([["one"], { kind: "finish", content: "Done." }]);
   });
 });
 
@@ -171,7 +194,7 @@ describe("a value", () => {
 
   test("is the output of the finish, and the last one wins", async () => {
     const { outcome } = await turnOf('[[value {"total": 1}]] [[value {"total": 7}]] [[say one]]', { outputSchema });
-    expect(outcome).toStrictEqual({ kind: "finish", content: "Done.", output: { total: 7 } });
+    expect(outcome).toStrictEqual({ kind: "finish", content: "one", files: [], output: { total: 7 } });
   });
 
   test("may be any JSON, null too: whether it fits is another's matter", async () => {
@@ -214,7 +237,7 @@ describe("a directive that ends the turn", () => {
   test("crash abandons the first run of a turn, and a later run passes over it", async () => {
     expect(await turnOf("[[say one]] [[crash]] [[say two]]")).toMatchObject({ events: [{}], outcome: { kind: "abandon" } });
     const { events, outcome } = await turnOf("[[say one]] [[crash]] [[say two]] [[crash]]", { claim: 2 });
-    expect([saidIn(events), outcome.kind]).toEqual([["one", "two"], "finish"]);
+    expect([saidIn(events), outcome]).toMatchObject([["one"], { kind: "finish", content: "two" }]);
   });
 
   test("ask asks, whether or not somebody is there to answer", async () => {
@@ -248,6 +271,6 @@ describe("a directive that ends the turn", () => {
       expect(saidIn(events)).toEqual(["one", "two"]);
       expect(outcome).toMatchObject({ kind: "confirm", action: "gmailSendAction" });
     }
-    expect(await answerOf(text, { decisions: [accepted, refused], claim: 3 })).toBe("Done.");
+    expect(await answerOf(text, { decisions: [accepted, refused], claim: 3 })).toBe("three");
   });
 });

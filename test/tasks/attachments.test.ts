@@ -12,6 +12,7 @@ import { tokenOf } from "../support/token.ts";
 import { untilStatus } from "../support/until.ts";
 
 const csv = "name,amount\ntea,1\ncoffee,3\n";
+const code = "export const answer: number = 42;\n";
 const dataOf = (text: string | Uint8Array, type = "text/csv"): string => `data:${type};base64,${Buffer.from(text).toString("base64")}`;
 const file = (more: object) => ({ type: "file", ...more });
 
@@ -22,6 +23,8 @@ async function receiver(): Promise<Server> {
     else if (request.url === "/large") answer.writeHead(200, { "content-length": 20 * 1024 * 1024 + 1 }).end("a");
     else if (request.url === "/cut") answer.writeHead(200, { "content-length": 100 }).write("a", () => answer.destroy());
     else if (request.url === "/virus.exe") answer.writeHead(200).end(csv);
+    else if (request.url === "/app.ts") answer.writeHead(200, { "content-type": "video/mp2t" }).end(code);
+    else if (request.url === "/untyped.ts") answer.writeHead(200).end(code);
     else answer.writeHead(200, { "content-type": "text/csv; charset=utf-8" }).end(csv);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -93,6 +96,11 @@ describeOnEach("files in messages", (database) => {
   });
   const download = (url: string) => fetch(town.reach(url));
 
+  test("a port where nobody listens is told as an address that is not allowed", async () => {
+    const told = async (file_url: string) => (await create([file({ file_url })])).body.error?.message;
+    expect(await told("http://127.0.0.1:1/a.csv")).toBe(await told("http://10.0.0.1/a.csv"));
+  });
+
   test("an upload becomes an attachment with a link that needs no key, and the agent has looked into it", async () => {
     const { id: file_id } = await uploaded(town, ann, csv, "q3.csv");
     const id = await settled([{ type: "text", text: "Sum this up" }, file({ file_id, filename: "other.txt" })]);
@@ -128,6 +136,22 @@ describeOnEach("files in messages", (database) => {
       ["image", "d.png", "image/png"],
     ]);
     for (const { url } of attachments) expect(await (await download(url)).text()).toBe(csv);
+  });
+
+  test("TypeScript is told as such, however it comes, and the agent reads it as text", async () => {
+    const { id: file_id } = await uploaded(town, ann, code, "app.ts");
+    const content = [
+      file({ file_id }),
+      file({ file_url: `${address}/app.ts` }),
+      file({ file_url: `${address}/untyped.ts` }),
+      file({ file_data: dataOf(code, "video/mp2t"), filename: "view.tsx" }),
+      file({ file_data: dataOf(code, "video/mp2t"), filename: "clip.ts", mime_type: "video/mp2t" }),
+    ];
+    const id = await settled([{ type: "text", text: "Look" }, ...content]);
+    const types = (await brought(id)).attachments.map(({ content_type }: Record<string, string>) => content_type);
+    expect(types).toEqual([...Array(4).fill("text/typescript"), "video/mp2t"]);
+    const answer = (await events(id)).find(({ type }: { type: string }) => type === "assistant_message");
+    expect(answer.assistant_message.content).toContain("File app.ts (text/typescript, 34 bytes)");
   });
 
   test("files may come without a word: the title is the first one's name; and with a later message", async () => {
@@ -205,6 +229,7 @@ describeOnEach("files in messages", (database) => {
     const data = dataOf("hi", "text/plain");
     const name = { file_data: data };
 
+    const failed = `${part}.file_url: could not be fetched: `;
     test.each<[why: string, more: object | (() => Promise<object>), named: string]>([
       ["an unknown file", { file_id: "file-nothing" }, `${part}.file_id: is unknown`],
       ["somebody else's file", foreign, `${part}.file_id: is unknown`],
@@ -223,12 +248,24 @@ describeOnEach("files in messages", (database) => {
       ["a path for a name", { ...name, filename: "../../etc/passwd" }, `${part}.filename: must be a name, not a path`],
       ["a media type that is none", { ...name, filename: "a.txt", mime_type: "text" }, `${part}.mime_type: must be a media type`],
       ["a media type of 256 characters", { ...name, filename: "a.txt", mime_type: "a/".padEnd(256, "b") }, `${part}.mime_type`],
-      ["an address that answers 404", () => Promise.resolve({ file_url: `${address}/none` }), `${part}.file_url: must be a public`],
-      ["an address of too much", () => Promise.resolve({ file_url: `${address}/large` }), `${part}.file_url: must be a public`],
-      ["an address whose answer is cut", () => Promise.resolve({ file_url: `${address}/cut` }), `${part}.file_url: must be a public`],
+      [
+        "an address that answers 404",
+        () => Promise.resolve({ file_url: `${address}/none` }),
+        `${failed}the server answered with status 404, not with 200`,
+      ],
+      [
+        "an address of too much",
+        () => Promise.resolve({ file_url: `${address}/large` }),
+        `${failed}the file must be at most 20971520 bytes`,
+      ],
+      [
+        "an address whose answer is cut",
+        () => Promise.resolve({ file_url: `${address}/cut` }),
+        `${failed}the connection failed before the whole`,
+      ],
       ["an address of a forbidden kind", () => Promise.resolve({ file_url: `${address}/virus.exe` }), `${part}.file_url: executables`],
-      ["an address of another scheme", { file_url: "file:///etc/passwd" }, `${part}.file_url: must be a public`],
-      ["a link-local address", { file_url: "http://169.254.169.254/latest" }, `${part}.file_url: must be a public`],
+      ["an address of another scheme", { file_url: "file:///etc/passwd" }, `${failed}it must be an http or https URL`],
+      ["a link-local address", { file_url: "http://169.254.169.254/latest" }, `${failed}the address must be public`],
     ])("%s", async (_why, more, named) => {
       const extra = typeof more === "function" ? await more() : more;
       const before = (await ann.v2("task.list")).body["data"].length;
@@ -268,7 +305,7 @@ test("an address of this machine is refused unless the operator allows it, like 
   const texts = new Set<string | undefined>();
   for (const file_url of [`http://127.0.0.1:${port}/a.csv`, `http://127.0.0.1:1/a.csv`]) {
     const reply = await ann.v2("task.create", { message: { content: [file({ file_url })] } });
-    expect(reply).toMatchObject(invalid("message.content[0].file_url: must be a public"));
+    expect(reply).toMatchObject(invalid("message.content[0].file_url: could not be fetched: the address must be public"));
     texts.add(reply.body.error?.message);
   }
   expect(texts.size).toBe(1);

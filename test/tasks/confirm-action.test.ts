@@ -5,6 +5,7 @@ import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { putOnline } from "../browsers/online-row.ts";
 import { describeOnEach } from "../support/database.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
+import { rpcWires } from "../support/wires.ts";
 
 /** An input that each kind takes. */
 const accepted: Partial<Record<KindName, object>> = {
@@ -35,6 +36,26 @@ describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
     rig.ann.v2("task.confirmAction", { task_id, event_id, ...(input === undefined ? {} : { input }) });
   const refused = (status: number, code: string) => ({ status, body: { ok: false, error: { code } } });
 
+  test.each([
+    { wire: "v2, absent", send: (task_id: string, event_id: string) => confirm(task_id, event_id) },
+    { wire: "v2, null", send: (task_id: string, event_id: string) => confirm(task_id, event_id, null) },
+    ...rpcWires.map((wire) => ({
+      wire,
+      send: (taskId: string, eventId: string) => rig.ann.client(TaskService, wire).confirmAction({ taskId, eventId }),
+    })),
+  ])("without an input it is a yes, where accept is all that is required: $wire", async ({ send }) => {
+    const { id, detail } = await waiting("[[confirm terminalExecute]] [[say After]] [[confirm terminalExecute]]");
+    await send(id, detail.waiting_for_event_id);
+    // It allows this one alone.
+    await rig.reach(id, "waiting");
+    const told = await rig.events(id);
+    expect(told.filter(({ type }) => type === "tool_used").map((event) => event["tool_used"].status)).toEqual([
+      "pending_confirmation",
+      "success",
+      "pending_confirmation",
+    ]);
+  });
+
   test.each(rows)("$kind $variant: waits with its schema, refuses what does not fit, and goes on when accepted", async ({
     kind,
     variant,
@@ -43,7 +64,9 @@ describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
     const { id, detail } = await waiting(`[[confirm ${kind}${variant && ` | ${variant}`}]] [[say After]]`);
     expect(detail).toMatchObject({ waiting_for_event_type: kind, waiting_description: expect.stringMatching(/./) });
     expect(detail.confirm_input_schema).toEqual(inputSchema(kind, variant));
-    expect(await confirm(id, detail.waiting_for_event_id)).toMatchObject(invalid("input: is required"));
+    if (String(detail.confirm_input_schema.required) !== "accept")
+      for (const nothing of [undefined, null])
+        expect(await confirm(id, detail.waiting_for_event_id, nothing)).toMatchObject(invalid("input: is required"));
     expect(await confirm(id, detail.waiting_for_event_id, { other: 1 })).toMatchObject(invalid("input"));
     expect(await confirm(id, detail.waiting_for_event_id, "yes")).toMatchObject(invalid("input"));
     expect((await rig.row(id)).status).toBe("waiting");

@@ -63,13 +63,7 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
       await rig.reach(id, "stopped");
       expect(await told(id)).toEqual([
         ...["assistant_message one", "user_stop", "status_update stopped"],
-        ...[
-          "user_message [[say two]]",
-          "status_update running",
-          "assistant_message two",
-          "assistant_message Done.",
-          "status_update stopped",
-        ],
+        ...["user_message [[say two]]", "status_update running", "assistant_message two", "status_update stopped"],
       ]);
     });
 
@@ -77,8 +71,7 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
       const id = await rig.create("[[plan A]] [[step]] [[crash]] [[say two]]");
       expect(await rig.reach(id, "stopped")).toMatchObject({ claims: 2 });
       expect(await told(id)).toEqual([
-        ...["plan_update", "plan_update", "new_plan_step A", "assistant_message two", "plan_update"],
-        ...["assistant_message Done.", "status_update stopped"],
+        ...["plan_update", "plan_update", "new_plan_step A", "plan_update", "assistant_message two", "status_update stopped"],
       ]);
       await rig.send(id, "[[crash]]");
       expect(await rig.reach(id, "stopped")).toMatchObject({ claims: 2 });
@@ -194,7 +187,7 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
       await rig.send(id, "[[say three]]");
       await rig.reach(id, "stopped");
       expect((await told(id)).filter((line) => line.startsWith("assistant"))).toEqual([
-        ...["assistant_message Which?", "assistant_message three", "assistant_message Done."],
+        ...["assistant_message Which?", "assistant_message three"],
       ]);
     });
 
@@ -230,7 +223,7 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
         ...["tool_used success", "status_update running"],
         // The agent says in which browser it works.
         ...(kind === "needConnectMyBrowser" ? ["explanation Works in the browser b."] : []),
-        ...["assistant_message two", "assistant_message Done.", "status_update stopped"],
+        ...["assistant_message two", "status_update stopped"],
       ]);
     });
 
@@ -239,7 +232,7 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
       expect(await decide(id, refuse)).toMatchObject({ confirmed: true });
       await rig.reach(id, "stopped");
       expect((await told(id)).slice(2)).toEqual([
-        ...["tool_used error", "status_update running", "assistant_message two", "assistant_message Done.", "status_update stopped"],
+        ...["tool_used error", "status_update running", "assistant_message two", "status_update stopped"],
       ]);
     });
 
@@ -261,7 +254,7 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
       await rig.reach(id, "stopped");
       expect((await told(id)).slice(3)).toEqual([
         ...["status_update running", "assistant_message one", "tool_used success", "assistant_message two"],
-        ...["assistant_message Done.", "status_update stopped"],
+        "status_update stopped",
       ]);
     });
 
@@ -270,10 +263,7 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
       await rig.reach(id, "waiting");
       await rig.send(id, "[[say three]]");
       await rig.reach(id, "stopped");
-      expect((await told(id)).filter((line) => line.startsWith("assistant"))).toEqual([
-        "assistant_message three",
-        "assistant_message Done.",
-      ]);
+      expect((await told(id)).filter((line) => line.startsWith("assistant"))).toEqual(["assistant_message three"]);
     });
   });
 });

@@ -80,6 +80,15 @@ describeOnEach("usage", (database) => {
       { date: today() - 86_400, credits: 0 },
       { date: today(), credits: 147 },
     ]);
+    const date = (second: number) => new Date(second * 1000).toISOString().slice(0, 10);
+    const byDates = { start_date: date(today() - 86_400), end_date: date(today()) };
+    expect(await days(owner, byDates)).toEqual(await days(owner, { start_date: today() - 86_400, end_date: today() }));
+    const inQuery = await owner.v2("usage.teamStatistic", byDates, { method: "GET" });
+    expect(inQuery.body["data"]).toHaveLength(2);
+    for (const start_date of ["2026-02-30", "yesterday", "", "2026-01-01T00:00:00Z"])
+      expect(await owner.v2("usage.teamStatistic", { start_date })).toMatchObject(
+        invalid("start_date: must be Unix seconds, or a date like 2026-01-31"),
+      );
     expect(await owner.v2("usage.teamStatistic", { start_date: 10, end_date: 9 })).toMatchObject(invalid("end_date"));
     expect(await owner.v2("usage.teamStatistic", { start_date: 0, end_date: 366 * 86_400 })).toMatchObject(invalid("366 days"));
     expect(await days(owner, { start_date: 0, end_date: 366 * 86_400 - 1 })).toHaveLength(366);

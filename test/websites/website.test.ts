@@ -74,15 +74,24 @@ describeOnEach("websites", (database) => {
   });
 
   describe("refusals (contract/v2.md 9.12)", () => {
-    test.each(operations)("%s names its site by exactly one of task_id and website_id", async (name) => {
+    test.each(operations)("%s names its site by task_id, website_id, or both where they name the same one", async (name) => {
+      const task_id = await saveSite(ann);
+      const website_id = (await ann.v2("website.status", { task_id })).body["website_id"];
+      const other = (await ann.v2("website.status", { task_id: await saveSite(ann) })).body["website_id"];
+      const bare = await order(ann, "[[say hello]]");
       const edit = name === "website.update" ? { title: "A" } : {};
-      for (const which of [{}, { task_id: "" }, { task_id: "a", website_id: "b" }]) {
+      expect((await ann.v2(name, { task_id, website_id, ...edit })).status).toBe(200);
+      const refused = async (which: object, message: string) => {
         const { status, body } = await ann.v2(name, { ...which, ...edit });
-        expect([status, body.error]).toEqual([
-          400,
-          { code: "invalid_argument", message: "exactly one of task_id and website_id must be given" },
-        ]);
-      }
+        expect([status, body.error], JSON.stringify(which)).toEqual([400, { code: "invalid_argument", message }]);
+      };
+      for (const which of [{}, { task_id: "" }]) await refused(which, "task_id or website_id must be given");
+      const both = [
+        { task_id, website_id: other },
+        { task_id, website_id: "unknown" },
+        { task_id: bare, website_id },
+      ];
+      for (const which of both) await refused(which, "task_id and website_id must name the same website");
     });
 
     test.each(operations)("%s: a task without a site, an unknown one, and another space's site are not found", async (name) => {

@@ -11,7 +11,7 @@ import type { TaskSteps } from "../tasks/steps.ts";
 import type { Task } from "../tasks/task.ts";
 import { holdMember } from "../teams/hold.ts";
 import type { Action } from "./action.ts";
-import { decide, shownInput, silences } from "./decide.ts";
+import { decide, inputOr, shownInput, silences } from "./decide.ts";
 import { isQuestion } from "./kind.ts";
 import { sealInput } from "./sealed.ts";
 
@@ -27,6 +27,7 @@ export interface Confirmations {
   /**
    * task.confirmAction (contract/v2.md 8.9, 9.3): exactly one decision on an action takes effect.
    *
+   * @param input absent: yes, where `accept` is the only required member.
    * @throws Failure `absent` for an unknown task or event, `precondition` for an event that is not waited for (any more),
    * `invalid` for a question, or an input that does not fit.
    */
@@ -45,14 +46,15 @@ export function confirmations(clock: Clock, cipher: Cipher, backlog: Pick<Backlo
   }
 
   return {
-    async confirm(tx, caller, id, event, input) {
+    async confirm(tx, caller, id, event, given) {
       await holdMember(tx, caller);
       const task = await steps.locked(tx, caller, id);
       tx.audit.note({ subject: task.id });
       const action = await waitedFor(tx, task, event);
       if (isQuestion(action.kind)) throw invalid("event_id", "is a question: answer it with task.sendMessage");
+      const input = inputOr(action, given);
       const decision = decide(action, input);
-      if (input === undefined || decision === "undecided") return { taskId: task.id, confirmed: false };
+      if (decision === "undecided") return { taskId: task.id, confirmed: false };
       tx.audit.note({ after: { kind: action.kind, decision } });
       await checkIndices(tx, action, input);
       backlog.enter();

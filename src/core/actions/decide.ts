@@ -9,13 +9,24 @@ const validators = new Map<string, ValidateFunction>();
 const ajv = new Ajv({ strict: true, ownProperties: true });
 
 /**
+ * The input of a decision that gives none: yes, where `accept` is all that has to be said (contract/decisions.md 48).
+ *
+ * @throws Failure `invalid` where the input has to say more.
+ */
+export function inputOr({ kind, variant }: Pick<Action, "kind" | "variant">, input: JsonObject | undefined): JsonObject {
+  if (input !== undefined) return input;
+  const required = inputSchema(kind, variant)?.["required"];
+  if (!Array.isArray(required) || required.join() !== "accept") throw invalid("input", "is required");
+  return { accept: true };
+}
+
+/**
  * What an input decides about an action.
  *
  * @throws Failure `invalid` for an input that does not fit the kind's schema, with the path of the member at fault
  * (contract/v2.md 8.9, 9.3).
  */
-export function decide({ kind, variant }: Pick<Action, "kind" | "variant">, input: JsonObject | undefined): Decision {
-  if (input === undefined) throw invalid("input", "is required");
+export function decide({ kind, variant }: Pick<Action, "kind" | "variant">, input: JsonObject): Decision {
   const validate = validatorOf(kind, variant);
   if (!validate(input)) throw misfit(validate.errors?.[0]);
   if (input["action"] === "select" && input["client_id"] === undefined) throw invalid("input.client_id", "is required with select");

@@ -3,6 +3,7 @@ import type { Cipher } from "../cipher.ts";
 import type { Clock } from "../clock.ts";
 import { absent, Failure, invalid } from "../failure.ts";
 import type { Ids } from "../ids.ts";
+import type { OnBehalf } from "../on-behalf.ts";
 import type { Project } from "../projects/project.ts";
 import type { Store, Tx } from "../store.ts";
 import {
@@ -72,8 +73,8 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
     return after;
   }
 
-  const list = (connector: InstalledConnector, gone: AbortSignal): Promise<readonly ConnectorTool[]> =>
-    reach(connector, (at) => servers.listTools(at, gone));
+  const list = (connector: InstalledConnector, by: OnBehalf): Promise<readonly ConnectorTool[]> =>
+    reach(connector, (at) => servers.listTools(at, by));
 
   return {
     async prepareInstall(caller, wanted, gone) {
@@ -95,7 +96,11 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
         ...{ createdAt: clock.now(), updatedAt: clock.now() },
       };
       const hasTools = server.transport !== "none" && !needsSignIn;
-      const tools = hasTools ? await list(connector, gone).catch((thrown) => refuse(thrown, (why) => invalid("server", why))) : [];
+      const tools = hasTools
+        ? await list(connector, { accountId: caller.accountId, signal: gone }).catch((thrown) =>
+            refuse(thrown, (why) => invalid("server", why)),
+          )
+        : [];
       const whole = { ...connector, tools, toolsAt: hasTools ? clock.now() : null };
       return async (tx, holder) => {
         if (wanted.forSpace && !mayChangeSpace(holder)) throw notTheirs();
@@ -111,7 +116,9 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
 
     async prepareRefresh(caller, id, gone) {
       const connector = mine(caller, await store.connectors.find(caller, id));
-      const tools = await list(connector, gone).catch((thrown) => refuse(thrown, (why) => new Failure("unavailable", why)));
+      const tools = await list(connector, { accountId: caller.accountId, signal: gone }).catch((thrown) =>
+        refuse(thrown, (why) => new Failure("unavailable", why)),
+      );
       return (tx, holder) => change(tx, holder, id, (before) => relisted(before, tools, clock.now()));
     },
 

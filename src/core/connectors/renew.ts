@@ -65,25 +65,31 @@ async function renew(parts: RenewParts, connector: InstalledConnector, spent: st
 /** A renewal that is this process's. */
 interface Claim {
   readonly id: string;
+  /** Whose connector it is; a space's own counts as an account. */
+  readonly accountId: string;
   readonly sealed: Uint8Array<ArrayBuffer>;
 }
 
 /** Null while another has the claim. */
-async function claimed({ store, clock, cipher }: RenewParts, { id, credentials }: InstalledConnector, has: OAuthCredentials) {
+async function claimed(
+  { store, clock, cipher }: RenewParts,
+  { id, accountId, spaceId, credentials }: InstalledConnector,
+  has: OAuthCredentials,
+) {
   const now = clock.now();
   if ((has.renewingUntil ?? 0) > now || credentials === null) return null;
   const sealed = sealCredentials(cipher, id, { ...has, renewingUntil: now + claimMs });
   const taken = await store.change((tx) => tx.connectors.update(id, { credentials: sealed }, credentials));
-  return taken ? { id, sealed } : null;
+  return taken ? { id, accountId: accountId ?? spaceId, sealed } : null;
 }
 
-async function refreshed(parts: RenewParts, { id, sealed }: Claim, has: OAuthCredentials): Promise<OAuthCredentials> {
+async function refreshed(parts: RenewParts, { id, accountId, sealed }: Claim, has: OAuthCredentials): Promise<OAuthCredentials> {
   const { store, clock, cipher, signIns } = parts;
   // Whoever has signed in anew meanwhile stays signed in.
   const end = (changes: ConnectorChanges) => store.change((tx) => tx.connectors.update(id, { ...changes, updatedAt: clock.now() }, sealed));
   const { renewingUntil: _over, ...free } = has;
   try {
-    const next = await signIns.refresh(free, new AbortController().signal);
+    const next = await signIns.refresh(free, { accountId, signal: new AbortController().signal });
     await end({ credentials: sealCredentials(cipher, id, next) });
     return next;
   } catch (thrown) {

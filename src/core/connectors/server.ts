@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../json.ts";
+import type { OnBehalf } from "../on-behalf.ts";
 import type { ConnectorTool } from "./connector.ts";
 import type { OAuthCredentials } from "./credentials.ts";
 
@@ -38,8 +39,8 @@ export interface ToolAnswer {
 
 /** Servers of the Model Context Protocol. Of all: @throws ServerFault; the signal's reason once it is aborted. */
 export interface ConnectorServers {
-  listTools(at: ServerAddress, signal: AbortSignal): Promise<readonly ConnectorTool[]>;
-  callTool(at: ServerAddress, use: { readonly tool: string; readonly input: JsonObject }, signal: AbortSignal): Promise<ToolAnswer>;
+  listTools(at: ServerAddress, by: OnBehalf): Promise<readonly ConnectorTool[]>;
+  callTool(at: ServerAddress, use: { readonly tool: string; readonly input: JsonObject }, by: OnBehalf): Promise<ToolAnswer>;
 }
 
 /** Where the user's browser goes to sign in, and what must be known when it is back. */
@@ -51,13 +52,13 @@ export interface SignInBegun {
 
 /** Signing in to the servers of connectors, by OAuth 2.1 with PKCE. Of all: @throws as `ConnectorServers`. */
 export interface ConnectorSignIns {
-  begin(url: string, credentials: OAuthCredentials, state: string, signal: AbortSignal): Promise<SignInBegun>;
+  begin(url: string, credentials: OAuthCredentials, state: string, by: OnBehalf): Promise<SignInBegun>;
   /** @param issuer what the answer says of where it comes from (RFC 9207); empty: nothing. */
   finish(
     begun: Omit<SignInBegun, "url">,
     answer: { readonly code: string; readonly issuer: string },
-    signal: AbortSignal,
+    by: OnBehalf,
   ): Promise<OAuthCredentials>;
   /** @throws ServerFault `refused` when somebody has to sign in again. */
-  refresh(credentials: OAuthCredentials, signal: AbortSignal): Promise<OAuthCredentials>;
+  refresh(credentials: OAuthCredentials, by: OnBehalf): Promise<OAuthCredentials>;
 }

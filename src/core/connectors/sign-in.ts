@@ -63,7 +63,8 @@ export function signIns({ store, clock, random, cipher, signIns, servers }: Sign
         throw new Failure("precondition", "the connector has nothing to sign in to");
       const known = openCredentials(cipher, connector);
       const state = Buffer.from(random(32)).toString("base64url");
-      const begun = await signIns.begin(server.url, known?.kind === "oauth" ? known : noTokens, state, gone).catch(unavailable);
+      const by = { accountId: caller.accountId, signal: gone };
+      const begun = await signIns.begin(server.url, known?.kind === "oauth" ? known : noTokens, state, by).catch(unavailable);
       return async (tx, holder) => {
         mine(holder, await tx.connectors.lock(holder, id));
         const digest = digestOf(state);
@@ -92,7 +93,7 @@ export function signIns({ store, clock, random, cipher, signIns, servers }: Sign
       });
       if (found === null || found.expiresAt <= clock.now() || code === "") throw absent("sign-in");
       const begun = openUnderWay(cipher, digest, found.sealed);
-      const credentials = await signIns.finish(begun, { code, issuer }, gone).catch(unavailable);
+      const credentials = await signIns.finish(begun, { code, issuer }, { accountId, signal: gone }).catch(unavailable);
       const connector = await store.connectors.find(found, found.connectorId);
       if (connector?.server.transport !== "http") throw absent("sign-in");
       const at = {
@@ -101,7 +102,7 @@ export function signIns({ store, clock, random, cipher, signIns, servers }: Sign
         headers: { authorization: `Bearer ${credentials.tokens?.access}` },
       } as const;
       // They can be listed later too.
-      const tools = await servers.listTools(at, gone).catch(() => null);
+      const tools = await servers.listTools(at, { accountId, signal: gone }).catch(() => null);
       const now = clock.now();
       const opened = { credentials: sealCredentials(cipher, connector.id, credentials), state: "ready" as const, updatedAt: now };
       return store.change(async (tx) => {

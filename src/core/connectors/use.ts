@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { JsonObject } from "../json.ts";
 import type { Log } from "../log.ts";
+import type { OnBehalf } from "../on-behalf.ts";
 import type { Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
 import { definitionOf, type WantedUse } from "./approval.ts";
@@ -93,8 +94,8 @@ interface UsesParts extends Pick<RenewParts, "store"> {
 
 export function connectorUses({ store, clock, servers, reach, log }: UsesParts): ConnectorUses {
   /** The tool as its server has it at this moment: it may have become another since somebody looked at it. */
-  async function looked(connector: InstalledConnector, name: string, signal: AbortSignal): Promise<ConnectorTool | undefined> {
-    const tools = await reach(connector, (at) => servers.listTools(at, signal));
+  async function looked(connector: InstalledConnector, name: string, by: OnBehalf): Promise<ConnectorTool | undefined> {
+    const tools = await reach(connector, (at) => servers.listTools(at, by));
     const tool = tools.find((each) => each.name === name);
     const known = connector.tools.find((each) => each.name === name);
     if (!tool || !known || definitionOf(connector, tool) !== definitionOf(connector, known)) await relist(connector, tools);
@@ -108,11 +109,11 @@ export function connectorUses({ store, clock, servers, reach, log }: UsesParts):
     });
 
   /** What stands between a tool that asks and its use; null for nothing. */
-  async function unlessAgreed({ connector, tool }: FoundTool, agreed: string | null, signal: AbortSignal): Promise<UseOutcome | null> {
+  async function unlessAgreed({ connector, tool }: FoundTool, agreed: string | null, by: OnBehalf): Promise<UseOutcome | null> {
     const asks = (definition: string): UseOutcome => ({ kind: "ask", connector: usable(connector), definition });
     const wanted = definitionOf(connector, tool);
     if (agreed !== wanted) return asks(wanted);
-    const now = await looked(connector, tool.name, signal);
+    const now = await looked(connector, tool.name, by);
     if (!now) return { kind: "none" };
     const definition = definitionOf(connector, now);
     return definition === wanted ? null : asks(definition);
@@ -124,10 +125,11 @@ export function connectorUses({ store, clock, servers, reach, log }: UsesParts):
       if (found === null) return { kind: "none" };
       try {
         const { connector, tool } = found;
-        const hindrance = policyOf(connector, tool.name) === "ask" ? await unlessAgreed(found, use.agreed, signal) : null;
+        const by = { accountId: task.accountId, signal };
+        const hindrance = policyOf(connector, tool.name) === "ask" ? await unlessAgreed(found, use.agreed, by) : null;
         if (hindrance) return hindrance;
         const wanted = { tool: tool.name, input: use.input };
-        return { kind: "answer", answer: await reach(connector, (at) => servers.callTool(at, wanted, signal)) };
+        return { kind: "answer", answer: await reach(connector, (at) => servers.callTool(at, wanted, by)) };
       } catch (thrown) {
         signal.throwIfAborted();
         if (thrown instanceof SignInNeeded) return { kind: "expired", connector: usable(found.connector) };

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { Caller } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, invalid } from "../failure.ts";
+import type { OnBehalf } from "../on-behalf.ts";
 import type { Tx } from "../store.ts";
 import { type Attachment, attachmentOf } from "./attachment.ts";
 import type { DataUri } from "./data-uri.ts";
@@ -70,7 +71,7 @@ export function bringFiles({ staging, fetchFile, clock }: BringParts): BringFile
       case "id":
         return { keep: (tx, keeper) => uploaded(tx, keeper, `${path}.file_id`, source.fileId), discard: async () => undefined };
       case "url":
-        return stage(caller, path, await fetched(fetchFile, part, source.url, signal), signal);
+        return stage(caller, path, await fetched(fetchFile, part, source.url, { accountId: caller.accountId, signal }), signal);
       case "data":
         return stage(caller, path, decoded(part, source.uri), signal);
     }
@@ -99,9 +100,9 @@ export function bringFiles({ staging, fetchFile, clock }: BringParts): BringFile
 }
 
 /** What the part itself says goes before what the server says, and that before what the name says. */
-async function fetched(fetchFile: FetchFile, part: FilePart, url: string, signal: AbortSignal): Promise<Coming> {
+async function fetched(fetchFile: FetchFile, part: FilePart, url: string, by: OnBehalf): Promise<Coming> {
   const { path } = part;
-  const answer = await fetchFile(url, { max: partMax, signal }).catch((thrown: unknown) => {
+  const answer = await fetchFile(url, { max: partMax, ...by }).catch((thrown: unknown) => {
     throw refusalOf(path, thrown);
   });
   try {
@@ -114,12 +115,12 @@ async function fetched(fetchFile: FetchFile, part: FilePart, url: string, signal
 
 function nameOf({ path, ...part }: FilePart, answer: FetchedFile): FileName {
   const given = part.filename ?? (answer.filename === null ? undefined : tidyFilename(answer.filename));
-  const contentType = part.contentType ?? answer.contentType ?? contentTypeOf(given ?? "");
+  const contentType = part.contentType ?? contentTypeOf(given ?? "", answer.contentType);
   return { filename: checkFilename(given ?? nameFor(contentType), `${path}.file_url`), contentType };
 }
 
 function decoded({ path, filename, ...part }: FilePart, uri: DataUri): Coming {
-  const contentType = part.contentType ?? uri.contentType;
+  const contentType = part.contentType ?? contentTypeOf(filename ?? "", uri.contentType);
   const name = { filename: filename ?? checkFilename(nameFor(contentType), `${path}.mime_type`), contentType };
   const bytes = Readable.from(uri.decode(() => invalid(`${path}.file_data`, "must be base64, with its padding and without line breaks")));
   return { bytes, name };

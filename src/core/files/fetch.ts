@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import type { OnBehalf } from "../on-behalf.ts";
 
 /** A file that another server gives. */
 export interface FetchedFile {
@@ -14,8 +15,8 @@ export interface FetchedFile {
  * and https (contract/decisions.md 39). Every resolved address is checked, and every
  * redirect anew.
  *
- * @throws Failure `invalid`, with a text that says nothing of what stands there, for
- * an address that is refused, an answer other than 200, and what takes too long; reading on
- * past `max` bytes fails the same way.
+ * @throws Failure `invalid` with the path `file_url` and the reason: an address that is refused, a name that is not found, an
+ * answer other than 200, what takes too long. Reading on past `max` bytes fails the same way. Of addresses that are not
+ * public it says only that.
  */
-export type FetchFile = (url: string, bound: { readonly max: number; readonly signal: AbortSignal }) => Promise<FetchedFile>;
+export type FetchFile = (url: string, bound: OnBehalf & { readonly max: number }) => Promise<FetchedFile>;

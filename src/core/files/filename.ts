@@ -1,5 +1,5 @@
-import mime from "mime";
 import { invalid } from "../failure.ts";
+import { statedType, typeOfExtension } from "./media-type.ts";
 
 /** Executables and shell scripts; source code is none (contract/v2.md 14.3). */
 const forbidden = new Set("exe msi com scr dll bat cmd ps1 vbs vbe jse wsf sh bash zsh ksh csh app dmg pkg deb rpm apk jar".split(" "));
@@ -62,5 +62,12 @@ export function extensionOf(name: string): string {
   return dot < 0 ? "" : end.slice(dot + 1);
 }
 
-/** The media type that a name tells of. */
-export const contentTypeOf = (name: string): string => mime.getType(`file.${extensionOf(name)}`) ?? "application/octet-stream";
+/**
+ * The media type of a file by its name.
+ *
+ * @param stated what its sender says that it is; null for nothing.
+ */
+export const contentTypeOf = (name: string, stated: string | null = null): string => {
+  const extension = extensionOf(name);
+  return stated === null ? typeOfExtension(extension) : statedType(stated, extension);
+};

@@ -15,7 +15,10 @@ export interface DueDelivery extends Pick<Delivery, "id" | "webhookId" | "type" 
 }
 
 /** A webhook as far as an attempt needs it. */
-export type DueWebhook = Pick<Webhook, "id" | "url" | "secret" | "oldSecret" | "oldSecretUntil" | "doubleHash" | "failingSince">;
+export type DueWebhook = Pick<
+  Webhook,
+  "id" | "accountId" | "url" | "secret" | "oldSecret" | "oldSecretUntil" | "doubleHash" | "failingSince"
+>;
 
 /** How many of them are asked for. */
 export interface DueRoom {

@@ -6,7 +6,7 @@ import { exceeds } from "../visibility.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { capOf, type SiteEdit, type SiteVisibility, type Website } from "./website.ts";
 
-/** Which site is meant: exactly one of the two (contract/v2.md 9.12). */
+/** Which site is meant: one of the two, or both where they name the same (contract/v2.md 9.12, contract/decisions.md 49). */
 export interface Located {
   readonly taskId?: string | undefined;
   readonly websiteId?: string | undefined;
@@ -70,7 +70,7 @@ export function websites(clock: Clock): Websites {
 }
 
 function checkLocator({ taskId = "", websiteId = "" }: Located): void {
-  if ((taskId === "") === (websiteId === "")) throw invalid("", "exactly one of task_id and website_id must be given");
+  if (taskId === "" && websiteId === "") throw invalid("", "task_id or website_id must be given");
 }
 
 /**
@@ -83,6 +83,8 @@ async function located(tx: Tx, caller: Caller, which: Located): Promise<Website>
   const task = taskId === "" ? null : await tx.tasks.find(caller, taskId);
   if (taskId !== "" && !task) throw absent("task");
   const site = task ? await tx.websites.ofTask(task.id) : await tx.websites.byId(websiteId);
+  // What the other one names is not looked at: it may be a stranger's.
+  if (task && websiteId !== "" && site?.id !== websiteId) throw invalid("", "task_id and website_id must name the same website");
   if (!site || site.spaceId !== caller.spaceId) throw absent("website");
   if (site.accountId !== caller.accountId) throw new Failure("forbidden", "no access to this website");
   return site;

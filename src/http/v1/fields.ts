@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dateRule, secondsOfDate } from "../date-seconds.ts";
 
 /** A text; an empty one is as good as none. */
 export const filled = z
@@ -19,6 +20,9 @@ export const whole = z
     { error: "must be a whole number" },
   )
   .pipe(z.int({ error: "must be a whole number" }));
+
+/** Unix seconds: a whole number, or a date like 2026-01-31, which is midnight UTC. */
+export const seconds = z.union([z.string().transform(secondsOfDate).pipe(z.number()), whole], { error: dateRule }).transform(BigInt);
 
 /** A text out of a few, each with what it stands for. */
 export const wordOf = <const T>(words: Readonly<Record<string, T>>) =>

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { z } from "zod";
 import { ContentPartType, type MessageSchema } from "../../gen/proto/task/v2/message_pb.ts";
+import { present } from "./fields.ts";
 
 /** The members of a request that make a message (contract/v1.md 4.1, 4.2). */
 export const messageFields = {
@@ -12,6 +13,7 @@ export const messageFields = {
         file_id: z.string().optional(),
         url: z.string().optional(),
         file_data: z.string().optional(),
+        data: z.string().optional(),
         mime_type: z.string().optional(),
       }),
     )
@@ -27,14 +29,14 @@ export const messageOf = ({ prompt, attachments, connectors }: MessageInput): Me
   connectors,
 });
 
-const filePart = ({ filename, file_id, url, file_data, mime_type }: MessageInput["attachments"][number]) => ({
-  type: ContentPartType.FILE,
-  ...(filename === undefined ? {} : { filename }),
-  ...(file_id === undefined ? {} : { fileId: file_id }),
-  ...(url === undefined ? {} : { fileUrl: url }),
-  ...(file_data === undefined ? {} : { fileData: file_data }),
-  ...(mime_type === undefined ? {} : { mimeType: mime_type }),
-});
+/** `data` beside `filename` is `file_data` (contract/decisions.md 50); by itself it is nothing that v1 has. */
+const filePart = ({ filename, file_id, url, data, mime_type, ...given }: MessageInput["attachments"][number]) => {
+  const file_data = given.file_data ?? (filename === undefined ? undefined : data);
+  return {
+    type: ContentPartType.FILE,
+    ...present({ filename, fileId: file_id, fileUrl: url, fileData: file_data, mimeType: mime_type }),
+  };
+};
 
 /** What v1 calls a field of such a message: the first part is the prompt, the others are attachments. */
 export function messagePath(path: string): string {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { Failure } from "../../core/failure.ts";
 import type { Operation } from "../../operations.ts";
+import { openaiRefusal } from "../openai/refusal.ts";
 import { fileRoutes } from "./file.ts";
 import { isoTime } from "./file-object.ts";
 import { projectRoutes } from "./project.ts";
@@ -24,7 +25,8 @@ export interface V1Parts extends RestParts {
 export function v1Routes(app: FastifyInstance, parts: V1Parts): void {
   const family: Family = { headers: (operation) => successor(operation, parts), refusal: refusalBody };
   serveRoutes(app, parts, v1Table, family);
-  app.all("/v1/*", (request, reply) => refuse(parts, family, request, reply, new Failure("absent", "unknown address")));
+  // OpenAI's SDKs, given `/v1` as their base URL, ask for addresses that are not here: they print the member `error`.
+  app.all("/v1/*", (request, reply) => refuse(parts, { refusal: openaiRefusal }, request, reply, new Failure("absent", "unknown address")));
 }
 
 /** RFC 9745, and RFC 5829 for the operation of v2 that does the same. */

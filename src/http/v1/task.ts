@@ -2,7 +2,7 @@ import type { MessageShape } from "@bufbuild/protobuf";
 import { z } from "zod";
 import { ShareVisibility, SortOrder, type Task } from "../../gen/proto/task/v2/task_pb.ts";
 import { ConversationOrder, TaskService, type UpdateTaskResponseSchema } from "../../gen/proto/task/v2/task_service_pb.ts";
-import { filled, listOf, present, whole, wordOf } from "./fields.ts";
+import { filled, listOf, present, seconds, whole, wordOf } from "./fields.ts";
 import { messageFields, messageOf, messagePath } from "./message.ts";
 import { profileFields, profileIn } from "./profile.ts";
 import { type Ask, compound, route } from "./route.ts";
@@ -35,8 +35,8 @@ const listed = z.object({
   order_by: wordOf({ created_at: ConversationOrder.CREATED_AT, updated_at: ConversationOrder.UPDATED_AT }).optional(),
   query: filled,
   status: listOf(wordOf(statusWords)).default([]),
-  created_after: whole.transform(BigInt).optional(),
-  created_before: whole.transform(BigInt).optional(),
+  created_after: seconds.optional(),
+  created_before: seconds.optional(),
   project_id: filled,
 });
 

@@ -1,7 +1,7 @@
 import { create, type DescField, type DescMessage, type DescOneof, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { keyStep } from "../../call/text.ts";
 import { below, Misfit } from "./misfit.ts";
-import { enumReader, type Mode, type ReadValue, scalarReader } from "./scalars.ts";
+import { dateReader, enumReader, type Mode, type ReadValue, scalarReader } from "./scalars.ts";
 import { isObject, wellKnown } from "./well-known.ts";
 import { spellings, wireOf } from "./wire.ts";
 
@@ -124,6 +124,7 @@ function fieldReader(field: DescField): ReadValue {
 
 function singleReader(field: DescField, mode: Mode): ReadValue {
   if (field.fieldKind === "enum") return enumReader(field.enum);
+  if (wireOf(field).date) return dateReader(mode);
   if (field.fieldKind === "scalar") return scalarReader(field.scalar, mode);
   if (mode === "body" || field.message?.typeName === "google.protobuf.Timestamp") return elementReader(field);
   return () => {

@@ -1,5 +1,6 @@
 import { type DescEnum, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
+import { dateRule, secondsOfDate } from "../date-seconds.ts";
 import { Misfit } from "./misfit.ts";
 import { wordsOf } from "./wire.ts";
 
@@ -42,6 +43,17 @@ function integer(numberOf: NumberOf, [least, most]: Range): (json: JsonValue) =>
 function bigInteger(numberOf: NumberOf, range: Range): ReadValue {
   const read = integer(numberOf, range);
   return (json) => BigInt(read(json));
+}
+
+/** Unix seconds: a whole number, or a date. */
+export function dateReader(mode: Mode): ReadValue {
+  const readNumber = scalarReader(ScalarType.INT64, mode);
+  return (json) => {
+    if (typeof json !== "string" || (mode === "query" && integerInQuery(json) !== undefined)) return readNumber(json);
+    const seconds = secondsOfDate(json);
+    if (seconds === null) throw new Misfit(dateRule);
+    return BigInt(seconds);
+  };
 }
 
 function real(numberOf: NumberOf, most: number): ReadValue {

@@ -63,7 +63,7 @@ const mayReceive = sql`CASE WHEN h.client_id IS NULL THEN 1 WHEN
 
 const details = (ids: readonly string[]): Sql => sql`
   SELECT d.id, d.webhook_id, d.event_id, d.type, d.task_id, d.attempts, d.created_at, e.body,
-    h.url, h.secret, h.old_secret, h.old_secret_until, h.double_hash, h.failing_since,
+    h.account_id, h.url, h.secret, h.old_secret, h.old_secret_until, h.double_hash, h.failing_since,
     ${mayReceive} AS may_receive, t.status AS task_status
   FROM delivery d
   LEFT JOIN webhook_event e ON e.id = d.event_id
@@ -81,6 +81,7 @@ interface DueRow {
   readonly created_at: Whole;
   readonly body: string | null;
   /** Null of a webhook that is deleted, as are all that follow. */
+  readonly account_id: string | null;
   readonly url: string | null;
   readonly secret: Uint8Array | null;
   readonly old_secret: Uint8Array | null;
@@ -104,11 +105,11 @@ const dueOf = (row: DueRow): DueDelivery => ({
   rests: row.task_status !== "running",
 });
 
-const webhookOf = ({ webhook_id: id, url, secret, ...row }: DueRow): DueDelivery["webhook"] =>
-  url === null || secret === null
+const webhookOf = ({ webhook_id: id, account_id: accountId, url, secret, ...row }: DueRow): DueDelivery["webhook"] =>
+  accountId === null || url === null || secret === null
     ? null
     : {
-        ...{ id, url, secret: Uint8Array.from(secret) },
+        ...{ id, accountId, url, secret: Uint8Array.from(secret) },
         oldSecret: bytesOrNull(row.old_secret),
         oldSecretUntil: numberOrNull(row.old_secret_until),
         doubleHash: truthOf(row.double_hash ?? false),

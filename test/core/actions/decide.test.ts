@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decide, shownInput, silences } from "../../../src/core/actions/decide.ts";
+import { decide, inputOr, shownInput, silences } from "../../../src/core/actions/decide.ts";
 import { inputSchema, isKind, isQuestion, type KindName, kinds, variantsOf } from "../../../src/core/actions/kind.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 
@@ -34,8 +34,14 @@ describe("a decision", () => {
     expect(decide(action(kind), input)).toBe(decision);
   });
 
-  test.each<[KindName, string, JsonObject | undefined, string]>([
-    ["terminalExecute", "", undefined, "input: is required"],
+  test("that gives no input is a yes where accept is the only required member, and refused elsewhere (decisions.md 48)", () => {
+    for (const kind of acceptKinds) expect(inputOr(action(kind, variantsOf(kind)[0]), undefined)).toEqual({ accept: true });
+    for (const kind of asking.filter((name) => !acceptKinds.includes(name)))
+      expect(() => inputOr(action(kind), undefined)).toThrow(expect.objectContaining({ reason: "invalid", message: "input: is required" }));
+    expect(inputOr(action("terminalExecute"), { accept: false })).toEqual({ accept: false });
+  });
+
+  test.each<[KindName, string, JsonObject, string]>([
     ["terminalExecute", "", {}, "input.accept: is required"],
     ["terminalExecute", "", { accept: "true" }, "input.accept: must be boolean"],
     ["terminalExecute", "", { accept: null }, "input.accept: must be boolean"],

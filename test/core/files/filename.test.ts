@@ -93,5 +93,19 @@ describe("a filename", () => {
     ["a.svg", "image/svg+xml"],
     ["a.nothing-known", "application/octet-stream"],
     ["a", "application/octet-stream"],
+    ["app.ts", "text/typescript"],
+    ["App.TSX", "text/typescript"],
+    ["index.d.mts", "text/typescript"],
+    ["config.cts", "text/typescript"],
   ])("%s tells of %s", (name, type) => expect(contentTypeOf(name)).toBe(type));
+
+  test.each([
+    ["app.ts", "video/mp2t", "text/typescript"],
+    ["app.ts", "text/vnd.trolltech.linguist", "text/typescript"],
+    ["app.mts", "video/vnd.dlna.mpeg-tts", "text/typescript"],
+    ["app.ts", "text/plain", "text/plain"],
+    ["app.ts", "application/octet-stream", "application/octet-stream"],
+    ["clip.m2ts", "video/mp2t", "video/mp2t"],
+    ["", "video/mp2t", "video/mp2t"],
+  ])("%s that is stated to be %s is %s", (name, stated, type) => expect(contentTypeOf(name, stated)).toBe(type));
 });

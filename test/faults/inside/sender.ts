@@ -5,6 +5,7 @@ import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { deliveryKeys } from "../../../src/delivery/keys.ts";
 import { webhookSender } from "../../../src/delivery/send.ts";
 import { startSender } from "../../../src/delivery/sender.ts";
+import { userNames } from "../../../src/egress/resolve.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { cipher } from "../../support/cipher.ts";
 
@@ -24,6 +25,7 @@ const delaysMs = Array.from({ length: 100 }, () => 1_000);
 
 const store = await openStore({ databaseUrl, clock, random: systemRandom });
 const keys = deliveryKeys({ store, cipher, clock, ids: systemIds });
-const send = webhookSender({ clock, cipher, keys, allowed: allowedAddresses.parse("loopback"), userAgent: "faults" });
+const allowed = allowedAddresses.parse("loopback");
+const send = webhookSender({ clock, cipher, keys, resolve: userNames({ clock }), allowed, userAgent: "faults" });
 const log = (...line: readonly unknown[]) => console.error(...line);
 startSender({ store, clock, random: systemRandom, log, send, notify: async () => undefined, delaysMs });

@@ -124,3 +124,17 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     }
   });
 });
+
+describe("the unmodified SDK below /v1", () => {
+  const rig = taskRig();
+
+  test.each([
+    ["models.list", (client: OpenAI) => client.models.list()],
+    ["chat.completions.create", (client: OpenAI) => client.chat.completions.create({ model: "x", messages: [] })],
+    ["embeddings.create", (client: OpenAI) => client.embeddings.create({ model: "x", input: "a" })],
+  ])("prints what is wrong with an address that is not here: %s", async (_name, call) => {
+    const refused = await call(sdk(rig.service.url, rig.ann, "/v1")).catch((thrown: unknown) => thrown);
+    expect(refused).toBeInstanceOf(OpenAI.NotFoundError);
+    expect(refused).toMatchObject({ message: "404 unknown address", type: "not_found_error", code: "not_found", param: null });
+  });
+});

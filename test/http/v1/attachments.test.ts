@@ -66,6 +66,12 @@ describe("attachments of v1", () => {
     expect(await (await fetch(reach(file.fileUrl))).text()).toBe("Inline.");
   });
 
+  test("bytes stand in data beside a filename, as some clients send them", async () => {
+    const [file] = await filesOf([{ filename: "a.txt", data: dataUri("Inline.") }]);
+    expect(file).toMatchObject({ type: "output_file", fileName: "a.txt", mimeType: "text/plain" });
+    expect(await (await fetch(reach(file.fileUrl))).text()).toBe("Inline.");
+  });
+
   test.each([
     ["with a name and a type", { filename: "numbers.csv", mimeType: "text/csv" }, "numbers.csv"],
     ["without either", {}, "table.csv"],
@@ -102,6 +108,13 @@ describe("attachments of v1", () => {
     ["an address that is not http", { url: "ftp://a.example/b" }, /^attachments\[1\]\.url: /],
     ["an address that nobody answers at", { url: "http://127.0.0.1:1/b" }, /^attachments\[1\]\.url: /],
     ["no source", { filename: "a.txt" }, /^attachments\[1\]: /],
+    ["data without a name", { data: dataUri("x") }, /^attachments\[1\]: must have exactly one of /],
+    ["data that is none", { filename: "a.txt", data: "x" }, /^attachments\[1\]\.file_data: must be data:/],
+    [
+      "data beside a file",
+      { filename: "a.txt", data: dataUri("x"), url: "https://a.example/b" },
+      /^attachments\[1\]: must have exactly one of /,
+    ],
   ])("%s is refused by v1's name for it, and no task is made", async (_, attachment, named) => {
     const before = (await call("GET /v1/tasks?limit=1")).body.first_id;
     const sound = { filename: "s.txt", fileData: dataUri("x") };

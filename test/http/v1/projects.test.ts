@@ -31,7 +31,6 @@ describe("projects of v1", () => {
     { why: "no key", headers: { API_KEY: "" }, path: "/v1/projects", method: "GET", status: 401, code: 16 },
     { why: "a limit out of range", headers: {}, path: "/v1/projects?limit=1001", method: "GET", status: 400, code: 3 },
     { why: "a method it does not take", headers: {}, path: "/v1/projects", method: "PUT", status: 405, code: 12 },
-    { why: "an unknown address", headers: {}, path: "/v1/nothing", method: "GET", status: 404, code: 5 },
   ])("are refused in v1's form: $why", async ({ headers, path, method, status, code }) => {
     await using service = await openService();
     const { key } = await service.person();

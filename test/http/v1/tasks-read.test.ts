@@ -17,6 +17,9 @@ const item = (role: string, text: string) => ({
   content: [{ type: "output_text", text }],
 });
 
+/** The date of a second, as `YYYY-MM-DD` in UTC. */
+const dayOf = (second: number): string => new Date(second * 1000).toISOString().slice(0, 10);
+
 describeOnEach("tasks of v1", (database) => {
   const rig = taskRig({ database });
   let call: CallV1;
@@ -161,6 +164,9 @@ describeOnEach("tasks of v1", (database) => {
       [`createdAfter=${second + 10}`, ["d4", "c3"]],
       [`created_after=${second + 10}&created_before=${second + 30}`, ["c3"]],
       [`createdBefore=${second + 10}`, ["a1"]],
+      [`created_after=${dayOf(second)}`, ["d4", "c3", "b2", "a1"]],
+      [`createdBefore=${dayOf(second)}`, []],
+      [`created_before=${dayOf(second + 86_400)}`, ["d4", "c3", "b2", "a1"]],
       ["created_before=9007199254740991", ["d4", "c3", "b2", "a1"]],
       ["limit=2", ["d4", "c3"]],
       ["limit=1000", ["d4", "c3", "b2", "a1"]],
@@ -202,8 +208,10 @@ describeOnEach("tasks of v1", (database) => {
       ["status=stopped", /^status(\[0\])?: must be one of running, pending, completed, failed, error/],
       ["status=failed&status=odd", /^status\[1\]: must be one of/],
       ["created_after=-1", /^created_after: /],
-      ["createdBefore=soon", /^created_before: must be a whole number/],
-      ["created_before=99999999999999999999", /^created_before: must be a whole number/],
+      ["createdBefore=soon", /^created_before: must be Unix seconds, or a date like 2026-01-31$/],
+      ["createdAfter=2026-02-30", /^created_after: must be Unix seconds, or a date like 2026-01-31$/],
+      ["created_before=2026-1-1", /^created_before: must be Unix seconds, or a date/],
+      ["created_before=99999999999999999999", /^created_before: must be Unix seconds, or a date/],
       ["after=unknown", /^after: is no task of this list/],
       [`query=${"a".repeat(201)}`, /^query: /],
       ["query=%00", /^query: must not contain U\+0000/],

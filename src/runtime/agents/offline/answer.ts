@@ -45,10 +45,10 @@ export function stepsFor(text: string, files: number): readonly Step[] {
 /**
  * A plain answer without a model: what was understood, point by point, the sums in
  * it, what the files are, the instruction it stands under, and what it follows. The same question gives
- * the same text.
+ * the same text; it is empty where nothing but directives was asked.
  */
 export function answer({ text, files, instruction, previous, locale, skills, connectors }: Question): string {
-  if (text === "") return [files, skills].filter(Boolean).join("\n") || "Done.";
+  if (text === "") return [files, skills].filter(Boolean).join("\n");
   const points = pointsOf(text);
   const subjects = subjectsOf(text);
   return [

@@ -4,6 +4,7 @@ import type { EventPayloads, NewEvent } from "../../../core/tasks/event.ts";
 import type { AgentEvent, Decided, Outcome, Progress, Turn } from "../../agent.ts";
 import { actionIds } from "./action-ids.ts";
 import { approvalOf } from "./approvals.ts";
+import { fileOf, handOver } from "./closing.ts";
 import type { Directive, Ending, Telling } from "./directives.ts";
 import { memoOf, type Request } from "./memo.ts";
 import type { PlanKeeper } from "./plan.ts";
@@ -118,10 +119,10 @@ async function progressOf(directive: Telling, { plan, nextActionId, turn }: Work
 export const explanation = (content: string): NewEvent => ({ type: "explanation", payload: { content } });
 
 /** A message with a text file. */
-const handedOver = ({ filename, content }: Extract<Telling, { name: "file" }>): AgentEvent => ({
+const handedOver = (directive: Extract<Telling, { name: "file" }>): AgentEvent => ({
   type: "assistant_message",
-  payload: { content: `Here is ${filename}.` },
-  files: [{ filename, content: [Buffer.from(content)] }],
+  payload: { content: handOver(directive) },
+  files: [fileOf(directive)],
 });
 
 const briefs = { success: "It worked", error: "It failed", rollback: "It was undone" } as const;

@@ -2,6 +2,7 @@ import type { Json } from "../../../core/json.ts";
 import { sampleValue } from "../../../core/structured-output/sample.ts";
 import type { Agent, Outcome, Progress, Turn } from "../../agent.ts";
 import { answer, stepsFor } from "./answer.ts";
+import { closingOf } from "./closing.ts";
 import { type Memo, type Request, readMemo } from "./memo.ts";
 import { beginWork, explanation, obey, type Work } from "./obey.ts";
 import { type PlanKeeper, planKeeper } from "./plan.ts";
@@ -37,14 +38,14 @@ async function* carryOut(orders: TurnOrders, turn: Turn, memo: Memo | null, plan
     work.told += progress.events.length;
     yield progress;
   }
-  const outcome = yield* obey(orders.directives, work);
+  const content = answer({ ...turn, ...request, skills: namesOf(turn.skills), connectors: turn.connectors.map(({ name }) => name) });
+  // Skills do not count: they may be others in the next run of the same turn, whose events must be the same.
+  const closing = text === "" && files === "" ? closingOf(orders.directives) : null;
+  const outcome = yield* obey(closing?.before ?? orders.directives, work);
   if (outcome) return outcome;
   if (!ordered) yield* workThrough(text, turn.attachments.length, plan);
-  return {
-    kind: "finish",
-    content: answer({ ...turn, ...request, skills: namesOf(turn.skills), connectors: turn.connectors.map(({ name }) => name) }),
-    ...outputOf(work, orders.prose),
-  };
+  const result = closing ? { content: closing.content, files: closing.files } : { content: content || "Done." };
+  return { kind: "finish", ...result, ...outputOf(work, orders.prose) };
 }
 
 /** What is to be answered: all that was said since the turn that asked, if one did. */

@@ -52,9 +52,9 @@ async function fetched(
   fetchFile: FetchFile,
   url: string,
   { save_as: path, ...part }: Omit<Input, "url">,
-  { workspace, signal }: Turn,
+  { workspace, owner, signal }: Turn,
 ): Promise<ToolResult> {
-  const answer = await fetchFile(url, { max: path === undefined ? readMax : savedMax, signal });
+  const answer = await fetchFile(url, { max: path === undefined ? readMax : savedMax, accountId: owner.accountId, signal });
   try {
     if (path === undefined) return given({ ...(await read(answer, { ...part, signal })) });
     const saved = await workspace.write(path, answer.bytes);

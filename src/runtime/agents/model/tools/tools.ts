@@ -1,4 +1,5 @@
 import type { FetchFile } from "../../../../core/files/fetch.ts";
+import type { Log } from "../../../../core/log.ts";
 import type { ToolsFor } from "../tool.ts";
 import { askUser } from "./ask-user.ts";
 import { attachResult } from "./attach-result.ts";
@@ -20,13 +21,14 @@ export interface ToolParts {
   readonly fetchFile: FetchFile;
   /** The words of the operator's sandbox command; null where there is none. */
   readonly sandboxCommand: readonly string[] | null;
+  readonly log: Log;
 }
 
 /** The tools of the model agent: commands only where there is a sandbox, other tasks and skills only where the task has some. */
-export function modelTools({ fetchFile, sandboxCommand }: ToolParts): ToolsFor {
+export function modelTools({ fetchFile, sandboxCommand, log }: ToolParts): ToolsFor {
   const files = [listFiles, readFile, writeFile, deleteFile, attachResult, readAttachment, saveSite];
   const always = [...files, fetchUrl(fetchFile), askUser, requestConfirmation];
-  const commands = sandboxCommand === null ? [] : [runCommand(commandSandbox(sandboxCommand))];
+  const commands = sandboxCommand === null ? [] : [runCommand(commandSandbox(sandboxCommand, log))];
   return (turn) => {
     const { references } = turn;
     return [...always, ...(references.ids.length === 0 ? [] : [browseTask(references)]), ...commands, ...skillTools(turn)];

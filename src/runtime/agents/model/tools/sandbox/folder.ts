@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
+import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Failure } from "../../../../../core/failure.ts";
 import { workspacePath } from "../../../../../core/workspaces/path.ts";
 import { type Workspace, workspaceLimits } from "../../../../../core/workspaces/workspace.ts";
+import { openPlace, readPlace } from "./opened.ts";
 
 /** What a command has done to the workspace. */
 export interface Brought {
@@ -35,7 +35,10 @@ export async function layOut(workspace: Workspace, folder: string): Promise<Read
 
 /**
  * Takes over what a command has changed. Links and devices are passed over, whatever they point at: only bytes of
- * regular files of the folder itself come back.
+ * regular files of the folder itself come back, also while processes that the command has left running change it.
+ *
+ * @param folder its real path.
+ * @throws Failure when nothing was taken over: too many files, or the folder itself is not there any more.
  */
 export async function bringBack(workspace: Workspace, folder: string, known: ReadonlyMap<string, string>): Promise<Brought> {
   const found = await entriesOf(folder);
@@ -68,20 +71,26 @@ async function entriesOf(folder: string): Promise<readonly Entry[]> {
 }
 
 async function* walk(folder: string, below: string, depth: number): AsyncGenerator<Entry, void, void> {
-  for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
+  for (const entry of await entriesAt(folder, below)) {
     const path = below === "" ? entry.name : `${below}/${entry.name}`;
     if (entry.isDirectory() && depth < depthMax) yield* walk(folder, path, depth + 1);
     else yield { path, isFile: entry.isFile() };
   }
 }
 
+/** None of a folder that was exchanged or removed meanwhile. @throws Failure for the whole folder. */
+const entriesAt = (folder: string, below: string): ReturnType<typeof readPlace> =>
+  readPlace(join(folder, below)).catch((thrown: unknown) => {
+    if (below !== "") return [];
+    throw new Failure("precondition", "the command moved or removed its folder: nothing was taken over", { cause: thrown });
+  });
+
 type Taken = { readonly path: string; readonly changed: boolean } | { readonly why: string };
 
 async function take(workspace: Workspace, folder: string, name: string, known: ReadonlyMap<string, string>): Promise<Taken> {
   try {
     const path = workspacePath(name);
-    // What was a file may be a link, or a pipe, by now: neither is followed, nor waited for.
-    await using handle = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    await using handle = await openPlace(join(folder, name), 0);
     const stat = await handle.stat();
     if (!stat.isFile()) return { why: "no regular file" };
     if (stat.size > workspaceLimits.fileBytes) return { why: "too large" };

@@ -1,14 +1,24 @@
 import { errors } from "undici";
-import type { DeliveryFailure } from "../core/webhooks/delivery.ts";
-import { RefusedDestination } from "../egress/agent.ts";
+import { RefusedDestination } from "./agent.ts";
+
+/** Why a request had no answer. */
+export type RequestFault =
+  /** The guard did not let it out. */
+  | "address_refused"
+  | "timeout"
+  | "tls"
+  /** What came back is not HTTP. */
+  | "protocol"
+  /** The name was not found, or no connection came about or lasted. */
+  | "connection";
 
 /** How OpenSSL and Node call certificates that nobody vouches for, names that are not in them, and broken TLS. */
 const tlsCodes = /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
 const protocolCodes = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/;
 const timeoutCodes: readonly string[] = ["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "ETIMEDOUT"];
 
-/** What a request that had no answer is called in the log. What was thrown is a stranger's, and nobody is told its text. */
-export function failureOf(thrown: unknown): DeliveryFailure {
+/** What a request that had no answer is called. What was thrown is a stranger's, and nobody is told its text. */
+export function requestFault(thrown: unknown): RequestFault {
   if (thrown instanceof RefusedDestination) return "address_refused";
   const code = codeOf(thrown);
   if (timeoutCodes.includes(code)) return "timeout";
@@ -16,4 +26,6 @@ export function failureOf(thrown: unknown): DeliveryFailure {
   return thrown instanceof errors.HTTPParserError || protocolCodes.test(code) ? "protocol" : "connection";
 }
 
-const codeOf = (thrown: unknown): string => (typeof thrown === "object" && thrown !== null && "code" in thrown ? String(thrown.code) : "");
+/** The code of an error of Node, c-ares or undici; empty without one. */
+export const codeOf = (thrown: unknown): string =>
+  typeof thrown === "object" && thrown !== null && "code" in thrown ? String(thrown.code) : "";

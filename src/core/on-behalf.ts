@@ -1,0 +1,7 @@
+/** For whom a request to an address that a user supplied goes out, and how long it is wanted. */
+export interface OnBehalf {
+  /** Its name look-ups count toward this account. */
+  readonly accountId: string;
+  /** Aborted when nobody waits any more; a look-up that is under way ends with it. */
+  readonly signal: AbortSignal;
+}

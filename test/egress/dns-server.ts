@@ -1,0 +1,95 @@
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+
+/** A record of an answer; the text of an `A` is an IPv4 address, of the others the bytes as they go out. */
+export interface DnsRecord {
+  readonly type: "A" | "AAAA" | "CNAME";
+  readonly name?: string;
+  readonly data: string;
+}
+
+/** What a name server says: records, an error code of the DNS, or null: nothing at all. */
+export type DnsAnswer = readonly DnsRecord[] | { readonly code: number } | null;
+
+/** A name server on loopback. */
+export interface DnsServer extends AsyncDisposable {
+  /** As `dns.setServers` takes it. */
+  readonly address: string;
+  /** `A good.test`, in the order in which they were asked. */
+  readonly questions: string[];
+  /** Resolves when as many questions came. */
+  asked(count: number): Promise<void>;
+}
+
+const types = { A: 1, CNAME: 5, AAAA: 28 } as const;
+
+/** Starts one that answers each question as it is told. */
+export async function dnsServer(answer: (name: string, type: "A" | "AAAA") => DnsAnswer): Promise<DnsServer> {
+  const socket = createSocket("udp4");
+  const questions: string[] = [];
+  const listeners = new Set<() => void>();
+  socket.on("message", (message, { port, address }) => {
+    const { name, end } = nameAt(message, 12);
+    const type = message.readUInt16BE(end) === types.AAAA ? "AAAA" : "A";
+    questions.push(`${type} ${name}`);
+    for (const hear of listeners) hear();
+    const said = answer(name, type);
+    if (said !== null) socket.send(reply(message, end + 4, said, name), port, address);
+  });
+  socket.bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  return {
+    address: `127.0.0.1:${(socket.address() as AddressInfo).port}`,
+    questions,
+    asked: (count) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (questions.length < count) return;
+          listeners.delete(look);
+          resolve();
+        };
+        listeners.add(look);
+        look();
+      }),
+    async [Symbol.asyncDispose]() {
+      socket.close();
+      await once(socket, "close");
+    },
+  };
+}
+
+function nameAt(message: Buffer, start: number): { readonly name: string; readonly end: number } {
+  const labels: string[] = [];
+  let at = start;
+  for (let length = message[at] ?? 0; length > 0; length = message[at] ?? 0) {
+    labels.push(message.toString("latin1", at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return { name: labels.join(".").toLowerCase(), end: at + 1 };
+}
+
+function reply(question: Buffer, end: number, said: Exclude<DnsAnswer, null>, asked: string): Buffer {
+  const records = "code" in said ? [] : said;
+  const head = Buffer.alloc(12);
+  head.writeUInt16BE(question.readUInt16BE(0), 0);
+  head.writeUInt16BE(0x8180 | ("code" in said ? said.code : 0), 2);
+  head.writeUInt16BE(1, 4);
+  head.writeUInt16BE(records.length, 6);
+  return Buffer.concat([head, question.subarray(12, end), ...records.map(({ name = asked, ...record }) => encoded(name, record))]);
+}
+
+function encoded(name: string, { type, data }: Omit<DnsRecord, "name">): Buffer {
+  const value = { A: () => Buffer.from(data.split(".").map(Number)), AAAA: () => Buffer.from(data, "hex"), CNAME: () => labels(data) }[
+    type
+  ]();
+  const fixed = Buffer.alloc(10);
+  fixed.writeUInt16BE(types[type], 0);
+  fixed.writeUInt16BE(1, 2);
+  fixed.writeUInt32BE(60, 4);
+  fixed.writeUInt16BE(value.length, 8);
+  return Buffer.concat([labels(name), fixed, value]);
+}
+
+const labels = (name: string): Buffer =>
+  Buffer.concat([...name.split(".").map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label)])), Buffer.from([0])]);
