@@ -45,6 +45,8 @@ export interface Config {
   /** What every rate limit is multiplied by; null lifts them all. */
   readonly rateFactor: number | null;
   readonly watchLimit: number;
+  /** For how long a call is held at most. */
+  readonly waitSeconds: number;
   /** Bytes. */
   readonly bodyLimit: number;
   /** Bytes of one file. */
@@ -149,6 +151,7 @@ function work(reader: Reader) {
   return {
     rateFactor: read("RATE_LIMITS", callLimits.RATE_LIMITS),
     watchLimit: readOr("WATCH_LIMIT", callLimits.WATCH_LIMIT, 0),
+    waitSeconds: readOr("WAIT_SECONDS", callLimits.WAIT_SECONDS, 0),
     bodyLimit: readOr("BODY_LIMIT", callLimits.BODY_LIMIT, 0),
     fileLimit: readOr("FILE_LIMIT", files.FILE_LIMIT, 0),
     fileQuota: readOr("FILE_QUOTA", files.FILE_QUOTA, 0),

@@ -15,6 +15,8 @@ export interface Request {
   readonly credentials: Presented;
   /** The `Idempotency-Key` header; null when absent. */
   readonly idempotencyKey: string | null;
+  /** The `Prefer` header asks that members without effect are refused: `handling=strict` (RFC 7240 4.4). */
+  readonly strict: boolean;
 }
 
 /** A call that was let in: `perform` takes it from here. */

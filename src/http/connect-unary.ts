@@ -13,12 +13,14 @@ import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { failureOf } from "../core/failure.ts";
 import { type Operation, rpcName } from "../operations.ts";
-import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
+import { callHeaders, heedWarnings, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { type ConnectParts, connectRequestReader } from "./connect.ts";
 import { connectJson } from "./connect-json.ts";
+import { noteIdleMembers } from "./connect-warnings.ts";
 import { connectCodes } from "./failure.ts";
 import { goneSignal } from "./gone.ts";
 import { bodyOf } from "./request-body.ts";
+import { Warnings } from "./warnings/warnings.ts";
 
 /** What plain Connect calls need of the call path, and how their messages are read. */
 export interface UnaryParts extends Omit<ConnectParts, "anonymous"> {
@@ -76,7 +78,11 @@ export function connectUnary(parts: UnaryParts) {
       put(headers, rateHeaders(admission.rate));
       const bytes = await bodyOf(raw, bodyLimit);
       if (bytes === null) return null;
-      const { answer, replayed } = await performer.perform(admission, parsed(codec.getI(binary), bytes), gone);
+      const message = parsed(codec.getI(binary), bytes);
+      const warnings = new Warnings();
+      if (!binary) noteIdleMembers(operation.method.input, bytes, warnings);
+      heedWarnings(warnings, request.strict, (name, value) => put(headers, [[name, value]]));
+      const { answer, replayed } = await performer.perform(admission, message, gone);
       put(headers, replayHeaders(replayed));
       return { status: 200, body: codec.getO(binary).serialize(answer) };
     } catch (thrown) {

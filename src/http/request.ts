@@ -28,8 +28,18 @@ export function requestReader(newRequestId: () => string, trustProxy: string | n
       address: (trustProxy === null ? undefined : lastAddress(header(trustProxy))) ?? remoteAddress,
       credentials: presented(header),
       idempotencyKey: header("idempotency-key") ?? null,
+      strict: isStrict(header("prefer") ?? ""),
     };
   };
+}
+
+/** A preference counts where it stands first (RFC 7240 2); a comma in quotes parts nothing. */
+function isStrict(prefer: string): boolean {
+  for (const preference of prefer.match(/(?:[^",]|"(?:\\.|[^"\\])*")+/g) ?? []) {
+    const [, value] = /^\s*handling\s*=\s*"?(\w*)"?\s*(?:;|$)/i.exec(preference) ?? [];
+    if (value !== undefined) return value.toLowerCase() === "strict";
+  }
+  return false;
 }
 
 /** The nearest proxy appends the address it saw; what stands before it is the client's own claim. */
