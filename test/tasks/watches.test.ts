@@ -30,6 +30,8 @@ describe("watches", () => {
   let watching: Watches;
   let id: string;
 
+  const rules = () => ({ draining: draining.signal, holdSeconds: 50 });
+
   beforeAll(async () => {
     db = await openTestStore("sqlite");
   });

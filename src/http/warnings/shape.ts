@@ -1,6 +1,6 @@
-import { joined, keyStep } from "../../call/text.ts";
+import { keyStep } from "../../call/text.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { shownName, type Warnings } from "./warnings.ts";
+import { memberPath, shownName, type Warnings } from "./warnings.ts";
 
 /** Which members a JSON value may have. */
 export type Shape =
@@ -62,7 +62,7 @@ function visitMembers(members: Members, json: JsonObject, path: string, search: 
     const member = members.get(name);
     if (member === undefined) search.warnings.add({ path, name, names: members });
     else if (member === "unused") search.warnings.add({ path, name, names: null });
-    else if (member !== "value") visit(member, value, joined(path, name), search);
+    else if (member !== "value") visit(member, value, memberPath(path, name), search);
   }
 }
 

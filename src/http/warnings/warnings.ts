@@ -1,4 +1,3 @@
-import { joined } from "../../call/text.ts";
 import { invalid } from "../../core/failure.ts";
 import { nearest } from "../../core/nearest.ts";
 
@@ -91,7 +90,10 @@ function textOf({ path, name, names }: IdleMember): string {
 const pathMax = 128;
 
 /** A member with the end of the path to it. */
-const placed = (path: string, name: string): string => joined(path.length > pathMax ? `…${path.slice(-pathMax)}` : path, name);
+const placed = (path: string, name: string): string => memberPath(path.length > pathMax ? `…${path.slice(-pathMax)}` : path, name);
+
+/** The path to a member of the object at `path`. */
+export const memberPath = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 
 const hidden = "(hidden)";
 const nameMax = 64;
