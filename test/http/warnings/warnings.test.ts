@@ -92,7 +92,7 @@ describe("of many members", () => {
     let text = "";
     try {
       warningsOf(
-        many(60).map((name) => name.repeat(32)),
+        many(60).map((name) => "ü".repeat(62) + name),
         "path",
       ).refuse();
     } catch (thrown) {
