@@ -7,17 +7,20 @@ const silenceMs = 15_000;
 
 describe.each(rpcWires)("a watch over %s", (wire) => {
   const rig = watchRig();
+  /** With one place for each account. */
+  const narrow = watchRig("sqlite", { WATCH_LIMIT: "1" });
 
   /** Begins to watch after the first two events; what was told is read as it comes. */
-  function watch(taskId: string, keepAlive: boolean) {
+  function watch(taskId: string, keepAlive: boolean, on = rig) {
     const away = new AbortController();
     const told: WatchTaskResponse[] = [];
-    const answers = rig.ann.client(TaskService, wire).watchTask({ taskId, afterSeq: 1, keepAlive }, { signal: away.signal });
+    const answers = on.ann.client(TaskService, wire).watchTask({ taskId, afterSeq: 1, keepAlive }, { signal: away.signal });
     const end = (async () => {
       for await (const answer of answers) told.push(answer);
     })().catch(() => "gone");
     return { told, close: () => away.abort(), end };
   }
+  const told = (watching: ReturnType<typeof watch>, count: number) => soon(() => watching.told.length === count);
   const seqsOf = (told: readonly WatchTaskResponse[]) => told.map(({ event }) => event?.seq);
 
   test("with keep_alive has an answer without an event whenever nothing came for 15 s", async () => {
@@ -58,20 +61,29 @@ describe.each(rpcWires)("a watch over %s", (wire) => {
     expect(await end).toBe("gone");
   });
 
-  test("with keep_alive ends as any other, and gives its place back", async () => {
-    const id = await rig.create();
-    const { told, end } = watch(id, true);
-    await soon(() => told.length === 1);
-    await rig.quiet();
-    await rig.clock.advance(silenceMs);
-    await soon(() => told.length === 2);
-    await rig.remove(id);
-    await end;
-    const asked = rig.statements();
-    await rig.quiet();
-    await rig.clock.advance(4 * silenceMs);
-    await rig.quiet();
-    expect(rig.statements()).toBe(asked);
+  test("with keep_alive gives its place back, when its task is gone and when its client is", async () => {
+    const [first, second, third] = [await narrow.create(), await narrow.create(), await narrow.create()];
+    const deleted = watch(first, true, narrow);
+    await told(deleted, 1);
+    await narrow.quiet();
+    await narrow.clock.advance(silenceMs);
+    await told(deleted, 2);
+    await narrow.remove(first);
+    await deleted.end;
+    const left = watch(second, true, narrow);
+    await told(left, 1);
+    await narrow.quiet();
+    await narrow.clock.advance(silenceMs);
+    await told(left, 2);
+    left.close();
+    await left.end;
+    // The server hears of it a little later.
+    await soon(async () => {
+      const next = watch(third, true, narrow);
+      await Promise.race([told(next, 1), next.end]);
+      next.close();
+      return next.told.length === 1;
+    });
   });
 });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compileReader } from "../../src/http/v2/reader.ts";
 import { type Operation, operationTable, rpcName } from "../../src/operations.ts";
 import { openService, type Service } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
 import { canOpen } from "./access.ts";
 import { type Keyring, keyringOf } from "./keyring.ts";
 import { framed, type RawReply, type RawRequest, send, sendHttp2 } from "./raw.ts";
@@ -14,7 +15,8 @@ let service: Service;
 let keys: Keyring;
 
 beforeAll(async () => {
-  service = await openService({ idle: true, env: { CORS_ORIGINS: origin } });
+  // Time stands still: nothing is written but by a call.
+  service = await openService({ idle: true, clock: stillClock(), env: { CORS_ORIGINS: origin } });
   keys = await keyringOf(service);
 });
 afterAll(() => service[Symbol.asyncDispose]());
