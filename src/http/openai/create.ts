@@ -13,29 +13,10 @@ import { inputItems, type Placed, placedParts } from "./input.ts";
 /** Members of the Responses API that have no effect: every response runs in the background, is kept, and works with the agent's own tools. */
 const ofResponsesApi = Object.fromEntries(
   [
-    ...[
-      "access_programs",
-      "background",
-      "context_management",
-      "conversation",
-      "image",
-      "include",
-      "max_output_tokens",
-      "max_tool_calls",
-      "metadata",
-      "moderation",
-    ],
-    ...[
-      "parallel_tool_calls",
-      "prompt",
-      "prompt_cache_key",
-      "prompt_cache_options",
-      "prompt_cache_retention",
-      "reasoning",
-      "safety_identifier",
-    ],
-    ...["service_tier", "store", "stream_options", "temperature", "text", "tool_choice", "tools", "top_logprobs", "top_p"],
-    ...["truncation", "user"],
+    ...["access_programs", "background", "context_management", "conversation", "image", "include", "max_output_tokens"],
+    ...["max_tool_calls", "metadata", "moderation", "parallel_tool_calls", "prompt", "prompt_cache_key", "prompt_cache_options"],
+    ...["prompt_cache_retention", "reasoning", "safety_identifier", "service_tier", "store", "stream_options", "temperature"],
+    ...["text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user"],
   ].map((name) => [name, unused]),
 );
 
