@@ -19,11 +19,11 @@ describe("members without effect are found", () => {
   const every = shapes(fixtureType("EveryKind"));
 
   test.each<[string, Json, readonly string[]]>([
-    ["beside known ones", { some_text: "a", nope: 1 }, ['"nope"']],
-    ["in a message", { part: { nope: 1 } }, ['"part.nope"']],
-    ["in items of a list", { children: [{}, { children: [{ nope: 1 }] }] }, ['"children[1].children[0].nope"']],
-    ["in entries of a map", { parts: { "a b": { nope: 1 } } }, ['"parts["a b"].nope"']],
-    ["below a key that may be a secret, which is not shown", { parts: { "sk-abcdefgh": { nope: 1 } } }, ['"parts["(hidden)"].nope"']],
+    ["beside known ones", { some_text: "a", zebra: 1 }, ['"zebra"']],
+    ["in a message", { part: { zebra: 1 } }, ['"part.zebra"']],
+    ["in items of a list", { children: [{}, { children: [{ zebra: 1 }] }] }, ['"children[1].children[0].zebra"']],
+    ["in entries of a map", { parts: { "a b": { zebra: 1 } } }, ['"parts["a b"].zebra"']],
+    ["below a key that may be a secret, which is not shown", { parts: { "sk-abcdefgh": { zebra: 1 } } }, ['"parts["(hidden)"].zebra"']],
     [
       "with names that objects inherit",
       JSON.parse('{"__proto__":1,"constructor":2,"toString":3}'),
@@ -34,11 +34,11 @@ describe("members without effect are found", () => {
   });
 
   test.each<[string, Json]>([
-    ["null, which is an absent member", { nope: null, part: null }],
-    ["plain JSON", { schema: { nope: { nope: 1 } }, result: { nope: [{ nope: 1 }] } }],
-    ["keys of a map", { labels: { nope: "a" } }],
+    ["null, which is an absent member", { zebra: null, part: null }],
+    ["plain JSON", { schema: { zebra: { zebra: 1 } }, result: { zebra: [{ zebra: 1 }] } }],
+    ["keys of a map", { labels: { zebra: "a" } }],
     ["both spellings of a name", { someText: "a", some_text: "b" }],
-    ["values of another type than the field's", { part: "x", children: { nope: 1 }, parts: [{ nope: 1 }], some_text: { nope: 1 } }],
+    ["values of another type than the field's", { part: "x", children: { zebra: 1 }, parts: [{ zebra: 1 }], some_text: { zebra: 1 } }],
   ])("and not: %s", (_what, json) => {
     expect(found(every, json)).toEqual([]);
   });
@@ -74,7 +74,7 @@ describe("the search is bounded", () => {
   });
 
   test("it goes a hundred levels deep", () => {
-    const nested = (levels: number): Json => (levels === 0 ? { nope: 1 } : { children: [nested(levels - 1)] });
+    const nested = (levels: number): Json => (levels === 0 ? { zebra: 1 } : { children: [nested(levels - 1)] });
     expect(found(every, nested(49))).toHaveLength(1);
     expect(found(every, nested(5000))).toEqual([]);
   });
