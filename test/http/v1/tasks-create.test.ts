@@ -88,7 +88,10 @@ describeOnEach("POST /v1/tasks", (database) => {
       agent_profile: "lite",
       project_id: project.id,
     });
-    expect({ status, body }).toEqual({ status: 200, body: { ...made, task_id: id, task_title: "Letters" } });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { ...made, task_id: id, task_title: "Letters", warnings: ['member "project_id" has no effect'] },
+    });
     expect(await rig.row(id)).toMatchObject({ status: "running", agentProfile: "manus-1.6-lite", projectId: null });
     const read = await call(`GET /v1/tasks/${id}`);
     expect(read.body.output.at(-1)).toMatchObject({ role: "user", content: [{ type: "output_text", text: "[[forever]]" }] });
