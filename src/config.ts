@@ -49,6 +49,8 @@ export interface Config {
   readonly maxConnections: number;
   /** Connections of one address at a time. */
   readonly maxConnectionsPerAddress: number;
+  /** For how long a call is held at most. */
+  readonly waitSeconds: number;
   /** Bytes. */
   readonly bodyLimit: number;
   /** Bytes of all bodies that are read at a time: at least twice `bodyLimit`. */
@@ -157,6 +159,7 @@ function work(reader: Reader) {
   return {
     rateFactor: read("RATE_LIMITS", callLimits.RATE_LIMITS),
     watchLimit: readOr("WATCH_LIMIT", callLimits.WATCH_LIMIT, 0),
+    waitSeconds: readOr("WAIT_SECONDS", callLimits.WAIT_SECONDS, 0),
     bodyLimit: readOr("BODY_LIMIT", callLimits.BODY_LIMIT, 0),
     bodyMemory: readOr("BODY_MEMORY", callLimits.BODY_MEMORY, Number.POSITIVE_INFINITY),
     fileLimit: readOr("FILE_LIMIT", files.FILE_LIMIT, 0),

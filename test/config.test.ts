@@ -77,6 +77,7 @@ describe("an empty environment", () => {
     expect(loadConfig({})).toMatchObject({
       rateFactor: 1,
       watchLimit: 100,
+      waitSeconds: 50,
       bodyLimit: 33_554_432,
       refreshReplaySeconds: 0,
       runConcurrency: 1000,
@@ -295,6 +296,7 @@ const bad: Record<string, readonly string[]> = {
   OWNER_EMAIL: ["ann", "@example.com", "ann@", "a b@example.com", "a@b@c", "<ann@example.com>"],
   RATE_LIMITS: ["0", "0.0", "-1", "on", "1e3", "1,5"],
   WATCH_LIMIT: ["0", "x", "1.5"],
+  WAIT_SECONDS: ["0", "61", "x", "1.5"],
   OAUTH_REFRESH_REPLAY_SECONDS: ["-1", "61", "x", "1.5"],
   BODY_LIMIT: ["0", "32MB", "32 MiB", "2GiB", "1023", "-1"],
   BODY_MEMORY: ["0", "256MB", "2047", "1025GiB", "-1"],

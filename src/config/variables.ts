@@ -213,6 +213,15 @@ export const callLimits = {
       "Held calls and open watches of one account in one process; the next one is refused with 429 `resource_exhausted`. A call that is answered at once takes no place.",
     schema: wholeNumber(1, 100_000),
   }),
+  WAIT_SECONDS: variable({
+    type: "seconds",
+    fallback: "50",
+    rule: "a whole number from 1 to 60",
+    example: "25",
+    description:
+      "For how long a call is held at most, whatever `wait_seconds` asks for. Set it below the time after which a proxy in front gives up a call without an answer; most do so after 60 s.",
+    schema: wholeNumber(1, 60),
+  }),
   BODY_LIMIT: variable({
     type: "bytes",
     fallback: "32MiB",

@@ -1,5 +1,6 @@
 import { OverLimit, type RateState } from "../call/limit.ts";
 import type { Failure, Reason } from "../core/failure.ts";
+import type { Warnings } from "./warnings/warnings.ts";
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
@@ -27,6 +28,26 @@ export const refusalHeaders = (failure: Failure): Headers => [
 
 /** Marks an answer that an earlier call with the same `Idempotency-Key` made. */
 export const replayHeaders = (replayed: boolean): Headers => (replayed ? [["Idempotent-Replayed", "true"]] : []);
+
+/**
+ * What the head of an answer says of the request's members, once they are read: those without effect, or that strict
+ * handling was applied.
+ */
+export function warningHeaders(warnings: Warnings, strict: boolean): Headers {
+  if (strict) return [["Preference-Applied", "handling=strict"]];
+  return warnings.isEmpty ? [] : [["X-Request-Warnings", warnings.header]];
+}
+
+/**
+ * Answers a request that was read with what its head says of the warnings.
+ *
+ * @param set sets a header of the answer.
+ * @throws Failure `invalid` that names the members without effect, under strict handling: then nothing may be written.
+ */
+export function heedWarnings(warnings: Warnings, strict: boolean, set: (name: string, value: string) => void): void {
+  for (const [name, value] of warningHeaders(warnings, strict)) set(name, value);
+  if (strict) warnings.refuse();
+}
 
 /** Says that a token would do, or what was wrong with the one that was shown (RFC 6750 3). */
 export function bearerHeaders(reason: Reason, shown: boolean): Headers {

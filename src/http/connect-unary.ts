@@ -12,15 +12,17 @@ import {
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { failureOf } from "../core/failure.ts";
 import { type Operation, rpcName } from "../operations.ts";
-import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
+import { callHeaders, heedWarnings, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { type Bound, boundOf } from "./bounds/bound.ts";
 import { checkMessage } from "./bounds/connect-body.ts";
 import { compressions } from "./bounds/decompression.ts";
 import { type ConnectParts, connectRequestReader } from "./connect.ts";
 import { binaryOptions, connectJson } from "./connect-json.ts";
+import { noteIdleMembers } from "./connect-warnings.ts";
 import { connectCodes } from "./failure.ts";
 import { goneSignal } from "./gone.ts";
 import { bodyOf } from "./request-body.ts";
+import { Warnings } from "./warnings/warnings.ts";
 
 /** What plain Connect calls need of the call path, and how their messages are read. */
 export type UnaryParts = Omit<ConnectParts, "anonymous">;
@@ -83,7 +85,11 @@ export function connectUnary(parts: UnaryParts) {
       const bytes = await bodyOf(raw, bound);
       if (bytes === null) return null;
       checkMessage(operation.method.input, bytes, binary);
-      const { answer, replayed } = await performer.perform(admission, parsed(codec.getI(binary), bytes), gone);
+      const message = parsed(codec.getI(binary), bytes);
+      const warnings = new Warnings();
+      if (!binary) noteIdleMembers(operation.method.input, bytes, warnings);
+      heedWarnings(warnings, request.strict, (name, value) => put(headers, [[name, value]]));
+      const { answer, replayed } = await performer.perform(admission, message, gone);
       put(headers, replayHeaders(replayed));
       return { status: 200, body: codec.getO(binary).serialize(answer) };
     } catch (thrown) {

@@ -16,11 +16,12 @@ import type { Performer } from "../call/perform.ts";
 import { Failure, failureOf, invalid } from "../core/failure.ts";
 import { mapped } from "../core/mapped.ts";
 import { type Operation, type OperationTable, rpcName } from "../operations.ts";
-import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
+import { callHeaders, heedWarnings, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { anonymousBound, type Bound, boundOf } from "./bounds/bound.ts";
 import { readMessage } from "./bounds/connect-body.ts";
 import { compressionOf } from "./bounds/decompression.ts";
 import { connectJson } from "./connect-json.ts";
+import { registerNoting, setWarnings, warningsOf } from "./connect-warnings.ts";
 import { connectCodes, ofSender } from "./failure.ts";
 import type { ReadRequest } from "./request.ts";
 import type { ReadSessionCookie } from "./session-cookie.ts";
@@ -88,6 +89,7 @@ export function connectRoutes(parts: ConnectParts) {
     if (!admission) throw refuse(new Failure("internal", "internal error"), context, "");
     context.values.set(begunKey, true);
     try {
+      heed(admission, context);
       const { answer, replayed } = await performer.perform(admission, message, context.signal);
       for (const [name, value] of replayHeaders(replayed)) context.responseHeader.set(name, value);
       return answer;
@@ -96,14 +98,21 @@ export function connectRoutes(parts: ConnectParts) {
     }
   }
 
-  async function* answersTo(admission: Admission, message: Message, { signal }: HandlerContext): AsyncGenerator<Message> {
-    yield* (await performer.stream(admission, message, signal)) ?? [];
+  async function* answersTo(admission: Admission, message: Message, context: HandlerContext): AsyncGenerator<Message> {
+    heed(admission, context);
+    yield* (await performer.stream(admission, message, context.signal)) ?? [];
   }
 
   const stream = (message: Message, context: HandlerContext) => answering(context, (admission) => answersTo(admission, message, context));
 
   const conversation = (messages: AsyncIterable<Message>, context: HandlerContext) =>
-    answering(context, (admission) => performer.converse(admission, received(messages), context.signal));
+    answering(context, (admission) =>
+      performer.converse(
+        admission,
+        received(messages, () => heed(admission, context)),
+        context.signal,
+      ),
+    );
 
   /** Only what the call's own work throws is refused: what is thrown when a client goes away comes in at the other end. */
   function answering(context: HandlerContext, work: (admission: Admission) => AsyncIterable<Message>): AsyncIterable<Message> {
@@ -127,17 +136,20 @@ export function connectRoutes(parts: ConnectParts) {
 
   return {
     requestGate,
-    contextValues: ({ raw }: FastifyRequest) => createContextValues().set(requestKey, connectRequest(raw)),
+    contextValues: ({ raw }: FastifyRequest) => setWarnings(createContextValues().set(requestKey, connectRequest(raw))),
     interceptors: [releaseBodies],
     /** @param conversationsOnly streams both ways alone: what has to come to the process that runs tasks. */
     routes(router: ConnectRouter, { conversationsOnly = false } = {}) {
       for (const operation of operations.all) {
         const { method } = operation;
         if (conversationsOnly && !isConversation(method)) continue;
-        const options = { jsonOptions: connectJson(method), readMaxBytes: boundOf(operation, bodyLimit).maxBytes };
-        if (isUnary(method)) router.rpc(method, unary, options);
-        if (isServerStream(method)) router.rpc(method, stream, options);
-        if (isConversation(method)) router.rpc(method, conversation, options);
+        const { maxBytes: readMaxBytes } = boundOf(operation, bodyLimit);
+        registerNoting(router, method, connectJson(method), ({ jsonOptions }) => {
+          const options = { jsonOptions, readMaxBytes };
+          if (isUnary(method)) router.rpc(method, unary, options);
+          if (isServerStream(method)) router.rpc(method, stream, options);
+          if (isConversation(method)) router.rpc(method, conversation, options);
+        });
       }
     },
   };
@@ -168,10 +180,21 @@ const isServerStream = (method: DescMethod): method is DescMethod & { methodKind
 const isConversation = (method: DescMethod): method is DescMethod & { methodKind: "bidi_streaming" } =>
   method.methodKind === "bidi_streaming";
 
-/** Messages that come while the call works: one that Connect cannot read is its sender's fault. */
-async function* received(messages: AsyncIterable<Message>): AsyncGenerator<Message> {
+/** Of a stream both ways, whose head goes out before its messages come, only strict handling is of use. */
+const heed = ({ request }: Admission, { values, responseHeader }: HandlerContext): void =>
+  heedWarnings(warningsOf(values), request.strict, (name, value) => responseHeader.set(name, value));
+
+/**
+ * Messages that come while the call works: one that Connect cannot read is its sender's fault.
+ *
+ * @param check called for each message that was read; throws Failure to refuse it.
+ */
+async function* received(messages: AsyncIterable<Message>, check: () => void): AsyncGenerator<Message> {
   try {
-    yield* messages;
+    for await (const message of messages) {
+      check();
+      yield message;
+    }
   } catch (thrown) {
     throw thrown instanceof ConnectError ? ofSender(thrown) : thrown;
   }

@@ -8,14 +8,16 @@ import type { Performer } from "../call/perform.ts";
 import { absent, Failure } from "../core/failure.ts";
 import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
 import { type Operation, type OperationTable, rpcName } from "../operations.ts";
-import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
+import { callHeaders, heedWarnings, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { type Bound, boundOf } from "./bounds/bound.ts";
 import { checkMessage } from "./bounds/connect-body.ts";
 import { binaryOptions, connectJson } from "./connect-json.ts";
+import { noteIdleMembers } from "./connect-warnings.ts";
 import { exportAnswers, failureIn, ofSender } from "./failure.ts";
 import { goneSignal } from "./gone.ts";
 import type { ReadRequest } from "./request.ts";
 import { bodyOf } from "./request-body.ts";
+import { Warnings } from "./warnings/warnings.ts";
 
 /** What the plain JSON of dataexport.v1 needs of the call path. */
 export interface ExportJsonParts {
@@ -66,7 +68,12 @@ export function exportJson(app: FastifyInstance, parts: ExportJsonParts): void {
     for (const [name, value] of rateHeaders(admission.rate)) reply.header(name, value);
     if (foreignTypes.test(raw.headers["content-type"] ?? "")) throw new Failure("unsupported_media", "the body must be JSON");
     if (raw.headers["content-encoding"] !== undefined) throw new Failure("unsupported_media", "the body must not be compressed");
-    const { answer, replayed } = await parts.performer.perform(admission, method.parse(await wholeBody(raw, method.bound)), gone);
+    const body = await wholeBody(raw, method.bound);
+    const message = method.parse(body);
+    const warnings = new Warnings();
+    noteIdleMembers(method.operation.method.input, body, warnings);
+    heedWarnings(warnings, head.strict, (name, value) => reply.header(name, value));
+    const { answer, replayed } = await parts.performer.perform(admission, message, gone);
     for (const [name, value] of replayHeaders(replayed)) reply.header(name, value);
     return method.write(answer);
   }

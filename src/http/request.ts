@@ -28,6 +28,7 @@ export function requestReader(newRequestId: () => string, trustProxy: string | n
       address: addressOf(head),
       credentials: presented(header),
       idempotencyKey: header("idempotency-key") ?? null,
+      strict: isStrict(header("prefer") ?? ""),
       body: incomingBody(head),
     };
   };
@@ -39,6 +40,15 @@ export function addressReader(trustProxy: string | null): (head: RequestHead) =>
     const forwarded = trustProxy === null ? undefined : headers[trustProxy];
     return lastAddress(Array.isArray(forwarded) ? forwarded.join(", ") : forwarded) ?? remoteAddress;
   };
+}
+
+/** A preference counts where it stands first (RFC 7240 2); a comma in quotes parts nothing. */
+function isStrict(prefer: string): boolean {
+  for (const preference of prefer.match(/(?:[^",]|"(?:\\.|[^"\\])*")+/g) ?? []) {
+    const [, value] = /^\s*handling\s*=\s*"?(\w*)"?\s*(?:;|$)/i.exec(preference) ?? [];
+    if (value !== undefined) return value.toLowerCase() === "strict";
+  }
+  return false;
 }
 
 /** The nearest proxy appends the address it saw; what stands before it is the client's own claim. */

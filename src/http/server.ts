@@ -76,6 +76,7 @@ export interface SiteServer {
 /** What pages of other origins may read of an answer, beside its body. */
 const exposedHeaders = [
   ...["X-Request-Id", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotent-Replayed"],
+  ...["X-Request-Warnings", "Preference-Applied"],
   ...connectCors.exposedHeaders,
 ];
 

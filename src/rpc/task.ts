@@ -2,9 +2,11 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import type { Confirmations } from "../core/actions/confirm.ts";
 import type { Caller } from "../core/caller.ts";
+import type { Clock } from "../core/clock.ts";
 import { invalid } from "../core/failure.ts";
 import type { BringFiles } from "../core/files/bring.ts";
 import type { JsonObject } from "../core/json.ts";
+import { withKeepAlives } from "../core/keep-alive.ts";
 import { mapped } from "../core/mapped.ts";
 import { checkSchema } from "../core/structured-output/schema.ts";
 import type { Conversations } from "../core/tasks/conversations.ts";
@@ -35,12 +37,17 @@ export interface TaskParts {
   readonly conversations: Conversations;
   readonly confirmations: Confirmations;
   readonly watches: Watches;
+  /** Streams are kept open by it. */
+  readonly clock: Clock;
   /** Where people open tasks. */
   readonly appUrl: string;
   readonly bring: BringFiles;
   /** The address of a file's bytes, made afresh at each read. */
   readonly link: Link;
 }
+
+/** After so long without an event a watch that asks for it is sent an answer without one (contract/decisions.md 54). */
+const silenceMs = 15_000;
 
 /** Tasks (contract/v2.md 8.1 to 8.9). */
 export function taskHandlers({
@@ -49,6 +56,7 @@ export function taskHandlers({
   conversations,
   confirmations,
   watches,
+  clock,
   appUrl,
   bring,
   link,
@@ -144,9 +152,10 @@ export function taskHandlers({
       },
     },
     watchTask: {
-      async stream(tx, call, { taskId, afterSeq = 0, untilSettled }) {
+      async stream(tx, call, { taskId, afterSeq = 0, untilSettled, keepAlive }) {
         const events = await watches.watch(tx, call, { taskId, afterSeq, untilSettled });
-        return events && mapped(events, watchMessage);
+        const answers = events && mapped(events, watchMessage);
+        return answers && keepAlive ? withKeepAlives(answers, () => create(WatchTaskResponseSchema), { clock, silenceMs }) : answers;
       },
     },
   };

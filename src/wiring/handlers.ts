@@ -171,6 +171,7 @@ function taskParts(ground: Ground, files: FileParts, waiting: Backlog, draining:
     conversations,
     confirmations: confirmations(clock, cipher, waiting, steps),
     watches: watchesOf(ground, draining),
+    clock,
     appUrl: config.appUrl,
     bring: files.bring,
     link: (fileId) => files.links.download(fileId, clock.now()),
@@ -178,7 +179,7 @@ function taskParts(ground: Ground, files: FileParts, waiting: Backlog, draining:
 }
 
 /** News of other processes is not heard, only looked for; on SQLite there are none. */
-function watchesOf({ config: { database, watchLimit }, store: { feed }, clock }: Ground, draining: AbortSignal): Watches {
+function watchesOf({ config: { database, watchLimit, waitSeconds }, store: { feed }, clock }: Ground, draining: AbortSignal): Watches {
   const lookMs = database === "sqlite" ? 5_000 : 1_000;
-  return watches(waitingRoom(feed, clock, { limit: watchLimit, lookMs, draining }), clock, draining);
+  return watches(waitingRoom(feed, clock, { limit: watchLimit, lookMs, draining }), clock, { draining, holdSeconds: waitSeconds });
 }

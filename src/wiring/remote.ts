@@ -32,6 +32,7 @@ export function remoteSide(
     prices: config.prices,
     remoteProfiles: remoteProfiles(config),
     pollsMax: config.watchLimit,
+    pollMs: config.waitSeconds * 1000,
   });
   return { runs, drain: dispatch.drain };
 }

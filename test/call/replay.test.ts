@@ -30,7 +30,13 @@ function admissionOf(name: string): Admission {
   const operation = operationTable().byName(name);
   if (!operation) throw new Error(`${name} is gone`);
   const credential = { kind: "key", keyKind: "general", id: "k" } as const;
-  const request = { requestId: "r", address: "127.0.0.1", credentials: { keys: [], bearer: null, session: null }, idempotencyKey: "k1" };
+  const request = {
+    requestId: "r",
+    address: "127.0.0.1",
+    credentials: { keys: [], bearer: null, session: null },
+    idempotencyKey: "k1",
+    strict: false,
+  };
   const caller = { accountId: "a", spaceId: "s", credential, role: "owner", locale: "en" } as const;
   return { operation, caller, request, rate: null, again: async () => caller };
 }

@@ -145,8 +145,8 @@ describe.each(wires)("waiting over %s", (wire) => {
 
     test("ends when its time is over, with an empty list and the seq at that moment", async () => {
       const id = await rig.create();
-      const { answer } = await held(list(id, { after_seq: 2, wait_seconds: 60 }));
-      await rig.clock.advance(59_999);
+      const { answer } = await held(list(id, { after_seq: 2, wait_seconds: 40 }));
+      await rig.clock.advance(39_999);
       await rig.add(id);
       expect(await isHeld(answer)).toBe(true);
       await rig.clock.advance(1);
@@ -184,11 +184,42 @@ describe.each(wires)("waiting over %s", (wire) => {
     });
   });
 
+  test.each([
+    ["task.detail", detail],
+    ["task.listMessages", list],
+  ] as const)("lasts 50 s at most, whatever was asked up to 60: %s", async (_name, hold) => {
+    const id = await rig.create();
+    const { answer } = await held(hold(id, { after_seq: 2, wait_seconds: 60 }));
+    await rig.clock.advance(49_999);
+    expect(await isHeld(answer)).toBe(true);
+    await rig.clock.advance(1);
+    expect(await answer).toMatchObject({ outcome: "ok", lastSeq: 2 });
+  });
+
   test("ends with not_found when the task is deleted", async () => {
     const id = await rig.create();
     const calls = [await held(detail(id, { after_seq: 9, wait_seconds: 60 })), await held(list(id, { after_seq: 9, wait_seconds: 60 }))];
     await rig.remove(id);
     for (const { answer } of calls) expect((await answer).outcome).toBe(`${refused("absent", wire)}: task not found`);
+  });
+});
+
+describe("with WAIT_SECONDS=20", () => {
+  const rig = watchRig("sqlite", { WAIT_SECONDS: "20" });
+
+  test.each(["task.detail", "task.listMessages"])("%s is held for 20 s at most", async (name) => {
+    const task_id = await rig.create();
+    let ended = false;
+    const answer = rig.ann.v2(name, { task_id, after_seq: 2, wait_seconds: 60 }).finally(() => {
+      ended = true;
+    });
+    await rig.asked(2);
+    await rig.quiet();
+    await rig.clock.advance(19_999);
+    await rig.quiet();
+    expect(ended).toBe(false);
+    await rig.clock.advance(1);
+    expect((await answer).body).toMatchObject({ ok: true, last_seq: 2 });
   });
 });
 

@@ -30,6 +30,8 @@ describe("watches", () => {
   let watching: Watches;
   let id: string;
 
+  const rules = () => ({ draining: draining.signal, holdSeconds: 50 });
+
   beforeAll(async () => {
     db = await openTestStore("sqlite");
   });
@@ -39,7 +41,7 @@ describe("watches", () => {
     draining = new AbortController();
     gone = new AbortController();
     const room = waitingRoom(db.store.feed, clock, { limit: 1, lookMs: 5_000, draining: draining.signal });
-    watching = watches(room, clock, draining.signal);
+    watching = watches(room, clock, rules());
     id = systemIds.short();
     await db.store.change((tx) => tx.tasks.insert({ ...restingTask(id, ann, 0), status: "running" }, [step(), step()]));
   });
@@ -122,7 +124,7 @@ describe("watches", () => {
   test("end a held call at its time, though timers wake early", async () => {
     const early = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(Math.max(1, ms - 3), signal) };
     const room = waitingRoom(db.store.feed, early, { limit: 1, lookMs: 5_000, draining: draining.signal });
-    const held = watches(room, early, draining.signal).hold(call(), { seconds: 1, look: lookIn(db.store), enough: () => false });
+    const held = watches(room, early, rules()).hold(call(), { seconds: 1, look: lookIn(db.store), enough: () => false });
     for (let turns = 0; turns < 20; turns += 1) await turn();
     await clock.advance(1_000);
     expect((await held).task.lastSeq).toBe(2);
@@ -261,7 +263,7 @@ describe("watches", () => {
         return () => undefined;
       },
     };
-    watching = watches(waitingRoom(deaf, clock, { limit: 1, lookMs: 5_000, draining: draining.signal }), clock, draining.signal);
+    watching = watches(waitingRoom(deaf, clock, { limit: 1, lookMs: 5_000, draining: draining.signal }), clock, rules());
     const events = await watch();
     await take(events, 2);
     const third = next(events);

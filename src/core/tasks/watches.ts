@@ -11,7 +11,7 @@ import type { RoomRules, Visit, WaitingRoom } from "./waiting-room.ts";
 
 /** A read that is repeated until it shows enough. */
 export interface Look<T> {
-  /** For at most so long, 0 to 60. */
+  /** For at most so long, 0 to 60; never for longer than `holdSeconds` of the rules. */
   readonly seconds: number;
   /** One read, for the caller as it is at that moment. */
   readonly look: (caller: Caller) => Promise<T>;
@@ -25,6 +25,12 @@ export interface Watch {
   readonly afterSeq: number;
   /** Ends once the task does not run and everything was told. */
   readonly untilSettled: boolean;
+}
+
+/** What held calls go by. */
+export interface HoldRules extends Pick<RoomRules, "draining"> {
+  /** No call is held for longer, in seconds, so that proxies do not give it up before. */
+  readonly holdSeconds: number;
 }
 
 /** Calls that stay open until there is news of a task (contract/decisions.md 17, 17a). */
@@ -63,7 +69,7 @@ const pageSize = 100;
 const stopping = (): Failure => new Failure("unavailable", "the server is stopping: call again", { retryAfter: 1 });
 const cancelled = (): Failure => new Failure("cancelled", "nobody waits for the answer any more");
 
-export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["draining"]): Watches {
+export function watches(room: WaitingRoom, clock: Clock, { draining, holdSeconds }: HoldRules): Watches {
   const tasks = sharedReads<TaskView | null>();
   const pages = sharedReads<readonly TaskEvent[]>();
   const looks = sharedReads<Unread>();
@@ -123,7 +129,7 @@ export function watches(room: WaitingRoom, clock: Clock, draining: RoomRules["dr
   return {
     async hold(call, { seconds, look, enough }) {
       if (seconds === 0) return look(call.caller);
-      const until = clock.monotonic() + seconds * 1000;
+      const until = clock.monotonic() + Math.min(seconds, holdSeconds) * 1000;
       const approach = room.approach();
       let visit: Visit | undefined;
       try {

@@ -7,12 +7,13 @@ import { Failure, failureOf, invalid } from "../../core/failure.ts";
 import { type AuditEvent, AuditEventSchema } from "../../gen/proto/audit/v2/audit_pb.ts";
 import { AuditService, type ListAuditEventsResponse } from "../../gen/proto/audit/v2/audit_service_pb.ts";
 import { type Operation, type OperationTable, rpcName } from "../../operations.ts";
-import { callHeaders, rateHeaders } from "../answer-headers.ts";
+import { callHeaders, heedWarnings, rateHeaders } from "../answer-headers.ts";
 import { goneSignal } from "../gone.ts";
 import type { ReadRequest } from "../request.ts";
 import { compileReader } from "../v2/reader.ts";
 import { v2Refusal } from "../v2/route.ts";
 import { compileBareWriter } from "../v2/writer.ts";
+import { Warnings } from "../warnings/warnings.ts";
 import { ocsfEvent } from "./ocsf.ts";
 
 /** What the download needs of the call path. */
@@ -62,10 +63,13 @@ export function auditDownload(app: FastifyInstance, parts: AuditDownloadParts): 
       const { format, query } = asked(request.query as JsonObject); // Fastify's own parser makes nothing else.
       const call = request.audit;
       if (!call) throw new Failure("internal", "internal error");
-      const pages = pagesOf(parts.performer, call, read(query, "query"));
+      const warnings = new Warnings();
+      const input = read(query, "query", warnings);
+      const { requestId, strict } = call.admission.request;
+      heedWarnings(warnings, strict, (name, value) => reply.header(name, value));
+      const pages = pagesOf(parts.performer, call, input);
       // A refusal of the first page is a plain answer.
       const first = await pages.next();
-      const { requestId } = call.admission.request;
       for (const [name, value] of callHeaders(requestId)) reply.header(name, value);
       reply.header("Content-Type", "application/x-ndjson; charset=utf-8");
       const texts = textsOf(first.value ?? [], pages, lineWriter(format));

@@ -5,11 +5,22 @@ import type { MessageSchema } from "../../gen/proto/task/v2/message_pb.ts";
 import { ShareVisibility } from "../../gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../gen/proto/task/v2/task_service_pb.ts";
 import { filled, present } from "../v1/fields.ts";
+import { beginningOrGoingOn, unused } from "../v1/input-shape.ts";
 import { profileFields, profileIn } from "../v1/profile.ts";
 import type { Ask } from "../v1/route.ts";
 import { inputItems, type Placed, placedParts } from "./input.ts";
 
-/** The body of POST /responses; what is not named here is passed over (contract/v1.md 7.2). */
+/** Members of the Responses API that have no effect: every response runs in the background, is kept, and works with the agent's own tools. */
+const ofResponsesApi = Object.fromEntries(
+  [
+    ...["access_programs", "background", "context_management", "conversation", "image", "include", "max_output_tokens"],
+    ...["max_tool_calls", "metadata", "moderation", "parallel_tool_calls", "prompt", "prompt_cache_key", "prompt_cache_options"],
+    ...["prompt_cache_retention", "reasoning", "safety_identifier", "service_tier", "store", "stream_options", "temperature"],
+    ...["text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user"],
+  ].map((name) => [name, unused]),
+);
+
+/** The body of POST /responses; callers are warned of what is not named here (contract/v1.md 7.2, contract/decisions.md 51). */
 export const creation = z.object({
   input: inputItems,
   instructions: z.string().optional(),
@@ -24,8 +35,16 @@ export const creation = z.object({
   hide_in_task_list: z.boolean().default(false),
   locale: filled,
   stream: z.boolean().default(false),
+  ...ofResponsesApi,
 });
 type Creation = z.infer<typeof creation>;
+
+/** What of it has an effect depends on whether it begins a task: project, language and place in the list stay as they are. */
+export const creationShape = beginningOrGoingOn(
+  creation,
+  creation.extend({ project_id: unused, locale: unused, interactive_mode: unused, hide_in_task_list: unused }),
+  ["previous_response_id", "task_id"],
+);
 
 /**
  * Begins a task, or goes on with one.

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { invalid } from "../../core/failure.ts";
 import type { TaskEvent } from "../../gen/proto/task/v2/task_event_pb.ts";
+import { unused } from "../v1/input-shape.ts";
 import { messageOf, type Part } from "./response.ts";
 
 /** Which page of a conversation's input. */
@@ -9,6 +10,7 @@ export const inputItemsPage = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20),
   order: z.enum(["asc", "desc"]).default("desc"),
   after: z.string().optional(),
+  include: unused,
 });
 
 /**

@@ -1,18 +1,35 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { z } from "zod";
 import { type ContentPartSchema, ContentPartType } from "../../gen/proto/task/v2/message_pb.ts";
+import { unused } from "../v1/input-shape.ts";
 
-const text = z.object({ type: z.enum(["input_text", "output_text", "text"]), text: z.string() });
+/** What an item of an earlier answer has beside what it says: clients send such items back as they came. */
+const echoed = z.unknown().optional();
+const text = z.object({
+  type: z.enum(["input_text", "output_text", "text"]),
+  text: z.string(),
+  annotations: echoed,
+  logprobs: echoed,
+  prompt_cache_breakpoint: unused,
+});
 const file = z.object({
   type: z.literal("input_file"),
   file_id: z.string().optional(),
   file_url: z.string().optional(),
   file_data: z.string().optional(),
   filename: z.string().optional(),
+  detail: unused,
+  prompt_cache_breakpoint: unused,
 });
-const image = z.object({ type: z.literal("input_image"), image_url: z.string().optional(), file_id: z.string().optional() });
+const image = z.object({
+  type: z.literal("input_image"),
+  image_url: z.string().optional(),
+  file_id: z.string().optional(),
+  detail: unused,
+  prompt_cache_breakpoint: unused,
+});
 /** A file of an earlier answer: the task has it. */
-const known = z.object({ type: z.literal("output_file") });
+const known = z.object({ type: z.literal("output_file"), file_url: echoed, file_name: echoed, mime_type: echoed });
 const part = z.discriminatedUnion("type", [text, file, image, known], {
   error: "must be input_text, input_file or input_image",
 });
@@ -23,6 +40,9 @@ const orText = <T extends z.ZodType>(list: T, listed: (text: string) => z.input<
   z.preprocess((value) => (typeof value === "string" ? listed(value) : value), list);
 
 const item = z.object({
+  id: echoed,
+  status: echoed,
+  phase: echoed,
   type: z.literal("message", { error: "must be message" }).default("message"),
   role: z.enum(["user", "assistant", "system", "developer"]),
   content: orText(z.array(part), (text) => [{ type: "input_text" as const, text }]),

@@ -1,8 +1,9 @@
 import type { MessageShape } from "@bufbuild/protobuf";
 import { z } from "zod";
 import { type Conversation, TaskService } from "../../gen/proto/task/v2/task_service_pb.ts";
+import { unused } from "../v1/input-shape.ts";
 import { type Ask, compound, type Route, route } from "../v1/route.ts";
-import { createResponse, creation } from "./create.ts";
+import { createResponse, creation, creationShape } from "./create.ts";
 import { inputItemsPage, listInputItems } from "./input-items.ts";
 import { responseOf } from "./response.ts";
 import { type StreamParts, sendStream } from "./send-stream.ts";
@@ -19,14 +20,19 @@ const retrieval = named.extend({
     .regex(/^\d{1,9}$/, { error: "must be a whole number from 0" })
     .transform(Number)
     .optional(),
+  include: unused,
+  include_obfuscation: unused,
 });
 
 /** Responses below a prefix (contract/v1.md 7): a response is a task with all that was said in it. */
 export const responseRoutes = (prefix: "" | "/v1", parts: StreamParts): readonly Route[] => [
-  compound(`POST ${prefix}/responses`, createTask, creation, async (input, ask, reply) => {
-    const taskId = await createResponse(ask, input);
-    return input.stream ? sendStream(parts, ask, reply, { taskId }) : responseOf(await conversation(ask, taskId));
-  }),
+  {
+    ...compound(`POST ${prefix}/responses`, createTask, creation, async (input, ask, reply) => {
+      const taskId = await createResponse(ask, input);
+      return input.stream ? sendStream(parts, ask, reply, { taskId }) : responseOf(await conversation(ask, taskId));
+    }),
+    takes: creationShape,
+  },
   compound(`GET ${prefix}/responses/{response_id}`, getConversation, retrieval, async (input, ask, reply) => {
     const { response_id: taskId, stream, starting_after: startingAfter } = input;
     if (stream === "true") return sendStream(parts, ask, reply, { taskId, startingAfter });

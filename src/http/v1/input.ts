@@ -4,25 +4,35 @@ import { type Failure, invalid } from "../../core/failure.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { parseBody } from "../v2/parse.ts";
 
-/**
- * The members of path, query and body, with their names in snake_case whatever
- * spelling they came in (contract/v1.md 1.2); `null` is as good as absent. The path
- * beats the body, the body the query.
- *
- * @throws Failure `invalid` for a body that is no JSON object.
- */
-export function membersOf({ params, query, body }: FastifyRequest): JsonObject {
+/** What came with a request. */
+export interface Sent {
+  /**
+   * The members of path, query and body, with their names in snake_case whatever
+   * spelling they came in (contract/v1.md 1.2); `null` is as good as absent. The path
+   * beats the body, the body the query.
+   */
+  readonly members: JsonObject;
+  /** Query and body with the names that the client used. */
+  readonly given: readonly [query: JsonObject, body: JsonObject];
+}
+
+/** @throws Failure `invalid` for a body that is no JSON object. */
+export function sentBy({ params, query, body }: FastifyRequest): Sent {
   const parsed = parseBody(body instanceof Uint8Array ? body : new Uint8Array());
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) throw invalid("", "the body must be a JSON object");
   // Fastify gives texts, and lists of texts for what is repeated.
-  return { ...queryMembers(query as JsonObject), ...snakeCased(parsed), ...(params as JsonObject) };
+  const asked = Object.entries(query as JsonObject).map(([name, value]) => [name.replace(/\[\d*\]$/, ""), value] as const);
+  return {
+    members: { ...queryMembers(asked), ...snakeCased(parsed), ...(params as JsonObject) },
+    given: [Object.fromEntries(asked), parsed],
+  };
 }
 
 /** `status=a&status=b`, `status[]=a&status[]=b` and `status[0]=a&status[1]=b` are one list. */
-function queryMembers(query: JsonObject): JsonObject {
+function queryMembers(query: readonly (readonly [name: string, value: Json])[]): JsonObject {
   const members: JsonObject = {};
-  for (const [name, value] of Object.entries(query)) {
-    const key = snakeCase(name.replace(/\[\d*\]$/, ""));
+  for (const [name, value] of query) {
+    const key = snakeCase(name);
     const held = members[key];
     members[key] = held === undefined ? value : [held, value].flat();
   }
@@ -70,4 +80,5 @@ function inSnakeCase(value: Json): Json {
   return typeof value === "object" && value !== null ? snakeCased(value) : value;
 }
 
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** A name in any spelling, in the one that v1 documents. */
+export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

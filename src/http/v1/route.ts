@@ -4,7 +4,9 @@ import type { z } from "zod";
 import { Failure, renamed } from "../../core/failure.ts";
 import type { Uploads } from "../../core/files/uploads.ts";
 import type { JsonObject } from "../../core/json.ts";
+import type { Shape } from "../warnings/shape.ts";
 import { readInput } from "./input.ts";
+import { inputShape } from "./input-shape.ts";
 
 export type Verb = "GET" | "POST" | "PUT" | "DELETE";
 
@@ -28,6 +30,8 @@ export interface Route {
   readonly path: string;
   /** The operation that lets the call in: its credentials, its access, its limit. */
   readonly method: DescMethodUnary;
+  /** Which members it takes. */
+  readonly takes: Shape;
   readonly answer: (input: JsonObject, ask: Ask, reply: FastifyReply) => Promise<Answer>;
   /** What it answers is public: a key may be missing. */
   readonly open?: true;
@@ -49,7 +53,7 @@ export type Named = (path: string) => string;
 /**
  * A route that is one operation: `route("GET /v1/tasks/{task_id}", method, input, { request, response })`.
  *
- * @param input reads members of path, query and body, in snake_case; others are passed over.
+ * @param input reads members of path, query and body, in snake_case; callers are warned of others.
  */
 export const route = <M extends DescMethodUnary, I>(at: `${Verb} /${string}`, method: M, input: z.ZodType<I>, forms: Forms<M, I>): Route =>
   compound(at, method, input, async (read, ask) => forms.response(await ask(method, forms.request(read)), read), forms.named);
@@ -64,7 +68,7 @@ export function compound<I>(
 ): Route {
   const [verb, path] = at.split(" ") as [Verb, string]; // The type of `at` says so.
   const ofMembers: Route["answer"] = async (members, ask, reply) => answer(readInput(input, members), ask, reply);
-  return { verb, path, method, answer: named ? renaming(ofMembers, named) : ofMembers };
+  return { verb, path, method, takes: inputShape(input), answer: named ? renaming(ofMembers, named) : ofMembers };
 }
 
 const renaming =

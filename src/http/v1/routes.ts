@@ -23,7 +23,7 @@ export interface V1Parts extends RestParts {
 
 /** REST as `/v1` has it: each route points at operations that v2 has too (contract/v1.md). */
 export function v1Routes(app: FastifyInstance, parts: V1Parts): void {
-  const family: Family = { headers: (operation) => successor(operation, parts), refusal: refusalBody };
+  const family: Family = { headers: (operation) => successor(operation, parts), refusal: refusalBody, warns: true };
   serveRoutes(app, parts, v1Table, family);
   // OpenAI's SDKs, given `/v1` as their base URL, ask for addresses that are not here: they print the member `error`.
   app.all("/v1/*", (request, reply) => refuse(parts, { refusal: openaiRefusal }, request, reply, new Failure("absent", "unknown address")));

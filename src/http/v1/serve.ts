@@ -6,15 +6,18 @@ import { presentedOnV1 } from "../../call/credential.ts";
 import type { Performer } from "../../call/perform.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Uploads } from "../../core/files/uploads.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { type Operation, type OperationTable, rpcName } from "../../operations.ts";
-import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
+import { callHeaders, heedWarnings, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
 import { boundOf } from "../bounds/bound.ts";
 import { failureIn, v1Answers } from "../failure.ts";
 import { goneSignal } from "../gone.ts";
 import { incomingBody } from "../incoming-body.ts";
 import type { ReadRequest } from "../request.ts";
 import { boundedBodies } from "../request-body.ts";
-import { membersOf } from "./input.ts";
+import { findIdleMembers } from "../warnings/shape.ts";
+import { Warnings } from "../warnings/warnings.ts";
+import { sentBy } from "./input.ts";
 import type { Ask, Route, Verb } from "./route.ts";
 
 /** What routes need of the call path. */
@@ -37,6 +40,8 @@ export interface Family {
   readonly headers?: (operation: Operation) => readonly (readonly [name: string, value: string])[];
   /** The body of a refusal. */
   readonly refusal: (failure: Failure) => object;
+  /** JSON answers have the warnings too, not their head alone. */
+  readonly warns?: true;
 }
 
 /** A call between its head and its answer. */
@@ -44,6 +49,8 @@ interface Call {
   readonly request: Request;
   admission?: Admission;
   gone?: AbortSignal;
+  /** Of this request; filled when it is read. */
+  readonly warnings: Warnings;
 }
 
 declare module "fastify" {
@@ -73,7 +80,7 @@ function servePath(app: FastifyInstance, parts: RestParts, path: string, routes:
     exposeHeadRoute: false,
     async onRequest(request, reply) {
       const gone = goneSignal(reply.raw);
-      const call: Call = { request: begin(request, parts), gone };
+      const call: Call = { request: begin(request, parts), gone, warnings: new Warnings() };
       request.rest = call;
       const route = byVerb.get(request.method as Verb); // Any other is not in the map.
       if (!route) throw notAllowed(reply, [...byVerb.keys()]);
@@ -93,12 +100,24 @@ function servePath(app: FastifyInstance, parts: RestParts, path: string, routes:
       const ask = asking(parts, rest.admission, rest.gone, reply);
       const answer = await (route.form && isForm(request)
         ? route.form(ask, reply, parts.uploads)
-        : route.answer(membersOf(request), ask, reply));
+        : route.answer(readMembers(route, request, rest, reply), ask, reply));
       if (answer === reply) return reply;
-      return send(reply, rest.request.requestId, answer === null ? 204 : 200, answer);
+      return send(reply, rest.request.requestId, answer === null ? 204 : 200, answer && warned(family, rest, answer));
     },
   });
 }
+
+/** @throws Failure `invalid` for a body that is no JSON object; under strict handling also for members without effect. */
+function readMembers({ takes }: Route, request: FastifyRequest, { request: { strict }, warnings }: Call, reply: FastifyReply): JsonObject {
+  const { members, given } = sentBy(request);
+  for (const json of given) findIdleMembers(takes, json, warnings);
+  heedWarnings(warnings, strict, (name, value) => reply.header(name, value));
+  return members;
+}
+
+/** A body with the warnings of its request, where the family has them and there are any. */
+const warned = ({ warns }: Family, call: Call | undefined, body: object): object =>
+  warns && call && !call.warnings.isEmpty ? { ...body, warnings: call.warnings.texts } : body;
 
 const isForm = ({ headers }: FastifyRequest): boolean => /^multipart\/form-data\b/i.test(headers["content-type"] ?? "");
 
@@ -148,7 +167,7 @@ export function refuse(
   for (const [name, value] of refusalHeaders(failure)) reply.header(name, value);
   // Fastify's, on a body that is left unread; HTTP/2 has no such header.
   if (request.raw.httpVersionMajor > 1) reply.removeHeader("Connection");
-  return send(reply, requestId, v1Answers[failure.reason].status, family.refusal(failure));
+  return send(reply, requestId, v1Answers[failure.reason].status, warned(family, request.rest, family.refusal(failure)));
 }
 
 /** `{code, message, details}`, with gRPC's number as the code (contract/v1.md 1.3). */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ShareVisibility, SortOrder, type Task } from "../../gen/proto/task/v2/task_pb.ts";
 import { ConversationOrder, TaskService, type UpdateTaskResponseSchema } from "../../gen/proto/task/v2/task_service_pb.ts";
 import { filled, listOf, present, seconds, whole, wordOf } from "./fields.ts";
+import { beginningOrGoingOn, unused } from "./input-shape.ts";
 import { messageFields, messageOf, messagePath } from "./message.ts";
 import { profileFields, profileIn } from "./profile.ts";
 import { type Ask, compound, route } from "./route.ts";
@@ -18,10 +19,16 @@ const newTask = z.object({
   create_shareable_link: z.boolean().default(false),
   hide_in_task_list: z.boolean().default(false),
   locale: filled,
+  // Every task runs as an agent.
+  task_mode: unused,
 });
+/** These stay as they are when a task goes on (contract/v1.md 9). */
+const followUp = newTask.extend({ project_id: unused, locale: unused, interactive_mode: unused, hide_in_task_list: unused });
 type NewTask = z.output<typeof newTask>;
 
 const one = z.object({ task_id: z.string() });
+/** A task is answered as it is: files of slides are converted in no other form yet. */
+const shown = one.extend({ convert: unused });
 const edit = one.extend({
   title: z.string().optional(),
   enable_shared: z.boolean().optional(),
@@ -45,13 +52,16 @@ const listedNames: Readonly<Record<string, string>> = { after_task_id: "after", 
 
 /** Tasks of v1 (contract/v1.md 4). */
 export const taskRoutes = [
-  compound(
-    "POST /v1/tasks",
-    TaskService.method.createTask,
-    newTask,
-    (input, ask) => (input.task_id === undefined ? create(input, ask) : goOn(input.task_id, input, ask)),
-    messagePath,
-  ),
+  {
+    ...compound(
+      "POST /v1/tasks",
+      TaskService.method.createTask,
+      newTask,
+      (input, ask) => (input.task_id === undefined ? create(input, ask) : goOn(input.task_id, input, ask)),
+      messagePath,
+    ),
+    takes: beginningOrGoingOn(newTask, followUp, ["task_id"]),
+  },
   route("GET /v1/tasks", TaskService.method.listConversations, listed, {
     request: ({ status: statuses, after, order_by, created_after, created_before, project_id, ...same }) =>
       present({
@@ -65,7 +75,7 @@ export const taskRoutes = [
     },
     named: (path) => listedNames[path] ?? path,
   }),
-  route("GET /v1/tasks/{task_id}", TaskService.method.getConversation, one, {
+  route("GET /v1/tasks/{task_id}", TaskService.method.getConversation, shown, {
     request: ({ task_id: taskId }) => ({ taskId }),
     response: ({ conversation }) => (conversation ? taskObject(conversation) : {}),
   }),

@@ -7,11 +7,14 @@ import type { Members } from "./message-reader.ts";
 import { wordsOf } from "./wire.ts";
 import { compileBareWriter } from "./writer.ts";
 
-/** Writes one answer of a stream as a server-sent event: `id` is its seq, `event` its type, `data` itself. */
-export type FrameWriter = (answer: Message) => string;
+/**
+ * Writes one answer of a stream as a server-sent event: `id` is its seq, `event` its type, `data` itself. Undefined
+ * for an answer without an event, which only keeps a stream open: here comments do.
+ */
+export type FrameWriter = (answer: Message) => string | undefined;
 
-/** After so long a silence a comment tells everybody in between that the stream lives. */
-const silenceMs = 15_000;
+/** After so long a silence a comment tells everybody in between that the stream lives (contract/decisions.md 54). */
+const silenceMs = 10_000;
 
 /** Says nothing; at the start it sends the head on its way. */
 const comment = ":\n\n";
@@ -45,12 +48,15 @@ export function compileFrameWriter(desc: DescMessage): FrameWriter {
   const written = new WeakMap<Message, string>();
   return (answer) => {
     // An answer has the members that its descriptor names.
-    const held = (answer as unknown as Members)[localName] as Message & { readonly seq: number; readonly type: number };
+    const held = (answer as unknown as Members)[localName] as EventMessage | undefined;
+    if (held === undefined) return undefined;
     const text = written.get(answer) ?? frame(words.get(held.type) ?? "", write(held), held.seq);
     written.set(answer, text);
     return text;
   };
 }
+
+type EventMessage = Message & { readonly seq: number; readonly type: number };
 
 /** The last frame. It has no id, so that a client that connects again does so after the last event. */
 export const endFrame = (envelope: string): string => frame("end", envelope);

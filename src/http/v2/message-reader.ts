@@ -1,7 +1,7 @@
 import { create, type DescField, type DescMessage, type DescOneof, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { keyStep } from "../../call/text.ts";
 import { below, Misfit } from "./misfit.ts";
-import { dateReader, enumReader, type Mode, type ReadValue, scalarReader } from "./scalars.ts";
+import { dateReader, enumReader, type Met, type Mode, type ReadValue, scalarReader } from "./scalars.ts";
 import { isObject, wellKnown } from "./well-known.ts";
 import { spellings, wireOf } from "./wire.ts";
 
@@ -9,12 +9,12 @@ import { spellings, wireOf } from "./wire.ts";
 export type Members = Record<string, unknown>;
 
 /** Reads a whole message; throws Misfit. */
-export type ReadMessage = (json: JsonValue) => Members;
+export type ReadMessage = (json: JsonValue, met: Met) => Members;
 
 /** Sets the member of a message that one JSON member stands for. */
 interface FieldReader {
   readonly name: string;
-  readonly set: (message: Members, json: JsonValue) => void;
+  readonly set: (message: Members, json: JsonValue, met: Met) => void;
 }
 
 const compiled = { body: new WeakMap<DescMessage, ReadMessage>(), query: new WeakMap<DescMessage, ReadMessage>() };
@@ -24,9 +24,9 @@ export function messageReader(desc: DescMessage, mode: Mode): ReadMessage {
   const known = compiled[mode].get(desc);
   if (known) return known;
   const fields = new Map<string, FieldReader>();
-  const read: ReadMessage = (json) => {
+  const read: ReadMessage = (json, met) => {
     if (!isObject(json)) throw new Misfit("must be an object");
-    return readMembers(desc, fields, json);
+    return readMembers(desc, fields, json, met);
   };
   // Known before its fields are compiled: a type may hold itself.
   compiled[mode].set(desc, read);
@@ -37,8 +37,8 @@ export function messageReader(desc: DescMessage, mode: Mode): ReadMessage {
   return read;
 }
 
-/** Unknown members are ignored, null is an absent one (contract/v2.md 14.1, contract/decisions.md 12). */
-function readMembers(desc: DescMessage, fields: ReadonlyMap<string, FieldReader>, json: JsonObject): Members {
+/** Unknown members are passed over and noted, null is an absent one (contract/v2.md 14.1, contract/decisions.md 12 and 51). */
+function readMembers(desc: DescMessage, fields: ReadonlyMap<string, FieldReader>, json: JsonObject, met: Met): Members {
   // A message made by `create` has a member for each field and oneof of its descriptor.
   const message = create(desc) as unknown as Members;
   let field: FieldReader | undefined;
@@ -47,7 +47,8 @@ function readMembers(desc: DescMessage, fields: ReadonlyMap<string, FieldReader>
       const value = json[key];
       if (value === null || value === undefined) continue;
       field = fields.get(key);
-      if (field !== undefined) field.set(message, value);
+      if (field === undefined) met.idleMember = true;
+      else field.set(message, value, met);
     }
   } catch (thrown) {
     throw below(field?.name ?? "", thrown);
@@ -57,9 +58,11 @@ function readMembers(desc: DescMessage, fields: ReadonlyMap<string, FieldReader>
 
 function fieldSetter(field: DescField, mode: Mode): FieldReader["set"] {
   const set = mode === "query" ? querySetter(field) : bodySetter(field);
-  if (!wireOf(field).emptyIsAbsent) return set;
-  return (message, json) => {
-    if (json !== "") set(message, json);
+  const { emptyIsAbsent, unused } = wireOf(field);
+  if (!emptyIsAbsent && !unused) return set;
+  return (message, json, met) => {
+    if (unused) met.idleMember = true;
+    if (!emptyIsAbsent || json !== "") set(message, json, met);
   };
 }
 
@@ -69,12 +72,12 @@ function bodySetter(field: DescField): FieldReader["set"] {
   if (field.oneof) return oneofSetter(field.oneof, field, read);
   const flag = emptyFlag(field);
   if (flag === undefined) {
-    return (message, json) => {
-      message[localName] = read(json);
+    return (message, json, met) => {
+      message[localName] = read(json, met);
     };
   }
-  return (message, json) => {
-    message[localName] = read(json);
+  return (message, json, met) => {
+    message[localName] = read(json, met);
     if (Array.isArray(json) && json.length === 0) message[flag] = true;
   };
 }
@@ -83,22 +86,22 @@ function bodySetter(field: DescField): FieldReader["set"] {
 function querySetter(field: DescField): FieldReader["set"] {
   const { localName } = field;
   const read = singleReader(field, "query");
-  const set: FieldReader["set"] = (message, json) => {
+  const set: FieldReader["set"] = (message, json, met) => {
     if (Array.isArray(json)) throw new Misfit("must be given once");
-    message[localName] = read(json);
+    message[localName] = read(json, met);
   };
   return "oneof" in field && field.oneof ? oneofSetter(field.oneof, field, read) : set;
 }
 
 function oneofSetter(oneof: DescOneof, { localName }: DescField, read: ReadValue): FieldReader["set"] {
   const group = oneof.localName;
-  return (message, json) => {
+  return (message, json, met) => {
     // `create` gives every oneof its object.
     const present = (message[group] as { case: string | undefined }).case;
     if (present !== undefined && present !== localName) {
       throw new Misfit(`must not stand beside ${oneof.fields.find((other) => other.localName === present)?.name}`);
     }
-    message[group] = { case: localName, value: read(json) };
+    message[group] = { case: localName, value: read(json, met) };
   };
 }
 
@@ -141,11 +144,11 @@ function elementReader(field: DescField): ReadValue {
 
 function listReader(field: DescField): ReadValue {
   const readItem = elementReader(field);
-  const readList = (json: JsonValue): unknown[] => {
+  const readList: ReadValue = (json, met) => {
     if (!Array.isArray(json)) throw new Misfit("must be an array");
     const items: unknown[] = [];
     try {
-      for (const item of json) items.push(readItem(item));
+      for (const item of json) items.push(readItem(item, met));
     } catch (thrown) {
       throw below(`[${items.length}]`, thrown);
     }
@@ -153,18 +156,18 @@ function listReader(field: DescField): ReadValue {
   };
   if (!wireOf(field).textOrParts) return readList;
   // A plain string is short for a list with one text part.
-  return (json) => readList(typeof json === "string" ? [{ type: "text", text: json }] : json);
+  return (json, met) => readList(typeof json === "string" ? [{ type: "text", text: json }] : json, met);
 }
 
 function mapReader(field: DescField): ReadValue {
   if (field.fieldKind !== "map" || field.mapKey !== ScalarType.STRING) throw new Error(`${field}: v2 has maps with text keys only`);
   const readItem = elementReader(field);
-  return (json) => {
+  return (json, met) => {
     if (!isObject(json)) throw new Misfit("must be an object");
     const entries: [string, unknown][] = [];
     for (const [key, item] of Object.entries(json)) {
       try {
-        entries.push([key, readItem(item)]);
+        entries.push([key, readItem(item, met)]);
       } catch (thrown) {
         throw below(keyStep(key), thrown);
       }

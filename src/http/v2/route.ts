@@ -5,12 +5,13 @@ import type { Performer } from "../../call/perform.ts";
 import type { Clock } from "../../core/clock.ts";
 import { Failure, failureOf } from "../../core/failure.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
-import { bearerHeaders, callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
+import { bearerHeaders, callHeaders, heedWarnings, rateHeaders, refusalHeaders, replayHeaders, warningHeaders } from "../answer-headers.ts";
 import { boundOf } from "../bounds/bound.ts";
 import { failureIn, v2Answers } from "../failure.ts";
 import { goneSignal } from "../gone.ts";
 import type { ReadRequest } from "../request.ts";
 import { boundedBodies } from "../request-body.ts";
+import { Warnings } from "../warnings/warnings.ts";
 import { compileFrameWriter, endFrame, eventStream, lastEventId } from "./event-stream.ts";
 import { parseBody } from "./parse.ts";
 import { compileReader } from "./reader.ts";
@@ -40,12 +41,15 @@ type Answer = (call: Admitted, input: Message, reply: FastifyReply) => Promise<F
 /** A v2 call between its head and its answer. */
 interface Call {
   readonly request: Request;
+  /** Of this request; filled when it is read. */
+  readonly warnings?: Warnings;
 }
 
 interface Admitted extends Call {
   readonly admission: Admission;
   /** Aborted when the client has gone away, or has its answer. */
   readonly gone: AbortSignal;
+  readonly warnings: Warnings;
 }
 
 declare module "fastify" {
@@ -80,13 +84,17 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
     if (foreignTypes.test(headers["content-type"] ?? "")) throw new Failure("unsupported_media", "the body must be JSON");
     // Fastify refuses types that it cannot read, and over HTTP/2 passes over a body that has none.
     headers["content-type"] = "application/json";
-    request.v2 = { request: head, admission, gone };
+    request.v2 = { request: head, admission, gone, warnings: new Warnings() };
   }
 
   async function answer(request: FastifyRequest, { read, answer }: Codec, reply: FastifyReply): Promise<FastifyReply> {
-    if (!request.v2 || !("admission" in request.v2)) throw new Failure("internal", "internal error");
-    const input = request.method === "GET" ? read(request.query as JsonObject, "query") : read(parseBody(bodyOf(request)), "body");
-    return answer(request.v2, input, reply);
+    const call = request.v2;
+    if (!call || !("admission" in call)) throw new Failure("internal", "internal error");
+    const { warnings } = call;
+    const input =
+      request.method === "GET" ? read(request.query as JsonObject, "query", warnings) : read(parseBody(bodyOf(request)), "body", warnings);
+    heedWarnings(warnings, call.request.strict, (name, value) => reply.header(name, value));
+    return answer(call, input, reply);
   }
 
   for (const operation of parts.operations.all) {
@@ -106,11 +114,11 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
 /** One answer, in the envelope. */
 function answering({ method }: Operation, { performer }: V2Parts): Answer {
   const write = compileWriter(method.output);
-  return async ({ admission, gone }, input, reply) => {
+  return async ({ admission, gone, warnings }, input, reply) => {
     const { answer, replayed } = await performer.perform(admission, input, gone);
     for (const [name, value] of replayHeaders(replayed)) reply.header(name, value);
     const { requestId } = admission.request;
-    return send(reply, requestId, 200, write(answer, requestId));
+    return send(reply, requestId, 200, write(answer, requestId, warnings.texts));
   };
 }
 
@@ -120,7 +128,10 @@ function streaming({ method }: Operation, { performer, clock, report }: V2Parts)
 
   async function* frames(answers: AsyncIterable<Message>, requestId: string): AsyncGenerator<string> {
     try {
-      for await (const answer of answers) yield write(answer);
+      for await (const answer of answers) {
+        const written = write(answer);
+        if (written !== undefined) yield written;
+      }
       yield endFrame(JSON.stringify({ ok: true, request_id: requestId }));
     } catch (thrown) {
       const failure = failureOf(thrown);
@@ -156,16 +167,20 @@ export function v2Refusal(parts: Pick<V2Parts, "readRequest" | "report">) {
     parts.report(failure, requestId);
     const { status } = v2Answers[failure.reason];
     for (const [name, value] of refusalHeaders(failure)) reply.header(name, value);
-    const shown = request.v2?.request.credentials.bearer ?? null;
+    const { warnings, request: head } = request.v2 ?? {};
+    if (warnings !== undefined) for (const [name, value] of warningHeaders(warnings, head?.strict ?? false)) reply.header(name, value);
+    const shown = head?.credentials.bearer ?? null;
     for (const [name, value] of bearerHeaders(failure.reason, shown !== null)) reply.header(name, value);
     // Fastify's, on a body that is left unread; HTTP/2 has no such header.
     if (request.raw.httpVersionMajor > 1) reply.removeHeader("Connection");
-    return send(reply, requestId, status, refusalText(failure, requestId));
+    return send(reply, requestId, status, refusalText(failure, requestId, warnings));
   };
 }
 
-function refusalText({ reason, message }: Failure, requestId: string): string {
-  return JSON.stringify({ ok: false, request_id: requestId, error: { code: v2Answers[reason].code, message } });
+function refusalText({ reason, message }: Failure, requestId: string, warnings?: Warnings): string {
+  const error = { code: v2Answers[reason].code, message };
+  const told = warnings === undefined || warnings.isEmpty ? {} : { warnings: warnings.texts };
+  return JSON.stringify({ ok: false, request_id: requestId, ...told, error });
 }
 
 function send(reply: FastifyReply, requestId: string, status: number, body: string): FastifyReply {

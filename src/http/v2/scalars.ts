@@ -7,8 +7,14 @@ import { wordsOf } from "./wire.ts";
 /** `body`: JSON, strictly typed. `query`: every value is text (contract/v2.md 1, contract/decisions.md 12). */
 export type Mode = "body" | "query";
 
-/** Turns one JSON value into what a message holds; throws Misfit. */
-export type ReadValue = (json: JsonValue) => unknown;
+/** What a reader has met beside the message: it tells whether the JSON has to be searched for members without effect. */
+export interface Met {
+  /** A member that is unknown, or has no effect. */
+  idleMember: boolean;
+}
+
+/** Turns one JSON value into what a message holds, and notes in `met` what it passes over; throws Misfit. */
+export type ReadValue = (json: JsonValue, met: Met) => unknown;
 
 /** Turns what a message holds into JSON. */
 export type WriteValue = (value: unknown) => JsonValue;
@@ -48,8 +54,8 @@ function bigInteger(numberOf: NumberOf, range: Range): ReadValue {
 /** Unix seconds: a whole number, or a date. */
 export function dateReader(mode: Mode): ReadValue {
   const readNumber = scalarReader(ScalarType.INT64, mode);
-  return (json) => {
-    if (typeof json !== "string" || (mode === "query" && integerInQuery(json) !== undefined)) return readNumber(json);
+  return (json, met) => {
+    if (typeof json !== "string" || (mode === "query" && integerInQuery(json) !== undefined)) return readNumber(json, met);
     const seconds = secondsOfDate(json);
     if (seconds === null) throw new Misfit(dateRule);
     return BigInt(seconds);

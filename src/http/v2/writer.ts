@@ -2,8 +2,8 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { Members } from "./message-reader.ts";
 import { membersWriter, membersWriterExcept } from "./message-writer.ts";
 
-/** Writes an answer in the envelope of contract/v2.md 1. */
-export type Writer<Desc extends DescMessage> = (message: MessageShape<Desc>, requestId: string) => string;
+/** Writes an answer in the envelope of contract/v2.md 1, with the warnings of the request if there are any. */
+export type Writer<Desc extends DescMessage> = (message: MessageShape<Desc>, requestId: string, warnings?: readonly string[]) => string;
 
 /** Writes a message by itself: an event of a stream, a part of a webhook's body. */
 export type BareWriter<Desc extends DescMessage> = (message: MessageShape<Desc>) => string;
@@ -19,7 +19,10 @@ const envelope: ReadonlySet<string> = new Set(["ok", "request_id"]);
  */
 export function compileWriter<Desc extends DescMessage>(desc: Desc): Writer<Desc> {
   const write = membersWriterExcept(desc, envelope);
-  return (message, requestId) => JSON.stringify(write(membersOf(message), { ok: true, request_id: requestId }));
+  return (message, requestId, warnings = []) => {
+    const head = { ok: true, request_id: requestId, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) };
+    return JSON.stringify(write(membersOf(message), head));
+  };
 }
 
 /**

@@ -8,6 +8,8 @@ interface PollsParts {
   readonly dispatch: Dispatch;
   readonly clock: Clock;
   readonly pollsMax: number;
+  /** No poll is held for longer, in milliseconds. */
+  readonly pollMs: number;
 }
 
 /** Who holds a call open is looked up anew at least so often (contract/decisions.md 17). */
@@ -20,7 +22,7 @@ export type HoldPoll = (
   waitMs: number,
 ) => Promise<Task | null>;
 
-export function polls({ dispatch, clock, pollsMax }: PollsParts): HoldPoll {
+export function polls({ dispatch, clock, pollsMax, pollMs }: PollsParts): HoldPoll {
   const open = new Map<string, number>();
 
   /** Resolves with what a new call would be refused for; rejects when it is over. */
@@ -49,7 +51,7 @@ export function polls({ dispatch, clock, pollsMax }: PollsParts): HoldPoll {
       () => undefined,
     );
     try {
-      const task = await dispatch.next(worker, waitMs, AbortSignal.any([call.gone, over.signal]));
+      const task = await dispatch.next(worker, Math.min(waitMs, pollMs), AbortSignal.any([call.gone, over.signal]));
       if (task === null && refused !== undefined) throw refused;
       return task;
     } finally {

@@ -26,6 +26,8 @@ export interface RemoteRunsParts extends UploadParts, Pick<TurnParts, "cipher" |
   readonly remoteProfiles: readonly string[];
   /** Polls that one credential may have held in this process. */
   readonly pollsMax: number;
+  /** No poll is held for longer, in milliseconds. */
+  readonly pollMs: number;
 }
 
 /** Messages that a heartbeat tells of at most. */

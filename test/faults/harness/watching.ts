@@ -22,8 +22,8 @@ export interface Watcher {
   close(): void;
 }
 
-/** Without a byte for so long a connection is given up: comments come every 15 s. */
-const silenceMs = 18_000;
+/** Without a byte for so long a connection is given up: comments come every 10 s. */
+const silenceMs = 13_000;
 /** Nobody connects again without a pause. */
 const pauseMs = 200;
 /** Refusals that a fault explains. */

@@ -26,15 +26,21 @@ function flawsOfHead(headers: FuzzAnswer["headers"]): string[] {
 
 /** @param requestId the one of the head */
 function flawsOfEnvelope(status: number, bytes: Buffer, requestId: string | undefined): string[] {
-  const body = objectIn(bytes);
-  if (body === null) return ["the body is no JSON object"];
-  const flaws: string[] = [];
+  const found = objectIn(bytes);
+  if (found === null) return ["the body is no JSON object"];
+  const { warnings, ...body } = found;
+  const flaws = warnings === undefined ? [] : flawsOfWarnings(warnings);
   if (body["request_id"] !== requestId) flaws.push("the body has another request id than the head");
   if (body["ok"] === true) return [...flaws, ...(status === 200 && !("error" in body) ? [] : [`ok with ${status}`])];
   if (body["ok"] !== false) flaws.push("ok is neither true nor false");
   if (Object.keys(body).toSorted().join() !== "error,ok,request_id") flaws.push("a refusal with other members");
   return [...flaws, ...flawsOfError(status, body["error"])];
 }
+
+const flawsOfWarnings = (warnings: unknown): string[] =>
+  Array.isArray(warnings) && warnings.length > 0 && warnings.length <= 10 && warnings.every((text) => typeof text === "string")
+    ? []
+    : ["warnings that are not 1 to 10 texts"];
 
 function flawsOfError(status: number, error: unknown): string[] {
   const { code, message, ...rest } = { ...(error as Readonly<Record<string, unknown>>) }; // Whatever it is, its members are looked at.

@@ -136,7 +136,7 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     const reading = stream(await rig.create());
     await reading.until(2);
     const before = reading.comments.length;
-    await rig.clock.advance(15_000);
+    await rig.clock.advance(10_000);
     await soon(() => reading.comments.length > before);
     expect(reading.told).toHaveLength(2);
   });

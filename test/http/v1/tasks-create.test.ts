@@ -88,7 +88,10 @@ describeOnEach("POST /v1/tasks", (database) => {
       agent_profile: "lite",
       project_id: project.id,
     });
-    expect({ status, body }).toEqual({ status: 200, body: { ...made, task_id: id, task_title: "Letters" } });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { ...made, task_id: id, task_title: "Letters", warnings: ['member "project_id" has no effect'] },
+    });
     expect(await rig.row(id)).toMatchObject({ status: "running", agentProfile: "manus-1.6-lite", projectId: null });
     const read = await call(`GET /v1/tasks/${id}`);
     expect(read.body.output.at(-1)).toMatchObject({ role: "user", content: [{ type: "output_text", text: "[[forever]]" }] });
@@ -118,7 +121,8 @@ describeOnEach("POST /v1/tasks", (database) => {
       taskId: null,
       connectors: null,
     });
-    expect({ status, body }).toEqual({ status: 200, body: { ...made, task_title: "[[forever]]" } });
+    const warnings = Object.keys(strange).map((name) => expect.stringContaining(`unknown member "${name}"`));
+    expect({ status, body }).toEqual({ status: 200, body: { ...made, task_title: "[[forever]]", warnings } });
   });
 
   test("the same Idempotency-Key makes one task, and says so", async () => {

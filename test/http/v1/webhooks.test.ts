@@ -26,7 +26,7 @@ describe("webhooks of v1", () => {
   ])("are made, with the address %s, after a test request; one address stands once (clients.md 10)", async (where, body) => {
     const url = `${hooks.url}/${where.length}`;
     const { status, body: made } = await call("POST /v1/webhooks", body(url));
-    expect({ status, made }).toEqual({ status: 200, made: { webhook_id: expect.any(String) } });
+    expect({ status, made }).toMatchObject({ status: 200, made: { webhook_id: expect.any(String) } });
     expect(hooks.requests).toContain(`POST /${where.length}`);
     const { data } = (await ann.v2("webhook.list")).body;
     expect(data).toContainEqual(expect.objectContaining({ id: made.webhook_id, url, status: "active" }));

@@ -32,9 +32,13 @@ describe("a frame", () => {
   test("names its event by the word that its data has", async () => {
     const write = compileFrameWriter(WatchTaskResponseSchema);
     const event = create(TaskEventSchema, { seq: 7, type: TaskEventType.USER_STOP, payload: { case: "userStop", value: {} } });
-    const [frame] = await read(write(create(WatchTaskResponseSchema, { event })));
+    const [frame] = await read(write(create(WatchTaskResponseSchema, { event })) ?? "");
     expect(frame).toMatchObject({ event: "user_stop", lastEventId: "7" });
     expect(JSON.parse(frame && "data" in frame ? frame.data : "")).toMatchObject({ seq: 7, type: "user_stop", user_stop: {} });
+  });
+
+  test("is not made for an answer without an event, which only keeps other streams open", () => {
+    expect(compileFrameWriter(WatchTaskResponseSchema)(create(WatchTaskResponseSchema))).toBeUndefined();
   });
 
   test.each([WatchTaskRequestSchema, ListMessagesResponseSchema])("cannot be compiled for answers that hold no event", (desc) => {
@@ -43,7 +47,7 @@ describe("a frame", () => {
 });
 
 describe("a body", () => {
-  const silenceMs = 15_000;
+  const silenceMs = 10_000;
 
   /** Frames that a test hands out one by one. */
   function handed() {

@@ -1,0 +1,78 @@
+import { keyStep } from "../../call/text.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { memberPath, shownName, type Warnings } from "./warnings.ts";
+
+/** Which members a JSON value may have. */
+export type Shape =
+  | { readonly kind: "object"; readonly members: Members }
+  | { readonly kind: "list"; readonly item: Shape }
+  | { readonly kind: "map"; readonly value: Shape }
+  /** The value itself tells which of several shapes it has. */
+  | { readonly kind: "choice"; readonly of: (json: JsonObject) => Shape | undefined };
+
+/** What is known of a member: its shape; `value` when nothing below it is looked at; `unused` when it has no effect. */
+export type Member = Shape | "value" | "unused";
+
+/** The members of an object. */
+export interface Members {
+  /** Undefined for a name that is unknown. */
+  get(name: string): Member | undefined;
+  /** All names, for suggestions. */
+  keys(): Iterable<string>;
+}
+
+/** Deeper JSON is refused anyway (contract/decisions.md 21). */
+const depthMax = 100;
+
+/**
+ * Notes the members of `json` that have no effect: unknown ones, and those that `shape` calls unused. A member that is
+ * null is absent, and a value of another type than its shape says is passed over. It stops when `warnings` is full.
+ */
+export function findIdleMembers(shape: Shape, json: Json, warnings: Warnings): void {
+  visit(shape, json, "", { warnings, depth: 0 });
+}
+
+interface Search {
+  readonly warnings: Warnings;
+  depth: number;
+}
+
+function visit(shape: Shape, json: Json, path: string, search: Search): void {
+  if (typeof json !== "object" || json === null || search.depth >= depthMax) return;
+  search.depth += 1;
+  if (Array.isArray(json)) visitItems(shape, json, path, search);
+  else if (shape.kind === "object") visitMembers(shape.members, json, path, search);
+  else if (shape.kind === "map") visitEntries(shape.value, json, path, search);
+  else if (shape.kind === "choice") visitChoice(shape.of(json), json, path, search);
+  search.depth -= 1;
+}
+
+function visitItems(shape: Shape, items: readonly Json[], path: string, search: Search): void {
+  if (shape.kind !== "list") return;
+  for (let index = 0; index < items.length && !search.warnings.isFull; index++) {
+    visit(shape.item, items[index] ?? null, `${path}[${index}]`, search);
+  }
+}
+
+function visitMembers(members: Members, json: JsonObject, path: string, search: Search): void {
+  for (const name of Object.keys(json)) {
+    if (search.warnings.isFull) return;
+    const value = json[name] ?? null;
+    if (value === null) continue;
+    const member = members.get(name);
+    if (member === undefined) search.warnings.add({ path, name, names: members });
+    else if (member === "unused") search.warnings.add({ path, name, names: null });
+    else if (member !== "value") visit(member, value, memberPath(path, name), search);
+  }
+}
+
+function visitEntries(shape: Shape, json: JsonObject, path: string, search: Search): void {
+  for (const key of Object.keys(json)) {
+    if (search.warnings.isFull) return;
+    visit(shape, json[key] ?? null, path + keyStep(shownName(key)), search);
+  }
+}
+
+function visitChoice(shape: Shape | undefined, json: JsonObject, path: string, search: Search): void {
+  if (shape !== undefined) visit(shape, json, path, search);
+}
