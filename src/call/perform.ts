@@ -5,6 +5,7 @@ import type { OpenCall } from "../core/open-call.ts";
 import type { Store, Tx } from "../core/store.ts";
 import type { Admission } from "./admit.ts";
 import type { NoteRefusal, WriteAudit } from "./audit.ts";
+import { noteChallenge } from "./challenge.ts";
 import { inEnvelope } from "./envelope.ts";
 import type { AnyHandler, Handler, HandlerTable } from "./handlers.ts";
 import type { Replays } from "./replay.ts";
@@ -73,8 +74,10 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
   /** A handler refuses as well, and so does whoever looks at the credential anew while a call is open. */
   const noting =
     ({ operation, request, caller }: Admission) =>
-    (thrown: unknown) =>
+    (thrown: unknown) => {
+      noteChallenge(operation, request.credentials, thrown);
       audit.refused(operation, request, caller, thrown);
+    };
 
   async function outcome(admission: Admission, message: Message, gone: AbortSignal): Promise<Outcome> {
     const { operation, caller } = admission;

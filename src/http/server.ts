@@ -72,6 +72,7 @@ export interface SiteServer {
 /** What pages of other origins may read of an answer, beside its body. */
 const exposedHeaders = [
   ...["X-Request-Id", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotent-Replayed"],
+  ...["WWW-Authenticate", "X-Accepted-Credentials"],
   ...connectCors.exposedHeaders,
 ];
 

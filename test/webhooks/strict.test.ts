@@ -21,7 +21,8 @@ interface Strict extends Receiver {
 
 type Answer = (raw: string, headers: Record<string, string>) => number;
 
-const headersOf = ({ headers }: IncomingMessage) => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+const headersOf = ({ headers }: IncomingMessage) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
 /** As docs/webhooks.md asks for: verify, and refuse with 400 what does not fit. */
 const verifying =
@@ -81,7 +82,12 @@ describe("a strict receiver", () => {
     expect(hook.bodies[1]).toEqual({
       event_id: expect.stringMatching(/^webhook_test_/),
       event_type: "task_created",
-      task_detail: { task_id: id, task_title: "Webhook test", task_url: expect.stringMatching(`/app/${id}$`), task_event_id: expect.any(String) },
+      task_detail: {
+        task_id: id,
+        task_title: "Webhook test",
+        task_url: expect.stringMatching(`/app/${id}$`),
+        task_event_id: expect.any(String),
+      },
     });
     expect(hook.bodies[1].event_id).not.toBe(hook.bodies[0].event_id);
   });
@@ -118,7 +124,9 @@ describe("a strict receiver", () => {
 
   test.each([302, 500, 503])("that answers %i is asked once", async (status) => {
     const hook = await strict(() => status);
-    expect((await create(hook.url)).body["error"]?.message).toBe(`url: the receiver answered the test request with ${status}, not with 2xx`);
+    expect((await create(hook.url)).body["error"]?.message).toBe(
+      `url: the receiver answered the test request with ${status}, not with 2xx`,
+    );
     expect(hook.bodies).toHaveLength(1);
   });
 
@@ -176,7 +184,10 @@ describe("what a webhook is told of by default", () => {
     const ann = await rig.person();
     const hook = await rig.hook();
     const typesOf = async (id: string) => (await ann.v2("webhook.update", { webhook_id: id })).body["webhook"].event_types;
-    expect((await ann.v2("webhook.create", { url: `${hook.url}/v2` })).body["webhook"].event_types).toEqual(["task_created", "task_stopped"]);
+    expect((await ann.v2("webhook.create", { url: `${hook.url}/v2` })).body["webhook"].event_types).toEqual([
+      "task_created",
+      "task_stopped",
+    ]);
     const { body } = await v1Of(rig.service, ann)("POST /v1/webhooks", { url: `${hook.url}/v1` });
     const { app } = await appsOf(ann).createOAuth2App({ ...garden, webhookUrl: hook.url });
     for (const id of [body.webhook_id, app?.webhookId]) {

@@ -19,7 +19,11 @@ export interface WebhookWithSecret {
 }
 
 /** A secret as it is kept and as it is told: 32 random bytes unless the caller brought its own. */
-export function newSecret({ random, cipher }: Pick<MakingWebhooks, "random" | "cipher">, webhookId: string, secret = newWebhookSecret(random)) {
+export function newSecret(
+  { random, cipher }: Pick<MakingWebhooks, "random" | "cipher">,
+  webhookId: string,
+  secret = newWebhookSecret(random),
+) {
   return { sealed: sealWebhookSecret(cipher, webhookId, secret), text: shownWebhookSecret(secret) };
 }
 

@@ -5,7 +5,7 @@ import type { Performer } from "../../call/perform.ts";
 import type { Clock } from "../../core/clock.ts";
 import { Failure, failureOf } from "../../core/failure.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
-import { bearerHeaders, callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
+import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
 import { failureIn, v2Answers } from "../failure.ts";
 import { goneSignal } from "../gone.ts";
 import type { ReadRequest } from "../request.ts";
@@ -155,8 +155,6 @@ export function v2Refusal(parts: Pick<V2Parts, "readRequest" | "report">) {
     parts.report(failure, requestId);
     const { status } = v2Answers[failure.reason];
     for (const [name, value] of refusalHeaders(failure)) reply.header(name, value);
-    const shown = request.v2?.request.credentials.bearer ?? null;
-    for (const [name, value] of bearerHeaders(failure.reason, shown !== null)) reply.header(name, value);
     // Fastify's, on a body that is left unread; HTTP/2 has no such header.
     if (request.raw.httpVersionMajor > 1) reply.removeHeader("Connection");
     return send(reply, requestId, status, refusalText(failure, requestId));
