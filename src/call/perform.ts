@@ -8,7 +8,7 @@ import type { NoteRefusal, WriteAudit } from "./audit.ts";
 import { noteChallenge } from "./challenge.ts";
 import { inEnvelope } from "./envelope.ts";
 import type { AnyHandler, Handler, HandlerTable } from "./handlers.ts";
-import type { Replays } from "./replay.ts";
+import { checkIdempotencyKey, type Replays } from "./replay.ts";
 import { validate } from "./validate.ts";
 
 /** What a call came to. */
@@ -80,7 +80,7 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
     };
 
   async function outcome(admission: Admission, message: Message, gone: AbortSignal): Promise<Outcome> {
-    const { operation, caller } = admission;
+    const { operation, caller, request } = admission;
     const built = handlerOf(admission, message);
     if ("stream" in built || "converse" in built) throw new Error(`${operation.rpc} is a stream`);
     if ("hold" in built) {
@@ -88,6 +88,8 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
       const answer = await built.hold(store, openCall(admission, gone), message);
       return { answer: create(operation.method.output, answer), replayed: false };
     }
+    // Before the first half of a change, which may ask other servers.
+    if (operation.change) checkIdempotencyKey(request.idempotencyKey);
     const handler = "prepare" in built ? await built.prepare(message, caller, gone) : built;
     if (operation.change || operation.audited) return store.change((tx) => change(tx, admission, message, handler));
     return { answer: await run(handler, store, admission, message), replayed: false };
