@@ -10,7 +10,7 @@ import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_s
 import { type Operation, type OperationTable, rpcName } from "../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
 import { connectJson } from "./connect-json.ts";
-import { exportAnswers, failureIn, ofSender } from "./failure.ts";
+import { exportAnswers, failureIn, jsonOnly, ofSender } from "./failure.ts";
 import { goneSignal } from "./gone.ts";
 import type { ReadRequest } from "./request.ts";
 import { bodyOf } from "./request-body.ts";
@@ -61,7 +61,7 @@ export function exportJson(app: FastifyInstance, parts: ExportJsonParts): void {
     const gone = goneSignal(reply.raw);
     const admission = await parts.admit(method.operation, head);
     for (const [name, value] of rateHeaders(admission.rate)) reply.header(name, value);
-    if (foreignTypes.test(raw.headers["content-type"] ?? "")) throw new Failure("unsupported_media", "the body must be JSON");
+    if (foreignTypes.test(raw.headers["content-type"] ?? "")) throw new Failure("unsupported_media", jsonOnly);
     if (raw.headers["content-encoding"] !== undefined) throw new Failure("unsupported_media", "the body must not be compressed");
     const { answer, replayed } = await parts.performer.perform(admission, method.parse(await wholeBody(raw, parts.bodyLimit)), gone);
     for (const [name, value] of replayHeaders(replayed)) reply.header(name, value);

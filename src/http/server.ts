@@ -19,6 +19,7 @@ import { services } from "../services.ts";
 import { auditDownload } from "./audit/download.ts";
 import { connectRoutes } from "./connect.ts";
 import { connectUnary } from "./connect-unary.ts";
+import { contentTypeCheck } from "./content-type.ts";
 import { askForBody } from "./continue.ts";
 import { boundDeadline } from "./deadline.ts";
 import { exportJson } from "./export-json.ts";
@@ -122,7 +123,9 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
       exportJson(scope, parts);
       scope.addHook("onRequest", connectUnary(parts));
     }
+    const checkType = contentTypeCheck(parts.operations);
     scope.addHook("onRequest", async (request, reply) => {
+      checkType(request.raw);
       boundDeadline(request.raw.headers);
       plainGrpcMessage(reply.raw);
     });

@@ -215,7 +215,10 @@ describeOnEach("a change with an Idempotency-Key", (database) => {
     const ann = await limited.person();
     const answers: string[] = [];
     for (let n = 0; n < 5; n++) answers.push(told(await keyed(ann, "k1", "project.create", { name: "Garden" })));
-    expect(answers).toEqual([...Array<string>(4).fill("200 ok"), "429 rate_limited: rate limit of 4 calls a minute exceeded"]);
+    expect(answers).toEqual([
+      ...Array<string>(4).fill("200 ok"),
+      "429 rate_limited: rate limit of 4 calls a minute for project.create exceeded",
+    ]);
   });
 
   test("is the same in whatever order the members of a plain object come", async () => {
@@ -276,15 +279,14 @@ describe("an Idempotency-Key", () => {
     expect(await projectNames(ann)).toEqual([]);
   });
 
-  test.each(rpcWires.flatMap((wire) => ["", "two words"].map((key) => [wire, key] as const)))(
-    "that is none is refused over %s: %j",
-    async (wire, key) => {
-      const ann = await service.person();
-      const error = ConnectError.from(await createOver(wire, ann, key, "Garden").catch((thrown: unknown) => thrown));
-      expect([error.code, error.rawMessage]).toEqual([Code.InvalidArgument, why]);
-      expect(await projectNames(ann)).toEqual([]);
-    },
-  );
+  test.each(
+    rpcWires.flatMap((wire) => ["", "two words"].map((key) => [wire, key] as const)),
+  )("that is none is refused over %s: %j", async (wire, key) => {
+    const ann = await service.person();
+    const error = ConnectError.from(await createOver(wire, ann, key, "Garden").catch((thrown: unknown) => thrown));
+    expect([error.code, error.rawMessage]).toEqual([Code.InvalidArgument, why]);
+    expect(await projectNames(ann)).toEqual([]);
+  });
 
   test.each([
     ["v1", "POST /v1/projects", { name: "Garden" }, { code: 3, message: why, details: [] }],

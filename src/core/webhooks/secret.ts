@@ -24,8 +24,8 @@ export const shownWebhookSecret = (secret: Uint8Array): string => `${prefix}${Bu
 export function readWebhookSecret(path: string, text: string): Uint8Array {
   const secret = Buffer.from(text.slice(prefix.length), "base64");
   const isWhole = secret.length >= leastBytes && secret.length <= mostBytes && shownWebhookSecret(secret) === text;
-  if (!isWhole)
-    throw invalid(path, `must be "${prefix}" and the standard base64, with padding, of ${leastBytes} to ${mostBytes} random bytes`);
+  const rule = `must be "${prefix}" and the standard base64, with padding, of ${leastBytes} to ${mostBytes} random bytes`;
+  if (!isWhole) throw invalid(path, `is no secret of Standard Webhooks: ${rule}`);
   return secret;
 }
 

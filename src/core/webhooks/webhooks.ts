@@ -157,7 +157,8 @@ export function found(webhook: Webhook | null): Webhook {
 
 /** @throws Failure `exists` or `exhausted`. */
 function checkRoom(present: readonly Webhook[], url: string): void {
-  if (present.some((webhook) => webhook.url === url)) throw new Failure("exists", "url: a webhook with this address already exists");
+  if (present.some((webhook) => webhook.url === url))
+    throw new Failure("exists", "url: a webhook with this address already exists", { path: "url" });
   if (present.length >= webhooksMax) throw new Failure("exhausted", `an account has at most ${webhooksMax} webhooks`);
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ShareVisibility, SortOrder, type Task } from "../../gen/proto/task/v2/task_pb.ts";
 import { ConversationOrder, TaskService, type UpdateTaskResponseSchema } from "../../gen/proto/task/v2/task_service_pb.ts";
 import { filled, listOf, present, whole, wordOf } from "./fields.ts";
-import { messageFields, messageOf, messagePath } from "./message.ts";
+import { messageFields, messageOf, messagePath, messageRule } from "./message.ts";
 import { profileFields, profileIn } from "./profile.ts";
 import { type Ask, compound, route } from "./route.ts";
 import { shareUrlOf } from "./share.ts";
@@ -51,6 +51,7 @@ export const taskRoutes = [
     newTask,
     (input, ask) => (input.task_id === undefined ? create(input, ask) : goOn(input.task_id, input, ask)),
     messagePath,
+    messageRule,
   ),
   route("GET /v1/tasks", TaskService.method.listConversations, listed, {
     request: ({ status: statuses, after, order_by, created_after, created_before, project_id, ...same }) =>

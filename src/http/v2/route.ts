@@ -6,12 +6,13 @@ import type { Clock } from "../../core/clock.ts";
 import { Failure, failureOf } from "../../core/failure.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
 import { callHeaders, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
-import { failureIn, v2Answers } from "../failure.ts";
+import { failureIn, jsonOnly, v2Answers } from "../failure.ts";
 import { goneSignal } from "../gone.ts";
 import type { ReadRequest } from "../request.ts";
 import { compileFrameWriter, endFrame, eventStream, lastEventId } from "./event-stream.ts";
 import { parseBody } from "./parse.ts";
 import { compileReader } from "./reader.ts";
+import { unknownOperation } from "./unknown-operation.ts";
 import { compileWriter } from "./writer.ts";
 
 /** What the v2 wire form needs of the call path. */
@@ -63,8 +64,9 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: parts.bodyLimit }, (_request, body, done) => done(null, body));
   const refuse = v2Refusal(parts);
+  const unknown = unknownOperation(parts.operations);
   app.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
-  app.setNotFoundHandler((request, reply) => refuse(request, reply, new Failure("absent", "unknown operation")));
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, unknown(request.raw.url ?? "")));
 
   async function admitCall(request: FastifyRequest, { operation }: Codec, reply: FastifyReply): Promise<void> {
     const gone = goneSignal(reply.raw);
@@ -76,7 +78,7 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
     const admission = await parts.admit(operation, head);
     for (const [name, value] of rateHeaders(admission.rate)) reply.header(name, value);
     const { headers } = request.raw;
-    if (foreignTypes.test(headers["content-type"] ?? "")) throw new Failure("unsupported_media", "the body must be JSON");
+    if (foreignTypes.test(headers["content-type"] ?? "")) throw new Failure("unsupported_media", jsonOnly);
     // Fastify refuses types that it cannot read, and over HTTP/2 passes over a body that has none.
     headers["content-type"] = "application/json";
     request.v2 = { request: head, admission, gone };

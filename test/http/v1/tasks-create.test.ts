@@ -136,8 +136,9 @@ describeOnEach("POST /v1/tasks", (database) => {
     ["no prompt", {}, 400, 3, /^prompt: is required/],
     ["a prompt that is no text", { prompt: 5 }, 400, 3, /^prompt: must be a string/],
     ["an empty prompt", { prompt: " " }, 400, 3, /^prompt: must not be empty/],
-    ["a prompt over the limit", { prompt: "a".repeat(20_001) }, 400, 3, /^prompt: .*5000 estimated tokens/],
+    ["a prompt over the limit", { prompt: "a".repeat(20_001) }, 400, 3, /^prompt: must be at most 5000 estimated tokens$/],
     ["U+0000 in the prompt", { prompt: "a\0" }, 400, 3, /^prompt: must not contain U\+0000/],
+    ["an unknown project", { prompt: "x", project_id: "nobody" }, 404, 5, /^project_id: project not found$/],
     ["an unknown profile", { prompt: "x", agentProfile: "huge" }, 400, 3, /^agent_profile: must be one of/],
     ["an unknown mode", { prompt: "x", mode: "fast" }, 400, 3, /^mode: must be one of speed, quality/],
     ["a flag as text", { prompt: "x", interactive_mode: "true" }, 400, 3, /^interactive_mode: must be true or false/],
@@ -147,7 +148,7 @@ describeOnEach("POST /v1/tasks", (database) => {
     [
       "an attachment with two sources",
       { prompt: "x", attachments: [{ filename: "a.txt", file_id: "f", url: "https://a.example/b" }] },
-      ...([400, 3, /^attachments\[0\]: /] as const),
+      ...([400, 3, /^attachments\[0\]: must have exactly one of file_id, url and file_data$/] as const),
     ],
     [
       "a name over the limit",
