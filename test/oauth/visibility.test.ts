@@ -173,10 +173,11 @@ describeOnEach("under a token", (database) => {
     test("a reference to a task of others is absent when it is given, and nothing is made (contract/v2.md 9.8)", async () => {
       const [mine, second] = [await create(own), await create(own)];
       const before = await listed(own);
+      const absent = "404 not_found: message.task_references: task not found";
       for (const [why, id] of Object.entries(ids)) {
         const task_references = [mine, id];
-        expect(told(await own.v2("task.create", { message: { ...message, task_references } })), why).toBe(notFound);
-        expect(told(await own.v2("task.sendMessage", { task_id: mine, message: { ...message, task_references } })), why).toBe(notFound);
+        expect(told(await own.v2("task.create", { message: { ...message, task_references } })), why).toBe(absent);
+        expect(told(await own.v2("task.sendMessage", { task_id: mine, message: { ...message, task_references } })), why).toBe(absent);
       }
       expect(await listed(own)).toEqual(before);
       expect((await row(mine))?.references).toEqual([]);
