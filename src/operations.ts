@@ -35,6 +35,8 @@ export interface Operation {
   readonly rateClass: RateClass;
   /** The operation that its calls count as, by the name its limit goes by: the RPC's own unless stated otherwise. */
   readonly countedAs: string;
+  /** All operations whose calls count together with its own, this one among them: v2 names, and RPCs where v2 has none. */
+  readonly countedWith: readonly string[];
   /** It may write: every RPC that is not marked NO_SIDE_EFFECTS. */
   readonly change: boolean;
   /** A read of which each call writes an audit row. */
@@ -71,10 +73,12 @@ export const rpcName = (method: DescMethod): string => `${method.parent.typeName
 export function operationTable(of: readonly DescService[] = services): OperationTable {
   const gaps: string[] = [];
   const read = of.flatMap((service) => service.methods).flatMap((method) => readOperation(method, gaps) ?? []);
-  const all = read.map((op) => ({
+  const counted = read.map((op) => ({
     ...op,
     countedAs: read.find(({ name }) => name !== null && name === op.countedAs)?.rpc ?? op.countedAs,
   }));
+  const together = Map.groupBy(counted, ({ countedAs }) => countedAs);
+  const all = counted.map((op) => ({ ...op, countedWith: (together.get(op.countedAs) ?? []).map(({ name, rpc }) => name ?? rpc) }));
   const byRpc = new Map(all.map((op) => [op.rpc, op]));
   const byName = new Map<string, Operation>();
   for (const op of all) {
@@ -88,7 +92,7 @@ export function operationTable(of: readonly DescService[] = services): Operation
   return { all, byRpc: (rpc) => byRpc.get(rpc), byName: (name) => byName.get(name) };
 }
 
-function readOperation(method: DescMethod, gaps: string[]): Operation | undefined {
+function readOperation(method: DescMethod, gaps: string[]): Omit<Operation, "countedWith"> | undefined {
   const rpc = rpcName(method);
   const facts = getOption(method, operation);
   const rateClass = rateClasses[facts.rateClass];

@@ -4,6 +4,7 @@ import { sharedReads } from "../core/shared-reads.ts";
 import type { Operation } from "../operations.ts";
 import { checkAccess } from "./access.ts";
 import type { NoteRefusal } from "./audit.ts";
+import { noteChallenge } from "./challenge.ts";
 import type { Identify, Presented } from "./credential.ts";
 import type { Limits, RateState } from "./limit.ts";
 
@@ -54,11 +55,12 @@ export type Admit = (operation: Operation, request: Request) => Promise<Admissio
  * @throws Failure `invalid`, `unauthenticated`, `forbidden`, `insufficient_scope` or `limited`.
  */
 export function admission(identify: Identify, limits: Limits, noteRefusal: NoteRefusal): Admit {
-  /** What is refused at a step is told to the audit log, and thrown on. */
+  /** What is refused at a step is told to the audit log, and thrown on with the credentials that the operation takes. */
   async function told<T>(operation: Operation, request: Request, caller: Caller | null, step: () => T | Promise<T>): Promise<T> {
     try {
       return await step();
     } catch (thrown) {
+      noteChallenge(operation, request.credentials, thrown);
       noteRefusal(operation, request, caller, thrown);
       throw thrown;
     }

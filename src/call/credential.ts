@@ -54,13 +54,15 @@ export function presented(header: (name: string) => string | null | undefined): 
 }
 
 /**
- * The credential of v1: the `API_KEY` header comes before its aliases, and whatever
- * stands behind `Bearer` is an SDK's placeholder (contract/v1.md 1.1, clients.md 2).
+ * The credential of v1: the `API_KEY` header comes before its aliases, and those before `Authorization`. Whatever
+ * stands behind `Bearer` beside a key, or is not a key of ours, is an SDK's placeholder (contract/v1.md 1.1, clients.md
+ * 2, contract/decisions.md 46).
  */
 export function presentedOnV1(header: (name: string) => string | null | undefined): Presented {
-  const { keys } = presented(header);
+  const { keys, bearer } = presented(header);
   const own = header("api_key")?.trim();
-  return { keys: own ? [own] : keys.slice(0, 1), bearer: null, session: null };
+  const key = own || (keys[0] ?? (bearer !== null && isKeyText(bearer) ? bearer : undefined));
+  return { keys: key === undefined ? [] : [key], bearer: null, session: null };
 }
 
 /**
@@ -95,7 +97,9 @@ export function identifier(
   }
 
   async function byToken(text: string): Promise<Caller> {
+    // A token is a JWT: neither of the other two can be taken for one.
     if (text.startsWith(workerPrefix)) return byWorker(text);
+    if (isKeyText(text)) return byKey(text);
     const claims = await readToken(text);
     if (claims === null) throw refusal("invalid token");
     const holder = await store.families.holder(claims.familyId);

@@ -24,12 +24,13 @@ export interface RateState {
   readonly reset: number;
 }
 
-/** A call too many, with what a caller is told of the limit. */
+/** A call too many, with what a caller is told of the limit and of the calls that it counts. */
 export class OverLimit extends Failure {
   readonly rate: RateState;
 
-  constructor(rate: RateState) {
-    super("limited", `rate limit of ${rate.limit} calls a minute exceeded`, { retryAfter: rate.reset });
+  /** @param calls what is counted, for instance ` for task.create`. */
+  constructor(rate: RateState, calls: string) {
+    super("limited", `rate limit of ${rate.limit} calls a minute${calls} exceeded`, { retryAfter: rate.reset });
     this.rate = rate;
   }
 }
@@ -60,7 +61,7 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
   let hand = new Map<string, Hand>();
   let handMinute = 0;
 
-  async function count(key: string, limit: number): Promise<RateState> {
+  async function count(key: string, limit: number, calls: string): Promise<RateState> {
     const now = clock.now();
     const minute = Math.floor(now / 60_000);
     const reset = Math.ceil(((minute + 1) * 60_000 - now) / 1000);
@@ -68,7 +69,7 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
     const held = hand.get(key) ?? { have: 0, left: limit, taking: undefined };
     hand.set(key, held);
     while (held.have === 0 && held.left > 0) await taken(held, key, minute, limit);
-    if (held.have === 0) throw new OverLimit({ limit, remaining: 0, reset });
+    if (held.have === 0) throw new OverLimit({ limit, remaining: 0, reset }, calls);
     held.have -= 1;
     return { limit, remaining: held.have + held.left, reset };
   }
@@ -87,25 +88,26 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
     held.left = left;
   }
 
-  const counted = async (key: string, most: number): Promise<RateState | null> =>
-    factor === null ? null : count(key, Math.max(1, Math.floor(most * factor)));
+  const counted = async (key: string, most: number, calls: string): Promise<RateState | null> =>
+    factor === null ? null : count(key, Math.max(1, Math.floor(most * factor)), calls);
 
   return {
-    account: (accountId, { countedAs, rateClass }) => counted(`${accountId} ${countedAs}`, perMinute[rateClass]),
+    account: (accountId, { countedAs, countedWith, rateClass }) =>
+      counted(`${accountId} ${countedAs}`, perMinute[rateClass], ` for ${countedWith.join(" and ")}`),
     async stranger(address) {
-      await counted(`stranger ${network(address)}`, perMinuteAndAddress);
+      await counted(`stranger ${network(address)}`, perMinuteAndAddress, " without a valid credential");
     },
     async anonymous(address) {
-      await counted(`anonymous ${network(address)}`, perMinuteAndAddress);
+      await counted(`anonymous ${network(address)}`, perMinuteAndAddress, " without a credential");
     },
     async client(endpoint, clientId, address) {
-      await counted(`oauth ${endpoint} ${clientId} ${network(address)}`, perMinuteAndClient);
+      await counted(`oauth ${endpoint} ${clientId} ${network(address)}`, perMinuteAndClient, ` for ${endpoint}`);
     },
     async proven(endpoint, clientId) {
-      await counted(`oauth ${endpoint} ${clientId}`, perMinuteAndClient);
+      await counted(`oauth ${endpoint} ${clientId}`, perMinuteAndClient, ` for ${endpoint}`);
     },
     async unproven(address) {
-      await counted(`oauth unproven ${network(address)}`, unprovenPerMinute);
+      await counted(`oauth unproven ${network(address)}`, unprovenPerMinute, " without a valid credential");
     },
   };
 }

@@ -5,9 +5,10 @@ import type { OpenCall } from "../core/open-call.ts";
 import type { Store, Tx } from "../core/store.ts";
 import type { Admission } from "./admit.ts";
 import type { NoteRefusal, WriteAudit } from "./audit.ts";
+import { noteChallenge } from "./challenge.ts";
 import { inEnvelope } from "./envelope.ts";
 import type { AnyHandler, Handler, HandlerTable } from "./handlers.ts";
-import type { Replays } from "./replay.ts";
+import { checkIdempotencyKey, type Replays } from "./replay.ts";
 import { validate } from "./validate.ts";
 
 /** What a call came to. */
@@ -73,11 +74,13 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
   /** A handler refuses as well, and so does whoever looks at the credential anew while a call is open. */
   const noting =
     ({ operation, request, caller }: Admission) =>
-    (thrown: unknown) =>
+    (thrown: unknown) => {
+      noteChallenge(operation, request.credentials, thrown);
       audit.refused(operation, request, caller, thrown);
+    };
 
   async function outcome(admission: Admission, message: Message, gone: AbortSignal): Promise<Outcome> {
-    const { operation, caller } = admission;
+    const { operation, caller, request } = admission;
     const built = handlerOf(admission, message);
     if ("stream" in built || "converse" in built) throw new Error(`${operation.rpc} is a stream`);
     if ("hold" in built) {
@@ -86,6 +89,8 @@ export function performer(store: Store, handlers: HandlerTable, replays: Replays
       const answer = await built.hold(store, openCall(admission, gone), message);
       return { answer: create(operation.method.output, answer), replayed: false };
     }
+    // Before the first half of a change, which may ask other servers.
+    if (operation.change) checkIdempotencyKey(request.idempotencyKey);
     const handler = "prepare" in built ? await built.prepare(message, caller, gone) : built;
     if (operation.change || operation.audited) return store.change((tx) => change(tx, admission, message, handler));
     return { answer: await run(handler, store, admission, message), replayed: false };

@@ -15,6 +15,17 @@ const recursionLimit = 400;
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
 
+/**
+ * Refuses an `Idempotency-Key` that is none, an empty one too: a caller who sends one relies on it.
+ *
+ * @throws Failure `invalid`.
+ */
+export function checkIdempotencyKey(key: string | null): void {
+  if (key === null || keyForm.test(key)) return;
+  const rule = "must be 1 to 255 visible ASCII characters, for example a UUID; without the header a call is not deduplicated";
+  throw invalid("Idempotency-Key", rule);
+}
+
 /** A claim that this change holds: it has to be completed before the commit. */
 interface Claimed {
   complete(answer: Message, subject: string | null): Promise<void>;
@@ -28,9 +39,8 @@ export interface Replays {
   /**
    * The first step of a change that carries a key; null when it carries none.
    *
-   * @throws Failure `invalid` for a key that is not 1 to 255 visible ASCII
-   * characters, `exists` when the key was used with another request, or when the
-   * answer held a secret and cannot be given twice.
+   * @throws Failure `exists` when the key was used with another request, or when the answer held a secret and cannot be
+   * given twice.
    */
   begin(tx: Tx, admission: Admission, message: Message): Promise<Replay | null>;
 }
@@ -49,7 +59,6 @@ export function replays(cipher: Cipher, now: () => number): Replays {
     async begin(tx, admission, message) {
       const { operation, caller, request } = admission;
       if (request.idempotencyKey === null) return null;
-      if (!keyForm.test(request.idempotencyKey)) throw invalid("Idempotency-Key", "must be 1 to 255 visible ASCII characters");
       const { accountId, spaceId } = caller;
       const key: ReplayKey = { accountId, spaceId, clientId: appOf(caller) ?? "", operation: operation.rpc, key: request.idempotencyKey };
       const hash = requestHash(operation.method.input, message);

@@ -27,9 +27,9 @@ export interface FailureFacts {
   /** What really happened: for the process log only. */
   readonly cause?: unknown;
   /** Whole seconds after which a retry may succeed. */
-  readonly retryAfter?: number;
+  readonly retryAfter?: number | undefined;
   /** The field at fault, where the text begins with it. */
-  readonly path?: string;
+  readonly path?: string | undefined;
 }
 
 /**
@@ -54,12 +54,24 @@ export class Failure extends Error {
 export const invalid = (path: string, rule: string): Failure =>
   path === "" ? new Failure("invalid", rule) : new Failure("invalid", `${path}: ${rule}`, { path });
 
-/** The same refusal for whoever knows the field by another name. */
-export const renamed = ({ path, message }: Failure, name: (path: string) => string): Failure =>
-  invalid(name(path ?? ""), path === undefined ? message : message.slice(path.length + 2));
+/** The same refusal for whoever knows the field by another name, and the fields that its rule mentions. */
+export function renamed(
+  { reason, path, message, cause, retryAfter }: Failure,
+  name: (path: string) => string,
+  reword = (rule: string): string => rule,
+): Failure {
+  const rule = path === undefined ? message : message.slice(path.length + 2);
+  const named = name(path ?? "");
+  return new Failure(reason, `${named}: ${reword(rule)}`, { cause, retryAfter, path: named });
+}
 
-/** Absent, or not the caller's: the same answer for both. */
-export const absent = (what: string): Failure => new Failure("absent", `${what} not found`);
+/**
+ * Absent, or not the caller's: the same answer for both.
+ *
+ * @param path the field that names it, where a request names something besides what it is about.
+ */
+export const absent = (what: string, path?: string): Failure =>
+  path === undefined ? new Failure("absent", `${what} not found`) : new Failure("absent", `${path}: ${what} not found`, { path });
 
 /** What a thrown value is to a caller. */
 export function failureOf(thrown: unknown): Failure {

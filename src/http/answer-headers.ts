@@ -1,3 +1,4 @@
+import { challengeOf } from "../call/challenge.ts";
 import { OverLimit, type RateState } from "../call/limit.ts";
 import type { Failure, Reason } from "../core/failure.ts";
 import type { Warnings } from "./warnings/warnings.ts";
@@ -20,8 +21,11 @@ export const rateHeaders = (rate: RateState | null): Headers =>
         ["RateLimit-Reset", String(rate.reset)],
       ];
 
+/** All that a refusal is told with, on every wire: when to come again, and which credentials would do. */
+export const refusalHeaders = (failure: Failure): Headers => [...retryHeaders(failure), ...challengeHeaders(failure)];
+
 /** Whole seconds, where waiting helps; and the limit, where it was that. */
-export const refusalHeaders = (failure: Failure): Headers => [
+export const retryHeaders = (failure: Failure): Headers => [
   ...rateHeaders(failure instanceof OverLimit ? failure.rate : null),
   ...(failure.retryAfter === undefined ? [] : [["Retry-After", String(failure.retryAfter)] as const]),
 ];
@@ -49,10 +53,29 @@ export function heedWarnings(warnings: Warnings, strict: boolean, set: (name: st
   if (strict) warnings.refuse();
 }
 
+/**
+ * The credentials that the operation takes: as challenges (RFC 9110 11.6.1), and as the names of request headers. A
+ * token that lacks a scope is told so (RFC 6750 3).
+ */
+function challengeHeaders(failure: Failure): Headers {
+  const challenge = challengeOf(failure);
+  if (challenge === undefined) return failure.reason === "insufficient_scope" ? bearerHeaders(failure.reason, true) : [];
+  const { headers, bearerShown } = challenge;
+  const bearer = headers.includes("authorization") ? [bearerChallenge(bearerShown ? "invalid_token" : undefined)] : [];
+  const keys = headers.filter((name) => name.endsWith("api-key")).map((name) => `ApiKey realm="api", header="${name}"`);
+  const session = headers.includes("cookie") ? ['Cookie realm="api"'] : [];
+  return [
+    ["WWW-Authenticate", [...bearer, ...keys, ...session].join(", ")],
+    ["X-Accepted-Credentials", headers.join(", ")],
+  ];
+}
+
+const bearerChallenge = (error: string | undefined): string => `Bearer realm="api"${error === undefined ? "" : `, error="${error}"`}`;
+
 /** Says that a token would do, or what was wrong with the one that was shown (RFC 6750 3). */
 export function bearerHeaders(reason: Reason, shown: boolean): Headers {
   const errors: Partial<Record<Reason, string>> = { unauthenticated: "invalid_token", insufficient_scope: "insufficient_scope" };
   const error = errors[reason];
   if (error === undefined) return [];
-  return [["WWW-Authenticate", shown ? `Bearer realm="api", error="${error}"` : 'Bearer realm="api"']];
+  return [["WWW-Authenticate", bearerChallenge(shown ? error : undefined)]];
 }

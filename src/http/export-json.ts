@@ -13,7 +13,7 @@ import { type Bound, boundOf } from "./bounds/bound.ts";
 import { checkMessage } from "./bounds/connect-body.ts";
 import { binaryOptions, connectJson } from "./connect-json.ts";
 import { noteIdleMembers } from "./connect-warnings.ts";
-import { exportAnswers, failureIn, ofSender } from "./failure.ts";
+import { exportAnswers, failureIn, jsonOnly, ofSender } from "./failure.ts";
 import { goneSignal } from "./gone.ts";
 import type { ReadRequest } from "./request.ts";
 import { bodyOf } from "./request-body.ts";
@@ -66,7 +66,7 @@ export function exportJson(app: FastifyInstance, parts: ExportJsonParts): void {
     const gone = goneSignal(reply.raw);
     const admission = await parts.admit(method.operation, head);
     for (const [name, value] of rateHeaders(admission.rate)) reply.header(name, value);
-    if (foreignTypes.test(raw.headers["content-type"] ?? "")) throw new Failure("unsupported_media", "the body must be JSON");
+    if (foreignTypes.test(raw.headers["content-type"] ?? "")) throw new Failure("unsupported_media", jsonOnly);
     if (raw.headers["content-encoding"] !== undefined) throw new Failure("unsupported_media", "the body must not be compressed");
     const body = await wholeBody(raw, method.bound);
     const message = method.parse(body);

@@ -121,14 +121,17 @@ export const exportAnswers: Readonly<Record<Reason, ExportAnswer>> = {
   internal: { status: 500, code: "INTERNAL" },
 };
 
+/** Who sends something else than JSON is told the type to send. */
+export const jsonOnly = "Content-Type: must be application/json";
+
 /** Fastify's own refusals, and a body that breaks off, in our words. */
 const strangeFailures: Readonly<Record<string, readonly [reason: Reason, text: string]>> = {
   FST_ERR_BAD_URL: ["invalid", "the URL is not well-formed"],
   // A part of the path that is longer than any id.
   FST_ERR_MAX_PARAM_LENGTH: ["absent", "unknown address"],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ["unsupported_media", "the body is of a type that is not read here"],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ["unsupported_media", jsonOnly],
   // QUERY alone may not leave its type out.
-  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: ["unsupported_media", "the body's type is missing"],
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: ["unsupported_media", jsonOnly],
   FST_ERR_CTP_BODY_TOO_LARGE: ["too_large", "the body is too large"],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["invalid", "the body is shorter or longer than announced"],
   ECONNRESET: ["cancelled", "the connection was closed"],

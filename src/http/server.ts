@@ -23,6 +23,7 @@ import { compressions } from "./bounds/decompression.ts";
 import { connectRoutes } from "./connect.ts";
 import { binaryOptions } from "./connect-json.ts";
 import { connectUnary } from "./connect-unary.ts";
+import { contentTypeCheck } from "./content-type.ts";
 import { askForBody } from "./continue.ts";
 import { boundDeadline } from "./deadline.ts";
 import { exportJson } from "./export-json.ts";
@@ -77,6 +78,7 @@ export interface SiteServer {
 const exposedHeaders = [
   ...["X-Request-Id", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotent-Replayed"],
   ...["X-Request-Warnings", "Preference-Applied"],
+  ...["WWW-Authenticate", "X-Accepted-Credentials"],
   ...connectCors.exposedHeaders,
 ];
 
@@ -128,7 +130,9 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
       exportJson(scope, parts);
       scope.addHook("onRequest", connectUnary(parts));
     }
+    const checkType = contentTypeCheck(parts.operations);
     scope.addHook("onRequest", async (request, reply) => {
+      checkType(request.raw);
       boundDeadline(request.raw.headers);
       plainGrpcMessage(reply.raw);
     });

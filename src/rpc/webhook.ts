@@ -20,8 +20,8 @@ export interface WebhookServiceParts {
 export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServiceParts): Handlers<typeof WebhookService> {
   return {
     createWebhook: {
-      async prepare({ url, eventTypes }, caller) {
-        const create = await webhooks.create(caller, { url, eventTypes: typesOf(eventTypes) });
+      async prepare({ url, eventTypes, signingSecret: secret }, caller) {
+        const create = await webhooks.create(caller, { url, eventTypes: typesOf(eventTypes), secret });
         return async (tx) => {
           const { webhook, secret } = await create(tx);
           return { webhook: webhookMessage(webhook), signingSecret: secret };

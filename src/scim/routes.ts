@@ -4,7 +4,7 @@ import type { Admission, Admit, Request } from "../call/admit.ts";
 import { Failure } from "../core/failure.ts";
 import { Access_Credential } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
-import { bearerHeaders, callHeaders, rateHeaders, refusalHeaders } from "../http/answer-headers.ts";
+import { bearerHeaders, callHeaders, rateHeaders, retryHeaders } from "../http/answer-headers.ts";
 import { boundOf } from "../http/bounds/bound.ts";
 import { failureIn } from "../http/failure.ts";
 import type { ReadRequest } from "../http/request.ts";
@@ -115,7 +115,7 @@ function refuse(parts: ScimRoutesParts, request: FastifyRequest, reply: FastifyR
   request.scim ??= { request: begin(request, parts) };
   parts.report(failure, request.scim.request.requestId);
   const shown = request.headers.authorization !== undefined;
-  reply.headers(Object.fromEntries([...refusalHeaders(failure), ...bearerHeaders(failure.reason, shown)]));
+  reply.headers(Object.fromEntries([...retryHeaders(failure), ...bearerHeaders(failure.reason, shown)]));
   // Fastify's, on a body that is left unread; HTTP/2 has no such header.
   if (request.raw.httpVersionMajor > 1) reply.removeHeader("Connection");
   return send(request, reply, { status: answerOf(failure).status, body: refusalBody(failure) });

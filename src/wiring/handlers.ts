@@ -159,7 +159,7 @@ export function handlersOf(
 
 function webhookParts({ config, store, clock, ids, random, cipher }: Ground, send: SendWebhook): WebhookParts {
   const rules = { plainLoopback: config.webhookAllow.some(({ kind }) => kind === "loopback") };
-  return { store, clock, ids, random, cipher, tests: testRequests(send, clock), rules };
+  return { store, clock, ids, random, cipher, tests: testRequests({ send, clock, appUrl: config.appUrl }), rules };
 }
 
 function taskParts(ground: Ground, files: FileParts, waiting: Backlog, draining: AbortSignal): TaskParts {

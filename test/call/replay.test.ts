@@ -11,6 +11,8 @@ import { type CreateProjectResponse, ProjectService } from "../../src/gen/proto/
 import { CreateTaskRequestSchema, CreateTaskResponseSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { CreateWebhookRequestSchema, CreateWebhookResponseSchema } from "../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
 import { operationTable } from "../../src/operations.ts";
+import { receiver } from "../egress/receiver.ts";
+import { v1Of } from "../http/v1/caller.ts";
 import { describeOnEach, nodesOf, openTestStore } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
@@ -219,7 +221,10 @@ describeOnEach("a change with an Idempotency-Key", (database) => {
     const ann = await limited.person();
     const answers: string[] = [];
     for (let n = 0; n < 5; n++) answers.push(told(await keyed(ann, "k1", "project.create", { name: "Garden" })));
-    expect(answers).toEqual([...Array<string>(4).fill("200 ok"), "429 rate_limited: rate limit of 4 calls a minute exceeded"]);
+    expect(answers).toEqual([
+      ...Array<string>(4).fill("200 ok"),
+      "429 rate_limited: rate limit of 4 calls a minute for project.create exceeded",
+    ]);
   });
 
   test("is the same in whatever order the members of a plain object come", async () => {
@@ -271,18 +276,39 @@ describe("an Idempotency-Key", () => {
 
   const bad = ["", "x".repeat(256), "two words", "caf\u00e9", "a, b"];
 
+  const why =
+    "Idempotency-Key: must be 1 to 255 visible ASCII characters, for example a UUID; without the header a call is not deduplicated";
+
   test.each(bad)("is refused when it is none: %j", async (key) => {
     const ann = await service.person();
-    const why = "Idempotency-Key: must be 1 to 255 visible ASCII characters";
     expect(told(await keyed(ann, key, "project.create", { name: "Garden" }))).toBe(`400 invalid_argument: ${why}`);
     expect(await projectNames(ann)).toEqual([]);
   });
 
-  test.each(rpcWires)("that is none is refused over %s", async (wire) => {
-    const error = ConnectError.from(
-      await createOver(wire, await service.person(), "two words", "Garden").catch((thrown: unknown) => thrown),
-    );
-    expect(error.code).toBe(Code.InvalidArgument);
+  test.each(
+    rpcWires.flatMap((wire) => ["", "two words"].map((key) => [wire, key] as const)),
+  )("that is none is refused over %s: %j", async (wire, key) => {
+    const ann = await service.person();
+    const error = ConnectError.from(await createOver(wire, ann, key, "Garden").catch((thrown: unknown) => thrown));
+    expect([error.code, error.rawMessage]).toEqual([Code.InvalidArgument, why]);
+    expect(await projectNames(ann)).toEqual([]);
+  });
+
+  test.each([
+    ["v1", "POST /v1/projects", { name: "Garden" }, { code: 3, message: why, details: [] }],
+    ["Responses", "POST /responses", { input: "x" }, { error: { param: "Idempotency-Key", message: why } }],
+    ["Responses below /v1", "POST /v1/responses", { input: "x" }, { error: { param: "Idempotency-Key", message: why } }],
+  ])("that is empty is refused by %s, and nothing is made", async (_form, at, body, refusal) => {
+    const ann = await service.person();
+    expect(await v1Of(service, ann)(at, body, { "idempotency-key": "" })).toMatchObject({ status: 400, body: refusal });
+    expect([await projectNames(ann), (await ann.v2("task.list")).body["data"]]).toEqual([[], []]);
+  });
+
+  test("that is empty is refused before another server is asked", async () => {
+    await using hook = await receiver((_request, response) => void response.writeHead(204).end());
+    await using open = await openService({ idle: true, env: { WEBHOOK_ALLOW: "loopback" } });
+    const reply = await keyed(await open.person(), "", "webhook.create", { url: hook.url });
+    expect([told(reply), hook.requests]).toEqual([`400 invalid_argument: ${why}`, []]);
   });
 
   test.each(["x".repeat(255), "!", "a:b/c~", "8e03978e-40d5-43e8-bc93-6894a57f9324"])("may be %s", async (key) => {

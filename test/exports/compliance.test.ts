@@ -125,8 +125,9 @@ describeOnEach("compliance exports", (kind) => {
       const data = await rig.owner.v2("enterprise.export.create", { user_id: rig.bo.accountId, scope: "ENTERPRISE_EXPORT_SCOPE_TASKS" });
       const unknown = (came: Came, what: string) =>
         expect(came).toMatchObject({ ...refusal(surface, "not_found"), message: `${what} not found` });
-      for (const user of ["nobody", stranger.accountId, rig.bo.email]) unknown(await ask(surface, "CreateExport", { user }), "user");
-      for (const session_uid of ["nothing", theirTask.id, buried.id]) unknown(await ask(surface, "CreateExport", { session_uid }), "task");
+      for (const user of ["nobody", stranger.accountId, rig.bo.email]) unknown(await ask(surface, "CreateExport", { user }), "user: user");
+      for (const session_uid of ["nothing", theirTask.id, buried.id])
+        unknown(await ask(surface, "CreateExport", { session_uid }), "session_uid: task");
       for (const uid of ["nothing", String(foreign.body["uid"]), String(data.body["uid"])])
         for (const method of ["GetExport", "GetDownloadURL"] as const) unknown(await ask(surface, method, { uid }), "export");
       expect((await ask(surface, "GetExport", { uid: String(foreign.body["uid"]) }, { "x-api-key": stranger.key })).body).toMatchObject({

@@ -104,13 +104,16 @@ describeOnEach("exports", (kind) => {
       const unknown = (came: Came, what: string) =>
         expect(came).toMatchObject({ ...refusal(surface, "not_found"), message: `${what} not found` });
       for (const user_id of ["nobody", stranger.accountId]) {
-        unknown(await create(surface, { user_id }), "user");
-        unknown(await ask(surface, "ListExports", { user: user_id, page: 1, page_size: 1 }), "user");
+        unknown(await create(surface, { user_id }), "user_id: user");
+        unknown(await ask(surface, "ListExports", { user: user_id, page: 1, page_size: 1 }), "user: user");
       }
-      unknown(await create(surface, { email: "nobody@example.com" }), "user");
+      unknown(await create(surface, { email: "nobody@example.com" }), "email: user");
       for (const uid of ["nothing", theirs.body["project"].id])
-        unknown(await create(surface, { scope: "ENTERPRISE_EXPORT_SCOPE_PROJECT", project_uids: [uid] }), "project");
-      unknown(await create(surface, { scope: "ENTERPRISE_EXPORT_SCOPE_WEBDEV_PROJECT", webdev_project_uids: ["w"] }), "website");
+        unknown(await create(surface, { scope: "ENTERPRISE_EXPORT_SCOPE_PROJECT", project_uids: [uid] }), "project_uids: project");
+      unknown(
+        await create(surface, { scope: "ENTERPRISE_EXPORT_SCOPE_WEBDEV_PROJECT", webdev_project_uids: ["w"] }),
+        "webdev_project_uids: website",
+      );
       for (const uid of ["nothing", foreign.body["uid"]])
         for (const method of ["GetExport", "GetDownloadURL"] as const) unknown(await ask(surface, method, { uid }), "export");
     });

@@ -139,7 +139,7 @@ describeOnEach("ListTasks", (kind) => {
     const loner = await rig.service.person({ personal: true });
     for (const user of ["nobody@example.com", "x", stranger.accountId, loner.accountId]) {
       const came = await list(surface, { user });
-      expect(came).toMatchObject({ ...refusal(surface, "not_found"), message: "user not found" });
+      expect(came).toMatchObject({ ...refusal(surface, "not_found"), message: "user: user not found" });
     }
   });
 

@@ -172,7 +172,7 @@ describe.each(isFull ? databaseKinds : (["sqlite"] as const))("webhooks of a ser
       let server = await lives.start();
       const key = await lives.key();
       for (const path of paths) {
-        const { body } = await userOf(server, key).call("webhook.create", { url: hook.url + path });
+        const { body } = await userOf(server, key).call("webhook.create", { url: hook.url + path, event_types: types });
         expect(body).toMatchObject({ ok: true });
       }
       const dice = diceOf(`webhooks of ${kind}`);

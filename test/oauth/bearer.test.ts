@@ -16,9 +16,10 @@ test("v2 tells a client with a token what is wrong with it, and one without that
     const { status, headers } = await reply;
     return [status, headers.get("www-authenticate")];
   };
-  expect(await challengeOf(call("user.me", {}))).toEqual([401, 'Bearer realm="api"']);
-  expect(await challengeOf(call("user.me", { "x-api-key": "sk-x" }))).toEqual([401, 'Bearer realm="api"']);
-  expect(await challengeOf(userMe(service.url, "a.b.c"))).toEqual([401, 'Bearer realm="api", error="invalid_token"']);
+  const key = 'ApiKey realm="api", header="x-service-api-key"';
+  expect(await challengeOf(call("user.me", {}))).toEqual([401, `Bearer realm="api", ${key}`]);
+  expect(await challengeOf(call("user.me", { "x-api-key": "sk-x" }))).toEqual([401, `Bearer realm="api", ${key}`]);
+  expect(await challengeOf(userMe(service.url, "a.b.c"))).toEqual([401, `Bearer realm="api", error="invalid_token", ${key}`]);
   const scoped = call("task.list", { authorization: `Bearer ${access_token}` });
   expect(await challengeOf(scoped)).toEqual([403, 'Bearer realm="api", error="insufficient_scope"']);
   expect(await challengeOf(userMe(service.url, access_token))).toEqual([200, null]);

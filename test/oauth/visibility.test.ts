@@ -173,10 +173,11 @@ describeOnEach("under a token", (database) => {
     test("a reference to a task of others is absent when it is given, and nothing is made (contract/v2.md 9.8)", async () => {
       const [mine, second] = [await create(own), await create(own)];
       const before = await listed(own);
+      const absent = "404 not_found: message.task_references: task not found";
       for (const [why, id] of Object.entries(ids)) {
         const task_references = [mine, id];
-        expect(told(await own.v2("task.create", { message: { ...message, task_references } })), why).toBe(notFound);
-        expect(told(await own.v2("task.sendMessage", { task_id: mine, message: { ...message, task_references } })), why).toBe(notFound);
+        expect(told(await own.v2("task.create", { message: { ...message, task_references } })), why).toBe(absent);
+        expect(told(await own.v2("task.sendMessage", { task_id: mine, message: { ...message, task_references } })), why).toBe(absent);
       }
       expect(await listed(own)).toEqual(before);
       expect((await row(mine))?.references).toEqual([]);
@@ -203,7 +204,7 @@ describeOnEach("under a token", (database) => {
         if (name === "task.delete" || name === "task.watch") await ann.v2("task.stop", { task_id });
         const seen = told(await all.v2(name, { task_id, ...body }));
         // An event that asks for nothing is known by its id: the task was found.
-        expect(seen).toBe(name === "task.confirmAction" ? "404 not_found: event not found" : "200");
+        expect(seen).toBe(name === "task.confirmAction" ? "404 not_found: event_id: event not found" : "200");
       }
       for (const who of [bo, bosOwn, await rig.person()]) {
         expect(told(await all.v2(name, { task_id: await create(who, { share_visibility: "public" }), ...body }))).toBe(notFound);
@@ -235,7 +236,7 @@ describeOnEach("under a token", (database) => {
       const project_id = await project(ann);
       const before = await listed(own);
       for (const id of [project_id, systemIds.short()]) {
-        const absent = "404 not_found: project not found";
+        const absent = "404 not_found: project_id: project not found";
         expect(told(await own.v2("task.create", { message, project_id: id }))).toBe(absent);
         expect(told(await own.v2("task.list", { project_id: id }))).toBe(absent);
         expect(told(await own.v2("task.list", { scope: "project", project_id: id }))).toBe(absent);
@@ -246,7 +247,7 @@ describeOnEach("under a token", (database) => {
     test("of a colleague are absent with every scope", async () => {
       const project_id = await project(bo);
       const wide = await token(ann, { scopes: scopeNames });
-      expect(told(await wide.v2("task.create", { message, project_id }))).toBe("404 not_found: project not found");
+      expect(told(await wide.v2("task.create", { message, project_id }))).toBe("404 not_found: project_id: project not found");
       expect(await listed(wide, { project_id })).toEqual([]);
     });
   });

@@ -72,7 +72,7 @@ describeOnEach("settings.v1.BudgetService", (database) => {
     }
     await session.removeBudget({ id });
     const home = await rig.person({ as: ann, personal: true });
-    expect(await refusalOf(budgets(home).setBudget(team))).toBe("NotFound: team not found");
+    expect(await refusalOf(budgets(home).setBudget(team))).toBe("NotFound: subject: team not found");
     expect((await budgets(home).setBudget({ kind: BudgetKind.ACCOUNT, subject: home.accountId, credits: 1n })).budget?.credits).toBe(1n);
   });
 
@@ -89,8 +89,10 @@ describeOnEach("settings.v1.BudgetService", (database) => {
       [BudgetKind.ACCOUNT, ann.accountId, "account"],
     ];
     for (const [kind, subject, name] of foreign) {
-      expect(await refusalOf(budgets(stranger).setBudget({ kind, subject, credits: 1n }))).toBe(`NotFound: ${name} not found`);
-      expect(await refusalOf(budgets(stranger).setBudget({ kind, subject: "nothing", credits: 1n }))).toBe(`NotFound: ${name} not found`);
+      expect(await refusalOf(budgets(stranger).setBudget({ kind, subject, credits: 1n }))).toBe(`NotFound: subject: ${name} not found`);
+      expect(await refusalOf(budgets(stranger).setBudget({ kind, subject: "nothing", credits: 1n }))).toBe(
+        `NotFound: subject: ${name} not found`,
+      );
     }
     expect(await refusalOf(budgets(stranger).removeBudget({ id: budget?.id ?? "" }))).toBe("NotFound: budget not found");
     expect((await budgets(stranger).listBudgets({})).data).toEqual([]);

@@ -46,9 +46,9 @@ describeOnEach("skills", (database) => {
     const put = async () =>
       fetch(`${service.url}${new URL(body["upload_url"]).pathname}`, { method: "PUT", body: Uint8Array.from(skillZip("Uploaded")) });
     const fileId = body["file"].id as string;
-    expect(await refusalOf(skillsOf(ann).createSkill({ fileId }))).toBe(`${Code.NotFound} file not found`);
+    expect(await refusalOf(skillsOf(ann).createSkill({ fileId }))).toBe(`${Code.NotFound} file_id: file not found`);
     expect((await put()).status).toBe(200);
-    expect(await refusalOf(skillsOf(bo).createSkill({ fileId }))).toBe(`${Code.NotFound} file not found`);
+    expect(await refusalOf(skillsOf(bo).createSkill({ fileId }))).toBe(`${Code.NotFound} file_id: file not found`);
     expect((await skillsOf(ann).createSkill({ fileId })).skill).toMatchObject({ name: "Uploaded", enabled: true });
   });
 
@@ -93,7 +93,7 @@ describeOnEach("skills", (database) => {
       [member, { project_id: projectId }],
       [owner, { project_id: "unknown" }],
     ] as const) {
-      expect((await who.v2("skill.list", body)).body.error).toEqual({ code: "not_found", message: "project not found" });
+      expect((await who.v2("skill.list", body)).body.error).toEqual({ code: "not_found", message: "project_id: project not found" });
     }
     for (const who of [member, elsewhere, stranger]) {
       expect(await refusalOf(skillsOf(who).updateSkill({ id: mine.id, enabled: false }))).toBe(`${Code.NotFound} skill not found`);
@@ -108,7 +108,7 @@ describeOnEach("skills", (database) => {
     expect(await refusalOf(bring(bo, "by a member", ofTeam))).toMatch(new RegExp(`^${Code.PermissionDenied} `));
     expect(await refusalOf(skillsOf(bo).deleteSkill({ id: team.id }))).toMatch(new RegExp(`^${Code.PermissionDenied} `));
     expect(await refusalOf(skillsOf(stranger).deleteSkill({ id: team.id }))).toBe(`${Code.NotFound} skill not found`);
-    expect(await refusalOf(bring(bo, "x", ofProject(await project(ann))))).toBe(`${Code.NotFound} project not found`);
+    expect(await refusalOf(bring(bo, "x", ofProject(await project(ann))))).toBe(`${Code.NotFound} project_id: project not found`);
     const { app } = await newApp(service, ann);
     expect(await refusalOf(bring(bo, "x", ofApp(app.clientId)))).toMatch(new RegExp(`^${Code.PermissionDenied} `));
     expect(await refusalOf(bring(stranger, "x", ofApp(app.clientId)))).toBe(`${Code.NotFound} app not found`);

@@ -11,7 +11,7 @@ import type { NewEvent } from "../../src/core/tasks/event.ts";
 import { restingTask } from "../../src/core/tasks/new-task.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import type { Delivery, WebhookEvent } from "../../src/core/webhooks/delivery.ts";
-import { defaultEventTypes, type Webhook } from "../../src/core/webhooks/webhook.ts";
+import { documentedEventTypes, type Webhook } from "../../src/core/webhooks/webhook.ts";
 
 let made = 0;
 /** An id that no other sample has. */
@@ -135,7 +135,7 @@ export const sampleRefusal = (members: Partial<AuditRefusal> = {}): AuditRefusal
 export const sampleWebhook = (members: Partial<Webhook> = {}): Webhook => ({
   ...{ id: newId("webhook"), ...ann, clientId: null, url: "https://hooks.example/", createdAt: 1000, deletedAt: null },
   ...{ status: "active", inactiveReason: null, failingSince: null, failures: 0 },
-  ...{ eventTypes: defaultEventTypes, doubleHash: false, secret: new Uint8Array(1), oldSecret: null, oldSecretUntil: null },
+  ...{ eventTypes: documentedEventTypes, doubleHash: false, secret: new Uint8Array(1), oldSecret: null, oldSecretUntil: null },
   ...members,
 });
 

@@ -1,13 +1,13 @@
 import { systemIds } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
-import { defaultEventTypes, type Webhook } from "../../src/core/webhooks/webhook.ts";
+import { documentedEventTypes, type Webhook } from "../../src/core/webhooks/webhook.ts";
 import type { TestDatabase } from "./database.ts";
 import { directly } from "./direct.ts";
 
 /** Puts a webhook into the store, as it would stand there once it was registered; its id. */
 export async function putWebhook(store: Store, members: Pick<Webhook, "accountId" | "spaceId"> & Partial<Webhook>): Promise<string> {
   const id = systemIds.short();
-  const { accountId, spaceId, clientId = null, status = "active", eventTypes = defaultEventTypes, deletedAt = null } = members;
+  const { accountId, spaceId, clientId = null, status = "active", eventTypes = documentedEventTypes, deletedAt = null } = members;
   const health = { failingSince: null, failures: 0, inactiveReason: null };
   const signing = { doubleHash: false, secret: new Uint8Array(1), oldSecret: null, oldSecretUntil: null };
   const webhook = { id, accountId, spaceId, clientId, status, eventTypes, deletedAt, ...health, ...signing };

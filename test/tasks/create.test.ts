@@ -158,7 +158,10 @@ describeOnEach("task.create", (database) => {
     const { body } = await stranger.v2("project.create", { name: "Theirs" });
     for (const project_id of ["2qVhnKc3KXbJHDPYYoRNSk", "nonsense", body["project"].id]) {
       const reply = await rig.ann.v2("task.create", { message: { content: "hi" }, project_id });
-      expect(reply).toMatchObject({ status: 404, body: { ok: false, error: { code: "not_found", message: "project not found" } } });
+      expect(reply).toMatchObject({
+        status: 404,
+        body: { ok: false, error: { code: "not_found", message: "project_id: project not found" } },
+      });
     }
   });
 

@@ -87,7 +87,9 @@ describe("the limit of calls a minute", () => {
     expect(left(await watch.headers)).toEqual(["2", "1"]);
     expect(left(await rig.watch("sse", { taskId: id }, bo).headers)).toEqual(["2", "0"]);
     const over = rig.watch(wire, { taskId: id }, bo);
-    expect(await over.end).toMatch(/^(rate_limited|resource_exhausted): rate limit of 2 calls a minute exceeded( \(429\))?$/);
+    expect(await over.end).toMatch(
+      /^(rate_limited|resource_exhausted): rate limit of 2 calls a minute for task\.watch exceeded( \(429\))?$/,
+    );
   });
 
   test("does not take a watch whose key was revoked for a stranger's call", async () => {

@@ -30,7 +30,7 @@ describeOnEach("webhook.create", (database) => {
         url,
         status: "active",
         created_at: expect.any(Number),
-        event_types: ["task_created", "task_progress", "task_stopped"],
+        event_types: ["task_created", "task_stopped"],
         double_hash: false,
       },
       signing_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
@@ -126,7 +126,7 @@ describeOnEach("webhook.create", (database) => {
     expect(await list(carl)).toEqual([]);
   });
 
-  test.each([301, 400, 410, 500])("refuses a receiver that answers %i, and stores nothing", async (answer) => {
+  test.each([301, 500])("refuses a receiver that answers %i, and stores nothing", async (answer) => {
     const own = await rig.hook();
     const carl = await rig.person();
     own.answers = answer;

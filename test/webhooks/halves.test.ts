@@ -22,7 +22,10 @@ describeOnEach("between a test request and the change", (kind) => {
   const suite = storeOfSuite(kind);
   const parts = () => ({
     ...{ store: suite.store, clock: systemClock, ids: systemIds, random: systemRandom, cipher },
-    ...{ tests: testRequests(async () => sent, systemClock), rules: { plainLoopback: false } },
+    ...{
+      tests: testRequests({ send: async () => sent, clock: systemClock, appUrl: "https://app.example" }),
+      rules: { plainLoopback: false },
+    },
   });
   const put = async (members = {}) => {
     const webhook = sampleWebhook(members);

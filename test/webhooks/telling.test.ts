@@ -141,7 +141,7 @@ describeOnEach("webhooks are told", (kind) => {
   describe("what they ask for:", () => {
     const plan = "[[plan Sow]] [[step]] [[say Done]]";
     test.each([
-      { why: "the documented types by default", more: {}, types: ["task_created", "task_progress", "task_stopped"] },
+      { why: "the documented types", more: {}, types: ["task_created", "task_progress", "task_stopped"] },
       { why: "the types that they name, and no others", more: { eventTypes: ["task_stopped"] }, types: ["task_stopped"] },
       { why: "nothing while they are inactive", more: { status: "inactive" }, types: [] },
       { why: "nothing once they are deleted", more: { deletedAt: 2000 }, types: [] },

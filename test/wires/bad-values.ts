@@ -1,4 +1,6 @@
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, type Message, ScalarType } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { choiceRule } from "../../src/call/choices.ts";
 import { wireOf, wordsOf } from "../../src/http/v2/wire.ts";
 import { type Spot, sampleValue } from "./sample.ts";
 
@@ -15,8 +17,9 @@ const nul = "must not contain U+0000 or a lone surrogate";
 /** JSON of a type that a body's field does not take, and words that an enum does not have. */
 export function misfits({ field, item }: Spot): Bad[] {
   const bad = (rule: string, ...values: JsonValue[]): Bad[] => values.map((value) => ({ what: JSON.stringify(value), value, rule }));
-  if (field.fieldKind === "list" && !item) return bad("must be an array", 5, {}, true, ...(wireOf(field).textOrParts ? [] : ["x"]));
-  if (field.enum) return bad(wordsOf(field.enum).rule, "no_such_word", 1, true, {}, [], ...(wireOf(field).emptyIsAbsent ? [] : [""]));
+  if (field.fieldKind === "list" && !item && wireOf(field).textOrParts) return bad("must be a string or an array of parts", 5, {}, true);
+  if (field.fieldKind === "list" && !item) return bad("must be an array", 5, {}, true, "x");
+  if (field.enum) return bad(choiceRule(field), "no_such_word", 1, true, {}, [], ...(wireOf(field).emptyIsAbsent ? [] : [""]));
   if (field.message?.typeName === "google.protobuf.Timestamp")
     return [...bad("must be a string", 5, {}), ...bad("must be an RFC 3339 time", "yesterday", "2026-13-01T00:00:00Z")];
   // Any JSON is one.
@@ -57,7 +60,7 @@ export function outside({ field, item, rules }: Spot): Bad[] {
   const { type } = rules;
   switch (type.case) {
     case "string":
-      return outsideText(type.value);
+      return outsideText(type.value, emptyRule(field, item));
     case "int32":
     case "int64": {
       const { lessThan, greaterThan } = type.value;
@@ -73,14 +76,16 @@ export function outside({ field, item, rules }: Spot): Bad[] {
       const barred = (field.enum?.values ?? []).filter(
         ({ number }) => notIn.includes(number) || (only.length > 0 && !only.includes(number)),
       );
-      return field.enum ? barred.map(({ number }) => ({ what: `the barred ${number}`, value: wordOf(field, number), rule: "" })) : [];
+      return field.enum
+        ? barred.map(({ number }) => ({ what: `the barred ${number}`, value: wordOf(field, number), rule: choiceRule(field) }))
+        : [];
     }
     case "repeated": {
       const { minItems, maxItems } = type.value;
       const [one = null] = [sampleValue(field)].flat();
       if (item) return [];
       return [
-        ...(minItems > 0n ? [{ what: "none", value: [], rule: String(minItems) }] : []),
+        ...(minItems > 0n ? [{ what: "none", value: [], rule: "is required" }] : []),
         ...(maxItems > 0n ? [{ what: "one more", value: Array<JsonValue>(Number(maxItems) + 1).fill(one), rule: String(maxItems) }] : []),
       ];
     }
@@ -91,12 +96,25 @@ export function outside({ field, item, rules }: Spot): Bad[] {
 
 const wordOf = ({ enum: desc }: DescField, number: number): string => (desc && wordsOf(desc).words.get(number)) ?? "";
 
-function outsideText({ minLen, maxLen, maxBytes, pattern, wellKnown }: Extract<Spot["rules"]["type"], { case: "string" }>["value"]): Bad[] {
+/** An empty text is an absent field, but where it can be told from one. */
+const emptyRule = ({ presence }: DescField, item: boolean): string =>
+  item || presence === FeatureSet_FieldPresence.EXPLICIT ? "must not be empty" : "is required";
+
+/** A choice of words that a pattern states is told as such. */
+const patternRule = (pattern: string): string => {
+  const [, words] = /^\^\(([\w|]+)\)\$$/.exec(pattern) ?? [];
+  return words === undefined ? pattern : `must be one of ${words.split("|").join(", ")}`;
+};
+
+function outsideText(
+  { minLen, maxLen, maxBytes, pattern, wellKnown }: Extract<Spot["rules"]["type"], { case: "string" }>["value"],
+  empty: string,
+): Bad[] {
   return [
-    ...(minLen > 0n ? [{ what: "too short", value: "x".repeat(Number(minLen) - 1), rule: String(minLen) }] : []),
+    ...(minLen > 0n ? [{ what: "too short", value: "x".repeat(Number(minLen) - 1), rule: minLen === 1n ? empty : String(minLen) }] : []),
     ...(maxBytes > 0n ? [{ what: "too many bytes", value: "é".repeat(Number(maxBytes) / 2 + 1), rule: String(maxBytes) }] : []),
     ...(maxLen > 0n ? [{ what: "too long", value: "x".repeat(Number(maxLen) + 1), rule: String(maxLen) }] : []),
-    ...(pattern !== "" ? [{ what: "no match", value: "not a match!", rule: pattern }] : []),
+    ...(pattern !== "" ? [{ what: "no match", value: "not a match!", rule: patternRule(pattern) }] : []),
     ...(wellKnown.case === "email" ? [{ what: "no address", value: "ann at example.com", rule: "email" }] : []),
   ];
 }

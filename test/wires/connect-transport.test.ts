@@ -279,8 +279,20 @@ describe("an RPC path", () => {
     expect(answer).toContain("Host: must name a host");
   });
 
-  test.each(["text/plain", "application/xml", "application/x-www-form-urlencoded"])("refuses %s with 415", async (type) => {
-    expect((await call(createProject, { headers: { "content-type": type }, body: garden })).status).toBe(415);
+  const unaryTypes = "application/json or application/proto";
+  const streamTypes = "application/connect+json or application/connect+proto";
+  test.each(
+    ["text/plain", "application/xml", "application/x-www-form-urlencoded"].flatMap((type) => [
+      [type, createProject, unaryTypes] as const,
+      [type, "worker.v1.WorkerService/Poll", unaryTypes] as const,
+      [type, "task.v2.TaskService/WatchTask", streamTypes] as const,
+    ]),
+  )("refuses %s to %s with 415, and names the types that are read", async (type, at, types) => {
+    const { status, json } = await call(at, { headers: { "content-type": type }, body: garden });
+    expect([status, json().error?.message]).toEqual([
+      415,
+      `Content-Type: must be ${types}; application/grpc and application/grpc-web for gRPC`,
+    ]);
   });
 
   test.each(["PUT", "DELETE", "PATCH"])("refuses %s with 405", async (method) => {
@@ -327,7 +339,7 @@ describe("gRPC, to a client of another make,", () => {
       "cache-control": "no-store",
     });
     const second = await unary(limited.url, shown);
-    expect(second.error).toMatchObject({ code: 8, details: "rate limit of 1 calls a minute exceeded" });
+    expect(second.error).toMatchObject({ code: 8, details: expect.stringMatching(/^rate limit of 1 calls a minute for \S+ exceeded$/) });
     expect(second.status.getMap()).toMatchObject({
       "retry-after": "45",
       "ratelimit-limit": "1",

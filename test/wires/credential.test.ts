@@ -33,6 +33,10 @@ describe.each(wires)("a credential over %s", (wire) => {
     expect(await outcome({ [header]: ann.key })).toBe("ok");
   });
 
+  test.each(["Bearer", "bearer", "BEARER "])("is read behind %s, where every SDK sends it", async (scheme) => {
+    expect(await outcome({ authorization: `${scheme} ${ann.key}` })).toBe("ok");
+  });
+
   test.each([
     ["in two headers", () => ({ "x-manus-api-key": ann.key, "x-api-key": ann.key })],
     ["in three headers", () => ({ "x-service-api-key": ann.key, "x-manus-api-key": ann.key, "x-api-key": ann.key })],
@@ -55,13 +59,16 @@ describe.each(wires)("a credential over %s", (wire) => {
   });
 
   const missing = "Invalid or missing API key";
+  const mistyped = ({ key }: Person) => key.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
   test.each([
     ["an empty header", () => ({ "x-service-api-key": " " }), `${missing} or access token: missing authentication`],
     ["a token without a text", () => ({ authorization: "Bearer " }), `${missing} or access token: missing authentication`],
     ["a scheme that is not ours", () => ({ authorization: "Basic YTpi" }), `${missing} or access token: missing authentication`],
-    ["a key as a token", () => ({ authorization: `Bearer ${ann.key}` }), `${missing} or access token: invalid token`],
+    ["a foreign key as a token", () => ({ authorization: "Bearer sk-proj-abc" }), `${missing} or access token: invalid token`],
+    ["a mistyped key as a token", () => ({ authorization: `Bearer ${mistyped(ann)}` }), `${missing} or access token: invalid token`],
+    ["a key longer by one as a token", () => ({ authorization: `Bearer ${ann.key}A` }), `${missing} or access token: invalid token`],
     ["a token in another spelling", () => ({ authorization: "bearer  abc" }), `${missing} or access token: invalid token`],
-    ["a mistyped key", () => ({ "x-service-api-key": ann.key.replace(/.$/, (last) => (last === "A" ? "B" : "A")) }), missing],
+    ["a mistyped key", () => ({ "x-service-api-key": mistyped(ann) }), missing],
     ["a key without its checksum", () => ({ "x-service-api-key": ann.key.slice(0, -6) }), missing],
     ["a key in capitals", () => ({ "x-service-api-key": ann.key.toUpperCase() }), missing],
   ])("is not %s", async (_what, headers, why) => {
@@ -77,9 +84,10 @@ describe.each(wires)("a credential over %s", (wire) => {
 
   test("lives until it is revoked, on calls that follow at once", async () => {
     const { key, keyId } = await service.person();
-    expect(await outcome({ "x-service-api-key": key })).toBe("ok");
+    const shown = [{ "x-service-api-key": key }, { authorization: `Bearer ${key}` }];
+    for (const headers of shown) expect(await outcome(headers)).toBe("ok");
     await service.store.change((tx) => tx.keys.revoke(keyId, clock.now()));
-    expect(await outcome({ "x-service-api-key": key })).toBe(`${refused("unauthenticated", wire)}: ${missing}`);
+    for (const headers of shown) expect(await outcome(headers)).toBe(`${refused("unauthenticated", wire)}: ${missing}`);
   });
 
   test("that is mistyped costs the database nothing", async () => {

@@ -204,7 +204,12 @@ describe.each(wires)("the rate limit over %s", (wire) => {
     );
     const second = (operation: Operation) => ({ headers: keys.opening(operation), json: {} });
     expect(await overAll(call, wire, second, (answer) => `${whole(answer)} ${told(answer)}`, open)).toEqual(
-      expected(wire, () => `${refused("limited", wire)}: rate limit of 1 calls a minute exceeded 1 0 45 45`, open),
+      expected(
+        wire,
+        ({ countedWith }) =>
+          `${refused("limited", wire)}: rate limit of 1 calls a minute for ${countedWith.join(" and ")} exceeded 1 0 45 45`,
+        open,
+      ),
     );
   });
 });

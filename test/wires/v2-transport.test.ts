@@ -40,7 +40,7 @@ function told({ status, json, headers }: RawReply): string {
 }
 
 const garden = '{"name":"Garden"}';
-const nameMissing = "400 invalid_argument: name: must be at least 1 characters";
+const nameMissing = "400 invalid_argument: name: is required";
 
 describe("a v2 body", () => {
   test.each([
@@ -83,7 +83,7 @@ describe("a v2 body", () => {
     "application/connect+proto",
   ])("is refused as %s, which is no JSON whatever it holds", async (type) => {
     expect(told(await post("project.create", { headers: { "content-type": type }, body: garden }))).toBe(
-      "415 invalid_argument: the body must be JSON",
+      "415 invalid_argument: Content-Type: must be application/json",
     );
   });
 
@@ -243,20 +243,64 @@ describe("a v2 GET", () => {
 
 describe("an unknown operation", () => {
   test.each([
-    "/v2/project.burn",
-    "/v2/",
-    "/v2",
-    "/v2/project.create/",
-    "/v2/project.create/x",
-    "/v2/Project.create",
-    "/v3/project.create",
-    "/",
-  ])("%s is 404 in the envelope", async (url) => {
+    ["/v2/project.burn", "unknown operation project.burn"],
+    ["/v2/", "unknown operation"],
+    ["/v2", "unknown operation"],
+    ["/v2/project.create/", "unknown operation project.create/; did you mean project.create?"],
+    ["/v2/project.create/x", "unknown operation project.create/x; did you mean project.create?"],
+    ["/v2/Project.create", "unknown operation Project.create; did you mean project.create?"],
+    ["/v3/project.create", "unknown operation"],
+    ["/", "unknown operation"],
+  ])("%s is 404 in the envelope", async (url, why) => {
     for (const method of ["GET", "POST", "DELETE"]) {
       expect(told(await send(`${service.url}${url}`, { method, headers: key, body: method === "GET" ? [] : "{" }))).toBe(
-        "404 not_found: unknown operation",
+        `404 not_found: ${why}`,
       );
     }
+  });
+
+  test.each([
+    ["task.get", "task.detail"],
+    ["task.show", "task.detail"],
+    ["task.read", "task.detail"],
+    ["task.find", "task.list"],
+    ["task.search", "task.list"],
+    ["tasks", "task.list"],
+    ["task", "task.list"],
+    ["task/create", "task.create"],
+    ["tasks/create", "task.create"],
+    ["createTask", "task.create"],
+    ["create_task", "task.create"],
+    ["task.new", "task.create"],
+    ["task.remove", "task.delete"],
+    ["task.cancel", "task.stop"],
+    ["task.stream", "task.watch"],
+    ["task.messages", "task.listMessages"],
+    ["task.list_messages", "task.listMessages"],
+    ["task.send", "task.sendMessage"],
+    ["task.approve", "task.confirmAction"],
+    ["task.crate", "task.create"],
+    ["taks.list", "task.list"],
+    ["webhooks", "webhook.list"],
+    ["user.get", "user.me"],
+    ["website.get", "website.status"],
+    ["file.create", "file.upload"],
+    ["team.users", "team.user.list"],
+    ["team.user.get", "team.user.detail"],
+  ])("%s is answered with the operation that was meant, %s", async (name, meant) => {
+    expect(told(await send(`${path(name)}?x=1`, { headers: key }))).toBe(
+      `404 not_found: unknown operation ${name}; did you mean ${meant}?`,
+    );
+  });
+
+  test.each([
+    ["something else", "weather.today", "weather.today"],
+    ["a verb alone", "create", "create"],
+    ["a name that is too long", "task.get".repeat(1000), "task.get".repeat(8)],
+    ["what cannot be printed", "task%00%1b[31m%e2%80%ae", "task%00%1b[31m%e2%80%ae"],
+    ["a script", "<script>alert(1)</script>", "%3Cscript%3Ealert(1)%3C/script%3E"],
+  ])("is repeated in bounds, and %s gets no suggestion", async (_what, name, shown) => {
+    expect(told(await send(path(name), { headers: key }))).toBe(`404 not_found: unknown operation ${shown}`);
   });
 
   test.each(["/v2/%zz", "/v2/%c0%af", "/%"])("%s is 400 in the envelope", async (url) => {
@@ -302,7 +346,7 @@ describe("v2 over HTTP/2", () => {
     expect(told(await sendHttp2(path("project.create"), large))).toBe(
       "413 invalid_argument: the body is larger than 4096 bytes, the limit of project.create",
     );
-    expect(told(await sendHttp2(path("project.burn"), { headers: key }))).toBe("404 not_found: unknown operation");
+    expect(told(await sendHttp2(path("project.burn"), { headers: key }))).toBe("404 not_found: unknown operation project.burn");
   });
 });
 

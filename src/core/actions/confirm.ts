@@ -69,7 +69,7 @@ async function waitedFor(tx: Tx, task: Task, event: string): Promise<Action> {
   const action = task.status === "waiting" ? await tx.actions.pending(task.id) : null;
   if (action && eventId(task.id, action.seq) === event) return action;
   const seq = seqOf(task.id, event);
-  if (seq === undefined || seq > task.lastSeq) throw absent("event");
+  if (seq === undefined || seq > task.lastSeq) throw absent("event", "event_id");
   throw new Failure("precondition", "the task does not wait for this event");
 }
 

@@ -40,8 +40,8 @@ export interface ComplianceParts {
 export const complianceExports = ({ clock, ids, links, payloads }: ComplianceParts): ComplianceExports => ({
   async create(tx, { accountId: requestedBy, spaceId }, { filter: asked, reason }) {
     checkOrder(asked);
-    if (asked.user !== null) await personIn(tx, spaceId, { accountId: asked.user });
-    if (asked.session !== null && !(await tx.steps.has(spaceId, asked.session))) throw absent("task");
+    if (asked.user !== null) await personIn(tx, spaceId, "user", { accountId: asked.user });
+    if (asked.session !== null && !(await tx.steps.has(spaceId, asked.session))) throw absent("task", "session_uid");
     const filter = { ...asked, includePayload: asked.includePayload && payloads };
     const now = clock.now();
     const wanted: NewComplianceExport = { kind: "compliance", id: ids.short(), spaceId, requestedBy, filter, reason, createdAt: now };

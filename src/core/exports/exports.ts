@@ -56,7 +56,7 @@ export function exports({ clock, ids, links }: ExportParts): Exports {
   return {
     async tasks(tx, { spaceId }, user, filter, page) {
       checkOrder(filter);
-      const { accountId } = await personIn(tx, spaceId, { either: user });
+      const { accountId } = await personIn(tx, spaceId, "user", { either: user });
       return tx.exports.tasks({ spaceId, accountId }, filter, page);
     },
     async create(tx, { accountId: requestedBy, spaceId }, { userId, email, scope, filter, reason }) {
@@ -74,7 +74,7 @@ export function exports({ clock, ids, links }: ExportParts): Exports {
     },
     get: (tx, { spaceId }, id) => exportIn(tx, "data", spaceId, id),
     async list(tx, { spaceId }, user, page) {
-      const { accountId } = await personIn(tx, spaceId, { either: user });
+      const { accountId } = await personIn(tx, spaceId, "user", { either: user });
       return tx.exports.list(spaceId, accountId, page);
     },
     async download(tx, { spaceId }, id, purged) {
@@ -84,21 +84,21 @@ export function exports({ clock, ids, links }: ExportParts): Exports {
   };
 }
 
-/** @throws Failure `absent` for who was never in the space's team. */
-export async function personIn({ exports: rows }: Pick<Tx, "exports">, spaceId: string, ref: SubjectRef): Promise<Subject> {
+/** @throws Failure `absent` at `path` for who was never in the space's team. */
+export async function personIn({ exports: rows }: Pick<Tx, "exports">, spaceId: string, path: string, ref: SubjectRef): Promise<Subject> {
   const subject = await rows.subject(spaceId, ref);
-  if (subject === null) throw absent("user");
+  if (subject === null) throw absent("user", path);
   return subject;
 }
 
 /** By id and address, which must then be one person's: an export of somebody else is worse than none. */
 async function subjectOf(tx: Tx, spaceId: string, userId: string, email: string): Promise<Subject> {
   if (userId === "" && email === "") throw invalid("user_id", "this or email is required");
-  const byId = userId === "" ? null : await personIn(tx, spaceId, { accountId: userId });
-  const byEmail = email === "" ? null : await personIn(tx, spaceId, { email });
+  const byId = userId === "" ? null : await personIn(tx, spaceId, "user_id", { accountId: userId });
+  const byEmail = email === "" ? null : await personIn(tx, spaceId, "email", { email });
   if (byId && byEmail && byId.accountId !== byEmail.accountId) throw invalid("email", "must be of the person that user_id names");
   const subject = byId ?? byEmail;
-  if (subject === null) throw absent("user");
+  if (subject === null) throw absent("user", "user_id");
   return subject;
 }
 
@@ -121,8 +121,8 @@ function checkIds(scope: NewDataExport["scope"], { sessionIds, webdevProjectUids
 
 /** A space has no more projects than a list holds. There are no websites yet, so that every one of those is unknown. */
 async function checkProjects(tx: Tx, scope: { accountId: string; spaceId: string }, filter: ExportFilter): Promise<void> {
-  if (filter.webdevProjectUids.length > 0) throw absent("website");
+  if (filter.webdevProjectUids.length > 0) throw absent("website", "webdev_project_uids");
   if (filter.projectUids.length === 0) return;
   const known = new Set((await tx.projects.list(scope)).map(({ id }) => id));
-  if (filter.projectUids.some((uid) => !known.has(uid))) throw absent("project");
+  if (filter.projectUids.some((uid) => !known.has(uid))) throw absent("project", "project_uids");
 }

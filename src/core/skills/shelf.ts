@@ -41,7 +41,7 @@ export async function changeableSkill(tx: Tx, caller: Caller, id: string): Promi
 async function checkMayChange(tx: Tx, caller: Caller, { ownerType, spaceId, accountId, projectId, clientId }: SkillShelf): Promise<void> {
   if (ownerType === "official") throw new Failure("forbidden", "official skills are the operator's");
   if (spaceId !== caller.spaceId || (ownerType === "personal" && accountId !== caller.accountId)) throw absent("skill");
-  if (ownerType === "project" && !(await tx.projects.find(caller, projectId ?? ""))) throw absent("project");
+  if (ownerType === "project" && !(await tx.projects.find(caller, projectId ?? ""))) throw absent("project", "project_id");
   if (ownerType === "app") checkEditable(await tx.apps.find(clientId ?? ""), caller);
   if (ownerType === "team") checkTeam(caller);
 }

@@ -120,5 +120,5 @@ export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skil
 /** As task.create has it (contract/decisions.md 16). */
 async function checkProject(tx: Tx, caller: Caller, id: string): Promise<void> {
   const project = reachesProjects(caller) ? await tx.projects.find(caller, id) : null;
-  if (!project) throw absent("project");
+  if (!project) throw absent("project", "project_id");
 }

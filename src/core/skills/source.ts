@@ -20,7 +20,7 @@ export async function readUploaded(
 ): Promise<Uint8Array> {
   const found = await store.files.find(caller, fileId);
   const file = found && asOf(found, clock.now());
-  if (file?.status !== "uploaded" || file.blobId === null) throw absent("file");
+  if (file?.status !== "uploaded" || file.blobId === null) throw absent("file", "file_id");
   if ((file.bytes ?? 0) > archiveBytesMax) throw invalid("file_id", "a ZIP of a skill has at most 50 MB");
   return Buffer.concat(await Array.fromAsync(await blobs.read(file.blobId)));
 }

@@ -68,7 +68,7 @@ export const conversations: Conversations = {
   },
 
   async list(tx, caller, filter, { afterTaskId, ...page }) {
-    if (filter.projectId !== undefined && !reachesProjects(caller)) throw absent("project");
+    if (filter.projectId !== undefined && !reachesProjects(caller)) throw absent("project", "project_id");
     const after = afterTaskId === undefined ? {} : { after: await placeOf(tx, caller, page, afterTaskId) };
     const found = await tx.conversations.list(caller, filter, { ...page, ...after, limit: page.limit + 1 });
     const tasks = found.slice(0, page.limit);

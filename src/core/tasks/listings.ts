@@ -35,7 +35,7 @@ export interface Listings {
 
 export const listings: Listings = {
   async tasks(tx, caller, filter, { limit, order, cursor }) {
-    if (filter.projectId !== undefined && !reachesProjects(caller)) throw absent("project");
+    if (filter.projectId !== undefined && !reachesProjects(caller)) throw absent("project", "project_id");
     const binding = bind(caller, "task.list", { ...filter, order });
     const after = cursor ? decodeCursor(binding, cursor) : undefined;
     const page = { order, limit: limit + 1, ...(after ? { after: { createdAt: after.value, id: after.id } } : {}) };

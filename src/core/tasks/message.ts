@@ -47,7 +47,7 @@ export function messageText(
   if (written.trim() === "" && attachments.length === 0) throw invalid(path, "must not be empty");
   // The estimate is at least a quarter of the length: nobody counts through megabytes.
   if (written.length > 4 * tokensMax || estimateTokens(written) > tokensMax) {
-    throw invalid(path, `the text is over ${tokensMax} estimated tokens`);
+    throw invalid(path, `must be at most ${tokensMax} estimated tokens`);
   }
   return texts.join("\n");
 }

@@ -204,14 +204,14 @@ const placeOf = (caller: Caller, projectId: string | undefined): SkillPlace => (
 async function checkProject(tx: Tx, caller: Caller, id: string | undefined): Promise<void> {
   if (id === undefined) return;
   const project = reachesProjects(caller) ? await tx.projects.find(caller, id) : null;
-  if (!project) throw absent("project");
+  if (!project) throw absent("project", "project_id");
 }
 
 /** Access to references is checked when the agent reads them, but for an app that sees its own tasks only (contract/v2.md 9.8). */
 async function checkReferences(tx: Tx, caller: Caller, { references }: UserInput): Promise<void> {
   if (caller.clientId === undefined || references.length === 0) return;
   const ids = [...new Set(references)];
-  if ((await tx.tasks.countVisible(caller, ids)) < ids.length) throw absent("task");
+  if ((await tx.tasks.countVisible(caller, ids)) < ids.length) throw absent("task", "message.task_references");
 }
 
 /** The text's, or else the first file's. */

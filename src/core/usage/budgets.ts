@@ -31,7 +31,7 @@ export function budgets({ clock, ids }: { readonly clock: Pick<Clock, "now">; re
       const now = clock.now();
       const subject = kind === "team" ? spaceId : named;
       await tx.accounts.lockSpace(spaceId);
-      if (!(await isThere(tx, spaceId, kind, subject))) throw absent(kind);
+      if (!(await isThere(tx, spaceId, kind, subject))) throw absent(kind, "subject");
       const fresh = { id: ids.short(), ...{ spaceId, kind, subject, period, credits }, spent: 0, held: 0, since: periodStart(period, now) };
       const { before, after } = await tx.budgets.set({ ...fresh, createdAt: now, updatedAt: now });
       if (before === null && (await tx.budgets.list(spaceId)).length > budgetsMax)

@@ -4,7 +4,7 @@ import type { OAuthApp } from "../oauth/app.ts";
 import type { Tx } from "../store.ts";
 import { type MakingWebhooks, newWebhook } from "./new-webhook.ts";
 import type { TestRequests } from "./test-request.ts";
-import type { Webhook } from "./webhook.ts";
+import { documentedEventTypes, type Webhook } from "./webhook.ts";
 
 /** What webhooks of apps are made of. */
 export interface AppWebhookParts extends MakingWebhooks {
@@ -38,7 +38,8 @@ export function appWebhooks(parts: AppWebhookParts): AppWebhooks {
   ): Promise<Webhook | null> {
     const present = await store.webhooks.ofApp(clientId);
     if (url === null || present?.url === url) return null;
-    const { webhook: fresh } = newWebhook(parts, { accountId: creatorId, spaceId, clientId, url, eventTypes: present?.eventTypes ?? [] });
+    const eventTypes = present?.eventTypes ?? documentedEventTypes;
+    const { webhook: fresh } = newWebhook(parts, { accountId: creatorId, spaceId, clientId, url, eventTypes });
     const webhook = { ...fresh, doubleHash: present?.doubleHash ?? false };
     await tests.pass(webhook, "webhook_url");
     return webhook;

@@ -2,7 +2,7 @@ import type { Cipher } from "../cipher.ts";
 import type { Clock } from "../clock.ts";
 import type { Ids, Random } from "../ids.ts";
 import { newWebhookSecret, sealWebhookSecret, shownWebhookSecret } from "./secret.ts";
-import { defaultEventTypes, type Webhook } from "./webhook.ts";
+import type { Webhook } from "./webhook.ts";
 
 /** What new webhooks and secrets are made from. */
 export interface MakingWebhooks {
@@ -18,24 +18,31 @@ export interface WebhookWithSecret {
   readonly secret: string;
 }
 
-/** A secret as it is kept and as it is told. */
-export function newSecret({ random, cipher }: Pick<MakingWebhooks, "random" | "cipher">, webhookId: string) {
-  const secret = newWebhookSecret(random);
+/** A secret as it is kept and as it is told: 32 random bytes unless the caller brought its own. */
+export function newSecret(
+  { random, cipher }: Pick<MakingWebhooks, "random" | "cipher">,
+  webhookId: string,
+  secret = newWebhookSecret(random),
+) {
   return { sealed: sealWebhookSecret(cipher, webhookId, secret), text: shownWebhookSecret(secret) };
 }
 
-/** A webhook as it begins, active; no types of event are the documented ones. */
+/** What a new webhook is given; without `ownSecret` its secret is made here. */
+export interface WebhookWanted extends Pick<Webhook, "accountId" | "spaceId" | "clientId" | "url" | "eventTypes"> {
+  readonly ownSecret?: Uint8Array | undefined;
+}
+
+/** A webhook as it begins, active. */
 export function newWebhook(
   parts: MakingWebhooks,
-  { accountId, spaceId, clientId, url, eventTypes }: Pick<Webhook, "accountId" | "spaceId" | "clientId" | "url" | "eventTypes">,
+  { accountId, spaceId, clientId, url, eventTypes, ownSecret }: WebhookWanted,
 ): WebhookWithSecret {
   const id = parts.ids.short();
-  const { sealed, text } = newSecret(parts, id);
+  const { sealed, text } = newSecret(parts, id, ownSecret);
   const webhook: Webhook = {
-    ...{ id, accountId, spaceId, clientId, url },
+    ...{ id, accountId, spaceId, clientId, url, eventTypes },
     status: "active",
     inactiveReason: null,
-    eventTypes: eventTypes.length === 0 ? defaultEventTypes : eventTypes,
     doubleHash: false,
     secret: sealed,
     oldSecret: null,

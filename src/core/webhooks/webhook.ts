@@ -4,8 +4,11 @@ import type { Scope } from "../caller.ts";
 export const webhookEventTypes = ["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
-/** What a webhook is told of that names nothing: the documented types. */
-export const defaultEventTypes: readonly WebhookEventType[] = ["task_created", "task_progress", "task_stopped"];
+/** The types that the public API documents: what webhooks of v1 and of apps are told of. */
+export const documentedEventTypes: readonly WebhookEventType[] = ["task_created", "task_progress", "task_stopped"];
+
+/** What webhook.create subscribes to when no type is named: `task_progress` is frequent, and has to be asked for (contract/decisions.md 47). */
+export const defaultEventTypes: readonly WebhookEventType[] = ["task_created", "task_stopped"];
 
 /** An account has so many webhooks at most. */
 export const webhooksMax = 20;

@@ -6,9 +6,10 @@ import type { Tx } from "../store.ts";
 import { holdMember } from "../teams/hold.ts";
 import { type AddressRules, readAddress } from "./address.ts";
 import { type MakingWebhooks, newSecret, newWebhook, type WebhookWithSecret } from "./new-webhook.ts";
+import { readWebhookSecret } from "./secret.ts";
 import type { Sent } from "./send.ts";
 import type { TestRequests } from "./test-request.ts";
-import { type Webhook, type WebhookChanges, type WebhookEventType, type WebhookReach, webhooksMax } from "./webhook.ts";
+import { defaultEventTypes, type Webhook, type WebhookChanges, type WebhookEventType, type WebhookReach, webhooksMax } from "./webhook.ts";
 
 const hourMs = 3_600_000;
 /** For so long a replaced secret is good beside the new one (contract/decisions.md 42). */
@@ -20,6 +21,15 @@ export interface WebhookParts extends MakingWebhooks {
   readonly store: Tx;
   readonly tests: TestRequests;
   readonly rules: AddressRules;
+}
+
+/** A webhook to be made. */
+export interface WebhookWish {
+  readonly url: string;
+  /** Empty: the default ones. */
+  readonly eventTypes: readonly WebhookEventType[];
+  /** The caller's own secret, `whsec_` and base64; undefined: one is made. */
+  readonly secret?: string | undefined;
 }
 
 /** What is to be changed of a webhook; undefined stays as it is. */
@@ -35,8 +45,11 @@ export interface WebhookEdit {
  * request, each second half is done in the change (contract/decisions.md 21).
  */
 export interface Webhooks {
-  /** @throws Failure `invalid` for an address that is not https and public, or fails the test, `exists`, or `exhausted` at 20. */
-  create(caller: Caller, wanted: { url: string; eventTypes: readonly WebhookEventType[] }): Promise<Change<WebhookWithSecret>>;
+  /**
+   * @throws Failure `invalid` for an address that is not https and public, or fails the test, and for a secret of
+   * another form, `exists`, or `exhausted` at 20.
+   */
+  create(caller: Caller, wanted: WebhookWish): Promise<Change<WebhookWithSecret>>;
   /** The account's own, newest first. */
   list(tx: Tx, caller: Caller): Promise<readonly Webhook[]>;
   /** @throws Failure `absent`, or `precondition` for an app's: that goes with the app's setting. */
@@ -60,9 +73,11 @@ export function webhooks(parts: WebhookParts): Webhooks {
   }
 
   return {
-    async create(caller, { url: given, eventTypes }) {
-      const url = readAddress("url", given, rules);
-      const { webhook, secret } = newWebhook(parts, { ...caller, clientId: null, url, eventTypes });
+    async create(caller, wanted) {
+      const url = readAddress("url", wanted.url, rules);
+      const ownSecret = wanted.secret === undefined ? undefined : readWebhookSecret("signing_secret", wanted.secret);
+      const eventTypes = wanted.eventTypes.length === 0 ? defaultEventTypes : wanted.eventTypes;
+      const { webhook, secret } = newWebhook(parts, { ...caller, clientId: null, url, eventTypes, ownSecret });
       async function test() {
         checkRoom(await store.webhooks.list(caller), url);
         await tests.pass(webhook, "url");
@@ -142,7 +157,8 @@ export function found(webhook: Webhook | null): Webhook {
 
 /** @throws Failure `exists` or `exhausted`. */
 function checkRoom(present: readonly Webhook[], url: string): void {
-  if (present.some((webhook) => webhook.url === url)) throw new Failure("exists", "url: a webhook with this address already exists");
+  if (present.some((webhook) => webhook.url === url))
+    throw new Failure("exists", "url: a webhook with this address already exists", { path: "url" });
   if (present.length >= webhooksMax) throw new Failure("exhausted", `an account has at most ${webhooksMax} webhooks`);
 }
 

@@ -44,3 +44,6 @@ export function messagePath(path: string): string {
   if (index !== undefined && index !== "0") return `attachments[${Number(index) - 1}]${member === ".file_url" ? ".url" : member}`;
   return path.replace(/^message\.content.*$/, "prompt").replace(/^message\./, "");
 }
+
+/** A rule on such a message, with the names of v1: what v2 calls `file_url` is `url` here. */
+export const messageRule = (rule: string): string => rule.replaceAll("file_url", "url");

@@ -58,25 +58,30 @@ export type Named = (path: string) => string;
 export const route = <M extends DescMethodUnary, I>(at: `${Verb} /${string}`, method: M, input: z.ZodType<I>, forms: Forms<M, I>): Route =>
   compound(at, method, input, async (read, ask) => forms.response(await ask(method, forms.request(read)), read), forms.named);
 
-/** A route that is several operations, of which `method` lets the call in. */
+/**
+ * A route that is several operations, of which `method` lets the call in.
+ *
+ * @param reworded puts the route's own names into a rule that mentions other fields.
+ */
 export function compound<I>(
   at: `${Verb} /${string}`,
   method: DescMethodUnary,
   input: z.ZodType<I>,
   answer: (input: I, ask: Ask, reply: FastifyReply) => Promise<Answer>,
   named?: Named,
+  reworded?: Named,
 ): Route {
   const [verb, path] = at.split(" ") as [Verb, string]; // The type of `at` says so.
   const ofMembers: Route["answer"] = async (members, ask, reply) => answer(readInput(input, members), ask, reply);
-  return { verb, path, method, takes: inputShape(input), answer: named ? renaming(ofMembers, named) : ofMembers };
+  return { verb, path, method, takes: inputShape(input), answer: named ? renaming(ofMembers, named, reworded) : ofMembers };
 }
 
 const renaming =
-  (answer: Route["answer"], named: Named): Route["answer"] =>
+  (answer: Route["answer"], named: Named, reworded?: Named): Route["answer"] =>
   async (...call) => {
     try {
       return await answer(...call);
     } catch (thrown) {
-      throw thrown instanceof Failure && thrown.path !== undefined ? renamed(thrown, named) : thrown;
+      throw thrown instanceof Failure && thrown.path !== undefined ? renamed(thrown, named, reworded) : thrown;
     }
   };

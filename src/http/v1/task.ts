@@ -4,7 +4,7 @@ import { ShareVisibility, SortOrder, type Task } from "../../gen/proto/task/v2/t
 import { ConversationOrder, TaskService, type UpdateTaskResponseSchema } from "../../gen/proto/task/v2/task_service_pb.ts";
 import { filled, listOf, present, seconds, whole, wordOf } from "./fields.ts";
 import { beginningOrGoingOn, unused } from "./input-shape.ts";
-import { messageFields, messageOf, messagePath } from "./message.ts";
+import { messageFields, messageOf, messagePath, messageRule } from "./message.ts";
 import { profileFields, profileIn } from "./profile.ts";
 import { type Ask, compound, route } from "./route.ts";
 import { shareUrlOf } from "./share.ts";
@@ -59,6 +59,7 @@ export const taskRoutes = [
       newTask,
       (input, ask) => (input.task_id === undefined ? create(input, ask) : goOn(input.task_id, input, ask)),
       messagePath,
+      messageRule,
     ),
     takes: beginningOrGoingOn(newTask, followUp, ["task_id"]),
   },

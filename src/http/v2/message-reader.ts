@@ -126,7 +126,7 @@ function fieldReader(field: DescField): ReadValue {
 }
 
 function singleReader(field: DescField, mode: Mode): ReadValue {
-  if (field.fieldKind === "enum") return enumReader(field.enum);
+  if (field.fieldKind === "enum") return enumReader(field);
   if (wireOf(field).date) return dateReader(mode);
   if (field.fieldKind === "scalar") return scalarReader(field.scalar, mode);
   if (mode === "body" || field.message?.typeName === "google.protobuf.Timestamp") return elementReader(field);
@@ -138,14 +138,15 @@ function singleReader(field: DescField, mode: Mode): ReadValue {
 /** The reader of a message, a list's item or a map's value. */
 function elementReader(field: DescField): ReadValue {
   if (field.message) return wellKnown(field.message)?.read ?? messageReader(field.message, "body");
-  if (field.enum) return enumReader(field.enum);
+  if (field.enum) return enumReader(field);
   return scalarReader(field.scalar, "body");
 }
 
 function listReader(field: DescField): ReadValue {
   const readItem = elementReader(field);
+  const { textOrParts } = wireOf(field);
   const readList: ReadValue = (json, met) => {
-    if (!Array.isArray(json)) throw new Misfit("must be an array");
+    if (!Array.isArray(json)) throw new Misfit(textOrParts ? "must be a string or an array of parts" : "must be an array");
     const items: unknown[] = [];
     try {
       for (const item of json) items.push(readItem(item, met));
@@ -154,7 +155,7 @@ function listReader(field: DescField): ReadValue {
     }
     return items;
   };
-  if (!wireOf(field).textOrParts) return readList;
+  if (!textOrParts) return readList;
   // A plain string is short for a list with one text part.
   return (json, met) => readList(typeof json === "string" ? [{ type: "text", text: json }] : json, met);
 }

@@ -5,9 +5,9 @@ import type { Performer } from "../../call/perform.ts";
 import type { Clock } from "../../core/clock.ts";
 import { Failure, failureOf } from "../../core/failure.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
-import { bearerHeaders, callHeaders, heedWarnings, rateHeaders, refusalHeaders, replayHeaders, warningHeaders } from "../answer-headers.ts";
+import { callHeaders, heedWarnings, rateHeaders, refusalHeaders, replayHeaders, warningHeaders } from "../answer-headers.ts";
 import { boundOf } from "../bounds/bound.ts";
-import { failureIn, v2Answers } from "../failure.ts";
+import { failureIn, jsonOnly, v2Answers } from "../failure.ts";
 import { goneSignal } from "../gone.ts";
 import type { ReadRequest } from "../request.ts";
 import { boundedBodies } from "../request-body.ts";
@@ -15,6 +15,7 @@ import { Warnings } from "../warnings/warnings.ts";
 import { compileFrameWriter, endFrame, eventStream, lastEventId } from "./event-stream.ts";
 import { parseBody } from "./parse.ts";
 import { compileReader } from "./reader.ts";
+import { unknownOperation } from "./unknown-operation.ts";
 import { compileWriter } from "./writer.ts";
 
 /** What the v2 wire form needs of the call path. */
@@ -68,8 +69,9 @@ const foreignTypes = /^(multipart\/|application\/(grpc|proto|x-protobuf|protobuf
 export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
   boundedBodies(app, ({ v2 }) => (v2 && "admission" in v2 ? boundOf(v2.admission.operation, parts.bodyLimit) : undefined));
   const refuse = v2Refusal(parts);
+  const unknown = unknownOperation(parts.operations);
   app.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
-  app.setNotFoundHandler((request, reply) => refuse(request, reply, new Failure("absent", "unknown operation")));
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, unknown(request.raw.url ?? "")));
 
   async function admitCall(request: FastifyRequest, { operation }: Codec, reply: FastifyReply): Promise<void> {
     const gone = goneSignal(reply.raw);
@@ -81,7 +83,7 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
     const admission = await parts.admit(operation, head);
     for (const [name, value] of rateHeaders(admission.rate)) reply.header(name, value);
     const { headers } = request.raw;
-    if (foreignTypes.test(headers["content-type"] ?? "")) throw new Failure("unsupported_media", "the body must be JSON");
+    if (foreignTypes.test(headers["content-type"] ?? "")) throw new Failure("unsupported_media", jsonOnly);
     // Fastify refuses types that it cannot read, and over HTTP/2 passes over a body that has none.
     headers["content-type"] = "application/json";
     request.v2 = { request: head, admission, gone, warnings: new Warnings() };
@@ -169,8 +171,6 @@ export function v2Refusal(parts: Pick<V2Parts, "readRequest" | "report">) {
     for (const [name, value] of refusalHeaders(failure)) reply.header(name, value);
     const { warnings, request: head } = request.v2 ?? {};
     if (warnings !== undefined) for (const [name, value] of warningHeaders(warnings, head?.strict ?? false)) reply.header(name, value);
-    const shown = head?.credentials.bearer ?? null;
-    for (const [name, value] of bearerHeaders(failure.reason, shown !== null)) reply.header(name, value);
     // Fastify's, on a body that is left unread; HTTP/2 has no such header.
     if (request.raw.httpVersionMajor > 1) reply.removeHeader("Connection");
     return send(reply, requestId, status, refusalText(failure, requestId, warnings));

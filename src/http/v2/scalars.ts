@@ -1,5 +1,6 @@
-import { type DescEnum, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import { type DescEnum, type DescField, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
+import { choiceRule } from "../../call/choices.ts";
 import { dateRule, secondsOfDate } from "../date-seconds.ts";
 import { Misfit } from "./misfit.ts";
 import { wordsOf } from "./wire.ts";
@@ -127,9 +128,10 @@ export function scalarReader(type: ScalarType, mode: Mode): ReadValue {
   }
 }
 
-/** The reader of an enum: by word, in both modes. */
-export function enumReader(desc: DescEnum): ReadValue {
-  const { numbers, rule } = wordsOf(desc);
+/** The reader of a field's enum: by word, in both modes. Who used another word is told those that the field takes. */
+export function enumReader(field: DescField & { readonly enum: DescEnum }): ReadValue {
+  const { numbers } = wordsOf(field.enum);
+  const rule = choiceRule(field);
   return (json) => {
     const number = typeof json === "string" ? numbers.get(json) : undefined;
     if (number === undefined) throw new Misfit(rule);

@@ -1,5 +1,6 @@
-import { type DescEnum, type DescField, getOption, hasOption } from "@bufbuild/protobuf";
-import { type Wire, wire, word } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
+import { type DescEnum, type DescField, getOption } from "@bufbuild/protobuf";
+import { wordOf } from "../../call/choices.ts";
+import { type Wire, wire } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
 
 /** How v2 departs from the default at this field (proto/taskplatform/options/v1). */
 export const wireOf = (field: DescField): Wire => getOption(field, wire);
@@ -17,18 +18,13 @@ export const spellings = (field: DescField): ReadonlySet<string> =>
 export interface Words {
   readonly numbers: ReadonlyMap<string, number>;
   readonly words: ReadonlyMap<number, string>;
-  /** What a caller is told who used another word. */
-  readonly rule: string;
 }
 
 /** The words of an enum: a value's `word`, or its full name where it has none. */
 export function wordsOf(desc: DescEnum): Words {
-  const pairs = desc.values.map((value) => [hasOption(value, word) ? getOption(value, word) : value.name, value.number] as const);
-  // "Not stated" is no choice to offer, although it may be sent.
-  const choices = pairs.filter(([text, number]) => number !== 0 || !text.endsWith("_UNSPECIFIED"));
+  const pairs = desc.values.map((value) => [wordOf(value), value.number] as const);
   return {
     numbers: new Map(pairs),
     words: new Map(pairs.map(([text, number]) => [number, text])),
-    rule: `must be one of ${choices.map(([text]) => text).join(", ")}`,
   };
 }

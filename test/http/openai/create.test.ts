@@ -134,7 +134,10 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
     const { body: made } = await rig.ann.v2("project.create", { name: "Garden" });
     const { id: project_id } = made["project"];
     expect(await rig.row((await post({ input: "Hi", project_id })).body.id)).toMatchObject({ projectId: project_id });
-    expect(await post({ input: "Hi", projectId: "nobody" })).toMatchObject({ status: 404, body: { message: "project not found" } });
+    expect(await post({ input: "Hi", projectId: "nobody" })).toMatchObject({
+      status: 404,
+      body: { message: "project_id: project not found", error: { param: "project_id" } },
+    });
   });
 
   test.each([

@@ -1,4 +1,4 @@
-import OpenAI from "openai";
+import OpenAI, { toFile } from "openai";
 import type { Response } from "openai/resources/responses/responses";
 import { describe, expect, test } from "vitest";
 import { taskRig } from "../../support/task-rig.ts";
@@ -16,6 +16,34 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     await rig.reach(id, "stopped");
     return client().responses.retrieve(id);
   }
+
+  test("takes the key as its apiKey, with no header of one's own, for responses and files", async () => {
+    const plain = new OpenAI({ baseURL: rig.service.url + prefix, apiKey: rig.ann.key, maxRetries: 0 });
+    const { id } = await plain.responses.create({ model: "gpt-5", input: "[[say Hello]]" });
+    await finished(id);
+    expect((await plain.responses.retrieve(id)).output_text).toContain("Hello");
+    const { id: fileId } = await plain.files.create({ file: await toFile(Buffer.from("a,b\n"), "a.csv"), purpose: "user_data" });
+    expect((await plain.files.list()).data.map((file) => file.id)).toContain(fileId);
+  });
+
+  test.each(["sk-proj-of-another-vendor", "placeholder"])("with apiKey %s is refused, and says which header would do", async (apiKey) => {
+    const foreign = new OpenAI({ baseURL: rig.service.url + prefix, apiKey, maxRetries: 0 });
+    const refused = await foreign.responses.create({ model: "gpt-5", input: "x" }).catch((thrown: unknown) => thrown);
+    if (!(refused instanceof OpenAI.AuthenticationError)) throw refused;
+    expect(refused.headers.get("x-accepted-credentials")).toBe("x-service-api-key, authorization");
+  });
+
+  test("passes over its apiKey beside the header API_KEY, even when that is another key of ours", async () => {
+    const other = await rig.service.person();
+    const mixed = new OpenAI({
+      baseURL: rig.service.url + prefix,
+      apiKey: other.key,
+      defaultHeaders: { API_KEY: rig.ann.key },
+      maxRetries: 0,
+    });
+    const { id } = await mixed.responses.create({ model: "gpt-5", input: "[[say Hello]]" });
+    expect((await client().responses.retrieve(id)).id).toBe(id);
+  });
 
   test("creates a response that runs, and polls it until it is done", async () => {
     const made = await client().responses.create({ model: "gpt-5", input: "[[sleep 0.2]] [[say Hello]] What is 12 * 4?" });

@@ -140,7 +140,7 @@ describeOnEach("POST /v1/tasks", (database) => {
     ["no prompt", {}, 400, 3, /^prompt: is required/],
     ["a prompt that is no text", { prompt: 5 }, 400, 3, /^prompt: must be a string/],
     ["an empty prompt", { prompt: " " }, 400, 3, /^prompt: must not be empty/],
-    ["a prompt over the limit", { prompt: "a".repeat(20_001) }, 400, 3, /^prompt: .*5000 estimated tokens/],
+    ["a prompt over the limit", { prompt: "a".repeat(20_001) }, 400, 3, /^prompt: must be at most 5000 estimated tokens$/],
     ["U+0000 in the prompt", { prompt: "a\0" }, 400, 3, /^prompt: must not contain U\+0000/],
     ["an unknown profile", { prompt: "x", agentProfile: "huge" }, 400, 3, /^agent_profile: must be one of/],
     ["an unknown mode", { prompt: "x", mode: "fast" }, 400, 3, /^mode: must be one of speed, quality/],
@@ -151,7 +151,7 @@ describeOnEach("POST /v1/tasks", (database) => {
     [
       "an attachment with two sources",
       { prompt: "x", attachments: [{ filename: "a.txt", file_id: "f", url: "https://a.example/b" }] },
-      ...([400, 3, /^attachments\[0\]: /] as const),
+      ...([400, 3, /^attachments\[0\]: must have exactly one of file_id, url and file_data$/] as const),
     ],
     [
       "a name over the limit",
@@ -163,7 +163,7 @@ describeOnEach("POST /v1/tasks", (database) => {
     ["a url over the limit", { prompt: "x", attachments: [{ url: `https://${"a".repeat(2048)}` }] }, 400, 3, /^attachments\[0\]\.url: /],
     ["U+0000 in an attachment", { prompt: "x", attachments: [{ url: "a" }, { fileId: "f\0" }] }, 400, 3, /^attachments\[1\]\.file_id: /],
     ["a connector that is not installed", { prompt: "x", connectors: ["c"] }, 400, 3, /^connectors\[0\]: /],
-    ["an unknown project", { prompt: "x", project_id: "p" }, 404, 5, /^project not found/],
+    ["an unknown project", { prompt: "x", project_id: "p" }, 404, 5, /^project_id: project not found$/],
     ["an unknown task", { prompt: "x", task_id: "t" }, 404, 5, /^task not found/],
   ])("refuses %s", async (_, body, status, code, named) => {
     expect(await call("POST /v1/tasks", body)).toMatchObject({ status, body: refusal(code, named) });
@@ -175,7 +175,7 @@ describeOnEach("POST /v1/tasks", (database) => {
     const id = await rig.create("[[forever]]", {}, other);
     expect(await call("POST /v1/tasks", { prompt: "x", task_id: id })).toMatchObject({ status: 404, body: refusal(5, /^task not found/) });
     const inProject = await call("POST /v1/tasks", { prompt: "x", project_id: project.id });
-    expect(inProject).toMatchObject({ status: 404, body: refusal(5, /^project not found/) });
+    expect(inProject).toMatchObject({ status: 404, body: refusal(5, /^project_id: project not found$/) });
   });
 
   test.each([

@@ -30,7 +30,10 @@ describe("webhooks of v1", () => {
     expect(hooks.requests).toContain(`POST /${where.length}`);
     const { data } = (await ann.v2("webhook.list")).body;
     expect(data).toContainEqual(expect.objectContaining({ id: made.webhook_id, url, status: "active" }));
-    expect(await call("POST /v1/webhooks", body(url))).toMatchObject({ status: 409, body: refusal(6, /already exists/) });
+    expect(await call("POST /v1/webhooks", body(url))).toMatchObject({
+      status: 409,
+      body: refusal(6, /^webhook\.url: a webhook with this address already exists$/),
+    });
   });
 
   test("are removed with 204 and no body; one that there is not is 404", async () => {
@@ -71,9 +74,9 @@ describe("webhooks of v1", () => {
   });
 
   test.each([
-    [{}, /^webhook\.url: /],
-    [{ webhook: {} }, /^webhook\.url: /],
-    [{ webhook: null }, /^webhook\.url: /],
+    [{}, /^webhook\.url: is required$/],
+    [{ webhook: {} }, /^webhook\.url: is required$/],
+    [{ webhook: null }, /^webhook\.url: is required$/],
     [{ webhook: { url: "a".repeat(2049) } }, /^webhook\.url: /],
     [{ webhook: { url: 5 } }, /^webhook\.url: must be a string/],
     [{ webhook: "https://a.example" }, /^webhook: must be an object/],

@@ -1,0 +1,47 @@
+import { type Failure, failureOf } from "../core/failure.ts";
+import { Access_Credential } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
+import type { Operation } from "../operations.ts";
+import type { Presented } from "./credential.ts";
+
+/** What would have opened an operation, told to a caller who showed nothing that does (contract/decisions.md 46). */
+export interface Challenge {
+  /** Request headers that may carry such a credential, in lower case, the recommended one first. */
+  readonly headers: readonly CredentialHeader[];
+  /** A Bearer text was shown. */
+  readonly bearerShown: boolean;
+}
+
+export type CredentialHeader = "x-service-api-key" | "x-api-key" | "authorization" | "cookie";
+
+/** Where each kind of credential is shown: the documented header first. */
+const headersOf: Readonly<Record<Access_Credential, readonly CredentialHeader[]>> = {
+  [Access_Credential.CREDENTIAL_UNSPECIFIED]: [],
+  [Access_Credential.API_KEY]: ["x-service-api-key", "authorization"],
+  [Access_Credential.OAUTH]: ["authorization"],
+  [Access_Credential.SESSION]: ["cookie"],
+  [Access_Credential.EDISCOVERY]: ["x-api-key", "authorization"],
+  [Access_Credential.SIEM]: ["x-api-key", "authorization"],
+  [Access_Credential.TEAM_USER_MGMT]: ["x-api-key", "authorization"],
+  [Access_Credential.TEAM_ASSET_AUDIT]: ["x-api-key", "authorization"],
+  [Access_Credential.TEAM_ASSET_MGMT]: ["x-api-key", "authorization"],
+  [Access_Credential.WORKER]: ["x-api-key", "authorization"],
+};
+const inOrder: readonly CredentialHeader[] = ["x-service-api-key", "x-api-key", "authorization", "cookie"];
+
+const challenges = new WeakMap<Failure, Challenge>();
+
+/**
+ * Notes for a refused credential which ones its operation takes. It stands beside the failure because whoever throws
+ * it, for instance a change that finds its caller removed, does not know the operation. Other failures get nothing.
+ */
+export function noteChallenge({ access }: Operation, { bearer }: Pick<Presented, "bearer">, thrown: unknown): void {
+  const failure = failureOf(thrown);
+  if (failure.reason !== "unauthenticated" || access === null) return;
+  const taken = new Set([...access.credentials].flatMap((credential) => headersOf[credential]));
+  // A session counts on Connect alone: it is named where nothing else would do.
+  if (taken.size > 1) taken.delete("cookie");
+  challenges.set(failure, { headers: inOrder.filter((name) => taken.has(name)), bearerShown: bearer !== null });
+}
+
+/** What was noted for a failure. */
+export const challengeOf = (failure: Failure): Challenge | undefined => challenges.get(failure);
