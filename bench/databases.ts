@@ -41,7 +41,12 @@ export function databasesIn(folder: string, say: (text: string) => void): Databa
     const dataDir = join(folder, `data-${made}`);
     mkdirSync(dataDir);
     const databaseUrl = dialect === "sqlite" ? `file:${join(dataDir, "platform.db")}` : await postgresUrl(`bench_${made}`);
-    return install({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ENCRYPTION_KEY: randomBytes(32).toString("base64") });
+    return install({
+      DATA_DIR: dataDir,
+      DATA_DIR_SHARED: "true",
+      DATABASE_URL: databaseUrl,
+      ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+    });
   }
 
   async function make(dialect: Dialect, rows: number, each: number | undefined): Promise<Seeded> {

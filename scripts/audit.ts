@@ -1,15 +1,10 @@
 // `npm run audit -- verify`: looks whether the audit log is as it was sealed, beside running servers or without them.
 import { parseArgs } from "node:util";
-import { loadConfig } from "../src/config.ts";
 import type { ChainHead } from "../src/core/audit/chain.ts";
 import { type ChainReport, verifyChain } from "../src/core/audit/verify.ts";
-import { systemClock } from "../src/core/clock.ts";
 import { absent } from "../src/core/failure.ts";
-import { systemIds, systemRandom } from "../src/core/ids.ts";
 import type { Tx } from "../src/core/store.ts";
-import { openInstallation } from "../src/installation.ts";
-import { processLog } from "../src/log.ts";
-import { fail } from "./fail.ts";
+import { runCommand, useInstallation } from "./command.ts";
 
 const usage = `usage: npm run --silent audit -- verify [--team NAME | --space ID] [--head SEQ:HASH]
 
@@ -29,17 +24,13 @@ interface Wanted {
 /** What is asked for; null when the words make no sense. */
 function parse(words: readonly string[]): Wanted | null {
   const text = { type: "string" } as const;
-  try {
-    const options = { team: text, space: text, head: text };
-    const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
-    const { team, space, head } = values;
-    const one = team !== undefined || space !== undefined;
-    const kept = head === undefined ? null : headOf(head);
-    if (positionals.join() !== "verify" || (team !== undefined && space !== undefined)) return null;
-    return head !== undefined && (kept === null || !one) ? null : { team, space, head: kept };
-  } catch {
-    return null;
-  }
+  const options = { team: text, space: text, head: text };
+  const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
+  const { team, space, head } = values;
+  const one = team !== undefined || space !== undefined;
+  const kept = head === undefined ? null : headOf(head);
+  if (positionals.join() !== "verify" || (team !== undefined && space !== undefined)) return null;
+  return head !== undefined && (kept === null || !one) ? null : { team, space, head: kept };
 }
 
 function headOf(text: string): ChainHead | null {
@@ -47,21 +38,14 @@ function headOf(text: string): ChainHead | null {
   return seq === undefined || hash === undefined ? null : { seq: Number(seq), hash };
 }
 
-/** Answers whether all are sound. */
-async function verify({ team, space, head }: Wanted): Promise<boolean> {
-  const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: processLog("warn") };
-  const { store } = await openInstallation(loadConfig(), outside, async () => undefined);
-  let sound = true;
-  try {
-    for await (const spaceId of spacesOf(store, team, space)) {
-      const report = await verifyChain(store, spaceId, head);
-      process.stdout.write(`${lineOf(spaceId, report)}\n`);
-      sound &&= report.fault === null;
-    }
-  } finally {
-    await store.close();
+/** Ends with exit code 1 unless all are sound; each log's line is printed as soon as it is known. */
+async function verify({ team, space, head }: Wanted): Promise<undefined> {
+  await using installation = await useInstallation();
+  for await (const spaceId of spacesOf(installation.store, team, space)) {
+    const report = await verifyChain(installation.store, spaceId, head);
+    process.stdout.write(`${lineOf(spaceId, report)}\n`);
+    if (report.fault !== null) process.exitCode = 1;
   }
-  return sound;
 }
 
 async function* spacesOf(tx: Tx, team: string | undefined, space: string | undefined): AsyncGenerator<string> {
@@ -88,12 +72,4 @@ function lineOf(spaceId: string, { head, unsealed, fault }: ChainReport): string
   return `${spaceId}: BROKEN at ${fault.seq}${row}, ${fault.kind}: ${fault.text}; ${unsealed} not sealed, sound up to ${end}`;
 }
 
-const wanted = parse(process.argv.slice(2));
-if (wanted === null) {
-  process.stderr.write(usage);
-  process.exitCode = 2;
-} else {
-  await verify(wanted).then((sound) => {
-    if (!sound) process.exitCode = 1;
-  }, fail);
-}
+await runCommand({ usage, parse }, verify);

@@ -1,17 +1,11 @@
 // `npm run --silent budget -- set|list|remove …`: what agents may spend in a team's space; prints budgets as JSON, one a line.
 import { parseArgs } from "node:util";
-import { loadConfig } from "../src/config.ts";
 import { auditCommand } from "../src/core/audit/command-audit.ts";
-import { systemClock } from "../src/core/clock.ts";
-import { systemIds, systemRandom } from "../src/core/ids.ts";
-import type { Making } from "../src/core/keys/make-key.ts";
 import { findRecipient, type Recipient } from "../src/core/keys/recipient.ts";
 import type { Tx } from "../src/core/store.ts";
 import { type Budget, budgetKinds, budgetPeriods } from "../src/core/usage/budget.ts";
 import { budgets, type WantedBudget } from "../src/core/usage/budgets.ts";
-import { openInstallation } from "../src/installation.ts";
-import { processLog } from "../src/log.ts";
-import { fail } from "./fail.ts";
+import { runCommand, useInstallation } from "./command.ts";
 
 const usage = `usage: npm run --silent budget -- set --kind KIND --credits N [--subject ID] [--period PERIOD] [--team NAME]
        npm run --silent budget -- list [--team NAME]
@@ -35,18 +29,14 @@ const options = { kind: text, subject: text, period: text, credits: text, team: 
 
 /** What is asked for; null when the words make no sense. */
 function parse(words: readonly string[]): Wanted | null {
-  try {
-    const { values, positionals } = parseArgs({ args: [...words], options, strict: true, allowPositionals: true });
-    const { team, ...named } = values;
-    const [command, id, ...more] = positionals;
-    if (more.length > 0) return null;
-    if (command === "set" && id === undefined) return setting(named, team);
-    if (Object.keys(named).length > 0) return null;
-    if (command === "list" && id === undefined) return { command, team };
-    return command === "remove" && id !== undefined ? { command, id, team } : null;
-  } catch {
-    return null;
-  }
+  const { values, positionals } = parseArgs({ args: [...words], options, strict: true, allowPositionals: true });
+  const { team, ...named } = values;
+  const [command, id, ...more] = positionals;
+  if (more.length > 0) return null;
+  if (command === "set" && id === undefined) return setting(named, team);
+  if (Object.keys(named).length > 0) return null;
+  if (command === "list" && id === undefined) return { command, team };
+  return command === "remove" && id !== undefined ? { command, id, team } : null;
 }
 
 function setting(named: Partial<Record<"kind" | "subject" | "period" | "credits", string>>, team: string | undefined): Wanted | null {
@@ -57,25 +47,20 @@ function setting(named: Partial<Record<"kind" | "subject" | "period" | "credits"
   return { command: "set", budget: { kind, subject, period, credits: Number(credits) }, team };
 }
 
-/** Works beside running servers. */
-async function carryOut(wanted: Wanted): Promise<readonly Budget[]> {
-  const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: processLog("warn") };
-  const { store } = await openInstallation(loadConfig(), outside, async () => undefined);
-  const making = (): Making => ({ now: systemClock.now(), ids: systemIds, random: systemRandom });
+async function carryOut(wanted: Wanted): Promise<string> {
+  await using installation = await useInstallation();
+  const { store, outside, making } = installation;
   const all = budgets(outside);
-  try {
-    return await store.change(async (tx) => {
-      const owner = await findRecipient(tx, { team: wanted.team, kind: "general" });
-      if (wanted.command === "list") return all.list(tx, owner);
-      const done = wanted.command === "set" ? [await all.set(tx, owner, await named(tx, wanted.budget, wanted.team))] : [];
-      if (wanted.command === "remove") await all.remove(tx, owner, wanted.id);
-      const operation = wanted.command === "set" ? "SetBudget" : "RemoveBudget";
-      await auditCommand(tx, making(), owner, `settings.v1.BudgetService/${operation}`);
-      return done;
-    });
-  } finally {
-    await store.close();
-  }
+  const found = await store.change(async (tx) => {
+    const owner = await findRecipient(tx, { team: wanted.team, kind: "general" });
+    if (wanted.command === "list") return all.list(tx, owner);
+    const done = wanted.command === "set" ? [await all.set(tx, owner, await named(tx, wanted.budget, wanted.team))] : [];
+    if (wanted.command === "remove") await all.remove(tx, owner, wanted.id);
+    const operation = wanted.command === "set" ? "SetBudget" : "RemoveBudget";
+    await auditCommand(tx, making(), owner, `settings.v1.BudgetService/${operation}`);
+    return done;
+  });
+  return found.map(line).join("");
 }
 
 /** People are known by their addresses. */
@@ -88,8 +73,4 @@ async function named(tx: Tx, budget: WantedBudget, team: string | undefined): Pr
 const line = ({ id, kind, subject, period, credits, spent, held }: Budget): string =>
   `${JSON.stringify({ id, kind, subject, period, credits, spent, held })}\n`;
 
-const wanted = parse(process.argv.slice(2));
-if (wanted === null) {
-  process.stderr.write(usage);
-  process.exitCode = 2;
-} else await carryOut(wanted).then((found) => process.stdout.write(found.map(line).join("")), fail);
+await runCommand({ usage, parse }, carryOut);

@@ -3,15 +3,22 @@
 import { loadConfig } from "../src/config.ts";
 import { systemClock } from "../src/core/clock.ts";
 import { systemRandom } from "../src/core/ids.ts";
+import { installationPlace } from "../src/installation.ts";
 import { processLog } from "../src/log.ts";
 import { openStore } from "../src/store/open.ts";
-import { fail } from "./fail.ts";
+import { runCommand } from "./command.ts";
 
-try {
-  const { databaseUrl, database } = loadConfig();
+const usage = "usage: npm run migrate\n";
+
+/** Nothing is asked for. */
+const parse = (words: readonly string[]): true | null => words.length === 0 || null;
+
+async function migrate(): Promise<undefined> {
+  const config = loadConfig();
+  const { databaseUrl, database } = config;
   const store = await openStore({ databaseUrl, clock: systemClock, random: systemRandom, log: processLog("warn") });
   await store.close();
-  console.error(`${database}: the database is up to date`);
-} catch (error) {
-  fail(error);
+  process.stderr.write(`${database}: the database is up to date: ${installationPlace(config)}\n`);
 }
+
+await runCommand({ usage, parse }, migrate);

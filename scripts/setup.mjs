@@ -27,7 +27,7 @@ async function setUp() {
   const endTurn = await takeTurn(root);
   try {
     // Asked again: whoever had the turn before may have done it all.
-    for (const step of steps) if (!step.isDone()) step.run();
+    for (const step of steps) if (!step.isDone()) await step.run();
   } finally {
     endTurn();
   }

@@ -1,16 +1,10 @@
 // `npm run --silent skill -- import PATH [--official]`: keeps a skill from a folder or a ZIP; `list` shows all, `remove ID` removes one.
 import { parseArgs } from "node:util";
-import { type Config, loadConfig } from "../src/config.ts";
-import { systemClock } from "../src/core/clock.ts";
-import { systemIds, systemRandom } from "../src/core/ids.ts";
-import type { Making } from "../src/core/keys/make-key.ts";
 import { stageSkill } from "../src/core/skills/keep.ts";
 import { importSkill, listSkills, readSkill, removeSkill, type SkillTarget } from "../src/core/skills/operator.ts";
 import { userNames } from "../src/egress/resolve.ts";
-import { openInstallation } from "../src/installation.ts";
-import { processLog } from "../src/log.ts";
 import { filesOf } from "../src/wiring/files.ts";
-import { fail } from "./fail.ts";
+import { runCommand, useInstallation } from "./command.ts";
 
 const usage = `usage: npm run --silent skill -- import FOLDER|ZIP [--official | --team NAME | --project ID | --user EMAIL]
        npm run --silent skill -- list
@@ -35,16 +29,12 @@ type Command =
 function parse(words: readonly string[]): Command | null {
   const text = { type: "string" } as const;
   const options = { official: { type: "boolean" }, team: text, project: text, user: text } as const;
-  try {
-    const { values, positionals } = parseArgs({ args: [...words], options, strict: true, allowPositionals: true });
-    const [name, of = "", ...more] = positionals;
-    if (more.length > 0 || Object.keys(values).length > (name === "import" ? 1 : 0)) return null;
-    if (name === "list" && of === "") return { name };
-    if (name === "remove" && of !== "") return { name, id: of };
-    return name === "import" && of !== "" ? { name, path: of, target: targetOf(values) } : null;
-  } catch {
-    return null;
-  }
+  const { values, positionals } = parseArgs({ args: [...words], options, strict: true, allowPositionals: true });
+  const [name, of = "", ...more] = positionals;
+  if (more.length > 0 || Object.keys(values).length > (name === "import" ? 1 : 0)) return null;
+  if (name === "list" && of === "") return { name };
+  if (name === "remove" && of !== "") return { name, id: of };
+  return name === "import" && of !== "" ? { name, path: of, target: targetOf(values) } : null;
 }
 
 type Whose = { readonly official?: boolean; readonly team?: string; readonly project?: string; readonly user?: string };
@@ -55,35 +45,19 @@ function targetOf({ official = false, team, project, user }: Whose): SkillTarget
   return user === undefined ? { kind: "team", name: team } : { kind: "user", email: user };
 }
 
-/** Works beside a running server. */
-async function run(config: Config, command: Command): Promise<string> {
-  const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: processLog("warn") };
-  const making = (): Making => ({ now: systemClock.now(), ids: systemIds, random: systemRandom });
-  const { store, cipher } = await openInstallation(config, outside, async () => undefined);
-  try {
-    if (command.name === "list") return await listSkills(store);
-    if (command.name === "remove") {
-      await store.change((tx) => removeSkill(tx, making(), command.id));
-      return "";
-    }
-    const { staging } = filesOf({ ...outside, config, store, cipher, resolve: userNames(outside) });
-    const packed = await readSkill(command.path);
-    const staged = await stageSkill(staging, packed, { accountId: null, signal: new AbortController().signal });
-    const { id, name } = await store.change((tx) => importSkill(tx, making(), command.target, staged));
-    return `${id}  ${name}\n`;
-  } finally {
-    await store.close();
+async function run(command: Command): Promise<string> {
+  await using installation = await useInstallation();
+  const { config, outside, store, cipher, making } = installation;
+  if (command.name === "list") return await listSkills(store);
+  if (command.name === "remove") {
+    await store.change((tx) => removeSkill(tx, making(), command.id));
+    return "";
   }
+  const { staging } = filesOf({ ...outside, config, store, cipher, resolve: userNames(outside) });
+  const packed = await readSkill(command.path);
+  const staged = await stageSkill(staging, packed, { accountId: null, signal: new AbortController().signal });
+  const { id, name } = await store.change((tx) => importSkill(tx, making(), command.target, staged));
+  return `${id}  ${name}\n`;
 }
 
-const command = parse(process.argv.slice(2));
-if (command === null) {
-  process.stderr.write(usage);
-  process.exitCode = 2;
-} else {
-  try {
-    process.stdout.write(await run(loadConfig(), command));
-  } catch (error) {
-    fail(error);
-  }
-}
+await runCommand({ usage, parse }, run);

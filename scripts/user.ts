@@ -2,17 +2,12 @@
 import { parseArgs } from "node:util";
 import { type Config, loadConfig } from "../src/config.ts";
 import { type Role, roles } from "../src/core/accounts/account.ts";
-import { makeFirstAccount } from "../src/core/accounts/first-start.ts";
 import { type Invitation, invite } from "../src/core/accounts/invite.ts";
 import { auditCommand } from "../src/core/audit/command-audit.ts";
-import { systemClock } from "../src/core/clock.ts";
-import { systemIds, systemRandom } from "../src/core/ids.ts";
-import type { Making } from "../src/core/keys/make-key.ts";
-import { openInstallation } from "../src/installation.ts";
-import { processLog } from "../src/log.ts";
+import type { Tx } from "../src/core/store.ts";
 import { invitationMail } from "../src/mail/invitation.ts";
 import { mailer } from "../src/mail/mailer.ts";
-import { fail } from "./fail.ts";
+import { runCommand, useInstallation } from "./command.ts";
 
 const usage = `usage: npm run --silent user -- --email EMAIL [--team NAME] [--role ROLE]
        npm run --silent user -- --email EMAIL --personal
@@ -34,33 +29,32 @@ interface Made {
 function parse(words: readonly string[]): Invitation | null {
   const text = { type: "string" } as const;
   const options = { email: text, team: text, role: text, personal: { type: "boolean" } } as const;
-  try {
-    const { email, team, role, personal = false } = parseArgs({ args: [...words], options, strict: true }).values;
-    if (email === undefined || (role !== undefined && !isRole(role))) return null;
-    return personal && (team !== undefined || role !== undefined) ? null : { email, team, role, personal };
-  } catch {
-    return null;
-  }
+  const { email, team, role, personal = false } = parseArgs({ args: [...words], options, strict: true }).values;
+  if (email === undefined || (role !== undefined && !isRole(role))) return null;
+  return personal && (team !== undefined || role !== undefined) ? null : { email, team, role, personal };
 }
 
 const isRole = (text: string): text is Role => roles.some((role) => role === text);
 
-/** Works beside a running server and before the first start alike. */
+/** @throws Failure as `invite`. */
 async function invited(config: Config, invitation: Invitation): Promise<Made> {
-  const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: processLog("warn") };
-  const making = (): Making => ({ now: systemClock.now(), ids: systemIds, random: systemRandom });
-  const { store } = await openInstallation(config, outside, async (tx) => {
-    await makeFirstAccount(tx, making(), config.ownerEmail);
+  await using installation = await useInstallation(config);
+  const { store, making } = installation;
+  const address = await pagesOf(config, store);
+  return await store.change(async (tx) => {
+    const { link, ...whom } = await invite(tx, making(), invitation);
+    await auditCommand(tx, making(), whom, "console/Invite");
+    return { email: whom.email, team: whom.team, url: `${address}/link/${link}` };
   });
-  try {
-    return await store.change(async (tx) => {
-      const { link, ...whom } = await invite(tx, making(), invitation);
-      await auditCommand(tx, making(), whom, "console/Invite");
-      return { email: whom.email, team: whom.team, url: `${config.consentUrl}/link/${link}` };
-    });
-  } finally {
-    await store.close();
-  }
+}
+
+/** Where people reach the pages: as it is set, as the server that was started last says, or as it can be guessed. */
+async function pagesOf({ consentUrl, isAddressGuessed }: Config, { nodes }: Pick<Tx, "nodes">): Promise<string> {
+  if (!isAddressGuessed) return consentUrl;
+  const served = (await nodes.list()).findLast(({ address }) => address !== null);
+  if (served?.address) return served.address;
+  process.stderr.write(`No server has said where it runs: the link is guessed from HOST and PORT (${consentUrl}); set CONSENT_URL.\n`);
+  return consentUrl;
 }
 
 /** True when the link is on its way. A mail server that fails never loses it: then it is printed. */
@@ -76,16 +70,8 @@ async function mailed(config: Config, made: Made): Promise<boolean> {
   }
 }
 
-const wanted = parse(process.argv.slice(2));
-if (wanted === null) {
-  process.stderr.write(usage);
-  process.exitCode = 2;
-} else {
-  try {
-    const config = loadConfig();
-    const made = await invited(config, wanted);
-    process.stdout.write((await mailed(config, made)) ? `The link was mailed to ${made.email}.\n` : `${made.url}\n`);
-  } catch (error) {
-    fail(error);
-  }
-}
+await runCommand({ usage, parse }, async (wanted) => {
+  const config = loadConfig();
+  const made = await invited(config, wanted);
+  return (await mailed(config, made)) ? `The link was mailed to ${made.email}.\n` : `${made.url}\n`;
+});

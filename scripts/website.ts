@@ -1,12 +1,8 @@
 // `npm run --silent website -- cap WEBSITE_ID public|team|private|none`: the most people that a website may be opened by.
-import { loadConfig } from "../src/config.ts";
 import { systemClock } from "../src/core/clock.ts";
 import { Failure } from "../src/core/failure.ts";
-import { systemIds, systemRandom } from "../src/core/ids.ts";
 import { type Visibility, visibilities } from "../src/core/visibility.ts";
-import { openInstallation } from "../src/installation.ts";
-import { processLog } from "../src/log.ts";
-import { fail } from "./fail.ts";
+import { runCommand, useInstallation } from "./command.ts";
 
 const usage = `usage: npm run --silent website -- cap WEBSITE_ID public|team|private|none
 
@@ -15,20 +11,24 @@ It counts from the next request on: team shuts everybody out who is no member, p
 
 const isVisibility = (text: string): text is Visibility => (visibilities as readonly string[]).includes(text);
 
-/** Works beside running servers. @throws Failure `absent` for an unknown website. */
-async function cap(id: string, most: Visibility | null): Promise<void> {
-  const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: processLog("warn") };
-  const { store } = await openInstallation(loadConfig(), outside, async () => undefined);
-  try {
-    if (!(await store.change((tx) => tx.websites.cap(id, most, systemClock.now()))))
-      throw new Failure("absent", "there is no such website");
-  } finally {
-    await store.close();
-  }
+interface Wanted {
+  readonly id: string;
+  /** Null lifts the cap. */
+  readonly most: Visibility | null;
 }
 
-const [command, id = "", most = "", ...more] = process.argv.slice(2);
-if (command !== "cap" || id === "" || !(most === "none" || isVisibility(most)) || more.length > 0) {
-  process.stderr.write(usage);
-  process.exitCode = 2;
-} else await cap(id, most === "none" ? null : most).catch(fail);
+/** What is asked for; null when the words make no sense. */
+function parse([command, id = "", most = "", ...more]: readonly string[]): Wanted | null {
+  if (command !== "cap" || id === "" || more.length > 0) return null;
+  if (most === "none") return { id, most: null };
+  return isVisibility(most) ? { id, most } : null;
+}
+
+/** @throws Failure `absent` for an unknown website. */
+async function cap({ id, most }: Wanted): Promise<undefined> {
+  await using installation = await useInstallation();
+  if (!(await installation.store.change((tx) => tx.websites.cap(id, most, systemClock.now()))))
+    throw new Failure("absent", "there is no such website");
+}
+
+await runCommand({ usage, parse }, cap);

@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { checks } from "../conformance/checks/checks.ts";
 import { runChecks, type Verdict } from "../conformance/run.ts";
-import { fail } from "./fail.ts";
+import { runCommand } from "./command.ts";
 
 const usage = `usage: npm run worker-check -- --cmd COMMAND [--only NAME]... [--patience SECONDS] | --list
 
@@ -27,16 +27,12 @@ function parse(words: readonly string[]): Wanted | null {
     patience: { ...text, default: "10" },
     list: { type: "boolean" },
   } as const;
-  try {
-    const { values } = parseArgs({ args: [...words], options, strict: true });
-    const { cmd: command, only = [], list } = values;
-    const patience = Number(values.patience);
-    if (list) return { list };
-    const known = only.every((name) => checks.some((check) => check.name === name));
-    return command && known && patience >= 1 && patience <= 600 ? { list: false, command, only, patience } : null;
-  } catch {
-    return null;
-  }
+  const { values } = parseArgs({ args: [...words], options, strict: true });
+  const { cmd: command, only = [], list } = values;
+  const patience = Number(values.patience);
+  if (list) return { list };
+  const known = only.every((name) => checks.some((check) => check.name === name));
+  return command && known && patience >= 1 && patience <= 600 ? { list: false, command, only, patience } : null;
 }
 
 const indented = (text: string): string => text.replaceAll("\n", "\n      ");
@@ -47,22 +43,15 @@ function tell({ check, flaws, seconds }: Verdict): void {
   for (const flaw of flaws) console.log(`      ${indented(flaw)}`);
 }
 
-const wanted = parse(process.argv.slice(2));
-if (wanted === null) {
-  process.stderr.write(usage);
-  process.exitCode = 2;
-} else if (wanted.list) {
-  for (const { name, about } of checks) console.log(`${name.padEnd(10)} ${about}`);
-} else {
+async function check(wanted: Wanted): Promise<string> {
+  if (wanted.list) return checks.map(({ name, about }) => `${name.padEnd(10)} ${about}\n`).join("");
   // Ctrl-C and the like: what was started ends with this process.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-  try {
-    const asked = wanted.only.length === 0 ? checks : checks.filter(({ name }) => wanted.only.includes(name));
-    const verdicts = await runChecks(asked, wanted, tell);
-    const failed = verdicts.filter(({ flaws }) => flaws.length > 0).length;
-    console.log(`${verdicts.length - failed} passed, ${failed} failed`);
-    process.exitCode = failed > 0 ? 1 : 0;
-  } catch (error) {
-    fail(error);
-  }
+  const asked = wanted.only.length === 0 ? checks : checks.filter(({ name }) => wanted.only.includes(name));
+  const verdicts = await runChecks(asked, wanted, tell);
+  const failed = verdicts.filter(({ flaws }) => flaws.length > 0).length;
+  process.exitCode = failed > 0 ? 1 : 0;
+  return `${verdicts.length - failed} passed, ${failed} failed\n`;
 }
+
+await runCommand({ usage, parse }, check);

@@ -1,16 +1,9 @@
 // `npm run --silent worker-key -- --name NAME`: prints a new credential of remote workers, and nothing else, on standard output.
 import { parseArgs } from "node:util";
-import { loadConfig } from "../src/config.ts";
-import { makeFirstAccount } from "../src/core/accounts/first-start.ts";
 import { auditCommand } from "../src/core/audit/command-audit.ts";
-import { systemClock } from "../src/core/clock.ts";
-import { systemIds, systemRandom } from "../src/core/ids.ts";
-import type { Making } from "../src/core/keys/make-key.ts";
 import { findRecipient } from "../src/core/keys/recipient.ts";
 import { makeWorker } from "../src/core/workers/make-worker.ts";
-import { openInstallation } from "../src/installation.ts";
-import { processLog } from "../src/log.ts";
-import { fail } from "./fail.ts";
+import { runCommand, useInstallation } from "./command.ts";
 
 const usage = `usage: npm run --silent worker-key -- --name NAME [--team NAME] [--profiles A,B]
 
@@ -31,44 +24,21 @@ const profileForm = /^[a-z0-9][a-z0-9.-]{0,62}$/;
 /** What is asked for; null when the words make no sense. */
 function parse(words: readonly string[]): Wanted | null {
   const text = { type: "string" } as const;
-  try {
-    const { values } = parseArgs({ args: [...words], options: { name: text, team: text, profiles: text }, strict: true });
-    const { name, team } = values;
-    const profiles = values.profiles === undefined ? [] : [...new Set(values.profiles.split(","))];
-    return name !== undefined && profiles.every((profile) => profileForm.test(profile)) ? { name, team, profiles } : null;
-  } catch {
-    return null;
-  }
+  const { values } = parseArgs({ args: [...words], options: { name: text, team: text, profiles: text }, strict: true });
+  const { name, team } = values;
+  const profiles = values.profiles === undefined ? [] : [...new Set(values.profiles.split(","))];
+  return name !== undefined && profiles.every((profile) => profileForm.test(profile)) ? { name, team, profiles } : null;
 }
 
-/** Works beside a running server and before the first start alike. */
 async function newWorker({ name, team, profiles }: Wanted): Promise<string> {
-  const config = loadConfig();
-  const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: processLog("warn") };
-  const making = (): Making => ({ now: systemClock.now(), ids: systemIds, random: systemRandom });
-  const { store } = await openInstallation(config, outside, async (tx) => {
-    await makeFirstAccount(tx, making(), config.ownerEmail);
+  await using installation = await useInstallation();
+  const { store, making } = installation;
+  return await store.change(async (tx) => {
+    const owner = await findRecipient(tx, { team, kind: "general" });
+    const { text } = await makeWorker(tx, making(), { spaceId: owner.spaceId, createdBy: owner.accountId, name, profiles });
+    await auditCommand(tx, making(), owner, "settings.v1.WorkerService/CreateWorker");
+    return `${text}\n`;
   });
-  try {
-    return await store.change(async (tx) => {
-      const owner = await findRecipient(tx, { team, kind: "general" });
-      const { text } = await makeWorker(tx, making(), { spaceId: owner.spaceId, createdBy: owner.accountId, name, profiles });
-      await auditCommand(tx, making(), owner, "settings.v1.WorkerService/CreateWorker");
-      return text;
-    });
-  } finally {
-    await store.close();
-  }
 }
 
-const wanted = parse(process.argv.slice(2));
-if (wanted === null) {
-  process.stderr.write(usage);
-  process.exitCode = 2;
-} else {
-  try {
-    process.stdout.write(`${await newWorker(wanted)}\n`);
-  } catch (error) {
-    fail(error);
-  }
-}
+await runCommand({ usage, parse }, newWorker);

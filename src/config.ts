@@ -3,13 +3,16 @@ import { join } from "node:path";
 import type { AllowedAddresses } from "./config/address-range.ts";
 import { type AgentName, isModelAgent, modelNamed } from "./config/agent-profiles.ts";
 import { type Bucket, readBucket } from "./config/bucket.ts";
+import { misspelt } from "./config/misspelt.ts";
 import { type ModelConfig, readModels } from "./config/models.ts";
 import { type Prices, prices } from "./config/prices.ts";
 import { environmentReader, type Reader } from "./config/reader.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
 import { isSameSite, sites } from "./config/sites.ts";
 import { ConfigError } from "./config/variable.ts";
-import { addresses, agents, callLimits, data, files, listening, oauth, outgoing, processing } from "./config/variables.ts";
+import { addresses, agents, callLimits, data, files, listening, oauth, outgoing, processing, variableGroups } from "./config/variables.ts";
+import { nearest } from "./core/nearest.ts";
+import { agentProfiles } from "./core/tasks/profile.ts";
 
 export { ConfigError } from "./config/variable.ts";
 
@@ -22,6 +25,8 @@ export interface Config {
   /** No URL ends with a slash. */
   readonly baseUrl: string;
   readonly consentUrl: string;
+  /** Nobody said where this is reached: it is taken from HOST and PORT. */
+  readonly isAddressGuessed: boolean;
   readonly appUrl: string;
   /** What websites are served below; lower case. */
   readonly sitesDomain: string;
@@ -30,6 +35,8 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   /** Absolute; not made yet. */
   readonly dataDir: string;
+  /** All processes have this one folder. */
+  readonly isDataDirShared: boolean;
   readonly database: "sqlite" | "postgresql";
   readonly databaseUrl: string;
   /** 32 bytes in base64; null means the file in the data folder. */
@@ -100,7 +107,7 @@ export interface SingleSignOn {
 
 /**
  * Reads the configuration, once, from the environment. An empty variable counts as
- * unset, an unknown one is nobody's business.
+ * unset; `misspeltSettings` tells of unknown ones that may be mistakes.
  *
  * @throws ConfigError with every problem there is.
  */
@@ -112,7 +119,13 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   return deepFreeze(config);
 }
 
-function network({ read, readOr }: Reader) {
+/** What to warn of: variables that are not settings, and look as if they were meant to be. Values are not shown. */
+export const misspeltSettings = (env: Readonly<Record<string, string | undefined>> = process.env): readonly string[] =>
+  misspelt(Object.keys(env), settingNames);
+
+const settingNames: readonly string[] = Object.values(variableGroups).flatMap((group) => Object.keys(group));
+
+function network({ read, readOr, isRead }: Reader) {
   const host = readOr("HOST", listening.HOST, "");
   const port = readOr("PORT", listening.PORT, 0);
   const baseUrl = readOr("BASE_URL", addresses.BASE_URL, defaultBaseUrl(host, port));
@@ -125,6 +138,7 @@ function network({ read, readOr }: Reader) {
     maxConnectionsPerAddress: readOr("MAX_CONNECTIONS_PER_ADDRESS", listening.MAX_CONNECTIONS_PER_ADDRESS, 0),
     baseUrl,
     consentUrl,
+    isAddressGuessed: !isRead("CONSENT_URL") && !isRead("BASE_URL"),
     appUrl: readOr("APP_URL", addresses.APP_URL, consentUrl),
     sitesDomain: readOr("SITES_DOMAIN", sites.SITES_DOMAIN, ""),
     delegateDomain: readOr("DELEGATE_DOMAIN", teams.DELEGATE_DOMAIN, domainOf(baseUrl)),
@@ -143,6 +157,7 @@ function storage(reader: Reader) {
   const databaseUrl = readOr("DATABASE_URL", data.DATABASE_URL, `file:${join(dataDir, "platform.db")}`);
   return {
     dataDir,
+    isDataDirShared: readOr("DATA_DIR_SHARED", data.DATA_DIR_SHARED, false),
     database: databaseUrl.startsWith("file:") ? ("sqlite" as const) : ("postgresql" as const),
     databaseUrl,
     encryptionKey: read("ENCRYPTION_KEY", data.ENCRYPTION_KEY),
@@ -209,16 +224,29 @@ function checkTogether(config: Config, { refuse, note, isRead }: Reader): void {
     (agent) => isModelAgent(agent) && !Object.hasOwn(config.models, modelNamed(agent)),
   );
   if (unknown !== undefined) note("AGENT_PROFILES", `AGENT_PROFILES names ${unknown}, which MODELS_FILE does not have`);
+  for (const profile of Object.keys(config.agentProfiles)) {
+    if (!agentProfiles.includes(profile)) note("AGENT_PROFILES", unknownProfile(profile));
+  }
   const { sitesDomain, consentUrl } = config;
   if (sitesDomain !== "" && URL.canParse(consentUrl) && isSameSite(sitesDomain, consentUrl))
     refuse("SITES_DOMAIN", sites.SITES_DOMAIN, sitesDomain);
   const onPostgres = config.database === "postgresql";
+  if (config.role !== "all" && onPostgres && config.bucket === null && !config.isDataDirShared && !isRead("S3_BUCKET")) {
+    const text = `ROLE=${config.role} needs files that all processes can read: set S3_BUCKET, or DATA_DIR_SHARED=true when DATA_DIR is one folder for all processes`;
+    note("DATA_DIR_SHARED", text);
+  }
   if (config.role !== "all" && !onPostgres) refuse("ROLE", processing.ROLE, config.role);
   if (onPostgres && config.encryptionKey === null && !isRead("ENCRYPTION_KEY")) refuse("ENCRYPTION_KEY", data.ENCRYPTION_KEY, "");
   if (config.bodyMemory < 2 * config.bodyLimit) {
     note("BODY_MEMORY", `BODY_MEMORY must be at least twice BODY_LIMIT (they are ${config.bodyMemory} and ${config.bodyLimit} bytes)`);
   }
   if (config.adminPort !== null && config.adminPort === config.port) refuse("ADMIN_PORT", listening.ADMIN_PORT, `${config.adminPort}`);
+}
+
+function unknownProfile(profile: string): string {
+  const meant = nearest(profile, agentProfiles);
+  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+  return `AGENT_PROFILES names the profile ${profile}, which is none of ${agentProfiles.join(", ")}${hint}`;
 }
 
 /** Tokens, codes and sessions travel there: in clear only within this machine (contract/oauth.md 12, RFC 6749 3.1, 3.2). */

@@ -1,16 +1,37 @@
-import { pino } from "pino";
+import { type DestinationStream, pino } from "pino";
 import type { Log } from "./core/log.ts";
+import { causeText, rootCause } from "./core/root-cause.ts";
+import { countRepeats } from "./log/repeats.ts";
 
 /** Errors behind an error that are told of, at most. */
 const causesMax = 5;
 
-/** The process log: JSON lines on standard error, so that standard output stays the caller's. */
-export function processLog(level: string): Log {
-  const logger = pino(
-    { level, base: null, serializers: { cause: (thrown: unknown) => described(thrown, causesMax) } },
-    pino.destination(2),
-  );
-  return (at, text, fields) => logger[at](fields ?? {}, text);
+/** Where a process writes, for errors that do not say it themselves. */
+export interface Places {
+  /** The path of the SQLite database. */
+  readonly database?: string;
+  /** The data folder. */
+  readonly folder?: string;
+}
+
+/**
+ * The process log: JSON lines on standard error, so that standard output stays the caller's. A line with a
+ * `cause` says in its text what lies at the bottom of it; identical warnings and errors are written once and counted.
+ *
+ * @param to takes the lines instead of standard error.
+ */
+export function processLog(level: string, places: Places = {}, to: DestinationStream = pino.destination(2)): Log {
+  const logger = pino({ level, base: null, serializers: { cause: (thrown: unknown) => described(thrown, causesMax) } }, to);
+  const write = countRepeats((at, text, fields) => logger[at](fields ?? {}, text));
+  return (at, text, fields) => write(at, fields?.["cause"] === undefined ? text : `${text}: ${located(fields["cause"], places)}`, fields);
+}
+
+/** The root cause, with the file or the folder that it is about. */
+function located(thrown: unknown, { database, folder }: Places): string {
+  const { code } = rootCause(thrown);
+  const text = causeText(thrown);
+  const place = code?.startsWith("SQLITE_") ? database : code === "ENOSPC" ? folder : undefined;
+  return place === undefined || text.includes(place) ? text : `${text} (${place})`;
 }
 
 /** An error and what is behind it, without what else hangs on it: on a driver's there is the whole connection. */

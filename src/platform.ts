@@ -24,6 +24,7 @@ import { addressReader, requestReader } from "./http/request.ts";
 import { adminServer, httpServer } from "./http/server.ts";
 import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
+import { type ListenAddress, listenAddresses, listenFailure } from "./listening.ts";
 import { operationTable } from "./operations.ts";
 import { startAuditing } from "./wiring/auditing.ts";
 import { connectorsOf } from "./wiring/connectors.ts";
@@ -43,6 +44,8 @@ import { startWork } from "./wiring/work.ts";
 export interface Platform {
   /** The port that calls come in on. */
   readonly port: number;
+  /** Where callers reach it. */
+  readonly baseUrl: string;
   /** Gives notice, takes no new calls, finishes those that run, gives runs back; resolves when all is closed. */
   drain(): Promise<void>;
 }
@@ -86,7 +89,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
     writeAudit: auditWriter(clock, ids),
   };
   const notice = new AbortController();
-  const ready = readiness(store.ping, clock, AbortSignal.any([notice.signal, front.draining]));
+  const ready = readiness({ ...outside, ping: store.ping, leaving: AbortSignal.any([notice.signal, front.draining]) });
   const app = httpServer({
     ...calls,
     ...entry,
@@ -110,18 +113,22 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
       { ...calls, scim: { ...entry, teamUsers, bodyLimit: config.bodyLimit } },
     ),
   });
-  const work = { files, connectors: connected.uses, sending, browsers };
-  const stopWork = config.role === "api" ? async () => undefined : await startWork(ground, work);
-  await app.listen({ host: config.host, port: config.port });
+  const parts = { files, connectors: connected.uses, sending, browsers };
+  const work = config.role === "api" ? null : await startWork(ground, parts);
   const admin = config.adminPort === null ? undefined : adminServer(ready);
-  await admin?.listen({ host: config.host, port: config.adminPort ?? 0 });
+  const [address, adminAddress] = listenAddresses(config);
+  await listen(app, address);
+  await listen(admin, adminAddress);
+  const port = portOf(app);
+  if (config.role === "all") await work?.announce(withPort(config.consentUrl, port));
   return {
-    port: portOf(app),
+    port,
+    baseUrl: withPort(config.baseUrl, port),
     async drain() {
       notice.abort();
       // A load balancer asks every so often, and sends calls until then; a worker gets none.
       if (config.role !== "worker" && config.noticeSeconds > 0) await clock.sleep(config.noticeSeconds * 1000);
-      await drain(app, front, config.drainSeconds, [stopChores, stopWork, remote.drain]);
+      await drain(app, front, config.drainSeconds, [stopChores, async () => work?.stop(), remote.drain]);
       // Those of the last calls too.
       await inviting.drain();
       await auditing.stop();
@@ -149,6 +156,16 @@ const reporter =
   (failure: Failure, requestId: string): void => {
     if (failure.reason === "internal") log("error", "a call failed", { requestId, cause: failure.cause });
   };
+
+async function listen(server: FastifyInstance | undefined, address: ListenAddress | undefined): Promise<void> {
+  if (!server || !address) return;
+  await server.listen({ host: address.host, port: address.port }).catch((thrown: unknown) => {
+    throw listenFailure(thrown, address);
+  });
+}
+
+/** PORT 0 takes any free port: only once the server listens is it known which. */
+const withPort = (url: string, port: number): string => url.replace(/:0$/, `:${port}`);
 
 const portOf = ({ server }: FastifyInstance): number => (server.address() as AddressInfo).port; // It listens on TCP.
 

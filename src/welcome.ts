@@ -1,6 +1,3 @@
-import { rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-
 /** Where the first start's words go. */
 export interface Screen {
   readonly isTTY?: boolean;
@@ -8,26 +5,37 @@ export interface Screen {
 }
 
 /**
- * Tells a first user what is needed: base URL, API key, three lines to paste. The
- * key is shown on a terminal only; elsewhere it goes to a file of mode 0600, whose
- * path is shown (contract/decisions.md 22).
+ * What is known of the first key: just made, and shown on a terminal or kept in a file; made by an earlier start, not
+ * used yet and still in the file; or not used yet and lost.
  */
-export async function welcome(
-  screen: Screen,
-  { baseUrl, dataDir, key }: { readonly baseUrl: string; readonly dataDir: string; readonly key: string },
-): Promise<void> {
-  const path = join(dataDir, "first-key");
-  if (!screen.isTTY) {
-    // One that an earlier database left opens nothing here.
-    await rm(path, { force: true });
-    await writeFile(path, `${key}\n`, { mode: 0o600, flag: "wx" });
+export type FirstKey =
+  | { readonly kind: "shown"; readonly key: string }
+  | { readonly kind: "made" | "kept" | "lost"; readonly path: string };
+
+/**
+ * Tells a first user what is needed: base URL, API key, three lines to paste. The
+ * key is shown on a terminal only; elsewhere the path of its file is shown (contract/decisions.md 22).
+ */
+export function welcome(screen: Screen, baseUrl: string, first: FirstKey): void {
+  if (first.kind === "lost") {
+    screen.write(`
+The first API key was never used, and it is not in ${first.path}. If you do not have it, make another:
+
+  npm run --silent key -- --name NAME
+
+`);
+    return;
   }
-  const shown = screen.isTTY ? key : `$(cat '${path.replaceAll("'", `'\\''`)}')`;
+  const shown = first.kind === "shown" ? first.key : `$(cat '${first.path.replaceAll("'", `'\\''`)}')`;
+  const heading =
+    first.kind === "kept"
+      ? "Welcome back. The first API key was not used yet."
+      : "Welcome. This is the first start: a team, its owner and an API key were made.";
   screen.write(`
-Welcome. This is the first start: a team, its owner and an API key were made.
+${heading}
 
   Base URL  ${baseUrl}
-  API key   ${screen.isTTY ? `${key}   (shown this once)` : `in ${path}`}
+  API key   ${first.kind === "shown" ? `${first.key}   (shown this once)` : `in ${first.path}`}
 
 Create a task, read what was said, stop it:
 

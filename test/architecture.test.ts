@@ -44,11 +44,23 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   exporting: ["node:", "core", "yazl"],
   mcp: ["core", "egress", "@modelcontextprotocol/sdk/"],
   delivery: ["node:", "core", "egress", "undici"],
-  config: ["node:", "zod", "tldts"],
+  config: ["node:", "core/nearest", "core/tasks/profile", "zod", "tldts"],
   log: ["core", "pino"],
 };
 /** These open and wire everything, may import whatever there is, and are imported by nobody but each other. */
-const wiring = ["main", "platform", "wiring", "chores", "installation", "welcome", "encryption-key", "fault"];
+const wiring = [
+  "main",
+  "platform",
+  "wiring",
+  "chores",
+  "installation",
+  "welcome",
+  "encryption-key",
+  "fault",
+  "first-key",
+  "durable-file",
+  "listening",
+];
 
 const files = globSync("src/**/*.ts", { exclude: (name) => name.startsWith("src/gen") }).map((path) => ({
   path,

@@ -130,9 +130,16 @@ describe("a good value", () => {
     [{ DATA_DIR: "/var/lib/x" }, { dataDir: "/var/lib/x", databaseUrl: "file:/var/lib/x/platform.db" }],
     [{ DATABASE_URL: "file:other.db" }, { database: "sqlite", databaseUrl: `file:${resolve("other.db")}` }],
     [
-      { ...postgres, ROLE: "worker" },
-      { database: "postgresql", role: "worker" },
+      { ...postgres, ROLE: "worker", DATA_DIR_SHARED: "true" },
+      { database: "postgresql", role: "worker", isDataDirShared: true },
     ],
+    [
+      { ...postgres, ROLE: "api", S3_BUCKET: "files" },
+      { role: "api", isDataDirShared: false },
+    ],
+    [{ CONSENT_URL: "https://id.example.com" }, { isAddressGuessed: false }],
+    [{ BASE_URL: "https://api.example.com" }, { isAddressGuessed: false }],
+    [{ PORT: "80" }, { isAddressGuessed: true }],
     [{ OWNER_EMAIL: "Ann@Example.com" }, { ownerEmail: "ann@example.com" }],
     [{ RATE_LIMITS: "off" }, { rateFactor: null }],
     [{ RATE_LIMITS: "0.5" }, { rateFactor: 0.5 }],
@@ -180,7 +187,10 @@ describe("a good value", () => {
     ],
     [{ CREDITS: "5" }, { credits: 5 }],
     [{ SANDBOX_COMMAND: " /bin/box  -w {workspace} sh " }, { sandboxCommand: ["/bin/box", "-w", "{workspace}", "sh"] }],
-    [{ AGENT_PROFILES: "a=offline, b.2=offline" }, { agentProfiles: { a: "offline", "b.2": "offline" } }],
+    [
+      { AGENT_PROFILES: "manus-1.6=offline, manus-1.6-max=remote" },
+      { agentProfiles: { "manus-1.6": "offline", "manus-1.6-max": "remote" } },
+    ],
     [
       { WEBHOOK_ALLOW: "loopback,10.1.0.0/16:8443,fd00::/8" },
       {
@@ -200,7 +210,7 @@ describe("a good value", () => {
   test.each(entries.filter(([name]) => name !== "ENCRYPTION_KEY" && name !== "MODELS_FILE"))("of %s is its own example", (name, {
     example,
   }) => {
-    expect(() => loadConfig({ ...postgres, ...company, [name]: example })).not.toThrow();
+    expect(() => loadConfig({ ...postgres, ...company, DATA_DIR_SHARED: "true", [name]: example })).not.toThrow();
   });
 });
 
@@ -279,6 +289,7 @@ const bad: Record<string, readonly string[]> = {
     "null",
   ],
   DATA_DIR: ["a\0b"],
+  DATA_DIR_SHARED: ["on", "1", "TRUE", "yes"],
   DATABASE_URL: ["mysql://db/x", "file:", "file::memory:", "file:data/", "./platform.db", "postgresql://", "postgresql://a b"],
   ENCRYPTION_KEY: [
     "short",
@@ -395,7 +406,24 @@ describe("variables together", () => {
 
   test.each(["api", "worker"])("%s alone demands PostgreSQL", (role) => {
     expect(problemsOf({ ROLE: role }).message).toContain("ROLE must be");
-    expect(loadConfig({ ...postgres, ROLE: role }).role).toBe(role);
+    expect(loadConfig({ ...postgres, ROLE: role, DATA_DIR_SHARED: "true" }).role).toBe(role);
+  });
+
+  test.each(["api", "worker"])("%s on PostgreSQL demands a bucket, or a data folder that is said to be shared", (role) => {
+    const { problems, message } = problemsOf({ ...postgres, ROLE: role });
+    expect(problems.map(({ variable }) => variable)).toEqual(["DATA_DIR_SHARED"]);
+    expect(message).toMatch(/^ROLE=\w+ needs files that all processes can read: set S3_BUCKET, or DATA_DIR_SHARED=true when/);
+    expect(() => loadConfig({ ...postgres, ROLE: role, S3_BUCKET: "files" })).not.toThrow();
+  });
+
+  test.each([
+    ["manus-1.6-mx", "which is none of manus-1.6, manus-1.6-lite, manus-1.6-max; did you mean manus-1.6-max?"],
+    ["my-agent", "which is none of manus-1.6, manus-1.6-lite, manus-1.6-max"],
+    ["lite", "which is none of manus-1.6, manus-1.6-lite, manus-1.6-max"],
+  ])("AGENT_PROFILES refuses the profile %s, which no task can have", (profile, says) => {
+    const { problems, message } = problemsOf({ AGENT_PROFILES: `manus-1.6=offline,${profile}=remote` });
+    expect(problems.map(({ variable }) => variable)).toEqual(["AGENT_PROFILES"]);
+    expect(message).toBe(`AGENT_PROFILES names the profile ${profile}, ${says}`);
   });
 });
 

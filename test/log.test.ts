@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
-import { described } from "../src/log.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Failure } from "../src/core/failure.ts";
+import { described, type Places, processLog } from "../src/log.ts";
 
 describe("an error in the process log", () => {
   test("has its name, text, stack and code, and those of what is behind it", () => {
@@ -28,5 +29,82 @@ describe("an error in the process log", () => {
 
   test("may be anything", () => {
     for (const thrown of ["text", null, undefined, 7]) expect(described(thrown, 5)).toBe(thrown);
+  });
+});
+
+/** A log whose lines a test reads. */
+function logged(places?: Places) {
+  const lines: { readonly msg: string; readonly [field: string]: unknown }[] = [];
+  return {
+    log: processLog("info", places, { write: (line) => void lines.push(JSON.parse(line)) }),
+    lines,
+    texts: () => lines.map(({ msg }) => msg),
+  };
+}
+
+const driverError = (code: string, message: string) => Object.assign(new Error(message), { code });
+const away = (cause: Error) => new Failure("unavailable", "the database is not available, try again", { cause });
+
+describe("a line with a cause", () => {
+  test.each([
+    ["SQLITE_FULL", "database or disk is full", "SQLITE_FULL: database or disk is full (/srv/x/platform.db)"],
+    ["ENOSPC", "ENOSPC: no space left on device, write", "ENOSPC: no space left on device, write (/srv/x)"],
+    ["ENOSPC", "ENOSPC: no space left on device, open '/srv/x/files/a'", "ENOSPC: no space left on device, open '/srv/x/files/a'"],
+    ["57P03", "the database system is starting up", "57P03: the database system is starting up"],
+  ])("says at its head what lies at the bottom: %s, %s", (code, message, head) => {
+    const { log, lines } = logged({ database: "/srv/x/platform.db", folder: "/srv/x" });
+    log("error", "taking jobs failed", { kind: "run", cause: away(driverError(code, message)) });
+    expect(lines).toMatchObject([
+      { msg: `taking jobs failed: ${head}`, kind: "run", cause: { message: expect.stringContaining("not available") } },
+    ]);
+  });
+});
+
+describe("a line that is repeated", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+  const refused = () => driverError("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:5432");
+
+  test("is written once, and then counted every 30 s without its stack", () => {
+    const { log, lines, texts } = logged();
+    for (let half = 0; half < 50; half += 1) {
+      log("error", "taking jobs failed", { kind: "run", cause: refused() });
+      vi.advanceTimersByTime(500);
+    }
+    vi.advanceTimersByTime(60_000);
+    expect(texts()).toEqual([
+      "taking jobs failed: connect ECONNREFUSED 127.0.0.1:5432",
+      "taking jobs failed: connect ECONNREFUSED 127.0.0.1:5432 (repeated 49 times in the last 30 s)",
+    ]);
+    expect(lines[1]).toMatchObject({ kind: "run" });
+    expect(lines[1]).not.toHaveProperty("cause");
+  });
+
+  test("is written anew once it was not repeated for 30 s", () => {
+    const { log, texts } = logged();
+    for (let minute = 0; minute < 3; minute += 1) {
+      log("warn", "a connector failed", { connectorId: "c" });
+      vi.advanceTimersByTime(60_000);
+    }
+    expect(texts()).toEqual(["a connector failed", "a connector failed", "a connector failed"]);
+  });
+
+  test("is told from others by level, text, fields and root cause; info is always written", () => {
+    const { log, texts } = logged();
+    log("error", "failed", { kind: "run" });
+    log("warn", "failed", { kind: "run" });
+    log("error", "failed", { kind: "deliver" });
+    log("error", "failed", { kind: "run", cause: refused() });
+    for (let i = 0; i < 2; i += 1) log("info", "ready");
+    expect(texts()).toEqual(["failed", "failed", "failed", "failed: connect ECONNREFUSED 127.0.0.1:5432", "ready", "ready"]);
+  });
+
+  test("is forgotten for newer ones beyond 200, with its count told", () => {
+    const { log, texts } = logged();
+    for (let i = 0; i < 2; i += 1) log("error", "oldest");
+    for (let i = 0; i < 200; i += 1) log("error", "other", { i });
+    expect(texts().filter((text) => text !== "other")).toEqual(["oldest", "oldest (repeated once in the last 0 s)"]);
+    log("error", "oldest");
+    expect(texts().at(-1)).toBe("oldest");
   });
 });

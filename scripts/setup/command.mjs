@@ -1,21 +1,29 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { delimiter, join } from "node:path";
+import { showProgress } from "./progress.mjs";
 
 /**
- * Runs a command with the project's own tools first on the PATH. What it prints goes to
- * standard error, and only when it fails: a first start should not scroll.
+ * Runs a command with the project's own tools first on the PATH, and answers what it prints on standard output. That
+ * goes to standard error only when it fails: a first start should not scroll.
+ *
+ * @param about what is going on, told while it lasts; nothing is told without it.
+ * @param detail answers how far it is.
  */
-export function runCommand(root, [command, ...parameters], { cwd = root, env = {} } = {}) {
+export async function runCommand(root, [command, ...parameters], { about, detail } = {}) {
   const PATH = [join(root, "node_modules", ".bin"), process.env.PATH ?? ""].join(delimiter);
-  const ran = spawnSync(command, parameters, {
-    cwd,
-    env: { ...process.env, ...env, PATH },
-    stdio: ["ignore", "pipe", "pipe"],
-    encoding: "utf8",
-    maxBuffer: 1 << 28,
-  });
-  if (ran.status === 0) return ran.stdout;
-  process.stderr.write(`${ran.stdout ?? ""}${ran.stderr ?? ""}`);
-  const end = ran.error?.message ?? (ran.signal ? `was ended by ${ran.signal}` : `ended with exit code ${ran.status}`);
+  const endProgress = about === undefined ? () => undefined : showProgress(process.stderr, about, detail);
+  const printed = { stdout: "", stderr: "" };
+  const child = spawn(command, parameters, { cwd: root, env: { ...process.env, PATH }, stdio: ["ignore", "pipe", "pipe"] });
+  for (const name of ["stdout", "stderr"]) {
+    child[name].setEncoding("utf8").on("data", (text) => {
+      printed[name] += text;
+    });
+  }
+  const [code, signal, failed] = await once(child, "close").catch((error) => [null, null, error.message]);
+  endProgress();
+  if (code === 0) return printed.stdout;
+  process.stderr.write(`${printed.stdout}${printed.stderr}`);
+  const end = failed ?? (signal ? `was ended by ${signal}` : `ended with exit code ${code}`);
   throw new Error(`${[command, ...parameters].join(" ")}: ${end}`);
 }

@@ -30,12 +30,12 @@ export function generated(root, { name, inputs, command }) {
   const digest = () => digestOf(root, [...inputs, "package-lock.json"]);
   return {
     isDone: () => linkedTo(link) === target(digest()) && existsSync(link),
-    run() {
+    async run() {
       process.stderr.write(`setup: generating ${name}\n`);
       const staging = join(root, ".setup", "staging");
       const wanted = digest();
       rmSync(staging, { recursive: true, force: true });
-      runCommand(root, command(relative(root, staging)));
+      await runCommand(root, command(relative(root, staging)), { about: `generating ${name}` });
       // Somebody is editing: what came out may be of neither version.
       if (digest() !== wanted) return this.run();
       keep(join(staging, "src", "gen", name), folder(wanted));

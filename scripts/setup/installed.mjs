@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { runCommand } from "./command.mjs";
 import { digestOf } from "./digest.mjs";
@@ -14,13 +14,13 @@ export function installed(root) {
   const digest = () => digestOf(root, ["package.json", "package-lock.json", ".npmrc"], facts);
   return {
     isDone: () => existsSync(stamp) && readFileSync(stamp, "utf8") === digest(),
-    run() {
+    async run() {
       process.stderr.write("setup: installing dependencies\n");
       const wanted = digest();
       // Gone first: an install that is cut off must not pass for a whole one.
       rmSync(stamp, { force: true });
-      install(root, bringsNode ? [`node@${nodeMajor}`] : []);
-      if (bringsNode) checkNode(root);
+      await install(root, bringsNode ? [`node@${nodeMajor}`] : []);
+      if (bringsNode) await checkNode(root);
       writeFileSync(stamp, wanted);
     },
   };
@@ -33,16 +33,30 @@ function needsNode(root) {
   return existsSync(modules) && process.execPath.startsWith(realpathSync(modules) + sep);
 }
 
-function install(root, extra) {
+async function install(root, extra) {
   // Not `npm ci`: it refuses a lock file that lacks another platform's optional package. The lock stays as it is.
   const parameters = ["install", "--no-save", "--include=dev", "--loglevel=error", ...extra];
   const cli = process.env.npm_execpath;
   const npm = cli?.endsWith("npm-cli.js") ? [process.execPath, cli] : ["npm"];
-  runCommand(root, [...npm, ...parameters]);
+  await runCommand(root, [...npm, ...parameters], {
+    about: "installing dependencies",
+    detail: () => `${packagesIn(root)} packages in node_modules`,
+  });
 }
 
-function checkNode(root) {
-  const version = runCommand(root, ["node", "--version"]).trim();
+/** How many packages npm has put in their place so far. */
+function packagesIn(root) {
+  try {
+    const names = readdirSync(join(root, "node_modules")).filter((name) => !name.startsWith("."));
+    return names.flatMap((name) => (name.startsWith("@") ? readdirSync(join(root, "node_modules", name)) : [name])).length;
+  } catch {
+    // There is no folder yet, or npm just removes one.
+    return 0;
+  }
+}
+
+async function checkNode(root) {
+  const version = (await runCommand(root, ["node", "--version"])).trim();
   if (Number(version.slice(1).split(".")[0]) >= nodeMajor) return;
   throw new Error(
     `Node ${nodeMajor} was not installed (found ${version}); install it yourself, or allow the install script of the package "node"`,

@@ -125,11 +125,21 @@ export const data = {
     fallback: "./data",
     rule: "the path of a folder that can be written",
     example: "/var/lib/agent-task-platform",
-    description: "Everything the server keeps on disk. It is created if missing.",
+    description:
+      "Everything the server keeps on disk. It is created if missing, with mode 0700; whatever is written is readable by the server's user alone. A start on a folder that other users can enter warns, and closes its own files to them.",
     schema: z
       .string()
       .refine((text) => !text.includes("\0"))
       .transform((text) => resolve(text)),
+  }),
+  DATA_DIR_SHARED: variable({
+    type: "`true` or `false`",
+    fallback: "false",
+    rule: "true or false",
+    example: "true",
+    description:
+      "Says that DATA_DIR is one folder for all processes, on a file system that they share and under one user. With PostgreSQL and without S3_BUCKET it is needed for `ROLE=api` and `ROLE=worker`, and for a second process on the database: otherwise the files of one process could not be read by another.",
+    schema: z.enum(["true", "false"]).transform((word) => word === "true"),
   }),
   DATABASE_URL: variable({
     type: "database URL",

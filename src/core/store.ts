@@ -138,7 +138,7 @@ export interface Store extends Tx {
   readonly feed: Feed;
   /** Apart from every transaction. */
   readonly counters: RateCounters;
-  /** Resolves when the database answers: for `/readyz`. */
+  /** Resolves when the database has written and committed something, of which nothing is left: for `/readyz`. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

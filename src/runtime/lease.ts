@@ -17,6 +17,8 @@ export const giveUpMs = 10_000;
 export interface Lease {
   /** The process's row; made anew when peers took it for dead. */
   nodeId(): string;
+  /** Writes where people reach this process's pages to its row, and to those that replace it. */
+  announce(address: string): Promise<void>;
   /**
    * A change that raises the beat too, so that what it writes in the process's name
    * is written by a living one. Null, and nothing done, when peers took the process
@@ -34,12 +36,13 @@ export interface Lease {
 /** @param alone no other process can live beside this one, as the holder of `lock.db` knows. */
 export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boolean): Promise<Lease> {
   let lastBeat = clock.monotonic();
+  let address: string | null = null;
   let id = await register();
   let renewal: Promise<void> | undefined;
   const silence = listener(clock);
 
   async function register(): Promise<string> {
-    const node = { id: ids.short(), beat: 0, startedAt: clock.now() };
+    const node = { id: ids.short(), beat: 0, startedAt: clock.now(), address };
     await store.change((tx) => tx.nodes.insert(node));
     return node.id;
   }
@@ -59,6 +62,10 @@ export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boo
 
   return {
     nodeId: () => id,
+    async announce(announced) {
+      address = announced;
+      await store.change((tx) => tx.nodes.setAddress(id, announced));
+    },
     async alive(work) {
       const begun = clock.monotonic();
       const nodeId = id;

@@ -28,6 +28,8 @@ export interface BackendOptions {
   readonly clock: Clock;
   /** Told of every round trip, if anybody asks. */
   readonly onStatement: OnStatement | undefined;
+  /** Thrown where there is no database yet, instead of making one. */
+  readonly ifMissing: Error | undefined;
   /** Told of what fails beside any call. */
   readonly failed: (text: string, thrown: unknown) => void;
 }

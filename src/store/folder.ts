@@ -1,22 +1,117 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync, type Stats, statSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { Failure } from "../core/failure.ts";
+import { causeText } from "../core/root-cause.ts";
 import { isBusy } from "./driver-failure.ts";
 import { type FileLock, lockFile } from "./sqlite-adapter.ts";
+
+/**
+ * Makes a folder and those above it, for this process's user alone, and tries that it can be written.
+ *
+ * @param setting the variable that names the folder, for the error.
+ * @throws Failure `precondition` in one sentence with the setting, the folder and the cause.
+ */
+export function makeFolder(folder: string, setting: string): void {
+  try {
+    makeEach(folder);
+    tryWriting(folder);
+  } catch (thrown) {
+    const text = `${setting}: the folder ${folder} cannot be written${ownership(folder)}: ${causeText(thrown)}`;
+    throw new Failure("precondition", text);
+  }
+}
+
+/** One after the other: `mkdir` of Node with `recursive` never ends below /proc. */
+function makeEach(folder: string): void {
+  if (existsSync(folder)) return;
+  makeEach(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (thrown) {
+    // Another process made it meanwhile.
+    if (!existsSync(folder)) throw thrown;
+  }
+}
+
+function tryWriting(folder: string): void {
+  const path = join(folder, `.write-test-${process.pid}`);
+  const file = openSync(path, "w", 0o600);
+  try {
+    writeSync(file, "written");
+  } finally {
+    closeSync(file);
+    rmSync(path, { force: true });
+  }
+}
+
+/** Undefined for what is not there or cannot be asked about. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whose file or folder it is, where it is somebody else's. */
+function ownership(path: string): string {
+  const owner = statOf(path)?.uid;
+  const self = process.getuid?.();
+  return owner === undefined || owner === self ? "" : ` by user ${self}, it belongs to user ${owner}`;
+}
+
+/** What other users of the machine may do with a file or a folder. */
+const others = 0o077;
+
+const modeOf = (path: string): number => (statOf(path)?.mode ?? 0) & 0o777;
+
+/**
+ * Takes from other users of the machine what they may do with our files.
+ *
+ * @param folder the data folder, whose own mode stays as it is.
+ * @param paths files and folders of ours; those that are missing are passed over.
+ * @returns what to tell the operator; null when others cannot get at anything.
+ */
+export function tightenFiles(folder: string, paths: readonly string[]): string | null {
+  const open = paths.filter((path) => (modeOf(path) & others) > 0);
+  const failed = open.flatMap(tighten);
+  const mode = modeOf(folder);
+  const texts = [
+    ...((mode & others) > 0
+      ? [`other users of this machine can enter the data folder ${folder} (mode 0${mode.toString(8)}), which should have mode 0700`]
+      : []),
+    ...(open.length > failed.length ? [`closed to other users: ${open.filter((path) => (modeOf(path) & others) === 0).join(", ")}`] : []),
+    ...failed,
+  ];
+  return texts.length === 0 ? null : texts.join("; ");
+}
+
+/** Answers what could not be done. */
+function tighten(path: string): string[] {
+  try {
+    chmodSync(path, modeOf(path) & ~others);
+    return [];
+  } catch (thrown) {
+    return [`other users can read ${path}, and its mode cannot be changed${ownership(path)}: ${causeText(thrown)}`];
+  }
+}
 
 /**
  * Holds a data folder for the life of this process: a second server on it would run
  * the same tasks twice. The lock is the operating system's, so it ends with the
  * process, however that dies.
  *
- * @throws Failure `precondition` when another process holds the folder.
+ * @throws Failure `precondition` when another process holds the folder, or it cannot be written.
  */
 export async function holdFolder(dataDir: string): Promise<FileLock> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir, "DATA_DIR");
+  const path = join(dataDir, "lock.db");
   try {
-    return await lockFile(join(dataDir, "lock.db"));
+    return await lockFile(path);
   } catch (thrown) {
-    if (!isBusy(thrown)) throw thrown;
-    throw new Failure("precondition", `another server runs on the folder ${dataDir}: stop it, or choose another DATA_DIR`);
+    const text = isBusy(thrown)
+      ? `another server runs on the folder ${dataDir}: stop it, or choose another DATA_DIR`
+      : `DATA_DIR: the file ${path} cannot be opened${ownership(path)}: ${causeText(thrown)}`;
+    throw new Failure("precondition", text);
   }
 }

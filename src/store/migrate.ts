@@ -51,13 +51,15 @@ const nowOf: Record<Dialect, string> = { sqlite: "CAST(unixepoch('subsec') * 100
  * Applies the migrations that a database lacks, all in the one transaction that
  * `target` is in: a process that dies on the way leaves nothing behind.
  *
+ * @param ifMissing thrown, and nothing done, for a database that no migration was ever applied to.
  * @throws Failure `precondition` when the database is newer than this program, or its
  * migrations are not this program's.
  */
-export async function migrate(dialect: Dialect, target: MigrationTarget): Promise<void> {
+export async function migrate(dialect: Dialect, target: MigrationTarget, ifMissing?: Error): Promise<void> {
   const known = migrationsOf(dialect);
   await target.script(books[dialect]);
   const applied = await appliedTo(target);
+  if (ifMissing && applied.length === 0) throw ifMissing;
   check(known, applied);
   for (const { name, sql, checksum } of known.slice(applied.length)) {
     await target.script(sql);

@@ -8,11 +8,13 @@ import { changer } from "./change.ts";
 import { driverFailure } from "./driver-failure.ts";
 import { createFeed } from "./feed.ts";
 import type { News } from "./news.ts";
+import { openFailure } from "./open-failure.ts";
 import type { Relay, RelayParts } from "./relay.ts";
 import type { OnStatement } from "./round-trips.ts";
 import { rowsOf } from "./rows.ts";
 import type { Client } from "./session.ts";
 import { sql } from "./sql.ts";
+import type { Statements } from "./statements.ts";
 import { translated } from "./translated.ts";
 
 export interface StoreOptions {
@@ -23,6 +25,8 @@ export interface StoreOptions {
   readonly log?: Log;
   /** Runs right after the migrations, while other processes that start wait: the first account, checks of the installation. */
   readonly prepare?: (store: Store) => Promise<void>;
+  /** Thrown where there is no database yet, instead of making one. */
+  readonly ifMissing?: Error;
   /** A change that takes longer than this is rolled back and refused; 15 s unless given. */
   readonly changeMs?: number;
   /** Told of every round trip to the database. */
@@ -32,14 +36,15 @@ export interface StoreOptions {
 /**
  * Opens the store, bringing its database up to date first.
  *
- * @throws Failure `precondition` for a database of another release, `unavailable`
- * when it cannot be reached, or what `prepare` throws.
+ * @throws Failure with a sentence for operators that names the setting, the place and the cause: `precondition` for a
+ * database of another release, `unavailable` for one that cannot be reached, `internal` for one that refuses; what
+ * `prepare` throws; `ifMissing`.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const failed = (text: string, cause: unknown) => options.log?.("error", text, { cause });
-  const { databaseUrl, clock, onStatement } = options;
-  const backend = await openBackend({ databaseUrl, clock, onStatement, failed }).catch((thrown: unknown) => {
-    throw driverFailure(thrown);
+  const { databaseUrl, clock, onStatement, ifMissing } = options;
+  const backend = await openBackend({ databaseUrl, clock, onStatement, failed, ifMissing }).catch((thrown: unknown) => {
+    throw thrown === ifMissing ? thrown : openFailure(databaseUrl, thrown);
   });
   const store = await storeOn(backend, options, failed);
   try {
@@ -86,7 +91,18 @@ async function storeOn(backend: Backend<Client>, options: StoreOptions, failed: 
     change: changer({ client: writer, dialect, jobs, transact }, { clock, random, feed: { ...told, tell }, afterwards, changeMs }),
     feed: told.feed,
     counters: translated({ counters }).counters,
-    ping: () => translated({ reads: { ping: async () => void (await reads.query(sql`SELECT 1`)) } }).reads.ping(),
+    ping: () =>
+      transact((statements) => writeAndErase(statements, random)).catch((thrown: unknown) => Promise.reject(driverFailure(thrown))),
     close: () => (closed ??= backend.close().then(() => relay?.close())),
   };
+}
+
+/** Some pages of the database, so that a disk without room for calls has none for this either. */
+const pingText = "x".repeat(16_384);
+
+/** Under a name of its own: processes that ping at the same time do not wait for each other. */
+async function writeAndErase({ execute }: Statements, random: Random): Promise<void> {
+  const key = `ping-${Buffer.from(random(8)).toString("hex")}`;
+  await execute(sql`INSERT INTO setting (key, value) VALUES (${key}, ${pingText})`);
+  await execute(sql`DELETE FROM setting WHERE key = ${key}`);
 }

@@ -1,6 +1,6 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import type { SqlDriverAdapter, SqlQuery } from "@prisma/driver-adapter-utils";
-import type { Clock } from "../core/clock.ts";
+import { Client } from "pg";
 import { PrismaClient } from "../gen/prisma/postgresql/client.ts";
 import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
 import { migrate, whileInUse } from "./migrate.ts";
@@ -9,6 +9,7 @@ import { type PgQueryable, postgresStatements } from "./postgresql-statements.ts
 import { postgresTransactions } from "./postgresql-transactions.ts";
 import { countedAdapter } from "./round-trips.ts";
 import { sharedCounters } from "./rows/counter.ts";
+import { StatementFailure } from "./statements.ts";
 import { factoryOf, presentTransaction } from "./transactions.ts";
 
 /** Connections of a process: half for changes, half for reads. */
@@ -33,7 +34,7 @@ const changing = ["default_transaction_isolation=read\\ committed", "idle_in_tra
 const readingOnly = ["default_transaction_read_only=on"];
 
 /** PostgreSQL: a pool that changes and a pool that cannot. */
-export async function openPostgres({ databaseUrl, clock, onStatement, failed }: BackendOptions): Promise<Backend<PrismaClient>> {
+export async function openPostgres({ databaseUrl, clock, onStatement, failed, ifMissing }: BackendOptions): Promise<Backend<PrismaClient>> {
   const onError = (thrown: Error) => failed("a connection to the database failed", thrown);
   const nameOf = preparedNames();
   const pool = (settings: readonly string[]) =>
@@ -41,7 +42,8 @@ export async function openPostgres({ databaseUrl, clock, onStatement, failed }: 
       { connectionString: withSettings(databaseUrl, settings), max: poolMax, connectionTimeoutMillis: connectMs, onConnect: heedErrors },
       { onPoolError: onError, onConnectionError: onError, statementNameGenerator: ({ sql }) => nameOf(sql) },
     ).connect();
-  const release = await migrateLocked(databaseUrl, clock, onError);
+  await tryConnecting(databaseUrl);
+  const release = await migrateLocked({ databaseUrl, clock, ifMissing }, onError);
   try {
     const [writing, reading] = await Promise.all([pool(changing), pool(readingOnly)]);
     const present = presentTransaction();
@@ -78,8 +80,23 @@ const poolOf = (adapter: SqlDriverAdapter): PgQueryable => (adapter as unknown a
  */
 const heedErrors = (connection: { on(event: "error", heard: () => void): unknown }): void => void connection.on("error", () => undefined);
 
+/** Connects once by the driver alone: Prisma's adapter drops what the system said of a host that cannot be reached. */
+async function tryConnecting(databaseUrl: string): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: connectMs });
+  heedErrors(client);
+  try {
+    await client.connect();
+  } catch (thrown) {
+    throw new StatementFailure(thrown);
+  } finally {
+    await client.end();
+  }
+}
+
+type Opening = Pick<BackendOptions, "databaseUrl" | "clock" | "ifMissing">;
+
 /** Migrates under a lock of the database, and answers what gives the lock up. */
-async function migrateLocked(databaseUrl: string, clock: Clock, onError: (thrown: Error) => void): Promise<() => Promise<void>> {
+async function migrateLocked({ databaseUrl, clock, ifMissing }: Opening, onError: (thrown: Error) => void): Promise<() => Promise<void>> {
   const adapter = await new PrismaPg({
     connectionString: databaseUrl,
     max: 2,
@@ -97,7 +114,7 @@ async function migrateLocked(databaseUrl: string, clock: Clock, onError: (thrown
     await run("SET LOCAL idle_in_transaction_session_timeout = 0");
     await run(`SET LOCAL lock_timeout = '${startPatienceSeconds}s'`);
     await run(`SELECT pg_advisory_xact_lock(${migrationLock})`);
-    await whileInUse(() => migrateIn(adapter), clock);
+    await whileInUse(() => migrateIn(adapter, ifMissing), clock);
     await prepareJobs(databaseUrl, onError);
   } catch (thrown) {
     await release();
@@ -107,15 +124,16 @@ async function migrateLocked(databaseUrl: string, clock: Clock, onError: (thrown
 }
 
 /** In a transaction beside the one that holds the lock, so that it is committed before the lock ends. */
-async function migrateIn(adapter: Awaited<ReturnType<PrismaPg["connect"]>>): Promise<void> {
+async function migrateIn(adapter: Awaited<ReturnType<PrismaPg["connect"]>>, ifMissing: Error | undefined): Promise<void> {
   const transaction = await adapter.startTransaction();
   const asked = (sql: string): SqlQuery => ({ sql, args: [], argTypes: [] });
   try {
     await transaction.executeRaw(asked(`SET LOCAL lock_timeout = ${tableMs}`));
-    await migrate("postgresql", {
-      query: async (sql) => (await transaction.queryRaw(asked(sql))).rows,
-      script: async (sql) => void (await transaction.executeRaw(asked(sql))),
-    });
+    const target = {
+      query: async (sql: string) => (await transaction.queryRaw(asked(sql))).rows,
+      script: async (sql: string) => void (await transaction.executeRaw(asked(sql))),
+    };
+    await migrate("postgresql", target, ifMissing);
     await transaction.executeRaw(asked("COMMIT"));
     await transaction.commit();
   } catch (thrown) {

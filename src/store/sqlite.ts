@@ -1,10 +1,12 @@
-import { mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { Clock } from "../core/clock.ts";
 import { PrismaClient } from "../gen/prisma/sqlite/client.ts";
 import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
+import { makeFolder } from "./folder.ts";
 import { migrate } from "./migrate.ts";
+import { pathOf } from "./place.ts";
 import { countedAdapter, countedQueries, type OnStatement } from "./round-trips.ts";
 import { memoryCounters } from "./rows/counter.ts";
 import { jobRows } from "./rows/job.ts";
@@ -26,13 +28,14 @@ const startPatienceMs = 60_000;
  * transactions, so that a single write would share the fate of whoever's transaction
  * is open.
  */
-export async function openSqlite({ databaseUrl, clock, onStatement }: BackendOptions): Promise<Backend<Client>> {
-  const path = databaseUrl.replace(/^file:/, "");
-  mkdirSync(dirname(path), { recursive: true });
+export async function openSqlite({ databaseUrl, clock, onStatement, ifMissing }: BackendOptions): Promise<Backend<Client>> {
+  const path = pathOf(databaseUrl);
+  if (ifMissing && !existsSync(path)) throw ifMissing;
+  makeFolder(dirname(path), "DATABASE_URL or DATA_DIR");
   // Processes that start at once go one after the other; the lock ends with its process.
   const { release } = await whileBusy(() => lockFile(`${path}-start`), clock, startPatienceMs);
   try {
-    await prepareFile(path, clock);
+    await prepareFile(path, clock, ifMissing);
     const [writing, reading] = [await connectSqlite(path), await connectSqlite(path, "PRAGMA query_only = ON;")];
     const present = presentTransaction();
     const writer = new PrismaClient({ adapter: factoryOf(present.adapter(writing)), ...clientOptions });
@@ -103,15 +106,16 @@ function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement:
 }
 
 /** Under the lock: the journal's mode, which stays with the file, and the migrations. */
-async function prepareFile(path: string, clock: Clock): Promise<void> {
+async function prepareFile(path: string, clock: Clock, ifMissing: Error | undefined): Promise<void> {
   const connection = await connectSqlite(path, "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;");
   try {
     // A server that runs already writes without asking for that lock.
     await whileBusy(() => connection.executeScript("BEGIN IMMEDIATE"), clock, startPatienceMs);
-    await migrate("sqlite", {
-      query: async (sql) => (await connection.queryRaw({ sql, args: [], argTypes: [] })).rows,
-      script: (sql) => connection.executeScript(sql),
-    });
+    const target = {
+      query: async (sql: string) => (await connection.queryRaw({ sql, args: [], argTypes: [] })).rows,
+      script: (sql: string) => connection.executeScript(sql),
+    };
+    await migrate("sqlite", target, ifMissing);
     await connection.executeScript("COMMIT");
   } finally {
     // What is not committed is rolled back with the connection.

@@ -6,10 +6,10 @@ import type { Log } from "../core/log.ts";
 import { localBlobs } from "../storage/local.ts";
 
 /** Where the bytes of files are kept: the bucket that is configured, or else the data folder. */
-export function blobsOf({ bucket, database, dataDir }: Config, log: Log): Blobs {
+export function blobsOf({ bucket, database, dataDir, isDataDirShared }: Config, log: Log): Blobs {
   if (bucket !== null) return bucketBlobs(bucket);
   // Another process would not find them (contract/decisions.md 22).
-  if (database === "postgresql")
+  if (database === "postgresql" && !isDataDirShared)
     log("warn", "S3_BUCKET is not set: files are kept on this machine, where other processes cannot read them");
   return localBlobs(join(dataDir, "files"));
 }

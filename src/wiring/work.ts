@@ -33,11 +33,16 @@ export interface WorkParts {
   readonly browsers: AttachedBrowsers;
 }
 
-/** Runs tasks and makes deliveries in this process; the answer gives them back. */
-export async function startWork(
-  ground: Ground,
-  { files, connectors, sending: { send }, browsers }: WorkParts,
-): Promise<() => Promise<void>> {
+/** The work of a process that runs tasks. */
+export interface Work {
+  /** Tells commands where people reach this process. */
+  readonly announce: (address: string) => Promise<void>;
+  /** Gives back what runs. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Runs tasks and makes deliveries in this process. */
+export async function startWork(ground: Ground, { files, connectors, sending: { send }, browsers }: WorkParts): Promise<Work> {
   const { config, store, cipher, clock, ids, random, log } = ground;
   const { staging, readFile, workspaceOf, openSkill } = files;
   const inBrowser = browserTools(async (taskId) => {
@@ -65,9 +70,12 @@ export async function startWork(
   await queue.subscribe("publish", async (sites) => {
     for (const { key } of sites) await deploy(key);
   });
-  return async () => {
-    await queue.drain();
-    await Promise.all([runs.drain(), exporter.drain(), sender.drain(config.drainSeconds * 1000)]);
+  return {
+    announce: lease.announce,
+    async stop() {
+      await queue.drain();
+      await Promise.all([runs.drain(), exporter.drain(), sender.drain(config.drainSeconds * 1000)]);
+    },
   };
 }
 

@@ -4,6 +4,12 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { loadConfig } from "../../src/config.ts";
+import { makeFirstAccount } from "../../src/core/accounts/first-start.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
+import type { Tx } from "../../src/core/store.ts";
+import { openInstallation } from "../../src/installation.ts";
 import { needInShell } from "../support/needs.ts";
 
 /** A command of the checkout that runs or ran. */
@@ -73,6 +79,20 @@ function keptNames(): readonly string[] {
     });
   return within("");
 }
+
+/**
+ * Makes what the first start of a server makes, without a process: an installation in a data folder of the checkout.
+ *
+ * @param first what is made in it; the first account unless told.
+ */
+export async function install(checkout: Checkout, dataDir: string, first: (tx: Tx) => Promise<unknown> = makeOwner): Promise<void> {
+  const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
+  const config = loadConfig({ DATA_DIR: checkout.path(dataDir) });
+  const { store } = await openInstallation(config, outside, async (tx) => void (await first(tx)));
+  await store.close();
+}
+
+const makeOwner = (tx: Tx) => makeFirstAccount(tx, { now: systemClock.now(), ids: systemIds, random: systemRandom }, "owner@localhost");
 
 /** Hard links where both folders are on one file system, copies elsewhere. */
 function linkFolder(from: string, to: string): void {

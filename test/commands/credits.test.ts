@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Checkout, copyCheckout } from "./checkout.ts";
+import { type Checkout, copyCheckout, install } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -33,7 +33,7 @@ describe("npm run credits and npm run budget", () => {
   });
 
   test("say what is not there", async () => {
-    await checkout.npm(["run", "--silent", "key", "--", "--name", "x"], { DATA_DIR: "made" }).ended;
+    await install(checkout, "made");
     expect(await run("credits", "made", ["refund", "--task", "nothing"])).toMatchObject({ code: 1, out: "" });
     expect(await run("budget", "made", ["remove", "nothing"])).toMatchObject({ code: 1, out: "" });
     expect(await run("budget", "made", ["set", "--kind", "project", "--subject", "nothing", "--credits", "1"])).toMatchObject({ code: 1 });

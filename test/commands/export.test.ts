@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Checkout, copyCheckout } from "./checkout.ts";
+import { type Checkout, copyCheckout, install } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -25,6 +25,7 @@ describe("npm run export", () => {
   });
 
   test("lists nothing where there is nothing, and says so when there is nothing to cancel", async () => {
+    await install(checkout, "empty");
     expect(await run("empty", "list")).toMatchObject({ code: 0, out: "" });
     const { code, out, err } = await run("empty", "cancel", "Vn8Qd2LkTz5hXw3BsRmYpC");
     expect({ code, out }).toEqual({ code: 1, out: "" });

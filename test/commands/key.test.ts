@@ -4,8 +4,7 @@ import { makeFirstAccount } from "../../src/core/accounts/first-start.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { makeKey } from "../../src/core/keys/make-key.ts";
-import { openStore } from "../../src/store/open.ts";
-import { type Checkout, copyCheckout, freePort } from "./checkout.ts";
+import { type Checkout, copyCheckout, freePort, install } from "./checkout.ts";
 
 const onlyKey = /^sk-[A-Za-z0-9_-]{49}\n$/;
 
@@ -53,9 +52,10 @@ async function inLanes<T, R>(items: readonly T[], lanes: number, work: (item: T)
 }
 
 describe("npm run key", () => {
-  test("prints exactly the key, before any start; the start then makes no account and shows no other key", async () => {
+  test("prints exactly the key, and on standard error where it was made; a start then shows no other key", async () => {
+    await install(checkout, "before");
     const made = await newKey("before", "--name", "laptop");
-    expect(made).toMatchObject({ code: 0, out: expect.stringMatching(onlyKey) });
+    expect(made).toMatchObject({ code: 0, out: expect.stringMatching(onlyKey), err: `installation: ${checkout.path("before")}\n` });
     await using server = await serve("before");
     expect(await server.call(made.out.trim(), "user.me")).toBe(200);
     expect(existsSync(checkout.path("before/first-key"))).toBe(false);
@@ -79,14 +79,25 @@ describe("npm run key", () => {
     { why: "no such team", words: ["--team", "no such team"], says: '"no such team"' },
     { why: "a name of blanks", words: ["--name", "  "], says: "name: must have" },
   ])("refuses with exit code 1 and nothing on standard output: $why", async ({ words, says }) => {
+    await install(checkout, "refused");
     const { code, out, err } = await newKey("refused", "--name", "x", ...words);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toContain(says);
     expect(err).not.toMatch(/\bat .*\.ts:/);
   });
 
+  test("makes nothing where there is no installation, and says where it looked", async () => {
+    const { code, out, err } = await newKey("nowhere", "--name", "laptop");
+    expect({ code, out, err }).toEqual({
+      ...{ code: 1, out: "" },
+      err: `no installation in ${checkout.path("nowhere")}; set DATA_DIR or DATABASE_URL\n`,
+    });
+    expect(existsSync(checkout.path("nowhere"))).toBe(false);
+  });
+
   test("serves several at once from a checkout that is not set up yet", async () => {
     using fresh = copyCheckout({ generated: false });
+    await install(fresh, "data");
     const runs = Array.from({ length: 4 }, (_, i) => fresh.npm(["run", "--silent", "key", "--", "--name", `${i}`]).ended);
     const made = await Promise.all(runs);
     for (const run of made) expect(run).toMatchObject({ code: 0, out: expect.stringMatching(onlyKey) });
@@ -96,6 +107,7 @@ describe("npm run key", () => {
 
 describe("40 keys, eight at a time, while the server is under load", () => {
   test("none is lost, and no call fails", async () => {
+    await install(checkout, "load");
     const first = (await newKey("load", "--name", "load")).out.trim();
     await using server = await serve("load");
     const statuses = new Map<string, number>();
@@ -141,12 +153,9 @@ describe("the 51st key of an account", () => {
 /** Makes so many keys of the first account in a data folder, without a process for each. */
 async function fill(dataDir: string, keys: number): Promise<void> {
   const making = { now: systemClock.now(), ids: systemIds, random: systemRandom };
-  const databaseUrl = `file:${checkout.path(`${dataDir}/platform.db`)}`;
-  const store = await openStore({ databaseUrl, clock: systemClock, random: systemRandom });
-  await store.change(async (tx) => {
+  await install(checkout, dataDir, async (tx) => {
     const owner = await makeFirstAccount(tx, making, "owner@localhost");
     if (!owner) throw new Error("the folder was not empty");
     for (let i = 0; i < keys; i += 1) await makeKey(tx, making, { ...owner, kind: "general", name: `key ${i}` });
   });
-  await store.close();
 }

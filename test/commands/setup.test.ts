@@ -56,6 +56,21 @@ describe("setup of a checkout", () => {
   });
 });
 
+describe("a setup that takes long", () => {
+  test("tells on standard error every 10 s what it does and for how long", async () => {
+    using checkout = stubCheckout();
+    checkout.write("hold", "");
+    const run = checkout.setUp({ hasFastTimers: true });
+    await run.says(/20 s so far/);
+    checkout.remove("hold");
+    const { code, out, err } = await run.ended;
+    expect({ code, out }).toEqual({ code: 0, out: "" });
+    expect(err).toMatch(
+      /^setup: installing dependencies\nsetup: installing dependencies: 10 s so far, \d+ packages in node_modules\nsetup: installing dependencies: 20 s so far, /,
+    );
+  });
+});
+
 describe("several processes of one checkout", () => {
   test("do each step once", async () => {
     using checkout = stubCheckout();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { manifest, skillZip } from "../core/skills/zip-maker.ts";
 import { rowsIn } from "../support/database.ts";
-import { type Checkout, copyCheckout } from "./checkout.ts";
+import { type Checkout, copyCheckout, install } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(async () => {
@@ -11,6 +11,7 @@ beforeAll(async () => {
   mkdirSync(checkout.path("minutes"));
   writeFileSync(checkout.path("minutes/SKILL.md"), manifest());
   writeFileSync(checkout.path("tea.zip"), skillZip("Tea"));
+  await install(checkout, "data");
   await checkout.npm(["run", "--silent", "user", "--", "--email", "ann@example.com"], { DATA_DIR: "data" }).ended;
 });
 afterAll(() => checkout[Symbol.dispose]());
@@ -40,7 +41,9 @@ describe("npm run skill", () => {
       await skill("import", "tea.zip", "--user", "ann@example.com"),
       await skill("import", "minutes", "--official"),
     ];
-    expect(made.map(({ code, err }) => ({ code, err }))).toEqual(Array(4).fill({ code: 0, err: "" }));
+    expect(made.map(({ code, err }) => ({ code, err }))).toEqual(
+      Array(4).fill({ code: 0, err: `installation: ${checkout.path("data")}\n` }),
+    );
     const ids = made.map(({ out }) => out.split("  ")[0] ?? "");
     expect(made.map(({ out }) => out.split("  ")[1])).toEqual(["Minutes\n", "Tea\n", "Tea\n", "Minutes\n"]);
     expect(ids[3]).toBe(ids[0]);

@@ -9,6 +9,8 @@ import { text } from "node:stream/consumers";
 export interface SetupRun {
   readonly pid: number;
   kill(): void;
+  /** Resolves once standard error has what is looked for. */
+  says(pattern: RegExp): Promise<void>;
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
 }
 
@@ -20,7 +22,8 @@ export interface StubCheckout extends Disposable {
   remove(name: string): void;
   /** The tools that ran so far, in order. */
   tools(): string[];
-  setUp(): SetupRun;
+  /** @param hasFastTimers whether its intervals are a thousand times as short. */
+  setUp(options?: { readonly hasFastTimers?: boolean }): SetupRun;
 }
 
 /**
@@ -83,14 +86,21 @@ export function stubCheckout(): StubCheckout {
     write,
     remove: (name) => rmSync(path(name), { recursive: true }),
     tools: () => read("tools.log").split("\n").slice(0, -1),
-    setUp: () => runSetup(root),
+    setUp: ({ hasFastTimers = false } = {}) => runSetup(root, hasFastTimers ? ["--import", fastTimers] : []),
     [Symbol.dispose]: () => rmSync(root, { recursive: true }),
   };
 }
 
-function runSetup(root: string): SetupRun {
+const fastTimers = `data:text/javascript,${encodeURIComponent("const real = setInterval; globalThis.setInterval = (work, ms) => real(work, ms / 1000);")}`;
+
+function runSetup(root: string, flags: readonly string[]): SetupRun {
   const env = { ...process.env, npm_execpath: join(root, "npm-cli.js") };
-  const child = spawn(process.execPath, ["scripts/setup.mjs"], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const child = spawn(process.execPath, [...flags, "scripts/setup.mjs"], {
+    cwd: root,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
   if (child.pid === undefined) throw new Error("the setup script did not start");
   const { pid } = child;
   const ended = Promise.all([once(child, "close"), text(child.stdout), text(child.stderr)]).then(([[code], out, err]) => ({
@@ -99,5 +109,13 @@ function runSetup(root: string): SetupRun {
     err,
   }));
   // The group is killed: a tool that the script started must not live on.
-  return { pid, kill: () => process.kill(-pid, "SIGKILL"), ended };
+  const says = (pattern: RegExp) =>
+    new Promise<void>((resolve) => {
+      let said = "";
+      child.stderr.on("data", (chunk) => {
+        said += chunk;
+        if (pattern.test(said)) resolve();
+      });
+    });
+  return { pid, says, kill: () => process.kill(-pid, "SIGKILL"), ended };
 }

@@ -6,7 +6,7 @@ import { linkDigest } from "../../src/core/sign-in/link.ts";
 import { openStore } from "../../src/store/open.ts";
 import { rowsIn } from "../support/database.ts";
 import { openMailServer } from "../support/mail-server.ts";
-import { type Checkout, copyCheckout } from "./checkout.ts";
+import { type Checkout, copyCheckout, freePort, install } from "./checkout.ts";
 
 const onlyLink = /^https:\/\/accounts\.example\.com\/link\/([A-Za-z0-9_-]{43})\n$/;
 
@@ -24,7 +24,8 @@ const invite = (dataDir: string, words: readonly string[], env: Env = {}) =>
     .ended;
 
 describe("npm run user", () => {
-  test("prints exactly the link, before any start, and a fresh one the next time; a key can be made at once", async () => {
+  test("prints exactly the link, and a fresh one the next time; a key can be made at once", async () => {
+    await install(checkout, "before");
     const first = await invite("before", ["--email", "bo@example.com"]);
     expect(first).toMatchObject({ code: 0, out: expect.stringMatching(onlyLink) });
     const again = await invite("before", ["--email", "bo@example.com", "--role", "admin"]);
@@ -63,20 +64,40 @@ describe("npm run user", () => {
     { why: "a second owner", words: ["--role", "owner"], says: "has an owner" },
     { why: "an unknown team without an owner", words: ["--team", "nowhere"], says: '"nowhere"' },
   ])("refuses with exit code 1 and nothing on standard output: $why", async ({ words, says }) => {
+    await install(checkout, "refused");
     const { code, out, err } = await invite("refused", ["--email", "a@example.com", ...words]);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toContain(says);
     expect(err).not.toMatch(/\bat .*\.ts:/);
   });
 
+  test("leads to where the running server says it is, or says that it guesses", async () => {
+    await install(checkout, "address");
+    const env = { CONSENT_URL: "" };
+    const guessed = await invite("address", ["--email", "bo@example.com"], env);
+    expect(guessed).toMatchObject({ code: 0, out: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/link\//) });
+    expect(guessed.err).toContain("the link is guessed from HOST and PORT (http://127.0.0.1:8080); set CONSENT_URL");
+    const port = await freePort();
+    const server = checkout.npm(["start"], { PORT: `${port}`, DATA_DIR: "address" });
+    await server.says(/"msg":"ready"/);
+    const told = await invite("address", ["--email", "bo@example.com"], env);
+    expect(told).toMatchObject({ code: 0, err: `installation: ${checkout.path("address")}\n` });
+    expect((await fetch(told.out.trim())).status).toBe(200);
+    expect(told.out).toContain(`http://127.0.0.1:${port}/link/`);
+    server.child.kill("SIGTERM");
+    await server.ended;
+  });
+
   test("mails the link when there is a mail server, and then does not print it", async () => {
     await using server = await openMailServer();
+    await install(checkout, "mail");
     const sent = await invite("mail", ["--email", "bo@example.com"], { SMTP_URL: server.url, MAIL_FROM: "platform@example.com" });
     expect(sent).toMatchObject({ code: 0, out: "The link was mailed to bo@example.com.\n" });
     expect(server.received[0]?.text).toMatch(/https:\/\/accounts\.example\.com\/link\/[A-Za-z0-9_-]{43}/);
   });
 
   test("prints it all the same when the mail server fails", async () => {
+    await install(checkout, "mail");
     const env = { SMTP_URL: "smtp://127.0.0.1:9", MAIL_FROM: "platform@example.com" };
     const sent = await invite("mail", ["--email", "cy@example.com"], env);
     expect(sent).toMatchObject({ code: 0, out: expect.stringMatching(onlyLink) });

@@ -2,7 +2,7 @@ import { createPublicKey } from "node:crypto";
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rowsIn } from "../support/database.ts";
-import { type Checkout, copyCheckout, freePort } from "./checkout.ts";
+import { type Checkout, copyCheckout, freePort, install } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -51,6 +51,7 @@ describe("npm run webhook-key", () => {
   });
 
   test("prints exactly the new public key of its algorithm, another each time", async () => {
+    await install(checkout, "made");
     const [rsa, ed25519, again] = [await newKey("made", "rsa"), await newKey("made", "ed25519"), await newKey("made", "ed25519")];
     expect([rsa.code, ed25519.code, again.code]).toEqual([0, 0, 0]);
     expect(createPublicKey(rsa.out).asymmetricKeyDetails).toMatchObject({ modulusLength: 2048 });

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../support/free-port.ts";
 import { visit } from "../websites/site.ts";
-import { type Checkout, type Command, copyCheckout } from "./checkout.ts";
+import { type Checkout, type Command, copyCheckout, install } from "./checkout.ts";
 
 let checkout: Checkout;
 let base: string;
@@ -12,6 +12,7 @@ beforeAll(async () => {
   checkout = copyCheckout();
   const port = await freePort();
   base = `http://127.0.0.1:${port}`;
+  await install(checkout, "data");
   key = (await checkout.npm(["run", "--silent", "key", "--", "--name", "x"], { DATA_DIR: "data" }).ended).out.trim();
   const server: Command = checkout.npm(["start"], { DATA_DIR: "data", PORT: `${port}`, BASE_URL: base });
   await server.says(/"msg":"ready"/);

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Checkout, copyCheckout, freePort } from "./checkout.ts";
+import { type Checkout, copyCheckout, freePort, install } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -26,10 +26,12 @@ describe("npm run worker-key", () => {
   });
 
   test("refuses a team that is not there", async () => {
+    await install(checkout, "team");
     expect(await newWorker("team", "--name", "x", "--team", "Nobody's")).toMatchObject({ code: 1, out: "" });
   });
 
   test("prints exactly the credential, which polls at the server that is started then", async () => {
+    await install(checkout, "made");
     const made = await newWorker("made", "--name", "laptop", "--profiles", "manus-1.6");
     expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^wk-[A-Za-z0-9_-]{49}\n$/) });
     const port = await freePort();

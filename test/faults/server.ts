@@ -43,7 +43,8 @@ export interface Server extends Pick<Life, "child" | "said"> {
 /** A fresh installation; whatever it still runs at the end is killed. */
 export function installation(env: Readonly<Record<string, string>> = {}): Installation {
   const dataDir = mkdtempSync(join(tmpdir(), "faults-"));
-  const settings = { DATA_DIR: dataDir, PORT: "0", RATE_LIMITS: "off", ...env };
+  // Some tests start several on one database, and none of these reads another's files.
+  const settings = { DATA_DIR: dataDir, DATA_DIR_SHARED: "true", PORT: "0", RATE_LIMITS: "off", ...env };
   const children = new Set<ChildProcess>();
   function spawnOne(preloads: readonly string[] = []): Life {
     const life = spawnServer(settings, preloads);

@@ -303,6 +303,7 @@ TABLE node
   id text NOT NULL
   beat integer NOT NULL
   started_at bigint NOT NULL
+  address text
   CONSTRAINT node_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX node_pkey ON public.node USING btree (id)
 TABLE oauth_app

@@ -273,7 +273,7 @@ CREATE TABLE "node" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "beat" INTEGER NOT NULL,
     "started_at" BIGINT NOT NULL
-)
+, "address" TEXT)
 CREATE TABLE "oauth_app" (
     "client_id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,

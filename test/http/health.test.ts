@@ -4,8 +4,10 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
+import { readiness } from "../../src/http/health.ts";
 import { services } from "../../src/services.ts";
-import { openTestStore, postgresTemplate } from "../support/database.ts";
+import { describeOnEach, openTestStore, postgresTemplate, runOn } from "../support/database.ts";
+import { directly } from "../support/direct.ts";
 import { faulty } from "../support/faults.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
@@ -110,6 +112,39 @@ describe("the probes", () => {
     expect(await probe(`${service.url}/livez`)).toBe("200 ok");
   });
 
+  test("share one write a second, however many ask, and one at a time", async () => {
+    const clock = stillClock();
+    let writes = 0;
+    let answer = Promise.resolve();
+    const ping = () => {
+      writes += 1;
+      return answer;
+    };
+    const ready = () => readiness({ ping, clock, leaving: new AbortController().signal, log: () => undefined });
+    const one = ready();
+    expect(await Promise.all(Array.from({ length: 50 }, one.ready))).toEqual(Array(50).fill(true));
+    expect(writes).toBe(1);
+    await clock.advance(1000);
+    answer = new Promise(() => undefined);
+    const silent = one.ready();
+    await clock.advance(2000);
+    expect(await silent).toBe(false);
+    const stillSilent = one.ready();
+    await clock.advance(2000);
+    expect(await stillSilent).toBe(false);
+    expect(writes, "the write that is silent is waited for, and no other begun").toBe(2);
+  });
+
+  test("are told of in the log with the cause while the process is not ready", async () => {
+    await using service = await serviceOver(() => Promise.reject(new Error("gone")));
+    expect(await probe(`${service.url}/readyz`)).toBe("503 not ready");
+    expect(service.logged).toContainEqual({
+      level: "error",
+      text: "not ready: the database takes no writes",
+      fields: { cause: expect.objectContaining({ message: "gone" }) },
+    });
+  });
+
   test("are on no other port unless ADMIN_PORT is set", async () => {
     const port = await freePort();
     await using service = await openService({ idle: true });
@@ -157,5 +192,21 @@ describe.skipIf(postgresTemplate === undefined)("a worker", () => {
     expect(Object.keys((await clientOf(Health, "grpc", service.url, {}).list({})).statuses)).toEqual(["", "browser.v2.BrowserService"]);
     expect((await fetch(`${service.url}/v2/project.list`, { method: "POST", headers: { "x-service-api-key": ann.key } })).status).toBe(404);
     await expect(ann.client(ProjectService, "grpc").listProjects({})).rejects.toMatchObject({ code: Code.Unimplemented });
+  });
+});
+
+describeOnEach("readiness", (kind) => {
+  test("writes to the database, and leaves nothing", async () => {
+    await using database = await openTestStore(kind);
+    await database.store.ping();
+    expect(await directly(database, "SELECT key FROM setting WHERE key LIKE 'ping-%'")).toEqual([]);
+  });
+
+  test("fails where the database cannot be written", async () => {
+    await using database = await openTestStore(kind);
+    await runOn(database.url, "ALTER TABLE setting RENAME TO other_setting");
+    await expect(database.store.ping()).rejects.toMatchObject({ name: "Failure" });
+    await runOn(database.url, "ALTER TABLE other_setting RENAME TO setting");
+    await database.store.ping();
   });
 });

@@ -67,7 +67,12 @@ test.skipIf(postgresTemplate === undefined)(
   async () => {
     await using database = await openTestStore("postgresql");
     using later = laterRelease();
-    const env = { DATA_DIR: later.path("data"), DATABASE_URL: database.url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") };
+    const env = {
+      DATA_DIR: later.path("data"),
+      DATA_DIR_SHARED: "true",
+      DATABASE_URL: database.url,
+      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
+    };
     await using service = await openService({ over: database, nodes: 2 });
     const ann = await service.person();
     const calls = traffic(ann);

@@ -349,7 +349,7 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
       const tasks = await Promise.all(
         Array.from({ length: 40 }, () => put("Hello", { nodeId: "dead", claims: 1, consumedSeq: 2, fence: 3 })),
       );
-      await db.store.change((tx) => tx.nodes.insert({ id: "dead", beat: 3, startedAt: 0 }));
+      await db.store.change((tx) => tx.nodes.insert({ id: "dead", beat: 3, startedAt: 0, address: null }));
       const { runs } = await openProcess();
       await pass(14_000);
       expect(runs.size()).toBe(0);
@@ -366,7 +366,7 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
 
     test("are taken over at once by the holder of the folder, who knows that there is no peer", async () => {
       const tasks = await Promise.all(Array.from({ length: 5 }, () => put("Hello", { nodeId: "before", claims: 1, consumedSeq: 2 })));
-      await db.store.change((tx) => tx.nodes.insert({ id: "before", beat: 3, startedAt: 0 }));
+      await db.store.change((tx) => tx.nodes.insert({ id: "before", beat: 3, startedAt: 0, address: null }));
       const { watched } = await openProcess({ alone: true });
       await watched.quiet();
       const seen = await Promise.all(tasks.map(asIs));

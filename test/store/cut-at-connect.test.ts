@@ -16,19 +16,27 @@ const welcome = message("R", Buffer.alloc(4));
 const ready = message("Z", Buffer.from("I"));
 const cut = message("E", Buffer.from("SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"));
 
-/** A server that lets everybody in and cuts him off with the same packet. */
-async function cuttingServer(): Promise<Server> {
+/** A server that lets everybody in, and cuts all but so many first connections off with the same packet. */
+async function cuttingServer(spared: number): Promise<Server> {
+  let connections = 0;
   const greet = (socket: Socket) => {
     socket.on("error", () => undefined);
-    socket.once("data", () => socket.end(Buffer.concat([welcome, ready, cut])));
+    connections += 1;
+    const isSpared = connections <= spared;
+    socket.once("data", () =>
+      isSpared ? socket.write(Buffer.concat([welcome, ready])) : socket.end(Buffer.concat([welcome, ready, cut])),
+    );
   };
   const server = createServer(greet).listen(0, "127.0.0.1");
   await once(server, "listening");
   return server;
 }
 
-test("a connection that is cut off in the moment it is made is a database that is not available, and ends no process", async () => {
-  const server = await cuttingServer();
+// The first connection only tries; the second belongs to a pool.
+test.each([
+  0, 1,
+])("a connection that is cut off as soon as it is made, after %i others, makes the database unavailable and ends no process", async (spared) => {
+  const server = await cuttingServer(spared);
   const { port } = server.address() as { readonly port: number }; // It listens on TCP.
   const opened = openStore({ databaseUrl: `postgresql://any@127.0.0.1:${port}/any`, clock: systemClock, random: systemRandom });
   // An error that nobody heard would fail this run besides.

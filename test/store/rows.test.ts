@@ -22,13 +22,14 @@ describeOnEach("nodes", (kind) => {
   test("beat while their row is there", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    await store.change((tx) => tx.nodes.insert({ id: "b", beat: 0, startedAt: 2 }));
-    await store.change((tx) => tx.nodes.insert({ id: "a", beat: 0, startedAt: 1 }));
+    await store.change((tx) => tx.nodes.insert({ id: "b", beat: 0, startedAt: 2, address: null }));
+    await store.change((tx) => tx.nodes.insert({ id: "a", beat: 0, startedAt: 1, address: null }));
     expect(await store.change((tx) => tx.nodes.raiseBeat("b"))).toBe(true);
     expect(await store.change((tx) => tx.nodes.raiseBeat("b"))).toBe(true);
+    await store.change((tx) => tx.nodes.setAddress("b", "http://127.0.0.1:8081"));
     expect(await store.nodes.list()).toEqual([
-      { id: "a", beat: 0, startedAt: 1 },
-      { id: "b", beat: 2, startedAt: 2 },
+      { id: "a", beat: 0, startedAt: 1, address: null },
+      { id: "b", beat: 2, startedAt: 2, address: "http://127.0.0.1:8081" },
     ]);
     await store.change((tx) => tx.nodes.remove("b"));
     expect(await store.change((tx) => tx.nodes.raiseBeat("b"))).toBe(false);

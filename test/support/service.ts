@@ -154,6 +154,7 @@ function configOf(databaseUrl: string, env: Readonly<Record<string, string>>, id
     RATE_LIMITS: "off",
     DRAIN_SECONDS: "1",
     DATABASE_URL: databaseUrl,
+    DATA_DIR_SHARED: "true",
     ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
     ...env,
   });

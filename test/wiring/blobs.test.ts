@@ -48,6 +48,7 @@ test("files are kept in the bucket that the environment names", async () => {
 test("local files with PostgreSQL are warned of at the start, and nothing else is", () => {
   expect(told(postgres)).toEqual(["warn: S3_BUCKET is not set: files are kept on this machine, where other processes cannot read them"]);
   expect(told({ ...postgres, S3_BUCKET: "files" })).toEqual([]);
+  expect(told({ ...postgres, DATA_DIR_SHARED: "true" })).toEqual([]);
   expect(told({})).toEqual([]);
 });
 

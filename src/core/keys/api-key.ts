@@ -49,6 +49,8 @@ export interface ApiKeyRows {
   list(scope: Scope, now: number): Promise<UsedKey[]>;
   /** Writes a use, unless one is written that is less than `everyMs` older, or newer. */
   use(id: string, at: number, everyMs: number): Promise<void>;
+  /** The digest of the installation's only key, while that was never used or revoked; null otherwise. */
+  onlyUnused(): Promise<string | null>;
   /** Puts the enterprise keys of a space into another hand. */
   giveEnterprise(spaceId: string, fromAccountId: string, toAccountId: string): Promise<void>;
 }

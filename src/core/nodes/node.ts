@@ -4,12 +4,16 @@ export interface Node {
   /** Raised every 5 s while the process lives; peers compare it, never its time. */
   readonly beat: number;
   readonly startedAt: number;
+  /** Where people reach its pages, a URL without a slash at its end; null while it does not listen, and when it takes no calls. */
+  readonly address: string | null;
 }
 
 export interface NodeRows {
   insert(node: Node): Promise<void>;
   /** False when the row is gone: a peer took the process for dead. */
   raiseBeat(id: string): Promise<boolean>;
+  setAddress(id: string, address: string): Promise<void>;
+  /** Oldest first. */
   list(): Promise<readonly Node[]>;
   remove(id: string): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { invalid } from "../failure.ts";
 
 /** The profiles that tasks are kept and shown under (contract/v2.md 7.1, clients.md 20). */
-const agentProfiles = ["manus-1.6", "manus-1.6-lite", "manus-1.6-max"];
+export const agentProfiles: readonly string[] = ["manus-1.6", "manus-1.6-lite", "manus-1.6-max"];
 /** What a task runs with when nothing else is asked for. */
 export const defaultProfile = "manus-1.6";
 

@@ -66,6 +66,10 @@ export function apiKeyRows({ db, query, execute }: Session): ApiKeyRows {
     async use(id, at, everyMs) {
       await execute(sql`UPDATE api_key SET used_at = ${at} WHERE id = ${id} AND (used_at IS NULL OR used_at <= ${at - everyMs})`);
     },
+    async onlyUnused() {
+      const [only, other] = await db.apiKey.findMany({ take: 2 });
+      return only && !other && only.usedAt === null && only.revokedAt === null ? only.digest : null;
+    },
     async giveEnterprise(spaceId, from, to) {
       await db.apiKey.updateMany({ where: { spaceId, accountId: from, kind: { not: "general" } }, data: { accountId: to } });
     },

@@ -11,6 +11,9 @@ export function nodeRows({ db, execute }: Session): NodeRows {
     async raiseBeat(id) {
       return (await execute(sql`UPDATE node SET beat = beat + 1 WHERE id = ${id}`)) === 1;
     },
+    async setAddress(id, address) {
+      await db.node.updateMany({ where: { id }, data: { address } });
+    },
     async list() {
       const rows = await db.node.findMany({ orderBy: [{ startedAt: "asc" }, { id: "asc" }] });
       return rows.map((row) => ({ ...row, startedAt: numberOf(row.startedAt) }));

@@ -79,7 +79,7 @@ const faultsOf = ({ cluster }: SetUp): readonly Violation[] =>
   cluster.nodes.flatMap(({ name, log }) =>
     log()
       .split("\n")
-      .filter((line) => line.includes('"msg":"a call failed"'))
+      .filter((line) => line.includes('"msg":"a call failed'))
       .map((line) => ({ what: `${name} failed a call by itself`, task: [line] })),
   );
 

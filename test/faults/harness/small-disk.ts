@@ -13,7 +13,7 @@ export interface SmallDisk extends Disposable {
 }
 
 /** Everything a long run writes fits well; it takes memory only as it is used, and for as long as it is full. */
-const size = "768m";
+const largeEnough = "768m";
 const step = 65_536;
 
 /** In bytes. */
@@ -22,8 +22,12 @@ function roomOf(path: string): number {
   return bavail * bsize;
 }
 
-/** Undefined where nobody may mount one. */
-export function mountSmallDisk(): SmallDisk | undefined {
+/**
+ * Undefined where nobody may mount one.
+ *
+ * @param size as `mount` takes it.
+ */
+export function mountSmallDisk(size = largeEnough): SmallDisk | undefined {
   const path = mkdtempSync(join(tmpdir(), "small-disk-"));
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size},mode=755`, "tmpfs", path], { stdio: "ignore" });

@@ -1,0 +1,191 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempDisposable } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { systemIds, systemRandom } from "../src/core/ids.ts";
+import { keyDigest } from "../src/core/keys/api-key.ts";
+import { firstKeys } from "../src/first-key.ts";
+import type { Screen } from "../src/welcome.ts";
+import { describeOnEach, openTestStore } from "./support/database.ts";
+
+const emptyFolder = () => mkdtempDisposable(join(tmpdir(), "first-key-"));
+const keyForm = /sk-[A-Za-z0-9_-]{49}/;
+const url = "http://127.0.0.1:8080";
+
+/** The first key of a process that starts on this folder. */
+const starting = (dataDir: string) =>
+  firstKeys({ dataDir, ownerEmail: "ann@example.com", now: Date.now, ids: systemIds, random: systemRandom });
+
+function screen(isTTY: boolean): Screen & { text: string } {
+  return {
+    ...{ isTTY, text: "" },
+    write(text) {
+      this.text += text;
+    },
+  };
+}
+
+describeOnEach("the first key", (kind) => {
+  test("without a terminal is in a file for its owner alone, before it is committed, and is told by its path", async () => {
+    await using folder = await emptyFolder();
+    await using database = await openTestStore(kind);
+    const [first, output, path] = [starting(folder.path), screen(false), join(folder.path, "first-key")];
+    await database.store.change(async (tx) => {
+      await first.make(tx);
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+    });
+    await first.tell(output, url);
+    expect(output.text).toContain(`API key   in ${path}`);
+    expect(output.text).not.toMatch(keyForm);
+    expect(await database.store.keys.holder(keyDigest(readFileSync(path, "utf8").trim()))).not.toBeNull();
+  });
+
+  test("on a terminal is shown, and the file goes", async () => {
+    await using folder = await emptyFolder();
+    await using database = await openTestStore(kind);
+    const [first, output] = [starting(folder.path), screen(true)];
+    await database.store.change(first.make);
+    await first.tell(output, url);
+    const [key = ""] = keyForm.exec(output.text) ?? [];
+    expect(await database.store.keys.holder(keyDigest(key))).not.toBeNull();
+    expect(existsSync(join(folder.path, "first-key"))).toBe(false);
+  });
+
+  test("of a start that failed is told by the next one, as long as nobody has used it", async () => {
+    await using folder = await emptyFolder();
+    await using database = await openTestStore(kind);
+    await database.store.change(starting(folder.path).make);
+    for (const isTTY of [false, true]) {
+      const [next, output] = [starting(folder.path), screen(isTTY)];
+      await database.store.change(next.make);
+      await next.tell(output, url);
+      expect(output.text).toContain("The first API key was not used yet.");
+      expect(output.text).toContain(`in ${join(folder.path, "first-key")}`);
+    }
+    const digest = (await database.store.keys.onlyUnused()) ?? "";
+    const { key } = (await database.store.keys.holder(digest)) ?? {};
+    await database.store.change((tx) => tx.keys.use(key?.id ?? "", 1, 0));
+    const [last, output] = [starting(folder.path), screen(false)];
+    await database.store.change(last.make);
+    await last.tell(output, url);
+    expect(output.text).toBe("");
+  });
+
+  test.each(["is missing", "holds another key"])("that is lost is told with the way to make another: its file %s", async (how) => {
+    await using folder = await emptyFolder();
+    await using database = await openTestStore(kind);
+    await using other = await openTestStore(kind);
+    await database.store.change(starting(folder.path).make);
+    if (how === "is missing") rmSync(join(folder.path, "first-key"));
+    else await other.store.change(starting(folder.path).make);
+    const [next, output] = [starting(folder.path), screen(false)];
+    await database.store.change(next.make);
+    await next.tell(output, url);
+    expect(output.text).toContain("npm run --silent key -- --name NAME");
+    expect(output.text).not.toMatch(keyForm);
+  });
+
+  test("that was revoked, or is not the only one, is nobody's concern", async () => {
+    await using folder = await emptyFolder();
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    await store.change(starting(folder.path).make);
+    const { key } = (await store.keys.holder((await store.keys.onlyUnused()) ?? "")) ?? {};
+    if (!key) throw new Error("there is no first key");
+    const { usedAt: _, ...first } = key;
+    await store.change((tx) => tx.keys.insert({ ...first, id: "second", digest: "another" }));
+    expect(await store.keys.onlyUnused()).toBeNull();
+  });
+});
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const killer = join(root, "test/faults/inside/kill-at.ts");
+
+/** A server's process on a folder; what it has said on standard output ends with it. */
+class Life {
+  readonly child: ChildProcess;
+  readonly ended: Promise<unknown[]>;
+  out = "";
+  err = "";
+
+  constructor(env: Readonly<Record<string, string>>) {
+    const flags = env["KILL_AT"] === undefined ? [] : ["--import", killer];
+    this.child = spawn(process.execPath, [...flags, "src/main.ts"], {
+      cwd: root,
+      env: { PATH: process.env["PATH"] ?? "", PORT: "0", RATE_LIMITS: "off", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.child.stdout?.on("data", (chunk: Buffer) => {
+      this.out += chunk;
+    });
+    this.child.stderr?.on("data", (chunk: Buffer) => {
+      this.err += chunk;
+    });
+    this.ended = once(this.child, "close");
+  }
+
+  /** What it has told, once that is all and it is ready. */
+  async told(): Promise<string> {
+    const { stdout, stderr } = this.child;
+    while (!/task\.stop|npm run/.test(this.out) || this.port === "") {
+      const heard = [stdout, stderr].map((stream) => once(stream ?? this.child, "data").then(() => null));
+      const ended = await Promise.race([this.ended, ...heard]);
+      if (ended) throw new Error(`it ended: ${this.err}`);
+    }
+    return this.out;
+  }
+
+  get port(): string {
+    return /"port":(\d+),.*"msg":"ready"/.exec(this.err)?.[1] ?? "";
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.child.kill("SIGKILL");
+    await this.ended;
+  }
+}
+
+const me = async (port: string, key: string) =>
+  (await fetch(`http://127.0.0.1:${port}/v2/user.me`, { method: "POST", headers: { "x-service-api-key": key } })).status;
+
+describe("a first start that is killed", () => {
+  test.each([
+    ["before file", "This is the first start"],
+    ["after file", "This is the first start"],
+    ["before commit", "This is the first start"],
+    ["after commit", "was not used yet"],
+    ["before listen", "was not used yet"],
+    ["after listen", "was not used yet"],
+    ["before tell", "was not used yet"],
+    ["after tell", "was not used yet"],
+  ])("%s leaves nothing, or a key that the next start tells", { timeout: 60_000 }, async (moment, says) => {
+    await using folder = await emptyFolder();
+    const killed = new Life({ DATA_DIR: folder.path, KILL_AT: moment });
+    expect(await killed.ended, killed.err).toEqual([null, "SIGKILL"]);
+    await using next = new Life({ DATA_DIR: folder.path });
+    expect(await next.told()).toContain(says);
+    const key = readFileSync(join(folder.path, "first-key"), "utf8").trim();
+    expect(await me(next.port, key)).toBe(200);
+  });
+});
+
+test("a start on a port that is taken says so in one sentence, and leaves nothing that the next one lacks", {
+  timeout: 60_000,
+}, async () => {
+  await using folder = await emptyFolder();
+  const holder = createServer().listen(0, "127.0.0.1");
+  await once(holder, "listening");
+  const { port } = holder.address() as { readonly port: number }; // It listens on TCP.
+  const refused = new Life({ DATA_DIR: folder.path, PORT: String(port) });
+  expect(await refused.ended).toEqual([1, null]);
+  expect(refused.err).toMatch(new RegExp(`^PORT: 127\\.0\\.0\\.1:${port} is taken by another process: [^\\n]+\\n$`));
+  expect(existsSync(join(folder.path, "platform.db"))).toBe(false);
+  holder.close();
+  await using next = new Life({ DATA_DIR: folder.path, PORT: String(port) });
+  expect(await next.told()).toContain("This is the first start");
+});

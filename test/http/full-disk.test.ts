@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { mountSmallDisk } from "../faults/harness/small-disk.ts";
+import { eventually, installation } from "../faults/server.ts";
+
+const disk = mountSmallDisk("8m");
+
+test.skipIf(disk === undefined)(
+  "a server whose disk is full says so at /readyz and at the head of a line of its log, and is ready again with room",
+  async () => {
+    if (disk === undefined) return;
+    using small = disk;
+    using place = installation({ DATA_DIR: small.path });
+    const server = await place.start();
+    const readiness = async () => (await fetch(`${server.url}/readyz`)).status;
+    const becomes = (status: number) => eventually(`/readyz answers ${status}`, 30_000, async () => (await readiness()) === status);
+    await becomes(200);
+    small.fill();
+    await becomes(503);
+    expect((await fetch(`${server.url}/livez`)).status).toBe(200);
+    const errors = server
+      .said()
+      .split("\n")
+      .filter((line) => line.includes('"level":50'))
+      .map((line) => JSON.parse(line).msg);
+    expect(errors).toContain(`not ready: the database takes no writes: SQLITE_FULL: database or disk is full (${small.path}/platform.db)`);
+    small.free();
+    await becomes(200);
+    expect(await server.end("SIGHUP")).toMatchObject({ code: 0 });
+  },
+);
