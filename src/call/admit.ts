@@ -16,7 +16,8 @@ export interface Request {
   readonly credentials: Presented;
   /** The `Idempotency-Key` header; null when absent. */
   readonly idempotencyKey: string | null;
-<<<<<<< HEAD
+  /** The `Prefer` header asks that members without effect are refused: `handling=strict` (RFC 7240 4.4). */
+  readonly strict: boolean;
   /** Its body, as far as it counts for anybody; absent for a request without one. */
   readonly body?: CountedBody | undefined;
 }
@@ -27,10 +28,6 @@ export interface CountedBody {
   belongsTo(accountId: string): void;
   /** None of its bytes counts any more: the call goes on for long, and holds nothing of what it was sent. */
   release(): void;
-=======
-  /** The `Prefer` header asks that members without effect are refused: `handling=strict` (RFC 7240 4.4). */
-  readonly strict: boolean;
->>>>>>> clients-b
 }
 
 /** A call that was let in: `perform` takes it from here. */

@@ -12,7 +12,7 @@ test.skipIf(disk === undefined)(
     using place = installation({ DATA_DIR: small.path });
     const server = await place.start();
     const readiness = async () => (await fetch(`${server.url}/readyz`)).status;
-    const becomes = (status: number) => eventually(`/readyz answers ${status}`, 30_000, async () => (await readiness()) === status);
+    const becomes = (status: number) => eventually(`/readyz answers ${status}`, async () => (await readiness()) === status);
     await becomes(200);
     small.fill();
     await becomes(503);
