@@ -170,7 +170,7 @@ describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
     const client = rig.ann.client(TaskService, "grpc");
     const { id, detail } = await waiting("[[confirm terminalExecute]]");
     const ask = { taskId: id, eventId: String(detail.waiting_for_event_id) };
-    await expect(client.confirmAction(ask)).rejects.toMatchObject({ code: Code.InvalidArgument });
+    await expect(client.confirmAction({ ...ask, input: { accept: "yes" } })).rejects.toMatchObject({ code: Code.InvalidArgument });
     await expect(client.confirmAction({ ...ask, eventId: `ev_${id}_1` })).rejects.toMatchObject({ code: Code.FailedPrecondition });
     await expect(client.confirmAction({ ...ask, eventId: "ev_1" })).rejects.toMatchObject({ code: Code.NotFound });
     expect(await client.confirmAction({ ...ask, input: { accept: false } })).toMatchObject({ taskId: id, confirmed: false });
