@@ -147,7 +147,8 @@ export class IncomingBody {
   /** Sets the time within which it has to be here. */
   #allow(ms: number): void {
     clearTimeout(this.#late);
-    this.#late = setTimeout(() => this.#isLate(ms), ms);
+    // A connection keeps the process alive, and nothing is late where there is none.
+    this.#late = setTimeout(() => this.#isLate(ms), ms).unref();
   }
 
   /** Whoever reads answers; where nobody reads, or the answer does not go out, the connection ends. */
@@ -158,7 +159,7 @@ export class IncomingBody {
       this.#cut();
       return;
     }
-    this.#late = setTimeout(() => this.#cut(), this.#rules.limits.graceMs);
+    this.#late = setTimeout(() => this.#cut(), this.#rules.limits.graceMs).unref();
     if (!isHttp2(this.#request) && !this.#response.headersSent) this.#response.setHeader("Connection", "close");
     fail(new Failure("late", `the body did not arrive within ${ms / 1000} s`));
   }
@@ -178,9 +179,19 @@ export class IncomingBody {
   #over(): void {
     this.#isOver = true;
     this.release();
-    // The answer may be out long before the body is in; then it still has to end in time.
     if (this.#request.complete || this.#request.destroyed) this.#ended();
-    else this.#request.once("close", () => this.#ended());
+    else this.#endWithConnection();
+  }
+
+  /**
+   * The answer may be out long before the body is in; then the body still has to end in time. Node forgets a request of
+   * HTTP/1.1 with its answer: one that is cut after that says nothing itself, only its connection does.
+   */
+  #endWithConnection(): void {
+    const connection = isHttp2(this.#request) ? this.#request.stream : this.#request.socket;
+    const ended = (): void => this.#ended();
+    connection.once("close", ended);
+    this.#request.once("end", () => connection.off("close", ended)).once("close", ended);
   }
 }
 

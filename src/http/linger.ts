@@ -21,7 +21,7 @@ export function linger(request: IncomingMessage, response: ServerResponse): void
     return;
   }
   response.once("finish", () => {
-    const late = setTimeout(() => request.socket.destroy(), lingerMs);
+    const late = setTimeout(() => request.socket.destroy(), lingerMs).unref();
     request.once("close", () => clearTimeout(late));
   });
 }
