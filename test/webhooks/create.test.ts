@@ -114,7 +114,7 @@ describeOnEach("webhook.create", (database) => {
     ],
     ["a backslash", "https://a.example\\@b.example/", "url: is no address for webhooks: must have no backslash"],
     ["2,049 characters", `https://a.example/${"x".repeat(2031)}`, "url: must"],
-    ["nothing", "", "url: must"],
+    ["nothing", "", "url: is required"],
     ["a private address", "https://10.0.0.1/", "url: the address is not public"],
     ["a mapped one", "https://[::ffff:10.0.0.1]/", "url: the address is not public"],
     ["port 22 of a public address", "https://93.184.216.34:22/", "url: the address is not public"],

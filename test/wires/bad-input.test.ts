@@ -113,6 +113,8 @@ describe("over v2, every field", () => {
     );
     const [plain, ...others] = answers.map(seen);
     expect(others).toEqual([plain, plain]);
+    const unknown = ["__proto__", "constructor", "no_such_member", ""].map((name) => `unknown member ${JSON.stringify(name)}`);
+    for (const { body } of answers.slice(1)) expect(body).toMatchObject({ warnings: expect.arrayContaining(unknown) });
     expect({}).not.toHaveProperty("polluted");
   });
 });

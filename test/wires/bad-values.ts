@@ -25,6 +25,8 @@ export function misfits({ field, item }: Spot): Bad[] {
   // Any JSON is one.
   if (field.message?.typeName === "google.protobuf.Value") return [];
   if (field.message) return bad("must be an object", "x", 5, [], true);
+  if (wireOf(field).date)
+    return [...bad("must be Unix seconds, or a date like 2026-01-31", "5"), ...bad("must be a whole number", 1.5, true, {}, [], 1e300)];
   return bad(...scalarMisfits(field));
 }
 

@@ -91,6 +91,7 @@ function expectEnvelope(status: number, body: V2Body): void {
       ok: false,
       request_id: expect.any(String),
       error: { code: expect.any(String), message: expect.stringMatching(/./) },
+      ...(body.warnings !== undefined && { warnings: expect.arrayContaining([expect.stringMatching(/./)]) }),
     });
   }
 }
