@@ -129,6 +129,21 @@ describe("an unfinished body of a caller without an account", () => {
   });
 });
 
+test.each([false, true])("a client that leaves after an early answer gives its place back (HTTP/2: %s)", async (http2) => {
+  await using stub = await openStub({ unfinishedMax: 1 });
+  const tooLong = begin(stub.url, { ...health, http2 });
+  tooLong.write(Buffer.alloc(70_000, " "));
+  expect((await tooLong.answer()).text).toContain("is larger than 65536 bytes");
+  tooLong.destroy();
+  async function next(): Promise<number> {
+    const sending = begin(stub.url, { ...health, http2 });
+    sending.write(Buffer.from("{}"));
+    sending.end();
+    return (await sending.answer()).status;
+  }
+  await expect.poll(next).toBe(200);
+});
+
 test("a conversation has no time by which it must end", async () => {
   const talking = Promise.withResolvers<void>();
   await using stub = await openStub(
