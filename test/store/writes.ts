@@ -185,6 +185,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["jobs.take", (tx) => tx.jobs.take("run", 9e12, 9e12 + 1, 1)],
   ["jobs.done", (tx) => tx.jobs.done("run", [{ kind: "run", key: "t", runAt: 1 }])],
   ["nodes.insert", (tx) => tx.nodes.insert({ id: "n", beat: 0, startedAt: 1, address: null })],
+  ["nodes.setAddress", (tx) => tx.nodes.setAddress("n", "http://127.0.0.1:8080")],
   ["nodes.raiseBeat", (tx) => tx.nodes.raiseBeat("n")],
   ["nodes.remove", (tx) => tx.nodes.remove("n")],
   ["replays.claim", (tx) => tx.replays.claim(sampleReplay(), "h", 1)],
