@@ -68,7 +68,7 @@ describe("npm run website", () => {
     const seen = async () => (await visit(base, host)).status;
     expect(await seen()).toBe(200);
 
-    expect(await website("cap", id, "team")).toMatchObject({ code: 0, out: "", err: "" });
+    expect(await website("cap", id, "team")).toMatchObject({ code: 0, out: "", err: expect.stringMatching(/^installation: \S+\n$/) });
     expect([await seen(), (await v2("website.status", site)).body.visibility]).toEqual([302, "team"]);
     expect(await publish("public")).toEqual([403, "permission_denied"]);
     expect((await v2("website.update", { ...site, visibility: "public" })).status).toBe(403);
