@@ -142,7 +142,8 @@ const frontOptions = ({ maxConnections, maxConnectionsPerAddress, bodyMemory, bo
   connectionsMax: maxConnections,
   connectionsPerAddress: trustProxy === null ? maxConnectionsPerAddress : null,
   bodyMemory,
-  bodyShare: Math.max(bodyMemory / 4, bodyLimit),
+  // A body counts twice: as its bytes, and as what is made of them.
+  bodyShare: Math.max(bodyMemory / 4, 2 * bodyLimit),
   addressOf: addressReader(trustProxy),
 });
 

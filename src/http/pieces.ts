@@ -5,6 +5,8 @@ export interface Pieces {
   length(): number;
   /** All that was added, in one buffer; nothing is added after that. */
   joined(): Buffer;
+  /** Frees the memory of what was added, rather than when it is collected. */
+  discard(): void;
 }
 
 const leastBytes = 65_536;
@@ -17,8 +19,12 @@ export function piecesOf(): Pieces {
   let first: Uint8Array | undefined;
   let memory = new ArrayBuffer(0);
   let length = 0;
+  /** The last piece that was copied. Whoever handed it over may still use its memory until the next one comes. */
+  let copied: Uint8Array | undefined;
 
   function copy(piece: Uint8Array): void {
+    if (copied !== undefined && ownsMemory(copied)) copied.buffer.transfer(0);
+    copied = piece;
     const wanted = length + piece.length;
     if (wanted > memory.byteLength) memory = memory.transfer(Math.max(leastBytes, wanted, 2 * memory.byteLength));
     new Uint8Array(memory, length).set(piece);
@@ -42,8 +48,17 @@ export function piecesOf(): Pieces {
     },
     length: () => length,
     joined: () => (first === undefined ? Buffer.from(memory, 0, length) : Buffer.from(first.buffer, first.byteOffset, first.length)),
+    discard() {
+      memory = memory.transfer(0);
+      first = undefined;
+      length = 0;
+    },
   };
 }
+
+/** Whether nothing else is in a piece's memory. Smaller pieces may be of a pool, and are no burden. */
+const ownsMemory = (piece: Uint8Array): piece is Uint8Array<ArrayBuffer> =>
+  piece.length >= 4096 && piece.length === piece.buffer.byteLength && piece.buffer instanceof ArrayBuffer && !piece.buffer.detached;
 
 /** Smaller ones are no burden, and may be pieces of a buffer that others use. */
 const freedFrom = 1024 ** 2;

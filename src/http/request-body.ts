@@ -53,8 +53,18 @@ export function bodyOf(request: IncomingMessage, bound: Bound): Promise<Uint8Arr
   return new Promise((resolve, reject) => {
     function fail(thrown: unknown): void {
       request.off("data", take);
+      pieces.discard();
       body?.abandon();
       reject(thrown);
+    }
+    /** Counts it once more, for the text and the message that are made of it. HTTP/2 ends what was cut as if it were whole. */
+    function end(): void {
+      try {
+        if (!request.aborted) body?.take(pieces.length());
+        resolve(request.aborted ? null : pieces.joined());
+      } catch (thrown) {
+        fail(thrown);
+      }
     }
     function take(chunk: Buffer): void {
       try {
@@ -74,8 +84,7 @@ export function bodyOf(request: IncomingMessage, bound: Bound): Promise<Uint8Arr
     }
     if (request.destroyed) resolve(null);
     request.on("data", take);
-    // HTTP/2 ends what was cut as if it were whole.
-    request.once("end", () => resolve(request.aborted ? null : pieces.joined()));
+    request.once("end", end);
     request.once("error", () => resolve(null)).once("close", () => resolve(null));
   });
 }

@@ -40,6 +40,7 @@ export async function decompressed(
   const ended = once(stream, "end");
   stream.end(bytes);
   await ended.catch((thrown: unknown) => {
+    pieces.discard();
     throw thrown instanceof Failure ? thrown : invalid("", "decompression failed");
   });
   body?.release(bytes.length);

@@ -39,7 +39,7 @@ describe.each(each)("a body of %s", (_name, wire) => {
     if (status === 503) expect(answer.headers.get("retry-after")).toBe("1");
     over.destroy();
     const fits = begin(stub.url, wire);
-    fits.write(wire.body(90 * kib));
+    fits.write(wire.body(45 * kib));
     fits.end();
     expect((await fits.answer()).text).not.toMatch(form);
   });
@@ -70,7 +70,7 @@ describe("the memory for bodies", () => {
     const refused = await firstAnswer([first, second]);
     expect(refused.status).toBe(503);
     const other = begin(stub.url, create, { "x-service-api-key": "bob" });
-    other.write(create.body(80 * kib));
+    other.write(create.body(45 * kib));
     other.end();
     expect((await other.answer()).status).toBe(200);
     first.destroy();
