@@ -21,10 +21,15 @@ interface BodyRules {
   readonly addressOf: (request: IncomingMessage) => string;
 }
 
-const bodies = new WeakMap<object, IncomingBody>();
+/** A request's body stands in the request itself: a WeakMap of requests costs the garbage collector more than the call. */
+const bodyKey = Symbol("body");
+
+interface WithBody {
+  [bodyKey]?: IncomingBody;
+}
 
 /** The body of a request that came through the front; undefined for a request that has none. */
-export const incomingBody = (request: object): IncomingBody | undefined => bodies.get(request);
+export const incomingBody = (request: object): IncomingBody | undefined => (request as WithBody)[bodyKey];
 
 /** Watches the bodies of a process's requests, which it is told of before anybody else. */
 export function bodyWatch(limits: FrontLimits, addressOf: BodyRules["addressOf"]) {
@@ -36,7 +41,7 @@ export function bodyWatch(limits: FrontLimits, addressOf: BodyRules["addressOf"]
     addressOf,
   };
   return (request: IncomingMessage, response: ServerResponse): void => {
-    if (hasBody(request)) bodies.set(request, new IncomingBody(request, response, rules));
+    if (hasBody(request)) (request as WithBody)[bodyKey] = new IncomingBody(request, response, rules);
   };
 }
 

@@ -10,6 +10,8 @@ export interface Pieces {
 }
 
 const leastBytes = 65_536;
+/** What a buffer begins with: making one costs more than reading a small body. */
+const none = new ArrayBuffer(0);
 
 /**
  * Joins pieces as they come in one buffer that doubles when it is full. So pieces of one byte cost a byte each, and large
@@ -17,7 +19,7 @@ const leastBytes = 65_536;
  */
 export function piecesOf(): Pieces {
   let first: Uint8Array | undefined;
-  let memory = new ArrayBuffer(0);
+  let memory = none;
   let length = 0;
   /** The last piece that was copied. Whoever handed it over may still use its memory until the next one comes. */
   let copied: Uint8Array | undefined;
@@ -26,7 +28,10 @@ export function piecesOf(): Pieces {
     if (copied !== undefined && ownsMemory(copied)) copied.buffer.transfer(0);
     copied = piece;
     const wanted = length + piece.length;
-    if (wanted > memory.byteLength) memory = memory.transfer(Math.max(leastBytes, wanted, 2 * memory.byteLength));
+    if (wanted > memory.byteLength) {
+      const larger = Math.max(leastBytes, wanted, 2 * memory.byteLength);
+      memory = memory === none ? new ArrayBuffer(larger) : memory.transfer(larger);
+    }
     new Uint8Array(memory, length).set(piece);
     length = wanted;
   }
@@ -49,7 +54,7 @@ export function piecesOf(): Pieces {
     length: () => length,
     joined: () => (first === undefined ? Buffer.from(memory, 0, length) : Buffer.from(first.buffer, first.byteOffset, first.length)),
     discard() {
-      memory = memory.transfer(0);
+      if (memory !== none) memory = memory.transfer(0);
       first = undefined;
       length = 0;
     },
