@@ -1,6 +1,6 @@
 // Adds up what the tests and the checks counted; a run that failed without saying of what counts as one failure.
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 const folder = process.argv[2] ?? ".";
 const read = (name) => readFileSync(join(folder, name), "utf8");
@@ -15,9 +15,21 @@ function counted(name, count) {
   }
 }
 
+/** Prints the failed tests with the first lines of their errors: the end of a log is what is read first. */
+function printFailures({ testResults }) {
+  for (const { name, message, assertionResults } of testResults) {
+    const failures = assertionResults.filter(({ status }) => status === "failed");
+    if (failures.length === 0 && message) console.log(`FAIL  ${relative(".", name)}: ${firstLines(message)}`);
+    for (const { fullName, failureMessages } of failures)
+      console.log(`FAIL  ${relative(".", name)} > ${fullName}: ${firstLines(failureMessages.join("\n"))}`);
+  }
+}
+const firstLines = (text) => text.split("\n").slice(0, 3).join("\n      ").slice(0, 500);
+
 const tests = counted("tests", () => {
-  const { numPassedTests: passed, numFailedTests: failed } = JSON.parse(read("tests.json"));
-  return { passed, failed };
+  const report = JSON.parse(read("tests.json"));
+  printFailures(report);
+  return { passed: report.numPassedTests, failed: report.numFailedTests };
 });
 const checks = counted("checks", () => {
   const [, passed, failed] = /^(\d+) passed, (\d+) failed$/m.exec(read("checks.txt"));

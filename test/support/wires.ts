@@ -45,6 +45,7 @@ export interface V2Body {
   readonly ok: boolean;
   readonly request_id: string;
   readonly error?: { readonly code: string; readonly message: string };
+  readonly warnings?: readonly string[];
   // biome-ignore lint/suspicious/noExplicitAny: an answer is read as the client sees it, member by member
   readonly [member: string]: any;
 }
