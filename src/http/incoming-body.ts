@@ -96,8 +96,9 @@ export class IncomingBody {
     this.#lasting = conversations.has(url) || publicConversations.has(url);
     const { bodyMs, requestMs } = rules.limits;
     if (!conversations.has(url)) this.#allow(this.#lasting ? requestMs : bodyMs);
-    request.once("end", () => this.#ended());
-    response.once("close", () => this.#over());
+    // Both come once; `once` would wrap each listener.
+    request.on("end", () => this.#ended());
+    response.on("close", () => this.#over());
   }
 
   /** From now on its bytes count under an account: the caller was let in. */
