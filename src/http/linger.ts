@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, Http2ServerResponse } from "node:http2";
+import { freeWithNext } from "./pieces.ts";
 
 /** A client that has its answer and goes on sending is cut off after this, in milliseconds. */
 const lingerMs = 5_000;
-
-/** What is read and dropped of a body that is refused. A client that sends more reads its answer while it is sending, or not at all. */
-const lingerBytes = 262_144;
 
 /**
  * Lets a client that is still sending see its answer: a connection that is closed while
@@ -15,11 +13,8 @@ export function linger(request: IncomingMessage, response: ServerResponse): void
   if (request.complete) return;
   // Fastify's type names HTTP/1.1's only.
   const answer: unknown = response;
-  let left = lingerBytes;
-  request.on("data", (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) request.pause();
-  });
+  // All of it: a client that reads its answer after its last byte would wait, and so would its next request.
+  request.on("data", freeWithNext());
   request.resume();
   if (answer instanceof Http2ServerResponse) {
     // Its own `finish` waits for the client (RFC 9113 8.1 lets an answer come before the end of the request). Trailers
@@ -29,6 +24,7 @@ export function linger(request: IncomingMessage, response: ServerResponse): void
     return;
   }
   response.once("finish", () => {
+    if (request.complete) return;
     const late = setTimeout(() => request.socket.destroy(), lingerMs).unref();
     request.once("close", () => clearTimeout(late));
   });

@@ -21,12 +21,10 @@ export function piecesOf(): Pieces {
   let first: Uint8Array | undefined;
   let memory = none;
   let length = 0;
-  /** The last piece that was copied. Whoever handed it over may still use its memory until the next one comes. */
-  let copied: Uint8Array | undefined;
+  const free = freeWithNext();
 
   function copy(piece: Uint8Array): void {
-    if (copied !== undefined && ownsMemory(copied)) copied.buffer.transfer(0);
-    copied = piece;
+    free(piece);
     const wanted = length + piece.length;
     if (wanted > memory.byteLength) {
       const larger = Math.max(leastBytes, wanted, 2 * memory.byteLength);
@@ -58,6 +56,18 @@ export function piecesOf(): Pieces {
       first = undefined;
       length = 0;
     },
+  };
+}
+
+/**
+ * Frees the memory of pieces that come one after the other and are not used further, rather than when it is collected.
+ * A piece is freed when the next one comes: until then the parser that gave it may still read its memory.
+ */
+export function freeWithNext(): (piece: Uint8Array) => void {
+  let last: Uint8Array | undefined;
+  return (piece) => {
+    if (last !== undefined && ownsMemory(last)) last.buffer.transfer(0);
+    last = piece;
   };
 }
 

@@ -1,8 +1,10 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { framed } from "../../wires/raw.ts";
 import { begin, type Sending } from "./client.ts";
-import { openStub } from "./stub.ts";
+import { bodyLimit, openStub } from "./stub.ts";
 import { bodyWires } from "./wires.ts";
 
 const each = Object.entries(bodyWires);
@@ -145,6 +147,21 @@ test.each([false, true])("a client that leaves after an early answer gives its p
     return (await sending.answer()).status;
   }
   await expect.poll(next).toBe(200);
+});
+
+test("a refused body is read to its end, and the next request of its connection is answered", async () => {
+  await using stub = await openStub({});
+  const socket = connect(Number(new URL(stub.url).port));
+  const writeHead = (length: number): void => {
+    const lines = [`POST ${create.path} HTTP/1.1`, "Host: a", "X-Service-API-Key: ann", "Content-Type: application/json"];
+    socket.write(`${[...lines, `Content-Length: ${length}`].join("\r\n")}\r\n\r\n`);
+  };
+  const length = 8 * bodyLimit;
+  writeHead(length);
+  socket.write(Buffer.alloc(length, " "));
+  writeHead(2);
+  socket.end("{}");
+  expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 413", "HTTP/1.1 200"]);
 });
 
 test("a conversation has no time by which it must end", async () => {
