@@ -18,12 +18,12 @@ test.skipIf(postgresTemplate === undefined)(
       callV2(url, "task.create", { message: { content: "Hello" } }, { headers: { "x-service-api-key": ann.key } });
     const urls = service.nodes.map(({ url }) => url);
     const [one = "", , three = ""] = urls;
-    /** Every node counts the queue again. */
+    const counts = () => service.statements.filter((sql) => sql.includes("COUNT(*)")).length;
+    /** Resolves when every node has counted the queue again, and sleeps. */
     const aSecond = async () => {
-      const before = service.statements.filter((sql) => sql.includes("COUNT(*)")).length;
+      const before = { counts: counts(), sleeping: clock.sleeping };
       await clock.advance(1_000);
-      while (service.statements.filter((sql) => sql.includes("COUNT(*)")).length < before + urls.length) await service.store.ping();
-      await service.store.ping();
+      await expect.poll(() => counts() >= before.counts + urls.length && clock.sleeping >= before.sleeping).toBe(true);
     };
 
     const ids: string[] = [];

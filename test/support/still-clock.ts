@@ -15,6 +15,8 @@ export interface StillClock extends Clock {
   leap(ms: number): Promise<void>;
   /** Steps the time of day, in either direction; nobody wakes, for sleep goes by the other time. */
   step(ms: number): void;
+  /** How many sleep now: all that repeat something are back when as many sleep as before a move. */
+  readonly sleeping: number;
 }
 
 interface Sleeper {
@@ -69,6 +71,9 @@ export function stillClock(start = quarterPast): StillClock {
     },
     step(ms) {
       offset += ms;
+    },
+    get sleeping() {
+      return sleepers.size;
     },
   };
 }
