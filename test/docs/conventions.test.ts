@@ -3,7 +3,10 @@ import { startServer } from "../support/server-process.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
 /** The first block of commands of a page that contains a text. */
-const blockOf = (page: string, text: string): string => blocksIn(readPage(page), "sh").find((block) => block.includes(text))?.trim() ?? "";
+const blockOf = (page: string, text: string): string =>
+  blocksIn(readPage(page), "sh")
+    .find((block) => block.includes(text))
+    ?.trim() ?? "";
 
 describe("the pages about calls", () => {
   test("docs/conventions.md: strict handling refuses a misspelt member with the answer that the page shows", async () => {

@@ -47,7 +47,11 @@ describe("a directive that tells", () => {
   });
 
   test("spends the credits that it says", async () => {
-    expect(await turnOf("[[credits 30]] [[say one]] [[credits 12]]")).toMatchObject({ credits: 42, events: [{}, {}], outcome: { content: "one" } });
+    expect(await turnOf("[[credits 30]] [[say one]] [[credits 12]]")).toMatchObject({
+      credits: 42,
+      events: [{}, {}],
+      outcome: { content: "one" },
+    });
   });
 
   test("has a tool's id: another for each use and each turn, the same again for the same turn", async () => {

@@ -15,8 +15,8 @@ export interface Closing {
 const others: readonly string[] = ["ask", "fail", "forever"];
 
 /**
- * The last `say` closes the turn; without any, the last `file` does. It is told at the end only, except where a `confirm` comes
- * after it: then the user reads it before the decision, and again as the result. Null where the turn says nothing, or does not
+ * The last `say` closes the turn; without any, the last `file` does. It is written at the end only, except when a `confirm`
+ * follows it: then it is written before the decision, and again as the result. Null where the turn says nothing, or does not
  * finish. The same directives give the same closing in every run of a turn (contract/decisions.md 52).
  */
 export function closingOf(directives: readonly Placed[]): Closing | null {
