@@ -233,7 +233,7 @@ describe("a quiet HTTP/2 connection", () => {
     expect(await answer).toBe("done");
   });
 
-  test("is closed when nobody answers a PING", async () => {
+  test("is closed when a PING is not answered", async () => {
     const { handler, next } = held();
     await using service = await open(handler, { pingMs: 30, pingAnswerMs: 30 });
     const socket = raw(service.port);

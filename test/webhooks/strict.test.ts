@@ -177,7 +177,7 @@ describe("a strict receiver", () => {
   });
 });
 
-describe("what a webhook is told of by default", () => {
+describe("the event types of a webhook by default", () => {
   const rig = webhookRig("sqlite");
 
   test("is task_created and task_stopped on v2, and the three documented types on v1 and for an app", async () => {
