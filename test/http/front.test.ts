@@ -7,6 +7,7 @@ import { fastify } from "fastify";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { type FrontOptions, httpFront } from "../../src/http/front.ts";
+import { defaultLimits } from "../../src/http/front-limits.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -216,6 +217,13 @@ describe("connections", () => {
     const next = raw(service.port);
     next.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
     expect(await firstBytes(next)).toMatch(/^HTTP\/1.1 200/);
+  });
+});
+
+test("the front has by default the limits that docs/security.md and docs/proxy.md state", () => {
+  expect(defaultLimits).toMatchObject({
+    ...{ silentMs: 10_000, headersMs: 10_000, bodyMs: 60_000, anonymousMs: 15_000, unfinishedMax: 32, idleMs: 72_000, graceMs: 5_000 },
+    ...{ streamsMax: 100, pingMs: 15_000, pingAnswerMs: 20_000, connectionsMax: 10_000, connectionsPerAddress: 256 },
   });
 });
 
