@@ -25,7 +25,7 @@ export interface Config {
   /** No URL ends with a slash. */
   readonly baseUrl: string;
   readonly consentUrl: string;
-  /** Nobody said where this is reached: it is taken from HOST and PORT. */
+  /** No public address is configured: it is derived from HOST and PORT. */
   readonly isAddressGuessed: boolean;
   readonly appUrl: string;
   /** What websites are served below; lower case. */

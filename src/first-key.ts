@@ -20,7 +20,7 @@ export interface FirstKeyParts {
 export interface FirstKeys {
   /** Makes account, team and key in a database that has none; to be run in the change that opens the installation. */
   make(tx: Tx): Promise<void>;
-  /** Tells of a key that was made, or of one that nobody has used since an earlier start. */
+  /** Prints where the new key is, or the key of an earlier start that was never used. */
   tell(screen: Screen, baseUrl: string): Promise<void>;
 }
 

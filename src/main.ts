@@ -15,7 +15,7 @@ import { pathOf } from "./store/place.ts";
 
 /** Opens everything in order, serves until a signal comes, and closes it in reverse. */
 async function main(): Promise<void> {
-  // Whatever is written is for this process's user alone.
+  // Only this process's user can read the files that it writes.
   process.umask(0o077);
   const config = loadConfig();
   const log = logOf(config);

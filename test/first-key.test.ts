@@ -56,7 +56,7 @@ describeOnEach("the first key", (kind) => {
     expect(existsSync(join(folder.path, "first-key"))).toBe(false);
   });
 
-  test("of a start that failed is told by the next one, as long as nobody has used it", async () => {
+  test("of a start that failed is shown by the next one, until it is used", async () => {
     await using folder = await emptyFolder();
     await using database = await openTestStore(kind);
     await database.store.change(starting(folder.path).make);
@@ -90,7 +90,7 @@ describeOnEach("the first key", (kind) => {
     expect(output.text).not.toMatch(keyForm);
   });
 
-  test("that was revoked, or is not the only one, is nobody's concern", async () => {
+  test("that was revoked, or is not the only one, is not mentioned", async () => {
     await using folder = await emptyFolder();
     await using database = await openTestStore(kind);
     const { store } = database;

@@ -80,7 +80,7 @@ describe("a line that is repeated", () => {
     expect(lines[1]).not.toHaveProperty("cause");
   });
 
-  test("is written anew once it was not repeated for 30 s", () => {
+  test("is written again when it was not repeated for 30 s", () => {
     const { log, texts } = logged();
     for (let minute = 0; minute < 3; minute += 1) {
       log("warn", "a connector failed", { connectorId: "c" });

@@ -18,7 +18,7 @@ export interface Request {
   readonly idempotencyKey: string | null;
   /** The `Prefer` header asks that members without effect are refused: `handling=strict` (RFC 7240 4.4). */
   readonly strict: boolean;
-  /** Its body, as far as it counts for anybody; absent for a request without one. */
+  /** Its body, whose memory is counted; absent for a request without one. */
   readonly body?: CountedBody | undefined;
 }
 
@@ -52,7 +52,7 @@ export type Admit = (operation: Operation, request: Request) => Promise<Admissio
  * @throws Failure `invalid`, `unauthenticated`, `forbidden`, `insufficient_scope` or `limited`.
  */
 export function admission(identify: Identify, limits: Limits, noteRefusal: NoteRefusal): Admit {
-  /** What is refused at a step is told to the audit log, and thrown on with the credentials that the operation takes. */
+  /** Writes a refusal at a step to the audit log, and throws it again with the credentials that the operation takes. */
   async function told<T>(operation: Operation, request: Request, caller: Caller | null, step: () => T | Promise<T>): Promise<T> {
     try {
       return await step();

@@ -3,17 +3,17 @@ import { Access_Credential } from "../gen/proto/taskplatform/options/v1/options_
 import type { Operation } from "../operations.ts";
 import type { Presented } from "./credential.ts";
 
-/** What would have opened an operation, told to a caller who showed nothing that does (contract/decisions.md 46). */
+/** The credentials that an operation takes, for a caller who sent none of them (contract/decisions.md 46). */
 export interface Challenge {
   /** Request headers that may carry such a credential, in lower case, the recommended one first. */
   readonly headers: readonly CredentialHeader[];
-  /** A Bearer text was shown. */
+  /** The request had a Bearer credential. */
   readonly bearerShown: boolean;
 }
 
 export type CredentialHeader = "x-service-api-key" | "x-api-key" | "authorization" | "cookie";
 
-/** Where each kind of credential is shown: the documented header first. */
+/** The headers for each kind of credential, the documented one first. */
 const headersOf: Readonly<Record<Access_Credential, readonly CredentialHeader[]>> = {
   [Access_Credential.CREDENTIAL_UNSPECIFIED]: [],
   [Access_Credential.API_KEY]: ["x-service-api-key", "authorization"],
@@ -31,14 +31,14 @@ const inOrder: readonly CredentialHeader[] = ["x-service-api-key", "x-api-key", 
 const challenges = new WeakMap<Failure, Challenge>();
 
 /**
- * Notes for a refused credential which ones its operation takes. It stands beside the failure because whoever throws
- * it, for instance a change that finds its caller removed, does not know the operation. Other failures get nothing.
+ * Notes for a refused credential which ones its operation takes. It is kept apart from the failure because the code
+ * that throws it, for example a change whose caller was removed, does not know the operation. Other failures get nothing.
  */
 export function noteChallenge({ access }: Operation, { bearer }: Pick<Presented, "bearer">, thrown: unknown): void {
   const failure = failureOf(thrown);
   if (failure.reason !== "unauthenticated" || access === null) return;
   const taken = new Set([...access.credentials].flatMap((credential) => headersOf[credential]));
-  // A session counts on Connect alone: it is named where nothing else would do.
+  // Sessions work on Connect only: they are listed only where the operation takes nothing else.
   if (taken.size > 1) taken.delete("cookie");
   challenges.set(failure, { headers: inOrder.filter((name) => taken.has(name)), bearerShown: bearer !== null });
 }

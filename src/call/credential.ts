@@ -54,9 +54,9 @@ export function presented(header: (name: string) => string | null | undefined): 
 }
 
 /**
- * The credential of v1: the `API_KEY` header comes before its aliases, and those before `Authorization`. Whatever
- * stands behind `Bearer` beside a key, or is not a key of ours, is an SDK's placeholder (contract/v1.md 1.1, clients.md
- * 2, contract/decisions.md 46).
+ * The credential of v1: the `API_KEY` header comes before its aliases, and those before `Authorization`. A
+ * Bearer value is ignored when a key header is present, and when it is not a key of ours: SDKs send placeholders
+ * (contract/v1.md 1.1, clients.md 2, contract/decisions.md 46).
  */
 export function presentedOnV1(header: (name: string) => string | null | undefined): Presented {
   const { keys, bearer } = presented(header);

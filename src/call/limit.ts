@@ -24,7 +24,7 @@ export interface RateState {
   readonly reset: number;
 }
 
-/** A call too many, with what a caller is told of the limit and of the calls that it counts. */
+/** A call beyond a rate limit; its message names the limit and the calls that it counts. */
 export class OverLimit extends Failure {
   readonly rate: RateState;
 

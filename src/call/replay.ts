@@ -16,7 +16,7 @@ const recursionLimit = 400;
 const keyForm = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Refuses an `Idempotency-Key` that is none, an empty one too: a caller who sends one relies on it.
+ * Refuses an invalid `Idempotency-Key`, also an empty one: a caller who sends the header relies on it.
  *
  * @throws Failure `invalid`.
  */

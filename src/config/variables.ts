@@ -60,7 +60,7 @@ export const listening = {
     rule: "a whole number from 1 to 1000000",
     example: "1000",
     description:
-      "Connections of one address at a time (of IPv6, of one /64); the next one is closed at once. Peers on this machine are not counted, and nobody is while TRUST_PROXY is set: then the proxy has to limit them.",
+      "Connections of one address at a time (of IPv6, of one /64); the next one is closed at once. Connections from this machine are not counted. With TRUST_PROXY none are: then the proxy has to limit them.",
     schema: wholeNumber(1, 1_000_000),
   }),
 };
@@ -126,7 +126,7 @@ export const data = {
     rule: "the path of a folder that can be written",
     example: "/var/lib/agent-task-platform",
     description:
-      "Everything the server keeps on disk. It is created if missing, with mode 0700; whatever is written is readable by the server's user alone. A start on a folder that other users can enter warns, and closes its own files to them.",
+      "Everything the server keeps on disk. It is created if missing, with mode 0700; only the server's user can read the files in it. A start on a folder that other users can enter warns, and removes their permissions from the server's own files.",
     schema: z
       .string()
       .refine((text) => !text.includes("\0"))
@@ -229,7 +229,7 @@ export const callLimits = {
     rule: "a whole number from 1 to 60",
     example: "25",
     description:
-      "For how long a call is held at most, whatever `wait_seconds` asks for. Set it below the time after which a proxy in front gives up a call without an answer; most do so after 60 s.",
+      "The longest time that a call with `wait_seconds` is held, also when the request asks for more. Set it below the time-out of the proxy in front; most proxies wait 60 s for an answer.",
     schema: wholeNumber(1, 60),
   }),
   BODY_LIMIT: variable({
@@ -247,7 +247,7 @@ export const callLimits = {
     rule: "a number of bytes from 2KiB to 1024GiB, plain or with KiB, MiB or GiB, and at least twice BODY_LIMIT",
     example: "1GiB",
     description:
-      "What the request bodies that a process is reading or parsing may take together, a quarter of it for one account, or for one address without an account; the next ones are refused with 503 `unavailable`. A body counts twice once it is read: as its bytes, and as what is made of them. Uploads of files do not count.",
+      "The memory for all request bodies that a process is reading or parsing. Once a body is read, it counts twice: its bytes, and the objects that are built from them. One account, or one address without an account, may have a quarter, or twice BODY_LIMIT if that is more. Further bodies are refused with 503 `unavailable`. Uploads of files do not count.",
     schema: byteSize(2048, 1024 * 1024 ** 3),
   }),
 };
@@ -336,7 +336,7 @@ export const outgoing = {
     rule: allowedAddressesRule,
     example: "loopback,10.1.0.0/16:8443",
     description:
-      "Addresses that are not public and yet may get webhooks. `loopback` permits every port and plain http on this machine. Host names that users give (webhooks, files by URL, connectors) are looked up in `/etc/hosts` and then in the DNS: search domains and mDNS do not count, so a name is given whole.",
+      "Addresses that are not public and yet may get webhooks. `loopback` permits every port and plain http on this machine. Host names that users give (webhooks, files by URL, connectors) are looked up in `/etc/hosts` and then in the DNS: search domains and mDNS are not used, so give the full name.",
     schema: allowedAddresses,
   }),
   FETCH_ALLOW: variable({

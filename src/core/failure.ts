@@ -54,7 +54,7 @@ export class Failure extends Error {
 export const invalid = (path: string, rule: string): Failure =>
   path === "" ? new Failure("invalid", rule) : new Failure("invalid", `${path}: ${rule}`, { path });
 
-/** The same refusal for whoever knows the field by another name, and the fields that its rule mentions. */
+/** The same refusal with other names for the field and for the fields that its rule mentions. */
 export function renamed(
   { reason, path, message, cause, retryAfter }: Failure,
   name: (path: string) => string,

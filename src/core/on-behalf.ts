@@ -2,6 +2,6 @@
 export interface OnBehalf {
   /** Its name look-ups count toward this account. */
   readonly accountId: string;
-  /** Aborted when nobody waits any more; a look-up that is under way ends with it. */
+  /** Aborted when the result is no longer needed; this also ends a look-up in progress. */
   readonly signal: AbortSignal;
 }

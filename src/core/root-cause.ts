@@ -26,7 +26,7 @@ interface Said {
 
 const isSaid = (value: unknown): value is Said => typeof value === "object" && value !== null;
 
-/** Finds the innermost cause of whatever was thrown; of several errors that came together the first one's. */
+/** Finds the innermost cause of a thrown value; of an AggregateError, the cause of its first error. */
 export function rootCause(thrown: unknown): RootCause {
   let inner = thrown;
   for (let depth = 0; depth < depthMax && isSaid(inner); depth += 1) {

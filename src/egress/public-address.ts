@@ -1,9 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * What no stranger may name (contract/webhooks.md 10): networks that are private, local, reserved, or lead to such. These are
+ * Addresses that users may not reach (contract/webhooks.md 10): networks that are private, local, reserved, or lead to such. These are
  * IANA's registries of special-purpose addresses, and multicast. The anycast networks of AS112 (RFC 7535) and AMT (RFC 7450)
- * are among them, although they are routed: whatever answers there stands in a network nearby, and serves no files.
+ * are among them, although they are routed: a host that answers there is in a nearby network, and serves no files.
  */
 const special = blockList(
   "ipv4",

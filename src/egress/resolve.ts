@@ -22,7 +22,7 @@ export interface NameParts {
 
 /**
  * The resolver of names that users supply: first this machine's own file of names, then the DNS. Those who ask for a name that is
- * being looked up share the answer; a look-up ends when nobody waits for it any more. Names that the operator configures go by the
+ * being looked up share the answer; a look-up ends when no caller needs it any more. Names that the operator configures use the
  * system's resolver (`dns.lookup`) instead, which users' names never use: they cannot fill its threads.
  */
 export function userNames({ clock, begin = dnsLookUp(), local = hostsFile() }: NameParts): Resolve {

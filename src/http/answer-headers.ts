@@ -21,7 +21,7 @@ export const rateHeaders = (rate: RateState | null): Headers =>
         ["RateLimit-Reset", String(rate.reset)],
       ];
 
-/** All that a refusal is told with, on every wire: when to come again, and which credentials would do. */
+/** The headers of a refusal, on every wire: when to try again, and which credentials the operation takes. */
 export const refusalHeaders = (failure: Failure): Headers => [...retryHeaders(failure), ...challengeHeaders(failure)];
 
 /** Whole seconds, where waiting helps; and the limit, where it was that. */
@@ -54,8 +54,8 @@ export function heedWarnings(warnings: Warnings, strict: boolean, set: (name: st
 }
 
 /**
- * The credentials that the operation takes: as challenges (RFC 9110 11.6.1), and as the names of request headers. A
- * token that lacks a scope is told so (RFC 6750 3).
+ * The credentials that the operation takes: as challenges (RFC 9110 11.6.1), and as the names of request headers; for a
+ * token that lacks a scope, with that error (RFC 6750 3).
  */
 function challengeHeaders(failure: Failure): Headers {
   const challenge = challengeOf(failure);

@@ -121,7 +121,7 @@ export const exportAnswers: Readonly<Record<Reason, ExportAnswer>> = {
   internal: { status: 500, code: "INTERNAL" },
 };
 
-/** Who sends something else than JSON is told the type to send. */
+/** The text for a body that is not JSON: it names the type to send. */
 export const jsonOnly = "Content-Type: must be application/json";
 
 /** Fastify's own refusals, and a body that breaks off, in our words. */

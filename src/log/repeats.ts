@@ -2,7 +2,7 @@ import type { Log } from "../core/log.ts";
 
 /** For so long the repetitions of a line are counted, and then told in one line. */
 const windowMs = 30_000;
-/** Different lines that are counted at a time; beyond it the oldest one's count is told early. */
+/** Different lines that are counted at a time; beyond it the oldest one's count is written early. */
 const linesMax = 200;
 
 interface Line {

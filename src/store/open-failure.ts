@@ -4,7 +4,7 @@ import { driverFailure } from "./driver-failure.ts";
 import { decoded, placeOf } from "./place.ts";
 
 /**
- * What an operator is told of a database that could not be opened: the setting, the place and the cause in one
+ * The text for an operator about a database that could not be opened: the setting, the place and the cause in one
  * sentence, such as `DATABASE_URL: the database x at db:5432 cannot be opened: getaddrinfo ENOTFOUND db`. The
  * password of the URL is never in it. Refusals of our own stay as they are.
  */

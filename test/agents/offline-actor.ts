@@ -2,7 +2,7 @@ import type { Clock } from "../../src/core/clock.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import type { Act, Gate } from "./script.ts";
 
-/** A turn as the offline agent is told of it. */
+/** A turn as directives for the offline agent. */
 export const directivesOf = (acts: readonly Act[]): string => acts.map(directiveOf).join(" ");
 
 function directiveOf(act: Act): string {
@@ -28,7 +28,7 @@ function directiveOf(act: Act): string {
     case "fail":
       return "[[fail timeout | Too slow.]]";
     case "finish":
-      return act.output === undefined ? "" : `[[value ${JSON.stringify(act.output)}]]`;
+      return `[[say Finished]]${act.output === undefined ? "" : `[[value ${JSON.stringify(act.output)}]]`}`;
   }
 }
 

@@ -10,10 +10,10 @@ import { type AgentName, type Stage, stageOf } from "./stages.ts";
 /** Those that are compared with the offline agent. */
 const agents: readonly AgentName[] = ["remote", "model (openai)", "model (anthropic)"];
 
-/** An event's type, with the word that says how it is; a file of the offline agent's has none (contract/decisions.md 19). */
+/** An event's type, with the word that describes it. Only the offline agent's message with a file has no word, and only its result has the files too. */
 function kindOf({ type, ...payload }: V2Body): string {
   const { agent_status, status, delivery_kind, success, attachments } = payload[type];
-  if (attachments?.length > 0) return `${type} with a file`;
+  if (attachments?.length > 0 && delivery_kind !== "result") return `${type} with a file`;
   const word = agent_status ?? status ?? delivery_kind ?? success;
   return word === undefined ? type : `${type} ${word}`;
 }

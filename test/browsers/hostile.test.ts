@@ -132,7 +132,7 @@ describe.skipIf(!hasChromium)("a page that means no good, in a real Chromium", (
     goesOn(came);
   });
 
-  test("that reloads itself without end keeps nobody, whatever of it was read", async () => {
+  test("that reloads itself without end delays no caller, however much of it was read", async () => {
     const came = await uses(
       () => open("/reloads"),
       () => open("/good"),

@@ -1,10 +1,26 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startServer } from "../support/server-process.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
-test("docs/conventions.md: a call with a misspelt member is refused under strict handling with what stands behind it", async () => {
-  await using server = await startServer();
-  const [block = ""] = blocksIn(readPage("docs/conventions.md"), "sh").filter((text) => text.includes("handling=strict"));
-  const [command = "", answer = ""] = block.trim().split("\n");
-  expect(await shell(command, { KEY: server.key, BASE: server.url })).toContain(answer.replace(/^# /, ""));
+/** The first block of commands of a page that contains a text. */
+const blockOf = (page: string, text: string): string =>
+  blocksIn(readPage(page), "sh")
+    .find((block) => block.includes(text))
+    ?.trim() ?? "";
+
+describe("the pages about calls", () => {
+  test("docs/conventions.md: strict handling refuses a misspelt member with the answer that the page shows", async () => {
+    await using server = await startServer();
+    const [command = "", answer = ""] = blockOf("docs/conventions.md", "handling=strict").split("\n");
+    expect(await shell(command, { KEY: server.key, BASE: server.url })).toContain(answer.replace(/^# /, ""));
+  });
+
+  test("docs/v2.md: the call with an Idempotency-Key creates a task, and another one with the next key", async () => {
+    await using server = await startServer();
+    const command = blockOf("docs/v2.md", "Idempotency-Key");
+    const create = async () => JSON.parse(await shell(command, { KEY: server.key, BASE: server.url }));
+    const [first, second] = [await create(), await create()];
+    expect([first, second]).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(second.task_id).not.toBe(first.task_id);
+  });
 });

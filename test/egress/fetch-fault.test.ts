@@ -9,7 +9,7 @@ const outside = { isLate: false, isInside: false, hasAnswered: false };
 test.each([
   [coded("ECONNREFUSED"), "the server refused the connection"],
   [coded("UND_ERR_CONNECT_TIMEOUT"), "the server did not answer in time"],
-  [coded("CERT_HAS_EXPIRED"), "no secure connection came about: check the server's certificate"],
+  [coded("CERT_HAS_EXPIRED"), "the TLS connection failed: check the server's certificate"],
   [coded("ECONNRESET"), "the connection failed before the server answered"],
   [new Error("a stranger's text"), "the connection failed before the server answered"],
   [coded("UND_ERR_RES_EXCEEDED_MAX_SIZE"), "the server did not answer in HTTP"],

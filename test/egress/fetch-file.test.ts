@@ -217,7 +217,7 @@ describe("an answer that will not do is refused:", () => {
     await expect(get(server.url)).rejects.toMatchObject(refusal("the server sent it with a content encoding that was not asked for"));
   });
 
-  test("a port of an allowed address where nobody listens is told as an address that is not allowed", async () => {
+  test("a closed port of an allowed address is reported like an address that is not allowed", async () => {
     const server = await receiver(() => undefined);
     await server[Symbol.asyncDispose]();
     const told = (url: string) => get(url).catch(({ message }: Error) => message);

@@ -7,6 +7,7 @@ import { fastify } from "fastify";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { type FrontOptions, httpFront } from "../../src/http/front.ts";
+import { defaultLimits } from "../../src/http/front-limits.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -219,6 +220,13 @@ describe("connections", () => {
   });
 });
 
+test("the front has by default the limits that docs/security.md and docs/proxy.md state", () => {
+  expect(defaultLimits).toMatchObject({
+    ...{ silentMs: 10_000, headersMs: 10_000, bodyMs: 60_000, anonymousMs: 15_000, unfinishedMax: 32, idleMs: 72_000, graceMs: 5_000 },
+    ...{ streamsMax: 100, pingMs: 15_000, pingAnswerMs: 20_000, connectionsMax: 10_000, connectionsPerAddress: 256 },
+  });
+});
+
 describe("a quiet HTTP/2 connection", () => {
   test("gets a PING while a request is open, and lives on when it is answered", async () => {
     const { handler, next } = held();
@@ -233,7 +241,7 @@ describe("a quiet HTTP/2 connection", () => {
     expect(await answer).toBe("done");
   });
 
-  test("is closed when nobody answers a PING", async () => {
+  test("is closed when a PING is not answered", async () => {
     const { handler, next } = held();
     await using service = await open(handler, { pingMs: 30, pingAnswerMs: 30 });
     const socket = raw(service.port);

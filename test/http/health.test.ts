@@ -135,7 +135,7 @@ describe("the probes", () => {
     expect(writes, "the write that is silent is waited for, and no other begun").toBe(2);
   });
 
-  test("are told of in the log with the cause while the process is not ready", async () => {
+  test("are logged with the cause while the process is not ready", async () => {
     await using service = await serviceOver(() => Promise.reject(new Error("gone")));
     expect(await probe(`${service.url}/readyz`)).toBe("503 not ready");
     expect(service.logged).toContainEqual({

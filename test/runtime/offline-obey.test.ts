@@ -47,7 +47,11 @@ describe("a directive that tells", () => {
   });
 
   test("spends the credits that it says", async () => {
-    expect(await turnOf("[[credits 30]] [[say one]] [[credits 12]]")).toMatchObject({ credits: 42, events: [{}, {}, {}] });
+    expect(await turnOf("[[credits 30]] [[say one]] [[credits 12]]")).toMatchObject({
+      credits: 42,
+      events: [{}, {}],
+      outcome: { content: "one" },
+    });
   });
 
   test("has a tool's id: another for each use and each turn, the same again for the same turn", async () => {
@@ -59,14 +63,18 @@ describe("a directive that tells", () => {
   });
 });
 
-describe("what a turn of directives alone said last", () => {
+describe("the last say of a turn of directives alone", () => {
   const file = { filename: "tea", content: [Buffer.from("time.csv | a,b\n1 | 2")] };
 
   test.each<[text: string, said: readonly string[], result: string, files: readonly object[]]>([
     ["[[say one]]", [], "one", []],
     ["[[say one]] [[say two]]", ["one"], "two", []],
     ["[[say one]] [[value 1]] [[sleep 1]]", [], "one", []],
-    ["[[say one]] [[progress half]]", ["one", "half"], "Done.", []],
+    ["[[say one]] [[progress half]]", ["half"], "one", []],
+    ["[[say one]] [[think hm]] [[tool look]]", [], "one", []],
+    ["[[plan A]] [[say one]] [[step]]", [], "one", []],
+    ["[[say one]] [[file tea | time.csv | a,b\n1 | 2]]", ["Here is tea."], "one", [file]],
+    ["[[file tea | time.csv | a,b\n1 | 2]] [[tool look]]", [], "Here is tea.", [file]],
     ["[[file tea | time.csv | a,b\n1 | 2]]", [], "Here is tea.", [file]],
     ["[[file tea | time.csv | a,b\n1 | 2]] [[say one]]", ["Here is tea."], "one", [file]],
     ["[[say one]] [[sleep 1]]", [], "one", []],
@@ -79,11 +87,11 @@ describe("what a turn of directives alone said last", () => {
     expect(outcome.kind === "finish" ? (outcome.files ?? []) : []).toEqual(files);
   });
 
-  test("is told before an approval that comes after it, and once", async () => {
+  test("is told before an approval that comes after it, and is the result all the same", async () => {
     const text = "[[say one]] [[confirm deployAction]]";
     expect(saidIn((await turnOf(text)).events)).toEqual(["one"]);
     const { events, outcome } = await turnOf(text, { decisions: [accepted], claim: 2 });
-    expect([saidIn(events), outcome]).toMatchObject([["one"], { kind: "finish", content: "Done." }]);
+    expect([saidIn(events), outcome]).toMatchObject([["one"], { kind: "finish", content: "one" }]);
   });
 });
 

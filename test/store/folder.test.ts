@@ -76,7 +76,7 @@ describe("a data folder", () => {
     }
   });
 
-  test("that others can enter is told of, and our files in it are closed to them", async () => {
+  test("that others can enter is logged, and they lose access to our files in it", async () => {
     await using folder = await temporaryFolder();
     const [database, files, missing] = ["platform.db", "files", "first-key"].map((name) => join(folder.path, name)) as [
       string,

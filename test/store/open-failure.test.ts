@@ -26,7 +26,7 @@ async function refusalOf(url: string): Promise<string> {
 }
 
 describe("a PostgreSQL that cannot be opened is told with the setting, the place and the cause", () => {
-  test("nobody listens there", async () => {
+  test("the port is closed", async () => {
     expect(await refusalOf("postgresql://ann:sesame@127.0.0.1:1/platform")).toBe(
       "DATABASE_URL: the database platform at 127.0.0.1:1 cannot be opened: connect ECONNREFUSED 127.0.0.1:1",
     );

@@ -96,7 +96,7 @@ describeOnEach("files in messages", (database) => {
   });
   const download = (url: string) => fetch(town.reach(url));
 
-  test("a port where nobody listens is told as an address that is not allowed", async () => {
+  test("a closed port is reported like an address that is not allowed", async () => {
     const told = async (file_url: string) => (await create([file({ file_url })])).body.error?.message;
     expect(await told("http://127.0.0.1:1/a.csv")).toBe(await told("http://10.0.0.1/a.csv"));
   });

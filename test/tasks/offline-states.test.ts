@@ -83,12 +83,11 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
       const text = "[[plan A | B]] [[step]] [[think Hm]] [[say One]] [[progress Half]] [[tool browser | rollback]] [[step]]";
       const id = await rig.finished(text);
       expect(await told(id)).toEqual([
-        ...["plan_update", "plan_update", "new_plan_step A", "explanation Hm", "assistant_message One", "assistant_message Half"],
-        ...["tool_used rollback", "plan_update", "new_plan_step B", "plan_update", "assistant_message Done.", "status_update stopped"],
+        ...["plan_update", "plan_update", "new_plan_step A", "explanation Hm", "assistant_message Half"],
+        ...["tool_used rollback", "plan_update", "new_plan_step B", "plan_update", "assistant_message One", "status_update stopped"],
       ]);
       const messages = (await rig.events(id)).flatMap((event) => event["assistant_message"] ?? []);
-      expect(messages).toMatchObject([{ content: "One" }, { delivery_kind: "progress" }, { delivery_kind: "result" }]);
-      expect(messages[0]).not.toHaveProperty("delivery_kind");
+      expect(messages).toMatchObject([{ delivery_kind: "progress" }, { content: "One", delivery_kind: "result" }]);
       const last = (await rig.events(id)).filter(({ type }) => type === "plan_update").at(-1);
       expect(last).toMatchObject({
         plan_update: {

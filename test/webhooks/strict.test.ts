@@ -171,14 +171,13 @@ describe("a strict receiver", () => {
     const hook = await strict(() => 204);
     expect((await create(hook.url, { signing_secret: secret })).body["error"]).toEqual({
       code: "invalid_argument",
-      message:
-        'signing_secret: is no secret of Standard Webhooks: must be "whsec_" and the standard base64, with padding, of 24 to 64 random bytes',
+      message: 'signing_secret: must be "whsec_" and the standard base64, with padding, of 24 to 64 random bytes',
     });
     expect(hook.bodies).toEqual([]);
   });
 });
 
-describe("what a webhook is told of by default", () => {
+describe("the event types of a webhook by default", () => {
   const rig = webhookRig("sqlite");
 
   test("is task_created and task_stopped on v2, and the three documented types on v1 and for an app", async () => {

@@ -27,7 +27,7 @@ export interface Confirmations {
   /**
    * task.confirmAction (contract/v2.md 8.9, 9.3): exactly one decision on an action takes effect.
    *
-   * @param input absent: yes, where `accept` is the only required member.
+   * @param input absent: accepts, where `accept` is the only required member.
    * @throws Failure `absent` for an unknown task or event, `precondition` for an event that is not waited for (any more),
    * `invalid` for a question, or an input that does not fit.
    */

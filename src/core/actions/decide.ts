@@ -9,9 +9,9 @@ const validators = new Map<string, ValidateFunction>();
 const ajv = new Ajv({ strict: true, ownProperties: true });
 
 /**
- * The input of a decision that gives none: yes, where `accept` is all that has to be said (contract/decisions.md 48).
+ * The input of a decision; absent, it accepts where `accept` is the only required member (contract/decisions.md 48).
  *
- * @throws Failure `invalid` where the input has to say more.
+ * @throws Failure `invalid` where other members are required too.
  */
 export function inputOr({ kind, variant }: Pick<Action, "kind" | "variant">, input: JsonObject | undefined): JsonObject {
   if (input !== undefined) return input;

@@ -6,7 +6,7 @@ import standardTypes from "mime/types/standard.js";
 /**
  * TypeScript has no registered media type: IANA's registry gives `.ts` to MPEG transport streams (`video/mp2t`), and some systems give
  * it to Qt's translations. Here source code is the likely file. `text/typescript` is named after the registered `text/javascript`
- * (RFC 9239), and whoever does not know a type of `text` takes it as plain text (RFC 2046 4.1.4); browsers never run it as a script.
+ * (RFC 9239), and software that does not know a type of `text` treats it as plain text (RFC 2046 4.1.4); browsers never run it as a script.
  */
 const typeScript = "text/typescript";
 const typeScriptExtensions = ["ts", "tsx", "mts", "cts"];

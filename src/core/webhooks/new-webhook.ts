@@ -18,7 +18,7 @@ export interface WebhookWithSecret {
   readonly secret: string;
 }
 
-/** A secret as it is kept and as it is told: 32 random bytes unless the caller brought its own. */
+/** A secret as it is stored and as it is shown: 32 random bytes unless the caller gave its own. */
 export function newSecret(
   { random, cipher }: Pick<MakingWebhooks, "random" | "cipher">,
   webhookId: string,

@@ -25,7 +25,7 @@ export function readWebhookSecret(path: string, text: string): Uint8Array {
   const secret = Buffer.from(text.slice(prefix.length), "base64");
   const isWhole = secret.length >= leastBytes && secret.length <= mostBytes && shownWebhookSecret(secret) === text;
   const rule = `must be "${prefix}" and the standard base64, with padding, of ${leastBytes} to ${mostBytes} random bytes`;
-  if (!isWhole) throw invalid(path, `is no secret of Standard Webhooks: ${rule}`);
+  if (!isWhole) throw invalid(path, rule);
   return secret;
 }
 

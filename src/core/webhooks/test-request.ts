@@ -58,7 +58,7 @@ function taskCreatedEvent(webhookId: string, now: number, appUrl: string) {
   return { id, body: bodyOf(told, { appUrl, link: () => "" }) };
 }
 
-/** Nothing of what the receiver said but its status: whoever asks need not be who reads there. */
+/** Only the status of the receiver's answer: the caller may have no right to read what the receiver sends. */
 function flawOf({ status, failure }: Sent, what: string): string {
   if (failure === "address_refused") return "the address is not public";
   return status === null ? `the receiver did not answer ${what}: ${failure}` : `the receiver answered ${what} with ${status}, not with 2xx`;

@@ -4,7 +4,7 @@ import type { Scope } from "../caller.ts";
 export const webhookEventTypes = ["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
-/** The types that the public API documents: what webhooks of v1 and of apps are told of. */
+/** The types that the public API documents: webhooks of v1 and of apps get these. */
 export const documentedEventTypes: readonly WebhookEventType[] = ["task_created", "task_progress", "task_stopped"];
 
 /** What webhook.create subscribes to when no type is named: `task_progress` is frequent, and has to be asked for (contract/decisions.md 47). */

@@ -29,7 +29,7 @@ export const messageOf = ({ prompt, attachments, connectors }: MessageInput): Me
   connectors,
 });
 
-/** `data` beside `filename` is `file_data` (contract/decisions.md 50); by itself it is nothing that v1 has. */
+/** `data` beside `filename` is read as `file_data` (contract/decisions.md 50); v1 has no `data` without a name. */
 const filePart = ({ filename, file_id, url, data, mime_type, ...given }: MessageInput["attachments"][number]) => {
   const file_data = given.file_data ?? (filename === undefined ? undefined : data);
   return {

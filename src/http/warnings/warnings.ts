@@ -11,7 +11,7 @@ export interface IdleMember {
   readonly names: { keys(): Iterable<string> } | null;
 }
 
-/** How much of the warnings is told. */
+/** Limits of the warnings in one place. */
 interface Room {
   /** Members that are named. */
   readonly members: number;
@@ -29,12 +29,12 @@ const separator = ", ";
 /** So much is kept free for the text that counts the others. */
 const restLength = `${separator}and at least ${countMax} more`.length;
 
-/** The members of one request that have no effect, and what callers are told of them. One object belongs to one call. */
+/** The members of one request that have no effect, and the texts about them. One object belongs to one call. */
 export class Warnings {
   readonly #members: IdleMember[] = [];
   #count = 0;
 
-  /** There are so many that no more are looked for. */
+  /** The search has reached its limit. */
   get isFull(): boolean {
     return this.#count >= countMax;
   }
@@ -108,8 +108,8 @@ export function shownName(name: string): string {
 }
 
 /**
- * Forms of secrets, wherever they stand in a name: keys and workers' credentials (also those of others that begin
- * alike), signing secrets, JSON Web Tokens, and what OAuth clients hold. Any other run of 40 such characters
+ * Forms of secrets, at any place in a name: keys and workers' credentials (also other vendors' keys with the same
+ * prefix), signing secrets, JSON Web Tokens, and what OAuth clients hold. Any other run of 40 such characters
  * with a digit among them is taken for one too.
  */
 const secretForms: readonly RegExp[] = [

@@ -69,7 +69,7 @@ async function until({ caller, task }: Pick<Teller, "caller" | "task">, wanted: 
 const steady: Story = async (teller) => {
   const { dice, task } = teller;
   const n = task.name;
-  const content = `[[say ${n} 1]] [[think ${n} 2]] [[sleep ${dice.between(0.1, 2).toFixed(1)}]] [[tool ${n}]] [[progress ${n} 3]]`;
+  const content = `[[say ${n} 1]] [[think ${n} 2]] [[sleep ${dice.between(0.1, 2).toFixed(1)}]] [[tool ${n}]] [[say ${n} 3]]`;
   await create(teller, content, [say(`${n} 1`), think(`${n} 2`), use(n, "success"), say(`${n} 3`)]);
   for (let i = 4; dice.chance(0.5); i += 1) {
     await delay(dice.between(0, 800));

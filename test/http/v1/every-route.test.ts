@@ -123,7 +123,7 @@ describe("every address of v1", () => {
     }
   });
 
-  test("an address that nobody knows is 404 in v1's form, with the member that SDKs of OpenAI print", async () => {
+  test("an unknown address is 404 in v1's form, with the member that SDKs of OpenAI print", async () => {
     const error = { message: "unknown address", type: "not_found_error", param: null, code: "not_found" };
     for (const path of ["GET /v1/nothing", "POST /v1/tasks/x/y", "GET /v1/"]) {
       const { status, body } = await call(path);

@@ -114,7 +114,7 @@ describe.each(prefixes)("a client of the Responses API at %j", (prefix) => {
     told.close();
   });
 
-  test("is told of parts of its input by their own kind", async () => {
+  test("gets warnings for parts of its input by their own kind", async () => {
     const content = [{ type: "input_text", text: "Sort", file_id: "x" }];
     const { response } = await sdk(service.url, ann, prefix)
       .responses.create({ model: "gpt-5", input: [{ role: "user", content }] as never })

@@ -27,7 +27,7 @@ symlinkSync(join(host, "secret"), join(folder, "link"));
 vi.stubEnv("TMPDIR", outer);
 afterAll(() => rmSync(outer, { recursive: true }));
 
-const exchanged = { reason: "invalid", message: "it was exchanged while it was read" };
+const exchanged = { reason: "invalid", message: "it was replaced while it was read" };
 
 const { platform } = process;
 describe.each(["linux", "darwin"])("on %s", (system) => {

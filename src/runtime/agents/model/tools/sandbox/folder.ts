@@ -78,7 +78,7 @@ async function* walk(folder: string, below: string, depth: number): AsyncGenerat
   }
 }
 
-/** None of a folder that was exchanged or removed meanwhile. @throws Failure for the whole folder. */
+/** No entries for a folder that was replaced or removed in the meantime. @throws Failure for the whole folder. */
 const entriesAt = (folder: string, below: string): ReturnType<typeof readPlace> =>
   readPlace(join(folder, below)).catch((thrown: unknown) => {
     if (below !== "") return [];

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readlink, realpath } from "node:fs/promises";
 import { Failure } from "../../../../../core/failure.ts";
 
-const swapped = (): Failure => new Failure("invalid", "it was exchanged while it was read");
+const swapped = (): Failure => new Failure("invalid", "it was replaced while it was read");
 
 /**
  * Opens what stands at a place, and checks that what was opened is that and nothing else. O_NOFOLLOW guards the last part of a
