@@ -4,7 +4,7 @@ import { firstStart } from "./core/accounts/first-start.ts";
 import type { Ids, Random } from "./core/ids.ts";
 import { keyDigest } from "./core/keys/api-key.ts";
 import type { Tx } from "./core/store.ts";
-import { replaceDurably } from "./durable-file.ts";
+import { replaceDurably } from "./storage/durable-file.ts";
 import { type FirstKey, type Screen, welcome } from "./welcome.ts";
 
 /** What the first start is made from. */
