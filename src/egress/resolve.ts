@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import type { OnBehalf } from "../core/on-behalf.ts";
 import { hostsFile, type LocalNames } from "./hosts-file.ts";
 import { type BeginLookUp, dnsLookUp, type LookUp, LookUpFailed } from "./look-up.ts";
-import { places } from "./places.ts";
+import { type FreePlace, places } from "./places.ts";
 import { unlessAborted } from "./time-limit.ts";
 
 /** Gives all addresses of a host name. @throws LookUpFailed when there are none; the signal's reason once that is aborted. */
@@ -29,17 +29,7 @@ export function userNames({ clock, begin = dnsLookUp(), local = hostsFile() }: N
   const place = places(bounds, clock);
   const underWay = new Map<string, Shared>();
 
-  async function started(host: string, by: OnBehalf): Promise<Shared> {
-    const known = underWay.get(host);
-    if (known) return known;
-    // One that waits for its turn is not shared: it would make others wait for its account's turn.
-    const free = await place(by);
-    if (free === null) throw new LookUpFailed("busy", host);
-    const begun = underWay.get(host);
-    if (begun) {
-      free();
-      return begun;
-    }
+  function start(host: string, free: FreePlace): Shared {
     const mine = sharedLookUp(begin(host), () => {
       if (underWay.get(host) === mine) underWay.delete(host);
       free();
@@ -48,11 +38,22 @@ export function userNames({ clock, begin = dnsLookUp(), local = hostsFile() }: N
     return mine;
   }
 
+  /** Joins or starts at once, without a pause in between: the last caller that waits for a look-up ends it when it leaves. */
+  async function lookUp(host: string, by: OnBehalf): Promise<readonly string[]> {
+    const running = underWay.get(host);
+    if (running) return running(by.signal);
+    // A caller that waits for its turn shares nothing yet: otherwise others would wait for the turn of its account.
+    const free = await place(by);
+    if (free === null) throw new LookUpFailed("busy", host);
+    const begun = underWay.get(host);
+    if (begun === undefined) return start(host, free)(by.signal);
+    free();
+    return begun(by.signal);
+  }
+
   return async (host, by) => {
     const known = await local(host);
-    if (known.length > 0) return known;
-    const shared = await started(host, by);
-    return shared(by.signal);
+    return known.length > 0 ? known : lookUp(host, by);
   };
 }
 
