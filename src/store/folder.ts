@@ -53,8 +53,8 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** Whose file or folder it is, where it is somebody else's. */
-function ownership(path: string): string {
+/** The end of "cannot be …" for a file or folder of another user: ` by user 1000, it belongs to user 0`; empty for one's own. */
+export function ownership(path: string): string {
   const owner = statOf(path)?.uid;
   const self = process.getuid?.();
   return owner === undefined || owner === self ? "" : ` by user ${self}, it belongs to user ${owner}`;

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempDisposable, writeFile } from "node:fs/promises";
+import { chown, mkdtempDisposable, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -91,6 +91,14 @@ test("a file that is no database is told with its path", async () => {
   expect(await refusalOf(`file:${path}`)).toBe(
     `DATABASE_URL or DATA_DIR: the file ${path} cannot be opened: SQLITE_NOTADB: file is not a database`,
   );
+});
+
+test.skipIf(process.getuid?.() !== 0)("a file of another user is told with both users", async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), "open-failure-"));
+  const path = join(folder.path, "platform.db");
+  await writeFile(path, "no database ".repeat(1000));
+  await chown(path, 65_534, 65_534);
+  expect(await refusalOf(`file:${path}`)).toContain(`${path} cannot be opened by user 0, it belongs to user 65534: SQLITE_`);
 });
 
 /** A server that answers each login with this error of PostgreSQL's. */
