@@ -28,7 +28,7 @@ export interface Config {
   /** No URL ends with a slash. */
   readonly baseUrl: string;
   readonly consentUrl: string;
-  /** Nobody said where this is reached: it is taken from HOST and PORT. */
+  /** Neither CONSENT_URL nor BASE_URL is set: the address is made from HOST and PORT. */
   readonly isAddressGuessed: boolean;
   readonly appUrl: string;
   /** What websites are served below; lower case. */
@@ -110,7 +110,7 @@ export interface SingleSignOn {
 
 /**
  * Reads the configuration, once, from the environment. An empty variable counts as
- * unset; `misspeltSettings` tells of unknown ones that may be mistakes.
+ * unset; `misspeltSettings` names unknown ones that may be mistakes.
  *
  * @throws ConfigError with every problem there is.
  */

@@ -16,18 +16,18 @@ export interface FirstKeyParts {
   readonly random: Random;
 }
 
-/** The first API key from when it is made until somebody was told. */
+/** The first API key, from when it is made until it was shown. */
 export interface FirstKeys {
   /** Makes account, team and key in a database that has none; to be run in the change that opens the installation. */
   make(tx: Tx): Promise<void>;
-  /** Tells of a key that was made, or of one that nobody has used since an earlier start. */
+  /** Shows a key that was just made, or says where an unused key of an earlier start is. */
   tell(screen: Screen, baseUrl: string): Promise<void>;
 }
 
 /**
- * The first key is in the file `first-key` of the data folder, on the disk, before it is committed: a process that
- * dies in between leaves either nothing, or a key that the next start finds and tells. A terminal is shown the key
- * itself, and then the file goes.
+ * The first key is written to the file `first-key` of the data folder before it is committed. A process that dies in
+ * between leaves either nothing, or a key that the next start finds and shows. On a terminal the key itself is shown,
+ * and then the file is removed.
  */
 export function firstKeys({ dataDir, ownerEmail, now, ids, random }: FirstKeyParts): FirstKeys {
   const path = join(dataDir, "first-key");

@@ -49,7 +49,7 @@ export async function openExisting(config: Config, outside: Surroundings): Promi
     { variable: "DATA_DIR", text: `no installation in ${installationPlace(config)}; set DATA_DIR or DATABASE_URL` },
   ]);
   if (config.database === "sqlite" && !existsSync(pathOf(config.databaseUrl))) throw ifMissing;
-  // A database may be migrated and have nobody in it yet.
+  // A database may be migrated and have no account yet.
   const prepare = async ({ accounts }: Store) => {
     if ((await accounts.firstTeam()) === null) throw ifMissing;
   };

@@ -16,7 +16,7 @@ import { pathOf } from "./store/place.ts";
 
 /** Opens everything in order, serves until a signal comes, and closes it in reverse. */
 async function main(): Promise<void> {
-  // Whatever is written is for this process's user alone.
+  // Files are readable by this process's user alone.
   process.umask(0o077);
   const config = loadConfig();
   const log = logOf(config);

@@ -53,7 +53,7 @@ export const listening = {
     rule: "a whole number from 1 to 1000000",
     example: "1000",
     description:
-      "Connections of one address at a time (of IPv6, of one /64); the next one is closed at once. Peers on this machine are not counted, and nobody is while TRUST_PROXY is set: then the proxy has to limit them.",
+      "Connections of one address at a time (of IPv6, of one /64); the next one is closed at once. Connections from this machine are not counted. While TRUST_PROXY is set, no connections are counted: the proxy has to limit them.",
     schema: wholeNumber(1, 1_000_000),
   }),
 };

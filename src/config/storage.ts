@@ -11,7 +11,7 @@ export const data = {
     rule: "the path of a folder that can be written",
     example: "/var/lib/agent-task-platform",
     description:
-      "Everything the server keeps on disk. It is created if missing, with mode 0700; whatever is written is readable by the server's user alone. A start on a folder that other users can enter warns, and closes its own files to them.",
+      "Everything the server keeps on disk. It is created if missing, with mode 0700. Only the server's user can read what is written. When other users can enter the folder, the start warns and takes their access to its own files away.",
     schema: z
       .string()
       .refine((text) => !text.includes("\0"))

@@ -28,7 +28,7 @@ export const callLimits = {
     rule: "a whole number from 1 to 60",
     example: "25",
     description:
-      "For how long a call is held at most, whatever `wait_seconds` asks for. Set it below the time after which a proxy in front gives up a call without an answer; most do so after 60 s.",
+      "The longest time that a call is held, also when `wait_seconds` asks for more. Set it below the time-out of your proxy, which is 60 s for most proxies.",
     schema: wholeNumber(1, 60),
   }),
   BODY_LIMIT: variable({

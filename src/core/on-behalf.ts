@@ -2,6 +2,6 @@
 export interface OnBehalf {
   /** Its name look-ups count toward this account. */
   readonly accountId: string;
-  /** Aborted when nobody waits any more; a look-up that is under way ends with it. */
+  /** Aborted when the caller no longer waits; it ends a look-up that is under way. */
   readonly signal: AbortSignal;
 }

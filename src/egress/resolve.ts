@@ -8,7 +8,7 @@ import { unlessAborted } from "./time-limit.ts";
 /** Gives all addresses of a host name. @throws LookUpFailed when there are none; the signal's reason once that is aborted. */
 export type Resolve = (host: string, by: OnBehalf) => Promise<readonly string[]>;
 
-/** Look-ups at a time for one account, and in all; who finds no place waits 5 s at most. */
+/** Look-ups at a time for one account, and in all; the next one waits at most 5 s. */
 const bounds = { perAccount: 8, inAll: 64, waitMs: 5_000 };
 
 /** What names that users supply are resolved with. */
@@ -21,9 +21,9 @@ export interface NameParts {
 }
 
 /**
- * The resolver of names that users supply: first this machine's own file of names, then the DNS. Those who ask for a name that is
- * being looked up share the answer; a look-up ends when nobody waits for it any more. Names that the operator configures go by the
- * system's resolver (`dns.lookup`) instead, which users' names never use: they cannot fill its threads.
+ * The resolver of names that users supply: first this machine's own file of names, then the DNS. Callers that ask for the same
+ * name at the same time share one look-up, which is cancelled when the last of them leaves. Names that the operator configures use
+ * the system's resolver (`dns.lookup`) instead. Users' names never use it, so they cannot fill its threads.
  */
 export function userNames({ clock, begin = dnsLookUp(), local = hostsFile() }: NameParts): Resolve {
   const place = places(bounds, clock);

@@ -17,7 +17,7 @@ export const giveUpMs = 10_000;
 export interface Lease {
   /** The process's row; made anew when peers took it for dead. */
   nodeId(): string;
-  /** Writes where people reach this process's pages to its row, and to those that replace it. */
+  /** Writes the address of this process's pages to its row, and to rows that replace it. */
   announce(address: string): Promise<void>;
   /**
    * A change that raises the beat too, so that what it writes in the process's name

@@ -5,7 +5,7 @@ import { ownership } from "./folder.ts";
 import { decoded, pathOf, placeOf } from "./place.ts";
 
 /**
- * What an operator is told of a database that could not be opened: the setting, the place and the cause in one
+ * The error for an operator when a database cannot be opened. It names the setting, the place and the cause in one
  * sentence, such as `DATABASE_URL: the database x at db:5432 cannot be opened: getaddrinfo ENOTFOUND db`. The
  * password of the URL is never in it. Refusals of our own stay as they are.
  */

@@ -37,7 +37,7 @@ export interface WorkParts {
 
 /** The work of a process that runs tasks. */
 export interface Work {
-  /** Tells commands where people reach this process. */
+  /** Writes the address of this process where commands find it. */
   readonly announce: (address: string) => Promise<void>;
   /** Gives back what runs. */
   readonly stop: () => Promise<void>;

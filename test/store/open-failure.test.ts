@@ -25,8 +25,8 @@ async function refusalOf(url: string): Promise<string> {
   return text.trim();
 }
 
-describe("a PostgreSQL that cannot be opened is told with the setting, the place and the cause", () => {
-  test("nobody listens there", async () => {
+describe("the error for a PostgreSQL that cannot be opened names the setting, the place and the cause", () => {
+  test("no server listens there", async () => {
     expect(await refusalOf("postgresql://ann:sesame@127.0.0.1:1/platform")).toBe(
       "DATABASE_URL: the database platform at 127.0.0.1:1 cannot be opened: connect ECONNREFUSED 127.0.0.1:1",
     );
@@ -84,7 +84,7 @@ test("the password is left out of what a library says", () => {
   );
 });
 
-test("a file that is no database is told with its path", async () => {
+test("the error for a file that is no database names its path", async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), "open-failure-"));
   const path = join(folder.path, "platform.db");
   await writeFile(path, "no database ".repeat(1000));
@@ -93,7 +93,7 @@ test("a file that is no database is told with its path", async () => {
   );
 });
 
-test.skipIf(process.getuid?.() !== 0)("a file of another user is told with both users", async () => {
+test.skipIf(process.getuid?.() !== 0)("the error for a file of another user names both users", async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), "open-failure-"));
   const path = join(folder.path, "platform.db");
   await writeFile(path, "no database ".repeat(1000));
