@@ -6,18 +6,18 @@ import { faultText } from "../src/fault.ts";
 import { type Installation, installationPlace, openExisting, type Surroundings } from "../src/installation.ts";
 import { processLog } from "../src/log.ts";
 
-/** What a command says of itself, and how it reads its words; null when they make no sense. */
+/** A command's usage text, and its parser of the command line, which returns null for arguments that are wrong. */
 export interface CommandForm<W> {
   readonly usage: string;
   readonly parse: (words: readonly string[]) => W | null;
 }
 
 /**
- * Runs a command with the words of the command line. Standard output gets what `run` answers and nothing else. The
- * exit code is 2, with the usage, for words that make no sense, and 1 for what `run` throws.
+ * Runs a command with the arguments of the command line. Standard output gets what `run` returns and nothing else. The
+ * exit code is 2, with the usage, for wrong arguments, and 1 when `run` throws.
  */
 export async function runCommand<W>({ usage, parse }: CommandForm<W>, run: (wanted: W) => Promise<string | undefined>): Promise<void> {
-  // What is written is for this user alone.
+  // Files are readable by this user alone.
   process.umask(0o077);
   const wanted = parsed(parse);
   if (wanted === null) {
@@ -34,7 +34,7 @@ export async function runCommand<W>({ usage, parse }: CommandForm<W>, run: (want
   );
 }
 
-/** Node's parser of arguments throws for words that it does not know. */
+/** Node's parser of arguments throws for options that it does not know. */
 function parsed<W>(parse: CommandForm<W>["parse"]): W | null {
   try {
     return parse(process.argv.slice(2));

@@ -108,8 +108,8 @@ async function launched(start: () => ChildProcess): Promise<Launched> {
  * undefined where there is none.
  */
 export function postgresPrograms(): string | undefined {
-  const told = process.env["POSTGRES_BIN"];
-  if (told !== undefined) return existsSync(join(told, "initdb")) ? told : undefined;
+  const given = process.env["POSTGRES_BIN"];
+  if (given !== undefined) return existsSync(join(given, "initdb")) ? given : undefined;
   const releases = existsSync(packages) ? readdirSync(packages).toSorted((a, b) => Number(b) - Number(a)) : [];
   return releases.map((release) => join(packages, release, "bin")).find((bin) => existsSync(join(bin, "initdb")));
 }

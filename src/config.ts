@@ -5,12 +5,15 @@ import { type AgentName, isModelAgent, modelNamed } from "./config/agent-profile
 import { type Bucket, readBucket } from "./config/bucket.ts";
 import { misspelt } from "./config/misspelt.ts";
 import { type ModelConfig, readModels } from "./config/models.ts";
+import { addresses, listening, outgoing } from "./config/network.ts";
 import { type Prices, prices } from "./config/prices.ts";
 import { environmentReader, type Reader } from "./config/reader.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
 import { isSameSite, sites } from "./config/sites.ts";
+import { data, files } from "./config/storage.ts";
 import { ConfigError } from "./config/variable.ts";
-import { addresses, agents, callLimits, data, files, listening, oauth, outgoing, processing, variableGroups } from "./config/variables.ts";
+import { variableGroups } from "./config/variables.ts";
+import { agents, callLimits, oauth, processing } from "./config/work.ts";
 import { nearest } from "./core/nearest.ts";
 import { agentProfiles } from "./core/tasks/profile.ts";
 
@@ -25,7 +28,7 @@ export interface Config {
   /** No URL ends with a slash. */
   readonly baseUrl: string;
   readonly consentUrl: string;
-  /** No public address is configured: it is derived from HOST and PORT. */
+  /** Neither CONSENT_URL nor BASE_URL is set: the address is made from HOST and PORT. */
   readonly isAddressGuessed: boolean;
   readonly appUrl: string;
   /** What websites are served below; lower case. */
@@ -107,7 +110,7 @@ export interface SingleSignOn {
 
 /**
  * Reads the configuration, once, from the environment. An empty variable counts as
- * unset; `misspeltSettings` tells of unknown ones that may be mistakes.
+ * unset; `misspeltSettings` names unknown ones that may be mistakes.
  *
  * @throws ConfigError with every problem there is.
  */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Config, ConfigError } from "./config.ts";
 import type { Random } from "./core/ids.ts";
 import { causeText } from "./core/root-cause.ts";
-import { makeDurably } from "./durable-file.ts";
+import { makeDurably } from "./storage/durable-file.ts";
 import { makeFolder } from "./store/folder.ts";
 
 type Place = Pick<Config, "encryptionKey" | "dataDir">;
@@ -41,7 +41,7 @@ async function knownKey(place: Place): Promise<Uint8Array | null> {
   const path = pathIn(place);
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
-    throw problem(`the file of the encryption key cannot be read: ${causeText(error)}`);
+    throw problem(`ENCRYPTION_KEY: the file ${path} cannot be read: ${causeText(error)}`);
   });
   if (text === null) return null;
   const key = Buffer.from(text.trim(), "base64");

@@ -3,8 +3,8 @@ import { Failure } from "./core/failure.ts";
 import { causeText } from "./core/root-cause.ts";
 
 /**
- * What a process that cannot go on says: in one sentence with its cause what is meant for an operator's eyes and what
- * the system refused, and anything else whole, as a fault of ours.
+ * The last words of a process that cannot go on. Errors for operators and errors of the system are one sentence with the
+ * cause. Any other error is a defect of ours and is written with its stack.
  */
 export function faultText(error: unknown): string {
   if (error instanceof ConfigError) return `${error.message}\n`;

@@ -4,7 +4,7 @@ import { firstStart } from "./core/accounts/first-start.ts";
 import type { Ids, Random } from "./core/ids.ts";
 import { keyDigest } from "./core/keys/api-key.ts";
 import type { Tx } from "./core/store.ts";
-import { replaceDurably } from "./durable-file.ts";
+import { replaceDurably } from "./storage/durable-file.ts";
 import { type FirstKey, type Screen, welcome } from "./welcome.ts";
 
 /** What the first start is made from. */
@@ -16,18 +16,18 @@ export interface FirstKeyParts {
   readonly random: Random;
 }
 
-/** The first API key from when it is made until somebody was told. */
+/** The first API key, from when it is made until it was shown. */
 export interface FirstKeys {
   /** Makes account, team and key in a database that has none; to be run in the change that opens the installation. */
   make(tx: Tx): Promise<void>;
-  /** Prints where the new key is, or the key of an earlier start that was never used. */
+  /** Shows a key that was just made, or says where an unused key of an earlier start is. */
   tell(screen: Screen, baseUrl: string): Promise<void>;
 }
 
 /**
- * The first key is in the file `first-key` of the data folder, on the disk, before it is committed: a process that
- * dies in between leaves either nothing, or a key that the next start finds and tells. A terminal is shown the key
- * itself, and then the file goes.
+ * The first key is written to the file `first-key` of the data folder before it is committed. A process that dies in
+ * between leaves either nothing, or a key that the next start finds and shows. On a terminal the key itself is shown,
+ * and then the file is removed.
  */
 export function firstKeys({ dataDir, ownerEmail, now, ids, random }: FirstKeyParts): FirstKeys {
   const path = join(dataDir, "first-key");

@@ -16,7 +16,7 @@ export interface Places {
 
 /**
  * The process log: JSON lines on standard error, so that standard output stays the caller's. A line with a
- * `cause` says in its text what lies at the bottom of it; identical warnings and errors are written once and counted.
+ * `cause` has the innermost cause in its text; identical warnings and errors are written once and counted.
  *
  * @param to takes the lines instead of standard error.
  */

@@ -2,20 +2,21 @@ import { type Config, ConfigError, loadConfig, misspeltSettings } from "./config
 import { systemClock } from "./core/clock.ts";
 import { systemIds, systemRandom } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
-import type { Store } from "./core/store.ts";
+import type { Store, Tx } from "./core/store.ts";
 import { faultText } from "./fault.ts";
 import { firstKeys } from "./first-key.ts";
 import { openInstallation, type Surroundings } from "./installation.ts";
 import { listenAddresses, tryListening } from "./listening.ts";
 import { processLog } from "./log.ts";
 import { startPlatform } from "./platform.ts";
-import { findLivingPeer } from "./runtime/peers.ts";
+import type { StartCheck } from "./runtime/lease.ts";
+import { findNewPeer, findPeers } from "./runtime/peers.ts";
 import { holdFolder, makeFolder, tightenFiles } from "./store/folder.ts";
 import { pathOf } from "./store/place.ts";
 
 /** Opens everything in order, serves until a signal comes, and closes it in reverse. */
 async function main(): Promise<void> {
-  // Only this process's user can read the files that it writes.
+  // Files are readable by this process's user alone.
   process.umask(0o077);
   const config = loadConfig();
   const log = logOf(config);
@@ -26,10 +27,10 @@ async function main(): Promise<void> {
   for (const address of listenAddresses(config)) await tryListening(address);
   const first = firstKeys({ ...config, ...outside, now: systemClock.now });
   const { store, cipher } = await openInstallation(config, outside, first.make);
-  if (needsSharedFolder(config)) await refusePeers(store);
+  const check = needsSharedFolder(config) ? await refusePeers(store) : undefined;
   // Heard from here on: a signal that comes before all is open drains it as soon as it is.
   const signal = signalled();
-  const platform = await startPlatform(config, store, cipher, outside);
+  const platform = await startPlatform(config, store, cipher, outside, check);
   log("info", "ready", { host: config.host, port: platform.port, role: config.role, database: config.database });
   await first.tell(process.stdout, platform.baseUrl);
   await signal;
@@ -58,17 +59,25 @@ async function openFolder({ dataDir, database, databaseUrl }: Config, log: Log) 
 const needsSharedFolder = ({ database, bucket, isDataDirShared }: Config): boolean =>
   database === "postgresql" && bucket === null && !isDataDirShared;
 
-/** @throws ConfigError when another process runs on the database. */
-async function refusePeers(store: Store): Promise<void> {
-  const peer = await findLivingPeer(store.nodes, systemClock);
-  if (peer === null) return;
-  throw new ConfigError([
-    {
-      variable: "DATA_DIR_SHARED",
-      text: "another process runs on this database, and each would keep files where the other cannot read them: set S3_BUCKET, or DATA_DIR_SHARED=true when DATA_DIR is one folder for all processes",
-    },
-  ]);
+/**
+ * Answers the check for another process that started at the same moment.
+ *
+ * @throws ConfigError, as the check does, when another process runs on the database.
+ */
+async function refusePeers(store: Store): Promise<StartCheck> {
+  const { living, dead } = await findPeers(store.nodes, systemClock);
+  if (living !== null) throw foldersApart;
+  return async (tx: Tx) => {
+    if ((await findNewPeer(tx, dead)) !== null) throw foldersApart;
+  };
 }
+
+const foldersApart = new ConfigError([
+  {
+    variable: "DATA_DIR_SHARED",
+    text: "another process runs on this database, and each would keep files where the other cannot read them: set S3_BUCKET, or DATA_DIR_SHARED=true when DATA_DIR is one folder for all processes",
+  },
+]);
 
 /** Resolves at the first SIGTERM, SIGINT or SIGHUP; a second one ends the process as usual. */
 const signalled = (): Promise<void> =>

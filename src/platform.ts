@@ -26,6 +26,7 @@ import { sessionCookieReader } from "./http/session-cookie.ts";
 import type { Surroundings } from "./installation.ts";
 import { type ListenAddress, listenAddresses, listenFailure } from "./listening.ts";
 import { operationTable } from "./operations.ts";
+import type { StartCheck } from "./runtime/lease.ts";
 import { startAuditing } from "./wiring/auditing.ts";
 import { connectorsOf } from "./wiring/connectors.ts";
 import { filesOf } from "./wiring/files.ts";
@@ -50,8 +51,18 @@ export interface Platform {
   drain(): Promise<void>;
 }
 
-/** Wires one process over an open store and serves: here, and in `wiring/`, all rooms meet. */
-export async function startPlatform(config: Config, opened: Store, cipher: Cipher, outside: Surroundings): Promise<Platform> {
+/**
+ * Wires one process over an open store and serves: here, and in `wiring/`, all rooms meet.
+ *
+ * @param check asked before this process runs tasks; what it throws ends the start.
+ */
+export async function startPlatform(
+  config: Config,
+  opened: Store,
+  cipher: Cipher,
+  outside: Surroundings,
+  check?: StartCheck,
+): Promise<Platform> {
   const { clock, ids } = outside;
   const store = telling(opened, { ...outside, config, cipher });
   const ground: Ground = { ...outside, config, store, cipher, resolve: userNames({ clock }) };
@@ -113,7 +124,7 @@ export async function startPlatform(config: Config, opened: Store, cipher: Ciphe
       { ...calls, scim: { ...entry, teamUsers, bodyLimit: config.bodyLimit } },
     ),
   });
-  const parts = { files, connectors: connected.uses, sending, browsers };
+  const parts = { files, connectors: connected.uses, sending, browsers, check };
   const work = config.role === "api" ? null : await startWork(ground, parts);
   const admin = config.adminPort === null ? undefined : adminServer(ready);
   const [address, adminAddress] = listenAddresses(config);

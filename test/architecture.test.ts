@@ -48,19 +48,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   log: ["core", "pino"],
 };
 /** These open and wire everything, may import whatever there is, and are imported by nobody but each other. */
-const wiring = [
-  "main",
-  "platform",
-  "wiring",
-  "chores",
-  "installation",
-  "welcome",
-  "encryption-key",
-  "fault",
-  "first-key",
-  "durable-file",
-  "listening",
-];
+const wiring = ["main", "platform", "wiring", "chores", "installation", "welcome", "encryption-key", "fault", "first-key", "listening"];
 
 const files = globSync("src/**/*.ts", { exclude: (name) => name.startsWith("src/gen") }).map((path) => ({
   path,

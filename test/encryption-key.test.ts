@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempDisposable, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtempDisposable, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -41,4 +41,13 @@ test.each(["", "c2hvcnQ=\n", "no key at all"])("a file that holds %j stops the s
   await writeFile(path, content);
   await expect(encryptionKey({ encryptionKey: null, dataDir: folder.path }, randomBytes)).rejects.toThrow(ConfigError);
   expect(await readFile(path, "utf8")).toBe(content);
+});
+
+test("a file that cannot be read stops the start with its path and the cause", async () => {
+  await using folder = await emptyFolder();
+  const path = join(folder.path, "encryption-key");
+  await mkdir(path);
+  await expect(encryptionKey({ encryptionKey: null, dataDir: folder.path }, randomBytes)).rejects.toThrow(
+    `ENCRYPTION_KEY: the file ${path} cannot be read: EISDIR`,
+  );
 });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { mkdtempDisposable } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ function screen(isTTY: boolean): Screen & { text: string } {
 }
 
 describeOnEach("the first key", (kind) => {
-  test("without a terminal is in a file for its owner alone, before it is committed, and is told by its path", async () => {
+  test("without a terminal is in a file for its owner alone, before it is committed, and its path is shown", async () => {
     await using folder = await emptyFolder();
     await using database = await openTestStore(kind);
     const [first, output, path] = [starting(folder.path), screen(false), join(folder.path, "first-key")];
@@ -56,7 +56,7 @@ describeOnEach("the first key", (kind) => {
     expect(existsSync(join(folder.path, "first-key"))).toBe(false);
   });
 
-  test("of a start that failed is shown by the next one, until it is used", async () => {
+  test("of a start that failed is shown by the next one, as long as it is unused", async () => {
     await using folder = await emptyFolder();
     await using database = await openTestStore(kind);
     await database.store.change(starting(folder.path).make);
@@ -76,7 +76,7 @@ describeOnEach("the first key", (kind) => {
     expect(output.text).toBe("");
   });
 
-  test.each(["is missing", "holds another key"])("that is lost is told with the way to make another: its file %s", async (how) => {
+  test.each(["is missing", "holds another key"])("that is lost is reported with the way to make another: its file %s", async (how) => {
     await using folder = await emptyFolder();
     await using database = await openTestStore(kind);
     await using other = await openTestStore(kind);
@@ -90,7 +90,7 @@ describeOnEach("the first key", (kind) => {
     expect(output.text).not.toMatch(keyForm);
   });
 
-  test("that was revoked, or is not the only one, is not mentioned", async () => {
+  test("is not reported when it is not the only key", async () => {
     await using folder = await emptyFolder();
     await using database = await openTestStore(kind);
     const { store } = database;
@@ -163,7 +163,7 @@ describe("a first start that is killed", () => {
     ["after listen", "was not used yet"],
     ["before tell", "was not used yet"],
     ["after tell", "was not used yet"],
-  ])("%s leaves nothing, or a key that the next start tells", { timeout: 60_000 }, async (moment, says) => {
+  ])("%s leaves nothing, or a key that the next start shows", async (moment, says) => {
     await using folder = await emptyFolder();
     const killed = new Life({ DATA_DIR: folder.path, KILL_AT: moment });
     expect(await killed.ended, killed.err).toEqual([null, "SIGKILL"]);
@@ -174,9 +174,20 @@ describe("a first start that is killed", () => {
   });
 });
 
-test("a start on a port that is taken says so in one sentence, and leaves nothing that the next one lacks", {
-  timeout: 60_000,
-}, async () => {
+test("a start that cannot write the first key says so in one sentence, and the next one makes it", async () => {
+  await using folder = await emptyFolder();
+  const inTheWay = join(folder.path, "first-key");
+  mkdirSync(inTheWay);
+  const refused = new Life({ DATA_DIR: folder.path });
+  expect(await refused.ended).toEqual([1, null]);
+  expect(refused.err).toMatch(/^DATA_DIR: the file .+\/first-key cannot be written: EISDIR: [^\n]+\n$/m);
+  expect(refused.err).not.toMatch(/^ +at /m);
+  rmdirSync(inTheWay);
+  await using next = new Life({ DATA_DIR: folder.path });
+  expect(await next.told()).toContain("This is the first start");
+});
+
+test("a start on a port that is taken says so in one sentence, and leaves nothing that the next one lacks", async () => {
   await using folder = await emptyFolder();
   const holder = createServer().listen(0, "127.0.0.1");
   await once(holder, "listening");

@@ -19,7 +19,7 @@ describeOnEach("a command", (kind) => {
     loadConfig({ DATA_DIR: dataDir, DATABASE_URL: url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") });
   const missing = /^no installation in the (file|database) .+; set DATA_DIR or DATABASE_URL$/;
 
-  test("creates nothing where there is no database, and refuses one that is migrated and has no account", async () => {
+  test("makes nothing where there is no database, and refuses one that is migrated and has no account", async () => {
     await using folder = await emptyFolder();
     await using database = await databaseUrl(kind, { empty: true });
     const config = configOf(join(folder.path, "data"), database.url);

@@ -51,7 +51,7 @@ describe("a line with a cause", () => {
     ["ENOSPC", "ENOSPC: no space left on device, write", "ENOSPC: no space left on device, write (/srv/x)"],
     ["ENOSPC", "ENOSPC: no space left on device, open '/srv/x/files/a'", "ENOSPC: no space left on device, open '/srv/x/files/a'"],
     ["57P03", "the database system is starting up", "57P03: the database system is starting up"],
-  ])("says at its head what lies at the bottom: %s, %s", (code, message, head) => {
+  ])("has the innermost cause in its text: %s, %s", (code, message, head) => {
     const { log, lines } = logged({ database: "/srv/x/platform.db", folder: "/srv/x" });
     log("error", "taking jobs failed", { kind: "run", cause: away(driverError(code, message)) });
     expect(lines).toMatchObject([
@@ -80,7 +80,7 @@ describe("a line that is repeated", () => {
     expect(lines[1]).not.toHaveProperty("cause");
   });
 
-  test("is written again when it was not repeated for 30 s", () => {
+  test("is written in full again when it was not repeated for 30 s", () => {
     const { log, texts } = logged();
     for (let minute = 0; minute < 3; minute += 1) {
       log("warn", "a connector failed", { connectorId: "c" });
@@ -89,7 +89,7 @@ describe("a line that is repeated", () => {
     expect(texts()).toEqual(["a connector failed", "a connector failed", "a connector failed"]);
   });
 
-  test("is told from others by level, text, fields and root cause; info is always written", () => {
+  test("is the same line when level, text, fields and root cause are the same; info is always written", () => {
     const { log, texts } = logged();
     log("error", "failed", { kind: "run" });
     log("warn", "failed", { kind: "run" });
@@ -99,7 +99,7 @@ describe("a line that is repeated", () => {
     expect(texts()).toEqual(["failed", "failed", "failed", "failed: connect ECONNREFUSED 127.0.0.1:5432", "ready", "ready"]);
   });
 
-  test("is forgotten for newer ones beyond 200, with its count told", () => {
+  test("is no longer counted when 200 newer lines came, and its count is written", () => {
     const { log, texts } = logged();
     for (let i = 0; i < 2; i += 1) log("error", "oldest");
     for (let i = 0; i < 200; i += 1) log("error", "other", { i });

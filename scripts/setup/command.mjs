@@ -7,8 +7,8 @@ import { showProgress } from "./progress.mjs";
  * Runs a command with the project's own tools first on the PATH, and answers what it prints on standard output. That
  * goes to standard error only when it fails: a first start should not scroll.
  *
- * @param about what is going on, told while it lasts; nothing is told without it.
- * @param detail answers how far it is.
+ * @param about what the command does; progress is shown only when it is given.
+ * @param detail returns how far the command is.
  */
 export async function runCommand(root, [command, ...parameters], { about, detail } = {}) {
   const PATH = [join(root, "node_modules", ".bin"), process.env.PATH ?? ""].join(delimiter);

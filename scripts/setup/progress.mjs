@@ -1,11 +1,11 @@
-/** How often it is told that something still goes on. */
+/** How often progress is shown. */
 const everySeconds = 10;
 
 /**
- * Tells every 10 s what is going on and for how long: line by line, and on a terminal in one line that is written
- * anew. The answer ends it.
+ * Shows every 10 s what is being done and for how long: a new line each time, or on a terminal the same line again.
  *
- * @param detail answers how far it is; asked each time.
+ * @param detail returns how far the work is; called each time.
+ * @returns a function that ends it.
  */
 export function showProgress(stream, about, detail = () => "") {
   let seconds = 0;

@@ -7,7 +7,7 @@ Everything is set by environment variables, read once when a process starts. An 
 A wrong value stops the start with the variable, its rule and an example. Unknown variables are ignored; the log warns of
 those that are nearly the name of a setting (\`PROT is not a setting; did you mean PORT?\`) or begin as our settings do.
 
-This page is generated from \`src/config/variables.ts\`: change it there, then run \`node scripts/configuration.ts --write\`.
+This page is generated from the variables in \`src/config/\`, which \`src/config/variables.ts\` puts together: change them there, then run \`node scripts/configuration.ts --write\`.
 `;
 
 /** \`docs/configuration.md\`, from the table of variables. */

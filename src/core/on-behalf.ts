@@ -2,6 +2,6 @@
 export interface OnBehalf {
   /** Its name look-ups count toward this account. */
   readonly accountId: string;
-  /** Aborted when the result is no longer needed; this also ends a look-up in progress. */
+  /** Aborted when the caller no longer waits; it ends a look-up that is under way. */
   readonly signal: AbortSignal;
 }

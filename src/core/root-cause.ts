@@ -1,4 +1,4 @@
-/** What lies at the bottom of an error. */
+/** The innermost cause of an error. */
 export interface RootCause {
   /** SQLSTATE (`53100`), SQLite's name (`SQLITE_FULL`) or the system's (`ENOSPC`); null for an error without one. */
   readonly code: string | null;
@@ -6,7 +6,7 @@ export interface RootCause {
   readonly text: string;
 }
 
-/** Errors that are unwrapped at most: an error may be its own cause. */
+/** The most errors that are unwrapped: an error may be its own cause. */
 const depthMax = 10;
 const textMax = 300;
 
@@ -26,7 +26,7 @@ interface Said {
 
 const isSaid = (value: unknown): value is Said => typeof value === "object" && value !== null;
 
-/** Finds the innermost cause of a thrown value; of an AggregateError, the cause of its first error. */
+/** Finds the innermost cause of a thrown value. Of an AggregateError it takes the first error. */
 export function rootCause(thrown: unknown): RootCause {
   let inner = thrown;
   for (let depth = 0; depth < depthMax && isSaid(inner); depth += 1) {

@@ -27,7 +27,7 @@ export interface GuardParts {
  * alike. Certificates are verified, whatever the environment says, and no proxy
  * stands between. Nobody's connection is used again by another request.
  *
- * @param onChecked is told before each connection which addresses it leads to.
+ * @param onChecked is called with the addresses before each connection.
  */
 export function guardedAgent(parts: GuardParts, onChecked: (addresses: readonly string[]) => void = () => undefined): Agent {
   return new Agent({

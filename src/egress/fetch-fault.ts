@@ -1,24 +1,25 @@
 import { LookUpFailed, type LookUpFault } from "./look-up.ts";
 import { codeOf, type RequestFault, requestFault } from "./request-fault.ts";
 
-/** The URL or the answer cannot be used as a file. Callers see the message. */
+/** The URL or the answer cannot be used. Callers see its message. */
 export class UnusableFile extends Error {
   override readonly name = "UnusableFile";
 }
 
-/** How far a fetch has come that failed. */
+/** How far a failed fetch had come. */
 export interface FetchState {
   /** Whether its time was up. */
   readonly isLate: boolean;
   /** Whether its last connection leads to an address that is not public, but allowed (`FETCH_ALLOW`). */
   readonly isInside: boolean;
-  /** Whether the headers of the last answer had arrived: then callers may learn what went wrong. */
+  /** Whether the head of the last answer had come. A server that answers is known to exist, so callers may see what went wrong. */
   readonly hasAnswered: boolean;
 }
 
 /**
- * The only text about an address that is not public: the same when it is not allowed and when it is allowed but nothing answers.
- * So the text does not show which addresses and ports of a private network are in use (contract/decisions.md 39).
+ * The only text about an address that is not public. It is the same for an address that may not be reached and for one
+ * that may be reached but does not answer, so it does not show which addresses and ports of a private network are in
+ * use (contract/decisions.md 39).
  */
 const notPublic = "the address must be public, on port 80 or 443; this one is not, or nothing answers there";
 
@@ -31,7 +32,7 @@ const lookUpTexts: Readonly<Record<LookUpFault, string>> = {
 const requestTexts: Readonly<Record<RequestFault, string>> = {
   address_refused: notPublic,
   timeout: "the server did not answer in time",
-  tls: "the TLS connection failed: check the server's certificate",
+  tls: "no secure connection could be made: check the server's certificate",
   protocol: "the server did not answer in HTTP",
   connection: "the connection failed before the server answered",
 };

@@ -11,7 +11,7 @@ export interface GuardedFetch {
   end(): void;
 }
 
-/** What one piece of work may do; its signal is aborted when the time is up, or the result is no longer needed. */
+/** What one piece of work may do; its signal is aborted when the time is up, or the caller no longer waits. */
 export interface FetchBounds extends OnBehalf {
   /** Bytes of all answers together, as they are after decoding. */
   readonly bytesMax: number;

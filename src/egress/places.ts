@@ -18,8 +18,8 @@ interface Waiter {
 }
 
 /**
- * Hands out places. A caller that finds none waits. A free place goes to the caller that has waited longest among those whose
- * account has room, so an account that holds all of its places does not delay other accounts.
+ * Hands out places. A caller waits when there is none. A free place goes to the caller that has waited longest among
+ * those whose account has room, so an account that holds all of its places does not delay other accounts.
  *
  * @returns a place, or null when none got free in time; rejects with the signal's reason once that is aborted.
  */
@@ -66,7 +66,7 @@ export function places({ perAccount, inAll, waitMs }: PlaceBounds, clock: Pick<C
       };
       const waiter = { accountId, found };
       waiting.add(waiter);
-      // A place that was given in the meantime is kept.
+      // A caller that got a place in the meantime is no longer among those who wait.
       clock.sleep(waitMs, AbortSignal.any([signal, over.signal])).then(
         () => waiting.delete(waiter) && resolve(null),
         () => waiting.delete(waiter) && reject(signal.reason),

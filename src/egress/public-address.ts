@@ -1,9 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * Addresses that users may not reach (contract/webhooks.md 10): networks that are private, local, reserved, or lead to such. These are
- * IANA's registries of special-purpose addresses, and multicast. The anycast networks of AS112 (RFC 7535) and AMT (RFC 7450)
- * are among them, although they are routed: a host that answers there is in a nearby network, and serves no files.
+ * Networks that requests of users may not reach (contract/webhooks.md 10): private, local and reserved ones, and those that lead
+ * to such a network. The list is IANA's registry of special-purpose IPv4 addresses, and multicast. It includes the anycast
+ * networks of AS112 (RFC 7534, RFC 7535) and AMT (RFC 7450) although they are routed: a server in a nearby network answers there.
  */
 const special = blockList(
   "ipv4",
@@ -11,11 +11,11 @@ const special = blockList(
   ...["192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15"],
   ...["198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"],
 );
-/** The only IPv6 addresses that are handed out to anybody (contract/decisions.md 39), */
+/** The only IPv6 addresses that IANA has released for public use (contract/decisions.md 39). */
 const handedOut = blockList("ipv6", "2000::/3");
 /**
- * and those of them that are not public, or carry an IPv4 address that may not be; all else in the registry lies outside.
- * 2001::/23 holds all of IANA's protocol assignments: Teredo, benchmarking, ORCHID, DETs, AMT and AS112.
+ * The part of 2000::/3 that is not public, or that contains IPv4 addresses (6to4, Teredo). All other networks in IANA's
+ * registry are outside of 2000::/3. 2001::/23 has all protocol assignments: Teredo, benchmarking, ORCHID, DETs, AMT, AS112.
  */
 const specialOfThem = blockList("ipv6", "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20");
 

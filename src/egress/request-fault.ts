@@ -9,15 +9,15 @@ export type RequestFault =
   | "tls"
   /** What came back is not HTTP. */
   | "protocol"
-  /** The name was not found, or the connection failed. */
+  /** The name was not found, or the connection could not be made, or broke. */
   | "connection";
 
-/** Error codes of OpenSSL and Node for untrusted certificates, wrong names in them, and broken TLS. */
+/** Codes of OpenSSL and Node for certificates that are not trusted, names that are not in them, and broken TLS. */
 const tlsCodes = /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
 const protocolCodes = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/;
 const timeoutCodes: readonly string[] = ["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "ETIMEDOUT"];
 
-/** Classifies the error of a request without an answer. The text of the error is never shown: it is not ours. */
+/** Classifies a request that had no answer. The text of the thrown error comes from outside, so callers never see it. */
 export function requestFault(thrown: unknown): RequestFault {
   if (thrown instanceof RefusedDestination) return "address_refused";
   const code = codeOf(thrown);

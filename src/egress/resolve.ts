@@ -2,13 +2,13 @@ import type { Clock } from "../core/clock.ts";
 import type { OnBehalf } from "../core/on-behalf.ts";
 import { hostsFile, type LocalNames } from "./hosts-file.ts";
 import { type BeginLookUp, dnsLookUp, type LookUp, LookUpFailed } from "./look-up.ts";
-import { places } from "./places.ts";
+import { type FreePlace, places } from "./places.ts";
 import { unlessAborted } from "./time-limit.ts";
 
 /** Gives all addresses of a host name. @throws LookUpFailed when there are none; the signal's reason once that is aborted. */
 export type Resolve = (host: string, by: OnBehalf) => Promise<readonly string[]>;
 
-/** Look-ups at a time for one account, and in all; who finds no place waits 5 s at most. */
+/** Look-ups at a time for one account, and in all; the next one waits at most 5 s. */
 const bounds = { perAccount: 8, inAll: 64, waitMs: 5_000 };
 
 /** What names that users supply are resolved with. */
@@ -21,25 +21,15 @@ export interface NameParts {
 }
 
 /**
- * The resolver of names that users supply: first this machine's own file of names, then the DNS. Those who ask for a name that is
- * being looked up share the answer; a look-up ends when no caller needs it any more. Names that the operator configures use the
- * system's resolver (`dns.lookup`) instead, which users' names never use: they cannot fill its threads.
+ * The resolver of names that users supply: first this machine's own file of names, then the DNS. Callers that ask for the same
+ * name at the same time share one look-up, which is cancelled when the last of them leaves. Names that the operator configures use
+ * the system's resolver (`dns.lookup`) instead. Users' names never use it, so they cannot fill its threads.
  */
 export function userNames({ clock, begin = dnsLookUp(), local = hostsFile() }: NameParts): Resolve {
   const place = places(bounds, clock);
   const underWay = new Map<string, Shared>();
 
-  async function started(host: string, by: OnBehalf): Promise<Shared> {
-    const known = underWay.get(host);
-    if (known) return known;
-    // One that waits for its turn is not shared: it would make others wait for its account's turn.
-    const free = await place(by);
-    if (free === null) throw new LookUpFailed("busy", host);
-    const begun = underWay.get(host);
-    if (begun) {
-      free();
-      return begun;
-    }
+  function start(host: string, free: FreePlace): Shared {
     const mine = sharedLookUp(begin(host), () => {
       if (underWay.get(host) === mine) underWay.delete(host);
       free();
@@ -48,11 +38,22 @@ export function userNames({ clock, begin = dnsLookUp(), local = hostsFile() }: N
     return mine;
   }
 
+  /** Joins or starts at once, without a pause in between: the last caller that waits for a look-up ends it when it leaves. */
+  async function lookUp(host: string, by: OnBehalf): Promise<readonly string[]> {
+    const running = underWay.get(host);
+    if (running) return running(by.signal);
+    // A caller that waits for its turn shares nothing yet: otherwise others would wait for the turn of its account.
+    const free = await place(by);
+    if (free === null) throw new LookUpFailed("busy", host);
+    const begun = underWay.get(host);
+    if (begun === undefined) return start(host, free)(by.signal);
+    free();
+    return begun(by.signal);
+  }
+
   return async (host, by) => {
     const known = await local(host);
-    if (known.length > 0) return known;
-    const shared = await started(host, by);
-    return shared(by.signal);
+    return known.length > 0 ? known : lookUp(host, by);
   };
 }
 

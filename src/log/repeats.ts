@@ -1,6 +1,6 @@
 import type { Log } from "../core/log.ts";
 
-/** For so long the repetitions of a line are counted, and then told in one line. */
+/** Repetitions of a line are counted for so long, and then written as one line. */
 const windowMs = 30_000;
 /** Different lines that are counted at a time; beyond it the oldest one's count is written early. */
 const linesMax = 200;
@@ -16,12 +16,12 @@ interface Line {
 
 /**
  * A log that writes identical warnings and errors once and then counts them: `… (repeated 57 times in the last 30 s)`.
- * Lines are identical when level, text and all fields but `cause` are; what the cause says belongs into the text.
+ * Lines are identical when level, text and all fields but `cause` are; the caller puts the text of the cause into `text`.
  */
 export function countRepeats(write: Log): Log {
   const lines = new Map<string, Line>();
 
-  /** Tells how often a line was repeated, if it was, and counts it no longer. */
+  /** Writes how often a line was repeated, if it was, and ends its count. */
   function tell(key: string, line: Line): boolean {
     clearTimeout(line.timer);
     lines.delete(key);

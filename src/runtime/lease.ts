@@ -17,7 +17,7 @@ export const giveUpMs = 10_000;
 export interface Lease {
   /** The process's row; made anew when peers took it for dead. */
   nodeId(): string;
-  /** Writes where people reach this process's pages to its row, and to those that replace it. */
+  /** Writes the address of this process's pages to its row, and to rows that replace it. */
   announce(address: string): Promise<void>;
   /**
    * A change that raises the beat too, so that what it writes in the process's name
@@ -33,17 +33,26 @@ export interface Lease {
   forget(nodeId: string): Promise<void>;
 }
 
-/** @param alone no other process can live beside this one, as the holder of `lock.db` knows. */
-export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boolean): Promise<Lease> {
+/** Throws where this process must not run tasks. */
+export type StartCheck = (tx: Tx) => Promise<void>;
+
+/**
+ * @param alone no other process can live beside this one, as the holder of `lock.db` knows.
+ * @param check runs in the change that writes the first row; when it throws, no row is written.
+ */
+export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boolean, check?: StartCheck): Promise<Lease> {
   let lastBeat = clock.monotonic();
   let address: string | null = null;
-  let id = await register();
+  let id = await register(check);
   let renewal: Promise<void> | undefined;
   const silence = listener(clock);
 
-  async function register(): Promise<string> {
+  async function register(admit?: StartCheck): Promise<string> {
     const node = { id: ids.short(), beat: 0, startedAt: clock.now(), address };
-    await store.change((tx) => tx.nodes.insert(node));
+    await store.change(async (tx) => {
+      await admit?.(tx);
+      await tx.nodes.insert(node);
+    });
     return node.id;
   }
 

@@ -9,6 +9,7 @@ import { FSDriver } from "flydrive/drivers/fs";
 import { absent, Failure } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blobs.ts";
 import { checkedId } from "./blob-id.ts";
+import { syncFolder } from "./durable-file.ts";
 
 /** What waits for the disk. Small: buffers that wait long outlive V8's young generation, which doubled the time when measured. */
 const writeBytes = 64 * 1024;
@@ -90,16 +91,6 @@ function durableFolders(folder: string): (name: string) => Promise<void> {
     making.catch(() => made.delete(name));
     return making;
   };
-}
-
-/** A name is on the disk once its folder is. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 const codeOf = (thrown: unknown): unknown => (thrown instanceof Error && "code" in thrown ? thrown.code : undefined);

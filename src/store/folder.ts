@@ -21,14 +21,14 @@ export function makeFolder(folder: string, setting: string): void {
   }
 }
 
-/** One after the other: `mkdir` of Node with `recursive` never ends below /proc. */
+/** Makes one folder after the other: `mkdir` of Node with `recursive` never returns below /proc. */
 function makeEach(folder: string): void {
   if (existsSync(folder)) return;
   makeEach(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (thrown) {
-    // Another process made it meanwhile.
+    // Another process may have made it in the meantime.
     if (!existsSync(folder)) throw thrown;
   }
 }
@@ -53,8 +53,8 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** Whose file or folder it is, where it is somebody else's. */
-function ownership(path: string): string {
+/** The end of "cannot be …" for a file or folder of another user: ` by user 1000, it belongs to user 0`; empty for one's own. */
+export function ownership(path: string): string {
   const owner = statOf(path)?.uid;
   const self = process.getuid?.();
   return owner === undefined || owner === self ? "" : ` by user ${self}, it belongs to user ${owner}`;
@@ -70,7 +70,7 @@ const modeOf = (path: string): number => (statOf(path)?.mode ?? 0) & 0o777;
  *
  * @param folder the data folder, whose own mode stays as it is.
  * @param paths files and folders of ours; those that are missing are passed over.
- * @returns what to tell the operator; null when others cannot get at anything.
+ * @returns a warning for the operator; null when others have no access.
  */
 export function tightenFiles(folder: string, paths: readonly string[]): string | null {
   const open = paths.filter((path) => (modeOf(path) & others) > 0);

@@ -12,7 +12,7 @@ import { webhookOffMail } from "../mail/webhook-off.ts";
 import { connectorTools } from "../runtime/agents/model/connector-tool.ts";
 import { browserTools } from "../runtime/agents/model/tools/browser.ts";
 import { subtaskTools } from "../runtime/agents/model/tools/subtasks.ts";
-import { openLease } from "../runtime/lease.ts";
+import { openLease, type StartCheck } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
 import { agentsOf } from "./agents.ts";
 import { exportWriters } from "./export-writers.ts";
@@ -31,18 +31,24 @@ export interface WorkParts {
   readonly connectors: ConnectorUses;
   readonly sending: Pick<Sending, "send">;
   readonly browsers: AttachedBrowsers;
+  /** Whether this process may run tasks. */
+  readonly check: StartCheck | undefined;
 }
 
 /** The work of a process that runs tasks. */
 export interface Work {
-  /** Tells commands where people reach this process. */
+  /** Writes the address of this process where commands find it. */
   readonly announce: (address: string) => Promise<void>;
   /** Gives back what runs. */
   readonly stop: () => Promise<void>;
 }
 
-/** Runs tasks and makes deliveries in this process. */
-export async function startWork(ground: Ground, { files, connectors, sending: { send }, browsers }: WorkParts): Promise<Work> {
+/**
+ * Runs tasks and makes deliveries in this process.
+ *
+ * @throws what `check` throws; then nothing runs.
+ */
+export async function startWork(ground: Ground, { files, connectors, sending: { send }, browsers, check }: WorkParts): Promise<Work> {
   const { config, store, cipher, clock, ids, random, log } = ground;
   const { staging, readFile, workspaceOf, openSkill } = files;
   const inBrowser = browserTools(async (taskId) => {
@@ -50,7 +56,7 @@ export async function startWork(ground: Ground, { files, connectors, sending: { 
     return task && means?.browserId ? browsers.find(task, means.browserId) : null;
   });
   const agentFor = await agentsOf(ground, await toolsOf(ground, [connectorTools(connectors), subtaskTools, inBrowser]));
-  const lease = await openLease(store, clock, ids, config.database === "sqlite");
+  const lease = await openLease(store, clock, ids, config.database === "sqlite", check);
   browsers.serve(lease.nodeId);
   const otherThan = remoteProfiles(config);
   const saveSite = siteSaver({ clock, ids, random });

@@ -18,7 +18,7 @@ describe.skipIf(!hasChromium)("the model agent in a real Chromium, through the a
   beforeAll(async () => {
     await once(pages.listen(0, "127.0.0.1"), "listening");
     lent = await lentChromium();
-  }, 60_000);
+  });
   afterAll(async () => {
     await lent[Symbol.asyncDispose]();
     pages.close();

@@ -45,7 +45,7 @@ describe.skipIf(!hasChromium)("a page that means no good, in a real Chromium", (
     await once(pages.listen(0, "127.0.0.1"), "listening");
     base = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`; // It listens on TCP.
     lent = await lentChromium();
-  }, 60_000);
+  });
   afterAll(async () => {
     await lent[Symbol.asyncDispose]();
     pages.closeAllConnections();

@@ -57,7 +57,7 @@ describe("setup of a checkout", () => {
 });
 
 describe("a setup that takes long", () => {
-  test("tells on standard error every 10 s what it does and for how long", async () => {
+  test("writes to standard error every 10 s what it does and for how long", async () => {
     using checkout = stubCheckout();
     checkout.write("hold", "");
     const run = checkout.setUp({ hasFastTimers: true });

@@ -36,11 +36,19 @@ describe("a variable that looks like a setting and is none", () => {
     ["AGENT_PROFILE", "AGENT_PROFILES"],
     ["ENCRYPTON_KEY", "ENCRYPTION_KEY"],
     ["CONSENT_ULR", "CONSENT_URL"],
+    ["ADMN_PORT", "ADMIN_PORT"],
   ])("%s is named with %s, which was probably meant", (name, meant) => {
     expect(warningsOf(name)).toEqual([`${name} is not a setting; did you mean ${meant}?`]);
   });
 
-  test.each(["WEBHOOK_SECRET", "S3_KEY", "OIDC_SCOPES", "SMTP_PASSWORD"])("%s is named for its prefix", (name) => {
+  test.each([
+    "WEBHOOK_SECRET",
+    "S3_KEY",
+    "OIDC_SCOPES",
+    "SMTP_PASSWORD",
+    "TRUST_PROXIES",
+    "BODY_SIZE",
+  ])("%s is named for its prefix", (name) => {
     expect(warningsOf(name)).toEqual([`${name} is not a setting; docs/configuration.md lists them`]);
   });
 

@@ -241,4 +241,4 @@ test("over v2 and gRPC, tasks have the connectors of the contract's tables, what
     }),
     { numRuns: 40 },
   );
-}, 120_000);
+});

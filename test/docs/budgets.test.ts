@@ -61,4 +61,4 @@ test("docs/budgets.md leads through prices, reports, budgets, refunds and grants
   expect(JSON.parse(after ?? "").data.total_credits).toBe(40 - spent + 50);
   server.child.kill("SIGTERM");
   await server.ended;
-}, 300_000);
+});

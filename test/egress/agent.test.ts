@@ -40,7 +40,7 @@ async function fetchedBy(env: Readonly<Record<string, string>>, url: string, all
 }
 
 test.skipIf(withoutOpenssl)(
-  "an untrusted certificate is refused, for a name and for an address, also when the environment allows it",
+  "a certificate that is not trusted is refused, for a name and for an address, also when the environment turns checks off",
   async () => {
     await using server = await receiver((_request, response) => response.end("secret"), certificate);
     for (const host of ["127.0.0.1", "files.test"]) {

@@ -9,16 +9,16 @@ const outside = { isLate: false, isInside: false, hasAnswered: false };
 test.each([
   [coded("ECONNREFUSED"), "the server refused the connection"],
   [coded("UND_ERR_CONNECT_TIMEOUT"), "the server did not answer in time"],
-  [coded("CERT_HAS_EXPIRED"), "the TLS connection failed: check the server's certificate"],
+  [coded("CERT_HAS_EXPIRED"), "no secure connection could be made: check the server's certificate"],
   [coded("ECONNRESET"), "the connection failed before the server answered"],
   [new Error("a stranger's text"), "the connection failed before the server answered"],
   [coded("UND_ERR_RES_EXCEEDED_MAX_SIZE"), "the server did not answer in HTTP"],
   [new LookUpFailed("not_found", "x.test"), "the host name was not found"],
   [new LookUpFailed("no_answer", "x.test"), "the host name could not be looked up: no name server answered in time"],
   [new LookUpFailed("busy", "x.test"), "the host name could not be looked up: too many look-ups are under way; try again"],
-])("of a public address it is told what went wrong: %s", (thrown, text) => expect(fetchFault(thrown, outside, 30)).toBe(text));
+])("the text about a public address says what went wrong: %s", (thrown, text) => expect(fetchFault(thrown, outside, 30)).toBe(text));
 
-test("of an address that is not public it is told only that, whatever went wrong there", () => {
+test("the text about an address that is not public says only that, for every failure", () => {
   const inside = { isLate: false, isInside: true, hasAnswered: false };
   const texts = ["ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ECONNRESET", "EPROTO"].map((code) => fetchFault(coded(code), inside, 30));
   const late = fetchFault(coded("UND_ERR_ABORTED"), { ...inside, isLate: true }, 30);

@@ -13,39 +13,9 @@ const refused = [
   ...["::ffff:10.0.0.1", "::ffff:7f00:1", "::FFFF:127.0.0.1", "0:0:0:0:0:ffff:a9fe:a9fe", "fe80::1%eth0", "2600::1%1"],
   ...["", "localhost", "127.1", "0x7f.1", "010.0.0.1", "1.2.3", "[::1]", "8.8.8.8 ", "8.8.8.8/32"],
 ];
-/** Their public neighbours, and well-known ones. */
+/** Well-known ones, the borders of 2000::/3, and two forms of an IPv4 address in IPv6. */
 const accepted = [
-  ...["1.0.0.0", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0", "169.253.255.255"],
-  ...[
-    "169.255.0.0",
-    "172.15.255.255",
-    "172.32.0.0",
-    "192.0.1.0",
-    "192.0.3.0",
-    "192.31.195.255",
-    "192.31.197.0",
-    "192.52.192.255",
-    "192.52.194.0",
-    "192.175.47.255",
-    "192.175.49.0",
-    "192.88.98.255",
-    "192.88.100.0",
-    "192.167.255.255",
-  ],
-  ...["192.169.0.0", "198.17.255.255", "198.20.0.0", "198.51.99.255", "198.51.101.0", "203.0.112.255", "203.0.114.0", "223.255.255.255"],
-  ...[
-    "2000::",
-    "2001:4860:4860::8888",
-    "2001:200::",
-    "2620:4f:7fff::1",
-    "2620:4f:8001::",
-    "2001:db7:ffff::1",
-    "2001:db9::1",
-    "2003::1",
-    "2600::1",
-    "3ffe::1",
-    "3fff:1000::1",
-  ],
+  ...["1.0.0.0", "8.8.8.8", "223.255.255.255", "2000::", "2001:4860:4860::8888", "2600::1", "3ffe::1", "3fff:ffff:ffff::1"],
   ...["::ffff:8.8.8.8", "::ffff:808:808"],
 ];
 
@@ -65,22 +35,51 @@ const registered = [
 /** Multicast is in registries of its own. */
 const multicast = ["224.0.0.0/4", "ff00::/8"];
 
-/** The first and the last address of a network. */
-function endsOf(network: string): readonly string[] {
-  const [address = "", prefix] = network.split("/");
-  if (!address.includes(":")) {
-    const first = address.split(".").reduce((sum, part) => sum * 256n + BigInt(part), 0n);
-    const last = first | ((1n << (32n - BigInt(prefix ?? 0))) - 1n);
-    return [first, last].map((value) => [24n, 16n, 8n, 0n].map((bits) => (value >> bits) & 255n).join("."));
-  }
-  const [front = [], back = []] = address.split("::").map((half) => (half === "" ? [] : half.split(":")));
-  const groups = [...front, ...Array<string>(8 - front.length - back.length).fill("0"), ...back];
-  const first = groups.reduce((sum, part) => (sum << 16n) + BigInt(`0x${part}`), 0n);
-  const last = first | ((1n << (128n - BigInt(prefix ?? 0))) - 1n);
-  return [first, last].map((value) =>
-    Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16)).join(":"),
-  );
+interface Range {
+  readonly first: bigint;
+  readonly last: bigint;
 }
+
+const groupsOf = (half: string): readonly string[] => (half === "" ? [] : half.split(":"));
+
+/** The first and the last address of a network, as numbers. */
+function rangeOf(network: string): Range {
+  const [address = "", prefix = ""] = network.split("/");
+  const isIPv4 = !address.includes(":");
+  const [front = [], back = []] = address.split("::").map(groupsOf);
+  const groups = [...front, ...Array<string>(Math.max(0, 8 - front.length - back.length)).fill("0"), ...back];
+  const first = isIPv4
+    ? address.split(".").reduce((sum, part) => sum * 256n + BigInt(part), 0n)
+    : groups.reduce((sum, part) => (sum << 16n) + BigInt(`0x${part}`), 0n);
+  return { first, last: first | ((1n << (BigInt(isIPv4 ? 32 : 128) - BigInt(prefix))) - 1n) };
+}
+
+const ipv4Text = (value: bigint): string => [24n, 16n, 8n, 0n].map((bits) => (value >> bits) & 255n).join(".");
+const ipv6Text = (value: bigint): string =>
+  Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16)).join(":");
+const textOf = (network: string) => (network.includes(":") ? ipv6Text : ipv4Text);
+
+function endsOf(network: string): readonly string[] {
+  const { first, last } = rangeOf(network);
+  return [first, last].map(textOf(network));
+}
+
+/** The addresses right before and after each network of a family that are in no other network, and satisfy `where`. */
+function neighboursOf(networks: readonly string[], text: (value: bigint) => string, where: (value: bigint) => boolean): readonly string[] {
+  const ranges = networks.map(rangeOf);
+  const inNone = (value: bigint) => !ranges.some(({ first, last }) => first <= value && value <= last);
+  const beside = ranges.flatMap(({ first, last }) => [first - 1n, last + 1n]);
+  return [...new Set(beside.filter((value) => inNone(value) && where(value)))].map(text);
+}
+
+const isIPv6 = (network: string): boolean => network.includes(":");
+const ipv4Neighbours = neighboursOf(
+  [...registered, ...multicast].filter((network) => !isIPv6(network)),
+  ipv4Text,
+  (value) => value >= 0n && value < 1n << 32n,
+);
+/** Outside of 2000::/3 nothing is public, so only the neighbours in it are. */
+const ipv6Neighbours = neighboursOf([...registered, ...multicast].filter(isIPv6), ipv6Text, (value) => value >> 125n === 1n);
 
 const octet = fc.integer({ min: 0, max: 255 });
 const ipv4 = fc.tuple(octet, octet, octet, octet).map((parts) => parts.join("."));
@@ -90,6 +89,9 @@ describe("addresses of the public internet", () => {
   test.each(refused)("%s is not public", (address) => expect(isPublic(address)).toBe(false));
   test.each([...registered, ...multicast])("no special-purpose network is public: %s", (network) => {
     expect(endsOf(network).map((address) => [address, isPublic(address)])).toEqual(endsOf(network).map((address) => [address, false]));
+  });
+  test.each([...ipv4Neighbours, ...ipv6Neighbours])("%s, beside a special-purpose network, is public", (address) => {
+    expect(isPublic(address)).toBe(true);
   });
   test.each(accepted)("%s is public", (address) => expect(isPublic(address)).toBe(true));
 

@@ -86,7 +86,7 @@ describe("a name in the DNS", () => {
 });
 
 describe("one account", () => {
-  test("that asks for 50 names without an answer does not delay another account's look-up", async () => {
+  test("that asks for 50 names without an answer does not delay another's look-up", async () => {
     await using server = await open(stillClock());
     const gone = new AbortController();
     const stuck = Array.from({ length: 50 }, (_, i) => watch(server.resolve(`${i}.silent.test`, by("mallory", gone.signal))));
@@ -191,7 +191,7 @@ describe("callers who ask for the same name", () => {
     expect(begun[0]?.cancelled).toBe(false);
     begun[0]?.found.resolve(["192.0.2.1"]);
     expect(await second).toEqual(["192.0.2.1"]);
-    // What is over is asked anew.
+    // A name whose look-up has ended is looked up again.
     const later = new AbortController();
     const third = resolve("one.test", by("ann", later.signal));
     await turn();
@@ -206,7 +206,7 @@ describe("callers who ask for the same name", () => {
     expect(await fourth).toEqual(["192.0.2.3"]);
   });
 
-  test("whose signal is already aborted send no query", async () => {
+  test("whose signal is aborted already send no question", async () => {
     await using server = await open(stillClock());
     await expect(server.resolve("good.test", by("ann", AbortSignal.abort(new Error("gone"))))).rejects.toThrow("gone");
     expect(server.questions).toEqual([]);

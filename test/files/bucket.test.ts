@@ -46,7 +46,7 @@ test.each(["off", "on"] as const)("a platform keeps files in a bucket, from the 
   expect((await ann.v2("file.delete", { file_id: id })).status).toBe(200);
   await until(() => s3.objects().length === 0);
   expect((await fetch(link)).status).toBe(404);
-}, 120_000);
+});
 
 test("an upload that is cut leaves nothing in the bucket, and its slot takes the next", async () => {
   await using s3 = await startS3();

@@ -11,4 +11,4 @@ test("whatever comes is answered in the shape of its wire, without a fault of ou
   expect(tally.complaints.map((complaint) => shown(seed, complaint))).toEqual([]);
   expect(faults).toEqual([]);
   expect(tally.sent).toBe(runs);
-}, 120_000);
+});

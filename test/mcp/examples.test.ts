@@ -35,7 +35,7 @@ describe("the SDK's example of a streamable HTTP server, which keeps sessions", 
     });
     await says("listening");
     at = { transport: "http", url: `http://127.0.0.1:${port}/mcp`, headers: {} };
-  }, 30_000);
+  });
   afterAll(() => void child.kill("SIGKILL"));
 
   test("has its tools listed, and its session ended after each use", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { openLease } from "../../src/runtime/lease.ts";
-import { findLivingPeer } from "../../src/runtime/peers.ts";
+import { findNewPeer, findPeers } from "../../src/runtime/peers.ts";
 import { movableClock } from "../support/clock.ts";
 import { describeOnEach, openTestStore } from "../support/database.ts";
 
@@ -18,24 +18,24 @@ describeOnEach("another process on the database", (kind) => {
       if (looks === 4) await store.change((tx) => tx.nodes.raiseBeat("dead"));
       return store.nodes.list();
     };
-    expect(await findLivingPeer({ list }, movableClock())).toMatchObject({ id: "dead" });
+    expect(await findPeers({ list }, movableClock())).toMatchObject({ living: { id: "dead" } });
     looks = 0;
     const appearing = async () => {
       looks += 1;
       if (looks === 2) await store.change((tx) => tx.nodes.insert(row("new")));
       return store.nodes.list();
     };
-    expect(await findLivingPeer({ list: appearing }, movableClock())).toMatchObject({ id: "new" });
+    expect(await findPeers({ list: appearing }, movableClock())).toMatchObject({ living: { id: "new" } });
   });
 
   test("is none when its beat stays the same for 10 s, and at once when there is no row or the last one goes", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const clock = movableClock();
-    expect(await findLivingPeer(store.nodes, clock)).toBeNull();
+    expect(await findPeers(store.nodes, clock)).toEqual({ living: null, dead: new Set() });
     expect(clock.monotonic()).toBe(0);
     await store.change((tx) => tx.nodes.insert(row("dead")));
-    expect(await findLivingPeer(store.nodes, clock)).toBeNull();
+    expect(await findPeers(store.nodes, clock)).toEqual({ living: null, dead: new Set(["dead"]) });
     expect(clock.monotonic()).toBe(10_000);
     let looks = 0;
     const leaving = async () => {
@@ -43,8 +43,23 @@ describeOnEach("another process on the database", (kind) => {
       if (looks === 2) await store.change((tx) => tx.nodes.remove("dead"));
       return store.nodes.list();
     };
-    expect(await findLivingPeer({ list: leaving }, clock)).toBeNull();
+    expect(await findPeers({ list: leaving }, clock)).toMatchObject({ living: null });
     expect(clock.monotonic()).toBe(10_500);
+  });
+
+  test("that starts at the same moment is found: of three starts exactly one gets its row, and a dead row stops none", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    await store.change((tx) => tx.nodes.insert(row("dead")));
+    const { living, dead } = await findPeers(store.nodes, movableClock());
+    expect(living).toBeNull();
+    const start = () =>
+      openLease(store, movableClock(), systemIds, false, async (tx) => {
+        if ((await findNewPeer(tx, dead)) !== null) throw new Error("another process runs on this database");
+      });
+    const starts = await Promise.allSettled([start(), start(), start()]);
+    expect(starts.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected", "rejected"]);
+    expect(await store.nodes.list()).toHaveLength(2);
   });
 
   test("has its address in its row, also in the one that is made when it was taken for dead", async () => {

@@ -61,7 +61,7 @@ describe("a data folder", () => {
     expect(await readdir(path)).toEqual([]);
   });
 
-  test("that cannot be made or written is told in one sentence with the setting and the cause", async () => {
+  test("that cannot be made or written is reported in one sentence with the setting and the cause", async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, "file");
     await writeFile(file, "");
@@ -76,7 +76,7 @@ describe("a data folder", () => {
     }
   });
 
-  test("that others can enter is logged, and they lose access to our files in it", async () => {
+  test("that others can enter is reported, and our files in it are closed to them", async () => {
     await using folder = await temporaryFolder();
     const [database, files, missing] = ["platform.db", "files", "first-key"].map((name) => join(folder.path, name)) as [
       string,

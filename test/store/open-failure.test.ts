@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempDisposable, writeFile } from "node:fs/promises";
+import { chown, mkdtempDisposable, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,8 +25,8 @@ async function refusalOf(url: string): Promise<string> {
   return text.trim();
 }
 
-describe("a PostgreSQL that cannot be opened is told with the setting, the place and the cause", () => {
-  test("the port is closed", async () => {
+describe("the error for a PostgreSQL that cannot be opened names the setting, the place and the cause", () => {
+  test("no server listens there", async () => {
     expect(await refusalOf("postgresql://ann:sesame@127.0.0.1:1/platform")).toBe(
       "DATABASE_URL: the database platform at 127.0.0.1:1 cannot be opened: connect ECONNREFUSED 127.0.0.1:1",
     );
@@ -84,13 +84,21 @@ test("the password is left out of what a library says", () => {
   );
 });
 
-test("a file that is no database is told with its path", async () => {
+test("the error for a file that is no database names its path", async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), "open-failure-"));
   const path = join(folder.path, "platform.db");
   await writeFile(path, "no database ".repeat(1000));
   expect(await refusalOf(`file:${path}`)).toBe(
     `DATABASE_URL or DATA_DIR: the file ${path} cannot be opened: SQLITE_NOTADB: file is not a database`,
   );
+});
+
+test.skipIf(process.getuid?.() !== 0)("the error for a file of another user names both users", async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), "open-failure-"));
+  const path = join(folder.path, "platform.db");
+  await writeFile(path, "no database ".repeat(1000));
+  await chown(path, 65_534, 65_534);
+  expect(await refusalOf(`file:${path}`)).toContain(`${path} cannot be opened by user 0, it belongs to user 65534: SQLITE_`);
 });
 
 /** A server that answers each login with this error of PostgreSQL's. */

@@ -197,5 +197,5 @@ describeOnEach("credits", (kind) => {
       }),
       { numRuns: kind === "sqlite" ? 40 : 15 },
     );
-  }, 120_000);
+  });
 });

@@ -4,7 +4,7 @@ export interface Node {
   /** Raised every 5 s while the process lives; peers compare it, never its time. */
   readonly beat: number;
   readonly startedAt: number;
-  /** Where people reach its pages, a URL without a slash at its end; null while it does not listen, and when it takes no calls. */
+  /** The address of its pages, a URL without a slash at its end; null while it does not listen, and when it takes no calls. */
   readonly address: string | null;
 }
 

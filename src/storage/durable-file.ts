@@ -1,10 +1,14 @@
 import { link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Random } from "./core/ids.ts";
+import { Failure } from "../core/failure.ts";
+import type { Random } from "../core/ids.ts";
+import { causeText } from "../core/root-cause.ts";
 
 /**
- * Writes a file for this process's user alone, whole or not at all, in the place of what was there. When it resolves,
+ * Writes a file of the data folder for this process's user alone, whole or not at all, in the place of what was there. When it resolves,
  * the content and the name are on the disk.
+ *
+ * @throws Failure `precondition` in one sentence with the path and the cause.
  */
 export const replaceDurably = (path: string, text: string, random: Random): Promise<void> => write(path, text, random, rename);
 
@@ -16,8 +20,15 @@ export const makeDurably = (path: string, text: string, random: Random): Promise
     }),
   );
 
-/** Written whole beside its place, then put there. */
-async function write(path: string, text: string, random: Random, put: (draft: string, path: string) => Promise<void>): Promise<void> {
+type Put = (draft: string, path: string) => Promise<void>;
+
+const write = (path: string, text: string, random: Random, put: Put): Promise<void> =>
+  writeDraft(path, text, random, put).catch((thrown: unknown) => {
+    throw new Failure("precondition", `DATA_DIR: the file ${path} cannot be written: ${causeText(thrown)}`);
+  });
+
+/** Writes the whole text to a file beside `path`, and then puts it there. */
+async function writeDraft(path: string, text: string, random: Random, put: Put): Promise<void> {
   const draft = `${path}.${Buffer.from(random(8)).toString("hex")}`;
   const file = await open(draft, "wx", 0o600);
   try {
@@ -31,8 +42,8 @@ async function write(path: string, text: string, random: Random, put: (draft: st
   }
 }
 
-/** Makes a name as durable as the file is. */
-async function syncFolder(path: string): Promise<void> {
+/** Writes a folder itself to the disk. Only then is a new name in it still there after a power cut. */
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r");
   try {
     await folder.sync();
