@@ -108,7 +108,8 @@ export class IncomingBody {
 
   /** Gives it the time of an upload: its bytes go to a disk as they come. */
   isUpload(): void {
-    this.#allow(this.#rules.limits.requestMs);
+    // Otherwise the timer would keep the request of a client that is gone.
+    if (!this.#isOver) this.#allow(this.#rules.limits.requestMs);
   }
 
   /**
