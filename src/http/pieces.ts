@@ -15,13 +15,13 @@ const none = new ArrayBuffer(0);
 
 /**
  * Joins pieces as they come in one buffer that doubles when it is full. So pieces of one byte cost a byte each, and large
- * ones are not kept beside their copy: the memory of what is replaced is given back at once, not when it is collected.
+ * ones are not kept beside their copy: the memory of what is replaced is freed at once, not when it is collected.
  */
 export function piecesOf(): Pieces {
   let first: Uint8Array | undefined;
   let memory = none;
   let length = 0;
-  /** The last piece that was copied. Whoever handed it over may still use its memory until the next one comes. */
+  /** The last piece that was copied. Its sender may still use its memory until the next piece comes. */
   let copied: Uint8Array | undefined;
 
   function copy(piece: Uint8Array): void {

@@ -128,7 +128,7 @@ export function scalarReader(type: ScalarType, mode: Mode): ReadValue {
   }
 }
 
-/** The reader of a field's enum: by word, in both modes. Who used another word is told those that the field takes. */
+/** The reader of a field's enum: by word, in both modes. The refusal of another word lists those that the field takes. */
 export function enumReader(field: DescField & { readonly enum: DescEnum }): ReadValue {
   const { numbers } = wordsOf(field.enum);
   const rule = choiceRule(field);

@@ -11,7 +11,7 @@ export interface IdleMember {
   readonly names: { keys(): Iterable<string> } | null;
 }
 
-/** How much of the warnings is told. */
+/** How much of the warnings a caller is shown. */
 interface Room {
   /** Members that are named. */
   readonly members: number;
@@ -26,10 +26,10 @@ const refusalRoom: Room = { members: 50, characters: 4096 };
 /** More are not looked for. */
 const countMax = 1000;
 const separator = ", ";
-/** So much is kept free for the text that counts the others. */
+/** This many characters are kept free for the text that counts the others. */
 const restLength = `${separator}and at least ${countMax} more`.length;
 
-/** The members of one request that have no effect, and what callers are told of them. One object belongs to one call. */
+/** The members of one request that have no effect, and what callers see of them. Each call has its own object. */
 export class Warnings {
   readonly #members: IdleMember[] = [];
   #count = 0;
