@@ -120,7 +120,7 @@ export const outgoing = {
     rule: allowedAddressesRule,
     example: "loopback,10.1.0.0/16:8443",
     description:
-      "Addresses that are not public and yet may get webhooks. `loopback` permits every port and plain http on this machine. Host names that users give (webhooks, files by URL, connectors) are looked up in `/etc/hosts` and then in the DNS: search domains and mDNS do not count, so a name is given whole.",
+      "Addresses that are not public and yet may get webhooks. `loopback` permits every port and plain http on this machine. Host names that users give (webhooks, files by URL, connectors) are looked up in `/etc/hosts` and then in the DNS: search domains and mDNS are not used, so give the full name.",
     schema: allowedAddresses,
   }),
   FETCH_ALLOW: variable({

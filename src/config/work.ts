@@ -46,7 +46,7 @@ export const callLimits = {
     rule: "a number of bytes from 2KiB to 1024GiB, plain or with KiB, MiB or GiB, and at least twice BODY_LIMIT",
     example: "1GiB",
     description:
-      "What the request bodies that a process is reading or parsing may take together, a quarter of it for one account, or for one address without an account; the next ones are refused with 503 `unavailable`. A body counts twice once it is read: as its bytes, and as what is made of them. Uploads of files do not count.",
+      "The memory for all request bodies that a process is reading or parsing. Once a body is read, it counts twice: its bytes, and the objects that are built from them. One account, or one address without an account, may have a quarter, or twice BODY_LIMIT if that is more. Further bodies are refused with 503 `unavailable`. Uploads of files do not count.",
     schema: byteSize(2048, 1024 * 1024 ** 3),
   }),
 };

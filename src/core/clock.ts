@@ -6,7 +6,7 @@ export interface Clock {
   now(): number;
   /** Milliseconds that only grow, from an arbitrary start: for leases and time-outs. */
   monotonic(): number;
-  /** Resolves after `ms`; rejects with the signal's reason once it is aborted. */
+  /** Resolves after `ms`, or at once where that is not positive; rejects with the signal's reason once it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -14,5 +14,6 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  sleep: (ms, signal) => delay(ms, undefined, signal ? { signal, ref: true } : {}),
+  // A caller that sleeps until a given time may be a little late, and Node warns about negative timers.
+  sleep: (ms, signal) => delay(Math.max(0, ms), undefined, signal ? { signal, ref: true } : {}),
 };

@@ -54,8 +54,8 @@ export function heedWarnings(warnings: Warnings, strict: boolean, set: (name: st
 }
 
 /**
- * The credentials that the operation takes: as challenges (RFC 9110 11.6.1), and as the names of request headers; for a
- * token that lacks a scope, with that error (RFC 6750 3).
+ * The credentials that the operation takes: as challenges (RFC 9110 11.6.1), and as the names of request headers. A
+ * token that lacks a scope gets `insufficient_scope` (RFC 6750 3).
  */
 function challengeHeaders(failure: Failure): Headers {
   const challenge = challengeOf(failure);

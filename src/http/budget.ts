@@ -4,7 +4,7 @@ export interface BudgetLimits {
   readonly each: number;
 }
 
-/** Amounts of anything (bytes, connections, requests) that are held at a time, counted by holder. */
+/** Counts amounts (bytes, connections, requests) that are held at a time, by holder. */
 export class Budget {
   readonly limits: BudgetLimits;
   readonly #byHolder = new Map<string, number>();
@@ -19,7 +19,7 @@ export class Budget {
     return this.#held;
   }
 
-  /** Holders that have anything now. */
+  /** How many holders hold more than zero. */
   get holders(): number {
     return this.#byHolder.size;
   }

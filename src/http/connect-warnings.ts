@@ -24,7 +24,7 @@ const shapes = messageShapes(namesOf);
 const decoder = new TextDecoder();
 
 /**
- * Notes the members of a message in JSON that have no effect. The library reads the text by itself and tells nobody of
+ * Notes the members of a message in JSON that have no effect. The library reads the text itself and does not report
  * them, so it is parsed once more here: the engine's own parser takes a small part of the time that the library does.
  * Text that is no JSON is left to the library.
  *
@@ -42,7 +42,7 @@ export function noteIdleMembers(desc: DescMessage, sent: Uint8Array | string, wa
 
 /**
  * Registers a method so that each of its calls in JSON notes in the call's own warnings what its messages have without effect.
- * Connect tells a JSON reader nothing of the call that it reads for, so such a call gets a handler of its own;
+ * Connect does not pass the call to its JSON reader, so such a call gets a handler of its own;
  * binary calls share one.
  *
  * @param register registers the method with these options: once now, and once for each call in JSON.

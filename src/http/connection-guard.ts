@@ -9,10 +9,10 @@ loopback.addAddress("::1", "ipv6");
 
 /**
  * Bounds the connections of one address (of IPv6, of a /64) that are open at a time. Those of loopback
- * are not counted: a proxy on this machine brings the connections of everybody.
+ * are not counted: all clients of a proxy on this machine share its address.
  *
  * @param most null: any number.
- * @returns takes a new connection's address, and gives what ends its place; null refuses the connection.
+ * @returns a function that takes the address of a new connection, and returns what to call when the connection ends; null when it is refused.
  */
 export function connectionGuard(most: number | null): (address: string) => (() => void) | null {
   const open = new Budget({ inAll: Number.POSITIVE_INFINITY, each: most ?? Number.POSITIVE_INFINITY });

@@ -121,7 +121,7 @@ export const exportAnswers: Readonly<Record<Reason, ExportAnswer>> = {
   internal: { status: 500, code: "INTERNAL" },
 };
 
-/** The text for a body that is not JSON: it names the type to send. */
+/** The refusal of a body that is not JSON names the type to send. */
 export const jsonOnly = "Content-Type: must be application/json";
 
 /** Fastify's own refusals, and a body that breaks off, in our words. */
@@ -143,7 +143,7 @@ export function failureIn(thrown: unknown): Failure {
   return known ? new Failure(...known, { cause: thrown }) : failureOf(thrown);
 }
 
-/** A failure as Connect tells it, with what callers know of it beside its text. */
+/** A failure as an error of Connect, with the headers that go with it. */
 export const connectErrorOf = (failure: Failure): ConnectError =>
   new ConnectError(failure.message, connectCodes[failure.reason], Object.fromEntries(refusalHeaders(failure)), undefined, failure);
 

@@ -56,7 +56,7 @@ function closeIdle(session: ServerHttp2Session, idleMs: number, draining: AbortS
   });
 }
 
-/** Sends a PING where a request is open and nothing has gone over the connection for a while; closes it when nobody answers. */
+/** Sends a PING where a request is open and nothing has gone over the connection for a while; closes it when no answer comes. */
 function pingQuiet(session: ServerHttp2Session, { pingMs, pingAnswerMs }: FrontLimits): void {
   let open = 0;
   session.on("stream", (stream: ServerHttp2Stream) => {
@@ -66,7 +66,7 @@ function pingQuiet(session: ServerHttp2Session, { pingMs, pingAnswerMs }: FrontL
   session.setTimeout(pingMs);
   session.on("timeout", () => {
     if (session.closed) return;
-    // An answer to a PING does not set the time anew.
+    // An answer to a PING does not restart the timer.
     session.setTimeout(pingMs);
     if (open === 0) return;
     const unanswered = setTimeout(() => session.destroy(), pingAnswerMs);

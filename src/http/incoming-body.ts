@@ -21,7 +21,7 @@ interface BodyRules {
   readonly addressOf: (request: IncomingMessage) => string;
 }
 
-/** A request's body stands in the request itself: a WeakMap of requests costs the garbage collector more than the call. */
+/** The body is a property of the request: a WeakMap of requests costs the garbage collector more than the call. */
 const bodyKey = Symbol("body");
 
 interface WithBody {
@@ -31,7 +31,7 @@ interface WithBody {
 /** The body of a request that came through the front; undefined for a request that has none. */
 export const incomingBody = (request: object): IncomingBody | undefined => (request as WithBody)[bodyKey];
 
-/** Watches the bodies of a process's requests, which it is told of before anybody else. */
+/** Watches the bodies of all requests of a process. Call it with each request before any other handler. */
 export function bodyWatch(limits: FrontLimits, addressOf: BodyRules["addressOf"]) {
   const { bodyMemory, bodyShare, unfinishedMax } = limits;
   const rules: BodyRules = {
@@ -53,7 +53,7 @@ const conversationsOf = (of: readonly DescService[]): ReadonlySet<string> =>
       .flatMap((method) => (method.methodKind === "bidi_streaming" ? [`/${method.parent.typeName}/${method.name}`] : [])),
   );
 const conversations = conversationsOf(services);
-/** Those that anybody may begin: they have the time of an upload. */
+/** Those that need no credential: they have the time of an upload. */
 const publicConversations = conversationsOf([ServerReflection, ServerReflectionAlpha]);
 
 /** Over HTTP/1.1 the headers announce a body (RFC 9112 6.3), over HTTP/2 the headers are not the end of the request. */
@@ -108,11 +108,12 @@ export class IncomingBody {
 
   /** Gives it the time of an upload: its bytes go to a disk as they come. */
   isUpload(): void {
-    this.#allow(this.#rules.limits.requestMs);
+    // Otherwise the timer would keep the request of a client that is gone.
+    if (!this.#isOver) this.#allow(this.#rules.limits.requestMs);
   }
 
   /**
-   * Somebody begins to read.
+   * Call it before the body is read.
    *
    * @param fail is called once, when the body does not come in time.
    * @throws Failure `limited` when too many bodies of an address without an account are unfinished, `cancelled` when the client is gone.
@@ -143,7 +144,7 @@ export class IncomingBody {
     this.#held -= bytes;
   }
 
-  /** Nobody reads on: what still comes is passed over while the answer goes out. */
+  /** The rest of the body is not read: what still arrives is dropped while the answer is sent. */
   abandon(): void {
     this.#fail = undefined;
     this.release();
@@ -157,7 +158,7 @@ export class IncomingBody {
     this.#late = setTimeout(() => this.#isLate(ms), ms).unref();
   }
 
-  /** Whoever reads answers; where nobody reads, or the answer does not go out, the connection ends. */
+  /** The reader answers. When there is no reader, or the answer is not sent in time, the connection is closed. */
   #isLate(ms: number): void {
     const fail = this.#fail;
     if (this.#request.complete) return;

@@ -15,7 +15,7 @@ const none = new ArrayBuffer(0);
 
 /**
  * Joins pieces as they come in one buffer that doubles when it is full. So pieces of one byte cost a byte each, and large
- * ones are not kept beside their copy: the memory of what is replaced is given back at once, not when it is collected.
+ * ones are not kept beside their copy: the memory of what is replaced is freed at once, not when it is collected.
  */
 export function piecesOf(): Pieces {
   let first: Uint8Array | undefined;

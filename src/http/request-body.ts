@@ -8,7 +8,7 @@ import { piecesOf } from "./pieces.ts";
 /** The bound where no operation has let the call in. */
 const anonymous: Bound = { maxBytes: anonymousBytes, of: "this address" };
 
-/** Methods whose requests have no body that means anything. */
+/** Methods whose request bodies are ignored. */
 const bodyless: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** Which bodies a scope reads. */
@@ -63,7 +63,7 @@ function takenAtOnce(request: IncomingMessage, bound: Bound): Uint8Array {
     body?.take(2 * request.readableLength);
   } catch (thrown) {
     body?.abandon();
-    // What is not wanted is dropped.
+    // What is not read is dropped.
     request.resume();
     throw thrown;
   }
@@ -81,7 +81,7 @@ function awaited(request: IncomingMessage, bound: Bound): Promise<Uint8Array | n
       body?.abandon();
       reject(thrown);
     }
-    /** Counts it once more, for the text and the message that are made of it. HTTP/2 ends what was cut as if it were whole. */
+    /** Counts it once more, for the text and the message that are made of it. HTTP/2 ends a body that was cut like a complete one. */
     function end(): void {
       try {
         if (!request.aborted) body?.take(pieces.length());
@@ -132,14 +132,14 @@ export async function* chunksOf(request: IncomingMessage): AsyncGenerator<Uint8A
         yield chunk;
       }
     }
-    // HTTP/2 ends what was cut as if it were whole.
+    // HTTP/2 ends a body that was cut like a complete one.
     if (request.aborted || !request.readableEnded) throw brokenOff();
   } catch (thrown) {
     body?.abandon();
     throw thrown instanceof Failure ? thrown : brokenOff(thrown);
   } finally {
     events.stop();
-    // What is not wanted is passed over.
+    // What is not read is dropped.
     if (!request.readableEnded) request.resume();
   }
 }
@@ -152,7 +152,7 @@ function wakener(request: IncomingMessage) {
   const wake = (): void => waiting.resolve();
   const fail = (thrown: unknown): void => {
     waiting.reject(thrown);
-    // Nobody may be waiting just now.
+    // There may be no reader waiting at this moment.
     waiting.promise.catch(() => undefined);
   };
   const events = ["readable", "end", "close"] as const;

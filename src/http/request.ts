@@ -42,11 +42,17 @@ export function addressReader(trustProxy: string | null): (head: RequestHead) =>
   };
 }
 
-/** A preference counts where it stands first (RFC 7240 2); a comma in quotes parts nothing. */
+/**
+ * One preference of the list; a comma in quotes does not separate. A quote without an end lasts to the end of the text, so
+ * that nothing is searched twice: the time is linear in the length of the header.
+ */
+const preferences = /(?:[^",]|"(?:\\.|[^"\\])*(?:"|\\?$))+/g;
+
+/** The first `handling` that has a value counts (RFC 7240 2). */
 function isStrict(prefer: string): boolean {
-  for (const preference of prefer.match(/(?:[^",]|"(?:\\.|[^"\\])*")+/g) ?? []) {
-    const [, value] = /^\s*handling\s*=\s*"?(\w*)"?\s*(?:;|$)/i.exec(preference) ?? [];
-    if (value !== undefined) return value.toLowerCase() === "strict";
+  for (const preference of prefer.match(preferences) ?? []) {
+    const [name, value] = (preference.split(";", 1)[0] ?? "").split("=").map((text) => text.trim().toLowerCase());
+    if (name === "handling" && value !== undefined) return value === "strict" || value === '"strict"';
   }
   return false;
 }

@@ -1,7 +1,7 @@
 import type { KeyKind } from "../../src/core/caller.ts";
 
 /** Whose credential a request shows. A member or a guest is somebody else for each attack, so that no rate limit is shared; the kinds of keys are the owner's. */
-export type Sender = "nobody" | "member" | "guest" | KeyKind;
+export type Sender = "anonymous" | "member" | "guest" | KeyKind;
 
 /** Where an attack goes, and as whom. */
 export interface Target {

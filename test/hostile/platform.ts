@@ -27,12 +27,12 @@ export async function startPlatform(accounts: number): Promise<Platform> {
   let attackers = 0;
 
   function headersOf(by: Sender): Target["headers"] {
-    if (by === "nobody") return {};
+    if (by === "anonymous") return {};
     // SCIM takes its key there alone.
     return by === "team_user_mgmt" ? { authorization: `Bearer ${keyOf(by)}` } : { "x-service-api-key": keyOf(by) };
   }
 
-  function keyOf(by: Exclude<Sender, "nobody">): string {
+  function keyOf(by: Exclude<Sender, "anonymous">): string {
     const key = by === "member" || by === "guest" ? crowd[by].pop() : keys.get(by);
     if (key === undefined) throw new Error(`there is no ${by} left`);
     return key;

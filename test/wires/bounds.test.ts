@@ -29,7 +29,7 @@ const items = (count: number) =>
       .fill("1")
       .join(",")}]}`,
   );
-/** A field that nobody knows, of exactly so many bytes. */
+/** An unknown field, of exactly so many bytes. */
 function protoOf(bytes: number): Buffer {
   const message = Buffer.alloc(bytes);
   message.set([0xfa, 0x3f]);
@@ -42,7 +42,7 @@ function protoOf(bytes: number): Buffer {
 }
 const fields = (count: number) => Buffer.alloc(count * 2, Buffer.from([0x7a, 0]));
 
-/** How a message goes over a wire, and what came of it in the words of Connect's codes. */
+/** How a message is sent over a wire; the outcome is in the words of Connect's codes. */
 interface Wire {
   readonly name: string;
   readonly binary: boolean;
@@ -158,7 +158,7 @@ const wires: readonly Wire[] = [
   ),
 ];
 
-/** How a wire tells a message that is too large. */
+/** How a wire refuses a message that is too large. */
 const refused = ({ name }: Wire, text: string) => (name === "v2" ? `413 invalid_argument: ${text}` : `resource_exhausted: ${text}`);
 
 describe.each(wires.map((wire) => [wire.name, wire] as const))("over %s, every operation", (_name, wire) => {

@@ -2,7 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { Failure } from "../../core/failure.ts";
 import { type Operation, rpcName } from "../../operations.ts";
 
-/** How large a request may be, and whose limit that is. */
+/** How large a request may be, and what sets the limit. */
 export interface Bound {
   /** Bytes after decompression; of a stream, the bytes of one message. */
   readonly maxBytes: number;

@@ -17,7 +17,7 @@ export interface MethodBound extends Bound {
   readonly method: DescMethod;
 }
 
-/** How a message stands on the wire. */
+/** The form of a message on the wire. */
 interface Form {
   readonly binary: boolean;
   readonly compression: Compression | undefined;
@@ -75,7 +75,7 @@ async function* unary(request: IncomingMessage, bound: MethodBound, form: Form):
 const headBytes = 5;
 const compressedFlag = 1;
 
-/** Envelopes, each as a whole: a byte of flags, four of the length, and the message. */
+/** Yields complete envelopes: a byte of flags, four of the length, and the message. */
 async function* enveloped(request: IncomingMessage, bound: MethodBound, { compression, ...read }: Form): AsyncGenerator<Uint8Array> {
   let pieces = piecesOf();
   let wanted = headBytes;

@@ -13,7 +13,7 @@ import { compileBareWriter } from "./writer.ts";
  */
 export type FrameWriter = (answer: Message) => string | undefined;
 
-/** After so long a silence a comment tells everybody in between that the stream lives (contract/decisions.md 54). */
+/** Milliseconds of silence after which a comment keeps the stream open in proxies (contract/decisions.md 54). */
 const silenceMs = 10_000;
 
 /** Says nothing; at the start it sends the head on its way. */

@@ -20,7 +20,7 @@ const synonyms: readonly (readonly [word: string, others: readonly string[]])[] 
   ["ping", ["test"]],
 ];
 
-/** So much of a name is looked at and repeated. */
+/** Longer names are not searched for, and are cut in the answer. */
 const nameMax = 64;
 
 /**

@@ -7,7 +7,7 @@ export type Shape =
   | { readonly kind: "object"; readonly members: Members }
   | { readonly kind: "list"; readonly item: Shape }
   | { readonly kind: "map"; readonly value: Shape }
-  /** The value itself tells which of several shapes it has. */
+  /** Which of several shapes it has follows from the value. */
   | { readonly kind: "choice"; readonly of: (json: JsonObject) => Shape | undefined };
 
 /** What is known of a member: its shape; `value` when nothing below it is looked at; `unused` when it has no effect. */

@@ -26,7 +26,7 @@ const refusalRoom: Room = { members: 50, characters: 4096 };
 /** More are not looked for. */
 const countMax = 1000;
 const separator = ", ";
-/** So much is kept free for the text that counts the others. */
+/** This many characters are kept free for the text that counts the others. */
 const restLength = `${separator}and at least ${countMax} more`.length;
 
 /** The members of one request that have no effect, and the texts about them. One object belongs to one call. */

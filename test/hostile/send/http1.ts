@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { Target } from "../attack.ts";
 import { inWords } from "./answer.ts";
 
-/** Longer than any request may stay unfinished that nobody has signed. */
+/** Longer than a request without a credential may stay unfinished. */
 const answerMs = 25_000;
 
 /** A connection to the server from the attacker's address. */

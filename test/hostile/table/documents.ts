@@ -9,11 +9,11 @@ const repeated = (text: string, times: number) => Buffer.alloc(text.length * tim
 
 /** OAuth's forms and JSON, and SCIM. */
 const documents: readonly Attack[] = calls([
-  ["a form of 30 MB", "nobody", "form", "/oauth/token", "identity", () => Buffer.alloc(30 * MiB, "a=b&"), "413 invalid_request"],
-  ["20,000 parameters", "nobody", "form", "/oauth/token", "identity", () => repeated("a=b&", 15_000), "400 invalid_request"],
+  ["a form of 30 MB", "anonymous", "form", "/oauth/token", "identity", () => Buffer.alloc(30 * MiB, "a=b&"), "413 invalid_request"],
+  ["20,000 parameters", "anonymous", "form", "/oauth/token", "identity", () => repeated("a=b&", 15_000), "400 invalid_request"],
   [
     "a client_id of 60,000 characters",
-    "nobody",
+    "anonymous",
     "form",
     "/oauth/token",
     "identity",
@@ -24,7 +24,7 @@ const documents: readonly Attack[] = calls([
   ],
   [
     "60 KB of percent signs",
-    "nobody",
+    "anonymous",
     "form",
     "/oauth/introspect",
     "identity",
@@ -34,7 +34,7 @@ const documents: readonly Attack[] = calls([
   ],
   [
     "60 KB of plus signs",
-    "nobody",
+    "anonymous",
     "form",
     "/oauth/revoke",
     "identity",
@@ -44,7 +44,7 @@ const documents: readonly Attack[] = calls([
   ],
   [
     "7,000 members of JSON",
-    "nobody",
+    "anonymous",
     "path",
     "/oauth/token",
     "identity",
@@ -53,10 +53,10 @@ const documents: readonly Attack[] = calls([
     "401 invalid_client",
     "400 invalid_client",
   ],
-  ["30,000 lists in one another", "nobody", "path", "/oauth/token", "identity", () => nest(30_000, "[", "]"), "400 invalid_request"],
+  ["30,000 lists in one another", "anonymous", "path", "/oauth/token", "identity", () => nest(30_000, "[", "]"), "400 invalid_request"],
   [
     "60 KB of backslashes in JSON",
-    "nobody",
+    "anonymous",
     "path",
     "/oauth/token",
     "identity",
@@ -67,7 +67,7 @@ const documents: readonly Attack[] = calls([
   ],
   [
     "60 KB of escaped quotes without an end",
-    "nobody",
+    "anonymous",
     "path",
     "/oauth/introspect",
     "identity",
@@ -141,7 +141,7 @@ const uploads: readonly Attack[] = [
   },
   {
     name: "a file of 100 MB to an upload address that was never given",
-    by: "nobody",
+    by: "anonymous",
     expected: ["403 permission_denied", "404 not_found", "400 invalid_argument"],
     async send(target) {
       const socket = open(target);

@@ -49,7 +49,7 @@ function* pieces(size: number): Generator<Uint8Array> {
 /** Asks for more and more answers and reads none; reads at last. */
 const unread: Attack = {
   name: "20,000 requests on one connection, whose answers are not read for a second",
-  by: "nobody",
+  by: "anonymous",
   expected: ["200", "closed"],
   async send(target) {
     const socket = open(target);
@@ -79,17 +79,17 @@ export const holding: readonly Attack[] = [
   ),
   held(
     "half of a form to /oauth/token, then silence",
-    "nobody",
+    "anonymous",
     { connections: 600, heldMs: 18_000, begin: unfinished("/oauth/token", 60_000, 30_000) },
     "32 408 invalid_request, 568 429 temporarily_unavailable",
   ),
   held(
     "a head that never ends",
-    "nobody",
+    "anonymous",
     { connections: 300, heldMs: 14_000, begin: (socket) => pour(socket, ["POST /oauth/token HTTP/1.1\r\nHost: a\r\nA:"]) },
     "300 408",
     "300 closed",
   ),
-  held("no byte at all", "nobody", { connections: 300, heldMs: 14_000, begin: async () => undefined }, "300 closed"),
+  held("no byte at all", "anonymous", { connections: 300, heldMs: 14_000, begin: async () => undefined }, "300 closed"),
   unread,
 ];

@@ -5,7 +5,7 @@ const check = "/grpc.health.v1.Health/Check";
 const framesAtOnce = 500;
 
 const attack = (name: string, frames: () => Iterable<Uint8Array>, ...expected: readonly string[]): Attack => ({
-  ...{ name: `${name} over HTTP/2`, by: "nobody", expected },
+  ...{ name: `${name} over HTTP/2`, by: "anonymous", expected },
   send: (target) => sendFrames(target, frames()),
 });
 

@@ -106,7 +106,15 @@ export const protos: readonly Attack[] = calls([
   ["31 MB of a packed unknown field", "member", "connect-proto", createTask, "gzip", () => field(15, Buffer.alloc(31 * MiB)), invalid],
   ["99,000 content parts", "member", "connect-proto", createTask, "gzip", () => parts(198_000), invalid],
   ["12 MB of unknown fields", "member", "connect-proto", createSkill, "gzip", () => filled(11 * MiB, Buffer.from([0x7a, 0])), tooLarge],
-  ["4 MB of unknown fields of one byte", "nobody", "connect-proto", createTask, "identity", () => scalars(4 * MiB), "401 unauthenticated"],
+  [
+    "4 MB of unknown fields of one byte",
+    "anonymous",
+    "connect-proto",
+    createTask,
+    "identity",
+    () => scalars(4 * MiB),
+    "401 unauthenticated",
+  ],
   [
     "a text of 31 MB that is not UTF-8",
     "member",

@@ -194,7 +194,7 @@ test("a conversation has no time by which it must end", async () => {
   await attach.closed;
 });
 
-test("a client that goes away before its body is read takes no place for good", async () => {
+test("a client that goes away before its body is read gives its place back", async () => {
   const counting: PromiseWithResolvers<void>[] = [];
   const arrived = Promise.withResolvers<void>();
   await using stub = await openStub({ unfinishedMax: 1 }, {}, () => {
@@ -209,7 +209,7 @@ test("a client that goes away before its body is read takes no place for good", 
   await arrived.promise;
   leaving.destroy();
   await leaving.closed.catch(() => undefined);
-  // The server hears of it on a connection of its own: an answer to another request comes after that.
+  // The answer to a later request on another connection shows that the server has noticed it.
   const other = begin(stub.url, create);
   other.write(create.body(10));
   other.end();

@@ -1,6 +1,6 @@
 import { framed } from "../../wires/raw.ts";
 
-/** How a wire refuses: what is told of the answer's body and trailers. */
+/** How a wire refuses: the status, and what the answer's body or trailers contain. */
 interface Refusal {
   readonly late: readonly [status: number, text: RegExp];
   readonly full: readonly [status: number, text: RegExp];
