@@ -51,9 +51,11 @@ export async function bodyOf(request: IncomingMessage, bound: Bound): Promise<Ui
   return isHere(request) ? takenAtOnce(request, bound) : awaited(request, bound);
 }
 
-/** Whether all of a body waits in the request's own buffer: over HTTP/1.1 a small one has often come with the headers. */
-const isHere = ({ complete, destroyed, readableEnded, httpVersionMajor }: IncomingMessage): boolean =>
-  complete && !destroyed && !readableEnded && httpVersionMajor === 1;
+/** Whether all of a body waits in the request's own buffer: over HTTP/1.1 a small one has mostly come with the headers. */
+function isHere({ complete, destroyed, headers, httpVersionMajor, readableEnded, readableLength }: IncomingMessage): boolean {
+  if (httpVersionMajor !== 1 || destroyed || readableEnded) return false;
+  return complete || (readableLength > 0 && Number(headers["content-length"]) === readableLength);
+}
 
 /** Counts it twice: as bytes, and as the text and the message that are made of them. */
 function takenAtOnce(request: IncomingMessage, bound: Bound): Uint8Array {
@@ -68,6 +70,8 @@ function takenAtOnce(request: IncomingMessage, bound: Bound): Uint8Array {
     throw thrown;
   }
   const bytes: Buffer | null = request.read();
+  // Its end may still come.
+  request.resume();
   return bytes ?? new Uint8Array();
 }
 
