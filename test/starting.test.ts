@@ -26,7 +26,7 @@ describe.skipIf(postgresTemplate === undefined)("a second process on PostgreSQL 
     using other = installation(env);
     const first = await place.start();
     const refused = other.spawn();
-    expect(await refused.ended).toBe(1);
+    expect(await Promise.race([refused.ended, refused.ready])).toBe(1);
     expect(refused.said()).toMatch(/^another process runs on this database, .+ or DATA_DIR_SHARED=true [^\n]+\n$/m);
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
     expect(await first.end("SIGTERM")).toMatchObject({ code: 0 });
