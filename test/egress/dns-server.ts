@@ -24,7 +24,7 @@ export interface DnsServer extends AsyncDisposable {
 
 const types = { A: 1, CNAME: 5, AAAA: 28 } as const;
 
-/** Starts one that answers each question as it is told. */
+/** Starts a name server that answers each question with what `answer` returns. */
 export async function dnsServer(answer: (name: string, type: "A" | "AAAA") => DnsAnswer): Promise<DnsServer> {
   const socket = createSocket("udp4");
   const questions: string[] = [];

@@ -11,7 +11,7 @@ import { receiver } from "./receiver.ts";
 const loopback = allowedAddresses.parse("loopback");
 const signal = new AbortController().signal;
 const max = 1000;
-/** What callers are told. */
+/** What callers read. */
 const refusal = (why: string) => ({ reason: "invalid", path: "file_url", message: `file_url: could not be fetched: ${why}` });
 const notPublic = refusal("the address must be public, on port 80 or 443; this one is not, or nothing answers there");
 const noAddress = (what: string) => refusal(`${what} must be an http or https URL without user name and password`);
@@ -217,7 +217,7 @@ describe("an answer that will not do is refused:", () => {
     await expect(get(server.url)).rejects.toMatchObject(refusal("the server sent it with a content encoding that was not asked for"));
   });
 
-  test("a closed port of an allowed address is reported like an address that is not allowed", async () => {
+  test("a closed port of an allowed address has the same text as an address that is not allowed", async () => {
     const server = await receiver(() => undefined);
     await server[Symbol.asyncDispose]();
     const told = (url: string) => get(url).catch(({ message }: Error) => message);
@@ -225,7 +225,7 @@ describe("an answer that will not do is refused:", () => {
     await expect(get(server.url)).rejects.toMatchObject(notPublic);
   });
 
-  test("what is no HTTP at an allowed address is told so too", async () => {
+  test("an answer of an allowed address that is not HTTP has the same text", async () => {
     await using server = await receiver((_request, response) => response.socket?.end("220 mail.test ESMTP\r\n"));
     await expect(get(server.url)).rejects.toMatchObject(notPublic);
   });

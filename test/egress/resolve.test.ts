@@ -85,6 +85,12 @@ describe("a name in the DNS", () => {
   });
 });
 
+test("a name server that does not answer is asked twice for each family, and the name is given up", async () => {
+  await using server = await open();
+  await expect(server.resolve("silent.test", by("ann"))).rejects.toMatchObject({ name: "LookUpFailed", kind: "no_answer" });
+  expect(server.questions.toSorted()).toEqual(["A silent.test", "A silent.test", "AAAA silent.test", "AAAA silent.test"]);
+});
+
 describe("one account", () => {
   test("that asks for 50 names without an answer does not delay another's look-up", async () => {
     await using server = await open(stillClock());

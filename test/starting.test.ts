@@ -1,0 +1,35 @@
+import { chmod, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { installation } from "./faults/server.ts";
+import { databaseUrl, postgresTemplate } from "./support/database.ts";
+
+test("a server makes its files for its user alone in a folder that others can enter, and SIGHUP drains it", async () => {
+  const before = process.umask(0o022);
+  onTestFinished(() => void process.umask(before));
+  using place = installation();
+  await chmod(place.dataDir, 0o755);
+  const server = await place.start();
+  const names = await readdir(place.dataDir);
+  const modes = await Promise.all(names.map(async (name) => [name, (await stat(join(place.dataDir, name))).mode & 0o077]));
+  expect(names).toEqual(expect.arrayContaining(["encryption-key", "platform.db", "platform.db-wal"]));
+  expect(modes).toEqual(names.map((name) => [name, 0]));
+  expect(await server.end("SIGHUP")).toMatchObject({ code: 0 });
+  expect(server.said()).toContain('"msg":"draining"');
+});
+
+describe.skipIf(postgresTemplate === undefined)("a second process on PostgreSQL without a bucket", () => {
+  test("is refused without DATA_DIR_SHARED while the first one serves, and runs after it", async () => {
+    await using database = await databaseUrl("postgresql");
+    const env = { DATABASE_URL: database.url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"), DATA_DIR_SHARED: "false" };
+    using place = installation(env);
+    using other = installation(env);
+    const first = await place.start();
+    const refused = other.spawn();
+    expect(await Promise.race([refused.ended, refused.ready])).toBe(1);
+    expect(refused.said()).toMatch(/^another process runs on this database, .+ or DATA_DIR_SHARED=true [^\n]+\n$/m);
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+    expect(await first.end("SIGTERM")).toMatchObject({ code: 0 });
+    expect((await fetch(`${(await other.start()).url}/readyz`)).status).toBe(200);
+  });
+});
