@@ -6,38 +6,40 @@ import { openService } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { watcher, watchWires } from "../support/watcher.ts";
 import { callerOf, wires } from "../wires/call.ts";
-import { soon } from "./watch-rig.ts";
+import { quiet, soon } from "./watch-rig.ts";
 
 /** A platform with a running task of two events, on which nothing happens. */
 async function platform() {
   const service = await openService({ idle: true, clock: stillClock() });
   const ann = await service.person();
   const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
-  let before = service.statements.length;
-  /** Resolves once the database was asked so often more than the last time: each who waits has looked. */
-  const asked = async (count: number) => {
-    before += count;
-    await soon(() => service.statements.length >= before);
+  const admitted = () => service.statements.filter((sql) => sql.includes("FROM api_key k WHERE")).length;
+  let before = admitted();
+  /** Resolves once one more call was let in, and all calls have looked and wait. */
+  const waiting = async () => {
+    await soon(() => admitted() > before);
+    await quiet(() => service.statements.length);
+    before = admitted();
   };
-  return { service, ann, id: String(body["task_id"]), asked };
+  return { service, ann, id: String(body["task_id"]), waiting };
 }
 
 describe("when the process drains", () => {
   test.each(watchWires)("a watch over %s ends with unavailable, after what it told", async (wire) => {
-    const { service, ann, id, asked } = await platform();
+    const { service, ann, id, waiting } = await platform();
     await using _ = service;
     const told = watcher(service.url, ann, wire, { taskId: id });
     await told.until(2);
-    await asked(3);
+    await waiting();
     const untold = watcher(service.url, ann, wire, { taskId: id, afterSeq: 2 });
-    await asked(2);
+    await waiting();
     await service.drain();
     for (const { end } of [told, untold]) expect(await end).toBe("unavailable: the server is stopping: call again");
     expect(service.logged).toEqual([]);
   });
 
   test.each(wires)("a call held over %s is answered at once, with the state at that moment", async (wire) => {
-    const { service, ann, id, asked } = await platform();
+    const { service, ann, id, waiting } = await platform();
     await using _ = service;
     const call = callerOf(service.url);
     const headers = { "x-service-api-key": ann.key };
@@ -49,11 +51,11 @@ describe("when the process drains", () => {
       return call(wire, operation, { headers, json: sent });
     };
     const running = ask("task.detail", { wait_seconds: 60 });
-    await asked(2);
+    await waiting();
     const beyond = ask("task.detail", { after_seq: 5, wait_seconds: 60 });
-    await asked(2);
+    await waiting();
     const list = ask("task.listMessages", { after_seq: 2, wait_seconds: 60 });
-    await asked(3);
+    await waiting();
     await service.drain();
     for (const { outcome, body } of await Promise.all([running, beyond, list])) {
       expect([outcome, body]).toMatchObject(["ok", wire.startsWith("v2") ? { last_seq: 2 } : { lastSeq: 2 }]);

@@ -101,13 +101,16 @@ export function watchRig(database: DatabaseKind = "sqlite", env: Readonly<Record
       const enough = statements + count;
       return soon(() => statements >= enough);
     },
-    async quiet() {
-      for (let before = -1; before !== statements; ) {
-        before = statements;
-        for (let turns = 0; turns < 50; turns += 1) await turn();
-      }
-    },
+    quiet: () => quiet(() => statements),
   };
+}
+
+/** Resolves once no statement came for 50 turns of the event loop: what waits then waits for time, or for another process. */
+export async function quiet(statements: () => number): Promise<void> {
+  for (let before = -1; before !== statements(); ) {
+    before = statements();
+    for (let turns = 0; turns < 50; turns += 1) await turn();
+  }
 }
 
 /** Resolves once something holds; it is looked at in every turn of the event loop. */
