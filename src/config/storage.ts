@@ -45,7 +45,7 @@ export const data = {
     fallback: null,
     unset: "the file `DATA_DIR/encryption-key`, made at the first start",
     rule: "32 bytes in standard base64; with PostgreSQL it is required",
-    // No key that somebody could copy.
+    // Not a real key: an example that is copied must not become one.
     example: "$(openssl rand -base64 32)",
     description: "Encrypts secrets at rest. Every process on a database needs the same one, and one that is lost cannot be replaced.",
     secret: true,
@@ -56,7 +56,7 @@ export const data = {
     fallback: "0",
     rule: "a whole number from 0 to 36500",
     example: "30",
-    description: "How long the events of a team's deleted tasks are kept for exports of its people's data; nobody else sees them.",
+    description: "How long the events of a team's deleted tasks are kept for exports of its people's data; nothing else shows them.",
     schema: wholeNumber(0, 36_500),
   }),
   SIEM_PAYLOADS: variable({

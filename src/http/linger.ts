@@ -13,7 +13,7 @@ export function linger(request: IncomingMessage, response: ServerResponse): void
   if (request.complete) return;
   // Fastify's type names HTTP/1.1's only.
   const answer: unknown = response;
-  // All of it: a client that reads its answer after its last byte would wait, and so would its next request.
+  // The whole body is read: some clients read the answer only after their last byte, and the next request comes after it.
   request.on("data", freeWithNext());
   request.resume();
   if (answer instanceof Http2ServerResponse) {

@@ -51,7 +51,7 @@ export async function bodyOf(request: IncomingMessage, bound: Bound): Promise<Ui
   return isHere(request) ? takenAtOnce(request, bound) : awaited(request, bound);
 }
 
-/** Whether all of a body waits in the request's own buffer: over HTTP/1.1 a small one has mostly come with the headers. */
+/** Whether the whole body is in the request's buffer. Over HTTP/1.1 a small body usually arrives with the headers. */
 function isHere({ complete, destroyed, headers, httpVersionMajor, readableEnded, readableLength }: IncomingMessage): boolean {
   if (httpVersionMajor !== 1 || destroyed || readableEnded) return false;
   return complete || (readableLength > 0 && Number(headers["content-length"]) === readableLength);
@@ -70,7 +70,7 @@ function takenAtOnce(request: IncomingMessage, bound: Bound): Uint8Array {
     throw thrown;
   }
   const bytes: Buffer | null = request.read();
-  // Its end may still come.
+  // The end of the body may still be missing: it is read here.
   request.resume();
   return bytes ?? new Uint8Array();
 }

@@ -83,7 +83,7 @@ async function located(tx: Tx, caller: Caller, which: Located): Promise<Website>
   const task = taskId === "" ? null : await tx.tasks.find(caller, taskId);
   if (taskId !== "" && !task) throw absent("task");
   const site = task ? await tx.websites.ofTask(task.id) : await tx.websites.byId(websiteId);
-  // The site that website_id names is not read: it may belong to somebody else.
+  // The site that website_id names is not read: it may belong to another account.
   if (task && websiteId !== "" && site?.id !== websiteId) throw invalid("", "task_id and website_id must name the same website");
   if (!site || site.spaceId !== caller.spaceId) throw absent("website");
   if (site.accountId !== caller.accountId) throw new Failure("forbidden", "no access to this website");

@@ -11,7 +11,7 @@ export interface IdleMember {
   readonly names: { keys(): Iterable<string> } | null;
 }
 
-/** Limits of the warnings in one place. */
+/** How much one list of warnings may hold. */
 interface Room {
   /** Members that are named. */
   readonly members: number;
