@@ -3,25 +3,43 @@ import { createServer, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setImmediate as turn } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { defaultLimits, type FrontLimits } from "../../src/http/front-limits.ts";
 import { bodyWatch, incomingBody } from "../../src/http/incoming-body.ts";
 import { bodyOf } from "../../src/http/request-body.ts";
 
-/** What became of a body of 20 bytes that had arrived when it was read, and the status of the next request of its connection. */
-async function readLate(maxBytes: number, limits: Partial<FrontLimits> = {}, body = "Content-Length: 20\r\n\r\n12345678901234567890") {
+/** When a body is read, which comes in one packet with its head: before the parser has it, before its end is known, and after that. */
+const moments = {
+  "before it has arrived": null,
+  "before its end": () => Promise.resolve(),
+  "after its end": () => turn(),
+};
+const ofLength = "Content-Length: 20\r\n\r\n12345678901234567890";
+const inChunks = "Transfer-Encoding: chunked\r\n\r\na\r\n1234567890\r\na\r\n1234567890\r\n0\r\n\r\n";
+
+interface Case {
+  readonly moment: (() => Promise<unknown>) | null;
+  readonly maxBytes: number;
+  readonly limits?: Partial<FrontLimits>;
+  readonly body?: string;
+}
+
+/** What reading a body of 20 bytes comes to, and the next one of its connection. */
+async function outcomesOf({ moment, maxBytes, limits = {}, body = ofLength }: Case): Promise<readonly unknown[]> {
   const watch = bodyWatch({ ...defaultLimits, ...limits }, () => "192.0.2.1");
   const outcomes: unknown[] = [];
-  async function outcome(request: IncomingMessage): Promise<unknown> {
-    incomingBody(request)?.belongsTo("ann");
+  let requests = 0;
+  async function read(request: IncomingMessage): Promise<unknown> {
     const bytes = await bodyOf(request, { maxBytes, of: "a test" });
     return bytes === null ? null : Buffer.from(bytes).toString();
   }
   const server = createServer(async (request, response) => {
+    const number = requests++;
     watch(request, response);
-    // The parser has the whole packet by then.
-    await turn();
-    outcomes.push(await outcome(request).catch(({ reason }) => reason));
+    incomingBody(request)?.belongsTo("ann");
+    if (moment) await moment();
+    outcomes[number] = await read(request).catch(({ reason }) => reason);
+    if (!request.readableEnded) await once(request, "end");
     response.end();
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -34,20 +52,22 @@ async function readLate(maxBytes: number, limits: Partial<FrontLimits> = {}, bod
   return outcomes;
 }
 
-test("a body that has arrived is read at once, with a length and in chunks, and so is the next one", async () => {
-  expect(await readLate(20)).toEqual(["12345678901234567890", "ok"]);
-  const chunked = "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n5\r\n67890\r\n0\r\n\r\n";
-  expect(await readLate(20, {}, chunked)).toEqual(["1234567890", "ok"]);
-});
+describe.each(Object.entries(moments))("a body that is read %s", (_name, moment) => {
+  test.each([ofLength, inChunks])("is read to its end, and so is the next one of its connection: %j", async (body) => {
+    expect(await outcomesOf({ moment, maxBytes: 20, body })).toEqual(["12345678901234567890", "ok"]);
+  });
 
-test("a body that has arrived is bounded in size, whether or not it announces its length", async () => {
-  expect(await readLate(19)).toEqual(["too_large", "ok"]);
-  const chunked = "Transfer-Encoding: chunked\r\n\r\n14\r\n12345678901234567890\r\n0\r\n\r\n";
-  expect(await readLate(19, {}, chunked)).toEqual(["too_large", "ok"]);
-});
+  test.each([ofLength, inChunks])("is bounded in size: %j", async (body) => {
+    expect(await outcomesOf({ moment, maxBytes: 19, body })).toEqual(["too_large", "ok"]);
+  });
 
-test("a body that has arrived counts twice in the memory for bodies", async () => {
-  expect(await readLate(20, { bodyMemory: 40, bodyShare: 40 })).toEqual(["12345678901234567890", "ok"]);
-  expect(await readLate(20, { bodyMemory: 40, bodyShare: 39 })).toEqual(["unavailable", "ok"]);
-  expect(await readLate(20, { bodyMemory: 39, bodyShare: 39 })).toEqual(["unavailable", "ok"]);
+  test.each([
+    [40, 40, "12345678901234567890"],
+    [40, 39, "unavailable"],
+    [39, 39, "unavailable"],
+  ])("counts twice: with %i bytes of memory for bodies, and %i for an account", async (bodyMemory, bodyShare, outcome) => {
+    // The next one may come while this one is still held.
+    const [first] = await outcomesOf({ moment, maxBytes: 20, limits: { bodyMemory, bodyShare } });
+    expect(first).toBe(outcome);
+  });
 });
