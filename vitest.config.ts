@@ -1,14 +1,34 @@
+import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 import { hangMs, testMs } from "./test/support/patience.ts";
 
+/** Files that need a separate process, each with its reason. The others share one per worker, which is a fourth faster. */
+const isolated = [
+  // They replace a module of Node's, which others have imported already, or TMPDIR.
+  "test/runtime/model/tools/read-back.test.ts",
+  "test/runtime/model/tools/sandbox.test.ts",
+  // It replaces Socket.prototype.connect and counts the connections of the whole process.
+  "test/webhooks/hostile.test.ts",
+  // They bound the memory of their process.
+  "test/sign-in/password.test.ts",
+  "test/websites/bytes.test.ts",
+];
+const others = ["test/commands/**", "test/faults/faults.test.ts", "test/hostile/**"];
+
+// Workers and the processes that tests start compile a module once; copies of the checkout have the same cache.
+process.env["NODE_COMPILE_CACHE"] ??= resolve("node_modules/.cache/compiled");
+process.env["NODE_COMPILE_CACHE_PORTABLE"] ??= "1";
+
 /** Guards against hangs, not assertions: a machine may be ten times slower than the one that a test was written on. */
 const patient = { testTimeout: testMs, hookTimeout: testMs, expect: { poll: { timeout: hangMs } } };
+const setupFiles = ["test/support/seeds.ts"];
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/tools.ts", "test/support/postgres.ts"],
+    globalSetup: ["test/support/tools.ts", "test/support/templates.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    // One more than the two cores that CI has, because tests of processes wait for much of their time.
+    maxWorkers: 3,
     // It remembers where links led to, and src/gen leads elsewhere whenever something is generated.
     fsModuleCache: false,
     projects: [
@@ -17,35 +37,47 @@ export default defineConfig({
           ...patient,
           name: "rooms",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/commands/**", "test/faults/faults.test.ts", "test/hostile/**"],
+          exclude: [...others, ...isolated],
+          isolate: false,
+          setupFiles,
           sequence: { groupOrder: 0 },
         },
       },
       {
         test: {
           ...patient,
-          // Whole processes, several at a time, some of them timed: nothing else runs beside them.
-          name: "commands",
-          include: ["test/commands/**/*.test.ts"],
-          sequence: { groupOrder: 1 },
-          fileParallelism: false,
+          name: "isolated",
+          include: isolated,
+          setupFiles,
+          sequence: { groupOrder: 0 },
         },
       },
       {
         test: {
           ...patient,
-          // The short form of `npm run test:faults`: four servers and a database that are killed and paused by the second.
-          name: "faults",
-          include: ["test/faults/faults.test.ts"],
-          sequence: { groupOrder: 2 },
+          // Whole processes, several at a time, some of them timed.
+          name: "commands",
+          include: ["test/commands/**/*.test.ts"],
+          isolate: false,
+          setupFiles,
+          sequence: { groupOrder: 1 },
         },
       },
       {
         test: {
-          // A server under attack, whose answers to another process are timed: nothing else runs beside it.
+          ...patient,
+          // The short form of `npm run test:faults`: four servers and a database that are killed and paused by the second. It mostly waits.
+          name: "faults",
+          include: ["test/faults/faults.test.ts"],
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          // A server under attack, whose answers to another process are timed: nothing else runs at the same time.
           name: "hostile",
           include: ["test/hostile/**/*.test.ts"],
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 2 },
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

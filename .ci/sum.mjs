@@ -1,4 +1,4 @@
-// Adds up what the tests and the checks counted; a run that failed without saying of what counts as one failure.
+// Adds up what the tests, the checks and the deep tests counted; a run that failed without saying of what counts as one failure.
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
@@ -31,11 +31,34 @@ const tests = counted("tests", () => {
   printFailures(report);
   return { passed: report.numPassedTests, failed: report.numFailedTests };
 });
-const checks = counted("checks", () => {
-  const [, passed, failed] = /^(\d+) passed, (\d+) failed$/m.exec(read("checks.txt"));
-  return { passed: Number(passed), failed: Number(failed) };
-});
+/** What a command printed: the failures with their errors, and the sum in its last line. */
+function told(name) {
+  return counted(name, () => {
+    const text = read(`${name}.txt`);
+    for (const [failure] of text.matchAll(/^FAIL {2}.* > .*(\n {6}.*)*/gm)) console.log(failure);
+    const [, passed, failed] = /^(\d+) passed, (\d+) failed$/.exec(text.trimEnd().split("\n").at(-1));
+    return { passed: Number(passed), failed: Number(failed) };
+  });
+}
+const parts = [tests, told("checks"), told("deep")];
 
-const failed = tests.failed + checks.failed;
-process.exitCode = failed > 0 ? 1 : 0;
-console.log(`${tests.passed + checks.passed} passed, ${failed} failed`);
+/** The slowest steps, each a file of tests or a check. */
+function slowest(count) {
+  const steps = [];
+  try {
+    for (const { name, startTime, endTime } of JSON.parse(read("tests.json")).testResults)
+      steps.push({ name: `test: ${relative(".", name)}`, seconds: (endTime - startTime) / 1000 });
+  } catch {
+    // The tests made no report, which counts as a failure above.
+  }
+  for (const part of ["checks", "deep"])
+    for (const [, name, seconds] of read(`${part}.txt`).matchAll(/^(?:pass|FAIL) {2}(.+) \((\d+\.\d) s\)$/gm))
+      steps.push({ name: `${part}: ${name}`, seconds: Number(seconds) });
+  return steps.toSorted((a, b) => b.seconds - a.seconds).slice(0, count);
+}
+console.log("The slowest steps:");
+for (const { name, seconds } of slowest(10)) console.log(`${seconds.toFixed(1).padStart(7)} s  ${name}`);
+
+const sum = (what) => parts.reduce((all, part) => all + part[what], 0);
+process.exitCode = sum("failed") > 0 ? 1 : 0;
+console.log(`${sum("passed")} passed, ${sum("failed")} failed`);

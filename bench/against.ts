@@ -4,19 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { alternate, type Contender } from "./load.ts";
-import { type Line, lineOf } from "./report.ts";
+import { createLine, type Line } from "./report.ts";
 import { root, type Server, startCheckout } from "./servers.ts";
 
 const rounds = 15;
 const roundMs = 2_000;
 const warmUpMs = 4_000;
-/** Tasks that are there to be read. */
+/** Existing tasks to read. */
 const tasks = 1_000;
 
-/** The only slot for runs is taken by the first task: calls are measured, and not what agents do after them. */
+/** The first task occupies the only slot for runs, so that only calls are measured, without agents' work. */
 const busy = { RUN_CONCURRENCY: "1", QUEUE_DEPTH: "1000000" };
 
-/** A checkout whose server runs on a database of its own, with as many tasks as the other one. */
+/** A checkout whose server runs on a separate database, with the same number of tasks as the other side. */
 interface Side {
   readonly name: string;
   readonly server: Server;
@@ -26,17 +26,18 @@ interface Side {
 
 const newTask = { message: { content: "[[forever]]" } };
 
-async function startSide(name: string, checkout: string, stack: AsyncDisposableStack): Promise<Side> {
+/** @param existing tasks to create first. */
+async function startSide(name: string, checkout: string, stack: AsyncDisposableStack, env: object, existing: number): Promise<Side> {
   const dataDir = mkdtempSync(join(tmpdir(), "bench-side-"));
   stack.defer(() => rmSync(dataDir, { recursive: true, force: true }));
-  const server = stack.use(await startCheckout(checkout, { DATA_DIR: dataDir, ...busy }));
+  const server = stack.use(await startCheckout(checkout, { DATA_DIR: dataDir, ...env }));
   const headers = { "x-service-api-key": await firstKey(dataDir) };
   const taskIds: string[] = [];
-  for (let left = tasks; left > 0; left--) taskIds.push(String((await server.post("/v2/task.create", newTask, headers))["task_id"]));
+  for (let left = existing; left > 0; left--) taskIds.push(String((await server.post("/v2/task.create", newTask, headers))["task_id"]));
   return { name, server, headers, taskIds };
 }
 
-/** A server that is ready may still be about to write it. */
+/** Reads the first key; a ready server may not have written it yet. */
 async function firstKey(dataDir: string): Promise<string> {
   for (;;) {
     const text = await readFile(join(dataDir, "first-key"), "utf8").catch(() => "");
@@ -45,7 +46,7 @@ async function firstKey(dataDir: string): Promise<string> {
   }
 }
 
-const calling = ({ name, server, headers }: Side, path: string, body: () => unknown, member: string): Contender => ({
+const createCaller = ({ name, server, headers }: Side, path: string, body: () => unknown, member: string): Contender => ({
   name,
   pid: server.pid,
   async call() {
@@ -56,26 +57,59 @@ const calling = ({ name, server, headers }: Side, path: string, body: () => unkn
 
 function detail(side: Side): Contender {
   let turn = 0;
-  return calling(side, "/v2/task.detail", () => ({ task_id: side.taskIds[turn++ % tasks] }), "task");
+  return createCaller(side, "/v2/task.detail", () => ({ task_id: side.taskIds[turn++ % tasks] }), "task");
 }
 
-const create = (side: Side): Contender => calling(side, "/v2/task.create", () => newTask, "task_id");
+const create = (side: Side): Contender => createCaller(side, "/v2/task.create", () => newTask, "task_id");
 
-const figures = [
+const list = (side: Side): Contender => createCaller(side, "/v2/task.list", () => ({ limit: 20 }), "data");
+
+/** A task from its creation until it has stopped. */
+const run = ({ name, server, headers }: Side): Contender => ({
+  name,
+  pid: server.pid,
+  async call() {
+    const { task_id } = await server.post("/v2/task.create", { message: { content: "What is 12 * 4?" } }, headers);
+    const { task } = await server.post("/v2/task.detail", { task_id, wait_seconds: 30 }, headers);
+    const { status } = task as { readonly status: string };
+    if (status !== "stopped") throw new Error(`${name}: the task is ${status}`);
+  },
+});
+
+interface Comparison {
+  readonly name: string;
+  readonly concurrency: number;
+  readonly of: (side: Side) => Contender;
+}
+
+/** Calls to servers whose only slot for runs is occupied. */
+const calls: readonly Comparison[] = [
   { name: "task.detail.v2", concurrency: 16, of: detail },
+  { name: "task.list", concurrency: 16, of: list },
   { name: "task.create", concurrency: 32, of: create },
-] as const;
+];
+
+/** Work of servers that run agents. */
+const runs: readonly Comparison[] = [{ name: "task.run", concurrency: 32, of: run }];
 
 /**
- * Measures calls of this checkout and of another one in turn. In the lines `ours` is this one and `floor` the other one.
+ * Compares this checkout and another one in alternating rounds. In the lines, `ours` is this checkout and `floor` the other.
  *
- * @param other the folder of the other checkout, which has been set up: its server is started as `npm start` does.
+ * @param other the folder of the other checkout, which must be set up: its server starts as with `npm start`.
  */
-export async function compareWith(other: string, stack: AsyncDisposableStack, tell: (line: Line) => void): Promise<void> {
-  const sides = [await startSide("this checkout", root, stack), await startSide(other, other, stack)];
-  for (const { name, concurrency, of } of figures) {
+export async function compareWith(other: string, stack: AsyncDisposableStack, report: (line: Line) => void): Promise<void> {
+  const startBoth = async (env: object, existing: number): Promise<readonly Side[]> => [
+    await startSide("this checkout", root, stack, env, existing),
+    await startSide(other, other, stack, env, existing),
+  ];
+  await compare(await startBoth(busy, tasks), calls, report);
+  await compare(await startBoth({}, 0), runs, report);
+}
+
+async function compare(sides: readonly Side[], comparisons: readonly Comparison[], report: (line: Line) => void): Promise<void> {
+  for (const { name, concurrency, of } of comparisons) {
     const contenders = sides.map(of);
     const samples = await alternate(contenders, { rounds, ms: roundMs, warmUpMs, concurrency });
-    tell(lineOf(name, { names: contenders.map((contender) => contender.name), samples }));
+    report(createLine(name, { names: contenders.map((contender) => contender.name), samples }));
   }
 }

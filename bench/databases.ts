@@ -2,45 +2,45 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startPostgres } from "../scripts/scratch-postgres.ts";
-import type { Dialect } from "../src/store/session.ts";
+import type { Dialect } from "../src/store/statements.ts";
 import { type Installed, install } from "./installed.ts";
 import { type Seeded, seed } from "./seed.ts";
 
-/** Why a figure cannot be measured on this machine. */
-export class Missing extends Error {}
+/** Something is missing on this machine, so a figure cannot be measured. */
+export class MissingDependency extends Error {}
 
-/** The databases of a run; each is made once, and gone with the run. */
+/** The databases of a run; each is created once and removed with the run. */
 export interface Databases extends AsyncDisposable {
-  /** One without a task. */
+  /** Creates a database without tasks. */
   empty(dialect: Dialect): Promise<Installed>;
   /**
-   * One with so many tasks, and as many events in one of them; the same one each time.
-   * @param each so many are of one account.
+   * Returns a database with `rows` tasks, and as many events in one of them; the same database each time.
+   * @param each the number of tasks per account.
    *
-   * @throws Missing where PostgreSQL is not installed.
+   * @throws Missing if PostgreSQL is not installed.
    */
   seeded(dialect: Dialect, rows: number, each?: number): Promise<Seeded>;
 }
 
-/** Databases below a folder, and in a PostgreSQL that syncs what it commits. */
-export function databasesIn(folder: string, say: (text: string) => void): Databases {
+/** Databases in a folder, and in a PostgreSQL server that syncs its commits. */
+export function databasesIn(folder: string, print: (text: string) => void): Databases {
   const seeds = new Map<string, Promise<Seeded>>();
-  let made = 0;
+  let count = 0;
   let postgres: ReturnType<typeof startPostgres> | undefined;
 
   async function postgresUrl(name: string): Promise<string> {
     postgres ??= startPostgres({ fsync: true });
     const server = await postgres;
-    if (!server) throw new Missing("PostgreSQL is not installed");
+    if (!server) throw new MissingDependency("PostgreSQL is not installed");
     await server.createDatabase(name);
     return server.url(name);
   }
 
   async function empty(dialect: Dialect): Promise<Installed> {
-    made += 1;
-    const dataDir = join(folder, `data-${made}`);
+    count += 1;
+    const dataDir = join(folder, `data-${count}`);
     mkdirSync(dataDir);
-    const databaseUrl = dialect === "sqlite" ? `file:${join(dataDir, "platform.db")}` : await postgresUrl(`bench_${made}`);
+    const databaseUrl = dialect === "sqlite" ? `file:${join(dataDir, "platform.db")}` : await postgresUrl(`bench_${count}`);
     return install({
       DATA_DIR: dataDir,
       DATA_DIR_SHARED: "true",
@@ -51,9 +51,9 @@ export function databasesIn(folder: string, say: (text: string) => void): Databa
 
   async function make(dialect: Dialect, rows: number, each: number | undefined): Promise<Seeded> {
     const installed = await empty(dialect);
-    const began = performance.now();
+    const startedAt = performance.now();
     const seeded = await seed(installed, rows, each);
-    say(`seeded ${dialect} with ${rows} tasks and ${rows} events in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+    print(`seeded ${dialect} with ${rows} tasks and ${rows} events in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
     return seeded;
   }
 
@@ -61,9 +61,9 @@ export function databasesIn(folder: string, say: (text: string) => void): Databa
     empty,
     seeded(dialect, rows, each) {
       const name = `${dialect} ${rows} ${each ?? ""}`;
-      const known = seeds.get(name) ?? make(dialect, rows, each);
-      seeds.set(name, known);
-      return known;
+      const database = seeds.get(name) ?? make(dialect, rows, each);
+      seeds.set(name, database);
+      return database;
     },
     async [Symbol.asyncDispose]() {
       await (await postgres)?.stop();

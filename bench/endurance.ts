@@ -4,22 +4,22 @@ import { stalledReaders } from "./endurance/stalled.ts";
 import { grpcStreams, sseWatchers } from "./endurance/watchers.ts";
 import type { Stage } from "./figure.ts";
 
-/** How much is endured. */
+/** The load of the endurance tests. */
 export interface Endurance {
   readonly watchers: number;
   readonly minutes: number;
 }
 
-/** What a process is like after long, and with many who watch; each test on a process of its own. */
-export async function endure(stage: Stage, { watchers, minutes }: Endurance, tell: (finding: Finding) => void): Promise<void> {
+/** Measures a process after a long time and with many watchers; each test uses a separate process. */
+export async function runEndurance(stage: Stage, { watchers, minutes }: Endurance, report: (finding: Finding) => void): Promise<void> {
   const tests: readonly ((stage: Stage) => Promise<Finding | readonly Finding[]>)[] = [
-    (own) => sseWatchers(own, watchers),
+    (ownStage) => sseWatchers(ownStage, watchers),
     grpcStreams,
     stalledReaders,
-    (own) => mixedLoad(own, minutes),
+    (ownStage) => mixedLoad(ownStage, minutes),
   ];
   for (const test of tests) {
     await using stack = new AsyncDisposableStack();
-    for (const finding of [await test({ ...stage, stack })].flat()) tell(finding);
+    for (const finding of [await test({ ...stage, stack })].flat()) report(finding);
   }
 }

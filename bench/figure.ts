@@ -1,37 +1,37 @@
 import type { Databases } from "./databases.ts";
 import { alternate, type Contender } from "./load.ts";
 import type { Peers } from "./peers.ts";
-import { type Line, lineOf } from "./report.ts";
+import { createLine, type Line } from "./report.ts";
 
-/** What figures are measured with. */
+/** The environment of figures. */
 export interface Stage {
   readonly databases: Databases;
   readonly peers: Peers;
-  /** Holds what a figure has started, and ends it. */
+  /** Owns the resources that a figure has started, and ends them. */
   readonly stack: AsyncDisposableStack;
 }
 
 /** One or more figures that are measured together. */
 export interface Figure {
   readonly names: readonly string[];
-  /** @throws Missing where this machine cannot measure it. */
+  /** @throws Missing if this machine cannot measure it. */
   measure(stage: Stage): Promise<readonly Line[]>;
 }
 
-/** Calls that are compared by how many of them there are a second, or by how much they carry. */
+/** Calls that are compared by calls per second, or by weight per second. */
 export interface Race {
   readonly name: string;
-  /** Callers at a time. */
+  /** The number of concurrent callers. */
   readonly concurrency: number;
-  /** What a call counts, where the figure is another than calls a second. */
+  /** The weight of a call, if the figure is not calls per second. */
   readonly weight?: number;
-  /** Ours, the floor, and others; those that cannot be had are null. */
+  /** Ours, the floor, and others; unavailable ones are null. */
   readonly contenders: (stage: Stage) => Promise<readonly (Contender | null)[]>;
-  /** Further members of the line, measured after the rounds. */
+  /** More members of the line, measured after the rounds. */
   readonly more?: (stage: Stage, ours: Contender) => Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Many short rounds rather than few long ones: what else the machine does then falls on all alike. */
+/** Many short rounds instead of few long ones, so that other load on the machine affects all contenders equally. */
 const rounds = 9;
 const roundMs = 800;
 const warmUpMs = 2_000;
@@ -40,11 +40,13 @@ const warmUpMs = 2_000;
 export const race = ({ name, concurrency, weight = 1, contenders, more }: Race): Figure => ({
   names: [name],
   async measure(stage) {
-    const present = (await contenders(stage)).filter((contender) => contender !== null);
-    const [ours] = present;
-    const taken = await alternate(present, { rounds, ms: roundMs, warmUpMs, concurrency });
-    const samples = taken.map((own) => own.map((sample) => ({ ...sample, perSecond: sample.perSecond * weight })));
+    const available = (await contenders(stage)).filter((contender) => contender !== null);
+    const [ours] = available;
+    const measured = await alternate(available, { rounds, ms: roundMs, warmUpMs, concurrency });
+    const samples = measured.map((contenderSamples) =>
+      contenderSamples.map((sample) => ({ ...sample, perSecond: sample.perSecond * weight })),
+    );
     const members = more && ours ? await more(stage, ours) : {};
-    return [lineOf(name, { names: present.map((contender) => contender.name), samples }, members)];
+    return [createLine(name, { names: available.map((contender) => contender.name), samples }, members)];
   },
 });

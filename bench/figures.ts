@@ -27,9 +27,9 @@ const figures: readonly Figure[] = [
   ...webhookFigures,
 ];
 
-/** What can be asked for by name. */
+/** The names of all figures. */
 export const figureNames: readonly string[] = figures.flatMap(({ names }) => names);
 
-/** The figures of these names; all of them for none. */
-export const chosenFigures = (wanted: readonly string[]): readonly Figure[] =>
-  figures.filter(({ names }) => wanted.length === 0 || names.some((name) => wanted.includes(name)));
+/** The figures with these names; all figures if the list is empty. */
+export const selectFigures = (requested: readonly string[]): readonly Figure[] =>
+  figures.filter(({ names }) => requested.length === 0 || names.some((name) => requested.includes(name)));

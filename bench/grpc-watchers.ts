@@ -3,10 +3,10 @@ import { type ClientHttp2Session, connect } from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { WatchTaskRequestSchema } from "../src/gen/proto/task/v2/task_service_pb.ts";
 
-/** A server permits so many streams on a connection. */
+/** The server's maximum number of streams per connection. */
 const streamsEach = 100;
 
-/** Opens gRPC streams of tasks' events; resolves when each has told its first one. */
+/** Opens gRPC streams of tasks' events; resolves when each has received its first event. */
 export async function openGrpcWatchers(port: number, taskIds: readonly string[], key: string): Promise<Disposable> {
   const sessions: ClientHttp2Session[] = [];
   for (let rest = taskIds; rest.length > 0; rest = rest.slice(streamsEach)) {
@@ -34,7 +34,7 @@ async function openStream(session: ClientHttp2Session, taskId: string, key: stri
   await Promise.race([once(stream, "data"), once(stream, "close").then(() => Promise.reject(new Error("the stream was closed")))]);
 }
 
-/** A gRPC message: not compressed, its length, itself. */
+/** A gRPC message: the flag for no compression, the length, the message. */
 function envelope(message: Uint8Array): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(message.length, 1);

@@ -1,43 +1,43 @@
 import { cpuMsOf } from "./process-usage.ts";
 import { percentile } from "./statistics.ts";
 
-/** One of those that are compared: a call, checked by its answer, and the process that serves it. */
+/** A compared server: a call that checks its response, and the serving process. */
 export interface Contender {
-  /** As the report calls it. */
+  /** The name in the report. */
   readonly name: string;
   readonly pid: number;
   call(): Promise<unknown>;
-  /** Before each round, outside its time: what its calls will use up. */
+  /** Prepares the input of a round before its measured time. */
   prepare?(): Promise<void>;
-  /** Callers at a time where they are not as many as the others'. */
+  /** The number of concurrent callers, if it differs from the other contenders'. */
   readonly concurrency?: number;
 }
 
-/** What one round of a closed loop showed. Times are milliseconds. */
+/** The result of one round of a closed loop. Times are in milliseconds. */
 export interface Sample {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
-  /** User and system time of the server's process, a call. */
+  /** User and system time of the server's process per call. */
   readonly cpu: number;
 }
 
-/** Calls as often as `concurrency` callers can in `ms`, each waiting for its answer. */
+/** Runs `concurrency` callers for `ms`, each of which waits for its response before the next call. */
 export async function sample({ pid, call, prepare }: Contender, concurrency: number, ms: number): Promise<Sample> {
   const times: number[] = [];
   await prepare?.();
   const cpu = cpuMsOf(pid);
-  const began = performance.now();
+  const startedAt = performance.now();
   const caller = async () => {
-    // At least once, however short the time.
+    // At least one call, even if `ms` is short.
     do {
-      const at = performance.now();
+      const calledAt = performance.now();
       await call();
-      times.push(performance.now() - at);
-    } while (performance.now() - began < ms);
+      times.push(performance.now() - calledAt);
+    } while (performance.now() - startedAt < ms);
   };
   await Promise.all(Array.from({ length: concurrency }, caller));
-  const seconds = (performance.now() - began) / 1000;
+  const seconds = (performance.now() - startedAt) / 1000;
   const sorted = times.toSorted((a, b) => a - b);
   return {
     perSecond: times.length / seconds,
@@ -47,7 +47,7 @@ export async function sample({ pid, call, prepare }: Contender, concurrency: num
   };
 }
 
-/** How long and how often. */
+/** The number and the duration of rounds. */
 export interface Rounds {
   readonly rounds: number;
   readonly ms: number;
@@ -56,17 +56,17 @@ export interface Rounds {
   readonly concurrency: number;
 }
 
-/** The samples of each contender by round. The order turns about every second round, so that none profits from its place. */
+/** Returns the samples of each contender by round. The order is reversed every second round, so that it favours no contender. */
 export async function alternate(contenders: readonly Contender[], { rounds, ms, warmUpMs, concurrency }: Rounds): Promise<Sample[][]> {
   const samples: Sample[][] = contenders.map(() => []);
-  const take = async (index: number, duration: number) => {
+  const measure = async (index: number, duration: number) => {
     const contender = contenders[index];
     if (contender) return sample(contender, contender.concurrency ?? concurrency, duration);
     throw new RangeError(`no contender ${index}`);
   };
   const order = contenders.map((_, index) => index);
-  for (const index of order) await take(index, warmUpMs);
+  for (const index of order) await measure(index, warmUpMs);
   for (let round = 0; round < rounds; round += 1)
-    for (const index of round % 2 === 0 ? order : order.toReversed()) samples[index]?.push(await take(index, ms));
+    for (const index of round % 2 === 0 ? order : order.toReversed()) samples[index]?.push(await measure(index, ms));
   return samples;
 }

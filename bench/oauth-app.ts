@@ -1,32 +1,31 @@
 import { loadConfig } from "../src/config.ts";
+import type { ScopeName } from "../src/core/accounts/caller.ts";
 import { systemClock } from "../src/core/clock.ts";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
-import type { OAuthApp } from "../src/core/oauth/app.ts";
+import { newSecret, type OAuthApp } from "../src/core/oauth/app.ts";
 import { codeDigest, codeMs, codeText } from "../src/core/oauth/code.ts";
+import { refreshTokens } from "../src/core/oauth/family.ts";
 import { newPair } from "../src/core/oauth/issue.ts";
-import { refreshTokens } from "../src/core/oauth/refresh-token.ts";
-import type { ScopeName } from "../src/core/oauth/scope.ts";
-import { newSecret } from "../src/core/oauth/secret.ts";
 import { openInstallation } from "../src/installation.ts";
 import type { Installed } from "./installed.ts";
 
-/** Where codes of the app are sent; no browser goes there. */
+/** The app's redirect URI; no browser opens it. */
 export const redirectUri = "https://app.example/cb";
 const scopes: readonly ScopeName[] = ["create_task", "manage_all_tasks"];
 
-/** A refresh token, and its family as a floor is told of it. */
+/** A refresh token, and its family as input for a floor. */
 export interface SeededFamily {
   readonly refreshToken: string;
   readonly row: { readonly family_id: string; readonly digest: string };
 }
 
-/** A code, and its row as a floor is told of it. */
+/** A code, and its row as input for a floor. */
 export interface SeededCode {
   readonly code: string;
   readonly row: Readonly<Record<"code_digest" | "client_id" | "grant_id" | "account_id" | "space_id", string>>;
 }
 
-/** An app of the owner's team with a secret, and the owner's grant to it: what consent would have made is written into the database. */
+/** An app of the owner's team with a secret, and the owner's grant to it, written directly into the database. */
 export interface SeededApp extends AsyncDisposable {
   readonly clientId: string;
   readonly secret: string;
@@ -35,8 +34,8 @@ export interface SeededApp extends AsyncDisposable {
 }
 
 export async function seedApp({ env, owner }: Installed): Promise<SeededApp> {
-  const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
-  const { store, cipher } = await openInstallation(loadConfig(env), outside, async () => undefined);
+  const ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
+  const { store, cipher } = await openInstallation(loadConfig(env), ambient, async () => undefined);
   const making = { now: systemClock.now(), ids: systemIds, random: systemRandom };
   const app = appOf(owner, making.now);
   const { clientId, generation } = app;
@@ -49,39 +48,39 @@ export async function seedApp({ env, owner }: Installed): Promise<SeededApp> {
     const granted = { scopes, connectorUids: [], generation, createdAt: making.now, updatedAt: making.now };
     await tx.grants.lock({ id: grantId, accountId, spaceId, clientId, ...granted });
   });
-  const of = { clientId, grantId, accountId, spaceId, scopes, challenge: null, generation };
+  const base = { clientId, grantId, accountId, spaceId, scopes, challenge: null, generation };
   const issuing = { ids: systemIds, refreshTokens: refreshTokens(cipher, systemIds), requestId: "req_bench", address: "127.0.0.1" };
   const columns = { client_id: clientId, grant_id: grantId, account_id: accountId, space_id: spaceId };
 
   function newFamily(now: number) {
     const id = systemIds.short();
     const { pair, refreshToken } = newPair({ ...issuing, now }, id, clientId);
-    const told: SeededFamily = { refreshToken, row: { family_id: id, digest: pair.refreshDigest } };
-    return { told, kept: { ...of, ...pair, id, needsSecret: true, createdAt: now } };
+    const seeded: SeededFamily = { refreshToken, row: { family_id: id, digest: pair.refreshDigest } };
+    return { seeded, row: { ...base, ...pair, id, needsSecret: true, createdAt: now } };
   }
 
   function newCode(now: number) {
     const code = codeText(clientId, systemIds.short());
-    const told: SeededCode = { code, row: { ...columns, code_digest: codeDigest(code) } };
-    return { told, kept: { ...of, digest: codeDigest(code), redirectUri, createdAt: now, expiresAt: now + codeMs } };
+    const seeded: SeededCode = { code, row: { ...columns, code_digest: codeDigest(code) } };
+    return { seeded, row: { ...base, digest: codeDigest(code), redirectUri, createdAt: now, expiresAt: now + codeMs } };
   }
 
   return {
     clientId,
     secret: text,
     async families(count) {
-      const made = Array.from({ length: count }, () => newFamily(systemClock.now()));
+      const items = Array.from({ length: count }, () => newFamily(systemClock.now()));
       await store.change(async (tx) => {
-        for (const { kept } of made) await tx.families.insert(kept);
+        for (const { row } of items) await tx.families.insert(row);
       });
-      return made.map(({ told }) => told);
+      return items.map(({ seeded }) => seeded);
     },
     async codes(count) {
-      const made = Array.from({ length: count }, () => newCode(systemClock.now()));
+      const items = Array.from({ length: count }, () => newCode(systemClock.now()));
       await store.change(async (tx) => {
-        for (const { kept } of made) await tx.codes.insert(kept);
+        for (const { row } of items) await tx.codes.insert(row);
       });
-      return made.map(({ told }) => told);
+      return items.map(({ seeded }) => seeded);
     },
     [Symbol.asyncDispose]: () => store.close(),
   };

@@ -1,6 +1,6 @@
 import { systemClock } from "../src/core/clock.ts";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
-import { makeWorker } from "../src/core/workers/make-worker.ts";
+import { createWorker } from "../src/core/workers/worker.ts";
 import { openStore } from "../src/store/open.ts";
 import type { Installed } from "./installed.ts";
 import type { Server } from "./servers.ts";
@@ -8,31 +8,31 @@ import type { Server } from "./servers.ts";
 /** Leaves all profiles to remote workers. */
 export const remoteEnv = { AGENT_PROFILES: "manus-1.6=remote,manus-1.6-lite=remote,manus-1.6-max=remote" };
 
-/** Makes a credential of remote workers; before a server has the database, which may be one process's alone. */
+/** Creates a credential for remote workers. Call it before a server opens the database, which can be limited to one process. */
 export async function workerKey({ databaseUrl, owner }: Installed): Promise<string> {
   const store = await openStore({ databaseUrl, clock: systemClock, random: systemRandom });
   try {
     const making = { now: systemClock.now(), ids: systemIds, random: systemRandom };
-    const wanted = { spaceId: owner.spaceId, createdBy: owner.accountId, name: "bench", profiles: [] };
-    return (await store.change((tx) => makeWorker(tx, making, wanted))).text;
+    const settings = { spaceId: owner.spaceId, createdBy: owner.accountId, name: "bench", profiles: [] };
+    return (await store.change((tx) => createWorker(tx, making, settings))).text;
   } finally {
     await store.close();
   }
 }
 
-/** Workers that answer each run at once. */
+/** Workers that finish each run immediately. */
 export interface Pollers extends Disposable {
-  /** When the answer with a task's run came, by `performance.now()`; resolves once it has. */
+  /** Resolves with the time, by `performance.now()`, at which the response with a task's run arrived. */
   pickedUp(taskId: string): Promise<number>;
 }
 
-/** A run as Poll gives it. */
-interface GivenRun {
+/** A run in Poll's response. */
+interface PolledRun {
   readonly taskId: string;
   readonly fence: number;
 }
 
-/** Starts so many workers, each with one poll at a time. */
+/** Starts `count` workers, each with one poll at a time. */
 export function startPollers(server: Server, key: string, count: number): Pollers {
   const headers = { "x-api-key": key };
   const call = (method: string, body: object) => server.post(`/worker.v1.WorkerService/${method}`, body, headers);
@@ -40,20 +40,20 @@ export function startPollers(server: Server, key: string, count: number): Poller
   const early = new Map<string, number>();
   let stopped = false;
 
-  function note(taskId: string): void {
-    const at = performance.now();
+  function recordPickup(taskId: string): void {
+    const time = performance.now();
     const watcher = watched.get(taskId);
-    if (watcher) watcher.resolve(at);
-    else early.set(taskId, at);
+    if (watcher) watcher.resolve(time);
+    else early.set(taskId, time);
     watched.delete(taskId);
   }
 
   async function work(): Promise<void> {
     while (!stopped) {
-      const { run } = (await call("Poll", { waitSeconds: 30 })) as { readonly run?: GivenRun };
+      const { run } = (await call("Poll", { waitSeconds: 30 })) as { readonly run?: PolledRun };
       if (!run) continue;
       const { taskId, fence } = run;
-      note(taskId);
+      recordPickup(taskId);
       await call("Finish", { taskId, fence, finish: { content: "12 * 4 = 48" } });
     }
   }
@@ -64,8 +64,8 @@ export function startPollers(server: Server, key: string, count: number): Poller
     });
   return {
     pickedUp(taskId) {
-      const at = early.get(taskId);
-      if (at !== undefined) return Promise.resolve(at);
+      const time = early.get(taskId);
+      if (time !== undefined) return Promise.resolve(time);
       const watcher = Promise.withResolvers<number>();
       watched.set(taskId, watcher);
       return watcher.promise;

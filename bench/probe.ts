@@ -1,5 +1,5 @@
-// Loaded into a measured process by --import: on SIGUSR2 it collects garbage where it may, and says on standard error
-// what the process holds.
+// Loaded into a measured process by --import: on SIGUSR2 it collects garbage if possible, and prints the process's
+// resources on standard error.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 const delay = monitorEventLoopDelay({ resolution: 5 });

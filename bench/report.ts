@@ -1,32 +1,32 @@
 import type { Sample } from "./load.ts";
-import { median, rounded, spread } from "./statistics.ts";
+import { median, roundSignificant, spread } from "./statistics.ts";
 
-/** A figure as `--json` prints it; members beyond these compare with others than the floor. */
+/** A figure as `--json` prints it; more members compare with other contenders than the floor. */
 export interface Line {
   readonly figure: string;
-  /** Calls per second, or the unit that the figure's name says. */
+  /** Calls per second, or the figure's unit. */
   readonly ours: number;
   readonly floor: number;
   /** The median of ours / floor, round by round. */
   readonly ratio: number;
-  /** The least and the greatest of these. */
+  /** The minimum and the maximum of these ratios. */
   readonly spread: readonly [least: number, greatest: number];
-  /** Null where the figure is no time. */
+  /** Null if the figure has no times. */
   readonly p50_ms: number | null;
   readonly p99_ms: number | null;
-  /** Of our process, a call; a second in watch.sse.cpu. */
+  /** The CPU time of the platform's process per call; per second in watch.sse.cpu. */
   readonly cpu_ms: number | null;
   readonly [more: string]: unknown;
 }
 
-/** Contenders' samples by round, in one order. */
+/** The contenders' names and samples by round, in the same order. */
 export interface Results {
   readonly names: readonly string[];
   readonly samples: readonly (readonly Sample[])[];
 }
 
-/** A line of ours, the first contender, the floor, which is the second, and what others there are. */
-export function lineOf(figure: string, { names, samples }: Results, more: Readonly<Record<string, unknown>> = {}): Line {
+/** The line of a figure: ours is the first contender, the floor the second, the rest are others. */
+export function createLine(figure: string, { names, samples }: Results, more: Readonly<Record<string, unknown>> = {}): Line {
   const [ours = [], floor = [], ...others] = samples;
   const ratios = quotients(ours, floor, ({ perSecond }) => perSecond);
   return {
@@ -38,23 +38,23 @@ export function lineOf(figure: string, { names, samples }: Results, more: Readon
     p99_ms: middle(ours, ({ p99 }) => p99),
     cpu_ms: middle(ours, ({ cpu }) => cpu),
     floor_name: names[1],
-    p99_ratio: rounded(median(quotients(ours, floor, ({ p99 }) => p99))),
-    cpu_ratio: rounded(median(quotients(ours, floor, ({ cpu }) => cpu))),
+    p99_ratio: roundSignificant(median(quotients(ours, floor, ({ p99 }) => p99))),
+    cpu_ratio: roundSignificant(median(quotients(ours, floor, ({ cpu }) => cpu))),
     floor_p50_ms: middle(floor, ({ p50 }) => p50),
     floor_p99_ms: middle(floor, ({ p99 }) => p99),
     floor_cpu_ms: middle(floor, ({ cpu }) => cpu),
-    ...(others.length === 0 ? {} : { others: others.map((other, index) => against(names[index + 2] ?? "", ours, other)) }),
+    ...(others.length === 0 ? {} : { others: others.map((other, index) => comparison(names[index + 2] ?? "", ours, other)) }),
     ...more,
   };
 }
 
-/** The ratio and spread of a line, from those of its rounds. */
+/** The ratio and spread of a line, from the ratios of its rounds. */
 export const ratioOf = (ratios: readonly number[]): Pick<Line, "ratio" | "spread"> => {
   const [least, greatest] = spread(ratios);
-  return { ratio: rounded(median(ratios)), spread: [rounded(least), rounded(greatest)] };
+  return { ratio: roundSignificant(median(ratios)), spread: [roundSignificant(least), roundSignificant(greatest)] };
 };
 
-const against = (name: string, ours: readonly Sample[], other: readonly Sample[]) => ({
+const comparison = (name: string, ours: readonly Sample[], other: readonly Sample[]) => ({
   name,
   per_second: middle(other, ({ perSecond }) => perSecond),
   ...ratioOf(quotients(ours, other, ({ perSecond }) => perSecond)),
@@ -62,26 +62,26 @@ const against = (name: string, ours: readonly Sample[], other: readonly Sample[]
   cpu_ms: middle(other, ({ cpu }) => cpu),
 });
 
-const middle = (samples: readonly Sample[], pick: (sample: Sample) => number): number => rounded(median(samples.map(pick)));
+const middle = (samples: readonly Sample[], pick: (sample: Sample) => number): number => roundSignificant(median(samples.map(pick)));
 
-/** Round by round, because the machine is not the same in each. */
+/** The quotients by round, because the machine's load differs between rounds. */
 const quotients = (above: readonly Sample[], below: readonly Sample[], pick: (sample: Sample) => number): number[] =>
   above.flatMap((sample, round) => {
     const other = below[round];
     return other ? [pick(sample) / pick(other)] : [];
   });
 
-/** A line for people: a member after the other, the others below. */
-export function textOf({ figure, others, ...members }: Pick<Line, "figure"> & Readonly<Record<string, unknown>>): string {
-  const words = Object.entries(members).map(([name, value]) => `${name} ${wordOf(value)}`);
-  const below = Array.isArray(others) ? others.map((other: object) => `\n    ${wordOf(other)}`) : [];
-  return `${figure}\n    ${words.join("  ")}${below.join("")}`;
+/** A line as text for people: its members, and below them the other contenders. */
+export function formatLine({ figure, others, ...members }: Pick<Line, "figure"> & Readonly<Record<string, unknown>>): string {
+  const texts = Object.entries(members).map(([name, value]) => `${name} ${valueText(value)}`);
+  const below = Array.isArray(others) ? others.map((other: object) => `\n    ${valueText(other)}`) : [];
+  return `${figure}\n    ${texts.join("  ")}${below.join("")}`;
 }
 
-function wordOf(value: unknown): string {
+function valueText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.join(" – ")}]`;
   if (typeof value !== "object" || value === null) return String(value);
   return Object.entries(value)
-    .map(([name, member]) => (name === "name" ? `${member}:` : `${name} ${wordOf(member)}`))
+    .map(([name, member]) => (name === "name" ? `${member}:` : `${name} ${valueText(member)}`))
     .join("  ");
 }

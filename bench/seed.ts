@@ -2,21 +2,21 @@ import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { PrismaPg } from "@prisma/adapter-pg";
 import type { Installed, Owner } from "./installed.ts";
 
-/** A database with tasks in it, of which the owner of its key has a thousand. */
+/** A database with tasks; the owner of its key has a thousand of them. */
 export interface Seeded extends Installed {
   readonly taskIds: readonly string[];
-  /** One of these, with as many events as the database has tasks. */
+  /** One of these tasks, with as many events as the database has tasks. */
   readonly longTaskId: string;
 }
 
-/** Every account has so many tasks, unless they are all of one. */
+/** The tasks of every account, unless all tasks belong to one account. */
 export const tasksEach = 1_000;
-/** Of ids that are numbers: the highest is that of the newest task. */
+/** IDs are numbered; the newest task has the highest number. */
 const idOf = (number: number): string => `seed${String(number).padStart(18, "0")}`;
 
 /**
- * Fills a database in transactions of one statement: `rows` tasks of accounts that
- * take turns, so that no account's lie together, and one task with `rows` events.
+ * Fills a database in transactions of one statement: `rows` tasks, round-robin over the
+ * accounts, so that no account's rows are adjacent, and one task with `rows` events.
  */
 export async function seed(installed: Installed, rows: number, each = tasksEach): Promise<Seeded> {
   const { databaseUrl, owner } = installed;
@@ -30,12 +30,12 @@ export async function seed(installed: Installed, rows: number, each = tasksEach)
   ).connect();
   try {
     for (const statement of [
-      // Only while it is filled: servers choose for themselves, and choose FULL.
+      // Only while filling: servers set FULL themselves.
       ...(onSqlite ? ["PRAGMA synchronous = OFF"] : []),
       tasks(owner, rows, accounts),
       events(owner, longTaskId, rows),
       `UPDATE task SET last_seq = ${rows}, message_seq = ${rows}, answered_seq = ${rows}, consumed_seq = ${rows} WHERE id = '${longTaskId}'`,
-      // The scratch server never does by itself what a real one does in the background; SQLite never does it.
+      // The temporary server does not vacuum in the background as a real one does; SQLite never does.
       onSqlite ? "PRAGMA wal_checkpoint(TRUNCATE)" : "VACUUM ANALYZE task, task_event",
     ])
       await adapter.executeScript(statement);
@@ -46,10 +46,10 @@ export async function seed(installed: Installed, rows: number, each = tasksEach)
 }
 
 /**
- * Fills a database with tasks of its owner, each with as many events of about 400 bytes, and
- * answers one of them: what an export packs.
+ * Fills a database with tasks of its owner, each with `eventsEach` events of about 400 bytes, as input for
+ * an export. Returns the ID of one of the tasks.
  */
-export async function seedOwn({ databaseUrl, owner }: Installed, rows: number, eventsEach: number): Promise<string> {
+export async function seedOwnerTasks({ databaseUrl, owner }: Installed, rows: number, eventsEach: number): Promise<string> {
   const onSqlite = databaseUrl.startsWith("file:");
   const adapter = await (onSqlite
     ? new PrismaBetterSqlite3({ url: databaseUrl })
@@ -72,7 +72,7 @@ export async function seedOwn({ databaseUrl, owner }: Installed, rows: number, e
 
 const numbers = (rows: number): string => `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows - 1})`;
 const id = "'seed' || substr(CAST(1000000000000000000 + i AS TEXT), 2)";
-/** A minute between two tasks, and all of them past. */
+/** The time of the first task; the next ones follow, all in the past. */
 const begin = 1_700_000_000_000;
 
 function tasks({ accountId, spaceId, keyId }: Owner, rows: number, accounts: number): string {
@@ -122,7 +122,7 @@ const events = ({ spaceId }: Owner, taskId: string, rows: number): string =>
     rows,
   );
 
-/** What a task is full of: mostly what tools have said. */
+/** Typical events of a task: mostly results of tools. */
 const work = ({ spaceId }: Owner, rows: number, each: number, noise: string): string => {
   const text = `'Looked up the figures of the third quarter, which are ' || ${noise} || ', and wrote them down for the summary.'`;
   return insert(

@@ -5,38 +5,38 @@ import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
 import type { Installed } from "./installed.ts";
 
-/** A server under measurement, in a process of its own. */
+/** A measured server in a separate process. */
 export interface Server extends AsyncDisposable {
   readonly pid: number;
   readonly port: number;
-  /** What it holds, and its event loop's delay since the last time; of servers that have bench/probe.ts in them. */
+  /** Its resources, and its event loop's delay since the last probe; only for servers with bench/probe.ts. */
   probe(): Promise<Probe>;
   /**
-   * Posts JSON, or a form where the body is one, and answers the parsed answer; anything but a success is an error.
+   * Posts JSON, or a form if the body is one, and returns the parsed response. Throws for any status but success.
    *
-   * @param headers instead of the server's own.
+   * @param headers replaces the server's default headers.
    */
   post(path: string, body: unknown, headers?: Environment): Promise<Record<string, unknown>>;
 }
 
-/** What bench/probe.ts says. */
+/** The output of bench/probe.ts. */
 export interface Probe {
   readonly loopDelayP99Ms: number;
-  /** Handles and timers by their kind. */
+  /** The number of handles and timers by kind. */
   readonly resources: Readonly<Record<string, number>>;
 }
 
 type Environment = Readonly<Record<string, string>>;
 
-/** This checkout. */
+/** The root folder of this checkout. */
 export const root = fileURLToPath(new URL("..", import.meta.url));
-/** A server that does not end by itself in so long is ended. */
-const patienceMs = 5_000;
+/** A server that has not exited after this time is killed. */
+const exitTimeoutMs = 5_000;
 
-/** What `npm start` sets, and no rate limits. */
+/** The environment of `npm start`, without rate limits. */
 const ownEnv = { RATE_LIMITS: "off", NODE_COMPILE_CACHE: "node_modules/.cache/compiled" };
 
-/** Starts the platform as `npm start` does, on a database that is there; calls carry its key. */
+/** Starts the platform as `npm start` does, on an existing database; calls have its key. */
 export const startPlatform = ({ env, key }: Installed, more: Environment = {}): Promise<Server> =>
   start({
     args: [...startFlags, "src/main.ts"],
@@ -44,14 +44,14 @@ export const startPlatform = ({ env, key }: Installed, more: Environment = {}): 
     headers: { "x-service-api-key": key },
   });
 
-/** Starts the platform of a checkout as `npm start` does there, on an installation that it makes itself if there is none. */
+/** Starts the platform of a checkout as `npm start` does there, on an installation that it creates if there is none. */
 export const startCheckout = (checkout: string, env: Environment): Promise<Server> =>
   start({ args: [...startFlags, "src/main.ts"], env: { ...ownEnv, ...env }, cwd: checkout });
 
-/** Those of `npm start`. */
+/** The flags of `npm start`. */
 const startFlags = ["--max-semi-space-size=4"];
 
-/** As `startPlatform`, and it can be probed. */
+/** Like `startPlatform`, with bench/probe.ts. */
 export const startProbed = ({ env, key }: Installed, more: Environment = {}): Promise<Server> =>
   start({
     args: [...startFlags, "--import", "./bench/probe.ts", "src/main.ts"],
@@ -70,7 +70,7 @@ interface Start {
   readonly args: readonly string[];
   readonly env: Environment;
   readonly headers?: Environment;
-  /** The checkout that is started; without it this one. */
+  /** The checkout to start; default: this one. */
   readonly cwd?: string;
 }
 
@@ -89,16 +89,16 @@ async function start({ args, env, headers = {}, cwd = root }: Start): Promise<Se
     pid: child.pid ?? 0,
     port,
     probe: () => probe(child),
-    post: (path, body, own = headers) => post(pool, path, body, own),
+    post: (path, body, callHeaders = headers) => post(pool, path, body, callHeaders),
     async [Symbol.asyncDispose]() {
       await pool.destroy();
       process.off("exit", kill);
       if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, "exit");
+      const exited = once(child, "exit");
       child.kill("SIGTERM");
-      const impatience = setTimeout(kill, patienceMs);
-      await gone;
-      clearTimeout(impatience);
+      const killTimer = setTimeout(kill, exitTimeoutMs);
+      await exited;
+      clearTimeout(killTimer);
     },
   };
 }
@@ -118,29 +118,29 @@ async function post(pool: Pool, path: string, body: unknown, headers: Environmen
 
 async function probe(child: ChildProcess): Promise<Probe> {
   const { promise, resolve } = Promise.withResolvers<Probe>();
-  let said = "";
-  const hear = (chunk: Buffer) => {
-    said += chunk;
-    const [, answer] = /^\{"probe":(.*)\}$/m.exec(said) ?? [];
+  let output = "";
+  const collect = (chunk: Buffer) => {
+    output += chunk;
+    const [, answer] = /^\{"probe":(.*)\}$/m.exec(output) ?? [];
     if (answer !== undefined) resolve(JSON.parse(answer) as Probe);
   };
-  child.stderr?.on("data", hear);
+  child.stderr?.on("data", collect);
   child.kill("SIGUSR2");
-  return promise.finally(() => child.stderr?.off("data", hear));
+  return promise.finally(() => child.stderr?.off("data", collect));
 }
 
-/** Resolves when the process says that it is ready; what it says when it dies later is passed on. */
+/** Resolves when the process prints "ready"; if it fails later, its output is printed. */
 async function readiness(child: ChildProcess): Promise<void> {
-  let said = "";
+  let output = "";
   await new Promise<void>((resolve, reject) => {
-    const hear = (chunk: Buffer) => {
-      said = (said + chunk).slice(-10_000);
-      if (/\bready\b/.test(said)) resolve();
+    const collect = (chunk: Buffer) => {
+      output = (output + chunk).slice(-10_000);
+      if (/\bready\b/.test(output)) resolve();
     };
-    child.stdout?.on("data", hear);
-    child.stderr?.on("data", hear);
+    child.stdout?.on("data", collect);
+    child.stderr?.on("data", collect);
     child.once("exit", (code) => {
-      if (code) process.stderr.write(said);
+      if (code) process.stderr.write(output);
       reject(new Error(`the server ended with ${code}`));
     });
   });

@@ -1,8 +1,8 @@
-/** The value below which this part (0 to 1) of the sorted values lies; 0 of none. */
+/** The value below which this part (0 to 1) of the sorted values is; 0 for an empty list. */
 export const percentile = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 
-/** The middle value, or the mean of the two in the middle; 0 of none. */
+/** The middle value, or the mean of the two middle values; 0 for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -10,8 +10,8 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? above : ((sorted[middle - 1] ?? 0) + above) / 2;
 }
 
-/** The least and the greatest value. */
+/** The minimum and the maximum. */
 export const spread = (values: readonly number[]): readonly [least: number, greatest: number] => [Math.min(...values), Math.max(...values)];
 
-/** Three significant digits: what a busy machine can tell. */
-export const rounded = (value: number): number => Number(value.toPrecision(3));
+/** Rounds to three significant digits, the precision of measurements on a busy machine. */
+export const roundSignificant = (value: number): number => Number(value.toPrecision(3));

@@ -1,21 +1,21 @@
 import { connect, type Socket } from "node:net";
 
-/** Open streams of server-sent events on bare sockets, so that reading them costs little beside the server. */
+/** Open streams of server-sent events on bare sockets, so that reading costs little compared with the server. */
 export interface Watchers extends Disposable {
-  /** How many events have come. */
+  /** The number of received events. */
   events(): number;
-  /** Milliseconds from `said` to each event that came after it, and forgets them. */
+  /** Returns and clears the times in milliseconds from `said` to each event after it. */
   takeDelays(): number[];
-  /** The next events of this task tell of this moment. */
-  said(taskId: string): void;
-  /** Reads no more, of any stream; what comes stays where it is. */
+  /** Sets the start time for the next events of this task. */
+  markStart(taskId: string): void;
+  /** Stops reading all streams; arriving data stays in the buffers. */
   stall(): void;
 }
 
-/** So many connections are opened at a time. */
+/** The number of connections that are opened in parallel. */
 const openingMax = 50;
 
-/** Opens a stream for each of these tasks; resolves when all of them are answered. */
+/** Opens a stream for each of these tasks; resolves when all have responded. */
 export async function openWatchers(
   port: number,
   taskIds: readonly string[],
@@ -26,11 +26,11 @@ export async function openWatchers(
   let events = 0;
   let delays: number[] = [];
 
-  function hear(taskId: string, chunk: Buffer): void {
+  function collect(taskId: string, chunk: Buffer): void {
     const count = chunk.toString("latin1").split("\ndata: ").length - 1;
     events += count;
-    const said = saidAt.get(taskId);
-    if (count > 0 && said !== undefined) delays.push(performance.now() - said);
+    const startedAt = saidAt.get(taskId);
+    if (count > 0 && startedAt !== undefined) delays.push(performance.now() - startedAt);
   }
 
   async function open(taskId: string): Promise<void> {
@@ -43,7 +43,7 @@ export async function openWatchers(
         if (text.startsWith("HTTP/1.1 200")) resolve();
         else reject(new Error(text));
       });
-      socket.on("data", (chunk: Buffer) => hear(taskId, chunk));
+      socket.on("data", (chunk: Buffer) => collect(taskId, chunk));
       socket.write(
         `GET ${path}?task_id=${taskId} HTTP/1.1\r\nhost: bench\r\naccept: text/event-stream\r\nx-service-api-key: ${key}\r\n\r\n`,
       );
@@ -54,11 +54,11 @@ export async function openWatchers(
   return {
     events: () => events,
     takeDelays() {
-      const taken = delays;
+      const result = delays;
       delays = [];
-      return taken;
+      return result;
     },
-    said: (taskId) => void saidAt.set(taskId, performance.now()),
+    markStart: (taskId) => void saidAt.set(taskId, performance.now()),
     stall() {
       for (const socket of sockets) socket.pause();
     },

@@ -1,61 +1,61 @@
 import { type DescMessage, fromBinary, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { WorkerService } from "../src/gen/proto/worker/v1/worker_service_pb.ts";
 
-/** Which run a call is about, or an answer hands out. */
+/** The run of a call, or the run that a response assigns. */
 export interface RunName {
   readonly taskId: string;
   readonly fence: number;
 }
 
-/** A call of the worker, as the proxy saw it. Times are milliseconds of the machine's monotonic clock. */
+/** A recorded call of the worker. Times are in milliseconds of the machine's monotonic clock. */
 export interface Call {
   /** `Poll`, `Append` … */
   readonly method: string;
   readonly startedAt: number;
-  /** The run that it names; null for a Poll. */
+  /** The run in the request; null for a Poll. */
   readonly run: RunName | null;
-  /** When the worker had its answer; null while it has none, and for good where it never got one. */
+  /** When the worker received its response; null if it has not received one. */
   answeredAt: number | null;
-  /** HTTP status; 0 without an answer. */
+  /** The HTTP status; 0 without a response. */
   status: number;
-  /** What a refusal says: its code and its text; both empty without one. */
+  /** The code and the text of a refusal; empty without one. */
   code: string;
   message: string;
-  /** Why the run is over, as a Heartbeat was answered. */
+  /** `stop` of a Heartbeat's response: why the run is over. */
   stop: string;
-  /** The run that was handed out with the answer. */
-  handed: RunName | null;
-  /** The platform was away when it came. */
-  away: boolean;
+  /** The run that the response assigned. */
+  assigned: RunName | null;
+  /** The platform was unavailable when the call arrived. */
+  isPlatformAway: boolean;
 }
 
-/** The name of the method in a path; null for any other address. */
-export function methodIn(path: string): string | null {
+/** The method name in a path; null for other paths. */
+export function readMethod(path: string): string | null {
   const [, service, name = ""] = path.split("?")[0]?.split("/") ?? [];
   return service === WorkerService.typeName && WorkerService.methods.some((method) => method.name === name) ? name : null;
 }
 
-/** A call as it comes in. */
-export function callOf(method: string, contentType: string, body: Uint8Array, startedAt: number): Call {
+/** Records an arriving call. */
+export function recordCall(method: string, contentType: string, body: Uint8Array, startedAt: number): Call {
   const input = WorkerService.methods.find(({ name }) => name === method)?.input;
-  const run = method === "Poll" || !input ? null : runIn(decoded(input, contentType, body));
-  return { method, startedAt, run, answeredAt: null, status: 0, code: "", message: "", stop: "", handed: null, away: false };
+  const run = method === "Poll" || !input ? null : readRun(decode(input, contentType, body));
+  return { method, startedAt, run, answeredAt: null, status: 0, code: "", message: "", stop: "", assigned: null, isPlatformAway: false };
 }
 
-/** Notes what a call was answered with. */
-export function noteAnswer(call: Call, status: number, contentType: string, body: Uint8Array): void {
+/** Records the response of a call. */
+export function recordAnswer(call: Call, status: number, contentType: string, body: Uint8Array): void {
   call.status = status;
   const output = WorkerService.methods.find(({ name }) => name === call.method)?.output;
-  if (status !== 200) Object.assign(call, refusalIn(body));
+  if (status !== 200) Object.assign(call, readRefusal(body));
   else if (output) {
-    const answer = decoded(output, contentType, body);
-    call.stop = textAt(answer, "stop");
-    call.handed = runIn(memberOf(answer, "run"));
+    const answer = decode(output, contentType, body);
+    call.stop = readText(answer, "stop");
+    call.assigned = readRun(readMember(answer, "run"));
   }
 }
 
-/** As JSON with lowerCamelCase, whatever it was; null for what is no such message. */
-function decoded(schema: DescMessage, contentType: string, body: Uint8Array): JsonValue {
+/** Decodes JSON or binary to JSON with lowerCamelCase names; null for an invalid message. */
+function decode(schema: DescMessage, contentType: string, body: Uint8Array): JsonValue {
   try {
     const isBinary = contentType.startsWith("application/proto");
     const json = () => fromJson(schema, JSON.parse(Buffer.from(body).toString()), { ignoreUnknownFields: true });
@@ -65,24 +65,24 @@ function decoded(schema: DescMessage, contentType: string, body: Uint8Array): Js
   }
 }
 
-function runIn(value: JsonValue): RunName | null {
-  const taskId = textAt(value, "taskId");
-  return taskId === "" ? null : { taskId, fence: Number(memberOf(value, "fence") ?? 0) };
+function readRun(value: JsonValue): RunName | null {
+  const taskId = readText(value, "taskId");
+  return taskId === "" ? null : { taskId, fence: Number(readMember(value, "fence") ?? 0) };
 }
 
-function refusalIn(body: Uint8Array): Pick<Call, "code" | "message"> {
+function readRefusal(body: Uint8Array): Pick<Call, "code" | "message"> {
   try {
-    const said: JsonValue = JSON.parse(Buffer.from(body).toString());
-    return { code: textAt(said, "code"), message: textAt(said, "message") };
+    const refusal: JsonValue = JSON.parse(Buffer.from(body).toString());
+    return { code: readText(refusal, "code"), message: readText(refusal, "message") };
   } catch {
     return { code: "", message: "" };
   }
 }
 
-const memberOf = (value: JsonValue, name: string): JsonValue =>
+const readMember = (value: JsonValue, name: string): JsonValue =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value[name] ?? null) : null;
 
-function textAt(value: JsonValue, name: string): string {
-  const member = memberOf(value, name);
+function readText(value: JsonValue, name: string): string {
+  const member = readMember(value, name);
   return typeof member === "string" ? member : "";
 }

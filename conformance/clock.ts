@@ -1,17 +1,17 @@
 import { type Clock, systemClock } from "../src/core/clock.ts";
 
-/** The machine's clock, which can leap forward: so that a lease is over without waiting for it. Sleep goes by the machine's own. */
-export interface LeapingClock extends Clock {
-  leap(ms: number): void;
+/** The machine's clock, which can be moved forward, so that a lease ends without waiting. `sleep` uses the machine's clock. */
+export interface MovableClock extends Clock {
+  advance(ms: number): void;
 }
 
-export function leapingClock(): LeapingClock {
+export function movableClock(): MovableClock {
   let ahead = 0;
   return {
     now: () => systemClock.now() + ahead,
     monotonic: () => systemClock.monotonic() + ahead,
     sleep: systemClock.sleep,
-    leap(ms) {
+    advance(ms) {
       ahead += ms;
     },
   };

@@ -2,58 +2,58 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../src/config.ts";
-import { makeFirstAccount } from "../src/core/accounts/first-start.ts";
 import type { Clock } from "../src/core/clock.ts";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
 import type { Json, JsonObject } from "../src/core/json.ts";
-import { makeKey } from "../src/core/keys/make-key.ts";
+import { createKey } from "../src/core/keys/api-key.ts";
 import { findRecipient } from "../src/core/keys/recipient.ts";
 import type { Store } from "../src/core/store.ts";
-import { makeWorker } from "../src/core/workers/make-worker.ts";
+import { createFirstAccount } from "../src/core/use-cases/initialize-installation.ts";
+import { createWorker } from "../src/core/workers/worker.ts";
 import { openInstallation } from "../src/installation.ts";
 import { type Platform, startPlatform } from "../src/platform.ts";
 
-/** The profile that tasks of the kit have; workers are told of it. */
+/** The profile of the kit's tasks, which workers receive as PROFILES. */
 export const profile = "manus-1.6";
 
-/** A platform of the kit's own, in this process and in a folder that goes with it. All its tasks are left to workers. */
+/** A temporary platform in this process and in a temporary folder. All its tasks are for workers. */
 export interface ScratchPlatform extends AsyncDisposable {
-  /** Where it listens now; null while it is stopped. */
+  /** Its current port; null while it is stopped. */
   readonly port: number | null;
   readonly store: Store;
-  /** A credential for the worker that is checked. */
+  /** The credential of the checked worker. */
   readonly workerKey: string;
-  /** The id of another worker, which never calls. */
+  /** The ID of another worker, which makes no calls. */
   readonly otherWorkerId: string;
-  /** A call of the user. @throws Error when it is refused. */
+  /** Makes a call as the user. @throws Error if it is refused. */
   user(name: string, body: JsonObject): Promise<JsonObject>;
-  /** Takes the credential of the worker that is checked back. */
+  /** Revokes the credential of the checked worker. */
   revoke(): Promise<void>;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
 
-/** @param baseUrl what workers take it for: the proxy before it. */
+/** @param baseUrl the URL for workers: that of the proxy. */
 export async function scratchPlatform(clock: Clock, baseUrl: string): Promise<ScratchPlatform> {
   const folder = await mkdtemp(join(tmpdir(), "worker-check-"));
   const config = loadConfig({
     ...{ PORT: "0", BASE_URL: baseUrl, DATA_DIR: folder, RATE_LIMITS: "off", DRAIN_SECONDS: "1" },
     AGENT_PROFILES: "manus-1.6=remote,manus-1.6-lite=remote,manus-1.6-max=remote",
   });
-  const outside = { clock, ids: systemIds, random: systemRandom, log: () => undefined };
+  const ambient = { clock, ids: systemIds, random: systemRandom, log: () => undefined };
   const making = () => ({ now: clock.now(), ids: systemIds, random: systemRandom });
-  const { store, cipher } = await openInstallation(config, outside, async (tx) => {
-    await makeFirstAccount(tx, making(), config.ownerEmail);
+  const { store, cipher } = await openInstallation(config, ambient, async (tx) => {
+    await createFirstAccount(tx, making(), config.ownerEmail);
   });
   const { key, spaceId, workers } = await store.change(async (tx) => {
     const owner = await findRecipient(tx, { kind: "general" });
-    const wanted = { spaceId: owner.spaceId, createdBy: owner.accountId, profiles: [] };
-    const { text } = await makeKey(tx, making(), { ...owner, kind: "general", name: "worker-check" });
-    const checked = await makeWorker(tx, making(), { ...wanted, name: "checked" });
-    const other = await makeWorker(tx, making(), { ...wanted, name: "other" });
+    const settings = { spaceId: owner.spaceId, createdBy: owner.accountId, profiles: [] };
+    const { text } = await createKey(tx, making(), { ...owner, kind: "general", name: "worker-check" });
+    const checked = await createWorker(tx, making(), { ...settings, name: "checked" });
+    const other = await createWorker(tx, making(), { ...settings, name: "other" });
     return { key: text, spaceId: owner.spaceId, workers: { checked: checked.text, checkedId: checked.worker.id, other: other.worker.id } };
   });
-  let platform: Platform | null = await startPlatform(config, store, cipher, outside);
+  let platform: Platform | null = await startPlatform(config, store, cipher, ambient);
   const stop = async () => {
     const running = platform;
     platform = null;
@@ -70,7 +70,7 @@ export async function scratchPlatform(clock: Clock, baseUrl: string): Promise<Sc
     revoke: () => store.change(async (tx) => void (await tx.workers.revoke(spaceId, workers.checkedId, clock.now()))),
     stop,
     async start() {
-      platform ??= await startPlatform(config, store, cipher, outside);
+      platform ??= await startPlatform(config, store, cipher, ambient);
     },
     async [Symbol.asyncDispose]() {
       await stop();
@@ -83,7 +83,8 @@ export async function scratchPlatform(clock: Clock, baseUrl: string): Promise<Sc
 async function callUser(url: string, key: string, body: JsonObject): Promise<JsonObject> {
   const headers = { "content-type": "application/json", "x-service-api-key": key };
   const reply = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
-  const said = (await reply.json()) as Json; // JSON is what it says.
-  if (!reply.ok || typeof said !== "object" || said === null || Array.isArray(said)) throw new Error(`${url}: ${JSON.stringify(said)}`);
-  return said as JsonObject; // It is neither null nor a list.
+  const answer = (await reply.json()) as Json; // The response is JSON.
+  if (!reply.ok || typeof answer !== "object" || answer === null || Array.isArray(answer))
+    throw new Error(`${url}: ${JSON.stringify(answer)}`);
+  return answer as JsonObject; // It is neither null nor an array.
 }

@@ -1,36 +1,36 @@
 import { spawn } from "node:child_process";
 
-/** Lines of a worker's own output that are kept to be shown. */
+/** Lines of a worker's output that are kept for messages. */
 const linesMax = 10;
 
-/** A process of the worker that is checked. */
+/** A process of the checked worker. */
 export interface WorkerProcess {
-  /** How it ended, in words; null while it runs. */
+  /** A text that describes how it ended; null while it runs. */
   readonly ended: string | null;
   /** Resolves when it and its children have ended. */
-  readonly over: Promise<void>;
-  /** The last lines that it wrote. */
+  readonly exited: Promise<void>;
+  /** The last lines of its output. */
   readonly output: readonly string[];
-  /** Asks it to stop: SIGTERM to it and its children, as a service manager does. */
+  /** Sends SIGTERM to it and its children, as a service manager does. */
   terminate(): void;
-  /** Lets it stand still, as when its machine sleeps. */
-  freeze(): void;
-  thaw(): void;
-  /** SIGKILL to it and its children, as when the machine is gone. */
+  /** Suspends it, as when its machine sleeps. */
+  suspend(): void;
+  resume(): void;
+  /** Sends SIGKILL to it and its children, as when the machine fails. */
   kill(): void;
 }
 
-/** Starts a command by the shell, with these variables beside those of this process. */
+/** Starts a command in the shell, with these variables in addition to those of this process. */
 export function startWorker(command: string, variables: Readonly<Record<string, string>>): WorkerProcess {
   const child = spawn(command, { shell: true, detached: true, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...variables } });
   const { promise: over, resolve: isOver } = Promise.withResolvers<void>();
   let ended: string | null = null;
   let output: readonly string[] = [];
-  const hear = (chunk: Buffer) => {
+  const collect = (chunk: Buffer) => {
     output = [...output, ...`${chunk}`.split("\n").filter((line) => line.trim() !== "")].slice(-linesMax);
   };
-  child.stdout.on("data", hear);
-  child.stderr.on("data", hear);
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
   child.once("error", (error) => {
     ended = `could not be started: ${error.message}`;
     isOver();
@@ -38,7 +38,7 @@ export function startWorker(command: string, variables: Readonly<Record<string, 
   child.once("exit", (code, signal) => {
     ended = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
   });
-  // Its children have its output too: it is closed when all are gone.
+  // Its children share its output, which closes when all have ended.
   child.once("close", () => {
     process.removeListener("exit", kill);
     isOver();
@@ -47,23 +47,23 @@ export function startWorker(command: string, variables: Readonly<Record<string, 
     try {
       if (child.pid !== undefined) process.kill(-child.pid, signal);
     } catch {
-      // It is gone already.
+      // It has ended already.
     }
   }
   const kill = () => signalAll("SIGKILL");
-  // Whatever ends this process ends what it started.
+  // When this process exits, the worker's processes end too.
   process.once("exit", kill);
   return {
     get ended() {
       return ended;
     },
-    over,
+    exited: over,
     get output() {
       return output;
     },
     terminate: () => signalAll("SIGTERM"),
-    freeze: () => signalAll("SIGSTOP"),
-    thaw: () => signalAll("SIGCONT"),
+    suspend: () => signalAll("SIGSTOP"),
+    resume: () => signalAll("SIGCONT"),
     kill,
   };
 }

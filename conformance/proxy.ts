@@ -1,21 +1,21 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { type Call, callOf, methodIn, noteAnswer } from "./call.ts";
+import { type Call, readMethod, recordAnswer, recordCall } from "./call.ts";
 
-/** What stands between worker and platform on loopback: it sees every call, and makes what goes wrong in a network. */
+/** A proxy between worker and platform on loopback: it records every call and injects network faults. */
 export interface FaultyProxy extends AsyncDisposable {
   readonly url: string;
-  /** Every call so far, in the order in which they came. */
+  /** Every call so far, in order of arrival. */
   readonly calls: readonly Call[];
-  /** The next answer of this method is lost: the platform has done what was asked, and the worker does not hear of it. */
-  loseAnswer(method: string): void;
-  /** Nobody is there: connections are cut, or answered with 503. */
-  away(how: "cut" | "unavailable"): void;
-  back(): void;
+  /** Drops the next response of this method: the platform has processed the call, and the worker does not receive the response. */
+  dropNextResponse(method: string): void;
+  /** Makes the platform unavailable: connections are cut, or answered with 503. */
+  makeUnavailable(how: "cut" | "unavailable"): void;
+  restore(): void;
 }
 
-/** @param port where the platform listens now; null while it does not. */
+/** @param port returns the platform's current port; null while it does not listen. */
 export async function openProxy(port: () => number | null): Promise<FaultyProxy> {
   const calls: Call[] = [];
   const lost: string[] = [];
@@ -24,20 +24,20 @@ export async function openProxy(port: () => number | null): Promise<FaultyProxy>
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const startedAt = performance.now();
     const body = await buffer(incoming);
-    const method = methodIn(incoming.url ?? "");
-    const call = method === null ? null : callOf(method, incoming.headers["content-type"] ?? "", body, startedAt);
+    const method = readMethod(incoming.url ?? "");
+    const call = method === null ? null : recordCall(method, incoming.headers["content-type"] ?? "", body, startedAt);
     if (call) calls.push(call);
     const target = port();
     if (away !== null || target === null) {
-      if (call) call.away = true;
-      turnAway(incoming, outgoing, away ?? "cut");
+      if (call) call.isPlatformAway = true;
+      refuseCall(incoming, outgoing, away ?? "cut");
       return;
     }
     const answer = await forward(incoming, outgoing, body, target);
-    if (call) noteAnswer(call, answer.status, answer.contentType, answer.body);
-    const place = lost.indexOf(method ?? "");
-    if (place >= 0 && answer.status === 200) {
-      lost.splice(place, 1);
+    if (call) recordAnswer(call, answer.status, answer.contentType, answer.body);
+    const index = lost.indexOf(method ?? "");
+    if (index >= 0 && answer.status === 200) {
+      lost.splice(index, 1);
       incoming.socket.destroy();
       return;
     }
@@ -50,12 +50,12 @@ export async function openProxy(port: () => number | null): Promise<FaultyProxy>
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // It listens on TCP.
     calls,
-    loseAnswer: (method) => void lost.push(method),
-    away(how) {
+    dropNextResponse: (method) => void lost.push(method),
+    makeUnavailable(how) {
       away = how;
       server.closeAllConnections();
     },
-    back() {
+    restore() {
       away = null;
     },
     async [Symbol.asyncDispose]() {
@@ -65,9 +65,9 @@ export async function openProxy(port: () => number | null): Promise<FaultyProxy>
   };
 }
 
-function turnAway(incoming: IncomingMessage, outgoing: ServerResponse, how: "cut" | "unavailable"): void {
+function refuseCall(incoming: IncomingMessage, outgoing: ServerResponse, how: "cut" | "unavailable"): void {
   if (how === "cut") incoming.socket.destroy();
-  else outgoing.writeHead(503, { "content-type": "application/json" }).end('{"code":"unavailable","message":"the platform stops"}');
+  else outgoing.writeHead(503, { "content-type": "application/json" }).end('{"code":"unavailable","message":"the platform is stopping"}');
 }
 
 interface Answer {
@@ -77,7 +77,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** What the platform answers; a worker that is gone is gone for the platform too. */
+/** Forwards a call to the platform; if the worker disconnects, the platform's connection closes too. */
 function forward(incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer, port: number): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const { method, url: path } = incoming;

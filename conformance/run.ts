@@ -1,47 +1,47 @@
 import type { Check } from "./checks/check.ts";
-import { Flaw } from "./flaw.ts";
-import { brokenLaws } from "./laws.ts";
+import { findViolations } from "./rules.ts";
 import { openStage, type StageOptions } from "./stage.ts";
+import { WorkerError } from "./worker-error.ts";
 
-/** What a check came to. */
+/** The result of a check. */
 export interface Verdict {
   readonly check: Check;
-  /** Sentences for what is wrong; empty when nothing is. */
-  readonly flaws: readonly string[];
+  /** One sentence per error of the worker; empty if it passed. */
+  readonly errors: readonly string[];
   readonly seconds: number;
 }
 
-/** Checks that are under way at a time: most of the time they wait. */
-const lanes = 4;
+/** Checks that run in parallel; most of the time they wait. */
+const parallelChecks = 4;
 
-/** Runs the checks, each on a platform of its own; tells of each as soon as it is over, and answers all. */
+/** Runs the checks, each on a separate platform. Reports each as soon as it ends, and returns all. */
 export async function runChecks(
   checks: readonly Check[],
   options: StageOptions,
-  tell: (verdict: Verdict) => void,
+  report: (verdict: Verdict) => void,
 ): Promise<readonly Verdict[]> {
-  const waiting = [...checks];
+  const pending = [...checks];
   const verdicts: Verdict[] = [];
-  async function lane(): Promise<void> {
-    for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
+  async function runPending(): Promise<void> {
+    for (let check = pending.shift(); check !== undefined; check = pending.shift()) {
       const verdict = await runCheck(check, options);
       verdicts.push(verdict);
-      tell(verdict);
+      report(verdict);
     }
   }
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: parallelChecks }, runPending));
   return verdicts;
 }
 
 async function runCheck(check: Check, options: StageOptions): Promise<Verdict> {
-  const began = performance.now();
+  const startedAt = performance.now();
   await using stage = await openStage(options);
   const flaws: string[] = [];
   try {
     await check.run(stage);
   } catch (thrown) {
-    flaws.push(thrown instanceof Flaw ? thrown.message : `The kit could not go on: ${thrown}`);
+    flaws.push(thrown instanceof WorkerError ? thrown.message : `The check could not continue: ${thrown}`);
   }
-  flaws.push(...brokenLaws(stage.proxy.calls, stage.deaths, performance.now()));
-  return { check, flaws, seconds: (performance.now() - began) / 1000 };
+  flaws.push(...findViolations(stage.proxy.calls, stage.deaths, performance.now()));
+  return { check, errors: flaws, seconds: (performance.now() - startedAt) / 1000 };
 }

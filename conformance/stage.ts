@@ -3,93 +3,93 @@ import type { JsonObject } from "../src/core/json.ts";
 import { eventId, type TaskEvent } from "../src/core/tasks/event.ts";
 import type { Task, TaskStatus } from "../src/core/tasks/task.ts";
 import { workerLeaseMs, workerNode } from "../src/core/workers/worker-run.ts";
-import { leapingClock } from "./clock.ts";
-import { Flaw } from "./flaw.ts";
+import { movableClock } from "./clock.ts";
 import { profile, type ScratchPlatform, scratchPlatform } from "./platform.ts";
 import { startWorker, type WorkerProcess } from "./process.ts";
 import { type FaultyProxy, openProxy } from "./proxy.ts";
 import { expectTranscript, transcriptOf } from "./transcript.ts";
+import { WorkerError } from "./worker-error.ts";
 
-/** How the worker is started, and for how long it is waited for. */
+/** The worker's command, and the timeout. */
 export interface StageOptions {
   readonly command: string;
-  /** How long anything may take that has nothing to wait for, in seconds. */
+  /** The longest time in seconds for a response that the worker can send immediately. */
   readonly patience: number;
 }
 
-/** One check's own platform, the proxy before it, and the worker's processes. */
+/** One check's platform, the proxy in front of it, and the worker's processes. */
 export interface Stage extends AsyncDisposable {
   readonly platform: ScratchPlatform;
   readonly proxy: FaultyProxy;
   readonly patience: number;
   /** When processes of the worker ended, by the machine's monotonic clock. */
   readonly deaths: readonly number[];
-  /** Starts the worker: when a check begins, and where one is to take another's place. */
+  /** Starts a process of the worker: the first one, or a replacement. */
   start(): WorkerProcess;
-  /** Makes a task that says this; answers its id. */
+  /** Creates a task with this message; returns its ID. */
   create(text: string): Promise<string>;
   send(taskId: string, text: string): Promise<void>;
   task(taskId: string): Promise<Task>;
   events(taskId: string): Promise<readonly TaskEvent[]>;
-  /** Waits until the task has this status. @throws Flaw */
-  reach(taskId: string, status: TaskStatus, seconds?: number): Promise<void>;
-  /** Waits until the agent has said this. @throws Flaw */
-  said(taskId: string, line: string): Promise<void>;
-  /** Looks until there is something. @param what the sentence for when there is not. @throws Flaw */
-  until<T>(what: () => string, look: () => T | Promise<T>, seconds?: number): Promise<NonNullable<T>>;
-  /** Waits for the task's end, and compares what happened in it. @throws Flaw */
-  ends(taskId: string, expected: readonly string[], status?: TaskStatus): Promise<void>;
-  /** Waits until a process that was told to end has ended. @throws Flaw */
-  gone(worker: WorkerProcess): Promise<void>;
-  /** Lets the leases of those be over that say nothing; what they have sent has come in before. */
-  lapse(): Promise<void>;
-  /** Gives the run to another worker at once. */
-  takeAway(taskId: string): Promise<void>;
+  /** Waits until the task has this status. @throws WorkerError */
+  waitForStatus(taskId: string, status: TaskStatus, seconds?: number): Promise<void>;
+  /** Waits until the transcript has this line. @throws WorkerError */
+  waitForLine(taskId: string, line: string): Promise<void>;
+  /** Repeats `look` until it returns a value. @param what returns the error text for a timeout. @throws WorkerError */
+  waitUntil<T>(what: () => string, look: () => T | Promise<T>, seconds?: number): Promise<NonNullable<T>>;
+  /** Waits for the task's end and compares its transcript. @throws WorkerError */
+  expectEnd(taskId: string, expected: readonly string[], status?: TaskStatus): Promise<void>;
+  /** Waits until a process that was sent a signal has ended. @throws WorkerError */
+  waitForExit(worker: WorkerProcess): Promise<void>;
+  /** Lets the leases of silent processes end, after their sent calls have arrived. */
+  expireLeases(): Promise<void>;
+  /** Assigns the run to another worker immediately. */
+  reassign(taskId: string): Promise<void>;
 }
 
 const lookEveryMs = 50;
-/** Calls of a process that is gone or stands still have arrived by then. */
-const onItsWayMs = 300;
+/** In this time, the calls of an ended or suspended process have arrived. */
+const arrivalMs = 300;
 
 export async function openStage({ command, patience }: StageOptions): Promise<Stage> {
-  const clock = leapingClock();
+  const clock = movableClock();
   let platform: ScratchPlatform | undefined;
   const proxy = await openProxy(() => platform?.port ?? null);
-  const made = await scratchPlatform(clock, proxy.url);
-  platform = made;
-  const { store } = made;
+  const scratch = await scratchPlatform(clock, proxy.url);
+  platform = scratch;
+  const { store } = scratch;
   const workers: WorkerProcess[] = [];
   const deaths: number[] = [];
 
   async function task(taskId: string): Promise<Task> {
-    const found = await store.tasks.byId(taskId);
-    if (!found) throw new Error(`there is no task ${taskId}`);
-    return found;
+    const row = await store.tasks.byId(taskId);
+    if (!row) throw new Error(`there is no task ${taskId}`);
+    return row;
   }
   const events = (taskId: string) => store.events.list(taskId, { order: "asc", limit: 1000, verbose: true });
   const transcript = async (taskId: string) => transcriptOf(await events(taskId));
 
-  const until: Stage["until"] = async (what, look, seconds = patience) => {
-    const late = performance.now() + seconds * 1000;
+  const until: Stage["waitUntil"] = async (what, look, seconds = patience) => {
+    const deadline = performance.now() + seconds * 1000;
     for (;;) {
       const found = await look();
       if (found) return found;
-      const fallen = workers.at(-1);
-      if (fallen?.ended) throw new Flaw(`${what()} The worker ${fallen.ended}.${outputOf(fallen)}`);
-      if (performance.now() > late) throw new Flaw(`${what()}${fallen ? outputOf(fallen) : ""}`);
+      const lastWorker = workers.at(-1);
+      if (lastWorker?.ended) throw new WorkerError(`${what()} The worker ${lastWorker.ended}.${outputOf(lastWorker)}`);
+      if (performance.now() > deadline) throw new WorkerError(`${what()}${lastWorker ? outputOf(lastWorker) : ""}`);
       await delay(lookEveryMs);
     }
   };
   async function reach(taskId: string, status: TaskStatus, seconds = patience): Promise<void> {
     let last = await task(taskId);
-    const wanted = `The task was expected to be \`${status}\` within ${seconds} s`;
+    const expectation = `The task must be \`${status}\` within ${seconds} s`;
     await until(
-      () => `${wanted}, and is \`${last.status}\`.`,
+      () => `${expectation}, but is \`${last.status}\`.`,
       async () => {
         last = await task(taskId);
-        // Any other end is one: the worker will not come to what was expected.
+        // Another final status is final: the task cannot reach the expected status.
         if (last.status !== status && last.status !== "running")
-          throw new Flaw(`${wanted}, and is \`${last.status}\`: ${(await transcript(taskId)).join(", ")}`);
+          throw new WorkerError(`${expectation}, but is \`${last.status}\`: ${(await transcript(taskId)).join(", ")}`);
         return last.status === status;
       },
       seconds,
@@ -97,66 +97,66 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
   }
 
   return {
-    ...{ platform: made, proxy, patience, deaths, task, events, until, reach },
+    ...{ platform: scratch, proxy, patience, deaths, task, events, waitUntil: until, waitForStatus: reach },
     start() {
-      const worker = startWorker(command, { BASE_URL: proxy.url, WORKER_KEY: made.workerKey, PROFILES: profile });
+      const worker = startWorker(command, { BASE_URL: proxy.url, WORKER_KEY: scratch.workerKey, PROFILES: profile });
       workers.push(worker);
-      void worker.over.then(() => deaths.push(performance.now()));
+      void worker.exited.then(() => deaths.push(performance.now()));
       return worker;
     },
     async create(content) {
-      const { task_id: id } = await made.user("task.create", { message: { content }, interactive_mode: true, agent_profile: profile });
+      const { task_id: id } = await scratch.user("task.create", { message: { content }, interactive_mode: true, agent_profile: profile });
       return String(id);
     },
     async send(task_id, content) {
-      await made.user("task.sendMessage", { task_id, message: { content } });
+      await scratch.user("task.sendMessage", { task_id, message: { content } });
     },
-    async said(taskId, line) {
+    async waitForLine(taskId, line) {
       let last: readonly string[] = [];
       await until(
-        () => `${JSON.stringify(line)} was expected within ${patience} s; came: ${last.join(", ")}.`,
+        () => `${JSON.stringify(line)} was expected within ${patience} s; the events are: ${last.join(", ")}.`,
         async () => {
           last = await transcript(taskId);
           return last.includes(line);
         },
       );
     },
-    async ends(taskId, expected, status = "stopped") {
+    async expectEnd(taskId, expected, status = "stopped") {
       await reach(taskId, status);
       expectTranscript(expected, await transcript(taskId));
     },
-    async gone(worker) {
-      const late = delay(patience * 1000, "late", { ref: false });
-      if ((await Promise.race([worker.over, late])) === "late")
-        throw new Flaw(`The worker was sent a signal to end, and ${patience} s later it still runs.${outputOf(worker)}`);
+    async waitForExit(worker) {
+      const deadline = delay(patience * 1000, "late", { ref: false });
+      if ((await Promise.race([worker.exited, deadline])) === "late")
+        throw new WorkerError(`The worker was sent a signal to exit, and ${patience} s later it still runs.${outputOf(worker)}`);
     },
-    async lapse() {
-      await delay(onItsWayMs);
-      clock.leap(workerLeaseMs);
+    async expireLeases() {
+      await delay(arrivalMs);
+      clock.advance(workerLeaseMs);
     },
-    takeAway: (taskId) =>
+    reassign: (taskId) =>
       store.change(async (tx) => {
         const now = clock.now();
-        const given = await tx.tasks.advance(taskId, { now, set: { nodeId: workerNode(made.otherWorkerId), raiseFence: true } });
-        if (!given) throw new Error(`there is no task ${taskId}`);
-        const run = { taskId, spaceId: given.spaceId, workerId: made.otherWorkerId, fence: given.fence };
+        const updated = await tx.tasks.advance(taskId, { now, set: { nodeId: workerNode(scratch.otherWorkerId), raiseFence: true } });
+        if (!updated) throw new Error(`there is no task ${taskId}`);
+        const run = { taskId, spaceId: updated.spaceId, workerId: scratch.otherWorkerId, fence: updated.fence };
         await tx.workerRuns.put([{ ...run, startedAt: now, leaseUntil: now + 10 * workerLeaseMs }]);
       }),
     async [Symbol.asyncDispose]() {
       for (const worker of workers) worker.kill();
       await proxy[Symbol.asyncDispose]();
-      await made[Symbol.asyncDispose]();
+      await scratch[Symbol.asyncDispose]();
     },
   };
 }
 
 const outputOf = ({ output }: WorkerProcess): string =>
-  output.length === 0 ? "" : `\n  it wrote:\n${output.map((line) => `    ${line}`).join("\n")}`;
+  output.length === 0 ? "" : `\n  its output:\n${output.map((line) => `    ${line}`).join("\n")}`;
 
-/** The user's decision on what the task waits for. @throws Flaw when that is anything but an approval of this kind. */
-export async function decide({ platform, events }: Stage, task_id: string, kind: string, input: JsonObject): Promise<void> {
-  const waits = (await events(task_id)).findLast((event) => event.type === "status_update");
-  const wantedKind = waits?.payload.statusDetail?.waitingForEventType;
-  if (waits === undefined || wantedKind !== kind) throw new Flaw(`The task was expected to wait for ${kind}, and waits for ${wantedKind}.`);
-  await platform.user("task.confirmAction", { task_id, event_id: eventId(task_id, waits.seq - 1), input });
+/** Sends the user's decision on a pending approval. @throws WorkerError if the task does not wait for an approval of this kind. */
+export async function decideApproval({ platform, events }: Stage, task_id: string, kind: string, input: JsonObject): Promise<void> {
+  const waiting = (await events(task_id)).findLast((event) => event.type === "status_update");
+  const waitingKind = waiting?.payload.statusDetail?.waitingForEventType;
+  if (waiting === undefined || waitingKind !== kind) throw new WorkerError(`The task must wait for ${kind}, but waits for ${waitingKind}.`);
+  await platform.user("task.confirmAction", { task_id, event_id: eventId(task_id, waiting.seq - 1), input });
 }

@@ -1,15 +1,15 @@
 import type { TaskEvent } from "../src/core/tasks/event.ts";
-import { Flaw } from "./flaw.ts";
+import { WorkerError } from "./worker-error.ts";
 
 /**
- * What happened in a task, a line for each event: `plan`, `tool`, `progress: TEXT`, `result: TEXT`, `question: TEXT`,
- * `error: TEXT`, and the status. What users say, steps that begin and explanations are left out.
+ * A task's events, one line each: `plan`, `tool`, `progress: TEXT`, `result: TEXT`, `question: TEXT`,
+ * `error: TEXT`, and the status. Users' messages, started steps and explanations are omitted.
  */
 export function transcriptOf(events: readonly TaskEvent[]): readonly string[] {
-  return events.flatMap((event) => lineOf(event) ?? []);
+  return events.flatMap((event) => eventLine(event) ?? []);
 }
 
-function lineOf(event: TaskEvent): string | null {
+function eventLine(event: TaskEvent): string | null {
   switch (event.type) {
     case "assistant_message":
       return `${event.payload.deliveryKind ?? "result"}: ${event.payload.content}`;
@@ -26,26 +26,26 @@ function lineOf(event: TaskEvent): string | null {
   }
 }
 
-/** What `work COUNT` and `slow COUNT` write for these steps. */
+/** The lines of `work COUNT` and `slow COUNT`. */
 export const stepLines = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, i) => ["plan", "tool", `progress: step ${i + 1} of ${count}`]).flat();
 
-/** @throws Flaw that says first what is there twice, then what is missing, then what differs. */
-export function expectTranscript(expected: readonly string[], came: readonly string[]): void {
-  if (came.length === expected.length && came.every((line, i) => line === expected[i])) return;
-  const tail = `\n  expected: ${shown(expected)}\n  came:     ${shown(came)}`;
-  // What has a text says most.
-  const inTurn = [...came.filter((line) => line.includes(": ")), ...came];
-  const doubled = inTurn.find((line) => times(came, line) > times(expected, line) && times(expected, line) > 0);
-  if (doubled !== undefined)
-    throw new Flaw(
-      `${quoted(doubled)} was written twice. What is sent again, by this process or by one that goes on for it, has to carry the key and the content it had.${tail}`,
+/** @throws WorkerError with the first duplicated line, or else the first missing line, or else the difference. */
+export function expectTranscript(expected: readonly string[], actual: readonly string[]): void {
+  if (actual.length === expected.length && actual.every((line, i) => line === expected[i])) return;
+  const tail = `\n  expected: ${lineList(expected)}\n  actual:   ${lineList(actual)}`;
+  // Lines with a text are the most informative.
+  const candidates = [...actual.filter((line) => line.includes(": ")), ...actual];
+  const duplicated = candidates.find((line) => times(actual, line) > times(expected, line) && times(expected, line) > 0);
+  if (duplicated !== undefined)
+    throw new WorkerError(
+      `${quote(duplicated)} was written twice. Repeated requests, by this process or by its replacement, must have the same key and content.${tail}`,
     );
-  const missing = expected.find((line) => times(came, line) < times(expected, line));
-  if (missing !== undefined) throw new Flaw(`${quoted(missing)} is missing.${tail}`);
-  throw new Flaw(`The task's events are not those that were asked for.${tail}`);
+  const missing = expected.find((line) => times(actual, line) < times(expected, line));
+  if (missing !== undefined) throw new WorkerError(`${quote(missing)} is missing.${tail}`);
+  throw new WorkerError(`The task's events are not the expected ones.${tail}`);
 }
 
 const times = (lines: readonly string[], line: string): number => lines.filter((other) => other === line).length;
-const quoted = (line: string): string => JSON.stringify(line);
-const shown = (lines: readonly string[]): string => lines.join(", ") || "nothing";
+const quote = (line: string): string => JSON.stringify(line);
+const lineList = (lines: readonly string[]): string => lines.join(", ") || "nothing";

@@ -1,49 +1,43 @@
-// `npm run audit -- verify`: looks whether the audit log is as it was sealed, beside running servers or without them.
-import { parseArgs } from "node:util";
-import type { ChainHead } from "../src/core/audit/chain.ts";
-import { type ChainReport, verifyChain } from "../src/core/audit/verify.ts";
-import { absent } from "../src/core/failure.ts";
+// `npm run audit -- verify`: verifies the seals of the audit log, with or without running servers.
+import { type ChainHead, type ChainReport, verifyChain } from "../src/core/audit/chain.ts";
+import { notFound } from "../src/core/failure.ts";
 import type { Tx } from "../src/core/store.ts";
-import { runCommand, useInstallation } from "./command.ts";
+import { type OpenedInstallation, type OptionValues, runOnInstallation, textOption } from "./command.ts";
 
 const usage = `usage: npm run --silent audit -- verify [--team NAME | --space ID] [--head SEQ:HASH]
 
-  --team   the log of this team
-  --space  the log of this space; without either, all logs
-  --head   a head that was printed before, of one log: its rows must still be there
+  --team   verify the log of this team
+  --space  verify the log of this space; default: all logs
+  --head   a head that was printed earlier for this log; its rows must still exist
 
-Prints a line for each log, with its head: keep that elsewhere. Ends with exit code 1 when a log is not as it was sealed.
+Prints one line per log, with its head. Store the heads outside the database. Exits with 1 if a log does not match its seals.
 `;
 
-interface Wanted {
+interface Arguments {
   readonly team: string | undefined;
   readonly space: string | undefined;
   readonly head: ChainHead | null;
 }
 
-/** What is asked for; null when the words make no sense. */
-function parse(words: readonly string[]): Wanted | null {
-  const text = { type: "string" } as const;
-  const options = { team: text, space: text, head: text };
-  const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
-  const { team, space, head } = values;
-  const one = team !== undefined || space !== undefined;
-  const kept = head === undefined ? null : headOf(head);
+const options = { team: textOption, space: textOption, head: textOption };
+
+function read({ team, space, head }: OptionValues<typeof options>, positionals: readonly string[]): Arguments | null {
+  const isOneLog = team !== undefined || space !== undefined;
+  const expectedHead = head === undefined ? null : parseHead(head);
   if (positionals.join() !== "verify" || (team !== undefined && space !== undefined)) return null;
-  return head !== undefined && (kept === null || !one) ? null : { team, space, head: kept };
+  return head !== undefined && (expectedHead === null || !isOneLog) ? null : { team, space, head: expectedHead };
 }
 
-function headOf(text: string): ChainHead | null {
-  const [, seq, hash] = /^(\d{1,10}):([0-9a-f]{64})$/.exec(text) ?? [];
+function parseHead(printed: string): ChainHead | null {
+  const [, seq, hash] = /^(\d{1,10}):([0-9a-f]{64})$/.exec(printed) ?? [];
   return seq === undefined || hash === undefined ? null : { seq: Number(seq), hash };
 }
 
-/** Ends with exit code 1 unless all are sound; each log's line is printed as soon as it is known. */
-async function verify({ team, space, head }: Wanted): Promise<undefined> {
-  await using installation = await useInstallation();
-  for await (const spaceId of spacesOf(installation.store, team, space)) {
-    const report = await verifyChain(installation.store, spaceId, head);
-    process.stdout.write(`${lineOf(spaceId, report)}\n`);
+/** Sets exit code 1 unless all logs are intact; prints each log's line as soon as it is verified. */
+async function verify({ team, space, head }: Arguments, { store }: OpenedInstallation): Promise<undefined> {
+  for await (const spaceId of spacesOf(store, team, space)) {
+    const report = await verifyChain(store, spaceId, head);
+    process.stdout.write(`${reportLine(spaceId, report)}\n`);
     if (report.fault !== null) process.exitCode = 1;
   }
 }
@@ -61,15 +55,15 @@ async function* spacesOf(tx: Tx, team: string | undefined, space: string | undef
 
 async function spaceOfTeam(tx: Tx, name: string): Promise<string> {
   const team = await tx.accounts.teamByName(name);
-  if (team === null) throw absent(`team ${JSON.stringify(name)}`);
+  if (team === null) throw notFound(`team ${JSON.stringify(name)}`);
   return team.spaceId;
 }
 
-function lineOf(spaceId: string, { head, unsealed, fault }: ChainReport): string {
+function reportLine(spaceId: string, { head, unsealed, fault }: ChainReport): string {
   const end = `head ${head.seq}:${head.hash}`;
-  if (fault === null) return `${spaceId}: sound, ${head.seq} rows sealed, ${unsealed} not yet, ${end}`;
+  if (fault === null) return `${spaceId}: intact, ${head.seq} rows sealed, ${unsealed} not yet, ${end}`;
   const row = fault.id === null ? "" : ` (row ${fault.id})`;
-  return `${spaceId}: BROKEN at ${fault.seq}${row}, ${fault.kind}: ${fault.text}; ${unsealed} not sealed, sound up to ${end}`;
+  return `${spaceId}: BROKEN at ${fault.seq}${row}, ${fault.kind}: ${fault.text}; ${unsealed} not sealed, intact up to ${end}`;
 }
 
-await runCommand({ usage, parse }, verify);
+await runOnInstallation({ usage, options, acceptsPositionals: true, read }, verify);

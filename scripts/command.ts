@@ -1,32 +1,48 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
 import { type Config, loadConfig } from "../src/config.ts";
 import { systemClock } from "../src/core/clock.ts";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
-import type { Making } from "../src/core/keys/make-key.ts";
+import type { CreationContext } from "../src/core/keys/api-key.ts";
 import { faultText } from "../src/fault.ts";
-import { type Installation, installationPlace, openExisting, type Surroundings } from "../src/installation.ts";
+import { type Ambient, type Installation, installationLocation, openExisting } from "../src/installation.ts";
 import { processLog } from "../src/log.ts";
 
-/** A command's usage text, and its parser of the command line, which returns null for arguments that are wrong. */
-export interface CommandForm<W> {
+type Options = NonNullable<ParseArgsConfig["options"]>;
+
+/** The values of a command line's options, as `util.parseArgs` types them. */
+export type OptionValues<O extends Options> = ReturnType<typeof parseArgs<{ options: O; strict: true }>>["values"];
+
+/** An option with a text value. */
+export const textOption = { type: "string" } as const;
+
+/** A command's arguments and usage. */
+export interface CommandForm<O extends Options, Arguments> {
   readonly usage: string;
-  readonly parse: (words: readonly string[]) => W | null;
+  readonly options: O;
+  /** Whether it accepts positional arguments in addition to options. */
+  readonly acceptsPositionals?: boolean;
+  /** Parses the arguments; returns null if they are invalid. */
+  readonly read: (values: OptionValues<O>, positionals: readonly string[]) => Arguments | null;
 }
 
 /**
- * Runs a command with the arguments of the command line. Standard output gets what `run` returns and nothing else. The
- * exit code is 2, with the usage, for wrong arguments, and 1 when `run` throws.
+ * Runs a command with the arguments of the command line. Only the result of `run` goes to standard output. The
+ * exit code is 2, with the usage, for invalid arguments, and 1 if `run` throws.
  */
-export async function runCommand<W>({ usage, parse }: CommandForm<W>, run: (wanted: W) => Promise<string | undefined>): Promise<void> {
-  // Files are readable by this user alone.
+export async function runCommand<O extends Options, Arguments>(
+  form: CommandForm<O, Arguments>,
+  run: (args: Arguments) => Promise<string | undefined>,
+): Promise<void> {
+  // Only this user can read its files.
   process.umask(0o077);
-  const wanted = parsed(parse);
-  if (wanted === null) {
-    process.stderr.write(usage);
+  const args = parseArguments(form);
+  if (args === null) {
+    process.stderr.write(form.usage);
     process.exitCode = 2;
     return;
   }
-  await run(wanted).then(
-    (text) => void process.stdout.write(text ?? ""),
+  await run(args).then(
+    (output) => void process.stdout.write(output ?? ""),
     (error: unknown) => {
       process.stderr.write(faultText(error));
       process.exitCode = 1;
@@ -34,37 +50,57 @@ export async function runCommand<W>({ usage, parse }: CommandForm<W>, run: (want
   );
 }
 
-/** Node's parser of arguments throws for options that it does not know. */
-function parsed<W>(parse: CommandForm<W>["parse"]): W | null {
+/** Like `runCommand`, on the installation of DATA_DIR or DATABASE_URL; closes it when `run` ends. */
+export async function runOnInstallation<O extends Options, Arguments>(
+  form: CommandForm<O, Arguments>,
+  run: (args: Arguments, installation: OpenedInstallation) => Promise<string | undefined>,
+): Promise<void> {
+  await runCommand(form, async (args) => {
+    await using installation = await openInstallation();
+    return await run(args, installation);
+  });
+}
+
+/** Returns null for invalid arguments; Node's parser throws for unknown options. */
+function parseArguments<O extends Options, Arguments>({
+  options,
+  acceptsPositionals: takesWords = false,
+  read,
+}: CommandForm<O, Arguments>): Arguments | null {
   try {
-    return parse(process.argv.slice(2));
+    const { values, positionals } = parseArgs<{ options: O; strict: true; allowPositionals: boolean }>({
+      options,
+      strict: true,
+      allowPositionals: takesWords,
+    });
+    return read(values, positionals);
   } catch {
     return null;
   }
 }
 
-/** The installation that a command works on, and what changes in it are made with. */
+/** The installation of a command, with the context for changes. */
 export interface OpenedInstallation extends Installation, AsyncDisposable {
   readonly config: Config;
-  readonly outside: Surroundings;
-  making(): Making;
+  readonly ambient: Ambient;
+  creationContext(): CreationContext;
 }
 
 /**
- * Opens the installation that DATA_DIR or DATABASE_URL names, beside running servers, and says on standard error which
- * one it is.
+ * Opens the installation, also while servers run, and prints its location on standard error.
  *
- * @throws ConfigError when there is none.
+ * @throws ConfigError if there is none.
  */
-export async function useInstallation(config = loadConfig()): Promise<OpenedInstallation> {
-  const outside: Surroundings = { clock: systemClock, ids: systemIds, random: systemRandom, log: processLog("warn") };
+async function openInstallation(): Promise<OpenedInstallation> {
+  const config = loadConfig();
+  const outside: Ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log: processLog("warn") };
   const opened = await openExisting(config, outside);
-  process.stderr.write(`installation: ${installationPlace(config)}\n`);
+  process.stderr.write(`installation: ${installationLocation(config)}\n`);
   return {
     ...opened,
     config,
-    outside,
-    making: () => ({ now: systemClock.now(), ids: systemIds, random: systemRandom }),
+    ambient: outside,
+    creationContext: () => ({ now: systemClock.now(), ids: systemIds, random: systemRandom }),
     [Symbol.asyncDispose]: () => opened.store.close(),
   };
 }

@@ -1,28 +1,22 @@
-// `npm run --silent export -- list` shows the exports that have not ended, `npm run --silent export -- cancel ID` ends one.
-import { cancelExport, openExports } from "../src/core/exports/operator.ts";
-import { runCommand, useInstallation } from "./command.ts";
+// `npm run --silent export -- list` lists unfinished exports, `npm run --silent export -- cancel ID` cancels one.
+import { cancelExport, listOpenExports } from "../src/core/exports/exports.ts";
+import { runOnInstallation } from "./command.ts";
 
 const usage = `usage: npm run --silent export -- list
        npm run --silent export -- cancel ID
 
-  list    the exports that have not ended, oldest first: id, status, percent, account, when it was asked for
-  cancel  ends one; nothing of its archive is left
+  list    lists unfinished exports, oldest first: ID, status, percent, account, time of the request
+  cancel  cancels an export and deletes its archive
 `;
 
-type Wanted = { readonly command: "list" } | { readonly command: "cancel"; readonly id: string };
+type Command = { readonly name: "list" } | { readonly name: "cancel"; readonly id: string };
 
-/** What is asked for; null when the words make no sense. */
-function parse([command, id, ...more]: readonly string[]): Wanted | null {
-  if (command === "list" && id === undefined) return { command };
-  return command === "cancel" && id !== undefined && more.length === 0 ? { command, id } : null;
+function read(_: object, [name, id, ...more]: readonly string[]): Command | null {
+  if (name === "list" && id === undefined) return { name };
+  return name === "cancel" && id !== undefined && more.length === 0 ? { name, id } : null;
 }
 
-async function run(wanted: Wanted): Promise<string> {
-  await using installation = await useInstallation();
-  const { store, making } = installation;
-  if (wanted.command === "list") return await openExports(store);
-  await store.change((tx) => cancelExport(tx, making(), wanted.id));
-  return "";
-}
-
-await runCommand({ usage, parse }, run);
+await runOnInstallation({ usage, options: {}, acceptsPositionals: true, read }, async (command, { store, creationContext: making }) => {
+  if (command.name === "list") return listOpenExports(store);
+  await store.change((tx) => cancelExport(tx, making(), command.id));
+});

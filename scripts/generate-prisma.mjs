@@ -1,5 +1,5 @@
-// Generates the Prisma clients of both databases. Plain JavaScript, for it runs at
-// setup, under whatever Node there is.
+// Generates the Prisma clients of both databases. It is plain JavaScript because setup
+// runs it with the installed Node, which can be old.
 import { execFile } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -11,23 +11,28 @@ const root = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathna
 const cli = createRequire(import.meta.url).resolve("prisma/build/index.js");
 
 /**
- * Writes the clients into `sqlite` and `postgresql` of a folder. Nothing is asked of
- * the network: generation needs no schema engine, but looks for one unless it is told
- * of an executable file, and Node's own is at hand.
+ * Writes the clients into `sqlite` and `postgresql` of a folder, and the tables of both into `tables.ts`. It needs no
+ * network: generation does not use the schema engine, but Prisma downloads it unless an executable is configured; Node's
+ * executable serves for that.
  *
- * @param {string} folder where the clients go; `src/gen/prisma` is what the store imports.
+ * @param {string} folder the target folder; the store imports `src/gen/prisma`.
  */
 export async function generatePrisma(folder = join(root, "src/gen/prisma")) {
-  await Promise.all(["sqlite", "postgresql"].map((database) => generate(database, resolve(folder, database))));
+  await Promise.all(["sqlite", "postgresql"].map((database) => generate(database, resolve(folder))));
 }
 
-/** The schema goes through a copy with the output's folder in it, since the command takes none. */
-async function generate(database, output) {
+/** Generates from a copy of the schema that names the folder, because the command has no option for it. */
+async function generate(database, folder) {
   const copy = await mkdtemp(join(root, "node_modules", ".prisma-schema-"));
   try {
     await cp(join(root, "prisma/models"), join(copy, "models"), { recursive: true });
     const schema = await readFile(join(root, "prisma", database, "schema.prisma"), "utf8");
-    await writeFile(join(copy, "schema.prisma"), schema.replace(/output( *)= .*/, `output$1= ${JSON.stringify(relative(copy, output))}`));
+    const output = (path) => JSON.stringify(relative(copy, join(folder, path)));
+    const withOutput = schema.replaceAll(
+      /output( *)= "..\/..\/src\/gen\/prisma\/(.*)"/g,
+      (_, space, path) => `output${space}= ${output(path)}`,
+    );
+    await writeFile(join(copy, "schema.prisma"), withOutput);
     const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: "1", CHECKPOINT_DISABLE: "1" };
     await promisify(execFile)(process.execPath, [cli, "generate", "--schema", copy, "--no-hints"], { cwd: root, env });
   } finally {

@@ -3,11 +3,11 @@ import { type Database, diffToModels, openEngine } from "./schema-engine.ts";
 import { startPostgres } from "./scratch-postgres.ts";
 
 /**
- * The SQL that leads from the migrations to the models, for each database; empty where
- * they agree. The migrations are run on throw-away databases for it.
+ * The SQL that migrates from the migrations to the models, for each database; empty if
+ * they agree. The migrations run on temporary databases.
  *
- * @param postgresUrl a server on which databases may be made; without it one is
- * started for the purpose.
+ * @param postgresUrl a server on which databases may be created; if omitted, a
+ * temporary server is started.
  */
 export async function migrationDrift(postgresUrl?: string): Promise<Record<Database, string>> {
   const sqlite = await diffToModels("sqlite", await openEngine("sqlite", describableSqlite()));

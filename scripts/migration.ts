@@ -6,12 +6,12 @@ import { databases, migrationsFolder, prismaFolder } from "./schema-engine.ts";
 
 const usage = `usage: npm run migration NAME          write the next migration of both databases (lower case letters, digits and _)
        npm run migration -- --record  add the digests of new migrations to prisma/migrations.sha256
-Write one, read it, edit it, run the tests, then record it: from then on it never changes.`;
+Write a migration, review and edit it, run the tests, then record it. Recorded migrations must not change.`;
 
-/** Writes the next migration of both databases, from what the migrations make to what the models say. */
+/** Writes the next migration of both databases, from the existing migrations to the models. */
 async function write(name: string): Promise<void> {
   const drift = await migrationDrift();
-  const number = Math.max(0, ...(await numbers())) + 1;
+  const number = Math.max(0, ...(await usedNumbers())) + 1;
   for (const database of databases) {
     if (drift[database] === "") {
       console.error(`${database}: the migrations agree with the models`);
@@ -24,8 +24,8 @@ async function write(name: string): Promise<void> {
   }
 }
 
-/** Numbers that are taken, in either database: a number means one change of the models. */
-async function numbers(): Promise<number[]> {
+/** The used numbers of both databases: each number is one change of the models. */
+async function usedNumbers(): Promise<number[]> {
   const folders = await Promise.all(databases.map((database) => readdir(migrationsFolder(database))));
   return folders.flat().map((folder) => Number.parseInt(folder, 10) || 0);
 }
@@ -35,9 +35,9 @@ function record(): void {
   console.error(added.length === 0 ? "every migration has a digest" : added.join("\n"));
 }
 
-const [word = ""] = process.argv.slice(2);
-if (word === "--record") record();
-else if (/^[a-z][a-z0-9_]*$/.test(word)) await write(word);
+const [argument = ""] = process.argv.slice(2);
+if (argument === "--record") record();
+else if (/^[a-z][a-z0-9_]*$/.test(argument)) await write(argument);
 else {
   console.error(usage);
   process.exitCode = 2;

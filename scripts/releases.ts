@@ -7,18 +7,18 @@ import { type FileDescriptorSet, FileDescriptorSetSchema } from "@bufbuild/proto
 
 const root = join(import.meta.dirname, "..");
 
-/** A release, as `releases.json` has it: the oldest first. */
+/** A release in `releases.json`. */
 export interface Release {
   readonly version: string;
   /** `YYYY-MM-DD` */
   readonly date: string;
-  /** The commit that was released, in full. */
+  /** The full hash of the released commit. */
   readonly commit: string;
-  /** SHA-256 of the image of its schema, in hex: the image is only ever replaced by that of the next release. */
+  /** SHA-256 of the image of its schema, in hex; an image does not change after its release. */
   readonly wire: string;
 }
 
-/** All releases, the oldest first. @throws Error when there is none. */
+/** All releases, oldest first. @throws Error if there is none. */
 export function readReleases(): { readonly all: readonly Release[]; readonly latest: Release } {
   const all: readonly Release[] = JSON.parse(readFileSync(join(root, "releases.json"), "utf8"));
   const latest = all.at(-1);
@@ -26,13 +26,13 @@ export function readReleases(): { readonly all: readonly Release[]; readonly lat
   return { all, latest };
 }
 
-/** Where the image of a release's schema is, as `buf build --exclude-source-info` makes it: the path in the checkout. */
+/** The path of the image of a release's schema in the checkout, made by `buf build --exclude-source-info`. */
 export const imageOf = ({ version }: Release): string => `proto/releases/${version}.binpb.gz`;
 
 /**
  * The schema of a release.
  *
- * @throws Error when the image is not the one that was released.
+ * @throws Error if the image is not the released one.
  */
 export function schemaOf(release: Release): FileDescriptorSet {
   const bytes = readFileSync(join(root, imageOf(release)));

@@ -5,7 +5,7 @@ import { bindMigrationAwareSqlAdapterFactory, type SqlMigrationAwareDriverAdapte
 import type { MigrationList, SchemaContainer } from "@prisma/schema-engine-wasm";
 import * as bindings from "@prisma/schema-engine-wasm/schema_engine_bg";
 
-/** Prisma's schema engine over one database, as WebAssembly: it asks nothing of the network. */
+/** Prisma's schema engine over one database, as WebAssembly; it does not use the network. */
 export type Engine = bindings.SchemaEngine;
 
 /** Names of the databases, and of their folders under `prisma/`. */
@@ -19,14 +19,14 @@ const noFilters = { externalTables: [], externalEnums: [] };
 /** The folder of a database's migrations. */
 export const migrationsFolder = (database: Database): string => join(prismaFolder, database, "migrations");
 
-/** Neither TypeScript's own library nor Node's types declare this part of the runtime. */
+/** Neither TypeScript's library nor Node's types declare this part of the runtime. */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: Record<string, unknown>): Promise<{ instance: { exports: Record<string, unknown> } }>;
 };
 
 let started: Promise<void> | undefined;
 
-/** Opens the engine on a database, for which it needs a driver adapter; it makes shadow databases there. */
+/** Opens the engine on a database through a driver adapter; the engine creates shadow databases there. */
 export async function openEngine(database: Database, adapter: SqlMigrationAwareDriverAdapterFactory): Promise<Engine> {
   started ??= start();
   await started;
@@ -34,7 +34,7 @@ export async function openEngine(database: Database, adapter: SqlMigrationAwareD
   return bindings.SchemaEngine.new({ datamodels }, () => {}, bindMigrationAwareSqlAdapterFactory(adapter));
 }
 
-/** The SQL that leads from a database's migrations to its models; empty when they agree. */
+/** The SQL that migrates from a database's migrations to its models; empty if they agree. */
 export async function diffToModels(database: Database, engine: Engine): Promise<string> {
   const from = { tag: "migrations" as const, ...(await migrationList(database)) };
   const to = { tag: "schemaDatamodel" as const, files: await models(database), configDir: "." };
@@ -43,7 +43,7 @@ export async function diffToModels(database: Database, engine: Engine): Promise<
   return /^\s*(--[^\n]*\s*)*$/.test(sql) ? "" : sql;
 }
 
-/** A database's migrations as the engine wants them. */
+/** A database's migrations in the engine's format. */
 export async function migrationList(database: Database): Promise<MigrationList> {
   const baseDir = migrationsFolder(database);
   const entries = await readdir(baseDir, { withFileTypes: true });
@@ -68,7 +68,7 @@ async function models(database: Database): Promise<SchemaContainer[]> {
   return Promise.all(files.map(async (path) => ({ path, content: await readFile(path, "utf8") })));
 }
 
-/** Loads the module by hand, because Node does not import WebAssembly as its wrapper does. */
+/** Loads the module explicitly, because Node does not support the WebAssembly import of its wrapper. */
 async function start(): Promise<void> {
   const wrapper = createRequire(import.meta.url).resolve("@prisma/schema-engine-wasm");
   const bytes = await readFile(join(wrapper, "..", "schema_engine_bg.wasm"));

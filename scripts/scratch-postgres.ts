@@ -6,28 +6,28 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { PrismaPg } from "@prisma/adapter-pg";
 
-/** A PostgreSQL server of our own, on a throw-away folder. */
+/** A temporary PostgreSQL server in a temporary folder. */
 export interface ScratchPostgres {
-  /** The URL of one of its databases; `postgres` is there from the start. */
+  /** The URL of one of its databases; `postgres` always exists. */
   url(database: string): string;
   createDatabase(name: string): Promise<void>;
-  /** Ends the server, `fast` or at once as in a crash, unless it has ended by itself, and starts it again after `downMs`. */
+  /** Stops the server, `fast` or immediately as in a crash, unless it has already ended, and starts it again after `downMs`. */
   restart(how: "fast" | "immediate", downMs: number): Promise<void>;
-  /** False once it has ended by itself. */
-  lives(): boolean;
-  /** Ends the server that was started here, and forgets its data. */
+  /** False if it has ended. */
+  isRunning(): boolean;
+  /** Stops the server and deletes its data. */
   stop(): Promise<void>;
 }
 
-/** Servers refuse to run as root: then they run as the account that the packages make. */
+/** Servers refuse to run as root: root starts them as the account that the packages create. */
 const serverAccount = "postgres";
 const packages = "/usr/lib/postgresql";
 
-/** On the loopback address only, and no more than tests and checks need. */
-const modest = { listen_addresses: "127.0.0.1", unix_socket_directories: "", max_connections: 200, autovacuum: "off" };
+/** On the loopback address only, with the capacity that tests and checks need. */
+const baseSettings = { listen_addresses: "127.0.0.1", unix_socket_directories: "", max_connections: 400, autovacuum: "off" };
 
-/** Nothing here is to survive a crash, and databases are made by the hundred. */
-const careless = {
+/** Data need not survive a crash, and tests create hundreds of databases. */
+const fastSettings = {
   fsync: "off",
   synchronous_commit: "off",
   full_page_writes: "off",
@@ -36,15 +36,15 @@ const careless = {
   wal_init_zero: "off",
 };
 
-/** How careful a server is, and where its folder is made. */
+/** The durability of a server, and the parent of its folder. */
 interface ScratchOptions {
   readonly fsync?: boolean;
   readonly parent?: string;
 }
 
 /**
- * Starts a server on a free port of the loopback address; undefined where PostgreSQL
- * is not installed. Nothing in it is meant to survive, so it does not sync unless told.
+ * Starts a server on a free port of the loopback address. Returns undefined if PostgreSQL
+ * is not installed. By default it does not sync, because its data is temporary.
  */
 export async function startPostgres({ fsync = false, parent = tmpdir() }: ScratchOptions = {}): Promise<ScratchPostgres | undefined> {
   const bin = postgresPrograms();
@@ -56,9 +56,9 @@ export async function startPostgres({ fsync = false, parent = tmpdir() }: Scratc
   const options = { ...account, cwd: folder, env: { LC_ALL: "C" }, stdio: ["ignore", "ignore", "pipe"] as ["ignore", "ignore", "pipe"] };
   execFileSync(join(bin, "initdb"), ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"], options);
   const port = await freePort();
-  const settings = { ...(fsync ? {} : careless), ...modest, port };
-  const arguments_ = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const launch = () => launched(() => spawn(join(bin, "postgres"), ["-D", data, ...arguments_], options));
+  const settings = { ...(fsync ? {} : fastSettings), ...baseSettings, port };
+  const serverArgs = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const launch = () => launchServer(() => spawn(join(bin, "postgres"), ["-D", data, ...serverArgs], options));
   let server = await launch();
   const url = (database: string) => `postgresql://postgres@127.0.0.1:${port}/${database}`;
   return {
@@ -69,47 +69,47 @@ export async function startPostgres({ fsync = false, parent = tmpdir() }: Scratc
     },
     async restart(how, downMs) {
       server.kill(how === "fast" ? "SIGINT" : "SIGQUIT");
-      await server.gone;
+      await server.exited;
       await delay(downMs);
       server = await launch();
     },
-    lives: () => server.lives(),
+    isRunning: () => server.isRunning(),
     async stop() {
       server.kill("SIGINT");
-      await server.gone;
+      await server.exited;
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** A server's process, which does not outlive this one. */
-interface Launched {
+/** A server's process; it ends with this process. */
+interface ServerProcess {
   kill(signal: NodeJS.Signals): void;
-  lives(): boolean;
-  readonly gone: Promise<void>;
+  isRunning(): boolean;
+  readonly exited: Promise<void>;
 }
 
-/** Resolves once it accepts connections. */
-async function launched(start: () => ChildProcess): Promise<Launched> {
+/** Starts a server; resolves when it accepts connections. */
+async function launchServer(start: () => ChildProcess): Promise<ServerProcess> {
   const server = start();
   const kill = () => void server.kill("SIGKILL");
   process.once("exit", kill);
-  let lives = true;
-  const gone = new Promise<void>((resolve) => server.once("exit", () => resolve())).then(() => {
-    lives = false;
+  let isRunning = true;
+  const exited = new Promise<void>((resolve) => server.once("exit", () => resolve())).then(() => {
+    isRunning = false;
     process.removeListener("exit", kill);
   });
   if (server.stderr) await ready(server.stderr);
-  return { kill: (signal) => void server.kill(signal), lives: () => lives, gone };
+  return { kill: (signal) => void server.kill(signal), isRunning: () => isRunning, exited };
 }
 
 /**
- * The folder of the programs of PostgreSQL's server: `POSTGRES_BIN`, or else the newest release below /usr/lib/postgresql;
- * undefined where there is none.
+ * The folder of PostgreSQL's server programs: `POSTGRES_BIN`, or else the newest release in /usr/lib/postgresql;
+ * undefined if there is none.
  */
 export function postgresPrograms(): string | undefined {
-  const given = process.env["POSTGRES_BIN"];
-  if (given !== undefined) return existsSync(join(given, "initdb")) ? given : undefined;
+  const configured = process.env["POSTGRES_BIN"];
+  if (configured !== undefined) return existsSync(join(configured, "initdb")) ? configured : undefined;
   const releases = existsSync(packages) ? readdirSync(packages).toSorted((a, b) => Number(b) - Number(a)) : [];
   return releases.map((release) => join(packages, release, "bin")).find((bin) => existsSync(join(bin, "initdb")));
 }
@@ -129,7 +129,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** Resolves at the server's line that says so; rejects with its log when it ends before. */
+/** Resolves when the log reports readiness; rejects with the log if the server ends first. */
 function ready(log: NodeJS.ReadableStream): Promise<void> {
   return new Promise((resolve, reject) => {
     let text = "";

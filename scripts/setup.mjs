@@ -1,6 +1,6 @@
-// Makes a checkout ready to run: dependencies, Node 24 where the machine's is older, generated code.
-// Plain JavaScript, because on a fresh clone it runs under whatever Node there is. It writes to
-// standard error only: the scripts that run after it own standard output.
+// Prepares a checkout: dependencies, Node 24 if the machine's Node is older, generated code.
+// It is plain JavaScript because on a new clone it runs with the installed Node. It writes to
+// standard error only: standard output belongs to the scripts that run after it.
 import { fileURLToPath } from "node:url";
 import { generated } from "./setup/generated.mjs";
 import { installed } from "./setup/installed.mjs";
@@ -16,17 +16,23 @@ const steps = [
   }),
   generated(root, {
     name: "prisma",
-    inputs: ["prisma/models", "prisma/sqlite/schema.prisma", "prisma/postgresql/schema.prisma", "scripts/generate-prisma.mjs"],
+    inputs: [
+      "prisma/models",
+      "prisma/sqlite/schema.prisma",
+      "prisma/postgresql/schema.prisma",
+      "scripts/generate-prisma.mjs",
+      "scripts/generate-tables.mjs",
+    ],
     command: (folder) => ["node", "scripts/generate-prisma.mjs", `${folder}/src/gen/prisma`],
   }),
 ];
 
-/** Does what is not done yet; several processes of one checkout go one after the other. */
+/** Runs the steps that are not done; several processes of one checkout run sequentially. */
 async function setUp() {
   if (steps.every((step) => step.isDone())) return;
   const endTurn = await takeTurn(root);
   try {
-    // Asked again: whoever had the turn before may have done it all.
+    // Checked again: the process that had the turn before may have done the step.
     for (const step of steps) if (!step.isDone()) await step.run();
   } finally {
     endTurn();

@@ -1,77 +1,70 @@
-// `npm run --silent user -- --email EMAIL`: invites a person, and prints one line: the one-time sign-in link.
-import { parseArgs } from "node:util";
-import { type Config, loadConfig } from "../src/config.ts";
+// `npm run --silent user -- --email EMAIL`: invites a user and prints one line: the one-time sign-in link.
+import type { Config } from "../src/config.ts";
 import { type Role, roles } from "../src/core/accounts/account.ts";
-import { type Invitation, invite } from "../src/core/accounts/invite.ts";
-import { auditCommand } from "../src/core/audit/command-audit.ts";
+import { auditCommand } from "../src/core/audit/audit.ts";
 import type { Tx } from "../src/core/store.ts";
-import { invitationMail } from "../src/mail/invitation.ts";
-import { mailer } from "../src/mail/mailer.ts";
-import { runCommand, useInstallation } from "./command.ts";
+import { type Invitation, invitePerson } from "../src/core/use-cases/invite-person.ts";
+import { createMailer, invitationMail } from "../src/mail/mail.ts";
+import { type OpenedInstallation, type OptionValues, runOnInstallation, textOption } from "./command.ts";
 
 const usage = `usage: npm run --silent user -- --email EMAIL [--team NAME] [--role ROLE]
        npm run --silent user -- --email EMAIL --personal
 
-  --email     whom to invite; somebody who is there already gets a fresh link, and nothing else changes
-  --team      to which team; without it, the first; an unknown one is made, with --role owner
-  --role      ${roles.join(", ")}; member unless told otherwise
-  --personal  to a space of the person's own instead
+  --email     the e-mail address; an existing user only gets a new link
+  --team      the team's name; default: the first team; with --role owner, an unknown team is created
+  --role      ${roles.join(", ")}; default: member
+  --personal  invite to a personal space instead of a team
 `;
 
-/** A link that was made, and where it leads. */
-interface Made {
+/** A created link and its target. */
+interface CreatedLink {
   readonly email: string;
   readonly team: string | null;
   readonly url: string;
 }
 
-/** What is asked for; null when the words make no sense. */
-function parse(words: readonly string[]): Invitation | null {
-  const text = { type: "string" } as const;
-  const options = { email: text, team: text, role: text, personal: { type: "boolean" } } as const;
-  const { email, team, role, personal = false } = parseArgs({ args: [...words], options, strict: true }).values;
+const options = { email: textOption, team: textOption, role: textOption, personal: { type: "boolean" } } as const;
+
+function read({ email, team, role, personal = false }: OptionValues<typeof options>): Invitation | null {
   if (email === undefined || (role !== undefined && !isRole(role))) return null;
   return personal && (team !== undefined || role !== undefined) ? null : { email, team, role, personal };
 }
 
-const isRole = (text: string): text is Role => roles.some((role) => role === text);
+const isRole = (name: string): name is Role => roles.some((role) => role === name);
 
 /** @throws Failure as `invite`. */
-async function invited(config: Config, invitation: Invitation): Promise<Made> {
-  await using installation = await useInstallation(config);
-  const { store, making } = installation;
-  const address = await pagesOf(config, store);
+async function createLink(invitation: Invitation, { config, store, creationContext: making }: OpenedInstallation): Promise<CreatedLink> {
+  const address = await pagesUrl(config, store);
   return await store.change(async (tx) => {
-    const { link, ...whom } = await invite(tx, making(), invitation);
+    const { link, ...whom } = await invitePerson(tx, making(), invitation);
     await auditCommand(tx, making(), whom, "console/Invite");
     return { email: whom.email, team: whom.team, url: `${address}/link/${link}` };
   });
 }
 
-/** Where people reach the pages: as it is set, as the server that was started last says, or as it can be guessed. */
-async function pagesOf({ consentUrl, isAddressGuessed }: Config, { nodes }: Pick<Tx, "nodes">): Promise<string> {
+/** The URL of the pages: as configured, as the last started server announced, or guessed. */
+async function pagesUrl({ consentUrl, isAddressGuessed }: Config, { nodes }: Pick<Tx, "nodes">): Promise<string> {
   if (!isAddressGuessed) return consentUrl;
   const served = (await nodes.list()).findLast(({ address }) => address !== null);
   if (served?.address) return served.address;
-  process.stderr.write(`No server has said where it runs: the link is guessed from HOST and PORT (${consentUrl}); set CONSENT_URL.\n`);
+  process.stderr.write(`No server has announced its address: the link is guessed from HOST and PORT (${consentUrl}); set CONSENT_URL.\n`);
   return consentUrl;
 }
 
-/** True when the link is on its way. A mail server that fails never loses it: then it is printed. */
-async function mailed(config: Config, made: Made): Promise<boolean> {
+/** Mails the link. Returns false if it was not mailed: then the link is printed and not lost. */
+async function sendLink(config: Config, link: CreatedLink): Promise<boolean> {
   if (config.mail === null) return false;
   try {
-    await mailer(config.mail)(invitationMail(made));
+    await createMailer(config.mail)(invitationMail(link));
     return true;
   } catch {
-    // What a mail server says may quote the mail.
-    process.stderr.write(`The mail server did not take the mail to ${made.email}: here is the link.\n`);
+    // The mail server's response is not shown: it can quote the mail.
+    process.stderr.write(`The mail server did not accept the mail to ${link.email}; use this link:\n`);
     return false;
   }
 }
 
-await runCommand({ usage, parse }, async (wanted) => {
-  const config = loadConfig();
-  const made = await invited(config, wanted);
-  return (await mailed(config, made)) ? `The link was mailed to ${made.email}.\n` : `${made.url}\n`;
+await runOnInstallation({ usage, options, read }, async (invitation, installation) => {
+  const link = await createLink(invitation, installation);
+  return (await sendLink(installation.config, link)) ? `The link was mailed to ${link.email}.\n` : `${link.url}\n`;
 });

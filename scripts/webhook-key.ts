@@ -1,26 +1,24 @@
-// `npm run --silent webhook-key -- rsa|ed25519`: makes another key that deliveries are signed with, and prints its public half.
-import { auditCommand } from "../src/core/audit/command-audit.ts";
+// `npm run --silent webhook-key -- rsa|ed25519`: replaces the key that signs deliveries and prints the new public key.
+import { auditCommand } from "../src/core/audit/audit.ts";
 import { systemClock } from "../src/core/clock.ts";
 import { systemIds } from "../src/core/ids.ts";
 import { findRecipient } from "../src/core/keys/recipient.ts";
-import type { WebhookKeyAlgorithm } from "../src/core/webhooks/key.ts";
-import { deliveryKeys } from "../src/delivery/keys.ts";
-import { runCommand, useInstallation } from "./command.ts";
+import type { WebhookKeyAlgorithm } from "../src/core/webhooks/webhook.ts";
+import { deliveryKeys } from "../src/webhooks/sign.ts";
+import { type OpenedInstallation, runOnInstallation } from "./command.ts";
 
 const usage = `usage: npm run --silent webhook-key -- rsa|ed25519
 
-Only when a key has leaked: receivers know of one key, so that there is no overlap. They refuse deliveries until they have
-fetched the new one, which is about an hour; what they refused is tried again.
+Use it only if a key has leaked. Receivers use one key at a time, so there is no overlap. They refuse deliveries until they
+fetch the new key, which takes about an hour; refused deliveries are retried.
 `;
 
-const isAlgorithm = (text: string | undefined): text is WebhookKeyAlgorithm => text === "rsa" || text === "ed25519";
+const isAlgorithm = (name: string | undefined): name is WebhookKeyAlgorithm => name === "rsa" || name === "ed25519";
 
 /** Running servers sign with the new key within a minute. */
-async function replace(algorithm: WebhookKeyAlgorithm): Promise<string> {
-  await using installation = await useInstallation();
-  const { store, cipher, making } = installation;
+async function replace(algorithm: WebhookKeyAlgorithm, { store, cipher, creationContext: making }: OpenedInstallation): Promise<string> {
   const keys = deliveryKeys({ store, cipher, clock: systemClock, ids: systemIds });
-  // The operator's log is the first team's.
+  // The command is recorded in the first team's audit log.
   await keys.replace(algorithm, async (tx) =>
     auditCommand(tx, making(), await findRecipient(tx, { kind: "general" }), "command/ReplaceWebhookKey"),
   );
@@ -28,9 +26,12 @@ async function replace(algorithm: WebhookKeyAlgorithm): Promise<string> {
   return `${algorithm === "rsa" ? rsaPem.trim() : ed25519}\n`;
 }
 
-/** What is asked for; null when the words make no sense. */
-function parse([algorithm, ...more]: readonly string[]): WebhookKeyAlgorithm | null {
-  return isAlgorithm(algorithm) && more.length === 0 ? algorithm : null;
-}
-
-await runCommand({ usage, parse }, replace);
+await runOnInstallation(
+  {
+    usage,
+    options: {},
+    acceptsPositionals: true,
+    read: (_, [algorithm, ...more]) => (isAlgorithm(algorithm) && more.length === 0 ? algorithm : null),
+  },
+  replace,
+);

@@ -1,52 +1,53 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Config, ConfigError } from "./config.ts";
+import { ConfigError } from "./config/variable.ts";
+import type { Config } from "./config.ts";
+import { causeText } from "./core/failure.ts";
 import type { Random } from "./core/ids.ts";
-import { causeText } from "./core/root-cause.ts";
-import { makeDurably } from "./storage/durable-file.ts";
+import { createDurably } from "./storage/durable-file.ts";
 import { makeFolder } from "./store/folder.ts";
 
-type Place = Pick<Config, "encryptionKey" | "dataDir">;
+type KeySource = Pick<Config, "encryptionKey" | "dataDir">;
 
 /**
  * The 32 bytes that encrypt secrets at rest: `ENCRYPTION_KEY`, or else the file in the
- * data folder, which the first process to ask for it makes.
+ * data folder, which the first start creates.
  *
  * @throws ConfigError when the file cannot be read or holds something else.
  */
-export async function encryptionKey(place: Place, random: Random): Promise<Uint8Array> {
-  const known = await knownKey(place);
-  if (known !== null) return known;
-  makeFolder(place.dataDir, "DATA_DIR");
-  await makeDurably(pathIn(place), `${Buffer.from(random(32)).toString("base64")}\n`, random);
-  return existingKey(place);
+export async function openEncryptionKey(source: KeySource, random: Random): Promise<Uint8Array> {
+  const key = await readKey(source);
+  if (key !== null) return key;
+  makeFolder(source.dataDir, "DATA_DIR");
+  await createDurably(keyPath(source), `${Buffer.from(random(32)).toString("base64")}\n`, random);
+  return readEncryptionKey(source);
 }
 
 /**
- * As `encryptionKey`, of an installation that is there: nothing is made.
+ * As `openEncryptionKey`, for an existing installation: creates nothing.
  *
- * @throws ConfigError when there is no such file, too.
+ * @throws ConfigError also when the file is missing.
  */
-export async function existingKey(place: Place): Promise<Uint8Array> {
-  const known = await knownKey(place);
-  if (known !== null) return known;
-  throw problem(`${pathIn(place)} is missing, and ENCRYPTION_KEY is not set: set it, or restore the file from a backup`);
+export async function readEncryptionKey(source: KeySource): Promise<Uint8Array> {
+  const key = await readKey(source);
+  if (key !== null) return key;
+  throw keyError(`${keyPath(source)} is missing, and ENCRYPTION_KEY is not set: set it, or restore the file from a backup`);
 }
 
-const pathIn = ({ dataDir }: Place): string => join(dataDir, "encryption-key");
+const keyPath = ({ dataDir }: KeySource): string => join(dataDir, "encryption-key");
 
-/** Null where the variable is unset and there is no file. */
-async function knownKey(place: Place): Promise<Uint8Array | null> {
-  if (place.encryptionKey !== null) return Buffer.from(place.encryptionKey, "base64");
-  const path = pathIn(place);
+/** Returns null if the variable is unset and the file is missing. */
+async function readKey(source: KeySource): Promise<Uint8Array | null> {
+  if (source.encryptionKey !== null) return Buffer.from(source.encryptionKey, "base64");
+  const path = keyPath(source);
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
-    throw problem(`ENCRYPTION_KEY: the file ${path} cannot be read: ${causeText(error)}`);
+    throw keyError(`ENCRYPTION_KEY: the file ${path} cannot be read: ${causeText(error)}`);
   });
   if (text === null) return null;
   const key = Buffer.from(text.trim(), "base64");
   if (key.length === 32) return key;
-  throw problem(`${path} must hold 32 bytes in base64: restore it from a backup`);
+  throw keyError(`${path} must hold 32 bytes in base64: restore it from a backup`);
 }
 
-const problem = (text: string): ConfigError => new ConfigError([{ variable: "ENCRYPTION_KEY", text }]);
+const keyError = (text: string): ConfigError => new ConfigError([{ variable: "ENCRYPTION_KEY", text }]);

@@ -1,15 +1,14 @@
-import { ConfigError } from "./config.ts";
-import { Failure } from "./core/failure.ts";
-import { causeText } from "./core/root-cause.ts";
+import { ConfigError } from "./config/variable.ts";
+import { causeText, Failure } from "./core/failure.ts";
 
 /**
- * The last words of a process that cannot go on. Errors for operators and errors of the system are one sentence with the
- * cause. Any other error is a defect of ours and is written with its stack.
+ * The final message of a process that must stop. Errors for operators and errors of the system are one sentence with the
+ * cause. Any other error is a defect of the platform and is written with its stack.
  */
 export function faultText(error: unknown): string {
   if (error instanceof ConfigError) return `${error.message}\n`;
   if (error instanceof Failure) return `${withCause(error)}\n`;
-  if (isOfSystem(error)) return `${causeText(error)}\n`;
+  if (isSystemError(error)) return `${causeText(error)}\n`;
   return `${String(error instanceof Error ? error.stack : error)}\n`;
 }
 
@@ -18,5 +17,5 @@ function withCause({ message, cause }: Failure): string {
   return message.includes(text) ? message : `${message}: ${text}`;
 }
 
-/** What a call of the operating system failed with. */
-const isOfSystem = (error: unknown): boolean => error instanceof Error && "syscall" in error && "code" in error;
+/** Whether the error is from a call of the operating system. */
+const isSystemError = (error: unknown): boolean => error instanceof Error && "syscall" in error && "code" in error;

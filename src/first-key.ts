@@ -1,13 +1,18 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { firstStart } from "./core/accounts/first-start.ts";
 import type { Ids, Random } from "./core/ids.ts";
 import { keyDigest } from "./core/keys/api-key.ts";
 import type { Tx } from "./core/store.ts";
+import { initializeInstallation } from "./core/use-cases/initialize-installation.ts";
 import { replaceDurably } from "./storage/durable-file.ts";
-import { type FirstKey, type Screen, welcome } from "./welcome.ts";
 
-/** What the first start is made from. */
+/** The output for the first start's message. */
+export interface Output {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+/** Dependencies of the first start. */
 export interface FirstKeyParts {
   readonly dataDir: string;
   readonly ownerEmail: string;
@@ -16,45 +21,86 @@ export interface FirstKeyParts {
   readonly random: Random;
 }
 
-/** The first API key, from when it is made until it was shown. */
+/** Creates the first API key and shows it. */
 export interface FirstKeys {
-  /** Makes account, team and key in a database that has none; to be run in the change that opens the installation. */
-  make(tx: Tx): Promise<void>;
-  /** Shows a key that was just made, or says where an unused key of an earlier start is. */
-  tell(screen: Screen, baseUrl: string): Promise<void>;
+  /** Creates account, team and key in an empty database, in the change that opens the installation. */
+  create(tx: Tx): Promise<void>;
+  /** Shows a new key, or the location of an earlier start's unused key. */
+  show(screen: Output, baseUrl: string): Promise<void>;
 }
 
 /**
- * The first key is written to the file `first-key` of the data folder before it is committed. A process that dies in
- * between leaves either nothing, or a key that the next start finds and shows. On a terminal the key itself is shown,
- * and then the file is removed.
+ * The first key is written to the file `first-key` of the data folder before the change commits. A process that dies in
+ * between leaves either no key, or a key that the next start finds and shows. On a terminal the key itself is shown,
+ * and then the file is deleted.
  */
 export function firstKeys({ dataDir, ownerEmail, now, ids, random }: FirstKeyParts): FirstKeys {
   const path = join(dataDir, "first-key");
-  let made: string | null = null;
-  let unused: string | null = null;
+  let newKey: string | null = null;
+  let unusedDigest: string | null = null;
 
-  /** Where the key of this digest is; null when it is lost. */
+  /** Checks whether the file has the key with this digest. */
   async function find(digest: string): Promise<FirstKey> {
-    const kept = await readFile(path, "utf8").catch(() => "");
-    return keyDigest(kept.trim()) === digest ? { kind: "kept", path } : { kind: "lost", path };
+    const stored = await readFile(path, "utf8").catch(() => "");
+    return keyDigest(stored.trim()) === digest ? { kind: "kept", path } : { kind: "lost", path };
   }
 
   return {
-    async make(tx) {
-      made = await firstStart(tx, { now: now(), ids, random }, ownerEmail);
-      // A change may be run again: the file always has the key of the last run, which is the one that is committed.
-      if (made !== null) await replaceDurably(path, `${made}\n`, random);
-      else unused = await tx.keys.onlyUnused();
+    async create(tx) {
+      newKey = await initializeInstallation(tx, { now: now(), ids, random }, ownerEmail);
+      // A change may be retried: the file always has the key of the last attempt, which is the one that commits.
+      if (newKey !== null) await replaceDurably(path, `${newKey}\n`, random);
+      else unusedDigest = await tx.keys.onlyUnused();
     },
-    async tell(screen, baseUrl) {
-      if (made === null) {
-        if (unused !== null) welcome(screen, baseUrl, await find(unused));
+    async show(screen, baseUrl) {
+      if (newKey === null) {
+        if (unusedDigest !== null) welcome(screen, baseUrl, await find(unusedDigest));
         return;
       }
       const isShown = screen.isTTY === true;
-      welcome(screen, baseUrl, isShown ? { kind: "shown", key: made } : { kind: "made", path });
+      welcome(screen, baseUrl, isShown ? { kind: "shown", key: newKey } : { kind: "made", path });
       if (isShown) await rm(path, { force: true });
     },
   };
+}
+
+/**
+ * The state of the first key. "shown" and "made": this start created it, and shows it on a terminal or keeps it in the
+ * file. "kept": an earlier start created it, it is unused and still in the file. "lost": it is unused and not in the file.
+ */
+type FirstKey = { readonly kind: "shown"; readonly key: string } | { readonly kind: "made" | "kept" | "lost"; readonly path: string };
+
+/**
+ * Writes the information for the first user: base URL, API key, three lines to paste. The
+ * key is shown on a terminal only; otherwise the path of its file is shown (spec/decisions.md 22).
+ */
+function welcome(screen: Output, baseUrl: string, first: FirstKey): void {
+  if (first.kind === "lost") {
+    screen.write(`
+The first API key was never used, and it is not in ${first.path}. If you do not have it, create another:
+
+  npm run --silent key -- --name NAME
+
+`);
+    return;
+  }
+  const shown = first.kind === "shown" ? first.key : `$(cat '${first.path.replaceAll("'", `'\\''`)}')`;
+  const heading =
+    first.kind === "kept"
+      ? "Welcome back. The first API key has not been used yet."
+      : "Welcome. This is the first start: a team, its owner and an API key were created.";
+  screen.write(`
+${heading}
+
+  Base URL  ${baseUrl}
+  API key   ${first.kind === "shown" ? `${first.key}   (shown only once)` : `in ${first.path}`}
+
+Create a task, read its messages, stop it:
+
+  KEY=${shown}
+  TASK=$(curl -s ${baseUrl}/v2/task.create -H "x-service-api-key: $KEY" -d '{"message": {"content": "What is 12 * 4?"}}' | sed 's/.*"task_id":"\\([^"]*\\)".*/\\1/')
+  curl -s ${baseUrl}/v2/task.listMessages -H "x-service-api-key: $KEY" -d "{\\"task_id\\": \\"$TASK\\"}"
+  curl -s ${baseUrl}/v2/task.stop -H "x-service-api-key: $KEY" -d "{\\"task_id\\": \\"$TASK\\"}"
+
+`);
 }

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { type Config, ConfigError } from "./config.ts";
-import { causeText } from "./core/root-cause.ts";
+import { ConfigError } from "./config/variable.ts";
+import type { Config } from "./config.ts";
+import { causeText } from "./core/failure.ts";
 
 /** An address to listen on, and the variable that names its port. */
 export interface ListenAddress {
@@ -17,11 +18,11 @@ export const listenAddresses = ({ host, port, adminPort }: Pick<Config, "host" |
 ];
 
 /**
- * Listens on an address for a moment: a start that cannot serve then fails before it has made anything.
+ * Listens on an address briefly, so that a start that cannot serve fails before it creates anything.
  *
  * @throws ConfigError as `listenFailure`.
  */
-export async function tryListening(address: ListenAddress): Promise<void> {
+export async function checkListenAddress(address: ListenAddress): Promise<void> {
   const server = createServer();
   try {
     await once(server.listen({ host: address.host, port: address.port }), "listening");
@@ -32,18 +33,18 @@ export async function tryListening(address: ListenAddress): Promise<void> {
   await once(server, "close");
 }
 
-/** Why an address cannot be listened on, with the variable to change. */
+/** The error for an address that cannot be listened on, with the variable to change. */
 export function listenFailure(thrown: unknown, { variable, host, port }: ListenAddress): ConfigError {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-  const [named, what] = reasons[String(code)] ?? [variable, "cannot be listened on"];
-  const text = `${named === "PORT" ? variable : named}: ${host.includes(":") ? `[${host}]` : host}:${port} ${what} (${causeText(thrown)})`;
-  return new ConfigError([{ variable: named, text }]);
+  const [target, reason] = reasons[String(code)] ?? [variable, "cannot be listened on"];
+  const text = `${target === "PORT" ? variable : target}: ${host.includes(":") ? `[${host}]` : host}:${port} ${reason} (${causeText(thrown)})`;
+  return new ConfigError([{ variable: target, text }]);
 }
 
-/** By the system's code: the variable to change, and what is wrong. */
+/** By the system's error code: the variable to change, and the reason. */
 const reasons: Readonly<Record<string, readonly ["HOST" | "PORT", string]>> = {
-  EADDRINUSE: ["PORT", "is taken by another process: stop it, or choose another port"],
-  EACCES: ["PORT", "may not be listened on by this user: choose a port above 1023"],
-  EADDRNOTAVAIL: ["HOST", "is no address of this machine"],
+  EADDRINUSE: ["PORT", "is in use by another process: stop it, or choose another port"],
+  EACCES: ["PORT", "is not allowed for this user: choose a port above 1023"],
+  EADDRNOTAVAIL: ["HOST", "is not an address of this machine"],
   ENOTFOUND: ["HOST", "has no address"],
 };

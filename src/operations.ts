@@ -1,5 +1,5 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
-import { isScope, type ScopeName } from "./core/oauth/scope.ts";
+import { isScope, type ScopeName } from "./core/accounts/caller.ts";
 import {
   type Access,
   Access_Credential,
@@ -9,21 +9,21 @@ import {
 } from "./gen/proto/taskplatform/options/v1/options_pb.ts";
 import { services } from "./services.ts";
 
-/** How often an operation may be called; the numbers are `call/limit.ts`'s. */
+/** How often an operation may be called; `call/limit.ts` has the numbers. */
 export type RateClass = "start" | "write" | "read" | "report";
 
-/** Who may call: nobody in particular, or holders of one of these credentials. */
+/** The credentials, scopes and roles that may call an operation. */
 export interface OperationAccess {
   readonly credentials: ReadonlySet<Access_Credential>;
-  /** A token needs one of these; empty: any living token. */
+  /** A token needs one of these; empty: any valid token. */
   readonly anyScope: readonly ScopeName[];
   /** The account of a general key or a session needs one of these; empty: any account. */
   readonly roles: ReadonlySet<Access_Role>;
-  /** With roles: in a personal space, which has none, its account is let in too. */
+  /** With roles: the account of a personal space, which has no roles, may call too. */
   readonly personal: boolean;
 }
 
-/** Everything the call path needs to know about an RPC, read from its descriptor. */
+/** The facts about an RPC that the call path needs, read from its descriptor. */
 export interface Operation {
   /** For instance `task.v2.TaskService/DeleteTask`. */
   readonly rpc: string;
@@ -33,17 +33,17 @@ export interface Operation {
   /** Null: anonymous. */
   readonly access: OperationAccess | null;
   readonly rateClass: RateClass;
-  /** The operation that its calls count as, by the name its limit goes by: the RPC's own unless stated otherwise. */
+  /** The RPC name under which its calls are counted: its own unless stated otherwise. */
   readonly countedAs: string;
-  /** All operations whose calls count together with its own, this one among them: v2 names, and RPCs where v2 has none. */
+  /** All operations that share this count, including this one: v2 names, or RPC names where v2 has none. */
   readonly countedWith: readonly string[];
-  /** It may write: every RPC that is not marked NO_SIDE_EFFECTS. */
-  readonly change: boolean;
-  /** A read of which each call writes an audit row. */
-  readonly audited: boolean;
+  /** May write: every RPC that is not marked NO_SIDE_EFFECTS. */
+  readonly isChange: boolean;
+  /** A read whose every call writes an audit row. */
+  readonly isAudited: boolean;
   /** Its answer holds a secret that is shown once. */
-  readonly secretAnswer: boolean;
-  /** The largest request in bytes after decompression, of a stream the largest message. BODY_LIMIT caps it (`http/bounds/bound.ts`). */
+  readonly hasSecretAnswer: boolean;
+  /** The largest request in bytes after decompression; of a stream, the largest message. BODY_LIMIT caps it (`http/bounds/bound.ts`). */
   readonly maxRequestBytes: number;
 }
 
@@ -55,7 +55,7 @@ export interface OperationTable {
 }
 
 const noSideEffects = 1;
-/** The largest request of an operation that states no other size. */
+/** The default of `maxRequestBytes`. */
 const defaultRequestBytes = 262_144;
 const namePattern = /^[a-z]+(\.[a-zA-Z_]+)+$/;
 const rateClasses: Record<Operation_RateClass, RateClass | null> = {
@@ -66,10 +66,10 @@ const rateClasses: Record<Operation_RateClass, RateClass | null> = {
   [Operation_RateClass.REPORT]: "report",
 };
 
-/** The RPC's name as logs, audit rows and limits have it. */
+/** The RPC's name in logs, audit rows and limits. */
 export const rpcName = (method: DescMethod): string => `${method.parent.typeName}/${method.name}`;
 
-/** The table of these services; throws with every gap at once, so that the start fails and says why. */
+/** The table of these services. @throws Error that lists every gap, so that the start fails with the reason. */
 export function operationTable(of: readonly DescService[] = services): OperationTable {
   const gaps: string[] = [];
   const read = of.flatMap((service) => service.methods).flatMap((method) => readOperation(method, gaps) ?? []);
@@ -87,7 +87,7 @@ export function operationTable(of: readonly DescService[] = services): Operation
     byName.set(op.name, op);
   }
   for (const op of all)
-    if (op.countedAs !== op.rpc && !byRpc.has(op.countedAs)) gaps.push(`${op.rpc}: there is no ${op.countedAs} to count as`);
+    if (op.countedAs !== op.rpc && !byRpc.has(op.countedAs)) gaps.push(`${op.rpc}: counted_as names the unknown operation ${op.countedAs}`);
   if (gaps.length > 0) throw new Error(`the operation table has gaps:\n${gaps.join("\n")}`);
   return { all, byRpc: (rpc) => byRpc.get(rpc), byName: (name) => byName.get(name) };
 }
@@ -97,9 +97,9 @@ function readOperation(method: DescMethod, gaps: string[]): Omit<Operation, "cou
   const facts = getOption(method, operation);
   const rateClass = rateClasses[facts.rateClass];
   if (facts.who.case === undefined) gaps.push(`${rpc}: who may call is not stated`);
-  if (facts.name !== "" && !namePattern.test(facts.name)) gaps.push(`${rpc}: ${facts.name} is no dotted name`);
+  if (facts.name !== "" && !namePattern.test(facts.name)) gaps.push(`${rpc}: ${facts.name} is not a dotted name`);
   if (facts.audited && (method.idempotency !== noSideEffects || method.methodKind !== "unary"))
-    gaps.push(`${rpc}: only a plain read is marked as audited`);
+    gaps.push(`${rpc}: only a unary read can be audited`);
   if (facts.who.case === "access") gaps.push(...accessGaps(facts.who.value).map((gap) => `${rpc}: ${gap}`));
   if (!rateClass) {
     gaps.push(`${rpc}: the rate class is not stated`);
@@ -112,9 +112,9 @@ function readOperation(method: DescMethod, gaps: string[]): Omit<Operation, "cou
     access: facts.who.case === "access" ? readAccess(facts.who.value) : null,
     rateClass,
     countedAs: facts.countedAs || rpc,
-    change: method.idempotency !== noSideEffects,
-    audited: facts.audited,
-    secretAnswer: facts.secretAnswer,
+    isChange: method.idempotency !== noSideEffects,
+    isAudited: facts.audited,
+    hasSecretAnswer: facts.secretAnswer,
     maxRequestBytes: facts.maxRequestBytes || defaultRequestBytes,
   };
 }
@@ -129,9 +129,9 @@ const readAccess = (access: Access): OperationAccess => ({
 function accessGaps(access: Access): string[] {
   const gaps: string[] = [];
   const has = (credential: Access_Credential) => access.credentials.includes(credential);
-  if (access.credentials.length === 0) gaps.push("no credential is let in");
-  if (has(Access_Credential.CREDENTIAL_UNSPECIFIED)) gaps.push("an unspecified credential is let in");
-  if (access.roles.includes(Access_Role.ROLE_UNSPECIFIED)) gaps.push("an unspecified role is let in");
+  if (access.credentials.length === 0) gaps.push("no credential is accepted");
+  if (has(Access_Credential.CREDENTIAL_UNSPECIFIED)) gaps.push("an unspecified credential is accepted");
+  if (access.roles.includes(Access_Role.ROLE_UNSPECIFIED)) gaps.push("an unspecified role is accepted");
   if (access.anyScope.length > 0 && !has(Access_Credential.OAUTH)) gaps.push("scopes without OAUTH");
   if (access.roles.length > 0 && !has(Access_Credential.API_KEY) && !has(Access_Credential.SESSION))
     gaps.push("roles without API_KEY or SESSION");

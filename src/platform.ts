@@ -1,113 +1,105 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { admission, anybody } from "./call/admit.ts";
+import { admitAnonymous, createAdmit } from "./call/admit.ts";
 import { auditWriter, refusalNoter } from "./call/audit.ts";
-import { identifier } from "./call/credential.ts";
+import { createIdentify } from "./call/credential.ts";
+import { idempotencyRecords } from "./call/idempotency.ts";
 import { limits } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
-import { replays } from "./call/replay.ts";
-import { startChores } from "./chores.ts";
 import type { Config } from "./config.ts";
-import { attachedBrowsers } from "./core/browsers/attached.ts";
+import { attachedBrowsers } from "./core/browsers/browser.ts";
 import type { Cipher } from "./core/cipher.ts";
-import { exportLinks } from "./core/exports/links.ts";
 import type { Failure } from "./core/failure.ts";
-import { type KeyUses, keyUses } from "./core/keys/key-uses.ts";
-import { accessTokenReader } from "./core/oauth/access-tokens.ts";
-import { signingKeys } from "./core/oauth/signing-keys.ts";
+import { type KeyUses, keyUses } from "./core/keys/api-keys.ts";
+import { createAccessTokenReader } from "./core/oauth/access-tokens.ts";
+import { signingKeys } from "./core/oauth/signing-key.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
-import { userNames } from "./egress/resolve.ts";
 import { type Front, type FrontOptions, httpFront } from "./http/front.ts";
 import { readiness } from "./http/health.ts";
-import { addressReader, requestReader } from "./http/request.ts";
+import { addressReader, requestReader, sessionCookieReader } from "./http/request.ts";
 import { adminServer, httpServer } from "./http/server.ts";
-import { sessionCookieReader } from "./http/session-cookie.ts";
-import type { Surroundings } from "./installation.ts";
+import type { Ambient } from "./installation.ts";
 import { type ListenAddress, listenAddresses, listenFailure } from "./listening.ts";
 import { operationTable } from "./operations.ts";
 import type { StartCheck } from "./runtime/lease.ts";
 import { startAuditing } from "./wiring/auditing.ts";
-import { connectorsOf } from "./wiring/connectors.ts";
-import { filesOf } from "./wiring/files.ts";
-import type { Ground } from "./wiring/ground.ts";
-import { handlersOf } from "./wiring/handlers.ts";
-import { invitingOf } from "./wiring/inviting.ts";
-import { remoteSide } from "./wiring/remote.ts";
-import { sendingOf } from "./wiring/sending.ts";
-import { sitesOf } from "./wiring/sites.ts";
-import { teamUsersOf } from "./wiring/team-users.ts";
-import { telling } from "./wiring/telling.ts";
-import { webRoutes } from "./wiring/web.ts";
+import { createConnectors } from "./wiring/connectors.ts";
+import { createFiles } from "./wiring/files.ts";
+import { createHandlers } from "./wiring/handlers.ts";
+import { startMaintenance } from "./wiring/maintenance.ts";
+import { type ProcessContext, processContext } from "./wiring/process-context.ts";
+import { createRemoteWorkers } from "./wiring/remote.ts";
+import { createOutbox, createSending } from "./wiring/sending.ts";
+import { createTeams } from "./wiring/teams.ts";
+import { createSites, webRoutes } from "./wiring/web.ts";
 import { startWork } from "./wiring/work.ts";
 
 /** A serving process. */
 export interface Platform {
-  /** The port that calls come in on. */
+  /** The port for calls. */
   readonly port: number;
-  /** Where callers reach it. */
+  /** The URL at which callers reach it. */
   readonly baseUrl: string;
-  /** Gives notice, takes no new calls, finishes those that run, gives runs back; resolves when all is closed. */
+  /** Reports not ready, refuses new calls, finishes running ones and releases runs; resolves when all is closed. */
   drain(): Promise<void>;
 }
 
 /**
- * Wires one process over an open store and serves: here, and in `wiring/`, all rooms meet.
+ * Wires one process over an open store and serves. Only this file and `wiring/` know all modules.
  *
- * @param check asked before this process runs tasks; what it throws ends the start.
+ * @param check runs before this process claims tasks; its error ends the start.
  */
 export async function startPlatform(
   config: Config,
   opened: Store,
   cipher: Cipher,
-  outside: Surroundings,
+  ambient: Ambient,
   check?: StartCheck,
 ): Promise<Platform> {
-  const { clock, ids } = outside;
-  const store = telling(opened, { ...outside, config, cipher });
-  const ground: Ground = { ...outside, config, store, cipher, resolve: userNames({ clock }) };
+  const { clock, ids } = ambient;
+  const store = opened.withAfterTask(createOutbox({ config, cipher, clock, ids }));
+  const context = processContext(config, { store, cipher }, ambient);
   const front = httpFront(frontOptions(config));
   const uses = { keys: keyUses(store, clock), workers: keyUses(store, clock, ({ workers }) => workers) };
-  const waiting = backlog(store, config.queueDepth);
+  const queue = backlog(store, config.queueDepth);
   const keys = signingKeys({ store, cipher, clock, ids });
-  const files = filesOf(ground);
-  const stopChores = startChores(ground, waiting, writingAll(Object.values(uses)), keys, files.sweep);
-  const auditing = startAuditing(ground);
-  const refused = refusalNoter(auditing.refusals);
+  const files = createFiles(context);
+  const stopMaintenance = startMaintenance(context, queue, combinedUses(Object.values(uses)), keys, files.sweep);
+  const auditing = startAuditing(context);
+  const noteRefusal = refusalNoter(auditing.refusals);
   const calls = {
     limits: limits(store.counters, clock, config.rateFactor),
     readRequest: requestReader(ids.request, config.trustProxy),
-    readToken: accessTokenReader(keys, config.baseUrl),
-    report: reporter(ground),
+    readToken: createAccessTokenReader(keys, config.baseUrl),
+    report: reporter(context),
     keys,
   };
-  const sending = sendingOf(ground);
-  const sites = sitesOf(ground, files.blobs);
-  const inviting = invitingOf(ground);
-  const teamUsers = teamUsersOf(ground, inviting);
-  const links = exportLinks(cipher, config.baseUrl);
-  const connected = connectorsOf(ground);
-  const remote = remoteSide(ground, files, connected.uses, front.draining);
+  const sending = createSending(context);
+  const sites = createSites(context, files.blobs);
+  const teams = createTeams(context);
+  const connected = createConnectors(context);
+  const remote = createRemoteWorkers(context, files, connected.uses, front.draining);
   const browsers = attachedBrowsers({ store, clock, draining: front.draining });
   const operations = operationTable();
-  const handlers = handlersOf(ground, {
-    ...{ files, exportLinks: links, sending, teamUsers, waiting, remote: remote.runs, connected, browsers, draining: front.draining },
+  const handlers = createHandlers(context, {
+    ...{ files, sending, teamUsers: teams.teamUsers, backlog: queue, remote: remote.runs, connected, browsers, draining: front.draining },
     rpcOf: (name) => operations.byName(name)?.rpc,
   });
   const entry = {
     operations,
-    admit: admission(identifier(store, clock, calls.readToken, uses), calls.limits, refused),
+    admit: createAdmit(createIdentify(store, clock, calls.readToken, uses), calls.limits, noteRefusal),
     writeAudit: auditWriter(clock, ids),
   };
   const notice = new AbortController();
-  const ready = readiness({ ...outside, ping: store.ping, leaving: AbortSignal.any([notice.signal, front.draining]) });
+  const ready = readiness({ ...ambient, ping: store.ping, leaving: AbortSignal.any([notice.signal, front.draining]) });
   const app = httpServer({
     ...calls,
     ...entry,
     front,
-    admitAnybody: anybody(calls.limits),
+    admitAnonymous: admitAnonymous(calls.limits),
     anonymous: calls.limits.anonymous,
-    performer: performer(store, handlers, replays(cipher, clock.now), { write: entry.writeAudit, refused }),
+    performer: performer(store, handlers, idempotencyRecords(cipher, clock.now), { write: entry.writeAudit, noteRefusal: noteRefusal }),
     readSession: sessionCookieReader(config.consentUrl),
     clock,
     readiness: ready,
@@ -118,53 +110,53 @@ export async function startPlatform(
     conversationsOnly: config.role === "worker",
     sites: sites.server,
     routes: webRoutes(
-      ground,
+      context,
       files,
       { sites, connectors: connected.signIns },
-      { ...calls, scim: { ...entry, teamUsers, bodyLimit: config.bodyLimit } },
+      { ...calls, scim: { ...entry, teamUsers: teams.teamUsers, bodyLimit: config.bodyLimit } },
     ),
   });
   const parts = { files, connectors: connected.uses, sending, browsers, check };
-  const work = config.role === "api" ? null : await startWork(ground, parts);
+  const work = config.role === "api" ? null : await startWork(context, parts);
   const admin = config.adminPort === null ? undefined : adminServer(ready);
   const [address, adminAddress] = listenAddresses(config);
   await listen(app, address);
   await listen(admin, adminAddress);
-  const port = portOf(app);
-  if (config.role === "all") await work?.announce(withPort(config.consentUrl, port));
+  const port = boundPort(app);
+  if (config.role === "all") await work?.announce(resolvePort(config.consentUrl, port));
   return {
     port,
-    baseUrl: withPort(config.baseUrl, port),
+    baseUrl: resolvePort(config.baseUrl, port),
     async drain() {
       notice.abort();
-      // A load balancer asks every so often, and sends calls until then; a worker gets none.
+      // A load balancer keeps sending calls until its next readiness check; a worker receives none.
       if (config.role !== "worker" && config.noticeSeconds > 0) await clock.sleep(config.noticeSeconds * 1000);
-      await drain(app, front, config.drainSeconds, [stopChores, async () => work?.stop(), remote.drain]);
-      // Those of the last calls too.
-      await inviting.drain();
+      await drain(app, front, config.drainSeconds, [stopMaintenance, async () => work?.stop(), remote.drain]);
+      // After the last calls: this includes their invitations and refusals.
+      await teams.drain();
       await auditing.stop();
       await admin?.close();
     },
   };
 }
 
-/** Behind a proxy every connection is the proxy's. However small BODY_MEMORY is, one whole body has room. */
+/** Behind a proxy, every connection is from the proxy. One complete body fits even if BODY_MEMORY is small. */
 const frontOptions = ({ maxConnections, maxConnectionsPerAddress, bodyMemory, bodyLimit, trustProxy }: Config): FrontOptions => ({
   connectionsMax: maxConnections,
   connectionsPerAddress: trustProxy === null ? maxConnectionsPerAddress : null,
   bodyMemory,
-  // A body counts twice: as its bytes, and as what is made of them.
+  // A body counts twice: its bytes, and the objects built from them.
   bodyShare: Math.max(bodyMemory / 4, 2 * bodyLimit),
   addressOf: addressReader(trustProxy),
 });
 
-const writingAll = (uses: readonly Pick<KeyUses, "write">[]): Pick<KeyUses, "write"> => ({
+const combinedUses = (uses: readonly Pick<KeyUses, "write">[]): Pick<KeyUses, "write"> => ({
   write: async () => void (await Promise.all(uses.map((each) => each.write()))),
 });
 
-/** What a caller must not see of a failure of our own stands in the process log. */
+/** Logs the cause of internal failures, which callers must not see. */
 const reporter =
-  ({ log }: Ground) =>
+  ({ log }: ProcessContext) =>
   (failure: Failure, requestId: string): void => {
     if (failure.reason === "internal") log("error", "a call failed", { requestId, cause: failure.cause });
   };
@@ -176,12 +168,12 @@ async function listen(server: FastifyInstance | undefined, address: ListenAddres
   });
 }
 
-/** PORT 0 takes any free port: only once the server listens is it known which. */
-const withPort = (url: string, port: number): string => url.replace(/:0$/, `:${port}`);
+/** PORT 0 means any free port, which is known only when the server listens. */
+const resolvePort = (url: string, port: number): string => url.replace(/:0$/, `:${port}`);
 
-const portOf = ({ server }: FastifyInstance): number => (server.address() as AddressInfo).port; // It listens on TCP.
+const boundPort = ({ server }: FastifyInstance): number => (server.address() as AddressInfo).port; // It listens on TCP.
 
-/** Calls end first, as far as they end in time; the work of agents stops beside them. */
+/** Drains calls for at most `seconds` while agents' work stops; then closes the server. */
 async function drain(app: FastifyInstance, front: Front, seconds: number, stops: readonly (() => Promise<void>)[]): Promise<void> {
   await Promise.all([front.drain(seconds), ...stops.map((stop) => stop())]);
   await app.close();

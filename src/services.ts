@@ -26,7 +26,7 @@ import { WebhookService } from "./gen/proto/webhook/v2/webhook_service_pb.ts";
 import { WebsiteService } from "./gen/proto/website/v2/website_service_pb.ts";
 import { WorkerService } from "./gen/proto/worker/v1/worker_service_pb.ts";
 
-/** Every service whose methods are operations, in the contract's order. */
+/** Every service whose methods are operations, in the order of the specification. */
 export const services: readonly DescService[] = [
   TaskService,
   ProjectService,

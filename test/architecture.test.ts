@@ -2,8 +2,9 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
-/** What each room may import beside itself and the type of the configuration: rooms, single files, packages by their beginning. */
+/** Allowed imports of each module besides itself, `async` and the configuration's type: modules, files, packages by prefix. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
+  async: ["node:"],
   core: ["node:"],
   "core/skills": ["yaml", "yauzl", "yazl"],
   "core/oauth": ["jose"],
@@ -12,7 +13,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "core/actions": ["ajv"],
   operations: ["core", "gen/proto", "@bufbuild/", "services"],
   services: ["gen/proto", "@bufbuild/"],
-  store: ["node:", "core", "gen/prisma", "@prisma/", "pg", "pg-boss"],
+  store: ["node:", "core", "gen/prisma", "@prisma/", "sql-template-tag", "pg", "pg-boss"],
   call: ["node:", "operations", "core", "gen/proto", "@bufbuild/"],
   rpc: ["core", "gen/proto", "type call/handlers", "@bufbuild/"],
   http: [
@@ -30,7 +31,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "zod",
   ],
   oauth: ["node:", "core", "call", "http", "fastify", "@fastify/"],
-  sites: ["node:", "core", "http"],
+  websites: ["node:", "core", "http"],
   scim: ["node:", "core", "call", "http", "operations", "gen/proto", "@bufbuild/", "fastify", "scim2-parse-filter"],
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
@@ -41,14 +42,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   mail: ["node:", "core", "nodemailer"],
   storage: ["node:", "core", "flydrive", "@aws-sdk/"],
   egress: ["node:", "core", "undici"],
-  exporting: ["node:", "core", "yazl"],
-  mcp: ["core", "egress", "@modelcontextprotocol/sdk/"],
-  delivery: ["node:", "core", "egress", "undici"],
+  exports: ["node:", "core", "yazl"],
+  connectors: ["core", "egress", "@modelcontextprotocol/sdk/"],
+  webhooks: ["node:", "core", "egress", "undici"],
   config: ["node:", "core/nearest", "core/tasks/profile", "zod", "tldts"],
   log: ["core", "pino"],
 };
-/** These open and wire everything, may import whatever there is, and are imported by nobody but each other. */
-const wiring = ["main", "platform", "wiring", "chores", "installation", "welcome", "encryption-key", "fault", "first-key", "listening"];
+/** Files that open and wire everything: they may import any module, and only each other import them. */
+const wiring = ["main", "platform", "wiring", "installation", "encryption-key", "fault", "first-key", "listening"];
 
 const files = globSync("src/**/*.ts", { exclude: (name) => name.startsWith("src/gen") }).map((path) => ({
   path,
@@ -57,7 +58,7 @@ const files = globSync("src/**/*.ts", { exclude: (name) => name.startsWith("src/
 const roomOf = (path: string): string => path.replace(/^src\//, "").replace(/\.ts$/, "");
 const isIn = (name: string, room: string): boolean => name === room || name.startsWith(/[:/]$/.test(room) ? room : `${room}/`);
 
-/** `call/handlers`, `core/failure`, `node:fs`, each with `type ` before it where only types come from there. */
+/** `call/handlers`, `core/failure`, `node:fs`, each with `type ` in front when only types are imported. */
 function importsOf({ path, text }: { readonly path: string; readonly text: string }): string[] {
   const found = text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/gm);
   return [...found].map(([, type = "", named, called]) => {
@@ -68,12 +69,12 @@ function importsOf({ path, text }: { readonly path: string; readonly text: strin
 
 function strayImports(file: { readonly path: string; readonly text: string }): string[] {
   const rooms = Object.keys(allowed).filter((room) => isIn(roomOf(file.path), room));
-  const entries = ["type config", ...rooms, ...rooms.flatMap((room) => allowed[room] ?? [])];
+  const entries = ["async", "type config", ...rooms, ...rooms.flatMap((room) => allowed[room] ?? [])];
   const fits = (target: string) => entries.some((entry) => isIn(target, entry) || isIn(target.replace(/^type /, ""), entry));
   return importsOf(file).filter((target) => !fits(target));
 }
 
-test("imports go one way between the rooms", () => {
+test("imports between the modules are one-way", () => {
   const housed = files.filter(({ path }) => !wiring.some((room) => isIn(roomOf(path), room)));
   expect(housed.flatMap((file) => strayImports(file).map((target) => `${file.path} imports ${target}`))).toEqual([]);
 });
@@ -82,10 +83,26 @@ test("only the configuration reads the environment", () => {
   expect(files.filter(({ text }) => /process\.env\b/.test(text)).map(({ path }) => path)).toEqual(["src/config.ts"]);
 });
 
-test("only main ends the process", () => {
+test("only types are imported from internal paths of connect-es", () => {
+  const strays = files.flatMap((file) => importsOf(file).filter((target) => target.startsWith("@connectrpc/connect/")));
+  expect(strays).toEqual([]);
+});
+
+test("only main exits the process", () => {
   expect(files.filter(({ text }) => /process\.exit/.test(text)).map(({ path }) => path)).toEqual(["src/main.ts"]);
 });
 
-test("nothing asks Prisma for a unique row: such calls of one tick share a query, whoever's transaction they belong to", () => {
+test("no query asks Prisma for a unique row: such calls of one tick share a query, even in different transactions", () => {
   expect(files.filter(({ text }) => /\.findUnique(OrThrow)?\(/.test(text)).map(({ path }) => path)).toEqual([]);
+});
+
+test("only the reader of rows asserts a type through unknown", () => {
+  expect(files.filter(({ text }) => / as unknown as /.test(text)).map(({ path }) => path)).toEqual(["src/store/table.ts"]);
+});
+
+test("row files declare no row types and read no rows without a shape", () => {
+  const rows = files.filter(({ path }) => path.startsWith("src/store/rows/"));
+  expect(rows.length).toBeGreaterThan(30);
+  const written = rows.filter(({ text }) => /^(?:export )?interface \w*Row\b/m.test(text) || /\bquery</.test(text));
+  expect(written.map(({ path }) => path)).toEqual([]);
 });

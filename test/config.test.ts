@@ -25,7 +25,7 @@ describe("SITES_DOMAIN", () => {
     [{ BASE_URL: "http://localhost:8080" }, "localhost"],
     [{ BASE_URL: "http://api.localhost:8080" }, "localhost"],
     [{ BASE_URL: "https://api.example.com", SITES_DOMAIN: "Example-Sites.net" }, "example-sites.net"],
-    // A public suffix: each name below it is a site of its own.
+    // A public suffix: each name below it is a separate site.
     [{ BASE_URL: "https://accounts.github.io", SITES_DOMAIN: "github.io" }, "github.io"],
     [{ BASE_URL: "https://api.example.co.uk", SITES_DOMAIN: "sites.co.uk" }, "sites.co.uk"],
   ])("%j serves websites below %s", (env, sitesDomain) => {
@@ -39,13 +39,13 @@ describe("SITES_DOMAIN", () => {
     { CONSENT_URL: "https://EXAMPLE.com", SITES_DOMAIN: "a.b.Example.COM" },
     { CONSENT_URL: "https://a.example.co.uk", SITES_DOMAIN: "b.example.co.uk" },
     { CONSENT_URL: "http://app.web.localhost:8080", SITES_DOMAIN: "web.localhost" },
-  ])("stops the start where it is of one site with CONSENT_URL: %j", (env) => {
+  ])("stops the start when it is on the same site as CONSENT_URL: %j", (env) => {
     expect(problemsOf({ BASE_URL: "http://127.0.0.1:8080", ...env }).message).toContain("SITES_DOMAIN");
   });
 });
 
 describe("an empty environment", () => {
-  test("serves this machine alone, on SQLite in ./data", () => {
+  test("serves only this machine, on SQLite in ./data", () => {
     expect(loadConfig({})).toMatchObject({
       host: "127.0.0.1",
       port: 8080,
@@ -73,7 +73,7 @@ describe("an empty environment", () => {
     });
   });
 
-  test("has the limits of the contract", () => {
+  test("has the limits of the specification", () => {
     expect(loadConfig({})).toMatchObject({
       rateFactor: 1,
       watchLimit: 100,
@@ -89,11 +89,11 @@ describe("an empty environment", () => {
     });
   });
 
-  test("is what a set but empty one is", () => {
+  test("equals one with empty variables", () => {
     expect(loadConfig(Object.fromEntries(entries.map(([name]) => [name, ""])))).toEqual(loadConfig({}));
   });
 
-  test("may hold anything else besides", () => {
+  test("may contain other variables", () => {
     expect(loadConfig({ NO_VARIABLE_OF_OURS: "x" })).toEqual(loadConfig({}));
   });
 });
@@ -206,7 +206,7 @@ describe("a good value", () => {
     expect(loadConfig(env)).toMatchObject(expected);
   });
 
-  // A key that nobody can copy, and a file that is not there.
+  // The example of ENCRYPTION_KEY is a placeholder, and the file of MODELS_FILE does not exist.
   test.each(entries.filter(([name]) => name !== "ENCRYPTION_KEY" && name !== "MODELS_FILE"))("of %s is its own example", (name, {
     example,
   }) => {
@@ -214,7 +214,7 @@ describe("a good value", () => {
   });
 });
 
-/** What some variables need beside them. */
+/** Variables that others require. */
 const company = {
   OIDC_CLIENT_ID: "platform",
   OIDC_CLIENT_SECRET: "sesame",
@@ -223,18 +223,18 @@ const company = {
   S3_SECRET_ACCESS_KEY: "sesame",
 };
 
-describe("a variable that goes with another", () => {
+describe("a variable that requires another", () => {
   test.each([
     { env: { OIDC_ISSUER: "https://login.example.com" }, missing: ["OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"] },
     { env: { OIDC_ISSUER: "https://login.example.com", OIDC_CLIENT_ID: "platform" }, missing: ["OIDC_CLIENT_SECRET"] },
     { env: { SMTP_URL: "smtp://mail.example.com" }, missing: ["MAIL_FROM"] },
     { env: { S3_ACCESS_KEY_ID: "platform" }, missing: ["S3_SECRET_ACCESS_KEY"] },
     { env: { S3_SECRET_ACCESS_KEY: "sesame" }, missing: ["S3_ACCESS_KEY_ID"] },
-  ])("is missed with $env", ({ env, missing }) => {
+  ])("is reported as missing with $env", ({ env, missing }) => {
     expect(problemsOf(env).problems.map(({ variable }) => variable)).toEqual(missing);
   });
 
-  test("demands TLS of a mail server elsewhere, and not of one on this machine", () => {
+  test("requires TLS for a remote mail server, and not for a local one", () => {
     for (const [url, demandTls] of [
       ["smtp://mail.example.com", true],
       ["smtp://127.0.0.1:25", false],
@@ -255,7 +255,7 @@ const url = [
   "https://example.com/#f",
   "https:example.com",
 ];
-/** http is for this machine alone. */
+/** http is allowed for this machine only. */
 const clear = [
   "http://example.com",
   "http://10.0.0.1:8080",
@@ -352,7 +352,7 @@ const bad: Record<string, readonly string[]> = {
 };
 
 describe("a bad value", () => {
-  test("is known for every variable", () => {
+  test("is tested for every variable", () => {
     expect(Object.keys(bad).sort()).toEqual(entries.map(([name]) => name).sort());
   });
 
@@ -365,12 +365,12 @@ describe("a bad value", () => {
     expect(message).toContain(`for example ${name}=${entry.example}`);
   });
 
-  test("of HOST that makes BASE_URL clear text on a network is BASE_URL's to mend", () => {
+  test("of HOST that makes BASE_URL clear text on a network is reported for BASE_URL", () => {
     expect(problemsOf({ HOST: "10.0.0.1" }).problems.map(({ variable }) => variable)).toEqual(["BASE_URL"]);
-    expect(problemsOf({ BASE_URL: "http://example.com" }).problems, "told once").toHaveLength(1);
+    expect(problemsOf({ BASE_URL: "http://example.com" }).problems, "reported once").toHaveLength(1);
   });
 
-  test("is shown, shortened", () => {
+  test("is quoted, shortened", () => {
     expect(problemsOf({ PORT: "x".repeat(500) }).message).toContain(`(it is "${"x".repeat(80)}")`);
   });
 
@@ -386,7 +386,7 @@ describe("a bad value", () => {
     expect(`${error.message} ${JSON.stringify(error)} ${error.stack}`).not.toContain("sesame");
   });
 
-  test("comes with every other one", () => {
+  test("is reported together with all others", () => {
     expect(problemsOf({ PORT: "x", ROLE: "y", LOG_LEVEL: "z" }).problems.map(({ variable }) => variable)).toEqual([
       "PORT",
       "ROLE",
@@ -396,7 +396,17 @@ describe("a bad value", () => {
 });
 
 describe("variables together", () => {
-  test("PostgreSQL demands an encryption key", () => {
+  test.each([
+    { BODY_LIMIT: "many", BODY_MEMORY: "2KiB" },
+    { BODY_MEMORY: "many", BODY_LIMIT: "1GiB" },
+    { PORT: "http", ADMIN_PORT: "8080" },
+    { SITES_DOMAIN: "a b", CONSENT_URL: "http://app.localhost" },
+    { S3_ACCESS_KEY_ID: "a b", S3_SECRET_ACCESS_KEY: "s" },
+  ])("are not compared when one of them is invalid: %j", (env) => {
+    expect(problemsOf(env).problems.map(({ variable }) => variable)).toEqual(Object.keys(env).slice(0, 1));
+  });
+
+  test("PostgreSQL requires an encryption key", () => {
     expect(problemsOf({ DATABASE_URL: "postgresql://db/x" }).message).toContain("ENCRYPTION_KEY must be");
   });
 
@@ -433,7 +443,7 @@ describe("the configuration", () => {
     for (const part of [config, config.agentProfiles, config.webhookAllow, config.webhookAllow[0]]) expect(part).toSatisfy(Object.isFrozen);
   });
 
-  test("is documented as it is read", () => {
-    expect(readFileSync("docs/configuration.md", "utf8")).toBe(configurationPage());
+  test("is documented as implemented", () => {
+    expect(readFileSync("docs/reference/configuration.md", "utf8")).toBe(configurationPage());
   });
 });

@@ -4,33 +4,33 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigError } from "../src/config.ts";
-import { encryptionKey } from "../src/encryption-key.ts";
+import { openEncryptionKey } from "../src/encryption-key.ts";
 
 const emptyFolder = () => mkdtempDisposable(join(tmpdir(), "encryption-key-"));
 
-test("a given key is used, and no file is made", async () => {
+test("a configured key is used, and no file is created", async () => {
   await using folder = await emptyFolder();
-  const given = Buffer.alloc(32, 3);
-  const key = await encryptionKey({ encryptionKey: given.toString("base64"), dataDir: folder.path }, randomBytes);
-  expect(Buffer.from(key)).toEqual(given);
+  const configured = Buffer.alloc(32, 3);
+  const key = await openEncryptionKey({ encryptionKey: configured.toString("base64"), dataDir: folder.path }, randomBytes);
+  expect(Buffer.from(key)).toEqual(configured);
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-test("without one a file is made, for its owner alone, and stays", async () => {
+test("without a configured key a file is created, for its owner alone, and is kept", async () => {
   await using folder = await emptyFolder();
   const config = { encryptionKey: null, dataDir: join(folder.path, "data") };
-  const first = await encryptionKey(config, randomBytes);
+  const first = await openEncryptionKey(config, randomBytes);
   expect(first).toHaveLength(32);
-  expect(await encryptionKey(config, randomBytes)).toEqual(first);
+  expect(await openEncryptionKey(config, randomBytes)).toEqual(first);
   const path = join(config.dataDir, "encryption-key");
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect(Buffer.from(await readFile(path, "utf8"), "base64")).toEqual(Buffer.from(first));
 });
 
-test("processes that start at once get the same key and leave nothing else behind", async () => {
+test("processes that start at once get the same key and leave no other file", async () => {
   await using folder = await emptyFolder();
   const config = { encryptionKey: null, dataDir: folder.path };
-  const keys = await Promise.all(Array.from({ length: 20 }, () => encryptionKey(config, randomBytes)));
+  const keys = await Promise.all(Array.from({ length: 20 }, () => openEncryptionKey(config, randomBytes)));
   expect(new Set(keys.map((key) => Buffer.from(key).toString("hex"))).size).toBe(1);
   expect(await readdir(folder.path)).toEqual(["encryption-key"]);
 });
@@ -39,15 +39,15 @@ test.each(["", "c2hvcnQ=\n", "no key at all"])("a file that holds %j stops the s
   await using folder = await emptyFolder();
   const path = join(folder.path, "encryption-key");
   await writeFile(path, content);
-  await expect(encryptionKey({ encryptionKey: null, dataDir: folder.path }, randomBytes)).rejects.toThrow(ConfigError);
+  await expect(openEncryptionKey({ encryptionKey: null, dataDir: folder.path }, randomBytes)).rejects.toThrow(ConfigError);
   expect(await readFile(path, "utf8")).toBe(content);
 });
 
-test("a file that cannot be read stops the start with its path and the cause", async () => {
+test("an unreadable file stops the start with its path and the cause", async () => {
   await using folder = await emptyFolder();
   const path = join(folder.path, "encryption-key");
   await mkdir(path);
-  await expect(encryptionKey({ encryptionKey: null, dataDir: folder.path }, randomBytes)).rejects.toThrow(
+  await expect(openEncryptionKey({ encryptionKey: null, dataDir: folder.path }, randomBytes)).rejects.toThrow(
     `ENCRYPTION_KEY: the file ${path} cannot be read: EISDIR`,
   );
 });

@@ -5,13 +5,13 @@ import { mkdtempDisposable } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
 import { keyDigest } from "../src/core/keys/api-key.ts";
-import { firstKeys } from "../src/first-key.ts";
-import type { Screen } from "../src/welcome.ts";
+import { firstKeys, type Output } from "../src/first-key.ts";
 import { describeOnEach, openTestStore } from "./support/database.ts";
+import { share } from "./support/depth.ts";
+import { ownEnvironment, root } from "./support/server-process.ts";
 
 const emptyFolder = () => mkdtempDisposable(join(tmpdir(), "first-key-"));
 const keyForm = /sk-[A-Za-z0-9_-]{49}/;
@@ -21,7 +21,7 @@ const url = "http://127.0.0.1:8080";
 const starting = (dataDir: string) =>
   firstKeys({ dataDir, ownerEmail: "ann@example.com", now: Date.now, ids: systemIds, random: systemRandom });
 
-function screen(isTTY: boolean): Screen & { text: string } {
+function screen(isTTY: boolean): Output & { text: string } {
   return {
     ...{ isTTY, text: "" },
     write(text) {
@@ -36,10 +36,10 @@ describeOnEach("the first key", (kind) => {
     await using database = await openTestStore(kind);
     const [first, output, path] = [starting(folder.path), screen(false), join(folder.path, "first-key")];
     await database.store.change(async (tx) => {
-      await first.make(tx);
+      await first.create(tx);
       expect(statSync(path).mode & 0o777).toBe(0o600);
     });
-    await first.tell(output, url);
+    await first.show(output, url);
     expect(output.text).toContain(`API key   in ${path}`);
     expect(output.text).not.toMatch(keyForm);
     expect(await database.store.keys.holder(keyDigest(readFileSync(path, "utf8").trim()))).not.toBeNull();
@@ -49,8 +49,8 @@ describeOnEach("the first key", (kind) => {
     await using folder = await emptyFolder();
     await using database = await openTestStore(kind);
     const [first, output] = [starting(folder.path), screen(true)];
-    await database.store.change(first.make);
-    await first.tell(output, url);
+    await database.store.change(first.create);
+    await first.show(output, url);
     const [key = ""] = keyForm.exec(output.text) ?? [];
     expect(await database.store.keys.holder(keyDigest(key))).not.toBeNull();
     expect(existsSync(join(folder.path, "first-key"))).toBe(false);
@@ -59,20 +59,20 @@ describeOnEach("the first key", (kind) => {
   test("of a start that failed is shown by the next one, as long as it is unused", async () => {
     await using folder = await emptyFolder();
     await using database = await openTestStore(kind);
-    await database.store.change(starting(folder.path).make);
+    await database.store.change(starting(folder.path).create);
     for (const isTTY of [false, true]) {
       const [next, output] = [starting(folder.path), screen(isTTY)];
-      await database.store.change(next.make);
-      await next.tell(output, url);
-      expect(output.text).toContain("The first API key was not used yet.");
+      await database.store.change(next.create);
+      await next.show(output, url);
+      expect(output.text).toContain("The first API key has not been used yet.");
       expect(output.text).toContain(`in ${join(folder.path, "first-key")}`);
     }
     const digest = (await database.store.keys.onlyUnused()) ?? "";
     const { key } = (await database.store.keys.holder(digest)) ?? {};
-    await database.store.change((tx) => tx.keys.use(key?.id ?? "", 1, 0));
+    await database.store.change((tx) => tx.keys.recordUse(key?.id ?? "", 1, 0));
     const [last, output] = [starting(folder.path), screen(false)];
-    await database.store.change(last.make);
-    await last.tell(output, url);
+    await database.store.change(last.create);
+    await last.show(output, url);
     expect(output.text).toBe("");
   });
 
@@ -80,12 +80,12 @@ describeOnEach("the first key", (kind) => {
     await using folder = await emptyFolder();
     await using database = await openTestStore(kind);
     await using other = await openTestStore(kind);
-    await database.store.change(starting(folder.path).make);
+    await database.store.change(starting(folder.path).create);
     if (how === "is missing") rmSync(join(folder.path, "first-key"));
-    else await other.store.change(starting(folder.path).make);
+    else await other.store.change(starting(folder.path).create);
     const [next, output] = [starting(folder.path), screen(false)];
-    await database.store.change(next.make);
-    await next.tell(output, url);
+    await database.store.change(next.create);
+    await next.show(output, url);
     expect(output.text).toContain("npm run --silent key -- --name NAME");
     expect(output.text).not.toMatch(keyForm);
   });
@@ -94,7 +94,7 @@ describeOnEach("the first key", (kind) => {
     await using folder = await emptyFolder();
     await using database = await openTestStore(kind);
     const { store } = database;
-    await store.change(starting(folder.path).make);
+    await store.change(starting(folder.path).create);
     const { key } = (await store.keys.holder((await store.keys.onlyUnused()) ?? "")) ?? {};
     if (!key) throw new Error("there is no first key");
     const { usedAt: _, ...first } = key;
@@ -103,7 +103,6 @@ describeOnEach("the first key", (kind) => {
   });
 });
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const killer = join(root, "test/faults/inside/kill-at.ts");
 
 /** A server's process on a folder; what it has said on standard output ends with it. */
@@ -117,7 +116,7 @@ class Life {
     const flags = env["KILL_AT"] === undefined ? [] : ["--import", killer];
     this.child = spawn(process.execPath, [...flags, "src/main.ts"], {
       cwd: root,
-      env: { PATH: process.env["PATH"] ?? "", PORT: "0", RATE_LIMITS: "off", ...env },
+      env: { ...ownEnvironment(), PORT: "0", RATE_LIMITS: "off", ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.child.stdout?.on("data", (chunk: Buffer) => {
@@ -153,17 +152,21 @@ class Life {
 const me = async (port: string, key: string) =>
   (await fetch(`http://127.0.0.1:${port}/v2/user.me`, { method: "POST", headers: { "x-service-api-key": key } })).status;
 
-describe("a first start that is killed", () => {
-  test.each([
+// The following tests start separate processes, concurrently.
+describe.concurrent("a first start that is killed", () => {
+  const moments: readonly (readonly [moment: string, says: string])[] = [
     ["before file", "This is the first start"],
     ["after file", "This is the first start"],
     ["before commit", "This is the first start"],
-    ["after commit", "was not used yet"],
-    ["before listen", "was not used yet"],
-    ["after listen", "was not used yet"],
-    ["before tell", "was not used yet"],
-    ["after tell", "was not used yet"],
-  ])("%s leaves nothing, or a key that the next start shows", async (moment, says) => {
+    ["after commit", "has not been used yet"],
+    ["before listen", "has not been used yet"],
+    ["after listen", "has not been used yet"],
+    ["before tell", "has not been used yet"],
+    ["after tell", "has not been used yet"],
+  ];
+
+  // With the seed of `npm test`: after the file, and once the port is open.
+  test.each(share(moments, 2, 4))("%s leaves nothing, or a key that the next start shows", async (moment, says) => {
     await using folder = await emptyFolder();
     const killed = new Life({ DATA_DIR: folder.path, KILL_AT: moment });
     expect(await killed.ended, killed.err).toEqual([null, "SIGKILL"]);
@@ -174,7 +177,7 @@ describe("a first start that is killed", () => {
   });
 });
 
-test("a start that cannot write the first key says so in one sentence, and the next one makes it", async () => {
+test.concurrent("a start that cannot write the first key says so in one sentence, and the next one creates it", async () => {
   await using folder = await emptyFolder();
   const inTheWay = join(folder.path, "first-key");
   mkdirSync(inTheWay);
@@ -187,14 +190,14 @@ test("a start that cannot write the first key says so in one sentence, and the n
   expect(await next.told()).toContain("This is the first start");
 });
 
-test("a start on a port that is taken says so in one sentence, and leaves nothing that the next one lacks", async () => {
+test.concurrent("a start on a used port says so in one sentence, and leaves a state that the next start can use", async () => {
   await using folder = await emptyFolder();
   const holder = createServer().listen(0, "127.0.0.1");
   await once(holder, "listening");
   const { port } = holder.address() as { readonly port: number }; // It listens on TCP.
   const refused = new Life({ DATA_DIR: folder.path, PORT: String(port) });
   expect(await refused.ended).toEqual([1, null]);
-  expect(refused.err).toMatch(new RegExp(`^PORT: 127\\.0\\.0\\.1:${port} is taken by another process: [^\\n]+\\n$`));
+  expect(refused.err).toMatch(new RegExp(`^PORT: 127\\.0\\.0\\.1:${port} is in use by another process: [^\\n]+\\n$`));
   expect(existsSync(join(folder.path, "platform.db"))).toBe(false);
   holder.close();
   await using next = new Life({ DATA_DIR: folder.path, PORT: String(port) });

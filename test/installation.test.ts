@@ -3,15 +3,16 @@ import { mkdtempDisposable, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ConfigError, loadConfig } from "../src/config.ts";
-import { makeFirstAccount } from "../src/core/accounts/first-start.ts";
+import { ConfigError } from "../src/config/variable.ts";
+import { loadConfig } from "../src/config.ts";
 import { systemClock } from "../src/core/clock.ts";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
-import { openExisting, openInstallation, type Surroundings } from "../src/installation.ts";
+import { createFirstAccount } from "../src/core/use-cases/initialize-installation.ts";
+import { type Ambient, openExisting, openInstallation } from "../src/installation.ts";
 import { openStore } from "../src/store/open.ts";
 import { databaseUrl, describeOnEach, rowsIn } from "./support/database.ts";
 
-const outside: Surroundings = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
+const outside: Ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
 const emptyFolder = () => mkdtempDisposable(join(tmpdir(), "installation-"));
 
 describeOnEach("a command", (kind) => {
@@ -19,7 +20,7 @@ describeOnEach("a command", (kind) => {
     loadConfig({ DATA_DIR: dataDir, DATABASE_URL: url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") });
   const missing = /^no installation in the (file|database) .+; set DATA_DIR or DATABASE_URL$/;
 
-  test("makes nothing where there is no database, and refuses one that is migrated and has no account", async () => {
+  test("creates nothing without a database, and refuses a migrated one without an account", async () => {
     await using folder = await emptyFolder();
     await using database = await databaseUrl(kind, { empty: true });
     const config = configOf(join(folder.path, "data"), database.url);
@@ -32,28 +33,28 @@ describeOnEach("a command", (kind) => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test("opens what a start has made", async () => {
+  test("opens the installation of an earlier start", async () => {
     await using folder = await emptyFolder();
     await using database = await databaseUrl(kind);
     const config = configOf(folder.path, database.url);
     const first = await openInstallation(config, outside, async (tx) => {
-      await makeFirstAccount(tx, { now: 1, ids: systemIds, random: systemRandom }, "ann@example.com");
+      await createFirstAccount(tx, { now: 1, ids: systemIds, random: systemRandom }, "ann@example.com");
     });
     await first.store.close();
     const { store } = await openExisting(config, outside);
     expect(await store.accounts.firstTeam()).not.toBeNull();
     await store.close();
     const other = loadConfig({ DATABASE_URL: database.url, ENCRYPTION_KEY: Buffer.alloc(32, 8).toString("base64") });
-    await expect(openExisting(other, outside)).rejects.toThrow("ENCRYPTION_KEY is not the key that this database was begun with");
+    await expect(openExisting(other, outside)).rejects.toThrow("ENCRYPTION_KEY is not the key that this database was created with");
   });
 });
 
 describe("a command in a data folder", () => {
-  test("makes no encryption key in the place of one that is gone", async () => {
+  test("creates no encryption key to replace a missing one", async () => {
     await using folder = await emptyFolder();
     const config = loadConfig({ DATA_DIR: folder.path });
     const first = await openInstallation(config, outside, async (tx) => {
-      await makeFirstAccount(tx, { now: 1, ids: systemIds, random: systemRandom }, "ann@example.com");
+      await createFirstAccount(tx, { now: 1, ids: systemIds, random: systemRandom }, "ann@example.com");
     });
     await first.store.close();
     await rm(join(folder.path, "encryption-key"));
@@ -61,7 +62,7 @@ describe("a command in a data folder", () => {
     expect(readdirSync(folder.path)).not.toContain("encryption-key");
   });
 
-  test("names the folder where there is nothing", async () => {
+  test("names the folder when it is empty", async () => {
     await using folder = await emptyFolder();
     const dataDir = join(folder.path, "none");
     await expect(openExisting(loadConfig({ DATA_DIR: dataDir }), outside)).rejects.toThrow(

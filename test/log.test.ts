@@ -1,39 +1,39 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Failure } from "../src/core/failure.ts";
-import { described, type Places, processLog } from "../src/log.ts";
+import { describeError, type LogPaths, processLog } from "../src/log.ts";
 
 describe("an error in the process log", () => {
-  test("has its name, text, stack and code, and those of what is behind it", () => {
+  test("has its name, text, stack and code, and those of its cause", () => {
     const thrown = new TypeError("outer", { cause: Object.assign(new Error("inner"), { code: "57P01" }) });
-    expect(described(thrown, 5)).toEqual({
+    expect(describeError(thrown, 5)).toEqual({
       ...{ type: "TypeError", message: "outer", stack: expect.stringContaining("outer") },
       cause: { type: "Error", message: "inner", stack: expect.any(String), code: "57P01" },
     });
   });
 
-  test("has nothing of what else hangs on it", () => {
+  test("has none of its other properties", () => {
     const thrown = Object.assign(new Error("cut"), { client: { password: "quite secret" }, detail: "Key (email)=(ann@example.com)" });
-    expect(JSON.stringify(described(thrown, 5))).not.toMatch(/secret|ann@/);
+    expect(JSON.stringify(describeError(thrown, 5))).not.toMatch(/secret|ann@/);
   });
 
-  test("ends somewhere, also where it is its own cause", () => {
+  test("is cut off at a depth, also when it is its own cause", () => {
     const thrown = new Error("round");
     thrown.cause = thrown;
-    expect(JSON.stringify(described(thrown, 3)).match(/"message":"round"/g)).toHaveLength(4);
+    expect(JSON.stringify(describeError(thrown, 3)).match(/"message":"round"/g)).toHaveLength(4);
   });
 
-  test("tells of several that came together", () => {
+  test("lists the errors of an aggregate", () => {
     const thrown = new AggregateError([new Error("first"), new Error("second")]);
-    expect(described(thrown, 5)).toMatchObject({ errors: [{ message: "first" }, { message: "second" }] });
+    expect(describeError(thrown, 5)).toMatchObject({ errors: [{ message: "first" }, { message: "second" }] });
   });
 
-  test("may be anything", () => {
-    for (const thrown of ["text", null, undefined, 7]) expect(described(thrown, 5)).toBe(thrown);
+  test("may be any value", () => {
+    for (const thrown of ["text", null, undefined, 7]) expect(describeError(thrown, 5)).toBe(thrown);
   });
 });
 
 /** A log whose lines a test reads. */
-function logged(places?: Places) {
+function logged(places?: LogPaths) {
   const lines: { readonly msg: string; readonly [field: string]: unknown }[] = [];
   return {
     log: processLog("info", places, { write: (line) => void lines.push(JSON.parse(line)) }),
@@ -89,7 +89,7 @@ describe("a line that is repeated", () => {
     expect(texts()).toEqual(["a connector failed", "a connector failed", "a connector failed"]);
   });
 
-  test("is the same line when level, text, fields and root cause are the same; info is always written", () => {
+  test("is the same line when level, text, fields and root cause are equal; info is always written", () => {
     const { log, texts } = logged();
     log("error", "failed", { kind: "run" });
     log("warn", "failed", { kind: "run" });
@@ -99,7 +99,7 @@ describe("a line that is repeated", () => {
     expect(texts()).toEqual(["failed", "failed", "failed", "failed: connect ECONNREFUSED 127.0.0.1:5432", "ready", "ready"]);
   });
 
-  test("is no longer counted when 200 newer lines came, and its count is written", () => {
+  test("is no longer counted after 200 newer lines, and its count is written", () => {
     const { log, texts } = logged();
     for (let i = 0; i < 2; i += 1) log("error", "oldest");
     for (let i = 0; i < 200; i += 1) log("error", "other", { i });

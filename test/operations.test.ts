@@ -18,7 +18,7 @@ import { expectGolden } from "./support/golden.ts";
 
 const table = operationTable();
 
-/** A method like task.delete, with other facts about itself. */
+/** A method like task.delete, with other facts. */
 function withFacts(facts: Parameters<typeof create<typeof OperationSchema>>[1] | null): DescService {
   const options = create(MethodOptionsSchema);
   if (facts !== null) setExtension(options, operation, create(OperationSchema, facts));
@@ -31,11 +31,11 @@ const access = { credentials: [Access_Credential.API_KEY], anyScope: [], roles: 
 const sound = { name: "task.delete", who: { case: "access" as const, value: access }, rateClass: Operation_RateClass.WRITE };
 
 describe("the operation table", () => {
-  test("is what the golden file says: a change of access is one line of a diff", () => {
+  test("equals the golden file: a change of access is one line of a diff", () => {
     expectGolden("operations.txt", `${table.all.map(line).join("\n")}\n`);
   });
 
-  test("holds every service that proto/ lays out, the two standard exceptions apart", () => {
+  test("holds every service in proto/, except the two standard ones", () => {
     const root = new URL("../proto/", import.meta.url);
     const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith("_service.proto"));
     const named = files.flatMap((file) => {
@@ -47,7 +47,7 @@ describe("the operation table", () => {
   });
 
   test.each([
-    { why: "no facts at all", facts: null, gap: "who may call is not stated" },
+    { why: "no facts", facts: null, gap: "who may call is not stated" },
     { why: "no access", facts: { ...sound, who: { case: undefined } }, gap: "who may call is not stated" },
     {
       why: "no rate class",
@@ -55,7 +55,7 @@ describe("the operation table", () => {
       gap: "the rate class is not stated",
     },
     {
-      why: "access for nobody",
+      why: "access without credentials",
       facts: { ...sound, who: { case: "access" as const, value: { ...access, credentials: [] } } },
       gap: "no credential",
     },
@@ -80,8 +80,8 @@ describe("the operation table", () => {
       },
       gap: "roles without API_KEY or SESSION",
     },
-    { why: "a change that is marked as an audited read", facts: { ...sound, audited: true }, gap: "only a plain read" },
-    { why: "a name that is not dotted", facts: { ...sound, name: "delete" }, gap: "no dotted name" },
+    { why: "a change that is marked as an audited read", facts: { ...sound, audited: true }, gap: "only a unary read" },
+    { why: "a name that is not dotted", facts: { ...sound, name: "delete" }, gap: "is not a dotted name" },
   ])("stops the start on a method with $why", ({ facts, gap }) => {
     expect(() => operationTable([withFacts(facts)])).toThrow(gap);
   });
@@ -91,7 +91,17 @@ describe("the operation table", () => {
   });
 });
 
-function line({ rpc, name, access, rateClass, countedAs, change, secretAnswer, audited, maxRequestBytes }: Operation): string {
+function line({
+  rpc,
+  name,
+  access,
+  rateClass,
+  countedAs,
+  isChange: change,
+  hasSecretAnswer: secretAnswer,
+  isAudited: audited,
+  maxRequestBytes,
+}: Operation): string {
   const counted = countedAs === rpc ? "" : ` as ${countedAs}`;
   const credentials =
     access === null ? "anonymous" : [...access.credentials].map((value) => Access_CredentialSchema.value[value]?.name).join(",");

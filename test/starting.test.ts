@@ -1,10 +1,10 @@
 import { chmod, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { installation } from "./faults/server.ts";
-import { databaseUrl, postgresTemplate } from "./support/database.ts";
+import { eventually, installation, userOf } from "./faults/server.ts";
+import { databaseUrl, describeOnOne, postgresTemplate } from "./support/database.ts";
 
-test("a server makes its files for its user alone in a folder that others can enter, and SIGHUP drains it", async () => {
+test("a server creates its files for its user alone in a folder that others can enter, and SIGHUP drains it", async () => {
   const before = process.umask(0o022);
   onTestFinished(() => void process.umask(before));
   using place = installation();
@@ -15,7 +15,7 @@ test("a server makes its files for its user alone in a folder that others can en
   expect(names).toEqual(expect.arrayContaining(["encryption-key", "platform.db", "platform.db-wal"]));
   expect(modes).toEqual(names.map((name) => [name, 0]));
   expect(await server.end("SIGHUP")).toMatchObject({ code: 0 });
-  expect(server.said()).toContain('"msg":"draining"');
+  expect(server.stderrText()).toContain('"msg":"draining"');
 });
 
 describe.skipIf(postgresTemplate === undefined)("a second process on PostgreSQL without a bucket", () => {
@@ -27,9 +27,39 @@ describe.skipIf(postgresTemplate === undefined)("a second process on PostgreSQL 
     const first = await place.start();
     const refused = other.spawn();
     expect(await Promise.race([refused.ended, refused.ready])).toBe(1);
-    expect(refused.said()).toMatch(/^another process runs on this database, .+ or DATA_DIR_SHARED=true [^\n]+\n$/m);
+    expect(refused.stderrText()).toMatch(/^another process runs on this database, .+ or DATA_DIR_SHARED=true [^\n]+\n$/m);
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
     expect(await first.end("SIGTERM")).toMatchObject({ code: 0 });
     expect((await fetch(`${(await other.start()).url}/readyz`)).status).toBe(200);
+  });
+});
+
+/** A module that reports on standard error when the process loads Prisma's client. */
+const clientReport = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from "node:module";
+  registerHooks({
+    resolve(name, context, next) {
+      if (/\\/gen\\/prisma\\/\\w+\\/client\\.ts$/.test(name)) process.stderr.write("loads the client\\n");
+      return next(name, context);
+    },
+  });`)}`;
+
+describeOnOne("Prisma's client", (kind) => {
+  test("is loaded by the first start, and not by a later one that reads a task by its API key", async () => {
+    await using database = await databaseUrl(kind);
+    using place = installation({ DATABASE_URL: database.url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") });
+    const start = () => place.start({ preloads: [clientReport] });
+    const first = await start();
+    const key = await place.key();
+    const made = userOf(first, key);
+    const id = await made.create("Say hello");
+    await eventually("the turn ends", async () => (await made.status(id)) === "stopped");
+    expect(await first.end("SIGTERM")).toMatchObject({ code: 0 });
+    expect(first.stderrText()).toContain("loads the client\n");
+
+    const later = await start();
+    expect(await userOf(later, key).status(id)).toBe("stopped");
+    expect(await later.end("SIGTERM")).toMatchObject({ code: 0 });
+    expect(later.stderrText()).not.toContain("loads the client\n");
   });
 });

@@ -1,4 +1,4 @@
-/** What an endurance test found; `goal` is the most that is wanted. */
+/** The result of an endurance test; `goal` is the accepted maximum. */
 export interface Finding {
   readonly figure: string;
   readonly ours: number;

@@ -3,13 +3,13 @@ import type { Stage } from "../figure.ts";
 import { sample } from "../load.ts";
 import { residentKbOf } from "../process-usage.ts";
 import { type Server, startProbed } from "../servers.ts";
-import { rounded } from "../statistics.ts";
+import { roundSignificant } from "../statistics.ts";
 import type { Finding } from "./finding.ts";
 
 const concurrency = 32;
 const maximumMs = 10_000;
 
-/** One of everything that a client does with a task. */
+/** All calls of a client for one task. */
 async function work({ post }: Server): Promise<void> {
   const { task_id } = await post("/v2/task.create", { message: { content: "What is 12 * 4?" } });
   await post("/v2/task.detail", { task_id, wait_seconds: 30 });
@@ -19,12 +19,12 @@ async function work({ post }: Server): Promise<void> {
   await post("/v2/task.list", {});
 }
 
-/** So many pieces of work begin a second, whether those before them are done or not. */
+/** Starts `perSecond` pieces of work per second, without waiting for earlier ones. */
 async function pace(server: Server, perSecond: number, ms: number): Promise<void> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const open = new Set<Promise<void>>();
   for (let count = 0; (count * 1000) / perSecond < ms; count += 1) {
-    await sleep(Math.max(0, began + (count * 1000) / perSecond - performance.now()));
+    await sleep(Math.max(0, startedAt + (count * 1000) / perSecond - performance.now()));
     const piece = work(server).finally(() => open.delete(piece));
     open.add(piece);
   }
@@ -33,7 +33,7 @@ async function pace(server: Server, perSecond: number, ms: number): Promise<void
 
 const total = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-/** Mixed load at half of what is possible: what grows that should not, and how long the loop was busy. */
+/** Mixed load at half of the capacity: measures growth of memory and handles, and the event loop's delay. */
 export async function mixedLoad({ databases, stack }: Stage, minutes: number): Promise<readonly Finding[]> {
   const server = stack.use(await startProbed(await databases.empty("sqlite")));
   const { perSecond } = await sample({ name: "mixed", pid: server.pid, call: () => work(server) }, concurrency, maximumMs);
@@ -42,9 +42,15 @@ export async function mixedLoad({ databases, stack }: Stage, minutes: number): P
   const [first, firstKb] = [await server.probe(), residentKbOf(server.pid)];
   await pace(server, half, Math.max(1, minutes - 1) * 60_000);
   const [last, lastKb] = [await server.probe(), residentKbOf(server.pid)];
-  const load = { pieces_per_second: rounded(half), minutes };
+  const load = { pieces_per_second: roundSignificant(half), minutes };
   return [
-    { figure: "endurance.rss.growth", ours: rounded(lastKb / firstKb), goal: 1.1, first_mb: rounded(firstKb / 1024), ...load },
+    {
+      figure: "endurance.rss.growth",
+      ours: roundSignificant(lastKb / firstKb),
+      goal: 1.1,
+      first_mb: roundSignificant(firstKb / 1024),
+      ...load,
+    },
     {
       figure: "endurance.handles",
       ours: total(last.resources),
@@ -52,6 +58,6 @@ export async function mixedLoad({ databases, stack }: Stage, minutes: number): P
       before: first.resources,
       after: last.resources,
     },
-    { figure: "endurance.loop.p99", ours: rounded(last.loopDelayP99Ms), unit: "ms", goal: 50, ...load },
+    { figure: "endurance.loop.p99", ours: roundSignificant(last.loopDelayP99Ms), unit: "ms", goal: 50, ...load },
   ];
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Stage } from "../figure.ts";
-import { talk, watch, watchedPlatform } from "../figures/watch.ts";
+import { createEvents, startWatchedPlatform, watch } from "../figures/watch.ts";
 import { sample } from "../load.ts";
-import { median, rounded } from "../statistics.ts";
+import { median, roundSignificant } from "../statistics.ts";
 import type { Finding } from "./finding.ts";
 
 const stalledWatchers = 1_000;
@@ -11,17 +11,17 @@ const roundMs = 3_000;
 const settleMs = 1_000;
 
 /**
- * What a thousand watchers who read nothing do to the others' p99, while events for
- * them come: against none, and against as many who read. What comes in a round does
- * not fill the sockets' buffers.
+ * The effect of a thousand stalled watchers on the p99 of other callers, while events
+ * arrive for them: compared with no watchers, and with as many reading watchers. The
+ * events of a round do not fill the sockets' buffers.
  */
 export async function stalledReaders(stage: Stage): Promise<Finding> {
-  const watched = await watchedPlatform(stage);
+  const watched = await startWatchedPlatform(stage);
   const { server, taskIds } = watched;
   const others = { name: "others", pid: server.pid, call: () => server.post("/v2/task.detail", { task_id: taskIds[0] }) };
   const p99 = async () => {
-    const [{ p99: found }] = await Promise.all([sample(others, 4, roundMs), talk(watched, roundMs, () => undefined)]);
-    return found;
+    const [{ p99: value }] = await Promise.all([sample(others, 4, roundMs), createEvents(watched, roundMs, () => undefined)]);
+    return value;
   };
   await p99();
   const toAlone: number[] = [];
@@ -38,9 +38,9 @@ export async function stalledReaders(stage: Stage): Promise<Finding> {
   }
   return {
     figure: "endurance.stalled.p99",
-    ours: rounded(median(toAlone)),
+    ours: roundSignificant(median(toAlone)),
     goal: 1.2,
-    to_reading: rounded(median(toReading)),
+    to_reading: roundSignificant(median(toReading)),
     stalled: stalledWatchers,
   };
 }

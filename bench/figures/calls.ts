@@ -6,8 +6,8 @@ import type { Server } from "../servers.ts";
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** A contender that posts one body after the other; `check` refuses an answer that is not what was asked for. */
-export const posting = (
+/** A contender that posts bodies sequentially; `check` rejects unexpected responses. */
+export const createPoster = (
   name: string,
   server: Server,
   { path, body, check }: { readonly path: string; readonly body: () => unknown; readonly check: (answer: Answer) => boolean },
@@ -20,16 +20,16 @@ export const posting = (
   },
 });
 
-/** Any of the tasks that the caller has. */
+/** A random task of the caller. */
 export const anyTask = ({ taskIds }: Seeded): string => taskIds[randomInt(taskIds.length)] ?? "";
 
-/** What a floor is told of its caller: it looks no credential up. */
-export const asked = ({ owner }: Installed, taskId = "") => ({
+/** The caller's data for a floor, which does not look up credentials. */
+export const floorInput = ({ owner }: Installed, taskId = "") => ({
   task_id: taskId,
   account_id: owner.accountId,
   space_id: owner.spaceId,
   digest: owner.digest,
 });
 
-/** Whether an answer's member is a list of so many. */
-export const lists = (value: unknown, length: number): boolean => Array.isArray(value) && value.length === length;
+/** Whether a member of a response is a list with this length. */
+export const isListOf = (value: unknown, length: number): boolean => Array.isArray(value) && value.length === length;

@@ -1,31 +1,31 @@
-import type { Dialect } from "../../src/store/session.ts";
+import type { Dialect } from "../../src/store/statements.ts";
 import { type Figure, race } from "../figure.ts";
 import type { Installed } from "../installed.ts";
 import type { Contender } from "../load.ts";
 import { type Server, startFloor, startPlatform } from "../servers.ts";
-import { asked, posting } from "./calls.ts";
+import { createPoster, floorInput } from "./calls.ts";
 
 const concurrency = 32;
 
-/** One slot for runs, taken for ever by the first task: so that creating is measured, and not what agents do after it. */
+/** One slot for runs, which the first task occupies permanently, so that only creating is measured, without agents' work. */
 const busy = { RUN_CONCURRENCY: "1", QUEUE_DEPTH: "1000000" };
 
 const ours = (server: Server): Contender =>
-  posting("ours", server, {
+  createPoster("ours", server, {
     path: "/v2/task.create",
     body: () => ({ message: { content: "[[forever]]" } }),
     check: (answer) => answer["task_id"] !== undefined,
   });
 
-/** A floor that creates one row, or does what its name says. */
-export const creatingFloor = (name: string, server: Server, database: Installed, path = "/create"): Contender =>
-  posting(name, server, {
+/** A floor that creates one row, or does the work of its name. */
+export const createFloorContender = (name: string, server: Server, database: Installed, path = "/create"): Contender =>
+  createPoster(name, server, {
     path,
-    body: () => asked(database),
+    body: () => floorInput(database),
     check: (answer) => (answer["id"] ?? answer["task_id"]) !== undefined,
   });
 
-/** The floors of everything that creates, each on a database of its own. */
+/** The floors of figures that create tasks, each on a separate database. */
 export const creatingFloors: Readonly<Record<Dialect, readonly (readonly [floor: string, name: string])[]>> = {
   sqlite: [
     ["prisma", "node:http + Prisma create"],
@@ -43,11 +43,11 @@ const create = (name: string, dialect: Dialect): Figure =>
       const floors: Contender[] = [];
       for (const [floor, title] of creatingFloors[dialect]) {
         const database = await databases.empty(dialect);
-        floors.push(creatingFloor(title, stack.use(await startFloor(floor, database.env)), database));
+        floors.push(createFloorContender(title, stack.use(await startFloor(floor, database.env)), database));
       }
       return [ours(platform), ...floors];
     },
   });
 
-/** A new task, acknowledged when it is durable. */
+/** Creating a task, acknowledged when it is durable. */
 export const createFigures: readonly Figure[] = [create("task.create", "sqlite"), create("task.create.pg", "postgresql")];

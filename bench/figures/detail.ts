@@ -1,29 +1,29 @@
-import type { Dialect } from "../../src/store/session.ts";
+import type { Dialect } from "../../src/store/statements.ts";
 import { type Figure, race, type Stage } from "../figure.ts";
 import type { Contender } from "../load.ts";
 import type { Seeded } from "../seed.ts";
 import { type Server, startFloor, startPlatform } from "../servers.ts";
-import { anyTask, asked, posting } from "./calls.ts";
+import { anyTask, createPoster, floorInput } from "./calls.ts";
 
 const concurrency = 16;
 const rows = 10_000;
 
 const v2 = (server: Server, database: Seeded): Contender =>
-  posting("ours", server, {
+  createPoster("ours", server, {
     path: "/v2/task.detail",
     body: () => ({ task_id: anyTask(database) }),
     check: ({ task }) => task !== undefined,
   });
 
 const connect = (name: string, server: Server, database: Seeded): Contender =>
-  posting(name, server, {
+  createPoster(name, server, {
     path: "/task.v2.TaskService/GetTask",
     body: () => ({ taskId: anyTask(database) }),
     check: ({ task }) => task !== undefined,
   });
 
 const floor = (name: string, server: Server, database: Seeded): Contender =>
-  posting(name, server, { path: "/detail", body: () => asked(database, anyTask(database)), check: ({ id }) => id !== undefined });
+  createPoster(name, server, { path: "/detail", body: () => floorInput(database, anyTask(database)), check: ({ id }) => id !== undefined });
 
 /** GetTask of @a2a-js/sdk, with as many tasks in its memory. */
 async function a2a({ peers, stack }: Stage): Promise<Contender | null> {
@@ -32,7 +32,7 @@ async function a2a({ peers, stack }: Stage): Promise<Contender | null> {
   const send = { method: "SendMessage", params: { message: { messageId: "1", role: "ROLE_USER", parts: [{ text: "hi" }] } } };
   const { result } = await server.post("/", { jsonrpc: "2.0", id: 1, ...send });
   const { id } = (result as { readonly task: { readonly id: string } }).task;
-  return posting("@a2a-js/sdk GetTask, in memory", server, {
+  return createPoster("@a2a-js/sdk GetTask, in memory", server, {
     path: "/",
     body: () => ({ jsonrpc: "2.0", id: 1, method: "GetTask", params: { id } }),
     check: (answer) => (answer["result"] as { readonly id?: string } | undefined)?.id === id,
@@ -81,7 +81,7 @@ const onPostgres = (name: string, ours: (server: Server, database: Seeded) => Co
     },
   });
 
-/** One task's state, read by its id. */
+/** Reading one task by its ID. */
 export const detailFigures: readonly Figure[] = [
   ...onSqlite,
   onPostgres("task.detail.v2.pg", v2),

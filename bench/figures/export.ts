@@ -1,49 +1,49 @@
-import type { Dialect } from "../../src/store/session.ts";
+import type { Dialect } from "../../src/store/statements.ts";
 import { type Figure, race, type Stage } from "../figure.ts";
 import { type Contender, sample } from "../load.ts";
 import type { Seeded } from "../seed.ts";
 import { type Server, startFloor, startPlatform } from "../servers.ts";
-import { rounded } from "../statistics.ts";
-import { anyTask, asked, lists, posting } from "./calls.ts";
+import { roundSignificant } from "../statistics.ts";
+import { anyTask, createPoster, floorInput, isListOf } from "./calls.ts";
 
 const rows = 1_000_000;
 const pageSize = 1_000;
-/** Calls beside a list that is asked for again and again. */
-const beside = { concurrency: 4, ms: 5_000 } as const;
+/** Other calls during repeated list calls. */
+const otherCalls = { concurrency: 4, ms: 5_000 } as const;
 
 const databaseOf = ({ databases }: Stage, dialect: Dialect): Promise<Seeded> => databases.seeded(dialect, rows, rows);
 
-/** The bare queries also count the main task that has not begun. */
-const whole =
+/** The bare queries also count the main task, which has not started. */
+const isCompletePage =
   (all: number) =>
   ({ total, records }: Readonly<Record<string, unknown>>): boolean =>
-    total === all && lists(records, pageSize);
+    total === all && isListOf(records, pageSize);
 
 const list = (server: Server, { owner }: Seeded, page: number): Contender =>
-  posting("ours", server, {
+  createPoster("ours", server, {
     path: "/v2/enterprise.task.list",
     body: () => ({ user: owner.accountId, page, page_size: pageSize }),
-    check: whole(rows),
+    check: isCompletePage(rows),
   });
 
 const detail = (server: Server, database: Seeded): Contender =>
-  posting("task.detail", server, {
+  createPoster("task.detail", server, {
     path: "/v2/task.detail",
     body: () => ({ task_id: anyTask(database) }),
     check: ({ task }) => task !== undefined,
   });
 
-/** What calls of others take while one caller lists, and while nobody does. */
+/** Measures other callers' calls while one caller lists, and without it. */
 async function othersOf(listing: Contender, other: Contender): Promise<Readonly<Record<string, unknown>>> {
-  const alone = await sample(other, beside.concurrency, beside.ms);
-  const [, during] = await Promise.all([sample(listing, 1, beside.ms), sample(other, beside.concurrency, beside.ms)]);
+  const alone = await sample(other, otherCalls.concurrency, otherCalls.ms);
+  const [, during] = await Promise.all([sample(listing, 1, otherCalls.ms), sample(other, otherCalls.concurrency, otherCalls.ms)]);
   return {
-    ...{ detail_p50_ms: rounded(during.p50), detail_p99_ms: rounded(during.p99) },
-    ...{ detail_alone_p50_ms: rounded(alone.p50), detail_alone_p99_ms: rounded(alone.p99) },
+    ...{ detail_p50_ms: roundSignificant(during.p50), detail_p99_ms: roundSignificant(during.p99) },
+    ...{ detail_alone_p50_ms: roundSignificant(alone.p50), detail_alone_p99_ms: roundSignificant(alone.p99) },
   };
 }
 
-/** A page of a person's million tasks and their exact number, beside the two queries that it takes at least. */
+/** A page of a user's million tasks and their exact count, compared with the two queries that it needs at least. */
 function figure(name: string, dialect: Dialect, page: number): Figure {
   const servers = new Map<string, Server>();
   return race({
@@ -54,12 +54,15 @@ function figure(name: string, dialect: Dialect, page: number): Figure {
       const server = stage.stack.use(await startPlatform(database));
       servers.set(name, server);
       const floor = stage.stack.use(await startFloor(dialect === "sqlite" ? "sqlite" : "pg", database.env));
-      const body = () => ({ ...asked(database), limit: pageSize, offset: (page - 1) * pageSize });
-      return [list(server, database, page), posting("node:http, COUNT and page", floor, { path: "/tasks", body, check: whole(rows + 1) })];
+      const body = () => ({ ...floorInput(database), limit: pageSize, offset: (page - 1) * pageSize });
+      return [
+        list(server, database, page),
+        createPoster("node:http, COUNT and page", floor, { path: "/tasks", body, check: isCompletePage(rows + 1) }),
+      ];
     },
     async more(stage, ours) {
       const server = servers.get(name);
-      if (!server) throw new Error("the server has not begun");
+      if (!server) throw new Error("the server has not started");
       return othersOf(ours, detail(server, await databaseOf(stage, dialect)));
     },
   });

@@ -8,14 +8,14 @@ import { type Server, startFloor, startPlatform } from "../servers.ts";
 
 const megabytes = 32;
 const bytes = randomBytes(megabytes * 1_000_000);
-/** More than one, so that the processor and the disk are both at work. */
+/** More than one, so that processor and disk are both busy. */
 const concurrency = 2;
 
-/** A platform that keeps what a run brings. */
+/** A platform with a quota for all uploads of a run. */
 const platform = async ({ stack }: Stage, installed: Installed): Promise<Server> =>
   stack.use(await startPlatform(installed, { FILE_QUOTA: "1000GiB" }));
 
-const floorBeside = async ({ stack }: Stage, { env }: Installed): Promise<Server> =>
+const startFilesFloor = async ({ stack }: Stage, { env }: Installed): Promise<Server> =>
   stack.use(await startFloor("files", { FOLDER: join(env["DATA_DIR"] ?? "", "floor") }));
 
 async function put(server: Server, path: string): Promise<void> {
@@ -31,14 +31,14 @@ async function get(server: Server, path: string): Promise<void> {
   if (statusCode !== 200 || length !== bytes.length) throw new Error(`GET answered ${statusCode} with ${length} bytes`);
 }
 
-/** A file of its own, as callers bring one; answers its id. */
+/** Uploads a new file as callers do; returns its ID. */
 async function upload(server: Server): Promise<string> {
   const { file, upload_url } = await server.post("/v2/file.upload", { filename: "bench.bin" });
   await put(server, new URL(String(upload_url)).pathname);
-  return (file as { readonly id: string }).id; // The contract's answer.
+  return (file as { readonly id: string }).id; // The specified response.
 }
 
-/** The link of a file, where callers find it: beside the message that it came with. */
+/** Returns the link of a file, which callers find with the message that contains the file. */
 async function linkOf(server: Server, fileId: string): Promise<string> {
   const content = [
     { type: "text", text: "[[say Here it is.]]" },
@@ -51,36 +51,36 @@ async function linkOf(server: Server, fileId: string): Promise<string> {
   return path;
 }
 
-/** Uploads; those of the round before are removed outside of its time. */
+/** Uploads files; those of the previous round are deleted before the measured time. */
 function uploading(
   name: string,
   server: Server,
-  one: () => Promise<string>,
+  uploadOne: () => Promise<string>,
   remove: (names: readonly string[]) => Promise<unknown>,
 ): Contender {
-  let made: string[] = [];
+  let uploaded: string[] = [];
   return {
     name,
     pid: server.pid,
     async prepare() {
-      const old = made;
-      made = [];
+      const old = uploaded;
+      uploaded = [];
       if (old.length > 0) await remove(old);
     },
     async call() {
-      made.push(await one());
+      uploaded.push(await uploadOne());
     },
   };
 }
 
 function uploadingFloor(name: string, server: Server, folder: "hashed" | "plain"): Contender {
   let count = 0;
-  const one = async () => {
+  const uploadOne = async () => {
     const path = `/${folder}/${count++}`;
     await put(server, path);
     return path;
   };
-  return uploading(name, server, one, (names) => server.post("/remove", { names }));
+  return uploading(name, server, uploadOne, (names) => server.post("/remove", { names }));
 }
 
 const uploads = race({
@@ -90,7 +90,7 @@ const uploads = race({
   async contenders(stage) {
     const installed = await stage.databases.empty("sqlite");
     const ours = await platform(stage, installed);
-    const floor = await floorBeside(stage, installed);
+    const floor = await startFilesFloor(stage, installed);
     const remove = async (ids: readonly string[]) => {
       for (const file_id of ids) await ours.post("/v2/file.delete", { file_id });
     };
@@ -108,7 +108,7 @@ const downloads = race({
   weight: megabytes,
   async contenders(stage) {
     const installed = await stage.databases.empty("sqlite");
-    const [ours, floor] = [await platform(stage, installed), await floorBeside(stage, installed)];
+    const [ours, floor] = [await platform(stage, installed), await startFilesFloor(stage, installed)];
     const link = await linkOf(ours, await upload(ours));
     await put(floor, "/plain/0");
     return [
@@ -118,5 +118,5 @@ const downloads = race({
   },
 });
 
-/** Bytes in and out, in megabytes a second. */
+/** Uploads and downloads, in megabytes per second. */
 export const fileFigures: readonly Figure[] = [uploads, downloads];

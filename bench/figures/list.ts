@@ -2,15 +2,15 @@ import { type Figure, race, type Stage } from "../figure.ts";
 import { alternate, type Contender } from "../load.ts";
 import type { Seeded } from "../seed.ts";
 import { startFloor, startPlatform } from "../servers.ts";
-import { median, rounded } from "../statistics.ts";
-import { asked, lists, posting } from "./calls.ts";
+import { median, roundSignificant } from "../statistics.ts";
+import { createPoster, floorInput, isListOf } from "./calls.ts";
 
 const concurrency = 16;
 const many = 1_000_000;
 const few = 10_000;
 const growthRounds = { rounds: 9, ms: 500, warmUpMs: 1_500, concurrency };
 
-/** A list's first page, by v2 and by a floor. */
+/** The first page of a list, over v2 and from a floor. */
 interface List {
   readonly name: string;
   readonly v2: { readonly path: string; readonly member: string; readonly body: (database: Seeded) => object };
@@ -20,17 +20,17 @@ interface List {
 
 const list = ({ name, v2, floorPath, length }: List): Figure => {
   async function platform({ stack }: Stage, database: Seeded): Promise<Contender> {
-    return posting("ours", stack.use(await startPlatform(database)), {
+    return createPoster("ours", stack.use(await startPlatform(database)), {
       path: v2.path,
       body: () => v2.body(database),
-      check: (answer) => lists(answer[v2.member], length),
+      check: (answer) => isListOf(answer[v2.member], length),
     });
   }
   async function floor({ stack }: Stage, database: Seeded, [server, title]: readonly [string, string]): Promise<Contender> {
-    return posting(title, stack.use(await startFloor(server, database.env)), {
+    return createPoster(title, stack.use(await startFloor(server, database.env)), {
       path: floorPath,
-      body: () => asked(database, database.longTaskId),
-      check: (rows) => lists(rows, length),
+      body: () => floorInput(database, database.longTaskId),
+      check: (rows) => isListOf(rows, length),
     });
   }
   return race({
@@ -48,12 +48,12 @@ const list = ({ name, v2, floorPath, length }: List): Figure => {
       const small = await platform(stage, await stage.databases.seeded("sqlite", few));
       const [large = [], little = []] = await alternate([ours, small], growthRounds);
       const growth = median(large.map(({ p50 }, round) => p50 / (little[round]?.p50 ?? Number.NaN)));
-      return { p50_of_10k_ms: rounded(median(little.map(({ p50 }) => p50))), p50_growth: rounded(growth) };
+      return { p50_of_10k_ms: roundSignificant(median(little.map(({ p50 }) => p50))), p50_growth: roundSignificant(growth) };
     },
   });
 };
 
-/** First pages, out of a million. */
+/** First pages of a million rows. */
 export const listFigures: readonly Figure[] = [
   list({
     name: "task.list.1m",

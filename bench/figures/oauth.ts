@@ -1,20 +1,20 @@
 import { randomInt } from "node:crypto";
-import type { Dialect } from "../../src/store/session.ts";
-import { Missing } from "../databases.ts";
+import type { Dialect } from "../../src/store/statements.ts";
+import { MissingDependency } from "../databases.ts";
 import { type Figure, race, type Stage } from "../figure.ts";
 import type { Installed } from "../installed.ts";
 import type { Contender } from "../load.ts";
 import { redirectUri, type SeededApp, seedApp } from "../oauth-app.ts";
 import { type Server, startFloor, startPlatform } from "../servers.ts";
-import { anyTask, posting } from "./calls.ts";
+import { anyTask, createPoster } from "./calls.ts";
 import { type Stock, stock } from "./stock.ts";
 
 const concurrency = 32;
 const detailConcurrency = 16;
-/** Families take turns at being refreshed; tokens that are looked at are as many as a node remembers the signatures of with ease. */
+/** Families are refreshed round-robin. The introspected tokens fit in a node's cache of signatures. */
 const families = 2_000;
 const tokens = 1_000;
-/** More than ours or the floor exchanges in a round, and more than the peer. */
+/** More codes than ours or the floor exchanges in a round, and more than the peer exchanges. */
 const codes = 12_000;
 const peerCodes = 40_000;
 
@@ -27,7 +27,7 @@ const dialects = [
 type Members = Readonly<Record<string, string>>;
 type Credentials = Pick<SeededApp, "clientId" | "secret">;
 
-/** Where a contender's app posts to. */
+/** The endpoint of a contender's app. */
 interface Endpoint {
   readonly name: string;
   readonly server: Server;
@@ -41,14 +41,14 @@ const form = ({ clientId, secret }: Credentials, members: Members): URLSearchPar
 const refreshing = (refreshToken: string): Members => ({ grant_type: "refresh_token", refresh_token: refreshToken });
 const exchanging = (code: string): Members => ({ grant_type: "authorization_code", code, redirect_uri: redirectUri });
 
-/** An answer's member that has to be text. */
-function textIn(answer: Readonly<Record<string, unknown>>, name: string): string {
+/** Reads a text member of a response. */
+function readText(answer: Readonly<Record<string, unknown>>, name: string): string {
   const text = answer[name];
   if (typeof text !== "string" || text === "") throw new Error(`no ${name} in ${JSON.stringify(answer)}`);
   return text;
 }
 
-/** A platform, and an app of its owner. */
+/** Starts a platform with an app of its owner. */
 async function platform({ stack }: Stage, database: Installed): Promise<{ readonly server: Server; readonly app: SeededApp }> {
   const server = stack.use(await startPlatform(database));
   return { server, app: stack.use(await seedApp(database)) };
@@ -56,29 +56,29 @@ async function platform({ stack }: Stage, database: Installed): Promise<{ readon
 
 const peerApp = { name: "oidc-provider, in memory", app: { clientId: "bench", secret: "a-secret-of-the-benchmark" } } as const;
 
-/** The peer, and what makes texts of a kind in it; null where it cannot be had. */
+/** Starts the peer, with a function that creates codes and tokens in it; null if it is unavailable. */
 async function peer({ peers, stack }: Stage) {
   const server = stack.use(await peers.start("oidc-provider"));
   if (!server) return null;
-  const made = async (kind: "AuthorizationCode" | "RefreshToken" | "AccessToken", count: number) => {
+  const createTokens = async (kind: "AuthorizationCode" | "RefreshToken" | "AccessToken", count: number) => {
     const { texts } = await server.post("/made", { kind, count });
-    return texts as readonly string[]; // bench/peers/oidc-provider.mjs says so
+    return texts as readonly string[]; // as bench/peers/oidc-provider.mjs returns it
   };
-  return { server, made };
+  return { server, createTokens };
 }
 
 async function jose({ stack }: Stage): Promise<Contender> {
   const server = stack.use(await startFloor("jose"));
-  return posting("node:http + jose, one signature", server, {
+  return createPoster("node:http + jose, one signature", server, {
     path: "/sign",
     body: () => ({}),
     check: (answer) => "access_token" in answer,
   });
 }
 
-/** Each family's turn comes when all others have had theirs; the token of its answer is its next one. */
+/** Refreshes families round-robin; each response's token is the family's next token. */
 function refreshContender({ name, server, path, app }: Endpoint, { take, put, fill }: Stock<string>): Contender {
-  const call = async () => put(textIn(await server.post(path, form(app, refreshing(take()))), "refresh_token"));
+  const call = async () => put(readText(await server.post(path, form(app, refreshing(take()))), "refresh_token"));
   return { name, pid: server.pid, prepare: fill, call };
 }
 
@@ -88,7 +88,7 @@ async function refreshFloor({ stack }: Stage, database: Installed): Promise<Cont
   const { take, put, fill } = stock(families, async (count) => (await app.families(count)).map(({ row }) => row));
   const call = async () => {
     const { family_id, ...next } = take();
-    put({ family_id, digest: textIn(await server.post("/refresh", { family_id, ...next }), "digest") });
+    put({ family_id, digest: readText(await server.post("/refresh", { family_id, ...next }), "digest") });
   };
   return { name: "node:http + Prisma transaction of the same writes", pid: server.pid, prepare: fill, call };
 }
@@ -107,7 +107,7 @@ const refresh = ([suffix, dialect]: (typeof dialects)[number]): Figure =>
         other &&
           refreshContender(
             { ...peerApp, server: other.server, path: "/token" },
-            stock(families, (count) => other.made("RefreshToken", count)),
+            stock(families, (count) => other.createTokens("RefreshToken", count)),
           ),
         await jose(stage),
       ];
@@ -115,7 +115,7 @@ const refresh = ([suffix, dialect]: (typeof dialects)[number]): Figure =>
   });
 
 function exchangeContender({ name, server, path, app }: Endpoint, { take, fill }: Stock<string>): Contender {
-  const call = async () => textIn(await server.post(path, form(app, exchanging(take()))), "refresh_token");
+  const call = async () => readText(await server.post(path, form(app, exchanging(take()))), "refresh_token");
   return { name, pid: server.pid, prepare: fill, call };
 }
 
@@ -123,7 +123,7 @@ async function exchangeFloor({ stack }: Stage, database: Installed): Promise<Con
   const server = stack.use(await startFloor("oauth", database.env));
   const app = stack.use(await seedApp(database));
   const { take, fill } = stock(codes, async (count) => (await app.codes(count)).map(({ row }) => row));
-  const call = async () => textIn(await server.post("/exchange", take()), "digest");
+  const call = async () => readText(await server.post("/exchange", take()), "digest");
   return { name: "node:http + Prisma transaction of the same writes", pid: server.pid, prepare: fill, call };
 }
 
@@ -141,23 +141,23 @@ const exchange = ([suffix, dialect]: (typeof dialects)[number]): Figure =>
         other &&
           exchangeContender(
             { ...peerApp, server: other.server, path: "/token" },
-            stock(peerCodes, (count) => other.made("AuthorizationCode", count)),
+            stock(peerCodes, (count) => other.createTokens("AuthorizationCode", count)),
           ),
         await jose(stage),
       ];
     },
   });
 
-/** Access tokens as the platform itself gives them. */
+/** Access tokens issued by the platform. */
 async function accessTokens(server: Server, app: SeededApp, count: number): Promise<readonly string[]> {
   const texts: string[] = [];
   for (const { refreshToken } of await app.families(count))
-    texts.push(textIn(await server.post("/oauth/token", form(app, refreshing(refreshToken))), "access_token"));
+    texts.push(readText(await server.post("/oauth/token", form(app, refreshing(refreshToken))), "access_token"));
   return texts;
 }
 
 const introspectContender = ({ name, server, path, app }: Endpoint, texts: readonly string[]): Contender =>
-  posting(name, server, {
+  createPoster(name, server, {
     path,
     body: () => form(app, { token: texts[randomInt(texts.length)] ?? "" }),
     check: ({ active }) => active === true,
@@ -169,16 +169,19 @@ const introspect = ([suffix, dialect]: (typeof dialects)[number]): Figure =>
     concurrency,
     async contenders(stage) {
       const other = await peer(stage);
-      if (!other) throw new Missing("oidc-provider is the floor, and cannot be had");
+      if (!other) throw new MissingDependency("oidc-provider is the floor, and is unavailable");
       const { server, app } = await platform(stage, await stage.databases.empty(dialect));
       return [
         introspectContender({ name: "ours", server, path: "/oauth/introspect", app }, await accessTokens(server, app, tokens)),
-        introspectContender({ ...peerApp, server: other.server, path: "/token/introspection" }, await other.made("AccessToken", tokens)),
+        introspectContender(
+          { ...peerApp, server: other.server, path: "/token/introspection" },
+          await other.createTokens("AccessToken", tokens),
+        ),
       ];
     },
   });
 
-/** The same server twice: by a token, and by the key. */
+/** The same server twice: with a token, and with the key. */
 const detail = ([suffix, dialect]: (typeof dialects)[number]): Figure => {
   const revocations: (() => Promise<boolean>)[] = [];
   return race({
@@ -199,11 +202,14 @@ const detail = ([suffix, dialect]: (typeof dialects)[number]): Figure => {
           (thrown: unknown) => String(thrown).includes("answered 401"),
         );
       });
-      return [posting("ours", withToken, { path, body, check }), posting("the same with an API key", server, { path, body, check })];
+      return [
+        createPoster("ours", withToken, { path, body, check }),
+        createPoster("the same with an API key", server, { path, body, check }),
+      ];
     },
     more: async () => ({ refused_once_revoked: await revocations.pop()?.() }),
   });
 };
 
-/** OAuth 2.0: tokens given, looked at and used. */
+/** OAuth 2.0: tokens issued, introspected and used. */
 export const oauthFigures: readonly Figure[] = dialects.flatMap((of) => [refresh(of), exchange(of), introspect(of), detail(of)]);

@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
-import type { Dialect } from "../../src/store/session.ts";
+import type { Dialect } from "../../src/store/statements.ts";
 import { type Figure, race, type Stage } from "../figure.ts";
 import { type Contender, sample } from "../load.ts";
 import { type Server, startFloor, startPlatform } from "../servers.ts";
-import { rounded } from "../statistics.ts";
-import { posting } from "./calls.ts";
-import { creatingFloor, creatingFloors } from "./create.ts";
+import { roundSignificant } from "../statistics.ts";
+import { createPoster } from "./calls.ts";
+import { createFloorContender, creatingFloors } from "./create.ts";
 
 const concurrency = 32;
-/** LangGraph is at its best with so many callers. */
+/** LangGraph has its best throughput with this many callers. */
 const langgraphConcurrency = 128;
 const aloneMs = 1_500;
 
-/** One task from its creation until it reads `stopped`; the call that reads it is held until then. */
+/** One task from its creation until its status is `stopped`; the reading call is held until then. */
 export const taskRun = ({ pid, post }: Server): Contender => ({
   name: "ours",
   pid,
@@ -24,19 +24,19 @@ export const taskRun = ({ pid, post }: Server): Contender => ({
   },
 });
 
-/** One message to an agent that completes its task at once. */
+/** One message to an agent that completes its task immediately. */
 export async function a2aRun({ peers, stack }: Stage): Promise<Contender | null> {
   const server = stack.use(await peers.start("a2a", { "a2a-version": "1.0" }));
   if (!server) return null;
   const message = () => ({ messageId: randomUUID(), role: "ROLE_USER", parts: [{ text: "hi" }] });
-  return posting("@a2a-js/sdk SendMessage, in memory", server, {
+  return createPoster("@a2a-js/sdk SendMessage, in memory", server, {
     path: "/",
     body: () => ({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: message() } }),
     check: (answer) => JSON.stringify(answer["result"] ?? "").includes("TASK_STATE_COMPLETED"),
   });
 }
 
-/** The trivial graph: a new thread, and a run that is waited for. */
+/** The trivial graph: a new thread and an awaited run. */
 export async function langgraphRun({ peers, stack }: Stage): Promise<Contender | null> {
   const server = stack.use(await peers.start("langgraph"));
   if (!server) return null;
@@ -53,14 +53,14 @@ export async function langgraphRun({ peers, stack }: Stage): Promise<Contender |
   };
 }
 
-/** On SQLite that of a create; on PostgreSQL the statements of a whole run, and those of its create alone. */
+/** On SQLite the floor of a create; on PostgreSQL the statements of a complete run, and those of its create only. */
 async function floors({ databases, stack }: Stage, dialect: Dialect): Promise<readonly Contender[]> {
   const database = await databases.empty(dialect);
   const [[name, title] = ["", ""]] = creatingFloors[dialect];
   const server = stack.use(await startFloor(name, database.env));
-  const create = creatingFloor(title, server, database);
+  const create = createFloorContender(title, server, database);
   if (dialect === "sqlite") return [create];
-  return [creatingFloor("node:http + pg, the statements of a run", server, database, "/run"), create];
+  return [createFloorContender("node:http + pg, the statements of a run", server, database, "/run"), create];
 }
 
 const run = (name: string, dialect: Dialect): Figure =>
@@ -74,9 +74,9 @@ const run = (name: string, dialect: Dialect): Figure =>
     },
     async more(_stage, contender) {
       const alone = await sample(contender, 1, aloneMs);
-      return { alone_p50_ms: rounded(alone.p50), alone_p99_ms: rounded(alone.p99) };
+      return { alone_p50_ms: roundSignificant(alone.p50), alone_p99_ms: roundSignificant(alone.p99) };
     },
   });
 
-/** A task from its creation to its end, done by the offline agent. */
+/** A task from its creation to its end, run by the offline agent. */
 export const runFigures: readonly Figure[] = [run("task.run", "sqlite"), run("task.run.pg", "postgresql")];

@@ -1,16 +1,16 @@
-/** What calls use up, the oldest first, or put back. */
+/** A queue of items that calls use up, oldest first, or put back. */
 export interface Stock<T> {
-  /** @throws Error when there is none left: `fill` it to more. */
+  /** Takes the oldest item. @throws Error if the stock is empty: `fill` it with more. */
   take(): T;
   put(item: T): void;
-  /** Makes what is missing. */
+  /** Makes the missing items. */
   fill(): Promise<void>;
 }
 
-/** So many are made at a time: a change that makes more may be given up for its length. */
-const madeMax = 2_000;
+/** Items per batch: a larger change could exceed the time limit of changes. */
+const batchMax = 2_000;
 
-/** A stock that is filled to so many. */
+/** A stock that is filled to `size` items. */
 export function stock<T>(size: number, make: (count: number) => Promise<readonly T[]>): Stock<T> {
   const items: T[] = [];
   return {
@@ -21,7 +21,7 @@ export function stock<T>(size: number, make: (count: number) => Promise<readonly
     },
     put: (item) => void items.push(item),
     async fill() {
-      while (items.length < size) items.push(...(await make(Math.min(madeMax, size - items.length))));
+      while (items.length < size) items.push(...(await make(Math.min(batchMax, size - items.length))));
     },
   };
 }

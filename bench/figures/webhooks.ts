@@ -4,22 +4,22 @@ import type { AddressInfo } from "node:net";
 import type { Figure, Stage } from "../figure.ts";
 import { type Line, ratioOf } from "../report.ts";
 import { type Server, startFloor } from "../servers.ts";
-import { median, percentile, rounded } from "../statistics.ts";
+import { median, percentile, roundSignificant } from "../statistics.ts";
 
 const rounds = 5;
-/** Five attempts at once to each make as many as the floor has at once. */
+/** Five concurrent attempts per webhook make as many as the floor's concurrent requests. */
 const webhooks = 20;
 const each = 1_000;
 const perSecond = 200;
 const latencySeconds = 10;
 
-/** Below it nothing is answered. */
+/** Requests to this path get no response. */
 const hangs = "/hanging";
 const others = 99;
 const pairs = 7;
 const pairSeconds = 5;
 
-/** Receivers in the process of the callers; `arrived` has when the head of an event's first request came, Unix milliseconds. */
+/** Receivers in the callers' process; `arrived` has the arrival of each event's first request, in Unix milliseconds. */
 async function openReceiver() {
   const arrived = new Map<string, number>();
   const server = createServer((request, response) => {
@@ -32,7 +32,7 @@ async function openReceiver() {
   return { url: `http://127.0.0.1:${port}`, arrived, [Symbol.asyncDispose]: async () => void server.close() };
 }
 
-/** Deliveries a second, the process's milliseconds for each, and the event loop's delay meanwhile. */
+/** Deliveries per second, the CPU time of each in milliseconds, and the event loop's delay in that time. */
 interface Rate {
   readonly rate: number;
   readonly cpu: number;
@@ -63,82 +63,82 @@ async function measure({ databases, stack }: Stage): Promise<readonly Line[]> {
   }
   const rate: Line = {
     figure: "webhooks",
-    ours: rounded(median(ours.map((one) => one.rate))),
-    floor: rounded(median(floor.map((one) => one.rate))),
+    ours: roundSignificant(median(ours.map((round) => round.rate))),
+    floor: roundSignificant(median(floor.map((round) => round.rate))),
     ...ratioOf(quotients(ours, floor)),
     ...{ p50_ms: null, p99_ms: null, cpu_ms: cpuOf(ours), floor_cpu_ms: cpuOf(floor) },
     floor_name: "RSA signing and undici's POST, in a loop",
     others: [
       {
         name: "the same, a connection for each",
-        per_second: rounded(median(fresh.map((one) => one.rate))),
+        per_second: roundSignificant(median(fresh.map((round) => round.rate))),
         ...ratioOf(quotients(ours, fresh)),
       },
     ],
-    // What the machine does beside falls on both.
+    // Other load on the machine affects both.
     ...{ loop_delay_p99_ms: loopDelayOf(ours), floor_loop_delay_p99_ms: loopDelayOf(floor) },
   };
   return [rate, await latency(server, receiver.arrived)];
 }
 
-const cpuOf = (rates: readonly Rate[]): number => rounded(median(rates.map(({ cpu }) => cpu)));
-const loopDelayOf = (rates: readonly Rate[]): number => rounded(Math.max(...rates.map(({ loopDelay }) => loopDelay)));
+const cpuOf = (rates: readonly Rate[]): number => roundSignificant(median(rates.map(({ cpu }) => cpu)));
+const loopDelayOf = (rates: readonly Rate[]): number => roundSignificant(Math.max(...rates.map(({ loopDelay }) => loopDelay)));
 
 const quotients = (ours: readonly Rate[], others: readonly Rate[]): number[] =>
-  ours.map((one, round) => one.rate / (others[round]?.rate ?? Number.NaN));
+  ours.map((own, round) => own.rate / (others[round]?.rate ?? Number.NaN));
 
 /** From an event's commit to the first byte at the receiver. */
 async function latency(server: Server, arrived: Arrived): Promise<Line> {
-  const { sorted, loopDelay } = await trickled(server, arrived, { count: perSecond * latencySeconds });
+  const { sorted, loopDelay } = await trickle(server, arrived, { count: perSecond * latencySeconds });
   return {
     figure: "webhooks.latency",
     ...{ ours: perSecond, floor: perSecond, ratio: 1, spread: [1, 1] },
-    p50_ms: rounded(percentile(sorted, 0.5)),
-    p99_ms: rounded(percentile(sorted, 0.99)),
+    p50_ms: roundSignificant(percentile(sorted, 0.5)),
+    p99_ms: roundSignificant(percentile(sorted, 0.99)),
     cpu_ms: null,
-    loop_delay_p99_ms: rounded(loopDelay),
+    loop_delay_p99_ms: roundSignificant(loopDelay),
   };
 }
 
 type Arrived = ReadonlyMap<string, number>;
 
-/** Milliseconds from commits to first bytes, the shortest first; without what a hanging receiver was told. */
-async function trickled(server: Server, arrived: Arrived, what: { readonly count: number; readonly hanging?: string }) {
+/** Times from commit to first byte in milliseconds, shortest first, without deliveries to a hanging receiver. */
+async function trickle(server: Server, arrived: Arrived, what: { readonly count: number; readonly hanging?: string }) {
   const answer = await server.post("/trickle", { perSecond, ...what });
-  const committed = Object.entries(answer["committed"] as Readonly<Record<string, number>>); // as bench/floors/deliver.ts says it
+  const committed = Object.entries(answer["committed"] as Readonly<Record<string, number>>); // as bench/floors/deliver.ts returns it
   const sorted = committed.map(([id, at]) => (arrived.get(id) ?? Number.NaN) - at).toSorted((a, b) => a - b);
   return { sorted, loopDelay: Number(answer["loopDelayP99Ms"]) };
 }
 
-/** Rounds with one receiver that hangs among 100, and rounds without it, by turns: what the others see of it. */
+/** Alternates rounds with one hanging receiver among 100 and rounds without it, and measures the other receivers. */
 async function hanging({ databases, stack }: Stage): Promise<readonly Line[]> {
   const { url, arrived } = stack.use(await openReceiver());
   const server = stack.use(await startFloor("deliver", (await databases.empty("sqlite")).env));
   await server.post("/register", { url, count: others });
-  const [beside, alone]: [number[][], number[][]] = [[], []];
+  const [withHanging, alone]: [number[][], number[][]] = [[], []];
   const count = perSecond * pairSeconds;
   for (let round = -1; round < pairs; round++) {
-    const quick = await trickled(server, arrived, { count });
-    const slowed = await trickled(server, arrived, { count, hanging: url + hangs });
+    const quick = await trickle(server, arrived, { count });
+    const slowed = await trickle(server, arrived, { count, hanging: url + hangs });
     // The first one warms up.
     if (round < 0) continue;
     alone.push(quick.sorted);
-    beside.push(slowed.sorted);
+    withHanging.push(slowed.sorted);
   }
   const p99s = (rounds: readonly number[][]) => rounds.map((sorted) => percentile(sorted, 0.99));
-  const ratios = p99s(beside).map((p99, round) => p99 / (p99s(alone)[round] ?? Number.NaN));
-  const middle = (rounds: readonly number[][], part: number) => rounded(median(rounds.map((sorted) => percentile(sorted, part))));
+  const ratios = p99s(withHanging).map((p99, round) => p99 / (p99s(alone)[round] ?? Number.NaN));
+  const middle = (rounds: readonly number[][], part: number) => roundSignificant(median(rounds.map((sorted) => percentile(sorted, part))));
   return [
     {
       figure: "webhooks.hanging",
-      ...{ ours: middle(beside, 0.99), floor: middle(alone, 0.99), ...ratioOf(ratios) },
-      ...{ p50_ms: middle(beside, 0.5), p99_ms: middle(beside, 0.99), cpu_ms: null },
+      ...{ ours: middle(withHanging, 0.99), floor: middle(alone, 0.99), ...ratioOf(ratios) },
+      ...{ p50_ms: middle(withHanging, 0.5), p99_ms: middle(withHanging, 0.99), cpu_ms: null },
       ...{ floor_name: "the same 99 receivers, none that hangs", floor_p50_ms: middle(alone, 0.5) },
     },
   ];
 }
 
-/** Deliveries a second from committed events to 2xx; how soon one begins, at 200 events a second; and beside one that hangs. */
+/** Deliveries per second from committed events to 2xx; the latency at 200 events per second; and the latency with a hanging receiver. */
 export const webhookFigures: readonly Figure[] = [
   { names: ["webhooks", "webhooks.latency"], measure },
   { names: ["webhooks.hanging"], measure: hanging },

@@ -1,10 +1,10 @@
-import type { Dialect } from "../../src/store/session.ts";
+import type { Dialect } from "../../src/store/statements.ts";
 import { type Figure, race, type Stage } from "../figure.ts";
 import { type Contender, sample } from "../load.ts";
 import { type Pollers, remoteEnv, startPollers, workerKey } from "../pollers.ts";
 import { type Server, startFloor, startPlatform } from "../servers.ts";
-import { percentile, rounded } from "../statistics.ts";
-import { posting } from "./calls.ts";
+import { percentile, roundSignificant } from "../statistics.ts";
+import { createPoster } from "./calls.ts";
 import { a2aRun, langgraphRun, taskRun } from "./run.ts";
 
 const concurrency = 32;
@@ -12,13 +12,13 @@ const pollers = 8;
 const pickups = 200;
 const aloneMs = 1_500;
 
-/** One after the other, with all workers idle: from the call that creates a task to the answer that gives it to a worker. */
+/** Sequential tasks, with all workers idle: the times from the creating call to the response that assigns the task to a worker. */
 async function pickupTimes({ post }: Server, { pickedUp }: Pollers): Promise<readonly number[]> {
   const times: number[] = [];
   for (let n = 0; n < pickups; n += 1) {
-    const began = performance.now();
+    const startedAt = performance.now();
     const { task_id } = await post("/v2/task.create", { message: { content: "What is 12 * 4?" } });
-    times.push((await pickedUp(String(task_id))) - began);
+    times.push((await pickedUp(String(task_id))) - startedAt);
     await post("/v2/task.detail", { task_id, wait_seconds: 30 });
   }
   return times.toSorted((a, b) => a - b);
@@ -27,11 +27,11 @@ async function pickupTimes({ post }: Server, { pickedUp }: Pollers): Promise<rea
 async function floor({ databases, stack }: Stage, dialect: Dialect): Promise<Contender> {
   const server = stack.use(await startFloor("claims", (await databases.empty(dialect)).env));
   const check = (answer: Readonly<Record<string, unknown>>) => answer["task_id"] !== undefined;
-  return posting("the bare claim loop: insert, claim, finish", server, { path: "/run", body: () => ({}), check });
+  return createPoster("the bare claim loop: insert, claim, finish", server, { path: "/run", body: () => ({}), check });
 }
 
 function workerRun(name: string, dialect: Dialect): Figure {
-  let working: { readonly server: Server; readonly own: Pollers } | undefined;
+  let working: { readonly server: Server; readonly workers: Pollers } | undefined;
   return race({
     name,
     concurrency,
@@ -39,22 +39,22 @@ function workerRun(name: string, dialect: Dialect): Figure {
       const installed = await stage.databases.empty(dialect);
       const key = await workerKey(installed);
       const server = stage.stack.use(await startPlatform(installed, remoteEnv));
-      const own = stage.stack.use(startPollers(server, key, pollers));
-      working = { server, own };
+      const workers = stage.stack.use(startPollers(server, key, pollers));
+      working = { server, workers };
       const peers = dialect === "sqlite" ? [await a2aRun(stage), await langgraphRun(stage)] : [];
       return [taskRun(server), await floor(stage, dialect), ...peers];
     },
     async more(_stage, contender) {
       const alone = await sample(contender, 1, aloneMs);
-      const times = working ? await pickupTimes(working.server, working.own) : [];
+      const times = working ? await pickupTimes(working.server, working.workers) : [];
       return {
-        alone_p50_ms: rounded(alone.p50),
-        pickup_p50_ms: rounded(percentile(times, 0.5)),
-        pickup_p99_ms: rounded(percentile(times, 0.99)),
+        alone_p50_ms: roundSignificant(alone.p50),
+        pickup_p50_ms: roundSignificant(percentile(times, 0.5)),
+        pickup_p99_ms: roundSignificant(percentile(times, 0.99)),
       };
     },
   });
 }
 
-/** A task from its creation to its end, done by eight remote workers. */
+/** A task from its creation to its end, run by eight remote workers. */
 export const workerFigures: readonly Figure[] = [workerRun("worker.run", "sqlite"), workerRun("worker.run.pg", "postgresql")];

@@ -1,14 +1,14 @@
-// The bare claim loop: a row is written, eight loops claim what waits and mark it done, each by one statement of the
-// plain driver in a transaction of its own, on the database of DATABASE_URL. POST /run answers when its row is done.
+// The bare claim loop: a row is written, eight loops claim waiting rows and mark them done. Each step is one statement
+// of the driver in its own transaction, on the database of DATABASE_URL. POST /run answers when its row is done.
 import { randomUUID } from "node:crypto";
 import { Pool } from "pg";
 import { connectSqlite, driverOf } from "../../src/store/sqlite-adapter.ts";
 import { serve } from "./serve.ts";
 
-/** What a loop does to the database. */
+/** A loop's operations on the database. */
 interface Claims {
   put(id: string): Promise<void>;
-  /** The next that waits; undefined when there is none. */
+  /** Claims the next waiting row; undefined if there is none. */
   claim(): Promise<string | undefined>;
   finish(id: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The floor of Connect's calls and streams: connect-node, and answers that are always the same.
+// The floor of Connect's calls and streams: connect-node with constant responses.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createHttp2Server } from "node:http2";
@@ -34,12 +34,12 @@ const adapter = connectNodeAdapter({
       getTask: ({ taskId: id }) => ({ task: { id, ...task }, lastSeq: 0 }),
       async *watchTask(_request, { signal }) {
         yield { event };
-        // Open until nobody watches.
+        // Open until the watcher disconnects.
         await once(signal, "abort");
       },
     }),
 });
 
-// HTTP/2 for gRPC, HTTP/1.1 for the rest, as clients find them.
+// HTTP/2 for gRPC, HTTP/1.1 for other clients.
 const server = process.env["HTTP2"] ? createHttp2Server(adapter) : createServer(adapter);
 server.listen(Number(process.env["PORT"]), "127.0.0.1", () => process.stdout.write("floor ready\n"));

@@ -1,4 +1,4 @@
-// What node:http and a file can do: a body that is hashed and written, durable when it is answered, and a file that is sent.
+// The floor of file transfers: node:http hashes and writes a body, durable before the response, and sends a file.
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream, mkdirSync, rmSync, statSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -10,7 +10,7 @@ const folder = process.env["FOLDER"] ?? "";
 mkdirSync(folder, { recursive: true });
 const pathOf = (name: string): string => join(folder, name.replaceAll("/", "_"));
 
-async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const hash = request.url?.startsWith("/hashed/") ? createHash("sha256") : undefined;
   if (hash) request.on("data", (chunk: Buffer) => hash.update(chunk));
   await pipeline(request, createWriteStream(pathOf(request.url ?? ""), { flush: true }));
@@ -30,5 +30,5 @@ serve<{ readonly names: readonly string[] }>(
       return { removed: names.length };
     },
   },
-  (request, response) => void (request.method === "PUT" ? take : send)(request, response),
+  (request, response) => void (request.method === "PUT" ? receive : send)(request, response),
 );

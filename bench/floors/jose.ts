@@ -1,4 +1,4 @@
-// The floor of everything that issues a token: node:http and one signature of jose, kept nowhere.
+// The floor of token issuance: node:http and one signature of jose, without storage.
 import { randomUUID } from "node:crypto";
 import { generateKeyPair, SignJWT } from "jose";
 import { serve } from "./serve.ts";

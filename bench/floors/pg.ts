@@ -1,145 +1,151 @@
-// The floor on PostgreSQL: node:http and `pg`, with the same prepared statements as ours, as the
-// store writes them. They are written once, at the start; a call only puts its ids into them.
+// The floor on PostgreSQL: node:http and `pg`, with the same prepared statements as the store's.
+// They are recorded once, at the start; a call only inserts its IDs.
 import { randomUUID } from "node:crypto";
 import { type ClientBase, Pool } from "pg";
 import { systemClock } from "../../src/core/clock.ts";
 import type { Tx } from "../../src/core/store.ts";
-import { begin, finish } from "../../src/core/tasks/lifecycle.ts";
+import { finish, firstEvents } from "../../src/core/tasks/lifecycle.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import { bossJobs } from "../../src/store/postgresql-jobs.ts";
 import { type PgQueryable, postgresStatements } from "../../src/store/postgresql-statements.ts";
 import { appendEvents } from "../../src/store/rows/event.ts";
 import { rowsOf } from "../../src/store/rows.ts";
-import { type Db, newChange, type Session } from "../../src/store/session.ts";
-import type { Sql } from "../../src/store/sql.ts";
-import { type Asked, type AskedPage, newTask, recordColumns } from "./rows.ts";
+import { newChange, type Session } from "../../src/store/session.ts";
+import type { Sql } from "../../src/store/statements.ts";
+import { type FloorInput, type FloorPage, newTask, recordColumns } from "./rows.ts";
 import { serve } from "./serve.ts";
 
-// As many connections as each of our two pools.
+// As many connections as each of the platform's two pools.
 const pool = new Pool({ connectionString: process.env["DATABASE_URL"], max: 10 });
 
-/** Where pg-boss looks its queues up, once. */
+/** The statements that pg-boss uses once to look up its queues. */
 const queues = postgresStatements(pool as unknown as PgQueryable, () => "");
 
-/** The statements of the store's rows, instead of their effect. */
-async function recorded(work: (tx: Tx, session: Session) => Promise<unknown>): Promise<readonly Sql[]> {
+/** Records the statements of the store's rows instead of executing them. */
+async function recordStatements(work: (tx: Tx, session: Session) => Promise<unknown>): Promise<readonly Sql[]> {
   const statements: Sql[] = [];
-  const note =
+  const record =
     <T>(answer: T) =>
     async (statement: Sql): Promise<T> => {
       statements.push(statement);
       return answer;
     };
-  // Nothing that is recorded here goes by Prisma's models.
-  const db = {} as Db;
-  const session: Session = { db, dialect: "postgresql", change: newChange(Date.now()), query: note([]), execute: note(1) };
-  // pg-boss answers the row that it has put.
-  const boss = (of: Session) => bossJobs(queues, systemClock)({ ...of, query: note<never[]>([{ id: "JOB" }] as never[]) });
+  // The recorded operations do not use Prisma's client.
+  const db = () => Promise.reject(new Error("no client here"));
+  const session: Session = { db, dialect: "postgresql", change: newChange(Date.now()), query: record([]), execute: record(1) };
+  // pg-boss returns the row that it inserted.
+  const boss = (of: Session) => bossJobs(queues, systemClock)({ ...of, query: record<never[]>([{ id: "JOB" }] as never[]) });
   await work(rowsOf(session, boss), session);
   return statements;
 }
 
 const text = "What is 12 * 4?";
-const some = { task_id: "TASK", account_id: "ACCOUNT", space_id: "SPACE" };
-const task: Task = { ...newTask(some), id: some.task_id, status: "running" };
-const scope = { accountId: some.account_id, spaceId: some.space_id };
+const placeholders = { task_id: "TASK", account_id: "ACCOUNT", space_id: "SPACE" };
+const task: Task = { ...newTask(placeholders), id: placeholders.task_id, status: "running" };
+const scope = { accountId: placeholders.account_id, spaceId: placeholders.space_id };
 
-const credential = await recorded((tx) => tx.keys.holder("DIGEST"));
-const find = await recorded((tx) => tx.tasks.find(scope, some.task_id));
-const create = await recorded(async (tx) => {
-  await tx.tasks.insert(task, begin(text));
-  await tx.jobs.put({ kind: "run", key: some.task_id, runAt: Date.now() });
+const credential = await recordStatements((tx) => tx.keys.holder("DIGEST"));
+const find = await recordStatements((tx) => tx.tasks.find(scope, placeholders.task_id));
+const create = await recordStatements(async (tx) => {
+  await tx.tasks.insert(task, firstEvents(text));
+  await tx.jobs.put({ kind: "run", key: placeholders.task_id, runAt: Date.now() });
   await tx.audit.insert({
-    id: some.task_id,
+    id: placeholders.task_id,
     at: Date.now(),
-    spaceId: some.space_id,
-    accountId: some.account_id,
+    spaceId: placeholders.space_id,
+    accountId: placeholders.account_id,
     credential: "key:bench",
     operation: "task.v2.TaskService/CreateTask",
     requestId: "req_bench",
     address: "127.0.0.1",
-    subject: some.task_id,
+    subject: placeholders.task_id,
     before: null,
     after: null,
   });
 });
-const claim = await recorded((tx) =>
-  tx.tasks.advance(some.task_id, { now: Date.now(), when: { fence: 0 }, set: { nodeId: "bench", raiseFence: true, beginTurn: true } }),
+const claim = await recordStatements((tx) =>
+  tx.tasks.advance(placeholders.task_id, {
+    now: Date.now(),
+    when: { fence: 0 },
+    set: { nodeId: "bench", raiseFence: true, beginTurn: true },
+  }),
 );
-const turn = await recorded((tx) => tx.events.list(some.task_id, { afterSeq: 0, beforeSeq: 3, order: "asc", limit: 1000, verbose: false }));
+const turn = await recordStatements((tx) =>
+  tx.events.list(placeholders.task_id, { afterSeq: 0, beforeSeq: 3, order: "asc", limit: 1000, verbose: false }),
+);
 const { set, events } = finish("48");
-const end = await recorded(async (tx, session) => {
-  await tx.tasks.advance(some.task_id, { now: Date.now(), when: { fence: 1, consumed: true }, set, events });
-  // Written by the same step where it finds its row.
+const end = await recordStatements(async (tx, session) => {
+  await tx.tasks.advance(placeholders.task_id, { now: Date.now(), when: { fence: 1, consumed: true }, set, events });
+  // The same step writes it if it finds its row.
   await appendEvents(session, { ...task, lastSeq: 4 }, events);
 });
 
-interface AskedWithKey extends Asked {
+interface InputWithKey extends FloorInput {
   readonly digest: string;
 }
 
-async function run(on: Pick<ClientBase, "query">, name: string, { text, values }: Sql, asked: AskedWithKey): Promise<unknown[]> {
+async function run(on: Pick<ClientBase, "query">, name: string, { text, values }: Sql, input: InputWithKey): Promise<unknown[]> {
   const ids: Readonly<Record<string, string>> = {
-    TASK: asked.task_id,
-    ACCOUNT: asked.account_id,
-    SPACE: asked.space_id,
-    DIGEST: asked.digest,
+    TASK: input.task_id,
+    ACCOUNT: input.account_id,
+    SPACE: input.space_id,
+    DIGEST: input.digest,
   };
-  // pg-boss has the key of its job within JSON.
-  const filled = (value: string) => ids[value] ?? value.replace('"TASK"', JSON.stringify(asked.task_id));
+  // pg-boss stores the key of its job in JSON.
+  const filled = (value: string) => ids[value] ?? value.replace('"TASK"', JSON.stringify(input.task_id));
   const bound = values.map((value) => (typeof value === "string" ? filled(value) : value));
   return (await on.query({ name, text, values: bound })).rows;
 }
 
-/** Statements one after the other; answers the last one's rows. */
-async function runAll(on: Pick<ClientBase, "query">, name: string, statements: readonly Sql[], asked: AskedWithKey): Promise<unknown[]> {
+/** Runs statements sequentially; returns the last one's rows. */
+async function runAll(on: Pick<ClientBase, "query">, name: string, statements: readonly Sql[], input: InputWithKey): Promise<unknown[]> {
   let rows: unknown[] = [];
-  for (const [index, statement] of statements.entries()) rows = await run(on, `${name}${index}`, statement, asked);
+  for (const [index, statement] of statements.entries()) rows = await run(on, `${name}${index}`, statement, input);
   return rows;
 }
 
-async function change(name: string, statements: readonly Sql[], asked: AskedWithKey): Promise<void> {
+async function change(name: string, statements: readonly Sql[], input: InputWithKey): Promise<void> {
   const connection = await pool.connect();
   try {
     await connection.query("BEGIN");
-    await runAll(connection, name, statements, asked);
+    await runAll(connection, name, statements, input);
     await connection.query("COMMIT");
   } finally {
     connection.release();
   }
 }
 
-async function readTask(asked: AskedWithKey): Promise<unknown> {
-  await runAll(pool, "credential", credential, asked);
-  return (await runAll(pool, "find", find, asked))[0];
+async function readTask(input: InputWithKey): Promise<unknown> {
+  await runAll(pool, "credential", credential, input);
+  return (await runAll(pool, "find", find, input))[0];
 }
 
-async function createTask(asked: AskedWithKey): Promise<AskedWithKey> {
-  const named = { ...asked, task_id: randomUUID() };
-  await runAll(pool, "credential", credential, named);
-  await change("create", create, named);
-  return named;
+async function createTask(input: InputWithKey): Promise<InputWithKey> {
+  const created = { ...input, task_id: randomUUID() };
+  await runAll(pool, "credential", credential, created);
+  await change("create", create, created);
+  return created;
 }
 
-/** As ours with one task alone: created, claimed, its turn read and ended, and read once more. */
-async function runTask(asked: AskedWithKey): Promise<unknown> {
-  const named = await createTask(asked);
-  await change("claim", claim, named);
-  await runAll(pool, "turn", turn, named);
-  await change("end", end, named);
-  return readTask(named);
+/** The platform's statements for one task: create, claim, read the turn, end it, and read the task. */
+async function runTask(input: InputWithKey): Promise<unknown> {
+  const task = await createTask(input);
+  await change("claim", claim, task);
+  await runAll(pool, "turn", turn, task);
+  await change("end", end, task);
+  return readTask(task);
 }
 
 const present = "FROM task WHERE space_id = $1 AND account_id = $2 AND deleted_at IS NULL";
 const page = `SELECT ${recordColumns} FROM (SELECT created_at, id ${present} ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4) s
   JOIN task t ON t.id = s.id ORDER BY s.created_at DESC, s.id DESC`;
 
-/** The two bare queries of a page of an export's tasks: ids from the index first, the rows after. */
-async function readTasks({ space_id, account_id, limit, offset }: AskedWithKey & AskedPage): Promise<unknown> {
-  const whose = [space_id, account_id];
-  const counted = await pool.query({ name: "count", text: `SELECT COUNT(*) AS total ${present}`, values: whose });
-  const { rows } = await pool.query({ name: "page", text: page, values: [...whose, limit, offset] });
+/** The two bare queries of a page of an export's tasks: IDs from the index first, then the rows. */
+async function readTasks({ space_id, account_id, limit, offset }: InputWithKey & FloorPage): Promise<unknown> {
+  const owner = [space_id, account_id];
+  const counted = await pool.query({ name: "count", text: `SELECT COUNT(*) AS total ${present}`, values: owner });
+  const { rows } = await pool.query({ name: "page", text: page, values: [...owner, limit, offset] });
   return { total: Number(counted.rows[0].total), records: rows };
 }
 
-serve<AskedWithKey & AskedPage>({ "/detail": readTask, "/create": createTask, "/run": runTask, "/tasks": readTasks });
+serve<InputWithKey & FloorPage>({ "/detail": readTask, "/create": createTask, "/run": runTask, "/tasks": readTasks });

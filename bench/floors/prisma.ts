@@ -1,20 +1,20 @@
-// The floor of reads and creates: node:http and one Prisma statement on the same tables, as
-// durable as ours, with no credential, rule, limit or audit.
+// The floor of reads and creates: node:http and one Prisma statement on the same tables, with the same
+// durability, without credentials, rules, limits or audit.
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { PrismaClient } from "../../src/gen/prisma/sqlite/client.ts";
-import { type Asked, newTask } from "./rows.ts";
+import { type FloorInput, newTask } from "./rows.ts";
 import { serve } from "./serve.ts";
 
 const prisma = new PrismaClient({ adapter: new PrismaBetterSqlite3({ url: process.env["DATABASE_URL"] ?? "" }) });
 await prisma.$queryRawUnsafe("PRAGMA journal_mode = WAL");
 await prisma.$executeRawUnsafe("PRAGMA synchronous = FULL");
 
-function create(asked: Asked) {
-  const { armed, recalls, ...columns } = newTask(asked);
+function create(input: FloorInput) {
+  const { armed, recalls, ...columns } = newTask(input);
   return prisma.task.create({ data: { ...columns, references: "[]", allowed: "[]" } });
 }
 
-serve<Asked>({
+serve<FloorInput>({
   "/detail": ({ task_id: id }) => prisma.task.findUnique({ where: { id } }),
   "/create": create,
   "/list": ({ account_id: accountId, space_id: spaceId }) =>

@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 
 type Route<T> = (body: T) => unknown;
 
-/** Answers JSON posts with node:http and nothing else, and says when it does; other methods go to `rest`. */
+/** Answers JSON posts with node:http only, and prints a line when ready; other methods go to `rest`. */
 export function serve<T>(routes: Readonly<Record<string, Route<T>>>, rest?: RequestListener): void {
   const server = createServer(async (request, response) => {
     if (request.method !== "POST") return rest?.(request, response);
-    // The load generator sends nothing that is not meant.
-    const body = JSON.parse(await textOf(request)) as T;
+    // The load generator sends valid bodies only.
+    const body = JSON.parse(await readText(request)) as T;
     const answer = await routes[request.url ?? ""]?.(body);
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer, plain));
   });
@@ -16,7 +16,7 @@ export function serve<T>(routes: Readonly<Record<string, Route<T>>>, rest?: Requ
 
 const plain = (_name: string, value: unknown): unknown => (typeof value === "bigint" ? Number(value) : value);
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readText(request: IncomingMessage): Promise<string> {
   let text = "";
   for await (const chunk of request) text += chunk;
   return text;

@@ -1,32 +1,31 @@
-// What SQLite itself can do: node:http and one prepared statement of better-sqlite3, as durable as ours.
+// The floor on SQLite: node:http and one prepared statement of better-sqlite3, with the same durability.
 
-import { taskColumns } from "../../src/store/rows/task-row.ts";
-import { insertInto } from "../../src/store/sql.ts";
 import { connectSqlite, driverOf } from "../../src/store/sqlite-adapter.ts";
-import { type Asked, type AskedPage, newTask, recordColumns } from "./rows.ts";
+import { tables } from "../../src/store/table.ts";
+import { type FloorInput, type FloorPage, newTask, recordColumns } from "./rows.ts";
 import { serve } from "./serve.ts";
 
 const driver = driverOf(await connectSqlite((process.env["DATABASE_URL"] ?? "").replace(/^file:/, "")));
-const prepared = (text: string) => driver.prepare(text).safeIntegers(false);
+const prepare = (text: string) => driver.prepare(text).safeIntegers(false);
 
-const detail = prepared("SELECT * FROM task WHERE id = ?");
-const list = prepared("SELECT * FROM task WHERE space_id = ? AND account_id = ? ORDER BY created_at DESC, id DESC LIMIT 20");
-const events = prepared("SELECT * FROM task_event WHERE task_id = ? ORDER BY seq DESC LIMIT 50");
-const columns = Object.keys(taskColumns(newTask({ task_id: "", account_id: "", space_id: "" })));
-const create = prepared(insertInto("task", [Object.fromEntries(columns.map((column) => [column, null]))]).sql);
+const detail = prepare("SELECT * FROM task WHERE id = ?");
+const list = prepare("SELECT * FROM task WHERE space_id = ? AND account_id = ? ORDER BY created_at DESC, id DESC LIMIT 20");
+const events = prepare("SELECT * FROM task_event WHERE task_id = ? ORDER BY seq DESC LIMIT 50");
+const insertStatement = (input: FloorInput) => tables.task.insert(newTask(input));
+const create = prepare(insertStatement({ task_id: "", account_id: "", space_id: "" }).sql);
 
-/** The two bare queries of a page of an export's tasks: ids from the index first, the rows after. */
+/** The two bare queries of a page of an export's tasks: IDs from the index first, then the rows. */
 const present = "FROM task INDEXED BY task_present WHERE space_id = ? AND account_id = ? AND deleted_at IS NULL";
-const count = prepared(`SELECT COUNT(*) AS total ${present}`);
-const page = prepared(`SELECT ${recordColumns} FROM (SELECT created_at, id ${present} ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?) s
+const count = prepare(`SELECT COUNT(*) AS total ${present}`);
+const page = prepare(`SELECT ${recordColumns} FROM (SELECT created_at, id ${present} ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?) s
   JOIN task t ON t.id = s.id ORDER BY s.created_at DESC, s.id DESC`);
 
-serve<Asked & AskedPage>({
+serve<FloorInput & FloorPage>({
   "/detail": ({ task_id }) => detail.all(task_id)[0],
-  "/create"(asked) {
-    const row = taskColumns(newTask(asked));
-    create.run(...columns.map((column) => (typeof row[column] === "boolean" ? Number(row[column]) : row[column])));
-    return row;
+  "/create"(input) {
+    const { values } = insertStatement(input);
+    create.run(...values.map((value) => (typeof value === "boolean" ? Number(value) : value)));
+    return values;
   },
   "/list": ({ space_id, account_id }) => list.all(space_id, account_id),
   "/tasks": ({ space_id, account_id, limit, offset }) => ({

@@ -1,4 +1,4 @@
-// The floor of watching: node:http, a list of open answers for each task, and an event written to each by itself.
+// The floor of watches: node:http, a list of open responses per task, and each event written to each response.
 import type { ServerResponse } from "node:http";
 import { serve } from "./serve.ts";
 
@@ -7,15 +7,15 @@ let seq = 0;
 
 function eventOf(taskId: string): object {
   seq += 1;
-  const said = { message_type: "text", content: "Are you there?" };
-  return { id: `ev_${taskId}_${seq}`, type: "user_message", timestamp: String(Date.now()), seq, user_message: said };
+  const message = { message_type: "text", content: "Are you there?" };
+  return { id: `ev_${taskId}_${seq}`, type: "user_message", timestamp: String(Date.now()), seq, user_message: message };
 }
 
-interface Said {
+interface SayInput {
   readonly task_id: string;
 }
 
-serve<Said>(
+serve<SayInput>(
   {
     "/say"({ task_id }) {
       for (const watcher of watchers.get(task_id) ?? [])

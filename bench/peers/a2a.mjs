@@ -1,5 +1,5 @@
 // The JSON-RPC server of @a2a-js/sdk over express: tasks in memory, no credential; its agent
-// completes a task at once. Plain JavaScript, because its packages may not be installed.
+// completes a task immediately. Plain JavaScript, because its packages may not be installed.
 
 import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";
 import { jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";

@@ -1,4 +1,4 @@
-// The trivial graph: one node, which answers at once.
+// The trivial graph: one node, which answers immediately.
 
 import { AIMessage } from "@langchain/core/messages";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";

@@ -1,11 +1,11 @@
-// LangGraph's own API server, with the workers that its command line starts and its store in
+// LangGraph's API server, with the workers that its command line starts and its store in
 // memory. Plain JavaScript, because its packages may not be installed.
 
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startServer } from "@langchain/langgraph-api/server";
 
-// Where it writes what it has in memory from time to time.
+// It writes its memory to FOLDER from time to time.
 const { PORT, FOLDER } = process.env;
 process.chdir(FOLDER);
 const graph = relative(FOLDER, fileURLToPath(new URL("langgraph-graph.mjs", import.meta.url)));

@@ -1,4 +1,4 @@
-// oidc-provider with its own adapter in memory: opaque tokens, no ID tokens, refresh tokens that rotate.
+// oidc-provider with its in-memory adapter: opaque tokens, no ID tokens, rotating refresh tokens.
 // Plain JavaScript, because its packages may not be installed.
 
 import { randomUUID } from "node:crypto";
@@ -12,11 +12,11 @@ const clientId = "bench";
 const redirectUri = "https://app.example/cb";
 const scope = "create_task manage_all_tasks";
 
-/** Its adapter as it is, on a map: what it has by default forgets all but the last thousand entries. */
-const kept = new Map();
+/** Its adapter on a map: the default storage keeps only the last thousand entries. */
+const storage = new Map();
 class Adapter extends MemoryAdapter {
   constructor(model) {
-    super(model, kept);
+    super(model, storage);
   }
 }
 
@@ -36,14 +36,14 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   features: { introspection: { enabled: true }, devInteractions: { enabled: false } },
   issueRefreshToken: () => true,
   rotateRefreshToken: true,
-  // What consent would have made is made below.
+  // Grants are created below instead of by consent.
   pkce: { required: () => false },
   ttl: { AccessToken: 24 * 3600, AuthorizationCode: 600, Grant: monthSeconds, RefreshToken: monthSeconds },
 });
 const client = await provider.Client.find(clientId);
 
-/** A grant of its own, and one text under it: a code, a refresh token or an access token, as consent would have made it. */
-async function made(kind) {
+/** Creates a grant with one code, refresh token or access token, as consent would. */
+async function createToken(kind) {
   const accountId = randomUUID();
   const grant = new provider.Grant({ accountId, clientId });
   grant.addOIDCScope(scope);
@@ -57,7 +57,7 @@ const server = createServer(async (request, response) => {
   if (request.url !== "/made") return answer(request, response);
   const { kind, count } = await json(request);
   const texts = [];
-  while (texts.length < count) texts.push(await made(kind));
+  while (texts.length < count) texts.push(await createToken(kind));
   response.end(JSON.stringify({ texts }));
 });
 server.listen({ port, host: "127.0.0.1", backlog: 4096 }, () => process.stdout.write("peer ready\n"));

@@ -1,11 +1,11 @@
 import type { Stage } from "../stage.ts";
 
-/** One thing that a worker has to do right. */
+/** One required behaviour of a worker. */
 export interface Check {
-  /** As `--only` takes it. */
+  /** The name for `--only`. */
   readonly name: string;
-  /** What is done, and what is expected. */
+  /** The situation and the expected behaviour. */
   readonly about: string;
-  /** @throws Flaw */
+  /** @throws WorkerError */
   run(stage: Stage): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { answerChecks } from "./answers.ts";
 import type { Check } from "./check.ts";
-import { troubleChecks } from "./troubles.ts";
+import { faultChecks } from "./faults.ts";
 
-/** All checks; those that take longest begin first. */
-export const checks: readonly Check[] = [...troubleChecks, ...answerChecks];
+/** All checks; the slowest start first. */
+export const checks: readonly Check[] = [...faultChecks, ...answerChecks];

@@ -1,6 +1,6 @@
 // Lends a Chromium on this machine to your agents, for as long as this runs:
 //
-//   chromium --remote-debugging-port=9222 --user-data-dir=/tmp/lent &
+//   chromium --remote-debugging-port=9222 --user-data-dir=/tmp/agent-browser &
 //   KEY=sk-… node examples/browser/attach.mjs http://localhost:8080
 //
 // CLIENT_ID (a UUID) is the browser's lasting id, NAME what you know it by, CDP where the browser listens.
@@ -18,7 +18,7 @@ const final = ["invalid_argument", "unauthenticated", "permission_denied", "alre
 /** Characters of an answer: the platform reads no message beyond its BODY_LIMIT. */
 const answerMax = 16 * 1024 * 1024;
 
-/** Only a browser of this machine: whoever speaks CDP to it owns it. */
+/** Only a browser of this machine, because every CDP client controls it completely. */
 if (!["127.0.0.1", "localhost", "[::1]"].includes(cdp.hostname)) throw new Error("CDP must be on loopback");
 
 /** A frame of the Connect protocol: a flag, the length, and JSON. */

@@ -1,6 +1,6 @@
-// The agent itself: put your own in its place. This one obeys the first word of what was said, as `npm run worker-check` asks it to.
+// The agent: replace it with yours. This one follows the first word of the message, as `npm run worker-check` expects.
 
-/** As much of `worker.v1.Run` as is used here; JSON leaves out what is empty. */
+/** The members of `worker.v1.Run` that are used here. JSON leaves out empty ones. */
 export interface Turn {
   readonly taskId: string;
   readonly fence: number;
@@ -11,26 +11,26 @@ export interface Turn {
   readonly memo?: unknown;
 }
 
-/** What the agent may do in its turn. */
+/** What the agent can do in its turn. */
 export interface Run {
   append(...events: object[]): Promise<void>;
-  /** Answers the id to show the file by. */
+  /** Returns the id that an event shows the file by. */
   upload(filename: string, text: string): Promise<string>;
-  /** Throws when the run is over before. */
+  /** Throws when the run ends before. */
   pause(ms: number): Promise<void>;
 }
 
-/** One turn, and how it ends: finish, ask, confirm or fail, as worker.v1 has them. */
+/** Works on one turn and returns its ending: finish, ask, confirm or fail of worker.v1. */
 export async function work(turn: Turn, run: Run): Promise<object> {
-  const said = turn.messages.map(({ content }) => content).join("\n");
-  if (turn.memo !== undefined) return finish(`you said ${said}`); // this is the answer to a question
-  const [word, rest] = cut(said);
+  const text = turn.messages.map(({ content }) => content).join("\n");
+  if (turn.memo !== undefined) return finish(`you said ${text}`); // this is the answer to a question
+  const [word, rest] = cut(text);
   const [first, second] = cut(rest);
   if (word === "ask") return { ask: { content: rest, memo: "asked" } };
   if (word === "confirm") {
     const [decision] = turn.decisions ?? [];
     if (!decision) return { confirm: { kind: first, params: { text: second } } };
-    return finish(`${decision.accepted ? "accepted" : "refused"} ${second}`); // the same turn has come back with the decision
+    return finish(`${decision.accepted ? "accepted" : "refused"} ${second}`); // the same turn again, with the decision
   }
   if (word === "file") return finish(`here is ${first}`, [await run.upload(first, second)]);
   if (word === "fail") return { fail: { errorType: "internal", content: rest } };
@@ -42,18 +42,18 @@ export async function work(turn: Turn, run: Run): Promise<object> {
     await steps(turn, run, Number(rest), word === "slow" ? 1000 : 0);
     return finish(`did ${rest} steps`);
   }
-  return finish(word === "echo" ? rest : said);
+  return finish(word === "echo" ? rest : text);
 }
 
 const finish = (content: string, uploadIds: readonly string[] = []) => ({ finish: { content, uploadIds } });
 
-/** The first word, and what stands behind it. */
+/** The first word, and the rest. */
 function cut(text: string): readonly [string, string] {
   const at = text.indexOf(" ");
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** A plan, a tool and progress. Keys follow from the step alone: whoever goes on behind a lost run says nothing twice. */
+/** Writes a plan, a tool and progress. Keys depend on the step only, so a run that follows a lost one writes no event twice. */
 async function steps(turn: Turn, run: Run, count: number, ms: number): Promise<void> {
   const written = new Set(turn.events?.map(({ event }) => event.key));
   const all = Array.from({ length: count }, (_, i) => i + 1);

@@ -1,6 +1,6 @@
 """A worker for the Agent Task Platform, in Python without a package: all that there is between the platform and agent.py.
 
-BASE_URL=http://localhost:8080 WORKER_KEY=wk-… python3 worker.py (docs/agents.md has the rules)
+BASE_URL=http://localhost:8080 WORKER_KEY=wk-… python3 worker.py (docs/guides/agents.md has the rules)
 """
 import base64, contextlib, http.client, io, json, os, signal, sys, threading, time, urllib.error, urllib.request, zipfile
 from agent import work

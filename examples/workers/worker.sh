@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A worker for the Agent Task Platform, in bash with curl and jq: all that there is between the platform and agent.sh.
-# BASE_URL=http://localhost:8080 WORKER_KEY=wk-… bash worker.sh (docs/agents.md has the rules)
+# BASE_URL=http://localhost:8080 WORKER_KEY=wk-… bash worker.sh (docs/guides/agents.md has the rules)
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/agent.sh"
 lost=10 # exit code: the run is another's now, or the user stopped it

@@ -1,39 +1,39 @@
-// A worker for the Agent Task Platform, in TypeScript without a package: all that there is between the platform and agent.ts.
-// BASE_URL=http://localhost:8080 WORKER_KEY=wk-… node worker.ts (Node 24; docs/agents.md has the rules)
+// A worker for the Agent Task Platform, in TypeScript without packages: everything between the platform and agent.ts.
+// BASE_URL=http://localhost:8080 WORKER_KEY=wk-… node worker.ts (Node 24; docs/guides/agents.md has the rules)
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Run, type Turn, work } from "./agent.ts";
 
 const { BASE_URL = "", WORKER_KEY = "", PROFILES = "" } = process.env;
 const profiles = PROFILES.split(",").filter(Boolean);
 
-/** The run is another's now, or the user stopped it: drop it. */
+/** Another worker has the run now, or the user stopped it. */
 class Lost extends Error {}
 
-/** Sends it again, as it was, until it is answered: whatever it is, it is done once. */
+/** Repeats the same request until it is answered. The server applies events and endings once. */
 async function call(method: string, body: object, signal?: AbortSignal): Promise<{ run?: Turn; stop?: string; uploadId?: string }> {
   const headers = { "content-type": "application/json", "x-api-key": WORKER_KEY };
   const sent = { method: "POST", headers, body: JSON.stringify(body), ...(signal && { signal }) };
   for (;;) {
     const reply = await fetch(`${BASE_URL}/worker.v1.WorkerService/${method}`, sent).catch(() => undefined);
-    const said = await reply?.text().catch(() => "");
+    const text = await reply?.text().catch(() => "");
     signal?.throwIfAborted();
-    if (reply?.ok && said) return JSON.parse(said);
-    if (said?.includes("failed_precondition")) throw new Lost();
-    if (reply && reply.status >= 400 && reply.status < 500 && reply.status !== 429) throw new Error(`${method}: ${said}`);
-    await sleep(1000); // no answer, or half of one
+    if (reply?.ok && text) return JSON.parse(text);
+    if (text?.includes("failed_precondition")) throw new Lost();
+    if (reply && reply.status >= 400 && reply.status < 500 && reply.status !== 429) throw new Error(`${method}: ${text}`);
+    await sleep(1000); // no answer, or an incomplete one
   }
 }
 
-/** Keeps the run while nothing else is said in it, and hears of a stop. */
-async function beat(name: object, everyMs: number, over: AbortController): Promise<void> {
+/** Renews the lease while no other call does, and notices a stop. */
+async function sendHeartbeats(name: object, everyMs: number, over: AbortController): Promise<void> {
   while (await sleep(everyMs, true, { signal: over.signal }).catch(() => false))
     if ((await call("Heartbeat", name)).stop) over.abort(new Lost());
 }
 
 const leaving = new AbortController();
-process.once("SIGTERM", () => leaving.abort(new Error("told to stop")));
+process.once("SIGTERM", () => leaving.abort(new Error("SIGTERM")));
 
-/** Does one turn; answers the next one where the platform has it already. */
+/** Works on one turn. Returns the next one if the platform has it already. */
 async function serve(turn: Turn): Promise<Turn | undefined> {
   const name = { taskId: turn.taskId, fence: turn.fence };
   const lost = new AbortController();
@@ -44,7 +44,7 @@ async function serve(turn: Turn): Promise<Turn | undefined> {
       (await call("Upload", { ...name, filename, content: Buffer.from(text).toString("base64") })).uploadId ?? "",
     pause: (ms) => sleep(ms, undefined, { signal: over }).catch(() => over.throwIfAborted()),
   };
-  const beating = beat(name, (turn.leaseSeconds * 1000) / 3, lost).catch(() => undefined);
+  const heartbeats = sendHeartbeats(name, (turn.leaseSeconds * 1000) / 3, lost).catch(() => undefined);
   try {
     const outcome = await work(turn, run).catch((error: Error) => {
       if (error instanceof Lost || leaving.signal.aborted) throw error;
@@ -53,11 +53,11 @@ async function serve(turn: Turn): Promise<Turn | undefined> {
     return (await call("Finish", { ...name, ...outcome })).run;
   } catch (error) {
     if (error instanceof Lost) return undefined;
-    await call("Release", name).catch(() => undefined); // told to stop: another goes on at once
+    await call("Release", name).catch(() => undefined); // SIGTERM: another worker continues at once
     return undefined;
   } finally {
     lost.abort();
-    await beating;
+    await heartbeats;
   }
 }
 

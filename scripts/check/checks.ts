@@ -2,45 +2,50 @@ import { migrationComplaints } from "../migration-digests.ts";
 import { migrationDrift } from "../migration-drift.ts";
 import { imageOf, readReleases, schemaOf } from "../releases.ts";
 import { prismaFolder } from "../schema-engine.ts";
-import { run } from "./command.ts";
+import { root, runTool } from "./command.ts";
+import { unbuiltMethods } from "./unbuilt.ts";
+import { unplainWords } from "./words.ts";
 
-/** Something that must hold; `complaint` answers null when it does. */
+/** A check; `complaint` returns null if it passes. */
 interface Check {
   readonly name: string;
   complaint(): Promise<string | null>;
 }
 
-const command = (name: string, ...words: readonly string[]): Check => ({ name, complaint: () => run(words) });
+const command = (name: string, ...args: readonly string[]): Check => ({ name, complaint: () => runTool(args) });
 
-/** Every check, the quick ones first. */
+/** All checks, fast ones first. */
 export const checks: readonly Check[] = [
   command("lint and order of imports (biome)", "biome", "check", "--formatter-enabled=false", "--error-on-warnings", "."),
   command("format (biome)", "biome", "format", "."),
   command("lint of the schema (buf)", "buf", "lint"),
   command("format of the schema (buf)", "buf", "format", "--diff", "--exit-code"),
-  { name: "the schema keeps the wire of the last release (buf breaking)", complaint: brokenWire },
-  { name: "landed migrations are as they landed", complaint: changedMigrations },
-  command("docs/configuration.md says what the table says", "node", "scripts/configuration.ts"),
-  { name: "golden files are as they were", complaint: rewrittenGolden },
+  { name: "the schema is compatible with the last release (buf breaking)", complaint: brokenWire },
+  { name: "recorded migrations are unchanged", complaint: changedMigrations },
+  command("docs/reference/configuration.md matches the settings", "node", "scripts/configuration.ts"),
+  command("docs/reference matches the schema", "node", "scripts/reference.ts"),
+  { name: "prose has no words of scripts/check/words.yml", complaint: async () => (await unplainWords(root)).join("\n") || null },
+  { name: "golden files are unchanged", complaint: rewrittenGolden },
   command("types (tsc)", "tsc", "--noEmit"),
+  { name: "every operation is implemented", complaint: async () => unbuiltMethods(root).join("\n") || null },
   command("directions of imports", "vitest", "run", "--reporter=dot", "test/architecture.test.ts"),
   command("nothing unused (knip)", "knip", "--no-progress"),
-  command("the lock file is whole (npm ci)", "npm", "ci", "--dry-run", "--loglevel=error"),
-  { name: "migrations lead to the models", complaint: drift },
+  command("the lock file is complete (npm ci)", "npm", "ci", "--dry-run", "--loglevel=error"),
+  { name: "migrations produce the models", complaint: drift },
 ];
 
-/** A golden file that is meant to change is staged; one that a test run rewrote is not. */
+/** Intended changes of golden files are staged; changes by a test run are not. */
 async function rewrittenGolden(): Promise<string | null> {
-  const failed = await run(["git", "diff", "--stat", "--exit-code", "--", "test/golden"]);
-  return failed && `${failed}\nRead the difference; stage it if it is meant.`;
+  const failed = await runTool(["git", "diff", "--stat", "--exit-code", "--", "test/golden"]);
+  return failed && `${failed}\nRead the difference; stage it if it is intended.`;
 }
 
-/** Clients of the last release must be understood by this one, and understand it. */
+/** This release must be compatible with clients of the last release. */
 async function brokenWire(): Promise<string | null> {
   const { latest } = readReleases();
   schemaOf(latest);
-  const failed = await run(["buf", "breaking", "--against", imageOf(latest)]);
-  return failed && `${failed}\nClients of ${latest.version} rely on this: add to the schema, and leave what it has (docs/upgrading.md).`;
+  const failed = await runTool(["buf", "breaking", "--against", imageOf(latest)]);
+  return failed && `${failed}\nClients of ${latest.version} rely on this: only add to the schema (docs/operate/upgrading.md).`;
 }
 
 async function changedMigrations(): Promise<string | null> {

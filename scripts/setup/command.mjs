@@ -4,11 +4,11 @@ import { delimiter, join } from "node:path";
 import { showProgress } from "./progress.mjs";
 
 /**
- * Runs a command with the project's own tools first on the PATH, and answers what it prints on standard output. That
- * goes to standard error only when it fails: a first start should not scroll.
+ * Runs a command with the project's tools first on the PATH, and returns its standard output. The output goes to
+ * standard error only if the command fails, so that a first start prints little.
  *
- * @param about what the command does; progress is shown only when it is given.
- * @param detail returns how far the command is.
+ * @param about what the command does; without it, no progress is shown.
+ * @param detail returns the command's progress.
  */
 export async function runCommand(root, [command, ...parameters], { about, detail } = {}) {
   const PATH = [join(root, "node_modules", ".bin"), process.env.PATH ?? ""].join(delimiter);

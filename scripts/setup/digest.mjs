@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** A digest of files and folders under `root`, and of facts beside them: equal when nothing changed. */
+/** A digest of files and folders under `root` and of `facts`; equal if nothing changed. */
 export function digestOf(root, paths, facts = []) {
   const hash = createHash("sha256");
   for (const fact of facts) hash.update(`${fact}\n`);
@@ -13,7 +13,7 @@ export function digestOf(root, paths, facts = []) {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Links are followed: the models of both databases are one file behind two links. */
+/** Follows links: the models of both databases are one file behind two links. */
 function filesUnder(root, path) {
   if (!statSync(join(root, path)).isDirectory()) return [path];
   const names = readdirSync(join(root, path)).sort();

@@ -6,27 +6,27 @@ import { digestOf } from "./digest.mjs";
 /** The Node that runs the project. */
 const nodeMajor = 24;
 
-/** The step that brings dependencies, and Node where the machine's is too old. */
+/** The step that installs dependencies, and Node if the machine's is too old. */
 export function installed(root) {
   const stamp = join(root, "node_modules", ".installed");
-  const bringsNode = needsNode(root);
-  const facts = [process.platform, process.arch, bringsNode ? `own ${nodeMajor}` : process.versions.node.split(".")[0]];
+  const installsNode = needsNode(root);
+  const facts = [process.platform, process.arch, installsNode ? `own ${nodeMajor}` : process.versions.node.split(".")[0]];
   const digest = () => digestOf(root, ["package.json", "package-lock.json", ".npmrc"], facts);
   return {
     isDone: () => existsSync(stamp) && readFileSync(stamp, "utf8") === digest(),
     async run() {
       process.stderr.write("setup: installing dependencies\n");
-      const wanted = digest();
-      // Gone first: an install that is cut off must not pass for a whole one.
+      const inputDigest = digest();
+      // Remove the stamp first: an interrupted install must not count as complete.
       rmSync(stamp, { force: true });
-      await install(root, bringsNode ? [`node@${nodeMajor}`] : []);
-      if (bringsNode) await checkNode(root);
-      writeFileSync(stamp, wanted);
+      await install(root, installsNode ? [`node@${nodeMajor}`] : []);
+      if (installsNode) await checkNode(root);
+      writeFileSync(stamp, inputDigest);
     },
   };
 }
 
-/** True for an old Node, and for the one that an earlier setup brought: npm would prune it otherwise. */
+/** True for an old Node, and for a Node that an earlier setup installed, which npm would prune otherwise. */
 function needsNode(root) {
   if (Number(process.versions.node.split(".")[0]) < nodeMajor) return true;
   const modules = join(root, "node_modules");
@@ -34,7 +34,7 @@ function needsNode(root) {
 }
 
 async function install(root, extra) {
-  // Not `npm ci`: it refuses a lock file that lacks another platform's optional package. The lock stays as it is.
+  // Not `npm ci`: it refuses a lock file that lacks another platform's optional package. The lock file stays unchanged.
   const parameters = ["install", "--no-save", "--include=dev", "--loglevel=error", ...extra];
   const cli = process.env.npm_execpath;
   const npm = cli?.endsWith("npm-cli.js") ? [process.execPath, cli] : ["npm"];
@@ -44,13 +44,13 @@ async function install(root, extra) {
   });
 }
 
-/** How many packages npm has put in their place so far. */
+/** The number of packages that npm has installed so far. */
 function packagesIn(root) {
   try {
     const names = readdirSync(join(root, "node_modules")).filter((name) => !name.startsWith("."));
     return names.flatMap((name) => (name.startsWith("@") ? readdirSync(join(root, "node_modules", name)) : [name])).length;
   } catch {
-    // There is no folder yet, or npm just removes one.
+    // The folder does not exist yet, or npm is removing one.
     return 0;
   }
 }

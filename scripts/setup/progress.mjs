@@ -1,11 +1,11 @@
-/** How often progress is shown. */
+/** The interval of progress lines. */
 const everySeconds = 10;
 
 /**
- * Shows every 10 s what is being done and for how long: a new line each time, or on a terminal the same line again.
+ * Shows the running work and its duration every 10 s: as a new line, or on a terminal by updating one line.
  *
- * @param detail returns how far the work is; called each time.
- * @returns a function that ends it.
+ * @param detail returns the progress; called each time.
+ * @returns a function that stops it.
  */
 export function showProgress(stream, about, detail = () => "") {
   let seconds = 0;

@@ -1,26 +1,26 @@
-// One process of a checkout sets up at a time. The newest file turn.N names the process whose turn
-// it is. Nobody removes the newest one, so a turn passes on only by making turn.N+1, which the file
-// system grants to one process: two that find the same dead holder cannot both take over.
+// A lock: one process of a checkout sets up at a time. The newest file turn.N names the process that
+// has the turn. The newest file is never removed, so a turn passes only by creating turn.N+1, which the
+// file system allows one process only: two processes that find the same dead holder cannot both take over.
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 const pollMs = 100;
 
-/** Waits until no other living process has the turn; answers the function that ends ours. */
+/** Waits until no other live process has the turn; returns a function that ends this process's turn. */
 export async function takeTurn(root) {
   const folder = join(root, ".setup");
   mkdirSync(folder, { recursive: true });
   const ticket = join(folder, `ticket.${process.pid}`);
   writeFileSync(ticket, identity(process.pid) ?? "");
   try {
-    for (let told = false; ; told = true) {
+    for (let isReported = false; ; isReported = true) {
       const holder = newest(folder);
       if (!isHeld(holder.path)) {
         const mine = claim(folder, ticket, holder.number + 1);
         if (mine) return () => writeFileSync(mine, "");
       } else {
-        if (!told) process.stderr.write("setup: waiting for another process that is setting up\n");
+        if (!isReported) process.stderr.write("setup: waiting for another process that is setting up\n");
         await delay(pollMs);
       }
     }
@@ -38,7 +38,7 @@ function claim(folder, ticket, number) {
     if (error.code === "EEXIST") return undefined;
     throw error;
   }
-  // Whoever looked long ago may have made a number that was used up since.
+  // A process that read the folder long ago may have created a number that is used and removed.
   const overtaken = newest(folder).number > number;
   for (const turn of turns(folder)) if (turn.number < number || (overtaken && turn.number === number)) rmSync(turn.path, { force: true });
   return overtaken ? undefined : path;
@@ -54,11 +54,11 @@ const newest = (folder) => turns(folder).reduce((a, b) => (b.number > a.number ?
 function isHeld(path) {
   if (path === undefined) return false;
   const holder = read(path);
-  // Ended turns are empty; a process id alone could have been given to another process since.
+  // Ended turns are empty. A process ID alone is not enough, because the system can reuse it.
   return holder !== "" && identity(Number(holder.split(" ")[0])) === holder;
 }
 
-/** The file may be gone by now: then somebody newer has the turn, and making our number will fail. */
+/** Returns "" for a missing file: then a newer process has the turn, and creating this number fails. */
 function read(path) {
   try {
     return readFileSync(path, "utf8");
@@ -67,11 +67,11 @@ function read(path) {
   }
 }
 
-/** A living process by its id and, where the system tells it, its start; undefined for a dead one. */
+/** Identifies a live process by its ID and, if the system provides it, its start time; undefined for a dead process. */
 function identity(pid) {
   const stat = read(`/proc/${pid}/stat`);
   if (stat !== "") {
-    // After the command's name in brackets: state, and as the twentieth the start in clock ticks.
+    // Fields after the command's name in brackets: the first is the state, the twentieth the start time in clock ticks.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return /[ZX]/.test(fields[0]) ? undefined : `${pid} ${fields[19]}`;
   }

@@ -1,59 +1,100 @@
-import type { Caller } from "../core/caller.ts";
+import { batchReads } from "../async/batch.ts";
+import type { Role } from "../core/accounts/account.ts";
+import type { Caller, CallerCredential, KeyKind, TokenCredential } from "../core/accounts/caller.ts";
 import { Failure, failureOf } from "../core/failure.ts";
-import { sharedReads } from "../core/shared-reads.ts";
-import type { Operation } from "../operations.ts";
-import { checkAccess } from "./access.ts";
+import { Access_Credential, Access_Role } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
+import type { Operation, OperationAccess } from "../operations.ts";
+import type { Admission, Request } from "./admission.ts";
 import type { NoteRefusal } from "./audit.ts";
 import { noteChallenge } from "./challenge.ts";
-import type { Identify, Presented } from "./credential.ts";
-import type { Limits, RateState } from "./limit.ts";
+import type { Identify } from "./credential.ts";
+import type { Limits } from "./limit.ts";
 
-/** A request as any wire form shows it before its body is read. */
-export interface Request {
-  readonly requestId: string;
-  /** The client's network address. */
-  readonly address: string;
-  readonly credentials: Presented;
-  /** The `Idempotency-Key` header; null when absent. */
-  readonly idempotencyKey: string | null;
-  /** The `Prefer` header asks that members without effect are refused: `handling=strict` (RFC 7240 4.4). */
-  readonly strict: boolean;
-  /** Its body, whose memory is counted; absent for a request without one. */
-  readonly body?: CountedBody | undefined;
+const keyCredentials: Record<KeyKind, Access_Credential> = {
+  general: Access_Credential.API_KEY,
+  ediscovery: Access_Credential.EDISCOVERY,
+  siem: Access_Credential.SIEM,
+  team_user_mgmt: Access_Credential.TEAM_USER_MGMT,
+  team_asset_audit: Access_Credential.TEAM_ASSET_AUDIT,
+  team_asset_mgmt: Access_Credential.TEAM_ASSET_MGMT,
+};
+
+/** Readable names with their article, in the order in which a refusal lists them. */
+const labels: readonly (readonly [Access_Credential, string])[] = [
+  [Access_Credential.SESSION, "a signed-in session"],
+  [Access_Credential.API_KEY, "a general API key"],
+  [Access_Credential.EDISCOVERY, "an e-Discovery & legal hold key"],
+  [Access_Credential.SIEM, "a SIEM key"],
+  [Access_Credential.TEAM_USER_MGMT, "a Team User Management key"],
+  [Access_Credential.TEAM_ASSET_AUDIT, "a Team Asset Audit key"],
+  [Access_Credential.TEAM_ASSET_MGMT, "a Team Asset Management key"],
+  [Access_Credential.WORKER, "a worker credential"],
+];
+
+/** Only these credentials need a role: the others have fixed permissions. */
+const roleCredentials: ReadonlySet<Access_Credential> = new Set([Access_Credential.API_KEY, Access_Credential.SESSION]);
+
+const roleNames: Record<Role, Access_Role> = {
+  owner: Access_Role.OWNER,
+  super_admin: Access_Role.SUPER_ADMIN,
+  admin: Access_Role.ADMIN,
+  member: Access_Role.MEMBER,
+  guest: Access_Role.GUEST,
+};
+
+/**
+ * Checks that a caller may use an operation; a refusal names the accepted credentials.
+ *
+ * @throws Failure `permission_denied`; `insufficient_scope` for a token
+ * (spec/decisions.md 2, spec/enterprise.md 1, spec/oauth.md 2.1, 9.2).
+ */
+function checkAccess(operation: Operation, { credential, role }: Caller): void {
+  const { access } = operation;
+  if (access === null) return;
+  if (credential.kind === "token") checkScopes(access, credential);
+  else checkCredential(access, credentialOf(credential), role);
 }
 
-/** A body whose bytes are counted while they are read and parsed, and until the call is over: what was parsed is as large. */
-export interface CountedBody {
-  /** From now on its bytes count under an account. */
-  belongsTo(accountId: string): void;
-  /** None of its bytes counts any more: the call goes on for long, and holds nothing of what it was sent. */
-  release(): void;
+function checkCredential(access: OperationAccess, credential: Access_Credential, role: Role | null): void {
+  if (!access.credentials.has(credential)) throw forbidden(access);
+  const roleNeeded = roleCredentials.has(credential) && access.roles.size > 0;
+  const hasRole = role === null ? access.personal : access.roles.has(roleNames[role]);
+  if (roleNeeded && !hasRole) throw forbidden(access);
 }
 
-/** A call that was let in: `perform` takes it from here. */
-export interface Admission {
-  readonly operation: Operation;
-  readonly request: Request;
-  readonly caller: Caller;
-  readonly rate: RateState | null;
-  /**
-   * Who calls by now: credential and access anew, without the limits.
-   *
-   * @throws Failure `unauthenticated` or `forbidden`, as a new call would get.
-   */
-  again(): Promise<Caller>;
+function checkScopes({ credentials, anyScope }: OperationAccess, { scopes }: TokenCredential): void {
+  if (!credentials.has(Access_Credential.OAUTH))
+    throw new Failure("insufficient_scope", "insufficient_scope: this operation accepts an API key only");
+  if (anyScope.length === 0 || anyScope.some((scope) => scopes.includes(scope))) return;
+  throw new Failure("insufficient_scope", `insufficient_scope: required one of [${anyScope.join(", ")}]`);
+}
+
+function credentialOf(credential: Exclude<CallerCredential, TokenCredential>): Access_Credential {
+  if (credential.kind === "key") return keyCredentials[credential.keyKind];
+  return credential.kind === "worker" ? Access_Credential.WORKER : Access_Credential.SESSION;
+}
+
+function forbidden({ credentials, roles }: OperationAccess): Failure {
+  const accepted = labels.filter(([credential]) => credentials.has(credential));
+  const names = accepted.map(([credential, label]) => (roleCredentials.has(credential) ? `${label}${roleSuffix(roles)}` : label));
+  return new Failure("permission_denied", `this operation takes ${names.join(" or ")}`);
+}
+
+function roleSuffix(roles: ReadonlySet<Access_Role>): string {
+  const names = Object.entries(roleNames).filter(([, role]) => roles.has(role));
+  return names.length === 0 ? "" : ` of the team's ${names.map(([name]) => name.replace("_", " ")).join(" or ")}`;
 }
 
 export type Admit = (operation: Operation, request: Request) => Promise<Admission>;
 
 /**
- * The first half of every call, before a body is read: credential, access, limit.
+ * The first step of every call, before the body is read: credential, access, limit.
  *
- * @throws Failure `invalid`, `unauthenticated`, `forbidden`, `insufficient_scope` or `limited`.
+ * @throws Failure `invalid_argument`, `unauthenticated`, `permission_denied`, `insufficient_scope` or `rate_limited`.
  */
-export function admission(identify: Identify, limits: Limits, noteRefusal: NoteRefusal): Admit {
-  /** Writes a refusal at a step to the audit log, and throws it again with the credentials that the operation takes. */
-  async function told<T>(operation: Operation, request: Request, caller: Caller | null, step: () => T | Promise<T>): Promise<T> {
+export function createAdmit(identify: Identify, limits: Limits, noteRefusal: NoteRefusal): Admit {
+  /** Runs a step. Writes a refusal to the audit log and rethrows it with the credentials that the operation accepts. */
+  async function noteRefusals<T>(operation: Operation, request: Request, caller: Caller | null, step: () => T | Promise<T>): Promise<T> {
     try {
       return await step();
     } catch (thrown) {
@@ -62,35 +103,35 @@ export function admission(identify: Identify, limits: Limits, noteRefusal: NoteR
       throw thrown;
     }
   }
-  async function credential(operation: Operation, request: Request): Promise<Caller> {
+  async function identifyCaller(operation: Operation, request: Request): Promise<Caller> {
     try {
-      return await told(operation, request, null, () => identify(request.credentials));
+      return await noteRefusals(operation, request, null, () => identify(request.credentials));
     } catch (thrown) {
-      if (failureOf(thrown).reason === "unauthenticated") await limits.stranger(request.address);
+      if (failureOf(thrown).reason === "unauthenticated") await limits.invalidCredential(request.address);
       throw thrown;
     }
   }
-  const callers = sharedReads<Caller>();
-  async function again(operation: Operation, request: Request): Promise<Caller> {
+  const callers = batchReads<Caller>();
+  async function checkAgain(operation: Operation, request: Request): Promise<Caller> {
     const { credentials } = request;
-    const caller = await told(operation, request, null, () => callers(JSON.stringify(credentials), () => identify(credentials)));
-    await told(operation, request, caller, () => checkAccess(operation, caller));
+    const caller = await noteRefusals(operation, request, null, () => callers(JSON.stringify(credentials), () => identify(credentials)));
+    await noteRefusals(operation, request, caller, () => checkAccess(operation, caller));
     return caller;
   }
   return async (operation, request) => {
     if (operation.access === null) throw new Failure("unimplemented", "anonymous operations are not built");
-    const caller = await credential(operation, request);
-    const rate = await told(operation, request, caller, () => {
+    const caller = await identifyCaller(operation, request);
+    const rate = await noteRefusals(operation, request, caller, () => {
       checkAccess(operation, caller);
       return limits.account(caller.accountId, operation);
     });
-    request.body?.belongsTo(caller.accountId);
-    return { operation, request, caller, rate, again: () => again(operation, request) };
+    request.body?.assignTo(caller.accountId);
+    return { operation, request, caller, rate, checkAgain: () => checkAgain(operation, request) };
   };
 }
 
-/** No account, no space: no row is this one's. */
-const nobody: Caller = {
+/** A caller without account and space: no row belongs to it. */
+const anonymousCaller: Caller = {
   accountId: "",
   spaceId: "",
   credential: { kind: "key", keyKind: "general", id: "" },
@@ -99,13 +140,13 @@ const nobody: Caller = {
 };
 
 /**
- * The first half of a read that some address takes without a credential, because what
- * it answers is public: limited by the network address alone.
+ * Admits a read without a credential, because its answer is public. Only the limit of
+ * the network address applies.
  */
-export const anybody =
+export const admitAnonymous =
   (limits: Pick<Limits, "anonymous">): Admit =>
   async (operation, request) => {
-    if (operation.change) throw new Error(`${operation.rpc} is nobody's to call`);
+    if (operation.isChange) throw new Error(`${operation.rpc} is a change: it cannot be anonymous`);
     await limits.anonymous(request.address);
-    return { operation, request, caller: nobody, rate: null, again: async () => nobody };
+    return { operation, request, caller: anonymousCaller, rate: null, checkAgain: async () => anonymousCaller };
   };

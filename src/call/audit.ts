@@ -1,19 +1,19 @@
-import type { Known, Refusals } from "../core/audit/refusals.ts";
-import type { Caller } from "../core/caller.ts";
+import type { Caller } from "../core/accounts/caller.ts";
+import type { KnownCredential, Refusals } from "../core/audit/refusals.ts";
 import type { Clock } from "../core/clock.ts";
 import { type Failure, failureOf } from "../core/failure.ts";
 import type { Ids } from "../core/ids.ts";
 import type { Tx } from "../core/store.ts";
 import type { Operation } from "../operations.ts";
-import type { Admission, Request } from "./admit.ts";
+import type { Admission, Request } from "./admission.ts";
 import { credentialName, RefusedCredential } from "./credential.ts";
 
 export type WriteAudit = (tx: Tx, admission: Admission) => Promise<void>;
 
-/** Writes the audit row of a change, or of a read that has one, in its transaction: who did what, from where, to what. */
+/** Writes the audit row of a change, or of an audited read, in its transaction: caller, operation, address, subject. */
 export function auditWriter(clock: Clock, ids: Ids): WriteAudit {
   return async (tx, { operation, request, caller }) => {
-    const { subject = null, before = null, after = null } = tx.audit.noted();
+    const { subject = null, before = null, after = null } = tx.audit.notes();
     await tx.audit.insert({
       id: ids.short(),
       at: clock.now(),
@@ -30,11 +30,11 @@ export function auditWriter(clock: Clock, ids: Ids): WriteAudit {
   };
 }
 
-/** Tells the audit log of a refusal; null while it is not known who calls. What else was thrown is nothing to it. */
+/** Notes a refusal for the audit log. `caller` is null while it is unknown. Ignores errors that are not refusals. */
 export type NoteRefusal = (operation: Operation, request: Request, caller: Caller | null, thrown: unknown) => void;
 
 export function refusalNoter(refusals: Pick<Refusals, "note">): NoteRefusal {
-  /** What one step refused comes by again at the end of its call. */
+  /** A refusal of one step passes here again at the end of its call: it is noted once. */
   const noted = new WeakSet<Failure>();
   return ({ rpc }, { requestId, address }, caller, thrown) => {
     const failure = failureOf(thrown);
@@ -45,6 +45,6 @@ export function refusalNoter(refusals: Pick<Refusals, "note">): NoteRefusal {
   };
 }
 
-/** Null for whoever asks for what is public, and has no space. */
-const knownBy = ({ accountId, spaceId, credential }: Caller): Known | null =>
+/** Null for an anonymous caller, which has no space. */
+const knownBy = ({ accountId, spaceId, credential }: Caller): KnownCredential | null =>
   spaceId === "" ? null : { accountId, spaceId, credential: credentialName(credential) };

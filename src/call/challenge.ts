@@ -1,14 +1,14 @@
 import { type Failure, failureOf } from "../core/failure.ts";
 import { Access_Credential } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 import type { Operation } from "../operations.ts";
-import type { Presented } from "./credential.ts";
+import type { RequestCredentials } from "./credential.ts";
 
-/** The credentials that an operation takes, for a caller who sent none of them (contract/decisions.md 46). */
+/** The credentials that an operation accepts, for a caller who sent none of them (spec/decisions.md 46). */
 export interface Challenge {
   /** Request headers that may carry such a credential, in lower case, the recommended one first. */
   readonly headers: readonly CredentialHeader[];
   /** The request had a Bearer credential. */
-  readonly bearerShown: boolean;
+  readonly hasBearer: boolean;
 }
 
 export type CredentialHeader = "x-service-api-key" | "x-api-key" | "authorization" | "cookie";
@@ -26,22 +26,23 @@ const headersOf: Readonly<Record<Access_Credential, readonly CredentialHeader[]>
   [Access_Credential.TEAM_ASSET_MGMT]: ["x-api-key", "authorization"],
   [Access_Credential.WORKER]: ["x-api-key", "authorization"],
 };
-const inOrder: readonly CredentialHeader[] = ["x-service-api-key", "x-api-key", "authorization", "cookie"];
+const headerOrder: readonly CredentialHeader[] = ["x-service-api-key", "x-api-key", "authorization", "cookie"];
 
 const challenges = new WeakMap<Failure, Challenge>();
 
 /**
- * Notes for a refused credential which ones its operation takes. It is kept apart from the failure because the code
- * that throws it, for example a change whose caller was removed, does not know the operation. Other failures get nothing.
+ * Stores, for a refused credential, which credentials its operation accepts. The challenge is stored apart from the
+ * failure because the code that throws it, for example a change whose caller was removed, does not know the operation.
+ * Ignores other failures.
  */
-export function noteChallenge({ access }: Operation, { bearer }: Pick<Presented, "bearer">, thrown: unknown): void {
+export function noteChallenge({ access }: Operation, { bearer }: Pick<RequestCredentials, "bearer">, thrown: unknown): void {
   const failure = failureOf(thrown);
   if (failure.reason !== "unauthenticated" || access === null) return;
-  const taken = new Set([...access.credentials].flatMap((credential) => headersOf[credential]));
-  // Sessions work on Connect only: they are listed only where the operation takes nothing else.
-  if (taken.size > 1) taken.delete("cookie");
-  challenges.set(failure, { headers: inOrder.filter((name) => taken.has(name)), bearerShown: bearer !== null });
+  const accepted = new Set([...access.credentials].flatMap((credential) => headersOf[credential]));
+  // Sessions work on Connect only: they are listed only where the operation accepts nothing else.
+  if (accepted.size > 1) accepted.delete("cookie");
+  challenges.set(failure, { headers: headerOrder.filter((name) => accepted.has(name)), hasBearer: bearer !== null });
 }
 
-/** What was noted for a failure. */
+/** The challenge that was stored for a failure. */
 export const challengeOf = (failure: Failure): Challenge | undefined => challenges.get(failure);

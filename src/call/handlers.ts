@@ -1,12 +1,12 @@
 import type { DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import type { Caller } from "../core/caller.ts";
-import type { OpenCall } from "../core/open-call.ts";
+import type { Caller, OpenCall } from "../core/accounts/caller.ts";
 import type { Tx } from "../core/store.ts";
+import { rpcName } from "../operations.ts";
 
 /**
- * An operation's own work, for one method: credential, access, limit and field
- * rules were checked on the way in, and for a change the transaction is open. It
- * never sees an HTTP or a Connect object.
+ * The handler of one method. Credential, access, limit and field rules are already
+ * checked, and for a change the transaction is open. It never sees an HTTP or a
+ * Connect object.
  */
 export type Handler<M extends DescMethod> = (
   tx: Tx,
@@ -15,25 +15,25 @@ export type Handler<M extends DescMethod> = (
 ) => Promise<MessageInitShape<M["output"]>>;
 
 /**
- * Work that is slow, or not to be done while a transaction is open; it gives the handler that goes on with what it
- * found. `gone` is aborted when nobody waits for the answer any more.
+ * Work that is slow, or must not run while a transaction is open. It returns the handler that continues with its
+ * result. `gone` is aborted when the client no longer waits for the answer.
  */
 export interface Prepared<M extends DescMethod> {
   readonly prepare: (message: MessageShape<M["input"]>, caller: Caller, gone: AbortSignal) => Promise<Handler<M>> | Handler<M>;
 }
 
 /**
- * A read whose answer may be held back for a while; or a change that makes its own
- * transactions, because it is held, or is idempotent by itself: it has no idempotency
- * record and no audit row.
+ * A read whose answer may be held until something changes, or a change that makes its
+ * own transactions because it is held or is idempotent by itself. Such a change has no
+ * idempotency record and no audit row.
  */
 export interface Held<M extends DescMethod> {
   readonly hold: (tx: Tx, call: OpenCall, message: MessageShape<M["input"]>) => Promise<MessageInitShape<M["output"]>>;
 }
 
 /**
- * A read that goes on: what is thrown before it begins is a plain refusal. Null says
- * that there is nothing to tell, now or ever.
+ * A read that streams. An error before it begins is a plain refusal. Null: there is
+ * nothing to send, now or later.
  */
 export interface Streamed<M extends DescMethod> {
   readonly stream: (
@@ -43,24 +43,43 @@ export interface Streamed<M extends DescMethod> {
   ) => Promise<AsyncIterable<MessageInitShape<M["output"]>> | null>;
 }
 
-/** A conversation: each message was checked as it came, and both sides end when they like. It makes its own changes. */
-export interface Conversed<M extends DescMethod> {
+/** A stream both ways: each message is checked when it arrives, and either side may end. It makes its own changes. */
+export interface BidiStreamed<M extends DescMethod> {
   readonly converse: (call: OpenCall, messages: AsyncIterable<MessageShape<M["input"]>>) => AsyncIterable<MessageInitShape<M["output"]>>;
 }
 
+/** The handler of an operation that is in the schema but not implemented: calls get `unimplemented`. */
+interface Unbuilt {
+  readonly unbuilt: true;
+}
+
+/**
+ * Marks a method whose handler is not written yet, so that the schema can land first. `npm run check` fails while a
+ * method has this mark.
+ */
+export const unbuilt: Unbuilt = { unbuilt: true };
+
 type FormOf<M extends DescMethod> = M["methodKind"] extends "bidi_streaming"
-  ? Conversed<M>
+  ? BidiStreamed<M>
   : M["methodKind"] extends "server_streaming"
     ? Streamed<M>
     : Handler<M> | Prepared<M> | Held<M>;
 
-/** The handlers of a service by method; one that is missing answers `unimplemented`. */
-export type Handlers<S extends DescService> = { readonly [K in keyof S["method"]]?: FormOf<S["method"][K]> };
+/** The handlers of a service by method. All are required, so that a new method does not compile without one. */
+export type Handlers<S extends DescService> = { readonly [K in keyof S["method"]]: FormOf<S["method"][K]> | Unbuilt };
 
-/** A handler with its types forgotten: the call path makes each one's message from its own descriptor. */
-export type AnyHandler = Handler<DescMethod> | Prepared<DescMethod> | Held<DescMethod> | Streamed<DescMethod> | Conversed<DescMethod>;
+/** An implemented handler without the types of its method: the call path makes each message from the method's descriptor. */
+export type ImplementedHandler =
+  | Handler<DescMethod>
+  | Prepared<DescMethod>
+  | Held<DescMethod>
+  | Streamed<DescMethod>
+  | BidiStreamed<DescMethod>;
 
-/** What the installation has built, by RPC name. */
+/** Any handler of a table. */
+export type AnyHandler = ImplementedHandler | Unbuilt;
+
+/** The handler of each operation, by RPC name. */
 export type HandlerTable = ReadonlyMap<string, AnyHandler>;
 
 /** One service with its handlers. */
@@ -69,20 +88,27 @@ export interface Implementation {
   readonly handlers: Readonly<Record<string, AnyHandler | undefined>>;
 }
 
-/** Ties handlers to their service; the types of every method are checked here, and forgotten after. */
+/** Binds handlers to their service. The types of every method are checked here and dropped afterwards. */
 export function implement<S extends DescService>(service: S, handlers: Handlers<S>): Implementation {
-  // A handler takes its own method's message; `perform` hands it no other, because both come from one descriptor.
+  // `perform` passes a handler only messages of its method, because both come from one descriptor.
   return { service, handlers: handlers as Readonly<Record<string, AnyHandler | undefined>> };
 }
 
-/** The table of all that is built. */
-export function handlerTable(implementations: readonly Implementation[]): HandlerTable {
+/**
+ * The handlers of all methods of these services.
+ *
+ * @throws Error that names every method without a handler, so that the start fails.
+ */
+export function handlerTable(services: readonly DescService[], implementations: readonly Implementation[]): HandlerTable {
+  const handlersOf = new Map(implementations.map(({ service, handlers }) => [service.typeName, handlers]));
   const table = new Map<string, AnyHandler>();
-  for (const { service, handlers } of implementations) {
-    for (const method of service.methods) {
-      const handler = handlers[method.localName];
-      if (handler) table.set(`${service.typeName}/${method.name}`, handler);
-    }
+  const missing: string[] = [];
+  for (const method of services.flatMap((service) => service.methods)) {
+    const rpc = rpcName(method);
+    const handler = handlersOf.get(method.parent.typeName)?.[method.localName];
+    if (handler) table.set(rpc, handler);
+    else missing.push(rpc);
   }
+  if (missing.length > 0) throw new Error(`operations without a handler:\n${missing.join("\n")}`);
   return table;
 }

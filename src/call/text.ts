@@ -1,16 +1,16 @@
 import { type DescField, type DescMessage, type DescOneof, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
 import type { Timestamp, Value } from "@bufbuild/protobuf/wkt";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { invalid } from "../core/failure.ts";
+import { invalidArgument } from "../core/failure.ts";
 
-/** What is wrong, and where. */
-interface Flaw {
+/** A broken rule and the path of its value. */
+interface Fault {
   readonly path: string;
   readonly rule: string;
 }
 
-/** The first flaw in a value, its path from that value on; undefined when there is none. */
-type Find = (value: unknown) => Flaw | undefined;
+/** Finds the first fault in a value, with its path from that value on; undefined when there is none. */
+type Find = (value: unknown) => Fault | undefined;
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -18,34 +18,34 @@ const compiled = new WeakMap<DescMessage, Find>();
 
 /**
  * Refuses text that not every database and every wire can hold: U+0000 and lone
- * surrogates, in fields, lists, map keys, Struct and Value (contract/decisions.md
- * 12). So it does the numbers and times of binary wires that JSON has no form for.
+ * surrogates, in fields, lists, map keys, Struct and Value (spec/decisions.md
+ * 12). It also refuses numbers and times of binary wires that have no JSON form.
  * The check is compiled per message type at its first use.
  *
- * @throws Failure `invalid` with the path of the first flaw.
+ * @throws Failure `invalid_argument` with the path of the first fault.
  */
 export function checkText(schema: DescMessage, message: Message): void {
-  const flaw = messageFinder(schema)(message);
-  if (flaw !== undefined) throw invalid(flaw.path, flaw.rule);
+  const fault = messageFinder(schema)(message);
+  if (fault !== undefined) throw invalidArgument(fault.path, fault.rule);
 }
 
 const isBad = (text: string): boolean => text.includes("\0") || !text.isWellFormed();
 
-const badText: Flaw = { path: "", rule: "must not contain U+0000 or a lone surrogate" };
-const badNumber: Flaw = { path: "", rule: "must be a finite number" };
-const badTime: Flaw = { path: "", rule: "must be a time of the years 1 to 9999" };
+const badText: Fault = { path: "", rule: "must not contain U+0000 or a lone surrogate" };
+const badNumber: Fault = { path: "", rule: "must be a finite number" };
+const badTime: Fault = { path: "", rule: "must be a time of the years 1 to 9999" };
 
-// Only ever given the value of a string field.
+// Called only with the value of a string field.
 const findInText: Find = (value) => (isBad(value as string) ? badText : undefined);
 
 /**
- * Finds text that is far too long for its field as well. The rules count the characters of all of it, which takes half a
- * second for 30 MB; a character has at most two UTF-16 units.
+ * Also finds text that is far too long for its field. The field rules would count all its characters, which takes half
+ * a second for 30 MB. A character has at most two UTF-16 units.
  */
 function textFinder(field: DescField): Find {
   const max = maxLengthOf(field);
   if (max === undefined) return findInText;
-  const tooLong: Flaw = { path: "", rule: `must be at most ${max} characters` };
+  const tooLong: Fault = { path: "", rule: `must be at most ${max} characters` };
   return (value) => ((value as string).length > 2 * max ? tooLong : findInText(value));
 }
 
@@ -61,7 +61,7 @@ const findInNumber: Find = (value) => (Number.isFinite(value) ? undefined : badN
 const earliest = -62_135_596_800n;
 const latest = 253_402_300_799n;
 
-// Only ever given a Timestamp.
+// Called only with a Timestamp.
 const findInTime: Find = (value) => {
   const { seconds, nanos } = value as Timestamp;
   return seconds >= earliest && seconds <= latest && nanos >= 0 && nanos < 1e9 ? undefined : badTime;
@@ -73,12 +73,12 @@ function messageFinder(desc: DescMessage): Find {
   const finders: Find[] = [];
   const find: Find = (message) => {
     for (const findIn of finders) {
-      const flaw = findIn(message);
-      if (flaw !== undefined) return flaw;
+      const fault = findIn(message);
+      if (fault !== undefined) return fault;
     }
     return undefined;
   };
-  // Known before its fields are compiled: a type may hold itself.
+  // Store the finder before its fields are compiled: a type may contain itself.
   compiled.set(desc, find);
   for (const member of desc.members) {
     const finder = member.kind === "oneof" ? oneofFinder(member) : fieldFinder(member);
@@ -113,16 +113,17 @@ function fieldFinder(field: DescField): Find | undefined {
 }
 
 function below(name: string, find: Find): Find {
-  return (value) => at(name, find(value));
+  return (value) => prefixed(name, find(value));
 }
 
-/** A flaw, seen from one step above. */
-const at = (step: string, flaw: Flaw | undefined): Flaw | undefined => flaw && { path: joined(step, flaw.path), rule: flaw.rule };
+/** A fault with its path extended by one step. */
+const prefixed = (step: string, fault: Fault | undefined): Fault | undefined =>
+  fault && { path: joinPath(step, fault.path), rule: fault.rule };
 
 /** A path below a step: `a` and `b` are `a.b`, `a` and `[0]` are `a[0]`. */
-export const joined = (step: string, path: string): string => (path === "" || path.startsWith("[") ? step + path : `${step}.${path}`);
+export const joinPath = (step: string, path: string): string => (path === "" || path.startsWith("[") ? step + path : `${step}.${path}`);
 
-/** The step to a map's entry. A long key is cut: the path says where, it is no copy of the input. */
+/** The step to a map's entry. A long key is cut: the path names a place and does not copy the input. */
 export const keyStep = (key: string): string => `[${JSON.stringify(key.length > 64 ? `${key.slice(0, 64)}…` : key)}]`;
 
 function valueFinder(field: DescField): Find | undefined {
@@ -132,19 +133,19 @@ function valueFinder(field: DescField): Find | undefined {
   return find;
 }
 
-/** The finder for a field's single value, a list's item or a map's value; undefined where no text can be. */
+/** The finder for a field's single value, a list's item or a map's value; undefined when it cannot contain text. */
 function elementFinder(field: DescField): Find | undefined {
   if (field.scalar === ScalarType.STRING) return textFinder(field);
   if (field.message?.typeName === "google.protobuf.Timestamp") return findInTime;
-  if (!field.message || !holdsFlaws(field.message)) return undefined;
+  if (!field.message || !mayHaveFaults(field.message)) return undefined;
   if (field.message.typeName === "google.protobuf.Value") return findInValue;
   // A Struct in a field is plain JSON.
   if (field.message.typeName === "google.protobuf.Struct") return findInJson;
   return messageFinder(field.message);
 }
 
-/** Whether text or a time can be anywhere in a message of this type. */
-function holdsFlaws(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
+/** Whether a message of this type can contain text or a time at any depth. */
+function mayHaveFaults(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
   if (desc.typeName === "google.protobuf.Timestamp") return true;
   if (seen.has(desc)) return false;
   seen.add(desc);
@@ -152,17 +153,17 @@ function holdsFlaws(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
     (field) =>
       field.scalar === ScalarType.STRING ||
       (field.fieldKind === "map" && field.mapKey === ScalarType.STRING) ||
-      (field.message !== undefined && holdsFlaws(field.message, seen)),
+      (field.message !== undefined && mayHaveFaults(field.message, seen)),
   );
 }
 
 function listFinder(find: Find): Find {
   return (value) => {
-    // A list field holds nothing but an array.
+    // The value of a list field is always an array.
     const items = value as readonly unknown[];
     for (let index = 0; index < items.length; index++) {
-      const flaw = find(items[index]);
-      if (flaw !== undefined) return at(`[${index}]`, flaw);
+      const fault = find(items[index]);
+      if (fault !== undefined) return prefixed(`[${index}]`, fault);
     }
     return undefined;
   };
@@ -170,12 +171,12 @@ function listFinder(find: Find): Find {
 
 function mapFinder(find: Find): Find {
   return (value) => {
-    // A map field holds nothing but an object; a key that is no text reads as digits or a word.
+    // The value of a map field is always an object; keys that are not strings appear as digits, `true` or `false`.
     const entries = value as Members;
     for (const key of Object.keys(entries)) {
-      if (isBad(key)) return at(keyStep(key), badText);
-      const flaw = find(entries[key]);
-      if (flaw !== undefined) return at(keyStep(key), flaw);
+      if (isBad(key)) return prefixed(keyStep(key), badText);
+      const fault = find(entries[key]);
+      if (fault !== undefined) return prefixed(keyStep(key), fault);
     }
     return undefined;
   };
@@ -193,9 +194,9 @@ const findInJson: Find = (value) => {
 const findInItems = listFinder(findInJson);
 const findInMembers = mapFinder(findInJson);
 
-/** A Value, with the path that its JSON has. */
+/** Finds faults in a Value, with the path of its JSON. */
 const findInValue: Find = (value) => {
-  // A field of type Value, and the Values inside it, hold nothing else.
+  // A field of type Value, and the Values inside it, contain only Values.
   const { kind } = value as Value;
   if (kind.case === "stringValue") return findInText(kind.value);
   if (kind.case === "numberValue") return findInNumber(kind.value);

@@ -1,4 +1,4 @@
-import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+import { type DescEnumValue, type DescField, type DescMessage, getOption, hasOption, type Message, ScalarType } from "@bufbuild/protobuf";
 import {
   isReflectList,
   isReflectMap,
@@ -9,17 +9,39 @@ import {
   reflect,
 } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Validator, type Violation } from "@bufbuild/protovalidate";
-import { Failure, invalid } from "../core/failure.ts";
-import { choiceRule } from "./choices.ts";
+import { type EnumRules, type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { Failure, invalidArgument } from "../core/failure.ts";
+import { word } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 import { checkText } from "./text.ts";
+
+/** The name of an enum value in v2: its `word`, or its full name where it has none. */
+export const enumValueName = (value: DescEnumValue): string => (hasOption(value, word) ? getOption(value, word) : value.name);
+
+/** The rule of an enum field with its accepted values, without those that its rules exclude and without UNSPECIFIED. */
+export function enumRule(field: DescField): string {
+  const { notIn = [], in: only = [] } = enumRules(getOption(field, fieldRules)) ?? {};
+  const accepted = (field.enum?.values ?? []).filter(
+    (value) =>
+      !(value.number === 0 && value.name.endsWith("_UNSPECIFIED")) &&
+      !notIn.includes(value.number) &&
+      (only.length === 0 || only.includes(value.number)),
+  );
+  return `must be one of ${accepted.map(enumValueName).join(", ")}`;
+}
+
+/** The enum rules of a single value, or of a list's items. */
+function enumRules({ type }: FieldRules): EnumRules | undefined {
+  if (type.case === "repeated" && type.value.items) return enumRules(type.value.items);
+  return type.case === "enum" ? type.value : undefined;
+}
 
 const validator: Validator = createValidator();
 
 /**
- * Checks a decoded request against the rules of its fields, on every wire alike.
+ * Checks a decoded request against the rules of its fields, in the same way on every wire.
  *
- * @throws Failure `invalid` with the path of the first field at fault and the rule
- * it broke (contract/decisions.md 12).
+ * @throws Failure `invalid_argument` with the path of the first invalid field and the rule
+ * that it breaks (spec/decisions.md 12).
  */
 export function validate(schema: DescMessage, message: Message): void {
   checkText(schema, message);
@@ -28,26 +50,25 @@ export function validate(schema: DescMessage, message: Message): void {
   if (result.kind === "error") throw new Failure("internal", "internal error", { cause: result.error });
   const [violation] = result.violations;
   const path = pathToString(violation?.field ?? []);
-  throw invalid(path, violation ? ruleOf(violation, reflect(schema, message)) : "is not valid");
+  throw invalidArgument(path, violation ? ruleOf(violation, reflect(schema, message)) : "is not valid");
 }
 
-/** The rule in words that fit every wire: no numbers of enums, and no length of what is not there at all. */
+/** The rule in a text that fits every wire: no enum numbers, and no length rule for a missing value. */
 function ruleOf({ field: path, message, ruleId }: Violation, request: ReflectMessage): string {
   const field = path.findLast((step) => step.kind === "field");
   const isMissing = field === path.at(-1) && field !== undefined && !isPresent(path, request);
-  if (field?.enum && (isMissing || ruleId.startsWith("enum.")))
-    return isMissing ? `is required, and ${choiceRule(field)}` : choiceRule(field);
+  if (field?.enum && (isMissing || ruleId.startsWith("enum."))) return isMissing ? `is required, and ${enumRule(field)}` : enumRule(field);
   if (isMissing) return isNumber(field) ? `is required, and ${message}` : "is required";
   if (ruleId === "string.min_len" && message === "must be at least 1 characters") return "must not be empty";
   const [, words] = /^does not match regex pattern `\^\(([\w|]+)\)\$`$/.exec(message) ?? [];
   return words === undefined ? message : `must be one of ${words.replaceAll("|", ", ")}`;
 }
 
-/** Zero may have been written, and is refused as what it is: by its rule too. */
+/** A number: zero may have been sent, so its refusal names the rule too. */
 const isNumber = (field: DescField | undefined): boolean =>
   field?.fieldKind === "scalar" && field.scalar !== ScalarType.STRING && field.scalar !== ScalarType.BYTES;
 
-/** Whether the field that a path ends with is there: without presence of its own, a value other than zero or empty is. */
+/** Whether the last field of a path is set; one without presence is set when it is not zero or empty. */
 function isPresent(path: Path, request: ReflectMessage): boolean {
   let value: unknown = request;
   for (const step of path.slice(0, -1)) value = stepInto(value, step);

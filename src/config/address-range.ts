@@ -1,7 +1,6 @@
 import { isIP } from "node:net";
 import { z } from "zod";
-import { listOf } from "./list.ts";
-import { portMax } from "./values.ts";
+import { listOf, portMax } from "./values.ts";
 
 /** Addresses that outgoing requests may reach although they are not public. */
 export type AllowedAddresses =
@@ -13,7 +12,7 @@ export type AllowedAddresses =
 const form = /^(?<network>[0-9a-fA-F.:]+)\/(?<prefix>\d{1,3})(?::(?<port>\d{1,5}))?$/;
 const httpsPort = 443;
 
-/** The rule of `allowedAddresses` in words. */
+/** The rule of `allowedAddresses` for messages and documentation. */
 export const allowedAddressesRule = "`loopback` or address ranges like 10.1.0.0/16, each with a port unless it is 443, separated by commas";
 
 /** `loopback` and CIDR ranges, for instance `loopback,10.1.0.0/16:8443,fd00::/8`. */

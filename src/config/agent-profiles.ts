@@ -1,24 +1,24 @@
 import { z } from "zod";
 
-/** Agents that a profile can name beside models. */
+/** Agents that a profile can name in addition to models. */
 const agentNames = ["offline", "remote"] as const;
-/** An agent as AGENT_PROFILES names it; `model:NAME` thinks with a model of MODELS_FILE, `remote` is whatever worker polls. */
+/** An agent as AGENT_PROFILES names it; `model:NAME` uses a model of MODELS_FILE, `remote` is a polling worker. */
 export type AgentName = (typeof agentNames)[number] | ModelAgentName;
 type ModelAgentName = `model:${string}`;
 
-/** The rule of `agentProfiles` in words. */
+/** The rule of `agentProfiles` for messages and documentation. */
 export const agentProfilesRule = `profile=agent pairs separated by commas, each profile once, the agent one of: ${agentNames.join(", ")}, model:NAME`;
 
-/** Whether an agent thinks with a model. */
+/** Whether an agent uses a model. */
 export const isModelAgent = (text: string): text is ModelAgentName => /^model:[a-z][a-z0-9-]{0,62}$/.test(text);
 
-/** The name of the model that an agent thinks with. */
-export const modelNamed = (agent: ModelAgentName): string => agent.slice("model:".length);
+/** The name of an agent's model. */
+export const modelName = (agent: ModelAgentName): string => agent.slice("model:".length);
 
 const isAgent = (text: string): text is AgentName => isModelAgent(text) || agentNames.some((name) => name === text);
 const pair = /^(?<profile>[a-z0-9][a-z0-9.-]{0,62})=(?<agent>[a-z][a-z0-9:-]{0,99})$/;
 
-/** Which agent works under which profile name, for instance `manus-1.6=offline`. */
+/** Agents by profile name, for instance `manus-1.6=offline`. */
 export const agentProfiles: z.ZodType<Readonly<Record<string, AgentName>>, string> = z.string().transform((text, context) => {
   const agents = new Map<string, AgentName>();
   for (const part of text.split(",")) {

@@ -1,21 +1,20 @@
 import { z } from "zod";
-import type { Reader } from "./reader.ts";
 import { baseUrl } from "./values.ts";
-import { variable } from "./variable.ts";
+import { defineVariable, type Reader } from "./variable.ts";
 
-/** A bucket for the bytes of files, and who we are to it. */
+/** A bucket for the bytes of files, with the credentials for it. */
 export interface Bucket {
   readonly name: string;
-  /** Without a slash at its end; null is Amazon's own. */
+  /** Without a trailing slash; null: Amazon S3. */
   readonly endpoint: string | null;
   readonly region: string;
-  /** Null: the role that the machine gives. */
+  /** Null: the role of the machine. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
-  /** What every key begins with: empty, or with a slash at its end. */
+  /** The prefix of every key: empty, or with a trailing slash. */
   readonly prefix: string;
-  /** The bucket stands in the path, not in the host's name. */
+  /** The bucket is in the URL's path, not in the host name. */
   readonly pathStyle: boolean;
-  /** Downloads go to the bucket itself. */
+  /** Downloads are redirected to the bucket. */
   readonly redirect: boolean;
 }
 
@@ -23,16 +22,17 @@ const onOff = z.enum(["on", "off"]).transform((text) => text === "on");
 
 /** Files in a bucket. */
 export const objectStorage = {
-  S3_BUCKET: variable({
+  S3_BUCKET: defineVariable({
     type: "bucket name",
     fallback: null,
     unset: "files are kept in `DATA_DIR/files`",
     rule: "3 to 63 lower-case letters, digits, dots and hyphens",
     example: "task-files",
-    description: "Keeps the bytes of files in this bucket of S3 or of a compatible service. Several processes on PostgreSQL need it.",
+    description:
+      "The bucket of S3 or of a compatible service that stores the bytes of files. Several processes on PostgreSQL need it, or DATA_DIR_SHARED.",
     schema: z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
   }),
-  S3_ENDPOINT: variable({
+  S3_ENDPOINT: defineVariable({
     type: "URL",
     fallback: null,
     unset: "Amazon S3",
@@ -41,40 +41,40 @@ export const objectStorage = {
     description: "The address of a compatible service.",
     schema: baseUrl,
   }),
-  S3_REGION: variable({
+  S3_REGION: defineVariable({
     type: "text",
     fallback: "us-east-1",
     rule: "1 to 64 letters, digits and hyphens",
     example: "eu-central-1",
-    description: "The bucket's region. Compatible services mostly take any.",
+    description: "The bucket's region. Most compatible services accept any value.",
     schema: z.string().regex(/^[A-Za-z0-9-]{1,64}$/),
   }),
-  S3_ACCESS_KEY_ID: variable({
+  S3_ACCESS_KEY_ID: defineVariable({
     type: "text",
     fallback: null,
-    unset: "the role that the machine gives",
-    rule: "the id of an access key; S3_SECRET_ACCESS_KEY goes with it",
+    unset: "the role of the machine",
+    rule: "the ID of an access key; it requires S3_SECRET_ACCESS_KEY",
     example: "the-id-of-the-key",
     description:
-      "Who this installation is to the service. The key needs to get, put and delete objects, and to list and abort multipart uploads.",
+      "The access key of this installation at the service. It needs permission to get, put and delete objects, and to list and abort multipart uploads.",
     schema: z.string().regex(/^[\x21-\x7e]{1,256}$/),
   }),
-  S3_SECRET_ACCESS_KEY: variable({
+  S3_SECRET_ACCESS_KEY: defineVariable({
     type: "text",
     fallback: null,
-    rule: "the secret of the access key; it goes with S3_ACCESS_KEY_ID",
+    rule: "the secret of the access key; it requires S3_ACCESS_KEY_ID",
     example: "the-secret-of-the-key",
-    description: "Proves it to the service.",
+    description: "The secret that belongs to S3_ACCESS_KEY_ID.",
     secret: true,
     schema: z.string().regex(/^[\x21-\x7e]{1,1024}$/),
   }),
-  S3_PREFIX: variable({
+  S3_PREFIX: defineVariable({
     type: "text",
     fallback: null,
     unset: "none",
     rule: "1 to 200 letters, digits, `.`, `_`, `-` and `/`, with no `/` first and no part that is only dots",
     example: "platform/files",
-    description: "What every key begins with, so that a bucket can be shared.",
+    description: "The prefix of every key, so that a bucket can be shared.",
     schema: z
       .string()
       .regex(/^[A-Za-z0-9._/-]{1,200}$/)
@@ -82,44 +82,40 @@ export const objectStorage = {
       .refine((text) => text.split("/").every((part) => !/^\.*$/.test(part)))
       .transform((text) => `${text}/`),
   }),
-  S3_PATH_STYLE: variable({
+  S3_PATH_STYLE: defineVariable({
     type: "on or off",
     fallback: null,
     unset: "`on` with S3_ENDPOINT, `off` without",
     rule: "on or off",
     example: "off",
-    description: "Whether the bucket stands in the address's path rather than in its host name.",
+    description: "Whether the bucket's name is in the path of the URL instead of its host name.",
     schema: onOff,
   }),
-  S3_REDIRECT: variable({
+  S3_REDIRECT: defineVariable({
     type: "on or off",
     fallback: "off",
     rule: "on or off",
     example: "on",
     description:
-      "Whether downloads are redirected to the bucket, by an address signed for a few minutes. Callers must be able to reach S3_ENDPOINT then; `off` sends the bytes through this server.",
+      "Whether downloads are redirected to the bucket, with a signed URL that is valid for a few minutes. With `on`, callers must be able to reach S3_ENDPOINT; with `off`, this server sends the bytes.",
     schema: onOff,
   }),
 };
 
-/** The bucket that the environment names; null: files stay in the data folder. */
-export function readBucket({ read, readOr, refuse, isRead }: Reader): Bucket | null {
-  const name = read("S3_BUCKET", objectStorage.S3_BUCKET);
-  const endpoint = read("S3_ENDPOINT", objectStorage.S3_ENDPOINT);
-  const accessKeyId = read("S3_ACCESS_KEY_ID", objectStorage.S3_ACCESS_KEY_ID);
-  const secretAccessKey = read("S3_SECRET_ACCESS_KEY", objectStorage.S3_SECRET_ACCESS_KEY);
-  const rest = {
-    endpoint,
-    region: readOr("S3_REGION", objectStorage.S3_REGION, ""),
+/** The configured bucket; null: files are in the data folder. */
+export function readBucket({ read, require: demand, isSet }: Reader): Bucket | null {
+  const s3 = read(objectStorage);
+  if (isSet("S3_ACCESS_KEY_ID")) demand(objectStorage, "S3_SECRET_ACCESS_KEY");
+  if (isSet("S3_SECRET_ACCESS_KEY")) demand(objectStorage, "S3_ACCESS_KEY_ID");
+  const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = s3;
+  if (s3.S3_BUCKET === null) return null;
+  return {
+    name: s3.S3_BUCKET,
+    endpoint: s3.S3_ENDPOINT,
+    region: s3.S3_REGION,
     credentials: accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey },
-    prefix: readOr("S3_PREFIX", objectStorage.S3_PREFIX, ""),
-    pathStyle: readOr("S3_PATH_STYLE", objectStorage.S3_PATH_STYLE, endpoint !== null),
-    redirect: readOr("S3_REDIRECT", objectStorage.S3_REDIRECT, false),
+    prefix: s3.S3_PREFIX ?? "",
+    pathStyle: s3.S3_PATH_STYLE ?? s3.S3_ENDPOINT !== null,
+    redirect: s3.S3_REDIRECT,
   };
-  for (const [one, other] of [
-    ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"],
-    ["S3_SECRET_ACCESS_KEY", "S3_ACCESS_KEY_ID"],
-  ] as const)
-    if (isRead(one) && !isRead(other)) refuse(other, objectStorage[other], "");
-  return name === null ? null : { name, ...rest };
 }

@@ -3,14 +3,16 @@ import { variableGroups } from "./variables.ts";
 
 const preface = `# Configuration
 
-Everything is set by environment variables, read once when a process starts. An empty variable counts as unset.
-A wrong value stops the start with the variable, its rule and an example. Unknown variables are ignored; the log warns of
-those that are nearly the name of a setting (\`PROT is not a setting; did you mean PORT?\`) or begin as our settings do.
+All settings are environment variables. A process reads them once, when it starts. An empty variable counts as unset.
+An invalid value stops the start; the message names the variable, its rule and an example. Unknown variables are ignored.
+The log warns about unknown variables that resemble a setting (\`PROT is not a setting; did you mean PORT?\`) or have a
+prefix of the settings.
 
-This page is generated from the variables in \`src/config/\`, which \`src/config/variables.ts\` puts together: change them there, then run \`node scripts/configuration.ts --write\`.
+This page is generated from the variables in \`src/config/\`, listed in \`src/config/variables.ts\`. To change it, edit the
+variables and run \`node scripts/configuration.ts --write\`.
 `;
 
-/** \`docs/configuration.md\`, from the table of variables. */
+/** \`docs/reference/configuration.md\`, from the table of variables. */
 export function configurationPage(): string {
   const groups = Object.entries(variableGroups).map(([heading, group]) => {
     const entries: [string, Variable<unknown>][] = Object.entries(group);
@@ -22,7 +24,7 @@ export function configurationPage(): string {
 function section(name: string, { type, fallback, unset, rule, example, description, secret }: Variable<unknown>): string {
   return `### ${name}
 
-${description}${secret ? " It is a secret: no message and no log shows it." : ""}
+${description}${secret ? " It is a secret: messages and logs do not show it." : ""}
 
 - Type: ${type}
 - Default: ${fallback === null ? (unset ?? "none") : code(fallback)}

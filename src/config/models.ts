@@ -1,53 +1,52 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import type { Reader } from "./reader.ts";
 import { baseUrl } from "./values.ts";
-import { variable } from "./variable.ts";
+import { defineVariable, type Reader } from "./variable.ts";
 
-/** A model that agents think with, and what one run may take of it. */
+/** A model for agents, with the limits of one run. */
 export interface ModelConfig {
-  /** What its endpoint speaks: chat completions, as OpenAI's and most local servers do, or Anthropic's messages. */
+  /** The API of its endpoint: `openai` is chat completions, as OpenAI and most local servers offer; `anthropic` is Anthropic's messages. */
   readonly api: "openai" | "anthropic";
-  /** What the paths of the API are put behind, `https://api.openai.com/v1` for instance; no slash at its end. */
+  /** The URL before the paths of the API, `https://api.openai.com/v1` for instance; no trailing slash. */
   readonly baseUrl: string;
-  /** Its id there. */
+  /** The model's ID at the endpoint. */
   readonly model: string;
-  /** Null: the endpoint asks for none. */
+  /** Null: the endpoint needs no key. */
   readonly apiKey: string | null;
-  /** What goes with each request; may be secret. */
+  /** Sent with each request; values may be secret. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Tokens of prompt and answer together. */
+  /** The sum of prompt and answer in tokens. */
   readonly contextTokens: number;
-  /** Tokens of one answer. */
+  /** The longest answer in tokens. */
   readonly maxOutputTokens: number;
-  /** Null: the endpoint's own. */
+  /** Null: the endpoint's default. */
   readonly temperature: number | null;
-  /** The endpoint takes a JSON schema for its answer; else it is only asked for JSON. */
+  /** The endpoint accepts a JSON schema for its answer; if false, requests only ask for JSON. */
   readonly structuredOutputs: boolean;
-  /** The tag that the model puts its thoughts in, `think` for instance; null where the endpoint tells them apart. */
+  /** The tag around the model's reasoning, `think` for instance; null: the endpoint separates reasoning from the answer. */
   readonly reasoningTag: string | null;
-  /** Further members of each request, by the endpoint's documentation; `openai` only. */
+  /** More members of each request, as the endpoint documents them; `openai` only. */
   readonly extraBody: Readonly<Record<string, unknown>>;
-  /** An endpoint that is silent for so long has hung up. */
+  /** A request fails when the endpoint sends nothing for this many seconds. */
   readonly idleSeconds: number;
   readonly limits: RunLimits;
-  /** Tools that its agents do not have. */
+  /** Tools that are withheld from its agents. */
   readonly withoutTools: readonly (typeof toolNames)[number][];
 }
 
-/** What one run may take at most. */
+/** The limits of one run. */
 export interface RunLimits {
   /** Calls of the model. */
   readonly steps: number;
   readonly minutes: number;
   /** Tokens of all prompts and answers. */
   readonly tokens: number;
-  /** Null: what the budgets have. */
+  /** Null: limited by budgets only. */
   readonly credits: number | null;
 }
 
-/** Tools that a model may be without: those of `runtime/agents/model/tools`. */
+/** Tools that can be withheld from a model: those of `runtime/agents/model/tools`. */
 export const toolNames = [
   ...(["start_subtask", "list_subtasks", "read_subtask", "use_skill"] as const),
   ...(["browser_open", "browser_read", "browser_click", "browser_type", "browser_screenshot"] as const),
@@ -57,13 +56,14 @@ export const toolNames = [
 
 /** Models. */
 export const models = {
-  MODELS_FILE: variable({
+  MODELS_FILE: defineVariable({
     type: "JSON file",
     fallback: null,
     unset: "no model",
-    rule: "the path of a JSON file that describes models by name, as docs/models.md has it",
+    rule: "the path of a JSON file that describes models by name, as documented in docs/guides/models.md",
     example: "/etc/agent-task-platform/models.json",
-    description: "The models that AGENT_PROFILES can name as `model:NAME`. [docs/models.md](models.md) has the members and examples.",
+    description:
+      "The models that AGENT_PROFILES can name as `model:NAME`. [docs/guides/models.md](../guides/models.md) documents the file and has examples.",
     schema: z
       .string()
       .refine((text) => !text.includes("\0"))
@@ -71,36 +71,36 @@ export const models = {
   }),
 };
 
-/** What a part of the file has to be, in words. */
+/** The error message of a rule. */
 const must = (rule: string) => ({ error: `must be ${rule}` });
-const whole = (min: number, max: number) =>
+const wholeNumber = (min: number, max: number) =>
   z
     .int(must(`a whole number from ${min} to ${max}`))
     .min(min)
     .max(max);
-const words = (max: number) => z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${max}}$`), must("printable ASCII without blanks"));
+const printableText = (max: number) => z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${max}}$`), must("printable ASCII without spaces"));
 const headerName = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, must("the name of a header"));
 const headerValue = z.string().regex(/^[\x20-\x7e]{0,4096}$/, must("printable ASCII"));
 
 const limits = z.strictObject({
-  steps: whole(1, 1_000).default(100),
-  minutes: whole(1, 1_440).default(60),
-  tokens: whole(1_000, 1_000_000_000).default(5_000_000),
-  credits: whole(1, 1_000_000_000).nullable().default(null),
+  steps: wholeNumber(1, 1_000).default(100),
+  minutes: wholeNumber(1, 1_440).default(60),
+  tokens: wholeNumber(1_000, 1_000_000_000).default(5_000_000),
+  credits: wholeNumber(1, 1_000_000_000).nullable().default(null),
 });
 
-const described = z.strictObject({
+const modelSchema = z.strictObject({
   api: z.enum(["openai", "anthropic"], must("openai or anthropic")),
   base_url: z.string(must("an http or https URL")).pipe(baseUrl),
-  model: words(200),
+  model: printableText(200),
   api_key_env: z
     .string()
     .regex(/^[A-Z_][A-Z0-9_]{0,99}$/, must("the name of an environment variable"))
     .optional(),
   api_key_file: z.string().min(1).optional(),
   headers: z.record(headerName, headerValue).default({}),
-  context_tokens: whole(2_000, 10_000_000),
-  max_output_tokens: whole(100, 1_000_000).default(4_096),
+  context_tokens: wholeNumber(2_000, 10_000_000),
+  max_output_tokens: wholeNumber(100, 1_000_000).default(4_096),
   temperature: z.number(must("a number from 0 to 2")).min(0).max(2).nullable().default(null),
   structured_outputs: z.boolean().default(false),
   reasoning_tag: z
@@ -109,68 +109,71 @@ const described = z.strictObject({
     .nullable()
     .default(null),
   extra_body: z.record(z.string(), z.json()).default({}),
-  idle_seconds: whole(1, 3_600).default(120),
+  idle_seconds: wholeNumber(1, 3_600).default(120),
   limits: limits.prefault({}),
   without_tools: z.array(z.enum(toolNames, must(`one of ${toolNames.join(", ")}`))).default([]),
 });
-type Described = z.infer<typeof described>;
+type ModelEntry = z.infer<typeof modelSchema>;
 
-const file = z.record(z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, must("a name of lower-case letters, digits and hyphens")), described);
+const fileSchema = z.record(
+  z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, must("a name of lower-case letters, digits and hyphens")),
+  modelSchema,
+);
 
 /**
- * The models of MODELS_FILE by name; each problem is noted with the place in the file. A value is never shown: a key
- * may have been put where it does not belong.
+ * Reads the models of MODELS_FILE by name. Each problem is noted with its path in the file. Values are not shown: a key
+ * may be in the wrong member.
  */
 export function readModels(reader: Reader): Readonly<Record<string, ModelConfig>> {
-  const path = reader.read("MODELS_FILE", models.MODELS_FILE);
+  const { MODELS_FILE: path } = reader.read(models);
   if (path === null) return {};
-  const problem = (text: string) => reader.note("MODELS_FILE", `MODELS_FILE ${path}: ${text}`);
-  const parsed = file.safeParse(jsonIn(path, problem) ?? {});
-  for (const issue of parsed.error?.issues ?? []) problem(`${issue.path.join(".") || "it"}: ${issue.message}`);
-  const found = Object.entries(parsed.data ?? {}).map(([name, model]) => {
-    checkModel(model, (text) => problem(`${name}.${text}`));
+  const noteProblem = (text: string) => reader.noteProblem("MODELS_FILE", `MODELS_FILE ${path}: ${text}`);
+  const parsed = fileSchema.safeParse(readJson(path, noteProblem) ?? {});
+  for (const issue of parsed.error?.issues ?? []) noteProblem(`${issue.path.join(".") || "it"}: ${issue.message}`);
+  const entries = Object.entries(parsed.data ?? {}).map(([name, model]) => {
+    checkModel(model, (text) => noteProblem(`${name}.${text}`));
     return [
       name,
-      modelOf(
+      toConfig(
         model,
-        keyOf(model, reader, (text) => problem(`${name}.${text}`)),
+        readKey(model, reader, (text) => noteProblem(`${name}.${text}`)),
       ),
     ] as const;
   });
-  return Object.fromEntries(found);
+  return Object.fromEntries(entries);
 }
 
-type Tell = (text: string) => void;
+type Note = (text: string) => void;
 
-/** Rules that join members. */
-function checkModel(model: Described, tell: Tell): void {
-  if (model.max_output_tokens > model.context_tokens / 2) tell("max_output_tokens: must be at most half of context_tokens");
-  if (model.api_key_env !== undefined && model.api_key_file !== undefined) tell("api_key_file: must not stand beside api_key_env");
-  if (model.api === "anthropic" && Object.keys(model.extra_body).length > 0) tell("extra_body: must not stand with api anthropic");
+/** Checks rules that involve several members. */
+function checkModel(model: ModelEntry, note: Note): void {
+  if (model.max_output_tokens > model.context_tokens / 2) note("max_output_tokens: must be at most half of context_tokens");
+  if (model.api_key_env !== undefined && model.api_key_file !== undefined) note("api_key_file: must not be set together with api_key_env");
+  if (model.api === "anthropic" && Object.keys(model.extra_body).length > 0) note("extra_body: must not be set when api is anthropic");
 }
 
-function jsonIn(path: string, tell: Tell): unknown {
-  const text = textIn(path);
-  if (text === undefined) return void tell("cannot be read");
+function readJson(path: string, note: Note): unknown {
+  const text = readText(path);
+  if (text === undefined) return void note("cannot be read");
   try {
     return JSON.parse(text);
   } catch {
-    return void tell("is not JSON");
+    return void note("is not JSON");
   }
 }
 
-function keyOf(model: Described, reader: Reader, tell: Tell): string | null {
+function readKey(model: ModelEntry, reader: Reader, note: Note): string | null {
   const { api_key_env: name, api_key_file: path } = model;
   if (name === undefined && path === undefined) return null;
-  const key = (name === undefined ? textIn(path ?? "") : reader.raw(name))?.trim();
+  const key = (name === undefined ? readText(path ?? "") : reader.readRaw(name))?.trim();
   if (key !== undefined && /^[\x21-\x7e]{1,4096}$/.test(key)) return key;
-  tell(
+  note(
     name === undefined ? "api_key_file: must be a file that holds a key" : `api_key_env: must name a variable that holds a key (${name})`,
   );
   return null;
 }
 
-function textIn(path: string): string | undefined {
+function readText(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {
@@ -178,7 +181,7 @@ function textIn(path: string): string | undefined {
   }
 }
 
-const modelOf = (model: Described, apiKey: string | null): ModelConfig => ({
+const toConfig = (model: ModelEntry, apiKey: string | null): ModelConfig => ({
   api: model.api,
   baseUrl: model.base_url,
   model: model.model,

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { wholeNumber } from "./values.ts";
-import { variable } from "./variable.ts";
+import { defineVariable } from "./variable.ts";
 
-/** So that no cost leaves what 32 bits hold. */
+/** These maximums keep every cost within 32 bits. */
 const priceMax = 100;
 const turnMax = 1_000_000;
 
@@ -22,7 +22,7 @@ const price = z
     turn: thousandths(turnMax).default(0),
   })
   .transform(({ input, output, tool_call, turn }) => ({
-    // A price for 1,000 in thousandths of a credit is that for one in millionths.
+    // A price of 1,000 units in thousandths of a credit equals the price of one unit in millionths.
     inputToken: input,
     outputToken: output,
     toolCall: tool_call * 1000,
@@ -34,33 +34,33 @@ export type Prices = Readonly<Record<string, z.infer<typeof price>>>;
 
 const table = z.record(z.string().regex(/^[a-z0-9][a-z0-9.-]{0,62}$/), price);
 
-/** What agents' work costs, and what there is to spend. */
+/** Prices of agents' work, and the credits of spaces without a budget. */
 export const prices = {
-  PRICES: variable({
+  PRICES: defineVariable({
     type: "JSON",
     fallback: "{}",
-    rule: `a JSON object of prices by profile, as docs/budgets.md has it: input, output, tool_call from 0 to ${priceMax}, turn from 0 to ${turnMax}, each with at most three decimals`,
+    rule: `a JSON object of prices by profile, as documented in docs/operate/budgets.md: input, output, tool_call from 0 to ${priceMax}, turn from 0 to ${turnMax}, each with at most three decimals`,
     example: '{"manus-1.6":{"input":0.1,"output":0.5,"tool_call":0.05,"turn":1}}',
     description:
-      "What tasks of a profile cost in credits: `input` and `output` by 1,000 tokens, `tool_call` by use of a tool, `turn` by turn that ends with an answer or a question. [docs/budgets.md](budgets.md) has the rule of rounding.",
+      "The prices of a profile's tasks in credits: `input` and `output` per 1,000 tokens, `tool_call` per tool call, `turn` per turn that ends with an answer or a question. [docs/operate/budgets.md](../operate/budgets.md) has the rounding rule.",
     schema: z.string().transform((text, context) => {
-      const parsed = table.safeParse(jsonIn(text));
+      const parsed = table.safeParse(parseJson(text));
       if (parsed.success) return parsed.data;
       context.addIssue("not prices");
       return z.NEVER;
     }),
   }),
-  CREDITS: variable({
+  CREDITS: defineVariable({
     type: "number",
     fallback: "1000000000",
     rule: "a whole number from 0 to 2000000000",
     example: "1000000",
-    description: "What `usage.availableCredits` tells of spaces without a budget. It limits nothing: budgets do.",
+    description: "The credits that `usage.availableCredits` returns for spaces without a budget. It does not limit spending; budgets do.",
     schema: wholeNumber(0, 2_000_000_000),
   }),
 };
 
-function jsonIn(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { listOf } from "./list.ts";
-import { variable } from "./variable.ts";
+import { listOf } from "./values.ts";
+import { defineVariable } from "./variable.ts";
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const address = '[^\\s@,;<>"()\\\\]{1,64}@[^\\s@,;<>"()\\\\]{1,190}';
@@ -9,7 +9,7 @@ const domain = z
   .regex(/^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/)
   .transform((text) => text.toLowerCase());
 
-/** True for a host of this machine. */
+/** Whether a host is this machine. */
 export const isLoopback = (host: string): boolean => loopback.test(host);
 
 /** An https URL, or http on this machine. */
@@ -21,82 +21,81 @@ const issuer = z.string().refine((text) => {
 
 /** Single sign-on through an OpenID Connect provider. */
 export const singleSignOn = {
-  OIDC_ISSUER: variable({
+  OIDC_ISSUER: defineVariable({
     type: "URL",
     fallback: null,
     unset: "no single sign-on",
-    rule: "an https URL without user, query or fragment (http on this machine); OIDC_CLIENT_ID and OIDC_CLIENT_SECRET go with it",
+    rule: "an https URL without user, query or fragment (http on this machine); it requires OIDC_CLIENT_ID and OIDC_CLIENT_SECRET",
     example: "https://login.example.com",
-    description:
-      "The OpenID Connect provider through which people may sign in. Register `CONSENT_URL/sign-in/callback` there as the redirect URI.",
+    description: "The OpenID Connect provider for single sign-on. Register `CONSENT_URL/sign-in/callback` there as the redirect URI.",
     schema: issuer,
   }),
-  OIDC_CLIENT_ID: variable({
+  OIDC_CLIENT_ID: defineVariable({
     type: "text",
     fallback: null,
-    rule: "the client id that the provider gave; it goes with OIDC_ISSUER",
+    rule: "the client ID that the provider issued; OIDC_ISSUER requires it",
     example: "agent-task-platform",
-    description: "Who this installation is to the provider.",
+    description: "The client ID of this installation at the provider.",
     schema: z.string().regex(/^[\x20-\x7e]{1,256}$/),
   }),
-  OIDC_CLIENT_SECRET: variable({
+  OIDC_CLIENT_SECRET: defineVariable({
     type: "text",
     fallback: null,
-    rule: "the client secret that the provider gave; it goes with OIDC_ISSUER",
+    rule: "the client secret that the provider issued; OIDC_ISSUER requires it",
     example: "the-secret-of-the-provider",
-    description: "Proves it to the provider.",
+    description: "The client secret of this installation at the provider.",
     secret: true,
     schema: z.string().regex(/^[\x20-\x7e]{1,1024}$/),
   }),
-  OIDC_DOMAINS: variable({
+  OIDC_DOMAINS: defineVariable({
     type: "list of domains",
     fallback: null,
     unset: "any domain",
     rule: "domains of e-mail addresses, separated by commas",
     example: "example.com,example.org",
-    description: "Only people whose verified e-mail address is in one of these domains sign in through the provider.",
+    description: "Only people with a verified e-mail address in one of these domains can sign in through the provider.",
     schema: listOf(domain),
   }),
-  OIDC_LABEL: variable({
+  OIDC_LABEL: defineVariable({
     type: "text",
     fallback: "single sign-on",
     rule: "1 to 60 characters",
     example: "Example Login",
-    description: "What the sign-in page calls the provider: `Continue with …`.",
+    description: "The provider's name on the sign-in page: `Continue with …`.",
     schema: z.string().regex(/^[^\p{Cc}]{1,60}$/u),
   }),
 };
 
 /** Members of teams. */
 export const teams = {
-  DELEGATE_DOMAIN: variable({
+  DELEGATE_DOMAIN: defineVariable({
     type: "domain",
     fallback: null,
-    unset: "the host of `BASE_URL`; `localhost` where that is a number",
+    unset: "the host of `BASE_URL`, or `localhost` if that is an IP address",
     rule: "a domain name of at most 200 characters",
     example: "people.example.com",
     description:
-      "The domain of the addresses that delegated profiles get, `delegate-<team_user_id>@DELEGATE_DOMAIN`. Nothing is mailed there, and no member can be added with such an address.",
+      "The domain of delegated profiles' addresses, `delegate-<team_user_id>@DELEGATE_DOMAIN`. No mail is sent to them, and no member can be added with such an address.",
     schema: domain.refine((text) => text.length <= 200),
   }),
 };
 
-/** How invitations are sent. */
+/** The mail server for invitations. */
 export const mail = {
-  SMTP_URL: variable({
+  SMTP_URL: defineVariable({
     type: "URL",
     fallback: null,
-    unset: "nothing is mailed: links are printed",
-    rule: "smtp://[user:password@]host[:port] or smtps://…; MAIL_FROM goes with it",
+    unset: "no mail is sent: links are printed",
+    rule: "smtp://[user:password@]host[:port] or smtps://…; it requires MAIL_FROM",
     example: "smtps://platform:password@mail.example.com",
-    description: "The mail server for invitations. With `smtp:` STARTTLS is demanded, except on this machine.",
+    description: "The mail server for invitations. `smtp:` requires STARTTLS, except on this machine.",
     secret: true,
     schema: z.string().refine((text) => /^smtps?:\/\/\S+$/.test(text) && URL.canParse(text) && new URL(text).hostname !== ""),
   }),
-  MAIL_FROM: variable({
+  MAIL_FROM: defineVariable({
     type: "e-mail address",
     fallback: null,
-    rule: "an e-mail address, or a name with one in angle brackets; it goes with SMTP_URL",
+    rule: "an e-mail address, or a name with one in angle brackets; SMTP_URL requires it",
     example: "Agent Task Platform <platform@example.com>",
     description: "The sender of invitations.",
     schema: z.string().regex(new RegExp(`^(${address}|[^<>\\p{Cc}]{1,100} <${address}>)$`, "u")),

@@ -1,5 +1,12 @@
 import { z } from "zod";
 
+/** A comma-separated list; spaces around entries are removed, empty entries are invalid. */
+export const listOf = <T>(entry: z.ZodType<T, string>): z.ZodType<readonly T[], string> =>
+  z
+    .string()
+    .transform((text) => text.split(",").map((part) => part.trim()))
+    .pipe(z.array(entry));
+
 /** A whole number in decimal digits, from `min` to `max`. */
 export const wholeNumber = (min: number, max: number): z.ZodType<number, string> =>
   z
@@ -21,7 +28,7 @@ export const byteSize = (min: number, max: number): z.ZodType<number, string> =>
     .transform((text) => Number.parseInt(text, 10) * units[text.replace(/^\d+/, "") as keyof typeof units]) // the pattern allows no other unit
     .pipe(z.number().min(min).max(max));
 
-/** The address of a server, with or without a path; no slash at its end afterwards. */
+/** The address of a server, with or without a path; trailing slashes are removed. */
 export const baseUrl = z
   .string()
   .refine((text) => isBaseUrl(text))
@@ -35,13 +42,13 @@ function isBaseUrl(text: string): boolean {
   return new URL(text).hostname !== "";
 }
 
-/** 32 bytes in standard base64, and not merely something that decodes to as many. */
+/** 32 bytes in canonical standard base64; other texts that decode to 32 bytes are rejected. */
 export const key32 = z
   .string()
   .regex(/^[A-Za-z0-9+/]{43}=$/)
   .refine((text) => Buffer.from(text, "base64").toString("base64") === text);
 
-/** `off`, `default` or a factor on every limit; null stands for none. */
+/** `off`, `default` or a factor on every limit; null: no limits. */
 export const rateFactor: z.ZodType<number | null, string> = z
   .string()
   .regex(/^(off|default|\d{1,6}(\.\d{1,6})?)$/)

@@ -7,7 +7,7 @@ import { sites } from "./sites.ts";
 import { data, files } from "./storage.ts";
 import { agents, callLimits, oauth, processing } from "./work.ts";
 
-/** Every variable, by the heading it stands under in the documentation. */
+/** Every variable, by its heading in the documentation. */
 export const variableGroups = {
   Listening: listening,
   Addresses: addresses,

@@ -1,107 +1,108 @@
 import { z } from "zod";
 import { agentProfiles, agentProfilesRule } from "./agent-profiles.ts";
 import { byteSize, rateFactor, wholeNumber } from "./values.ts";
-import { variable } from "./variable.ts";
+import { defineVariable } from "./variable.ts";
 
-/** What callers may ask of it. */
+/** Limits of calls. */
 export const callLimits = {
-  RATE_LIMITS: variable({
+  RATE_LIMITS: defineVariable({
     type: "factor",
     fallback: "default",
     rule: "`default`, `off`, or a number above 0 and below 1000000 by which every limit is multiplied",
     example: "2.5",
-    description: "Calls a minute. `off` lifts every rate limit, those per address too; attempts to sign in stay limited.",
+    description:
+      "The factor on the limits of calls per minute. `off` removes every rate limit, including the limits per address. Sign-in attempts stay limited.",
     schema: rateFactor,
   }),
-  WATCH_LIMIT: variable({
+  WATCH_LIMIT: defineVariable({
     type: "number",
     fallback: "100",
     rule: "a whole number from 1 to 100000",
     example: "500",
     description:
-      "Held calls and open watches of one account in one process; the next one is refused with 429 `resource_exhausted`. A call that is answered at once takes no place.",
+      "The maximum number of held calls and open watches of one account in one process. The next one is refused with 429 `resource_exhausted`. Calls that are answered immediately do not count.",
     schema: wholeNumber(1, 100_000),
   }),
-  WAIT_SECONDS: variable({
+  WAIT_SECONDS: defineVariable({
     type: "seconds",
     fallback: "50",
     rule: "a whole number from 1 to 60",
     example: "25",
     description:
-      "The longest time that a call is held, also when `wait_seconds` asks for more. Set it below the time-out of your proxy, which is 60 s for most proxies.",
+      "The longest time that a call is held, even if `wait_seconds` is higher. Set it below the timeout of your proxy; most proxies use 60 s.",
     schema: wholeNumber(1, 60),
   }),
-  BODY_LIMIT: variable({
+  BODY_LIMIT: defineVariable({
     type: "bytes",
     fallback: "32MiB",
     rule: "a number of bytes from 1KiB to 1GiB, plain or with KiB, MiB or GiB",
     example: "64MiB",
     description:
-      "The largest request, after decompression, of operations that take content: `task.create`, `task.sendMessage`, `CreateSkill`, workers' events, lent browsers, and their forms on other wires. Others have smaller limits of their own (256 KiB, unless `test/golden/operations.txt` says otherwise), and this caps those too. A file of 20 MB in `file_data` needs about 27 MiB. Uploads of files have their own limit.",
+      "The largest request, after decompression, of operations that accept content: `task.create`, `task.sendMessage`, `CreateSkill`, workers' events, borrowed browsers, and the same operations on other wires. Other operations have smaller limits (256 KiB, or the value in `test/golden/operations.txt`); BODY_LIMIT caps them too. A file of 20 MB in `file_data` needs about 27 MiB. FILE_LIMIT applies to uploads.",
     schema: byteSize(1024, 1024 ** 3),
   }),
-  BODY_MEMORY: variable({
+  BODY_MEMORY: defineVariable({
     type: "bytes",
     fallback: "256MiB",
     rule: "a number of bytes from 2KiB to 1024GiB, plain or with KiB, MiB or GiB, and at least twice BODY_LIMIT",
     example: "1GiB",
     description:
-      "The memory for all request bodies that a process is reading or parsing. Once a body is read, it counts twice: its bytes, and the objects that are built from them. One account, or one address without an account, may have a quarter, or twice BODY_LIMIT if that is more. Further bodies are refused with 503 `unavailable`. Uploads of files do not count.",
+      "The memory for all request bodies that a process is reading or parsing. After it is read, a body counts twice: its bytes, and the objects that are built from them. One account, or one address without an account, may use a quarter, or twice BODY_LIMIT if that is more. Further bodies are refused with 503 `unavailable`. Uploads of files do not count.",
     schema: byteSize(2048, 1024 * 1024 ** 3),
   }),
 };
 
 /** OAuth 2.0 apps. */
 export const oauth = {
-  OAUTH_REFRESH_REPLAY_SECONDS: variable({
+  OAUTH_REFRESH_REPLAY_SECONDS: defineVariable({
     type: "seconds",
     fallback: "0",
     rule: "a whole number from 0 to 60",
     example: "5",
     description:
-      "For so long a refresh that is repeated, because its answer was lost, gets the same pair once more instead of `invalid_grant`. Above 0 it departs from the contract, and the log says so at the start.",
+      "The time in which a repeated refresh returns the same token pair again instead of `invalid_grant`, for clients that lost the first response. A value above 0 deviates from the specification; the log warns about it at the start.",
     schema: wholeNumber(0, 60),
   }),
 };
 
 /** Agents and their runs. */
 export const agents = {
-  AGENT_PROFILES: variable({
+  AGENT_PROFILES: defineVariable({
     type: "list of profile=agent",
     fallback: "manus-1.6=offline,manus-1.6-lite=offline,manus-1.6-max=offline",
     rule: agentProfilesRule,
     example: "manus-1.6=offline,manus-1.6-lite=offline",
     description:
-      "Which agent works on tasks of which profile. `offline` needs no model and no network; `model:NAME` is a model of MODELS_FILE; `remote` leaves them to workers that poll for them.",
+      "The agent for each profile. `offline` needs no model and no network; `model:NAME` is a model of MODELS_FILE; `remote` leaves the tasks to workers that poll.",
     schema: agentProfiles,
   }),
-  SANDBOX_COMMAND: variable({
+  SANDBOX_COMMAND: defineVariable({
     type: "command line",
     fallback: null,
     unset: "agents run no commands",
-    rule: "an absolute path and its arguments, parted by blanks, with {workspace} among them",
+    rule: "an absolute path and its arguments, separated by spaces, one of them with {workspace}",
     example: "/usr/local/bin/sandbox {workspace} /bin/sh -c",
     description:
-      "What runs the commands of model agents: `{workspace}` stands for the folder with the files of the task, and the command becomes its last argument. It has to keep the command away from everything else: [docs/models.md](models.md) has a line for bubblewrap.",
+      "The command line that runs the commands of model agents. `{workspace}` is replaced by the folder with the task's files, and the agent's command is appended as the last argument. It must isolate the command from everything else: [docs/guides/models.md](../guides/models.md) has an example for bubblewrap.",
     schema: z
       .string()
       .transform((text) => text.trim().split(/\s+/))
-      .refine((words) => words[0]?.startsWith("/") && words.some((word) => word.includes("{workspace}")) && !words.join().includes("\0")),
+      .refine((args) => args[0]?.startsWith("/") && args.some((arg) => arg.includes("{workspace}")) && !args.join().includes("\0")),
   }),
-  RUN_CONCURRENCY: variable({
+  RUN_CONCURRENCY: defineVariable({
     type: "number",
     fallback: "1000",
     rule: "a whole number from 1 to 100000",
     example: "50",
-    description: "Tasks that one process runs at a time; the others wait.",
+    description: "The maximum number of tasks that one process runs at the same time; other tasks wait.",
     schema: wholeNumber(1, 100_000),
   }),
-  QUEUE_DEPTH: variable({
+  QUEUE_DEPTH: defineVariable({
     type: "number",
     fallback: "100000",
     rule: "a whole number from 1 to 100000000",
     example: "5000",
-    description: "Tasks that may wait for a runner; beyond that, new ones are refused until the queue is shorter.",
+    description: "The maximum number of tasks that wait for a runner. New tasks are refused while the queue is full.",
     schema: wholeNumber(1, 100_000_000),
   }),
 };
@@ -110,38 +111,38 @@ const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
 
 /** The process itself. */
 export const processing = {
-  ROLE: variable({
+  ROLE: defineVariable({
     type: "role",
     fallback: "all",
-    rule: "api, worker or all; other than all only with PostgreSQL",
+    rule: "api, worker or all; api and worker only with PostgreSQL",
     example: "worker",
     description:
-      "What this process does: answer calls, run tasks, or both. Of all calls a `worker` takes `browser.v2.BrowserService/Attach` alone, and `api` all but that: a browser is held where tasks run ([browsers.md](browsers.md)).",
+      "The role of this process: `api` answers calls, `worker` runs tasks, `all` does both. A `worker` accepts only the call `browser.v2.BrowserService/Attach`, and `api` accepts all other calls: browsers attach to the processes that run tasks ([browsers.md](../guides/browsers.md)).",
     schema: z.enum(["api", "worker", "all"]),
   }),
-  NOTICE_SECONDS: variable({
+  NOTICE_SECONDS: defineVariable({
     type: "seconds",
     fallback: "0",
     rule: "a whole number from 0 to 3600",
     example: "10",
     description:
-      "How long after SIGTERM calls are still taken while `/readyz` says no already: as long as a load balancer needs to notice. DRAIN_SECONDS come after it.",
+      "How long the process still accepts calls after SIGTERM while `/readyz` already fails. Set it to the time that your load balancer needs to notice. DRAIN_SECONDS start after it.",
     schema: wholeNumber(0, 3600),
   }),
-  DRAIN_SECONDS: variable({
+  DRAIN_SECONDS: defineVariable({
     type: "seconds",
     fallback: "25",
     rule: "a whole number from 0 to 3600",
     example: "55",
-    description: "How long SIGTERM lets calls in progress finish before what is left is cut off.",
+    description: "How long calls in progress may finish after SIGTERM. Remaining calls are cut off.",
     schema: wholeNumber(0, 3600),
   }),
-  LOG_LEVEL: variable({
+  LOG_LEVEL: defineVariable({
     type: "log level",
     fallback: "info",
     rule: `one of ${logLevels.join(", ")}`,
     example: "debug",
-    description: "Which log lines are written, as JSON, to standard error.",
+    description: "The lowest level of log lines to write. Lines are JSON on standard error.",
     schema: z.enum(logLevels),
   }),
 };

@@ -3,12 +3,12 @@ import type { Failure } from "../core/failure.ts";
 import { failureOf } from "../core/failure.ts";
 import type { MorePages } from "./console.ts";
 import { html } from "./html.ts";
-import { sendPage, sendTo } from "./page.ts";
-import { fromOf, makingOf, queryText } from "./parts.ts";
+import { sendPage, sendRedirect } from "./page.ts";
+import { creationContext, queryText, requestOrigin } from "./parts.ts";
 
 /**
- * The page that authorization servers of connectors lead back to. It asks for the session that began: another's browser
- * that is sent here ties nobody's account to anything.
+ * The page to which authorization servers of connectors redirect. It requires the session that started the sign-in, so
+ * that a redirect in another user's browser cannot connect that user's account.
  */
 export const connectorPages =
   (signIns: SignIns, path: string): MorePages =>
@@ -16,39 +16,39 @@ export const connectorPages =
     const { visits } = parts;
     app.get(path, async (request, reply) => {
       const who = await visits.currentSession(request, reply);
-      if (who === null) return sendTo(reply, visits.signInHref(visits.href("/account")));
+      if (who === null) return sendRedirect(reply, visits.signInHref(visits.href("/account")));
       const { session } = who;
-      const { requestId, address } = fromOf(parts, request);
-      const back = { state: queryText(request, "state"), code: queryText(request, "code"), issuer: queryText(request, "iss") };
-      const gone = new AbortController();
-      reply.raw.once("close", () => gone.abort());
+      const { requestId, address } = requestOrigin(parts, request);
+      const response = { state: queryText(request, "state"), code: queryText(request, "code"), issuer: queryText(request, "iss") };
+      const disconnected = new AbortController();
+      reply.raw.once("close", () => disconnected.abort());
       try {
         const connector = await signIns.finish(
           session,
-          back,
+          response,
           async (tx) => {
-            const { subject = null, before = null, after = null } = tx.audit.noted();
-            const { now, ids } = makingOf(parts);
+            const { subject = null, before = null, after = null } = tx.audit.notes();
+            const { now, ids } = creationContext(parts);
             const { id, accountId, spaceId } = session;
             const entry = { id: ids.short(), at: now, spaceId, accountId, credential: `session:${id}`, requestId, address };
             await tx.audit.insert({ ...entry, operation: "console/ConnectConnector", subject, before, after });
           },
-          gone.signal,
+          disconnected.signal,
         );
         return sendPage(reply, visits.base, {
           title: `${connector.name} is connected`,
-          body: html`<p>You have signed in to ${connector.name}. Tasks that wait for it go on once you say so there. This page can be closed.</p>`,
+          body: html`<p>You have signed in to ${connector.name}. Tasks that wait for it continue when you confirm in the task. You can close this page.</p>`,
         });
       } catch (thrown) {
-        return failed(failureOf(thrown), requestId);
+        return sendFailure(failureOf(thrown), requestId);
       }
 
-      function failed(failure: Failure, request: string) {
+      function sendFailure(failure: Failure, request: string) {
         if (failure.reason === "internal") parts.report(failure, request);
         return sendPage(reply, visits.base, {
-          status: failure.reason === "absent" ? 400 : 502,
-          title: "That sign-in did not work",
-          body: html`<p>The connector was not signed in to: it was refused, took too long, was begun by somebody else, or its server could not be reached. Please begin again.</p>
+          status: failure.reason === "not_found" ? 400 : 502,
+          title: "Sign-in failed",
+          body: html`<p>The sign-in to the connector did not succeed: it was refused, took too long, was started by another user, or its server could not be reached. Please try again.</p>
 <p class="quiet small">Request ${request}</p>`,
         });
       }

@@ -1,58 +1,75 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { enter, type Proven } from "../core/sign-in/enter.ts";
-import type { SessionHolder } from "../core/sign-in/session.ts";
-import type { Place } from "../core/sign-in/sign-in.ts";
-import { hidden } from "./fields.ts";
+import { openExpiring, sealExpiring } from "../core/cipher.ts";
+import type { SessionHolder, SignInSpace } from "../core/sign-in/sign-in.ts";
+import { type IdentityProof, startSession } from "../core/sign-in/start-session.ts";
+import { hiddenField } from "./form.ts";
 import { type Html, html } from "./html.ts";
-import { nextPath } from "./next-path.ts";
-import { sendPage, sendTo } from "./page.ts";
-import { type ConsoleParts, fromOf, makingOf } from "./parts.ts";
-import { sealFor, unsealed } from "./sealed.ts";
+import { sendPage, sendRedirect } from "./page.ts";
+import { type ConsoleParts, creationContext, requestOrigin } from "./parts.ts";
 
-/** Who has proved to be an account has so long to choose a space. */
+const lengthMax = 2048;
+/** A placeholder to resolve paths against. */
+const origin = "http://own.invalid";
+
+/**
+ * The target after sign-in: a path of this site with its query, or null.
+ * The path is normalized as browsers do it, so that a text that browsers
+ * repair cannot lead to another site.
+ *
+ * @param base the parent path of all pages; empty for the root.
+ */
+export function nextPath(base: string, text: string): string | null {
+  if (text.length > lengthMax || !/^\/[\x21-\x5b\x5d-\x7e]*$/.test(text)) return null;
+  if (!URL.canParse(text, origin)) return null;
+  const url = new URL(text, origin);
+  if (url.origin !== origin || url.pathname.startsWith("//") || !url.pathname.startsWith(`${base}/`)) return null;
+  return url.pathname + url.search;
+}
+
+/** The time to choose a space after authentication. */
 const choosingMs = 5 * 60_000;
 const context = "space choice";
 
-/** Where somebody goes who has signed in. */
-export const destination = ({ visits }: ConsoleParts, next: string): string => nextPath(visits.base, next) ?? visits.href("/account");
+/** The target after sign-in: `next`, or the account page. */
+export const signInTarget = ({ visits }: ConsoleParts, next: string): string => nextPath(visits.base, next) ?? visits.href("/account");
 
-/** What a space is called on pages. */
-export const placeName = ({ team }: Pick<Place, "team">): string => team?.name ?? "Personal space";
+/** A space's name on pages. */
+export const spaceName = ({ team }: Pick<SignInSpace, "team">): string => team?.name ?? "Personal space";
 
-/** Signs somebody in to their only space, or lets them choose one of several. */
-export async function admit(
+/** Signs the user in to their only space, or shows a choice of several. */
+export async function enterOrChooseSpace(
   parts: ConsoleParts,
   request: FastifyRequest,
   reply: FastifyReply,
-  proven: Proven,
+  proven: IdentityProof,
   next: string,
 ): Promise<FastifyReply> {
-  const places = await parts.store.signIns.places(proven.accountId);
+  const places = await parts.store.signIns.listSpaces(proven.accountId);
   const [only, second] = places;
   if (only && !second) return enterSpace(parts, request, reply, proven, only.spaceId, next);
-  const proof = sealFor(parts.cipher, parts.clock, context, proven, choosingMs);
-  const form = html`<p>You belong to several spaces. Which one do you want to work in now?</p>
+  const proof = sealExpiring(parts.cipher, parts.clock, context, proven, choosingMs);
+  const form = html`<p>You belong to several spaces. Choose the one to work in.</p>
 <form method="post" action="${parts.visits.href("/sign-in/space")}">
-${parts.visits.visitorToken(request, reply)}${hidden("proof", proof)}${hidden("next", next)}
+${parts.visits.visitorToken(request, reply)}${hiddenField("proof", proof)}${hiddenField("next", next)}
 ${spaceChoice(places)}
-<button type="submit">Go on</button>
+<button type="submit">Continue</button>
 </form>`;
   return sendPage(reply, parts.visits.base, { title: "Choose a space", body: form });
 }
 
-function spaceChoice(places: readonly Place[]): Html {
+function spaceChoice(places: readonly SignInSpace[]): Html {
   const choices = places.map(
-    (place, at) =>
-      html`<label class="choice"><input type="radio" name="space" value="${place.spaceId}" required${at === 0 && html` checked`}><span>${placeName(place)}</span></label>`,
+    (place, index) =>
+      html`<label class="choice"><input type="radio" name="space" value="${place.spaceId}" required${index === 0 && html` checked`}><span>${spaceName(place)}</span></label>`,
   );
   return html`<fieldset><legend>Spaces</legend>${choices}</fieldset>`;
 }
 
-/** The choice that was made, by who proved to be an account a moment ago, in the same browser. */
+/** Signs in to the chosen space; requires a recent authentication in the same browser. */
 export async function chooseSpace(parts: ConsoleParts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const form = parts.visits.visitorForm(request);
-  const proven = unsealed<Proven>(parts.cipher, parts.clock, context, form.text("proof"));
-  if (proven === null) return sendTo(reply, parts.visits.signInHref(destination(parts, form.text("next"))));
+  const proven = openExpiring<IdentityProof>(parts.cipher, parts.clock, context, form.text("proof"));
+  if (proven === null) return sendRedirect(reply, parts.visits.signInHref(signInTarget(parts, form.text("next"))));
   return enterSpace(parts, request, reply, proven, form.text("space"), form.text("next"));
 }
 
@@ -60,19 +77,23 @@ async function enterSpace(
   parts: ConsoleParts,
   request: FastifyRequest,
   reply: FastifyReply,
-  proven: Proven,
+  proven: IdentityProof,
   spaceId: string,
   next: string,
 ): Promise<FastifyReply> {
-  const from = fromOf(parts, request);
-  const replaced = await before(parts, request, reply);
-  const text = await parts.store.change((tx) => enter(tx, makingOf(parts), proven, spaceId, { from, replaced }));
-  if (text === null) return sendTo(reply, parts.visits.signInHref(destination(parts, next)));
-  parts.visits.giveSession(reply, text);
-  return sendTo(reply, destination(parts, next));
+  const from = requestOrigin(parts, request);
+  const replaced = await findCurrentSession(parts, request, reply);
+  const text = await parts.store.change((tx) => startSession(tx, creationContext(parts), proven, spaceId, { from, replaced }));
+  if (text === null) return sendRedirect(reply, parts.visits.signInHref(signInTarget(parts, next)));
+  parts.visits.setSession(reply, text);
+  return sendRedirect(reply, signInTarget(parts, next));
 }
 
-/** The session that this browser has until now. */
-export async function before(parts: ConsoleParts, request: FastifyRequest, reply: FastifyReply): Promise<SessionHolder["session"] | null> {
+/** The browser's current session. */
+export async function findCurrentSession(
+  parts: ConsoleParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<SessionHolder["session"] | null> {
   return (await parts.visits.currentSession(request, reply))?.session ?? null;
 }

@@ -5,9 +5,40 @@ import { Failure } from "../core/failure.ts";
 import { boundedBodies } from "../http/request-body.ts";
 import { type Html, html } from "./html.ts";
 
-/** What a form sent: the first value of a name, or all of them. */
+/** An input with its label; screen readers read `hint` and the alert above the form with it. */
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly type: "email" | "password" | "text";
+  readonly autocomplete: "username" | "current-password" | "new-password";
+  readonly value?: string;
+  readonly hint?: string;
+  /** The form was submitted, and this value must be corrected. */
+  readonly isInvalid?: boolean;
+}
+
+const alertId = "alert";
+
+/** Renders a field. Its id is its name, so names are unique on a page. */
+export function field({ name, label, type, autocomplete, value, hint, isInvalid: wrong = false }: Field): Html {
+  const describedBy = [hint && `${name}-hint`, wrong && alertId].filter(Boolean).join(" ");
+  return html`<div class="field">
+<label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${value !== undefined && html` value="${value}"`}${describedBy !== "" && html` aria-describedby="${describedBy}"`}${wrong && html` aria-invalid="true"`}>
+${hint && html`<span class="hint" id="${name}-hint">${hint}</span>`}
+</div>`;
+}
+
+/** The error message above a form. */
+export const alertMessage = (text: string | null): Html | null =>
+  text === null ? null : html`<p class="alert" id="${alertId}" role="alert">${text}</p>`;
+
+/** A hidden value of a form. */
+export const hiddenField = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}">`;
+
+/** The values of a submitted form. */
 export interface FormFields {
-  /** Empty when there is none. */
+  /** Returns the first value of a name; empty if there is none. */
   text(name: string): string;
   all(name: string): readonly string[];
 }
@@ -16,44 +47,44 @@ export interface FormFields {
 const bodyMax = 32 * 1024;
 const tokenField = "csrf";
 
-/** Lets a scope read forms, and nothing else. */
-export function formBodies(app: FastifyInstance): void {
-  boundedBodies(app, () => ({ maxBytes: bodyMax, of: "a form" }), { type: "application/x-www-form-urlencoded" });
+/** Makes a scope accept form bodies only. */
+export function acceptFormBodies(app: FastifyInstance): void {
+  boundedBodies(app, { bound: { maxBytes: bodyMax, name: "a form" }, type: "application/x-www-form-urlencoded" });
 }
 
-/** The token that a form has to bring, made of the secret in a cookie that only its own page was given. */
+/** The CSRF token of a form, derived from the secret in a cookie that only this site's pages set. */
 const tokenOf = (secret: string): string => createHmac("sha256", secret).update("form").digest("base64url");
 
-/** The hidden field that every form has. */
+/** The hidden field with the CSRF token; every form has it. */
 export const tokenInput = (secret: string): Html => html`<input type="hidden" name="${tokenField}" value="${tokenOf(secret)}">`;
 
 /**
- * The fields of a form that was sent from a page of our own.
+ * Reads the fields of a form that was submitted from a page of this site.
  *
- * @param secret the cookie that the page was made for; null when the request has none.
+ * @param secret the cookie's secret; null if the request has no cookie.
  * @param own the origin of CONSENT_URL.
- * @throws Failure `forbidden` when another site may have sent it.
+ * @throws Failure `permission_denied` if another site may have sent it.
  */
 export function formFields(request: FastifyRequest, secret: string | null, own: string): FormFields {
   const sent = new URLSearchParams(request.body instanceof Buffer ? request.body.toString("utf8") : "");
-  if (!fromOwnSite(request.headers, own) || secret === null || !isToken(sent.get(tokenField) ?? "", secret)) throw staleForm();
+  if (!isFromOwnSite(request.headers, own) || secret === null || !isToken(sent.get(tokenField) ?? "", secret)) throw staleForm();
   return { text: (name) => sent.get(name) ?? "", all: (name) => sent.getAll(name) };
 }
 
 /**
- * Browsers that say where a request comes from are believed. Our pages have the
- * policy no-referrer, under which a browser sends `Origin: null` with a form: then
- * Sec-Fetch-Site tells, and the token, without which nothing is read anyway.
+ * Checks the origin that the browser reports. The pages have the policy no-referrer,
+ * under which browsers send `Origin: null` with a form: then Sec-Fetch-Site decides,
+ * together with the token, which is always required.
  */
-export function fromOwnSite(headers: IncomingHttpHeaders, own: string): boolean {
+export function isFromOwnSite(headers: IncomingHttpHeaders, own: string): boolean {
   const { origin, "sec-fetch-site": site } = headers;
-  const strange = origin !== undefined && origin !== "null" && origin !== own;
-  return !strange && (site === undefined || site === "same-origin");
+  const isForeign = origin !== undefined && origin !== "null" && origin !== own;
+  return !isForeign && (site === undefined || site === "same-origin");
 }
 
 function isToken(text: string, secret: string): boolean {
-  const [sent, wanted] = [Buffer.from(text), Buffer.from(tokenOf(secret))];
-  return sent.length === wanted.length && timingSafeEqual(sent, wanted);
+  const [sent, expected] = [Buffer.from(text), Buffer.from(tokenOf(secret))];
+  return sent.length === expected.length && timingSafeEqual(sent, expected);
 }
 
-const staleForm = (): Failure => new Failure("forbidden", "this form is too old, or was not sent from our own page");
+const staleForm = (): Failure => new Failure("permission_denied", "this form has expired, or it was not sent from this site");

@@ -1,4 +1,4 @@
-/** A piece of HTML. A class, so that no value that came from outside can pass for one. */
+/** A piece of HTML. It is a class, so that no external value can pass as HTML. */
 export class Html {
   readonly #text: string;
 
@@ -11,24 +11,24 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text is escaped, pieces are taken as they are, nothing is written for null, undefined and false. */
+/** A value in a template: text is escaped, HTML is inserted unchanged, null, undefined and false are omitted. */
 export type Part = Html | string | number | null | undefined | false | readonly Part[];
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-/** Text that means itself between tags and inside of quoted attributes. */
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => entities[sign] ?? "");
+/** Escapes text for use between tags and in quoted attributes. */
+const escapeText = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
 
-function written(part: Part): string {
+function render(part: Part): string {
   if (part === null || part === undefined || part === false) return "";
   if (part instanceof Html) return part.toString();
-  if (typeof part === "string" || typeof part === "number") return escaped(String(part));
-  return part.map(written).join("");
+  if (typeof part === "string" || typeof part === "number") return escapeText(String(part));
+  return part.map(render).join("");
 }
 
 /**
- * HTML with everything escaped that is filled in. Parts stand between tags or in
- * attributes within double quotes; never in a tag's name, a script or a style.
+ * HTML with all inserted values escaped. Parts are between tags or in
+ * attributes in double quotes; not in tag names, scripts or styles.
  */
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
-  new Html(strings.map((text, at) => text + written(parts[at])).join(""));
+  new Html(strings.map((text, index) => text + render(parts[index])).join(""));

@@ -1,31 +1,48 @@
-import type { FastifyReply } from "fastify";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { type Html, html } from "./html.ts";
-import { stylePath } from "./style.ts";
+
+const text = readFileSync(new URL("./style.css", import.meta.url), "utf8");
+
+/** The style sheet's path contains its digest, so that browsers can cache it permanently. */
+export const stylePath = `/assets/style-${createHash("sha256").update(text).digest("hex").slice(0, 16)}.css`;
+
+/** Serves the one style sheet of all pages. */
+export function styleRoute(app: FastifyInstance): void {
+  app.get(stylePath, async (_request, reply) =>
+    reply
+      .header("Cache-Control", "public, max-age=31536000, immutable")
+      .header("X-Content-Type-Options", "nosniff")
+      .type("text/css; charset=utf-8")
+      .send(text),
+  );
+}
 
 /** A page as a handler makes it. */
 export interface Page {
-  /** The one heading, and what the tab says. */
+  /** The heading and the title of the tab. */
   readonly title: string;
-  /** What stands below the heading. */
+  /** The HTML below the heading. */
   readonly body: Html;
-  /** 200 unless said otherwise. */
+  /** 200 if omitted. */
   readonly status?: number;
-  /** Beside our own origin, where its forms may lead to, redirects included: origins or schemes (contract/decisions.md 36). */
+  /** More allowed targets of its forms and their redirects in addition to this origin: origins or schemes (spec/decisions.md 36). */
   readonly formAction?: readonly string[];
 }
 
-/** What CSP takes as a source here: an origin, or a scheme with its colon; nothing that could begin another directive. */
+/** A CSP source: an origin, or a scheme with its colon; it cannot contain another directive. */
 const source = /^([a-z][a-z0-9+.-]*:|https?:\/\/[a-z0-9.:[\]-]+)$/;
 
 /**
- * The security policy of a page: no script, styles and images of our own, forms to
- * ourselves, never inside of another page.
+ * The security policy of a page: no scripts, styles and images of this origin only, forms to
+ * this origin, no embedding in other pages.
  *
- * @throws Error for a source that is none: the caller forgot to check it.
+ * @throws Error for an invalid source: the caller must have checked it.
  */
 export function contentSecurityPolicy(formAction: readonly string[] = []): string {
-  const stray = formAction.find((entry) => !source.test(entry));
-  if (stray !== undefined) throw new Error("a form action is neither an origin nor a scheme");
+  const invalid = formAction.find((entry) => !source.test(entry));
+  if (invalid !== undefined) throw new Error("a form action is neither an origin nor a scheme");
   return [
     "default-src 'none'",
     "style-src 'self'",
@@ -36,7 +53,7 @@ export function contentSecurityPolicy(formAction: readonly string[] = []): strin
   ].join("; ");
 }
 
-/** Headers of every page, whatever is on it. No Cross-Origin-Opener-Policy: apps open the consent page in a window that has to find back to them. */
+/** Headers of every page. No Cross-Origin-Opener-Policy: apps open the consent page in a window that needs its opener. */
 const pageHeaders: Readonly<Record<string, string>> = {
   "X-Frame-Options": "DENY",
   "Referrer-Policy": "no-referrer",
@@ -45,7 +62,7 @@ const pageHeaders: Readonly<Record<string, string>> = {
   "Content-Type": "text/html; charset=utf-8",
 };
 
-/** @param base the path that all pages are below; empty for the root. */
+/** @param base the parent path of all pages; empty for the root. */
 export function sendPage(reply: FastifyReply, base: string, page: Page): FastifyReply {
   return reply
     .code(page.status ?? 200)
@@ -53,8 +70,8 @@ export function sendPage(reply: FastifyReply, base: string, page: Page): Fastify
     .send(documentOf(base, page).toString());
 }
 
-/** A redirect that turns a POST into a GET, and is remembered by nobody. */
-export function sendTo(reply: FastifyReply, location: string): FastifyReply {
+/** A redirect that turns a POST into a GET and is not cached. */
+export function sendRedirect(reply: FastifyReply, location: string): FastifyReply {
   return reply.code(303).headers({ "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", Location: location }).send("");
 }
 

@@ -1,18 +1,21 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Failure } from "../core/failure.ts";
 import type { Ids, Random } from "../core/ids.ts";
-import type { Making } from "../core/keys/make-key.ts";
+import type { CreationContext } from "../core/keys/api-key.ts";
 import type { Log } from "../core/log.ts";
-import type { CountAttempt } from "../core/sign-in/attempts.ts";
-import type { From } from "../core/sign-in/enter.ts";
+import { checkPassword } from "../core/sign-in/password.ts";
+import type { CountAttempt } from "../core/sign-in/prove.ts";
+import type { SessionHolder } from "../core/sign-in/sign-in.ts";
+import type { RequestOrigin } from "../core/sign-in/start-session.ts";
 import type { Store } from "../core/store.ts";
 import type { ReadRequest } from "../http/request.ts";
+import { sendRedirect } from "./page.ts";
 import type { Provider } from "./provider.ts";
 import type { Visits } from "./visits.ts";
 
-/** What the pages need of the rest. */
+/** Dependencies of the pages. */
 export interface ConsoleParts {
   readonly visits: Visits;
   readonly store: Store;
@@ -24,30 +27,44 @@ export interface ConsoleParts {
   readonly countAttempt: CountAttempt;
   readonly readRequest: ReadRequest;
   readonly report: (failure: Failure, requestId: string) => void;
-  /** Single sign-on; null: there is none. */
+  /** Single sign-on; null: none. */
   readonly provider: Provider | null;
 }
 
-declare module "fastify" {
-  interface FastifyRequest {
-    /** What the audit log and refusals say of a request for a page; set at its beginning. */
-    from?: From;
-  }
+/** The audit log's and the failure pages' data of each request. */
+const origins = new WeakMap<FastifyRequest, RequestOrigin>();
+
+/** The context for new rows, with the current time. */
+export const creationContext = ({ clock, ids, random }: ConsoleParts): CreationContext => ({ now: clock.now(), ids, random });
+
+/** The request's id and address; repeated calls return the same values. */
+export function requestOrigin({ readRequest }: Pick<ConsoleParts, "readRequest">, request: FastifyRequest): RequestOrigin {
+  const from = origins.get(request);
+  if (from) return from;
+  const { requestId, address } = readRequest(request.raw);
+  origins.set(request, { requestId, address });
+  return { requestId, address };
 }
 
-/** What new rows are made from, now. */
-export const makingOf = ({ clock, ids, random }: ConsoleParts): Making => ({ now: clock.now(), ids, random });
-
-/** The request's id and address, the same each time. */
-export function fromOf({ readRequest }: Pick<ConsoleParts, "readRequest">, request: FastifyRequest): From {
-  const read = () => readRequest(request.raw);
-  request.from ??= (({ requestId, address }) => ({ requestId, address }))(read());
-  return request.from;
-}
-
-/** A parameter of the query that stands there once; empty otherwise. */
+/** The value of a query parameter; empty if it is absent or repeated. */
 export function queryText(request: FastifyRequest, name: string): string {
-  // Fastify's own reader of queries gives texts, and lists for what stands twice.
+  // Fastify's query parser returns strings, and arrays for repeated parameters.
   const value = (request.query as Readonly<Record<string, unknown>>)[name];
   return typeof value === "string" ? value : "";
+}
+
+/** Answers a request of a signed-in user. */
+export type Handle = (request: FastifyRequest, reply: FastifyReply, who: SessionHolder) => Promise<FastifyReply> | FastifyReply;
+
+/** Wraps a page for signed-in users: other users are redirected to sign-in, which leads back. */
+export const requireSignIn = (visits: Visits) => (handle: Handle) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const who = await visits.currentSession(request, reply);
+  const back = request.method === "GET" ? request.url : "/account";
+  return who === null ? sendRedirect(reply, visits.signInHref(visits.href(back))) : handle(request, reply, who);
+};
+
+/** Checks the signed-in user's password. Attempts count like sign-ins, so that an open session cannot be used to guess it. */
+export async function verifyOwnPassword(parts: ConsoleParts, request: FastifyRequest, who: SessionHolder, text: string): Promise<boolean> {
+  await parts.countAttempt(who.email, requestOrigin(parts, request).address);
+  return checkPassword(parts.store, who.session.accountId, text);
 }

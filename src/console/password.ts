@@ -1,45 +1,44 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { mayChoosePassword, setPassword } from "../core/sign-in/change-password.ts";
-import { isNewPassword, passwordRule } from "../core/sign-in/password.ts";
-import { hashPassword } from "../core/sign-in/password-hash.ts";
-import type { SessionHolder } from "../core/sign-in/session.ts";
-import { alert, field } from "./fields.ts";
-import type { FormFields } from "./form.ts";
-import { guard, provesByPassword } from "./guard.ts";
+import { hashPassword, isNewPassword, mayChoosePassword, passwordRule, setPassword } from "../core/sign-in/password.ts";
+import type { SessionHolder } from "../core/sign-in/sign-in.ts";
+import { auditSession } from "../core/sign-in/start-session.ts";
+import { signInTarget } from "./entrance.ts";
+import { alertMessage, type FormFields, field, hiddenField } from "./form.ts";
 import { type Html, html } from "./html.ts";
-import { sendPage, sendTo } from "./page.ts";
-import { type ConsoleParts, fromOf, makingOf } from "./parts.ts";
+import { sendPage, sendRedirect } from "./page.ts";
+import { type ConsoleParts, creationContext, queryText, requestOrigin, requireSignIn, verifyOwnPassword } from "./parts.ts";
 
-/** `/account/password`: the first one after a one-time link, or another with the present one. */
+/** `/account/password`: sets the first password after a one-time link, or changes it with the current one. */
 export function passwordRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits, store, clock } = parts;
-  const signedIn = guard(visits);
+  const signedIn = requireSignIn(visits);
 
   async function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, wrong: string | null): Promise<FastifyReply> {
-    const free = await mayChoosePassword(store, who.session, clock.now());
-    const has = (await store.signIns.password(who.session.accountId)) !== null;
-    if (!free && !has) return sendTo(reply, visits.href(`/account/prove?next=${encodeURIComponent(visits.href("/account/password"))}`));
-    const body = html`<p>${free ? "With a password you can sign in whenever you like." : "It is asked for when you sign in."} All your other sessions end.</p>
+    const mayChoose = await mayChoosePassword(store, who.session, clock.now());
+    const hasPassword = (await store.signIns.password(who.session.accountId)) !== null;
+    if (!mayChoose && !hasPassword)
+      return sendRedirect(reply, visits.href(`/account/prove?next=${encodeURIComponent(visits.href("/account/password"))}`));
+    const body = html`<p>${mayChoose ? "With a password you can sign in at any time." : "You need the password to sign in."} All your other sessions will end.</p>
 <form method="post" action="${visits.href("/account/password")}">
-${alert(wrong)}${visits.sessionToken(request)}
+${alertMessage(wrong)}${visits.sessionToken(request)}
 <input type="hidden" name="username" autocomplete="username" value="${who.email}">
-${!free && present(wrong !== null)}${chosen(wrong !== null)}
-<button type="submit">${free ? "Choose this password" : "Change the password"}</button>
+${!mayChoose && currentPasswordField(wrong !== null)}${newPasswordFields(wrong !== null)}
+<button type="submit">${mayChoose ? "Choose this password" : "Change the password"}</button>
 </form>
-<p><a href="${visits.href("/account")}">${free ? "Not now" : "Back"}</a></p>`;
+<p><a href="${visits.href("/account")}">${mayChoose ? "Not now" : "Back"}</a></p>`;
     return sendPage(reply, visits.base, {
-      title: free ? "Choose a password" : "Change the password",
+      title: mayChoose ? "Choose a password" : "Change the password",
       body,
       status: wrong === null ? 200 : 400,
     });
   }
 
-  /** What is wrong with a form that was sent, in words; null when nothing is. */
-  async function fault(request: FastifyRequest, who: SessionHolder, form: FormFields): Promise<string | null> {
-    const free = await mayChoosePassword(store, who.session, clock.now());
-    if (!free && !(await provesByPassword(parts, request, who, form.text("old")))) return "The present password is another.";
-    if (form.text("password") !== form.text("again")) return "The new passwords differ.";
-    return isNewPassword(form.text("password")) ? null : `A password has ${passwordRule}.`;
+  /** The error message for a submitted form; null if it is valid. */
+  async function formError(request: FastifyRequest, who: SessionHolder, form: FormFields): Promise<string | null> {
+    const mayChoose = await mayChoosePassword(store, who.session, clock.now());
+    if (!mayChoose && !(await verifyOwnPassword(parts, request, who, form.text("old")))) return "The current password is wrong.";
+    if (form.text("password") !== form.text("again")) return "The new passwords do not match.";
+    return isNewPassword(form.text("password")) ? null : `A password must have ${passwordRule}.`;
   }
 
   app.get(
@@ -51,18 +50,71 @@ ${!free && present(wrong !== null)}${chosen(wrong !== null)}
     "/account/password",
     signedIn(async (request, reply, who) => {
       const form = visits.sessionForm(request);
-      const wrong = await fault(request, who, form);
+      const wrong = await formError(request, who, form);
       if (wrong !== null) return show(request, reply, who, wrong);
       const stored = await hashPassword(form.text("password"));
-      await store.change((tx) => setPassword(tx, makingOf(parts), who.session, stored, fromOf(parts, request)));
-      return sendTo(reply, visits.href("/account"));
+      await store.change((tx) => setPassword(tx, creationContext(parts), who.session, stored, requestOrigin(parts, request)));
+      return sendRedirect(reply, visits.href("/account"));
     }),
   );
 }
 
-const present = (wrong: boolean): Html =>
-  field({ name: "old", label: "Present password", type: "password", autocomplete: "current-password", wrong });
+const currentPasswordField = (wrong: boolean): Html =>
+  field({ name: "old", label: "Current password", type: "password", autocomplete: "current-password", isInvalid: wrong });
 
-const chosen = (wrong: boolean): Html =>
-  html`${field({ name: "password", label: "New password", type: "password", autocomplete: "new-password", hint: `${passwordRule}. A few words in a row are fine.`, wrong })}
-${field({ name: "again", label: "New password, once more", type: "password", autocomplete: "new-password", wrong })}`;
+const newPasswordFields = (wrong: boolean): Html =>
+  html`${field({ name: "password", label: "New password", type: "password", autocomplete: "new-password", hint: `${passwordRule}. You can use several words.`, isInvalid: wrong })}
+${field({ name: "again", label: "Repeat new password", type: "password", autocomplete: "new-password", isInvalid: wrong })}`;
+
+/** `/account/prove`: the signed-in user authenticates again before a sensitive operation (spec/decisions.md 7). */
+export function proveRoutes(app: FastifyInstance, parts: ConsoleParts): void {
+  const { visits, store, clock } = parts;
+  const signedIn = requireSignIn(visits);
+
+  async function show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { session }: SessionHolder,
+    { next, wrong }: { readonly next: string; readonly wrong: string | null },
+  ): Promise<FastifyReply> {
+    const hasPassword = (await store.signIns.password(session.accountId)) !== null;
+    const body = html`<p>This operation is sensitive. Please authenticate again.</p>
+${hasPassword && form(request, next, wrong)}
+${parts.provider && singleSignOnLink(parts.provider.label, next)}
+${!hasPassword && !parts.provider && html`<p>You have no password yet. Ask your administrator for a new sign-in link.</p>`}`;
+    return sendPage(reply, visits.base, { title: "Confirm that it is you", body, status: wrong === null ? 200 : 401 });
+  }
+
+  const form = (
+    request: FastifyRequest,
+    next: string,
+    wrong: string | null,
+  ): Html => html`<form method="post" action="${visits.href("/account/prove")}">
+${alertMessage(wrong)}${visits.sessionToken(request)}${hiddenField("next", next)}
+${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", isInvalid: wrong !== null })}
+<button type="submit">Continue</button>
+</form>`;
+
+  const singleSignOnLink = (label: string, next: string): Html =>
+    html`<p class="or">or</p><p><a class="button secondary" href="${visits.href("/account/prove/single")}?next=${encodeURIComponent(next)}">Continue with ${label}</a></p>`;
+
+  app.get(
+    "/account/prove",
+    signedIn((request, reply, who) => show(request, reply, who, { next: signInTarget(parts, queryText(request, "next")), wrong: null })),
+  );
+
+  app.post(
+    "/account/prove",
+    signedIn(async (request, reply, who) => {
+      const sent = visits.sessionForm(request);
+      const next = signInTarget(parts, sent.text("next"));
+      const proves = await verifyOwnPassword(parts, request, who, sent.text("password"));
+      if (!proves) return show(request, reply, who, { next, wrong: "The password is wrong." });
+      await store.change(async (tx) => {
+        await tx.sessions.recordProof(who.session.id, clock.now());
+        await auditSession(tx, creationContext(parts), who.session, requestOrigin(parts, request), "Reauthenticate", { by: "password" });
+      });
+      return sendRedirect(reply, next);
+    }),
+  );
+}

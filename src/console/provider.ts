@@ -10,9 +10,9 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from "openid-client";
-import type { Vouched } from "../core/sign-in/by-identity.ts";
+import type { ConfirmedIdentity } from "../core/sign-in/prove.ts";
 
-/** The provider, and who we are to it. */
+/** The provider's settings, and this installation's client credentials there. */
 export interface ProviderSettings {
   readonly issuer: string;
   readonly clientId: string;
@@ -23,48 +23,48 @@ export interface ProviderSettings {
   readonly redirectUri: string;
 }
 
-/** What the browser keeps, sealed, while it is at the provider. */
-export interface Pending {
+/** The state of a sign-in, in a sealed cookie while the browser is at the provider. */
+export interface PendingAuthorization {
   readonly verifier: string;
   readonly state: string;
   readonly nonce: string;
-  /** Prove again who one is: a session of the provider's own is not enough. */
+  /** The user must authenticate again: a session at the provider is not enough. */
   readonly anew: boolean;
 }
 
 /** An OpenID Connect provider: authorization code with PKCE, state and nonce. */
 export interface Provider {
-  /** What the sign-in page calls it. */
+  /** The provider's name on the sign-in page. */
   readonly label: string;
-  /** Where the browser goes. Rejects when the provider cannot be reached; its text is a stranger's. */
-  begin(anew: boolean): Promise<{ readonly url: string; readonly pending: Pending }>;
+  /** The provider's URL for the browser. Rejects if the provider cannot be reached; the error's text is untrusted. */
+  begin(signInAgain: boolean): Promise<{ readonly url: string; readonly pending: PendingAuthorization }>;
   /**
-   * Whom the provider vouches for; null for somebody of another domain.
+   * The identity that the provider confirms; null for another e-mail domain.
    *
-   * @param query of the address that the browser came back with.
-   * @throws whatever openid-client does for an answer that is not what was asked for: its text is a stranger's.
+   * @param query the query of the callback request.
+   * @throws the error of openid-client for an invalid response; its text is untrusted.
    */
-  finish(query: string, pending: Pending): Promise<Vouched | null>;
+  finish(query: string, pending: PendingAuthorization): Promise<ConfirmedIdentity | null>;
 }
 
-const patienceSeconds = 10;
-/** A proof that is asked for anew may be so old when it arrives. */
-const anewSeconds = 300;
+const timeoutSeconds = 10;
+/** The maximum age of a new authentication when it arrives. */
+const authenticationMaxAgeSeconds = 300;
 
-/** A provider that is asked for its metadata at the first use, and again while it cannot be reached. */
+/** A provider whose metadata is fetched at the first use; failed fetches are retried at the next use. */
 export function oidcProvider(settings: ProviderSettings): Provider {
-  let found: Promise<Configuration> | undefined;
+  let discovered: Promise<Configuration> | undefined;
   const configuration = () => {
-    found ??= discover(settings).catch((thrown: unknown) => {
-      found = undefined;
+    discovered ??= discover(settings).catch((thrown: unknown) => {
+      discovered = undefined;
       throw thrown;
     });
-    return found;
+    return discovered;
   };
   return {
     label: settings.label,
-    async begin(anew) {
-      const pending = { verifier: randomPKCECodeVerifier(), state: randomState(), nonce: randomNonce(), anew };
+    async begin(signInAgain) {
+      const pending = { verifier: randomPKCECodeVerifier(), state: randomState(), nonce: randomNonce(), anew: signInAgain };
       const url = buildAuthorizationUrl(await configuration(), {
         redirect_uri: settings.redirectUri,
         scope: "openid email",
@@ -72,34 +72,34 @@ export function oidcProvider(settings: ProviderSettings): Provider {
         code_challenge_method: "S256",
         state: pending.state,
         nonce: pending.nonce,
-        ...(anew ? { prompt: "login", max_age: `${anewSeconds}` } : {}),
+        ...(signInAgain ? { prompt: "login", max_age: `${authenticationMaxAgeSeconds}` } : {}),
       });
       return { url: url.href, pending };
     },
-    async finish(query, { verifier, state, nonce, anew }) {
+    async finish(query, { verifier, state, nonce, anew: signInAgain }) {
       const tokens = await authorizationCodeGrant(await configuration(), new URL(`${settings.redirectUri}?${query}`), {
         pkceCodeVerifier: verifier,
         expectedState: state,
         expectedNonce: nonce,
         idTokenExpected: true,
-        ...(anew ? { maxAge: anewSeconds } : {}),
+        ...(signInAgain ? { maxAge: authenticationMaxAgeSeconds } : {}),
       });
       const claims: Claims = tokens.claims() ?? {};
-      // Providers that keep to the letter tell the address only here.
-      const more =
+      // Strictly compliant providers return the address only here.
+      const userInfo =
         claims.email === undefined && claims.sub ? await fetchUserInfo(await configuration(), tokens.access_token, claims.sub) : {};
-      return vouched({ ...more, ...claims }, settings.domains);
+      return confirmIdentity({ ...userInfo, ...claims }, settings.domains);
     },
   };
 }
 
 function discover({ issuer, clientId, clientSecret }: ProviderSettings): Promise<Configuration> {
-  // The configuration has https for every issuer but those of this machine.
+  // The configuration requires https for every issuer except on this machine.
   const execute = issuer.startsWith("http:") ? [allowInsecureRequests] : [];
-  return discovery(new URL(issuer), clientId, clientSecret, undefined, { execute, timeout: patienceSeconds });
+  return discovery(new URL(issuer), clientId, clientSecret, undefined, { execute, timeout: timeoutSeconds });
 }
 
-/** What is read of an ID token. */
+/** The claims that are read from an ID token. */
 interface Claims {
   readonly iss?: string;
   readonly sub?: string;
@@ -107,8 +107,8 @@ interface Claims {
   readonly email_verified?: unknown;
 }
 
-/** An address that is not said to be verified is none (contract/decisions.md 34). */
-export function vouched({ iss, sub, email, email_verified }: Claims, domains: readonly string[]): Vouched | null {
+/** An address that is not verified is ignored (spec/decisions.md 34). */
+export function confirmIdentity({ iss, sub, email, email_verified }: Claims, domains: readonly string[]): ConfirmedIdentity | null {
   if (!iss || !sub) return null;
   const verifiedEmail = email_verified === true && typeof email === "string" ? email.trim().toLowerCase() : null;
   const domain = verifiedEmail?.split("@").at(-1) ?? "";

@@ -1,55 +1,98 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { proveByPassword } from "../core/sign-in/by-password.ts";
-import { admit, chooseSpace, destination } from "./entrance.ts";
-import { alert, field, hidden } from "./fields.ts";
+import { isLinkText, linkDigest, signInByLink } from "../core/sign-in/link.ts";
+import { proveByPassword } from "../core/sign-in/prove.ts";
+import { chooseSpace, enterOrChooseSpace, findCurrentSession, signInTarget } from "./entrance.ts";
+import { alertMessage, field, hiddenField } from "./form.ts";
 import { type Html, html } from "./html.ts";
-import { sendPage } from "./page.ts";
-import { type ConsoleParts, fromOf, queryText } from "./parts.ts";
+import { sendPage, sendRedirect } from "./page.ts";
+import { type ConsoleParts, creationContext, queryText, requestOrigin } from "./parts.ts";
 
-/** The same for whatever was wrong: nobody learns which addresses have an account. */
-const refusal = "That address and password do not belong together here.";
+/** The same text for every reason, so that callers cannot find out which addresses have an account. */
+const refusal = "The e-mail address or the password is wrong.";
 
-/** What the form is filled with. */
-interface Filled {
+/** The values of the sign-in form. */
+interface FormValues {
   readonly next: string;
   readonly email?: string;
   readonly wrong: string | null;
 }
 
-/** `/sign-in`: by e-mail address and password, or on to the provider of single sign-on. */
+/** `/sign-in`: with e-mail address and password, or through single sign-on. */
 export function signInRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits } = parts;
 
-  async function form(request: FastifyRequest, reply: FastifyReply, { next, email, wrong }: Filled): Promise<FastifyReply> {
+  async function form(request: FastifyRequest, reply: FastifyReply, { next, email, wrong }: FormValues): Promise<FastifyReply> {
     const signedIn = await visits.currentSession(request, reply);
-    const body = html`${signedIn && already(signedIn.email, next)}
+    const body = html`${signedIn && signedInNotice(signedIn.email, next)}
 <form method="post" action="${visits.href("/sign-in")}">
-${alert(wrong)}${visits.visitorToken(request, reply)}${hidden("next", next)}
+${alertMessage(wrong)}${visits.visitorToken(request, reply)}${hiddenField("next", next)}
 ${field({ name: "email", label: "E-mail address", type: "email", autocomplete: "username", value: email ?? "" })}
-${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", wrong: wrong !== null })}
+${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", isInvalid: wrong !== null })}
 <button type="submit">Sign in</button>
 </form>
-${parts.provider && other(parts.provider.label, next)}
-<p class="quiet small">No password yet, or forgotten? Ask whoever runs this installation for a sign-in link.</p>`;
+${parts.provider && singleSignOnLink(parts.provider.label, next)}
+<p class="quiet small">No password yet, or forgotten? Ask your administrator for a sign-in link.</p>`;
     return sendPage(reply, visits.base, { title: "Sign in", body, status: wrong === null ? 200 : 401 });
   }
 
-  const already = (email: string, next: string): Html =>
-    html`<p class="notice">You are signed in as ${email}. <a href="${next}">Go on as ${email}</a>, or sign in as somebody else.</p>`;
+  const signedInNotice = (email: string, next: string): Html =>
+    html`<p class="notice">You are signed in as ${email}. <a href="${next}">Continue as ${email}</a>, or sign in with another account.</p>`;
 
-  const other = (label: string, next: string): Html =>
+  const singleSignOnLink = (label: string, next: string): Html =>
     html`<p class="or">or</p><p><a class="button secondary" href="${visits.href("/sign-in/single")}?next=${encodeURIComponent(next)}">Continue with ${label}</a></p>`;
 
-  app.get("/sign-in", (request, reply) => form(request, reply, { next: destination(parts, queryText(request, "next")), wrong: null }));
+  app.get("/sign-in", (request, reply) => form(request, reply, { next: signInTarget(parts, queryText(request, "next")), wrong: null }));
 
   app.post("/sign-in", async (request, reply) => {
     const sent = visits.visitorForm(request);
-    const [email, next] = [sent.text("email"), destination(parts, sent.text("next"))];
-    const { address } = fromOf(parts, request);
-    const typed = { email, password: sent.text("password"), address };
-    const proven = await proveByPassword(parts.store, parts.clock, parts.countAttempt, typed);
-    return proven === null ? form(request, reply, { next, email, wrong: refusal }) : admit(parts, request, reply, proven, next);
+    const [email, next] = [sent.text("email"), signInTarget(parts, sent.text("next"))];
+    const { address } = requestOrigin(parts, request);
+    const credentials = { email, password: sent.text("password"), address };
+    const proven = await proveByPassword(parts.store, parts.clock, parts.countAttempt, credentials);
+    return proven === null
+      ? form(request, reply, { next, email, wrong: refusal })
+      : enterOrChooseSpace(parts, request, reply, proven, next);
   });
 
   app.post("/sign-in/space", (request, reply) => chooseSpace(parts, request, reply));
+}
+
+/** A wildcard of any length: Fastify refuses long named parameters, and not with a page. */
+interface WildcardRoute {
+  readonly Params: { readonly "*": string };
+}
+
+/** `/link/…`: GET only shows a button, so that mail scanners do not use up the link; POST uses it. */
+export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
+  const { visits, store, clock } = parts;
+
+  const sendUnusable = (reply: FastifyReply): FastifyReply =>
+    sendPage(reply, visits.base, {
+      status: 410,
+      title: "This link is no longer valid",
+      body: html`<p>A sign-in link works once, within 24 hours. Ask for a new link, or sign in another way.</p>
+<p><a class="button" href="${visits.href("/sign-in")}">Sign in</a></p>`,
+    });
+
+  app.get<WildcardRoute>("/link/*", async (request, reply) => {
+    const text = request.params["*"];
+    const link = isLinkText(text) ? await store.links.findOpen(linkDigest(text), clock.now()) : null;
+    if (link === null) return sendUnusable(reply);
+    const body = html`<p>With this link you sign in without a password. It works once.</p>
+<form method="post" action="${visits.href(`/link/${text}`)}">
+${visits.visitorToken(request, reply)}
+<button type="submit">Sign in</button>
+</form>
+${parts.provider && html`<p class="or">or</p><p><a class="button secondary" href="${visits.href("/sign-in/single")}">Continue with ${parts.provider.label}</a></p>`}`;
+    return sendPage(reply, visits.base, { title: "Welcome", body });
+  });
+
+  app.post<WildcardRoute>("/link/*", async (request, reply) => {
+    visits.visitorForm(request);
+    const visit = { from: requestOrigin(parts, request), replaced: await findCurrentSession(parts, request, reply) };
+    const session = await signInByLink(store.change, () => creationContext(parts), request.params["*"], visit);
+    if (session === null) return sendUnusable(reply);
+    visits.setSession(reply, session);
+    return sendRedirect(reply, visits.href("/account/password"));
+  });
 }

@@ -6,11 +6,11 @@ export interface Clock {
   now(): number;
   /** Milliseconds that only grow, from an arbitrary start: for leases and time-outs. */
   monotonic(): number;
-  /** Resolves after `ms`, or at once where that is not positive; rejects with the signal's reason once it is aborted. */
+  /** Resolves after `ms`, or at once if `ms` is not positive. Rejects with the signal's reason once it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The machine's own clock. */
+/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

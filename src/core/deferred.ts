@@ -1,15 +1,15 @@
 import { Failure } from "./failure.ts";
 import type { Tx } from "./store.ts";
 
-/** The half of an operation that runs in its transaction. */
+/** The part of an operation that runs in its transaction. */
 export type Change<T> = (tx: Tx) => Promise<T>;
 
 /**
- * Waits for work that stands before a change. A refusal is thrown by the function that
- * it answers: called in the change, after the idempotency record was looked at, it does
- * not come before what a repeat of a successful call is to be told.
+ * Waits for work that precedes a change. The returned function throws a failure of the
+ * work, not this one. The change calls it after it has read the idempotency record, so a
+ * repeat of a successful call gets the recorded answer and not a new failure.
  */
-export async function deferred<T>(work: Promise<T>): Promise<() => T> {
+export async function deferFailure<T>(work: Promise<T>): Promise<() => T> {
   try {
     const done = await work;
     return () => done;

@@ -1,34 +1,84 @@
+/** The innermost cause of an error. */
+export interface RootCause {
+  /** SQLSTATE (`53100`), SQLite's name (`SQLITE_FULL`) or the system's (`ENOSPC`); null for an error without one. */
+  readonly code: string | null;
+  /** The message in one line, at most 300 characters. */
+  readonly text: string;
+}
+
+/** The maximum number of nested errors to unwrap: an error may be its own cause. */
+const depthMax = 10;
+const textMax = 300;
+
+/** Members of the error objects of database driver adapters, which are not instances of Error. */
+interface ErrorLike {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: readonly unknown[];
+  readonly meta?: { readonly driverAdapterError?: unknown };
+  readonly kind?: unknown;
+  readonly originalCode?: unknown;
+  readonly originalMessage?: unknown;
+  readonly host?: unknown;
+  readonly port?: unknown;
+}
+
+const isErrorLike = (value: unknown): value is ErrorLike => typeof value === "object" && value !== null;
+
+/** Finds the innermost cause of a thrown value. In an AggregateError it follows the first error. */
+export function rootCause(thrown: unknown): RootCause {
+  let inner = thrown;
+  for (let depth = 0; depth < depthMax && isErrorLike(inner); depth += 1) {
+    const next: unknown = inner.meta?.driverAdapterError ?? inner.cause ?? inner.errors?.[0];
+    if (next === undefined || next === null) break;
+    inner = next;
+  }
+  if (!isErrorLike(inner)) return { code: null, text: oneLine(String(inner)) };
+  const code = inner.originalCode ?? inner.code ?? inner.kind;
+  const address = [inner.host, inner.port].filter((part) => part !== undefined).join(":");
+  return { code: typeof code === "string" ? code : null, text: oneLine(String(inner.originalMessage ?? inner.message ?? address)) };
+}
+
+/** The cause as the end of a sentence: `SQLITE_FULL: database or disk is full`. */
+export function causeText(thrown: unknown): string {
+  const { code, text } = rootCause(thrown);
+  return code === null || text.includes(code) ? text : [code, text].filter((part) => part !== "").join(": ");
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, textMax);
+
 /**
  * Why a call was refused. The union is closed: every wire form has a
- * `Record<Reason, …>` with its code and status (contract/decisions.md 9), so that
- * a new reason does not compile until each wire has an answer for it.
+ * `Record<Reason, …>` with its code and status (spec/decisions.md 9), so that
+ * a new reason does not compile until each wire maps it.
  */
 export type Reason =
-  | "invalid"
+  | "invalid_argument"
   | "unauthenticated"
-  | "forbidden"
+  | "permission_denied"
   | "insufficient_scope"
-  | "absent"
-  | "exists"
-  | "precondition"
-  | "limited"
-  | "exhausted"
+  | "not_found"
+  | "already_exists"
+  | "failed_precondition"
+  | "rate_limited"
+  | "resource_exhausted"
   | "too_large"
-  | "late"
-  | "unsupported_media"
-  | "wrong_method"
+  | "deadline_exceeded"
+  | "unsupported_media_type"
+  | "method_not_allowed"
   | "unavailable"
   | "cancelled"
   | "unimplemented"
   | "internal";
 
-/** What a failure may carry beside its text. */
+/** Optional facts of a failure, in addition to its text. */
 export interface FailureFacts {
-  /** What really happened: for the process log only. */
+  /** The original error, for the process log only. */
   readonly cause?: unknown;
-  /** Whole seconds after which a retry may succeed. */
+  /** Full seconds after which a retry may succeed. */
   readonly retryAfter?: number | undefined;
-  /** The field at fault, where the text begins with it. */
+  /** The field at fault, if the text begins with it. */
   readonly path?: string | undefined;
 }
 
@@ -50,12 +100,12 @@ export class Failure extends Error {
   }
 }
 
-/** Input that breaks a rule: `path` is the field's, dotted, in the proto's spelling. */
-export const invalid = (path: string, rule: string): Failure =>
-  path === "" ? new Failure("invalid", rule) : new Failure("invalid", `${path}: ${rule}`, { path });
+/** Input that breaks a rule. `path` is the field's dotted path, in the proto's spelling. */
+export const invalidArgument = (path: string, rule: string): Failure =>
+  path === "" ? new Failure("invalid_argument", rule) : new Failure("invalid_argument", `${path}: ${rule}`, { path });
 
-/** The same refusal with other names for the field and for the fields that its rule mentions. */
-export function renamed(
+/** Returns the same failure with other names for the field and for the fields that its rule mentions. */
+export function renameField(
   { reason, path, message, cause, retryAfter }: Failure,
   name: (path: string) => string,
   reword = (rule: string): string => rule,
@@ -66,14 +116,14 @@ export function renamed(
 }
 
 /**
- * Absent, or not the caller's: the same answer for both.
+ * The object does not exist or is not the caller's: the failure is the same for both.
  *
- * @param path the field that names it, where a request names something besides what it is about.
+ * @param path the field that names the object, if it is not the main object of the request.
  */
-export const absent = (what: string, path?: string): Failure =>
-  path === undefined ? new Failure("absent", `${what} not found`) : new Failure("absent", `${path}: ${what} not found`, { path });
+export const notFound = (what: string, path?: string): Failure =>
+  path === undefined ? new Failure("not_found", `${what} not found`) : new Failure("not_found", `${path}: ${what} not found`, { path });
 
-/** What a thrown value is to a caller. */
+/** The failure that a caller receives for a thrown value. */
 export function failureOf(thrown: unknown): Failure {
   return thrown instanceof Failure ? thrown : new Failure("internal", "internal error", { cause: thrown });
 }

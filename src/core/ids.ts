@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 /** Random bytes as a parameter: `randomBytes` in the server, a seeded stream in tests. */
 export type Random = (bytes: number) => Uint8Array;
 
-/** 57 symbols that are hard to confuse (contract/v2.md 6). */
+/** 57 symbols that are hard to confuse (spec/api.md 6). */
 const alphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const length = 22;
 const base = BigInt(alphabet.length);
@@ -16,11 +16,11 @@ export interface Ids {
   short(): string;
   /** A version 4 UUID: accounts. */
   uuid(): string;
-  /** `req_` and a short id (contract/v2.md 14.1). */
+  /** `req_` and a short id (spec/api.md 14.1). */
   request(): string;
 }
 
-/** Ids over a source of random bytes. */
+/** Creates ids from a source of random bytes. */
 export function idsFrom(random: Random): Ids {
   const short = () => {
     let id = "";
@@ -34,16 +34,16 @@ export function idsFrom(random: Random): Ids {
   return { short, uuid: () => uuidFrom(random(16)), request: () => `req_${short()}` };
 }
 
-/** 16 bytes in the form of a short id: the same for the same bytes. */
-export function shortOf(bytes: Uint8Array): string {
+/** Encodes 16 bytes as a short id. Equal bytes give equal ids. */
+export function shortIdFrom(bytes: Uint8Array): string {
   let rest = Buffer.from(bytes.subarray(0, 16)).reduce((number, byte) => number * 256n + BigInt(byte), 0n);
   let text = "";
   for (; text.length < length; rest /= base) text += alphabet[Number(rest % base)];
   return text;
 }
 
-/** True for a text in the form of a short id. */
-export const isShort = (text: string): boolean => /^[2-9A-HJ-NP-Za-km-z]{22}$/.test(text);
+/** True if a text has the form of a short id. */
+export const isShortId = (text: string): boolean => /^[2-9A-HJ-NP-Za-km-z]{22}$/.test(text);
 
 function uuidFrom(bytes: Uint8Array): string {
   const b = Buffer.from(bytes);

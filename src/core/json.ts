@@ -1,4 +1,105 @@
 import { createHash } from "node:crypto";
+import { Failure, invalidArgument } from "./failure.ts";
+
+/** The maximum number of elements in one request, counted before the text is parsed. */
+export const elementsMax = 100_000;
+
+/** The maximum nesting depth of lists and objects (spec/decisions.md 21). */
+const depthMax = 100;
+
+/**
+ * Refuses JSON text that would cost too much to parse: more than 100,000 members and list items, or nesting more than
+ * 100 deep. It checks nothing else: the parser refuses malformed text.
+ *
+ * @param bytes the text in UTF-8.
+ * @throws Failure `too_large` for too many elements, `invalid_argument` for deep nesting.
+ */
+export function checkJson(bytes: Uint8Array): void {
+  if (countJson(bytes, elementsMax) > elementsMax)
+    throw new Failure("too_large", `the body has more than ${elementsMax} members and list items`);
+}
+
+/**
+ * Counts the members of all objects and the items of all lists of a JSON text, in one pass that allocates nothing for an
+ * element. Stops at `max + 1`.
+ *
+ * @throws Failure `invalid_argument` when lists and objects nest more than 100 deep.
+ */
+export function countJson(bytes: Uint8Array, max: number): number {
+  const nextQuote = quoteFinder(bytes);
+  let count = 0;
+  let depth = 0;
+  // True after an opening bracket: the next token is the first element, unless it is the closing bracket.
+  let opened = false;
+  const { length } = bytes;
+  for (let at = 0; at < length && count <= max; at++) {
+    const kind = kinds[bytes[at] ?? 0];
+    if (kind === blank || (kind === other && !opened)) continue;
+    if (kind === comma) {
+      count++;
+      continue;
+    }
+    if (opened && kind !== closing) count++;
+    opened = kind === opening;
+    if (kind === closing) depth--;
+    else if (kind === quote) at = nextQuote(at + 1);
+    else if (opened && ++depth > depthMax) throw invalidArgument("", `the body is nested more than ${depthMax} deep`);
+  }
+  return count;
+}
+
+// The kind of each byte outside of strings. A table lookup takes a fraction of the time of comparisons.
+const other = 0;
+const blank = 1;
+const comma = 2;
+const opening = 3;
+const closing = 4;
+const quote = 5;
+const kinds = Uint8Array.from({ length: 256 }, (_, byte) => kindOf(String.fromCharCode(byte)));
+
+function kindOf(character: string): number {
+  if (" \n\r\t".includes(character)) return blank;
+  if ("[{".includes(character)) return opening;
+  if ("]}".includes(character)) return closing;
+  if (character === ",") return comma;
+  return character === '"' ? quote : other;
+}
+
+/** Native search skips the rest of strings that are longer than this many bytes, so megabytes of base64 cost little. */
+const shortString = 256;
+
+/**
+ * Finds the end of a string: the index of the closing quote, or the length of the text. It remembers the quote and the
+ * backslash that native search found last, so that no text is searched twice, even with many escapes.
+ */
+function quoteFinder(bytes: Uint8Array): (from: number) => number {
+  let quoteAt = -1;
+  let backslashAt = -1;
+  const following = (byte: number, from: number, known: number): number => {
+    if (known >= from) return known;
+    const index = bytes.indexOf(byte, from);
+    return index === -1 ? bytes.length : index;
+  };
+  return (from) => {
+    let steps = 0;
+    for (let at = from; at < bytes.length; at++) {
+      if (++steps > shortString) {
+        quoteAt = following(quoteByte, at, quoteAt);
+        backslashAt = following(backslash, at, backslashAt);
+        if (quoteAt < backslashAt) return quoteAt;
+        at = backslashAt;
+        steps = 0;
+      }
+      const byte = bytes[at];
+      if (byte === quoteByte) return at;
+      if (byte === backslash) at++;
+    }
+    return bytes.length;
+  };
+}
+
+const quoteByte = 0x22;
+const backslash = 0x5c;
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
@@ -6,13 +107,16 @@ export type Json = null | boolean | number | string | Json[] | { [member: string
 /** A JSON object. */
 export type JsonObject = { [member: string]: Json };
 
-/** JSON with the members of objects in one order. */
+/** True for a JSON object: not null, not a list, not a scalar. Use it only for parsed JSON. */
+export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** JSON with the members of each object sorted by name. */
 function stableJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(stableJson).join()}]`;
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (!isObject(value)) return JSON.stringify(value);
   const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${stableJson(member)}`).join()}}`;
 }
 
-/** SHA-256 of a value, lower-case hex: the same for equal values, whatever order their members came in. */
+/** SHA-256 of a value in lower-case hex. The order of members does not matter. */
 export const jsonDigest = (value: Json): string => createHash("sha256").update(stableJson(value)).digest("hex");

@@ -1,16 +1,16 @@
-/** Longer words are compared with nothing, so that a comparison stays cheap. */
+/** Longer words are not compared, so that a comparison stays cheap. */
 const lengthMax = 64;
 
 /**
- * The word that was probably meant by a misspelt one. Two words are near when at most two
+ * Finds the word that a misspelt word probably means. Two words are near when at most two
  * characters were added, left out, replaced or swapped with their neighbour; in words of fewer
  * than five characters, at most one. Upper and lower case are the same.
  *
- * @param word what was written; above 64 characters nothing is near to it.
- * @param words what could have been meant, in any order: of equally near ones the first in
- *   alphabetical order is taken.
+ * @param word the word as written; above 64 characters it has no near word.
+ * @param words the candidates, in any order. Of equally near candidates the first in
+ *   alphabetical order is returned.
  */
-export function nearest(word: string, words: Iterable<string>): string | undefined {
+export function findNearest(word: string, words: Iterable<string>): string | undefined {
   if (word.length > lengthMax) return undefined;
   let best: { readonly word: string; readonly distance: number } | undefined;
   for (const candidate of words) {
@@ -24,7 +24,7 @@ export function nearest(word: string, words: Iterable<string>): string | undefin
   return best?.word;
 }
 
-/** Damerau and Levenshtein's distance, in which no character is changed twice. */
+/** The Damerau-Levenshtein distance in its restricted form: no character is edited twice. */
 function distanceOf(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

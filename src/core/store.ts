@@ -7,40 +7,33 @@ import type { AuditChainRows } from "./audit/chain.ts";
 import type { AuditLogRows } from "./audit/log.ts";
 import type { BrowserRows } from "./browsers/browser.ts";
 import type { ConnectorRows } from "./connectors/connector.ts";
-import type { ArchiveRows } from "./exports/archive-rows.ts";
+import type { ArchiveRows, StepRows } from "./exports/archive-rows.ts";
 import type { ExportRows } from "./exports/export.ts";
-import type { StepRows } from "./exports/step-rows.ts";
 import type { BlobRows } from "./files/blob.ts";
 import type { FileRows } from "./files/file.ts";
-import type { JobRows } from "./jobs/job.ts";
+import type { IdempotencyRows } from "./idempotency/idempotency-record.ts";
 import type { ApiKeyRows } from "./keys/api-key.ts";
-import type { RateCounters } from "./limits/counter.ts";
-import type { NodeRows } from "./nodes/node.ts";
-import type { AppRows } from "./oauth/app.ts";
-import type { ClientRows } from "./oauth/client.ts";
+import type { AppRows, ClientRows } from "./oauth/app.ts";
 import type { CodeRows } from "./oauth/code.ts";
 import type { FamilyRows } from "./oauth/family.ts";
 import type { GrantRows } from "./oauth/grant.ts";
 import type { SigningKeyRows } from "./oauth/signing-key.ts";
+import type { JobRows, NodeRows, RateCounters, SettingRows } from "./processes/shared.ts";
 import type { ProjectRows } from "./projects/project.ts";
-import type { ReplayRows } from "./replay/replay.ts";
-import type { SettingRows } from "./settings/setting.ts";
 import type { LinkRows } from "./sign-in/link.ts";
-import type { SessionRows } from "./sign-in/session.ts";
-import type { SignInRows } from "./sign-in/sign-in.ts";
+import type { SessionRows, SignInRows } from "./sign-in/sign-in.ts";
 import type { SkillRows } from "./skills/skill.ts";
 import type { ConversationRows } from "./tasks/conversations.ts";
 import type { EventRows } from "./tasks/event.ts";
-import type { MeansRows } from "./tasks/means.ts";
-import type { TaskRows } from "./tasks/task.ts";
-import type { MemberRows } from "./teams/member.ts";
+import type { TaskRows, TaskWritten } from "./tasks/task.ts";
+import type { TaskResourceRows } from "./tasks/task-resources.ts";
+import type { MemberRows } from "./teams/team-user.ts";
 import type { BudgetRows } from "./usage/budget.ts";
 import type { UsageRows } from "./usage/usage.ts";
+import type { DeliveryRows } from "./webhooks/delivery.ts";
 import type { DeliveryLogRows } from "./webhooks/delivery-log.ts";
-import type { DeliveryRows } from "./webhooks/due.ts";
-import type { WebhookEventRows } from "./webhooks/event-rows.ts";
-import type { WebhookKeyRows } from "./webhooks/key.ts";
-import type { WebhookRows } from "./webhooks/webhook.ts";
+import type { WebhookEventRows } from "./webhooks/notifications.ts";
+import type { WebhookKeyRows, WebhookRows } from "./webhooks/webhook.ts";
 import type { CheckpointRows } from "./websites/checkpoint.ts";
 import type { SiteVisitRows } from "./websites/visit.ts";
 import type { WebsiteRows } from "./websites/website.ts";
@@ -49,8 +42,8 @@ import type { WorkerEventRows, WorkerRunRows } from "./workers/worker-run.ts";
 import type { WorkspaceRows } from "./workspaces/workspace.ts";
 
 /**
- * Everything that is kept, as one open transaction sees it; outside a change, as
- * the newest commit has it, and read only.
+ * All stored rows, as one open transaction sees them. Outside a change they are
+ * those of the newest commit, and read only.
  */
 export interface Tx {
   readonly accounts: AccountRows;
@@ -72,7 +65,7 @@ export interface Tx {
   readonly agents: AgentRows;
   readonly connectors: ConnectorRows;
   readonly tasks: TaskRows;
-  readonly means: MeansRows;
+  readonly taskResources: TaskResourceRows;
   readonly events: EventRows;
   readonly conversations: ConversationRows;
   readonly actions: ActionRows;
@@ -82,7 +75,7 @@ export interface Tx {
   readonly workspace: WorkspaceRows;
   readonly jobs: JobRows;
   readonly nodes: NodeRows;
-  readonly replays: ReplayRows;
+  readonly idempotency: IdempotencyRows;
   readonly audit: AuditRows;
   readonly auditChain: AuditChainRows;
   readonly auditLog: AuditLogRows;
@@ -102,24 +95,24 @@ export interface Tx {
   readonly checkpoints: CheckpointRows;
   readonly siteVisits: SiteVisitRows;
   readonly shares: ShareRows;
-  /** Work that `change` does after the commit and before it resolves; outside a change, at once. */
+  /** Runs `work` after the commit and before `change` resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }
 
 /**
- * Told after the commit, never before, of changes of this process and, as far as it
- * hears of them, of all others: the store stays the truth.
+ * Notifies of changes after their commit, never before: those of this process and, if
+ * their news arrives, those of other processes. The store is the source of truth.
  */
 export interface Feed {
   /** A task got events, another status or another fence. */
   onTask(listener: (news: TaskNews) => void): () => void;
   /** A job of this kind may be due. */
   onJob(listener: (kind: string) => void): () => void;
-  /** News of other processes may have been missed, of whatever: the store has them. */
+  /** News of other processes may have been missed, on any subject: read the store. */
   onLost(listener: () => void): () => void;
 }
 
-/** What a watcher or a runner needs to know without a query. */
+/** The facts that watchers and runners need without a query. */
 export interface TaskNews {
   readonly taskId: string;
   readonly lastSeq: number;
@@ -127,18 +120,23 @@ export interface TaskNews {
   readonly status: string;
 }
 
+/** Called after each `tasks.insert`, and each `tasks.advance` that has changed a task, within the same change. */
+export type AfterTask = (tx: Tx, written: TaskWritten) => Promise<void>;
+
 /** The store: reads at any time, changes one transaction at a time. */
 export interface Store extends Tx {
   /**
    * Runs `work` in one transaction: all of it is durable when the promise resolves,
-   * or none of it. Conflicts are retried inside, so `work` may run more than once
-   * and must not act on the outside.
+   * or none of it. Conflicts are retried, so `work` may run more than once and must
+   * have no effects outside the transaction.
    */
   change<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Returns this store with changes that call `after` for each task that they write. It replaces the previous callback. */
+  withAfterTask(after: AfterTask): Store;
   readonly feed: Feed;
-  /** Apart from every transaction. */
+  /** They work outside of transactions. */
   readonly counters: RateCounters;
-  /** Resolves when the database has written and committed something, of which nothing is left: for `/readyz`. */
+  /** Resolves when the database has committed a write that leaves no rows: for `/readyz`. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

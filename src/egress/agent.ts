@@ -1,19 +1,109 @@
-import { isIP, type LookupFunction } from "node:net";
-import { Agent, buildConnector } from "undici";
-import type { OnBehalf } from "../core/on-behalf.ts";
-import { mayReach, type Reach } from "./destination.ts";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+import { Agent, buildConnector, errors } from "undici";
+import type { AllowedAddresses } from "../config/address-range.ts";
+import type { OnBehalf } from "../core/accounts/caller.ts";
 import type { Resolve } from "./resolve.ts";
 
-/** A request that the guard did not let out. Its text is for the log alone. */
+/**
+ * Networks that requests of users may not reach (spec/webhooks.md 10): private, local and reserved ones, and those that lead
+ * to such a network. The list is IANA's registry of special-purpose IPv4 addresses, and multicast. It includes the anycast
+ * networks of AS112 (RFC 7534, RFC 7535) and AMT (RFC 7450) although they are routed: a server in a nearby network answers there.
+ */
+const special4 = blockList(
+  "ipv4",
+  ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24"],
+  ...["192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15"],
+  ...["198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"],
+);
+/** The only IPv6 addresses that IANA has released for public use (spec/decisions.md 39). */
+const globalUnicast = blockList("ipv6", "2000::/3");
+/**
+ * The parts of 2000::/3 that are not public, or that contain IPv4 addresses (6to4, Teredo). All other networks in IANA's
+ * registry are outside 2000::/3. 2001::/23 has all protocol assignments: Teredo, benchmarking, ORCHID, DETs, AMT, AS112.
+ */
+const specialUnicast = blockList("ipv6", "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20");
+
+/** Networks of one family, each as `network/prefix`. */
+function blockList(family: "ipv4" | "ipv6", ...networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const text of networks) {
+    const [network = "", prefix] = text.split("/");
+    list.addSubnet(network, Number(prefix), family);
+  }
+  return list;
+}
+
+/** An address and its family; null for any other text. An IPv4-mapped IPv6 address is returned as its IPv4 address. */
+export function parseAddress(text: string): { readonly address: string; readonly family: "ipv4" | "ipv6" } | null {
+  const version = isIP(text);
+  // A zone (`fe80::1%eth0`) is local to a machine: no public address has one.
+  if (version === 0 || text.includes("%")) return null;
+  if (version === 4) return { address: text, family: "ipv4" };
+  const canonical = new URL(`http://[${text}]`).hostname;
+  const mapped = /^\[::ffff:(?<high>[0-9a-f]{1,4}):(?<low>[0-9a-f]{1,4})\]$/.exec(canonical)?.groups;
+  if (mapped === undefined) return { address: canonical.slice(1, -1), family: "ipv6" };
+  return { address: dotted(mapped["high"] ?? "", mapped["low"] ?? ""), family: "ipv4" };
+}
+
+const dotted = (high: string, low: string): string =>
+  [high, low].flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]).join(".");
+
+/** Whether a text is an address of the public internet. */
+export function isPublic(text: string): boolean {
+  const parsed = parseAddress(text);
+  if (parsed === null) return false;
+  const { address, family } = parsed;
+  if (family === "ipv4") return !special4.check(address, family);
+  return globalUnicast.check(address, family) && !specialUnicast.check(address, family);
+}
+
+/** One resolved address to connect to. */
+export interface Destination {
+  readonly address: string;
+  readonly port: number;
+  /** Over TLS. */
+  readonly secure: boolean;
+}
+
+/** The allowed destinations of requests to addresses from users. */
+interface Reach {
+  /** The allowed ports of public addresses. */
+  readonly ports: readonly number[];
+  /** Whether requests to public addresses may use plain http. */
+  readonly plain: boolean;
+  /** Addresses that need not be public, because the operator allows them. */
+  readonly allowed: readonly AllowedAddresses[];
+}
+
+/** Whether a request may reach a destination: denied unless one rule allows it. */
+export function mayReach({ ports, plain, allowed }: Reach, destination: Destination): boolean {
+  const { address, port, secure } = destination;
+  if (isPublic(address) && ports.includes(port) && (secure || plain)) return true;
+  return allowed.some((entry) => allows(entry, destination));
+}
+
+const loopbacks = { ipv4: blockList("ipv4", "127.0.0.0/8"), ipv6: blockList("ipv6", "::1/128") };
+
+/** `loopback` permits any port and plain http; a range permits one port, over TLS (spec/decisions.md 39). */
+function allows(entry: AllowedAddresses, { address: text, port, secure }: Destination): boolean {
+  const parsed = parseAddress(text);
+  if (parsed === null) return false;
+  const { address, family } = parsed;
+  if (entry.kind === "loopback") return loopbacks[family].check(address, family);
+  const { network, prefix } = entry;
+  return secure && port === entry.port && family === entry.family && blockList(family, `${network}/${prefix}`).check(address, family);
+}
+
+/** A request that the guard refused. Its text is only for the log. */
 export class RefusedDestination extends Error {
   override readonly name = "RefusedDestination";
 }
 
 const connectMs = 10_000;
-/** An address that does not answer in so long gives way to the next; the last one has what is left. */
+/** The time for one address before the next one is tried. The last one has the remaining time. */
 const attemptMs = 2_500;
 
-/** What requests to addresses that users supply are made with. */
+/** The inputs for requests to addresses from users. */
 export interface GuardParts {
   readonly reach: Reach;
   readonly resolve: Resolve;
@@ -21,11 +111,11 @@ export interface GuardParts {
 }
 
 /**
- * Connections to addresses that strangers give. A name is resolved once, every
- * address of it is checked, one bad one refuses the connection, and only what was
- * checked is connected to, one after the other; an address in the URL is checked
- * alike. Certificates are verified, whatever the environment says, and no proxy
- * stands between. Nobody's connection is used again by another request.
+ * Connections to addresses from users. A name is resolved once and each of its addresses
+ * is checked. One forbidden address refuses the connection. Only checked addresses are
+ * tried, one by one. An address in the URL is checked in the same way. Certificates are
+ * always verified, independent of the environment, and no proxy is used. Requests never
+ * share a connection.
  *
  * @param onChecked is called with the addresses before each connection.
  */
@@ -47,9 +137,9 @@ export function guardedAgent(parts: GuardParts, onChecked: (addresses: readonly 
 }
 
 /**
- * All addresses of a host, each of which may be reached.
+ * Resolves a host and checks that each of its addresses may be reached.
  *
- * @throws RefusedDestination when one may not; LookUpFailed when the name has none; the signal's reason once that is aborted.
+ * @throws RefusedDestination when one may not be reached; LookUpFailed when the name has no address; the signal's reason once it is aborted.
  */
 export async function checkedAddresses(
   host: string,
@@ -57,21 +147,22 @@ export async function checkedAddresses(
   { reach, resolve, by }: GuardParts,
 ): Promise<readonly string[]> {
   const addresses = isIP(host) > 0 ? [host] : await resolve(host, by);
-  const bad = addresses.find((address) => !mayReach(reach, { ...to, address }));
-  if (bad !== undefined || addresses.length === 0) throw new RefusedDestination(`${host} is ${bad ?? "nowhere"}, port ${to.port}`);
+  const forbidden = addresses.find((address) => !mayReach(reach, { ...to, address }));
+  if (forbidden !== undefined || addresses.length === 0)
+    throw new RefusedDestination(`${host} resolves to ${forbidden ?? "no address"}, port ${to.port}`);
   return addresses;
 }
 
-/** Connects to these addresses, whatever the name: a second look-up could find others. */
+/** Connects to these addresses and ignores the name, because a second look-up could find other addresses. */
 export function connectorTo(addresses: readonly string[]): buildConnector.connector {
-  const found = addresses.map((address) => ({ address, family: isIP(address) }));
-  const answer: LookupFunction = (_host, options, callback) => {
-    const [first] = found;
-    if (options.all || first === undefined) callback(null, found);
+  const records = addresses.map((address) => ({ address, family: isIP(address) }));
+  const lookup: LookupFunction = (_host, options, callback) => {
+    const [first] = records;
+    if (options.all || first === undefined) callback(null, records);
     else callback(null, first.address, first.family);
   };
   return buildConnector({
-    lookup: answer,
+    lookup,
     rejectUnauthorized: true,
     allowH2: false,
     timeout: connectMs,
@@ -79,3 +170,32 @@ export function connectorTo(addresses: readonly string[]): buildConnector.connec
     autoSelectFamilyAttemptTimeout: attemptMs,
   });
 }
+
+/** The reason why a request had no answer. */
+export type RequestFault =
+  /** The guard refused it. */
+  | "address_refused"
+  | "timeout"
+  | "tls"
+  /** The response is not HTTP. */
+  | "protocol"
+  /** The name was not found, or the connection failed or broke. */
+  | "connection";
+
+/** Codes of OpenSSL and Node for certificates that are not trusted, names that are not in them, and broken TLS. */
+const tlsCodes = /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
+const protocolCodes = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/;
+const timeoutCodes: readonly string[] = ["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "ETIMEDOUT"];
+
+/** Classifies a request without an answer. The thrown error's text is from outside, so callers never see it. */
+export function classifyFault(thrown: unknown): RequestFault {
+  if (thrown instanceof RefusedDestination) return "address_refused";
+  const code = codeOf(thrown);
+  if (timeoutCodes.includes(code)) return "timeout";
+  if (tlsCodes.test(code)) return "tls";
+  return thrown instanceof errors.HTTPParserError || protocolCodes.test(code) ? "protocol" : "connection";
+}
+
+/** The code of an error of Node, c-ares or undici; empty without one. */
+export const codeOf = (thrown: unknown): string =>
+  typeof thrown === "object" && thrown !== null && "code" in thrown ? String(thrown.code) : "";

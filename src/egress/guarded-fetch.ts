@@ -1,27 +1,27 @@
-import { type RequestInit as UndiciInit, fetch as undiciFetch } from "undici";
+import { fetch as undiciFetch } from "undici";
 import type { AllowedAddresses } from "../config/address-range.ts";
-import type { OnBehalf } from "../core/on-behalf.ts";
+import type { OnBehalf } from "../core/accounts/caller.ts";
 import { guardedAgent, RefusedDestination } from "./agent.ts";
 import type { Resolve } from "./resolve.ts";
 
-/** `fetch` for addresses that strangers give, for one piece of work. */
+/** `fetch` for addresses from users, for one operation. */
 export interface GuardedFetch {
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
-  /** Cuts whatever is still open. */
+  /** Closes all open connections. */
   end(): void;
 }
 
-/** What one piece of work may do; its signal is aborted when the time is up, or the caller no longer waits. */
+/** The limits of one operation. Its signal is aborted when the time is over, or the caller no longer waits. */
 export interface FetchBounds extends OnBehalf {
-  /** Bytes of all answers together, as they are after decoding. */
+  /** Bytes of all answers together, after decoding. */
   readonly bytesMax: number;
   /** Called when the bytes are used up. */
   readonly onTooMuch: () => void;
 }
 
 /**
- * Requests to public addresses over https on port 443, and to those that the operator allows. Redirects are never
- * followed here: each would be another address that a stranger gives, with our credential.
+ * Requests to public addresses over https on port 443, and to addresses that the operator allows. Redirects are never
+ * followed: each would send our credential to another address from outside.
  */
 export function guardedFetch(
   allowed: readonly AllowedAddresses[],
@@ -47,17 +47,18 @@ export function guardedFetch(
   }
 
   return {
-    async fetch(url, init = {}) {
+    async fetch(url, { body: sent = null, ...init } = {}) {
       const { protocol, username, password } = new URL(url);
       if (!["http:", "https:"].includes(protocol) || username !== "" || password !== "")
         throw new RefusedDestination("not an http or https URL without user information");
+      // undici's FormData and Node's are different classes.
+      if (sent instanceof FormData) throw new TypeError("a form is not sent");
       const headers = new Headers(init.headers);
       headers.set("user-agent", "agent-task-platform");
       headers.set("accept-encoding", "identity");
       const both = init.signal ? AbortSignal.any([init.signal, signal]) : signal;
-      const request = { ...init, headers, redirect: "manual", signal: both, dispatcher: agent };
-      // undici's own types of the same standard.
-      const answer = (await undiciFetch(url, request as unknown as UndiciInit)) as unknown as Response;
+      const request = { ...init, body: sent, headers: [...headers], redirect: "manual" as const, signal: both, dispatcher: agent };
+      const answer = await undiciFetch(url, request);
       const { status, statusText } = answer;
       const empty = answer.body === null || [101, 204, 205, 304].includes(status);
       const body = empty || answer.body === null ? null : metered(answer.body);

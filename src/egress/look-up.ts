@@ -1,15 +1,15 @@
 import { Resolver } from "node:dns/promises";
 
-/** Why a name has no address. */
+/** The reason why a name has no address. */
 export type LookUpFault =
   /** It does not exist, or has neither A nor AAAA records. */
   | "not_found"
-  /** No name server answered in time, or none could. */
+  /** No name server answered in time, or none could be reached. */
   | "no_answer"
-  /** Too many other look-ups were under way. */
+  /** Too many other look-ups were in progress. */
   | "busy";
 
-/** A name that gave no address. Its text is for the log alone. */
+/** A look-up without an address. Its text is only for the log. */
 export class LookUpFailed extends Error {
   override readonly name = "LookUpFailed";
   readonly kind: LookUpFault;
@@ -20,29 +20,29 @@ export class LookUpFailed extends Error {
   }
 }
 
-/** A look-up that has begun. */
+/** A look-up in progress. */
 export interface LookUp {
   /** All addresses, IPv4 first; rejects with LookUpFailed when there are none. */
   readonly addresses: Promise<readonly string[]>;
-  /** Ends it at once. */
+  /** Ends it immediately. */
   cancel(): void;
 }
 
-/** Begins to look a name up in the DNS. */
+/** Starts a DNS look-up of a name. */
 export type BeginLookUp = (host: string) => LookUp;
 
-/** Milliseconds that each name server has, each time it is asked. */
+/** The time of each query to a name server, in milliseconds, and the number of tries. */
 const bounds = { timeout: 2_000, maxTimeout: 2_000, tries: 2 };
-/** c-ares' codes for names without records, and for what no DNS message can ask for. */
+/** c-ares' codes for names without records, and for names that are invalid in the DNS. */
 const notFound: readonly string[] = ["ENOTFOUND", "ENODATA", "EBADNAME", "EBADQUERY"];
 
 /**
- * Looks names up by c-ares, which holds no thread while it waits, and follows CNAME records. Each look-up has a resolver of its
- * own: `cancel` ends all that a resolver has under way. Search domains do not count: a user's name is whole.
+ * Looks names up with c-ares, which uses no thread while it waits, and follows CNAME records. Each look-up has a separate
+ * resolver, because `cancel` ends all queries of a resolver. Search domains are not used: a user's name must be complete.
  *
- * @param servers as `dns.setServers` takes them; by default those of the system.
+ * @param servers in the form of `dns.setServers`; by default the system's.
  */
-export function dnsLookUp(servers?: readonly string[]): BeginLookUp {
+export function createDnsLookUp(servers?: readonly string[]): BeginLookUp {
   return (host) => {
     const resolver = new Resolver(bounds);
     if (servers) resolver.setServers(servers);

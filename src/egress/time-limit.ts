@@ -1,28 +1,28 @@
 import type { Clock } from "../core/clock.ts";
 
-/** A signal that is aborted after `ms`, or with the given one; `stop` ends the waiting, and then it is aborted with the given one alone. */
-export function limitTime(clock: Clock, ms: number, given: AbortSignal): { readonly signal: AbortSignal; stop(): void } {
-  const over = new AbortController();
+/** A signal that is aborted after `ms`, or with `outer`. `stop` ends the time limit; then only `outer` aborts it. */
+export function limitTime(clock: Clock, ms: number, outer: AbortSignal): { readonly signal: AbortSignal; stop(): void } {
+  const expired = new AbortController();
   const stopped = new AbortController();
   clock.sleep(ms, stopped.signal).then(
-    () => over.abort(),
+    () => expired.abort(),
     () => undefined,
   );
-  return { signal: AbortSignal.any([given, over.signal]), stop: () => stopped.abort(inTime) };
+  return { signal: AbortSignal.any([outer, expired.signal]), stop: () => stopped.abort(inTime) };
 }
 
-/** Always the same: an error made for each request would be most of what limiting it costs. */
+/** A shared error: creating one for each request would be most of the cost of the time limit. */
 const inTime = new Error("it was done in time");
 
-/** What is promised, unless the signal is aborted first: look-ups and connections that are being made do not hear it. */
+/** Resolves like `promised`, unless the signal is aborted first. Needed for look-ups and connection attempts, which ignore signals. */
 export async function unlessAborted<T>(signal: AbortSignal, promised: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const hear = () => reject(signal.reason);
-  if (signal.aborted) hear();
-  signal.addEventListener("abort", hear);
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort);
   try {
     return await Promise.race([promised, aborted]);
   } finally {
-    signal.removeEventListener("abort", hear);
+    signal.removeEventListener("abort", abort);
   }
 }

@@ -1,3 +1,4 @@
+import type { FastifyReply } from "fastify";
 import { challengeOf } from "../call/challenge.ts";
 import { OverLimit, type RateState } from "../call/limit.ts";
 import type { Failure, Reason } from "../core/failure.ts";
@@ -5,13 +6,18 @@ import type { Warnings } from "./warnings/warnings.ts";
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** Headers of every answer to a call, whatever became of it. */
+/** Sets headers of an answer. */
+export function setHeaders(reply: FastifyReply, headers: Headers): void {
+  for (const [name, value] of headers) reply.header(name, value);
+}
+
+/** Headers of every answer to a call, including refusals. */
 export const callHeaders = (requestId: string): Headers => [
   ["X-Request-Id", requestId],
   ["Cache-Control", "no-store"],
 ];
 
-/** Where the caller stands with its limit; `RateLimit-Reset` is in seconds. */
+/** The state of the caller's limit; `RateLimit-Reset` is in seconds. */
 export const rateHeaders = (rate: RateState | null): Headers =>
   rate === null
     ? []
@@ -21,21 +27,21 @@ export const rateHeaders = (rate: RateState | null): Headers =>
         ["RateLimit-Reset", String(rate.reset)],
       ];
 
-/** The headers of a refusal, on every wire: when to try again, and which credentials the operation takes. */
+/** The headers of a refusal, on every wire: when to retry, and which credentials the operation accepts. */
 export const refusalHeaders = (failure: Failure): Headers => [...retryHeaders(failure), ...challengeHeaders(failure)];
 
-/** Whole seconds, where waiting helps; and the limit, where it was that. */
+/** `Retry-After` in whole seconds, where a retry can succeed, and the rate limit, where it was exceeded. */
 export const retryHeaders = (failure: Failure): Headers => [
   ...rateHeaders(failure instanceof OverLimit ? failure.rate : null),
   ...(failure.retryAfter === undefined ? [] : [["Retry-After", String(failure.retryAfter)] as const]),
 ];
 
-/** Marks an answer that an earlier call with the same `Idempotency-Key` made. */
-export const replayHeaders = (replayed: boolean): Headers => (replayed ? [["Idempotent-Replayed", "true"]] : []);
+/** Marks an answer that was made by an earlier call with the same `Idempotency-Key`. */
+export const idempotencyHeaders = (replayed: boolean): Headers => (replayed ? [["Idempotent-Replayed", "true"]] : []);
 
 /**
- * What the head of an answer says of the request's members, once they are read: those without effect, or that strict
- * handling was applied.
+ * Headers about the request's members, once they are read: the members without effect, or that strict handling was
+ * applied.
  */
 export function warningHeaders(warnings: Warnings, strict: boolean): Headers {
   if (strict) return [["Preference-Applied", "handling=strict"]];
@@ -43,24 +49,24 @@ export function warningHeaders(warnings: Warnings, strict: boolean): Headers {
 }
 
 /**
- * Answers a request that was read with what its head says of the warnings.
+ * Sets the headers about warnings once the request is read.
  *
  * @param set sets a header of the answer.
- * @throws Failure `invalid` that names the members without effect, under strict handling: then nothing may be written.
+ * @throws Failure `invalid_argument` that names the members without effect, under strict handling: the call must write nothing.
  */
-export function heedWarnings(warnings: Warnings, strict: boolean, set: (name: string, value: string) => void): void {
+export function applyWarnings(warnings: Warnings, strict: boolean, set: (name: string, value: string) => void): void {
   for (const [name, value] of warningHeaders(warnings, strict)) set(name, value);
   if (strict) warnings.refuse();
 }
 
 /**
- * The credentials that the operation takes: as challenges (RFC 9110 11.6.1), and as the names of request headers. A
+ * The credentials that the operation accepts: as challenges (RFC 9110 11.6.1) and as the names of request headers. A
  * token that lacks a scope gets `insufficient_scope` (RFC 6750 3).
  */
 function challengeHeaders(failure: Failure): Headers {
   const challenge = challengeOf(failure);
   if (challenge === undefined) return failure.reason === "insufficient_scope" ? bearerHeaders(failure.reason, true) : [];
-  const { headers, bearerShown } = challenge;
+  const { headers, hasBearer: bearerShown } = challenge;
   const bearer = headers.includes("authorization") ? [bearerChallenge(bearerShown ? "invalid_token" : undefined)] : [];
   const keys = headers.filter((name) => name.endsWith("api-key")).map((name) => `ApiKey realm="api", header="${name}"`);
   const session = headers.includes("cookie") ? ['Cookie realm="api"'] : [];
@@ -72,10 +78,10 @@ function challengeHeaders(failure: Failure): Headers {
 
 const bearerChallenge = (error: string | undefined): string => `Bearer realm="api"${error === undefined ? "" : `, error="${error}"`}`;
 
-/** Says that a token would do, or what was wrong with the one that was shown (RFC 6750 3). */
-export function bearerHeaders(reason: Reason, shown: boolean): Headers {
+/** Names Bearer as an accepted credential, or the error of the token that was sent (RFC 6750 3). */
+export function bearerHeaders(reason: Reason, wasSent: boolean): Headers {
   const errors: Partial<Record<Reason, string>> = { unauthenticated: "invalid_token", insufficient_scope: "insufficient_scope" };
   const error = errors[reason];
   if (error === undefined) return [];
-  return [["WWW-Authenticate", bearerChallenge(shown ? error : undefined)]];
+  return [["WWW-Authenticate", bearerChallenge(wasSent ? error : undefined)]];
 }

@@ -1,22 +1,21 @@
 import type { DescField, DescMessage, DescMethod } from "@bufbuild/protobuf";
 import { type ConnectRouter, type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Json } from "../core/json.ts";
-import type { connectJson } from "./connect-json.ts";
-import { messageShapes } from "./warnings/message-shape.ts";
-import { findIdleMembers } from "./warnings/shape.ts";
+import type { connectJsonOptions } from "./connect-json.ts";
+import { findIgnoredMembers, messageShapes } from "./warnings/shape.ts";
 import { Warnings } from "./warnings/warnings.ts";
 
-type JsonOptions = ReturnType<typeof connectJson>;
+type JsonOptions = ReturnType<typeof connectJsonOptions>;
 
 const warningsKey = createContextKey<Warnings | undefined>(undefined);
 
-/** Gives a call warnings of its own. */
+/** Gives a call its own warnings. */
 export const setWarnings = (values: ContextValues): ContextValues => values.set(warningsKey, new Warnings());
 
-/** The warnings of a call; those of a call that has none are empty. */
+/** The warnings of a call; empty when the call has none. */
 export const warningsOf = (values: ContextValues): Warnings => values.get(warningsKey) ?? new Warnings();
 
-/** The names that Connect reads; `connectJson` adds the spelling in camel case where the JSON name has another. */
+/** The names that Connect reads; `connectJsonOptions` adds the camel-case spelling where the JSON name differs. */
 const namesOf = ({ name, jsonName, localName }: DescField): readonly string[] =>
   jsonName.includes("_") ? [name, jsonName, localName] : [name, jsonName];
 
@@ -25,29 +24,28 @@ const decoder = new TextDecoder();
 
 /**
  * Notes the members of a message in JSON that have no effect. The library reads the text itself and does not report
- * them, so it is parsed once more here: the engine's own parser takes a small part of the time that the library does.
- * Text that is no JSON is left to the library.
+ * them, so it is parsed again here: `JSON.parse` takes a small part of the library's time. The library refuses invalid
+ * JSON.
  *
  * @param sent the message in UTF-8, or its text.
  */
-export function noteIdleMembers(desc: DescMessage, sent: Uint8Array | string, warnings: Warnings): void {
+export function noteIgnoredMembers(desc: DescMessage, sent: Uint8Array | string, warnings: Warnings): void {
   let json: Json;
   try {
     json = JSON.parse(typeof sent === "string" ? sent : decoder.decode(sent));
   } catch {
     return;
   }
-  findIdleMembers(shapes(desc), json, warnings);
+  findIgnoredMembers(shapes(desc), json, warnings);
 }
 
 /**
- * Registers a method so that each of its calls in JSON notes in the call's own warnings what its messages have without effect.
- * Connect does not pass the call to its JSON reader, so such a call gets a handler of its own;
- * binary calls share one.
+ * Registers a method so that each JSON call notes the members without effect in the warnings of that call. Connect does
+ * not pass the call to its JSON reader, so each JSON call gets its own handler; binary calls share one.
  *
  * @param register registers the method with these options: once now, and once for each call in JSON.
  */
-export function registerNoting(
+export function registerWithWarnings(
   router: ConnectRouter,
   { input }: DescMethod,
   jsonOptions: JsonOptions,
@@ -56,17 +54,17 @@ export function registerNoting(
   function handlerWith(options: JsonOptions) {
     register({ jsonOptions: options });
     const handler = router.handlers.pop();
-    if (handler === undefined) throw new Error("nothing was registered");
+    if (handler === undefined) throw new Error("no handler was registered");
     return handler;
   }
-  function noting(warnings: Warnings): JsonOptions {
+  function notingOptions(warnings: Warnings): JsonOptions {
     const { textDecoder } = jsonOptions;
     return {
       ...jsonOptions,
       textDecoder: {
         decode(bytes) {
           const text = textDecoder.decode(bytes);
-          noteIdleMembers(input, text, warnings);
+          noteIgnoredMembers(input, text, warnings);
           return text;
         },
       },
@@ -75,7 +73,7 @@ export function registerNoting(
   const shared = handlerWith(jsonOptions);
   const handler: typeof shared = Object.assign((request: Parameters<typeof shared>[0]) => {
     const warnings = isJson(request) ? request.contextValues?.get(warningsKey) : undefined;
-    return (warnings === undefined ? shared : handlerWith(noting(warnings)))(request);
+    return (warnings === undefined ? shared : handlerWith(notingOptions(warnings)))(request);
   }, shared);
   router.handlers.push(handler);
 }

@@ -10,55 +10,54 @@ import {
   type Interceptor,
 } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
-import type { Admission, Admit, Request } from "../call/admit.ts";
+import { mapIterable } from "../async/map-iterable.ts";
+import type { Admission, Request } from "../call/admission.ts";
+import type { Admit } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
 import type { Performer } from "../call/perform.ts";
-import { Failure, failureOf, invalid } from "../core/failure.ts";
-import { mapped } from "../core/mapped.ts";
+import { Failure, failureOf, invalidArgument } from "../core/failure.ts";
 import { type Operation, type OperationTable, rpcName } from "../operations.ts";
-import { callHeaders, heedWarnings, rateHeaders, refusalHeaders, replayHeaders } from "./answer-headers.ts";
-import { anonymousBound, type Bound, boundOf } from "./bounds/bound.ts";
+import { applyWarnings, callHeaders, idempotencyHeaders, rateHeaders, refusalHeaders } from "./answer-headers.ts";
+import { anonymousBound, type Bound, boundOf, compressionOf } from "./bounds/bound.ts";
 import { readMessage } from "./bounds/connect-body.ts";
-import { compressionOf } from "./bounds/decompression.ts";
-import { connectJson } from "./connect-json.ts";
-import { registerNoting, setWarnings, warningsOf } from "./connect-warnings.ts";
-import { connectCodes, ofSender } from "./failure.ts";
-import type { ReadRequest } from "./request.ts";
-import type { ReadSessionCookie } from "./session-cookie.ts";
+import { connectJsonOptions } from "./connect-json.ts";
+import { registerWithWarnings, setWarnings, warningsOf } from "./connect-warnings.ts";
+import { connectCodes, senderFailure } from "./failure.ts";
+import type { ReadRequest, ReadSessionCookie } from "./request.ts";
 
 const requestKey = createContextKey<Request | undefined>(undefined);
 const admissionKey = createContextKey<Admission | undefined>(undefined);
-/** The message was read, and the call's own work has begun. */
+/** The message was read and the handler has begun. */
 const begunKey = createContextKey(false);
-/** A stream's head has gone out. */
-const headedKey = createContextKey(false);
+/** The head of a stream was sent. */
+const headSentKey = createContextKey(false);
 
-/** What the Connect, gRPC and gRPC-Web wire forms need of the call path. */
+/** The parts of the call path that the Connect, gRPC and gRPC-Web wires need. */
 export interface ConnectParts {
   readonly operations: OperationTable;
   readonly admit: Admit;
-  /** Counts calls to the services that are no operations: health and reflection. */
+  /** Counts calls to services that are not operations: health and reflection. */
   readonly anonymous: Limits["anonymous"];
   readonly performer: Performer;
   readonly readRequest: ReadRequest;
   readonly readSession: ReadSessionCookie;
   readonly bodyLimit: number;
-  /** Hears of every failure, with its private cause. */
+  /** Receives every failure with its private cause. */
   readonly report: (failure: Failure, requestId: string) => void;
 }
 
-/** Connect, gRPC and gRPC-Web over the call path: options and routes of one router. */
+/** Serves Connect, gRPC and gRPC-Web through the call path: options and routes of one router. */
 export function connectRoutes(parts: ConnectParts) {
   const { operations, admit, anonymous, performer, report, bodyLimit } = parts;
   const connectRequest = connectRequestReader(parts);
-  /** What callers know of a failure goes with the error, which each protocol puts where its clients look for it, unless the head says it. */
+  /** Reports a failure and adds its headers to the error, unless the head already has them; each protocol sends them in its own place. */
   function refuse(thrown: unknown, context: HandlerContext, requestId: string): ConnectError {
     const failure = failureOf(thrown);
     report(failure, requestId);
-    if (context.values.get(headedKey) || isConnectStream(context)) return errorOf(failure, context, refusalHeaders(failure));
+    if (context.values.get(headSentKey) || isConnectStream(context)) return errorOf(failure, context, refusalHeaders(failure));
     const rate = context.values.get(admissionKey)?.rate ?? null;
     const facts = [...callHeaders(requestId), ...rateHeaders(rate), ...refusalHeaders(failure)];
-    // Otherwise Connect would answer them twice.
+    // Otherwise Connect would send them twice.
     for (const [name] of facts) context.responseHeader.delete(name);
     return errorOf(failure, context, facts);
   }
@@ -84,47 +83,53 @@ export function connectRoutes(parts: ConnectParts) {
     }
   }
 
-  async function unary(message: Message, context: HandlerContext): Promise<Message> {
+  /** `requestGate` sets it before Connect calls a method. */
+  function admissionOf(context: HandlerContext): Admission {
     const admission = context.values.get(admissionKey);
     if (!admission) throw refuse(new Failure("internal", "internal error"), context, "");
+    return admission;
+  }
+
+  async function unary(message: Message, context: HandlerContext): Promise<Message> {
+    const admission = admissionOf(context);
     context.values.set(begunKey, true);
     try {
-      heed(admission, context);
-      const { answer, replayed } = await performer.perform(admission, message, context.signal);
-      for (const [name, value] of replayHeaders(replayed)) context.responseHeader.set(name, value);
+      setWarningHeaders(admission, context);
+      const { answer, isReplayed: replayed } = await performer.perform(admission, message, context.signal);
+      for (const [name, value] of idempotencyHeaders(replayed)) context.responseHeader.set(name, value);
       return answer;
     } catch (thrown) {
       throw refuse(thrown, context, admission.request.requestId);
     }
   }
 
-  async function* answersTo(admission: Admission, message: Message, context: HandlerContext): AsyncGenerator<Message> {
-    heed(admission, context);
+  async function* streamAnswers(admission: Admission, message: Message, context: HandlerContext): AsyncGenerator<Message> {
+    setWarningHeaders(admission, context);
     yield* (await performer.stream(admission, message, context.signal)) ?? [];
   }
 
-  const stream = (message: Message, context: HandlerContext) => answering(context, (admission) => answersTo(admission, message, context));
+  const stream = (message: Message, context: HandlerContext) =>
+    refusing(context, (admission) => streamAnswers(admission, message, context));
 
-  const conversation = (messages: AsyncIterable<Message>, context: HandlerContext) =>
-    answering(context, (admission) =>
+  const converse = (messages: AsyncIterable<Message>, context: HandlerContext) =>
+    refusing(context, (admission) =>
       performer.converse(
         admission,
-        received(messages, () => heed(admission, context)),
+        checkedMessages(messages, () => setWarningHeaders(admission, context)),
         context.signal,
       ),
     );
 
-  /** Only what the call's own work throws is refused: what is thrown when a client goes away comes in at the other end. */
-  function answering(context: HandlerContext, work: (admission: Admission) => AsyncIterable<Message>): AsyncIterable<Message> {
-    const admission = context.values.get(admissionKey);
-    if (!admission) throw refuse(new Failure("internal", "internal error"), context, "");
+  /** Turns errors of the handler into refusals. When a client disconnects, Connect calls `throw`, which closes the answers. */
+  function refusing(context: HandlerContext, work: (admission: Admission) => AsyncIterable<Message>): AsyncIterable<Message> {
+    const admission = admissionOf(context);
     const { requestId } = admission.request;
     context.values.set(begunKey, true);
     const answers = work(admission)[Symbol.asyncIterator]();
     async function next(): Promise<IteratorResult<Message>> {
       try {
         const result = await answers.next();
-        context.values.set(headedKey, true);
+        context.values.set(headSentKey, true);
         return result;
       } catch (thrown) {
         throw refuse(thrown, context, requestId);
@@ -138,24 +143,24 @@ export function connectRoutes(parts: ConnectParts) {
     requestGate,
     contextValues: ({ raw }: FastifyRequest) => setWarnings(createContextValues().set(requestKey, connectRequest(raw))),
     interceptors: [releaseBodies],
-    /** @param conversationsOnly streams both ways alone: what has to come to the process that runs tasks. */
+    /** @param conversationsOnly serve only streams both ways, which must reach the process that runs tasks. */
     routes(router: ConnectRouter, { conversationsOnly = false } = {}) {
       for (const operation of operations.all) {
         const { method } = operation;
         if (conversationsOnly && !isConversation(method)) continue;
         const { maxBytes: readMaxBytes } = boundOf(operation, bodyLimit);
-        registerNoting(router, method, connectJson(method), ({ jsonOptions }) => {
+        registerWithWarnings(router, method, connectJsonOptions(method), ({ jsonOptions }) => {
           const options = { jsonOptions, readMaxBytes };
           if (isUnary(method)) router.rpc(method, unary, options);
           if (isServerStream(method)) router.rpc(method, stream, options);
-          if (isConversation(method)) router.rpc(method, conversation, options);
+          if (isConversation(method)) router.rpc(method, converse, options);
         });
       }
     },
   };
 }
 
-/** Reads the head of a request on the one wire where a session counts. */
+/** Reads the head of a request on the only wire that accepts sessions. */
 export const connectRequestReader =
   ({ readRequest, readSession }: Pick<ConnectParts, "readRequest" | "readSession">) =>
   (raw: FastifyRequest["raw"]): Request => {
@@ -163,13 +168,13 @@ export const connectRequestReader =
     return { ...request, credentials: { ...request.credentials, session: readSession(raw.method, raw.headers) } };
   };
 
-/** In a stream, each message counts until it is taken. A call with one answer is over when it is answered. */
+/** Releases the body of a stream at each message that is read. A call with one answer releases it at its end. */
 const releaseBodies: Interceptor = (next) => (request) => {
   const body = request.contextValues.get(requestKey)?.body;
   if (body === undefined || !request.stream) return next(request);
-  const message = mapped(request.message, (taken) => {
+  const message = mapIterable(request.message, (read) => {
     body.release();
-    return taken;
+    return read;
   });
   return next({ ...request, message });
 };
@@ -180,63 +185,66 @@ const isServerStream = (method: DescMethod): method is DescMethod & { methodKind
 const isConversation = (method: DescMethod): method is DescMethod & { methodKind: "bidi_streaming" } =>
   method.methodKind === "bidi_streaming";
 
-/** Of a stream both ways, whose head goes out before its messages come, only strict handling is of use. */
-const heed = ({ request }: Admission, { values, responseHeader }: HandlerContext): void =>
-  heedWarnings(warningsOf(values), request.strict, (name, value) => responseHeader.set(name, value));
+/**
+ * Sets the headers about warnings. A stream both ways sends its head before its messages arrive: only strict handling
+ * has an effect there.
+ */
+const setWarningHeaders = ({ request }: Admission, { values, responseHeader }: HandlerContext): void =>
+  applyWarnings(warningsOf(values), request.isStrict, (name, value) => responseHeader.set(name, value));
 
 /**
- * Messages that come while the call works: one that Connect cannot read is its sender's fault.
+ * Messages that arrive while the call runs. A message that Connect cannot read is the sender's fault.
  *
- * @param check called for each message that was read; throws Failure to refuse it.
+ * @param check is called for each message; it throws Failure to refuse the message.
  */
-async function* received(messages: AsyncIterable<Message>, check: () => void): AsyncGenerator<Message> {
+async function* checkedMessages(messages: AsyncIterable<Message>, check: () => void): AsyncGenerator<Message> {
   try {
     for await (const message of messages) {
       check();
       yield message;
     }
   } catch (thrown) {
-    throw thrown instanceof ConnectError ? ofSender(thrown) : thrown;
+    throw thrown instanceof ConnectError ? senderFailure(thrown) : thrown;
   }
 }
 
-/** Its head goes out in any case. */
+/** A Connect stream always sends its head. */
 const isConnectStream = ({ protocolName, method }: HandlerContext): boolean => protocolName === "connect" && !isUnary(method);
 
-/** Connect knows why nobody waits any more: a deadline of the caller's has a code of its own. */
+/** A failure as an error of Connect. Connect knows why a call was aborted: the caller's deadline has its own code. */
 function errorOf({ reason, message }: Failure, { signal }: HandlerContext, facts: readonly (readonly [string, string])[]): ConnectError {
-  const late = reason === "cancelled" && signal.reason instanceof ConnectError && signal.reason.code === Code.DeadlineExceeded;
+  const isLate = reason === "cancelled" && signal.reason instanceof ConnectError && signal.reason.code === Code.DeadlineExceeded;
   const metadata = Object.fromEntries(facts);
-  return late
+  return isLate
     ? new ConnectError(signal.reason.rawMessage, Code.DeadlineExceeded, metadata)
     : new ConnectError(message, connectCodes[reason], metadata);
 }
 
 /**
- * Looks at the message in a query, which has no body to be bounded. Connect takes one that is no base64 for a fault of
- * the server's. One that is not compressed is as short as a URL.
+ * Checks the message in a query, which has no body with a bound. Connect would report invalid base64 as an internal
+ * error. A message that is not compressed is as short as a URL.
  */
 async function checkQuery({ requestMethod, url, method }: HandlerContext, bound: Bound): Promise<void> {
   if (requestMethod !== "GET") return;
   const { searchParams } = new URL(url);
   const text = searchParams.get("message") ?? "";
-  const bytes = searchParams.get("base64") === "1" ? fromBase64(text) : Buffer.from(text);
+  const bytes = searchParams.get("base64") === "1" ? decodeBase64(text) : Buffer.from(text);
   const compression = compressionOf(searchParams.get("compression"));
   if (compression) await readMessage(bytes, { ...bound, method }, { binary: searchParams.get("encoding") === "proto", compression });
 }
 
-function fromBase64(text: string): Uint8Array {
+function decodeBase64(text: string): Uint8Array {
   try {
     return base64Decode(text);
   } catch {
-    throw invalid("message", "must be base64");
+    throw invalidArgument("message", "must be base64");
   }
 }
 
 /**
- * Connect answers a binary message that it cannot read with `internal`, and lets
- * nobody in between; but it aborts the call with the error before it writes it. Up
- * to the call's own work, such a failure is the sender's.
+ * Reports a malformed binary message as `invalid_argument`. Connect answers it with
+ * `internal` and has no hook in between, but it aborts the call with the error before
+ * it writes the error. Until the handler begins, such an error is the sender's fault.
  */
 function blameSender({ signal, values }: HandlerContext): void {
   signal.addEventListener("abort", () => {

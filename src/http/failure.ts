@@ -2,28 +2,55 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { Failure, failureOf, type Reason } from "../core/failure.ts";
 import { refusalHeaders } from "./answer-headers.ts";
 
-/** Connect's and gRPC's code for each reason, on every service alike (contract/decisions.md 9). */
+/** The code of Connect and gRPC for each reason, the same on every service (spec/decisions.md 9). */
 export const connectCodes: Readonly<Record<Reason, Code>> = {
-  invalid: Code.InvalidArgument,
+  invalid_argument: Code.InvalidArgument,
   unauthenticated: Code.Unauthenticated,
-  forbidden: Code.PermissionDenied,
+  permission_denied: Code.PermissionDenied,
   insufficient_scope: Code.PermissionDenied,
-  absent: Code.NotFound,
-  exists: Code.AlreadyExists,
-  precondition: Code.FailedPrecondition,
-  limited: Code.ResourceExhausted,
-  exhausted: Code.ResourceExhausted,
+  not_found: Code.NotFound,
+  already_exists: Code.AlreadyExists,
+  failed_precondition: Code.FailedPrecondition,
+  rate_limited: Code.ResourceExhausted,
+  resource_exhausted: Code.ResourceExhausted,
   too_large: Code.ResourceExhausted,
-  late: Code.DeadlineExceeded,
-  unsupported_media: Code.InvalidArgument,
-  wrong_method: Code.InvalidArgument,
+  deadline_exceeded: Code.DeadlineExceeded,
+  unsupported_media_type: Code.InvalidArgument,
+  method_not_allowed: Code.InvalidArgument,
   unavailable: Code.Unavailable,
   cancelled: Code.Canceled,
   unimplemented: Code.Unimplemented,
   internal: Code.Internal,
 };
 
-/** The words that v2 knows as `error.code` (contract/v2.md 3.1 and 14.1). */
+/** A failure of Connect over HTTP: the status and the name of its code. */
+export interface ConnectAnswer {
+  readonly status: number;
+  readonly code: string;
+}
+
+/** The unary answer of Connect for each reason, by its code (https://connectrpc.com/docs/protocol#error-codes). */
+export const connectAnswers: Readonly<Record<Reason, ConnectAnswer>> = {
+  invalid_argument: { status: 400, code: "invalid_argument" },
+  unauthenticated: { status: 401, code: "unauthenticated" },
+  permission_denied: { status: 403, code: "permission_denied" },
+  insufficient_scope: { status: 403, code: "permission_denied" },
+  not_found: { status: 404, code: "not_found" },
+  already_exists: { status: 409, code: "already_exists" },
+  failed_precondition: { status: 400, code: "failed_precondition" },
+  rate_limited: { status: 429, code: "resource_exhausted" },
+  resource_exhausted: { status: 429, code: "resource_exhausted" },
+  too_large: { status: 429, code: "resource_exhausted" },
+  deadline_exceeded: { status: 504, code: "deadline_exceeded" },
+  unsupported_media_type: { status: 400, code: "invalid_argument" },
+  method_not_allowed: { status: 400, code: "invalid_argument" },
+  unavailable: { status: 503, code: "unavailable" },
+  cancelled: { status: 499, code: "canceled" },
+  unimplemented: { status: 501, code: "unimplemented" },
+  internal: { status: 500, code: "internal" },
+};
+
+/** The values of `error.code` in v2 (spec/api.md 3.1 and 14.1). */
 export type V2Code =
   | "invalid_argument"
   | "permission_denied"
@@ -36,7 +63,7 @@ export type V2Code =
   | "unimplemented"
   | "internal";
 
-/** How v2 answers a failure: the HTTP status and `error.code`. */
+/** A failure in v2: the HTTP status and `error.code`. */
 export interface V2Answer {
   readonly status: number;
   readonly code: V2Code;
@@ -44,77 +71,77 @@ export interface V2Answer {
 
 /**
  * The v2 answer for each reason. A bad credential is 401 `permission_denied`, not
- * `unauthenticated` (contract/decisions.md 9). Nobody waits for the answer to a
- * cancelled call any more: 503 is what a proxy in between may safely repeat.
+ * `unauthenticated` (spec/decisions.md 9). The caller of a cancelled call no longer
+ * waits for its answer: with 503 a proxy in between may safely repeat the call.
  */
 export const v2Answers: Readonly<Record<Reason, V2Answer>> = {
-  invalid: { status: 400, code: "invalid_argument" },
+  invalid_argument: { status: 400, code: "invalid_argument" },
   unauthenticated: { status: 401, code: "permission_denied" },
-  forbidden: { status: 403, code: "permission_denied" },
+  permission_denied: { status: 403, code: "permission_denied" },
   insufficient_scope: { status: 403, code: "permission_denied" },
-  absent: { status: 404, code: "not_found" },
-  exists: { status: 409, code: "already_exists" },
-  precondition: { status: 412, code: "failed_precondition" },
-  limited: { status: 429, code: "rate_limited" },
-  exhausted: { status: 429, code: "resource_exhausted" },
+  not_found: { status: 404, code: "not_found" },
+  already_exists: { status: 409, code: "already_exists" },
+  failed_precondition: { status: 412, code: "failed_precondition" },
+  rate_limited: { status: 429, code: "rate_limited" },
+  resource_exhausted: { status: 429, code: "resource_exhausted" },
   too_large: { status: 413, code: "invalid_argument" },
-  late: { status: 408, code: "invalid_argument" },
-  unsupported_media: { status: 415, code: "invalid_argument" },
-  wrong_method: { status: 405, code: "invalid_argument" },
+  deadline_exceeded: { status: 408, code: "invalid_argument" },
+  unsupported_media_type: { status: 415, code: "invalid_argument" },
+  method_not_allowed: { status: 405, code: "invalid_argument" },
   unavailable: { status: 503, code: "unavailable" },
   cancelled: { status: 503, code: "unavailable" },
   unimplemented: { status: 501, code: "unimplemented" },
   internal: { status: 500, code: "internal" },
 };
 
-/** How v1 answers a failure: the HTTP status and gRPC's number (contract/v1.md 1.3). */
+/** A failure in v1: the HTTP status and gRPC's number (spec/v1.md 1.3). */
 export interface V1Answer {
   readonly status: number;
   readonly code: Code;
 }
 
-/** The v1 answer for each reason; statuses as contract/decisions.md 9 has them. */
+/** The v1 answer for each reason; spec/decisions.md 9 lists the statuses. */
 export const v1Answers: Readonly<Record<Reason, V1Answer>> = {
-  invalid: { status: 400, code: Code.InvalidArgument },
+  invalid_argument: { status: 400, code: Code.InvalidArgument },
   unauthenticated: { status: 401, code: Code.Unauthenticated },
-  forbidden: { status: 403, code: Code.PermissionDenied },
+  permission_denied: { status: 403, code: Code.PermissionDenied },
   insufficient_scope: { status: 403, code: Code.PermissionDenied },
-  absent: { status: 404, code: Code.NotFound },
-  exists: { status: 409, code: Code.AlreadyExists },
-  precondition: { status: 400, code: Code.FailedPrecondition },
-  limited: { status: 429, code: Code.ResourceExhausted },
-  exhausted: { status: 429, code: Code.ResourceExhausted },
+  not_found: { status: 404, code: Code.NotFound },
+  already_exists: { status: 409, code: Code.AlreadyExists },
+  failed_precondition: { status: 400, code: Code.FailedPrecondition },
+  rate_limited: { status: 429, code: Code.ResourceExhausted },
+  resource_exhausted: { status: 429, code: Code.ResourceExhausted },
   too_large: { status: 413, code: Code.InvalidArgument },
-  late: { status: 408, code: Code.DeadlineExceeded },
-  unsupported_media: { status: 415, code: Code.InvalidArgument },
-  wrong_method: { status: 405, code: Code.Unimplemented },
+  deadline_exceeded: { status: 408, code: Code.DeadlineExceeded },
+  unsupported_media_type: { status: 415, code: Code.InvalidArgument },
+  method_not_allowed: { status: 405, code: Code.Unimplemented },
   unavailable: { status: 503, code: Code.Unavailable },
   cancelled: { status: 503, code: Code.Unavailable },
   unimplemented: { status: 501, code: Code.Unimplemented },
   internal: { status: 500, code: Code.Internal },
 };
 
-/** How dataexport.v1 answers a failure in plain JSON: the HTTP status and `code` (contract/enterprise.md 2.2). */
+/** A failure of dataexport.v1 in plain JSON: the HTTP status and `code` (spec/enterprise.md 2.2). */
 export interface ExportAnswer {
   readonly status: number;
   readonly code: string;
 }
 
-/** The plain answer of dataexport.v1 for each reason; a bad credential is 401 `PERMISSION_DENIED` (contract/decisions.md 9). */
+/** The plain JSON answer of dataexport.v1 for each reason; a bad credential is 401 `PERMISSION_DENIED` (spec/decisions.md 9). */
 export const exportAnswers: Readonly<Record<Reason, ExportAnswer>> = {
-  invalid: { status: 400, code: "INVALID_ARGUMENT" },
+  invalid_argument: { status: 400, code: "INVALID_ARGUMENT" },
   unauthenticated: { status: 401, code: "PERMISSION_DENIED" },
-  forbidden: { status: 403, code: "PERMISSION_DENIED" },
+  permission_denied: { status: 403, code: "PERMISSION_DENIED" },
   insufficient_scope: { status: 403, code: "PERMISSION_DENIED" },
-  absent: { status: 404, code: "NOT_FOUND" },
-  exists: { status: 409, code: "ALREADY_EXISTS" },
-  precondition: { status: 400, code: "FAILED_PRECONDITION" },
-  limited: { status: 429, code: "RESOURCE_EXHAUSTED" },
-  exhausted: { status: 429, code: "RESOURCE_EXHAUSTED" },
+  not_found: { status: 404, code: "NOT_FOUND" },
+  already_exists: { status: 409, code: "ALREADY_EXISTS" },
+  failed_precondition: { status: 400, code: "FAILED_PRECONDITION" },
+  rate_limited: { status: 429, code: "RESOURCE_EXHAUSTED" },
+  resource_exhausted: { status: 429, code: "RESOURCE_EXHAUSTED" },
   too_large: { status: 413, code: "INVALID_ARGUMENT" },
-  late: { status: 408, code: "INVALID_ARGUMENT" },
-  unsupported_media: { status: 415, code: "INVALID_ARGUMENT" },
-  wrong_method: { status: 405, code: "INVALID_ARGUMENT" },
+  deadline_exceeded: { status: 408, code: "INVALID_ARGUMENT" },
+  unsupported_media_type: { status: 415, code: "INVALID_ARGUMENT" },
+  method_not_allowed: { status: 405, code: "INVALID_ARGUMENT" },
   unavailable: { status: 503, code: "UNAVAILABLE" },
   cancelled: { status: 503, code: "UNAVAILABLE" },
   unimplemented: { status: 501, code: "UNIMPLEMENTED" },
@@ -124,34 +151,34 @@ export const exportAnswers: Readonly<Record<Reason, ExportAnswer>> = {
 /** The refusal of a body that is not JSON names the type to send. */
 export const jsonOnly = "Content-Type: must be application/json";
 
-/** Fastify's own refusals, and a body that breaks off, in our words. */
-const strangeFailures: Readonly<Record<string, readonly [reason: Reason, text: string]>> = {
-  FST_ERR_BAD_URL: ["invalid", "the URL is not well-formed"],
-  // A part of the path that is longer than any id.
-  FST_ERR_MAX_PARAM_LENGTH: ["absent", "unknown address"],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ["unsupported_media", jsonOnly],
-  // QUERY alone may not leave its type out.
-  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: ["unsupported_media", jsonOnly],
+/** Refusals of Fastify, and a body that breaks off, as failures of the platform. */
+const fastifyFailures: Readonly<Record<string, readonly [reason: Reason, text: string]>> = {
+  FST_ERR_BAD_URL: ["invalid_argument", "the URL is not well-formed"],
+  // A path segment that is longer than any id.
+  FST_ERR_MAX_PARAM_LENGTH: ["not_found", "unknown address"],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ["unsupported_media_type", jsonOnly],
+  // Only QUERY requires a content type.
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: ["unsupported_media_type", jsonOnly],
   FST_ERR_CTP_BODY_TOO_LARGE: ["too_large", "the body is too large"],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["invalid", "the body is shorter or longer than announced"],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["invalid_argument", "the body is shorter or longer than announced"],
   ECONNRESET: ["cancelled", "the connection was closed"],
 };
 
-/** What was thrown on the way through Fastify, as a failure. */
-export function failureIn(thrown: unknown): Failure {
-  const known = thrown instanceof Error && "code" in thrown ? strangeFailures[String(thrown.code)] : undefined;
+/** An error that was thrown inside Fastify, as a failure. */
+export function failureOfError(thrown: unknown): Failure {
+  const known = thrown instanceof Error && "code" in thrown ? fastifyFailures[String(thrown.code)] : undefined;
   return known ? new Failure(...known, { cause: thrown }) : failureOf(thrown);
 }
 
-/** A failure as an error of Connect, with the headers that go with it. */
+/** A failure as an error of Connect, with its headers. */
 export const connectErrorOf = (failure: Failure): ConnectError =>
   new ConnectError(failure.message, connectCodes[failure.reason], Object.fromEntries(refusalHeaders(failure)), undefined, failure);
 
-/** Connect's own words for what it cannot read of a request: a message that is too long, cut or malformed. */
-export const ofSender = ({ code, rawMessage, cause }: ConnectError): Failure =>
-  cause instanceof Failure ? cause : new Failure(sendersFaults.get(code) ?? "invalid", rawMessage);
+/** An error of Connect about a request that it cannot read (too long, cut or malformed), as a failure of the sender. */
+export const senderFailure = ({ code, rawMessage, cause }: ConnectError): Failure =>
+  cause instanceof Failure ? cause : new Failure(senderReasons.get(code) ?? "invalid_argument", rawMessage);
 
-const sendersFaults: ReadonlyMap<Code, Reason> = new Map([
+const senderReasons: ReadonlyMap<Code, Reason> = new Map([
   [Code.ResourceExhausted, "too_large"],
   [Code.Canceled, "cancelled"],
   [Code.DeadlineExceeded, "cancelled"],

@@ -4,19 +4,19 @@ import type { FrontLimits } from "./front-limits.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server that listens, and what it does with a connection that speaks HTTP/1.1. */
+/** A listening server, and a function that serves a connection over HTTP/1.1. */
 export interface Http1 {
   readonly server: Server;
   readonly accept: (socket: Socket) => void;
 }
 
 /**
- * The HTTP/1.1 server with its time-outs and its drain: once that begins, every
- * further answer says `Connection: close`, and a connection whose answer had begun
- * before is closed after it.
+ * Creates the HTTP/1.1 server with its time-outs and its drain. After the drain begins,
+ * every new answer has `Connection: close`, and a connection whose answer had already
+ * begun is closed after that answer.
  */
 export function http1(handler: Handler, limits: FrontLimits, draining: AbortSignal): Http1 {
-  /** Each connection with the number of its running requests: more than one when the client does not wait for answers. */
+  /** The number of running requests of each connection: more than one when the client pipelines requests. */
   const connections = new Map<Socket, number>();
   const running = new Set<ServerResponse>();
 
@@ -35,14 +35,14 @@ export function http1(handler: Handler, limits: FrontLimits, draining: AbortSign
   }
 
   const server = createServer(optionsOf(limits), handle);
-  // The routes say when a client may go on: Node would ask for bodies that are refused.
+  // The routes send the 100 themselves: Node would request bodies that are refused.
   server.on("checkContinue", handle);
   draining.addEventListener("abort", () => {
-    // Only a connection's last answer may say so: it ends the connection.
+    // Only the last answer of a connection gets the header: it ends the connection.
     const last = new Map([...running].map((response) => [response.req.socket, response]));
     for (const response of last.values()) if (!response.headersSent) response.setHeader("Connection", "close");
   });
-  // Part of `close`. Node's own version also cuts off answers that were written but are not yet sent.
+  // Part of `close`. Node's version also cuts off answers that are written but not sent.
   server.closeIdleConnections = () => {
     for (const [socket, requests] of connections) if (requests === 0) socket.destroy();
   };
@@ -60,11 +60,11 @@ const optionsOf = ({ headersMs, requestMs, idleMs }: FrontLimits) => ({
   headersTimeout: Math.min(headersMs, requestMs),
   requestTimeout: requestMs,
   keepAliveTimeout: idleMs,
-  // Time-outs are noticed when they are looked for: by default only every 30 s.
+  // Node checks time-outs at this interval; the default is 30 s.
   connectionsCheckingInterval: Math.min(1000, Math.ceil(headersMs / 4)),
 });
 
-/** Takes from a fresh server its only listener to connections, the one that serves them, so that they can be looked at first. */
+/** Removes the only connection listener of a new server and returns it, so that connections can be inspected before they are served. */
 function takeConnectionListener(server: Server): (socket: Socket) => void {
   const [listener] = server.listeners("connection");
   if (!listener) throw new Error("an HTTP/1.1 server without a connection listener");

@@ -4,40 +4,40 @@ import type { FastifyServerFactoryHandler } from "fastify";
 import type { FrontLimits } from "./front-limits.ts";
 
 /**
- * Takes over connections that speak HTTP/2 with prior knowledge, under the same
- * kinds of limits as HTTP/1.1. When the drain begins they get a GOAWAY that names the
- * last request that will be answered: clients may safely repeat any later one.
+ * Serves connections of HTTP/2 with prior knowledge, under the same kinds of limits as
+ * HTTP/1.1. When the drain begins they get a GOAWAY that names the last request that
+ * will be answered: clients may safely repeat any later one.
  */
 export function http2Acceptor(handler: FastifyServerFactoryHandler, limits: FrontLimits, draining: AbortSignal): (socket: Socket) => void {
   const settings = { maxConcurrentStreams: limits.streamsMax, enablePush: false };
-  // Fastify and Connect take requests of either version through one handler; its type names only HTTP/1.1's.
-  const server = createServer({ settings, ...resetsOf(limits) }, handler as unknown as Parameters<typeof createServer>[1]);
+  const server = createServer({ settings, ...resetsOf(limits) });
+  server.on("request", handler);
   server.on("session", (session) => {
-    closeUnsettled(session, limits.settingsMs);
+    closeWithoutSettings(session, limits.settingsMs);
     closeIdle(session, limits.idleMs, draining);
-    pingQuiet(session, limits);
+    pingSilent(session, limits);
   });
   return (socket) => {
-    // HTTP/1.1 answers clients that have closed their half; an HTTP/2 session ends there.
+    // HTTP/1.1 answers clients that have closed their sending side; an HTTP/2 session ends there.
     socket.allowHalfOpen = false;
     server.emit("connection", socket);
   };
 }
 
 /**
- * Requests that a client may begin and reset: all that it may have open, twice, and 33 a second (Node's default); then its
- * connection is closed. Each costs as much as one that is answered.
+ * Limits the requests that a client may begin and reset: twice the maximum of open requests, and 33 per second (Node's
+ * default). Beyond that its connection is closed. A reset request costs as much as an answered one.
  */
 const resetsOf = ({ streamsMax }: FrontLimits) => ({ streamResetBurst: 2 * streamsMax, streamResetRate: 33 });
 
 /** Closes a session whose client sends no settings. */
-function closeUnsettled(session: ServerHttp2Session, settingsMs: number): void {
-  const unsettled = setTimeout(() => session.destroy(), settingsMs);
-  const settled = (): void => clearTimeout(unsettled);
-  session.once("remoteSettings", settled).once("close", settled);
+function closeWithoutSettings(session: ServerHttp2Session, settingsMs: number): void {
+  const timer = setTimeout(() => session.destroy(), settingsMs);
+  const clear = (): void => clearTimeout(timer);
+  session.once("remoteSettings", clear).once("close", clear);
 }
 
-/** Closes a session that has had no request for a while, and any when the drain begins, after the requests that it has. */
+/** Closes a session that is idle for too long. When the drain begins, closes any session after its open requests. */
 function closeIdle(session: ServerHttp2Session, idleMs: number, draining: AbortSignal): void {
   let open = 0;
   const close = (): void => session.close();
@@ -56,8 +56,8 @@ function closeIdle(session: ServerHttp2Session, idleMs: number, draining: AbortS
   });
 }
 
-/** Sends a PING where a request is open and nothing has gone over the connection for a while; closes it when no answer comes. */
-function pingQuiet(session: ServerHttp2Session, { pingMs, pingAnswerMs }: FrontLimits): void {
+/** Sends a PING when a request is open and the connection was silent for too long. Closes the connection when no answer arrives. */
+function pingSilent(session: ServerHttp2Session, { pingMs, pingAnswerMs }: FrontLimits): void {
   let open = 0;
   session.on("stream", (stream: ServerHttp2Stream) => {
     open++;
@@ -70,11 +70,11 @@ function pingQuiet(session: ServerHttp2Session, { pingMs, pingAnswerMs }: FrontL
     session.setTimeout(pingMs);
     if (open === 0) return;
     const unanswered = setTimeout(() => session.destroy(), pingAnswerMs);
-    const answered = (): void => clearTimeout(unanswered);
-    session.once("close", answered);
+    const clearUnanswered = (): void => clearTimeout(unanswered);
+    session.once("close", clearUnanswered);
     session.ping(() => {
-      session.off("close", answered);
-      answered();
+      session.off("close", clearUnanswered);
+      clearUnanswered();
     });
   });
 }

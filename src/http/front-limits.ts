@@ -1,20 +1,20 @@
-/** How long and how much a connection may take, in milliseconds where nothing else is said. */
+/** Limits of connections and requests; times are in milliseconds. */
 export interface FrontLimits {
-  /** From the connection to its first bytes, that is, until it is known what it speaks. */
+  /** From the connection to its first bytes, which show the protocol. */
   readonly silentMs: number;
   /** For the headers of a request. */
   readonly headersMs: number;
-  /** For the body of a request, from its headers on. */
+  /** For the body of a request, after its headers. */
   readonly bodyMs: number;
-  /** For the body of a caller without an account, from when it is read. */
+  /** For the body of a caller without an account, after its first read. */
   readonly anonymousMs: number;
-  /** For an upload, and for a whole request with its headers: long enough for 512 MB over a slow line. */
+  /** For an upload, and for a complete request with its headers: long enough for 512 MB over a slow line. */
   readonly requestMs: number;
-  /** For the answer to a body that is too late, before the connection is cut. */
+  /** For the answer to a late body, before the connection is closed. */
   readonly graceMs: number;
-  /** Between requests; longer than the 60 s of common load balancers, which must be the ones to close. */
+  /** Between requests. Longer than the 60 s of common load balancers, because the load balancer must close first. */
   readonly idleMs: number;
-  /** Until an HTTP/2 client has sent its settings. */
+  /** For the settings of an HTTP/2 client. */
   readonly settingsMs: number;
   /** HTTP/2 requests at a time on one connection. */
   readonly streamsMax: number;
@@ -22,15 +22,15 @@ export interface FrontLimits {
   readonly pingMs: number;
   /** For the answer to a PING. */
   readonly pingAnswerMs: number;
-  /** Connections in all. */
+  /** Connections in total. */
   readonly connectionsMax: number;
-  /** Connections of one address (of IPv6, of a /64); null: any number. Loopback is never counted. */
+  /** Connections of one address (of IPv6, of a /64); null: no limit. Loopback is not counted. */
   readonly connectionsPerAddress: number | null;
-  /** Bytes of bodies that are held in memory, in all. */
+  /** Bytes of all bodies in memory. */
   readonly bodyMemory: number;
-  /** Bytes of bodies of one account that are held in memory, or of one address without an account. */
+  /** Bytes of the bodies in memory of one account, or of one address without an account. */
   readonly bodyShare: number;
-  /** Unfinished bodies of callers without an account, for each address. */
+  /** Unfinished bodies of callers without an account, per address. */
   readonly unfinishedMax: number;
 }
 

@@ -3,57 +3,92 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyServerFactory, FastifyServerFactoryHandler } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { connectionGuard } from "./connection-guard.ts";
+import { connectionGuard } from "./budget.ts";
 import { http1 } from "./front-http1.ts";
 import { http2Acceptor } from "./front-http2.ts";
 import { defaultLimits, type FrontLimits } from "./front-limits.ts";
-import { sniff } from "./front-sniff.ts";
 import { bodyWatch } from "./incoming-body.ts";
 import { addressReader } from "./request.ts";
 
-/** Limits that differ from the defaults, and what is not the machine's own. */
+/** The first bytes of every HTTP/2 connection with prior knowledge; no HTTP/1.1 method begins with them. */
+const preface = Buffer.from("PRI");
+
+/**
+ * Reads the first bytes of a new connection to detect its protocol, puts them back and
+ * passes the connection on. Closes a connection that sends too few bytes in time.
+ */
+function sniff(socket: Socket, silentMs: number, accept: (isHttp2: boolean) => void): void {
+  let head: Buffer = Buffer.alloc(0);
+  const drop = (): void => void socket.destroy();
+  const silent = setTimeout(drop, silentMs);
+
+  function inspect(): void {
+    for (let chunk = socket.read(); chunk !== null; chunk = socket.read()) head = Buffer.concat([head, chunk]);
+    const isHttp2 = startsWith(head, preface);
+    if (isHttp2 === undefined) return;
+    stop();
+    socket.unshift(head);
+    accept(isHttp2);
+  }
+
+  function stop(): void {
+    clearTimeout(silent);
+    socket.off("readable", inspect).off("end", drop).off("error", drop).off("close", stop);
+  }
+
+  socket.on("readable", inspect).on("end", drop).on("error", drop).on("close", stop);
+}
+
+/** Undefined while there are too few bytes to decide. */
+function startsWith(head: Buffer, prefix: Buffer): boolean | undefined {
+  const length = Math.min(head.length, prefix.length);
+  if (!head.subarray(0, length).equals(prefix.subarray(0, length))) return false;
+  return length === prefix.length ? true : undefined;
+}
+
+/** Limits that differ from the defaults, and replaceable dependencies. */
 export interface FrontOptions extends Partial<FrontLimits> {
-  /** The clock that a drain goes by. */
+  /** The clock of the drain. */
   readonly clock?: Clock;
-  /** The address of a connection's other end. */
+  /** Returns the remote address of a connection. */
   readonly peerOf?: (socket: Socket) => string;
-  /** The address of a request's caller. */
+  /** Returns the address of a request's caller. */
   readonly addressOf?: (request: IncomingMessage) => string;
 }
 
 /** One port for HTTP/1.1 and cleartext HTTP/2. */
 export interface Front {
-  /** Makes Fastify's server; called once. */
+  /** Creates Fastify's server. Call it once. */
   readonly serverFactory: FastifyServerFactory;
   /** Aborted when the drain begins: ends watches and held calls. */
   readonly draining: AbortSignal;
   /**
-   * Stops accepting, closes what is idle, lets running calls finish, and destroys
-   * what is left after `seconds`. Resolves once every connection is gone; a second
-   * drain joins the first, and the shorter time counts.
+   * Stops accepting connections, closes idle ones, lets running calls finish, and
+   * destroys the remaining connections after `seconds`. Resolves when every connection
+   * is closed. A second drain joins the first, and the shorter time applies.
    */
   drain(seconds: number): Promise<void>;
 }
 
 /**
- * The front door. Connections begin at an HTTP/1.1 server that listens as usual, so
- * that Node enforces its time-outs; those that speak HTTP/2 are handed to an HTTP/2
- * server over the same handler.
+ * Creates the front. An HTTP/1.1 server accepts all connections, so that Node enforces
+ * its time-outs. HTTP/2 connections are passed to an HTTP/2 server with the same
+ * handler.
  *
- * Closing the server, as Fastify's `close` does, begins the drain as well, without
- * a deadline: idle connections cannot hold it up.
+ * Closing the server, as Fastify's `close` does, also begins the drain, without a
+ * deadline: idle connections do not delay it.
  */
 export function httpFront({
   clock = systemClock,
   peerOf = remoteAddress,
   addressOf = addressReader(null),
-  ...given
+  ...overrides
 }: FrontOptions = {}): Front {
-  const limits: FrontLimits = { ...defaultLimits, ...given };
+  const limits: FrontLimits = { ...defaultLimits, ...overrides };
   const watch = bodyWatch(limits, addressOf);
-  const enter = connectionGuard(limits.connectionsPerAddress);
+  const admitConnection = connectionGuard(limits.connectionsPerAddress);
   const begun = new AbortController();
-  // Every watch and held call listens to it.
+  // Every watch and held call adds a listener.
   setMaxListeners(0, begun.signal);
   const sockets = new Set<Socket>();
   let server: Server | undefined;
@@ -65,27 +100,27 @@ export function httpFront({
     };
     const http1Side = http1(handler, limits, begun.signal);
     const acceptHttp2 = http2Acceptor(handler, limits, begun.signal);
-    const unknown = new Set<Socket>();
+    const undetected = new Set<Socket>();
     begun.signal.addEventListener("abort", () => {
-      for (const socket of unknown) socket.destroy();
+      for (const socket of undetected) socket.destroy();
     });
     server = http1Side.server;
     server.maxConnections = limits.connectionsMax;
     server.on("connection", (socket) => {
-      const leave = enter(peerOf(socket));
+      const leave = admitConnection(peerOf(socket));
       if (leave === null) {
         socket.destroy();
         return;
       }
       socket.once("close", leave);
       sockets.add(socket);
-      unknown.add(socket);
+      undetected.add(socket);
       socket.once("close", () => {
         sockets.delete(socket);
-        unknown.delete(socket);
+        undetected.delete(socket);
       });
       sniff(socket, limits.silentMs, (isHttp2) => {
-        unknown.delete(socket);
+        undetected.delete(socket);
         if (isHttp2) acceptHttp2(socket);
         else http1Side.accept(socket);
       });
@@ -95,7 +130,7 @@ export function httpFront({
   }
 
   async function drain(seconds: number): Promise<void> {
-    const closed = closing(server);
+    const closed = closeServer(server);
     const early = new AbortController();
     // Rejected only because everything closed before the deadline.
     const deadline = clock.sleep(seconds * 1000, early.signal).catch(() => undefined);
@@ -110,7 +145,7 @@ export function httpFront({
 
 const remoteAddress = ({ remoteAddress = "" }: Socket): string => remoteAddress;
 
-/** Makes `close` begin the drain, whoever calls it. */
+/** Makes `close` begin the drain. */
 function beginWithClose(server: Server, begun: AbortController): void {
   const close = server.close.bind(server);
   server.close = (callback) => {
@@ -120,7 +155,7 @@ function beginWithClose(server: Server, begun: AbortController): void {
   };
 }
 
-/** Resolves when the last connection is gone; at once for a server that never listened or is closed already. */
-async function closing(server: Server | undefined): Promise<void> {
+/** Closes the server. Resolves when the last connection is closed; at once for a server that never listened or is already closed. */
+async function closeServer(server: Server | undefined): Promise<void> {
   await new Promise<unknown>((resolve) => (server ? server.close(resolve) : resolve(undefined)));
 }

@@ -1,88 +1,101 @@
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
+import type { FastifyInstance } from "fastify";
+import { singleFlight } from "../async/coalesce.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { type Health, HealthCheckResponse_ServingStatus as Status } from "../gen/proto/grpc/health/v1/health_pb.ts";
 
-/** What tells whether this process should get calls. */
+/** Decides whether this process should receive calls. */
 export interface Readiness {
-  /** False once the process leaves, or when the store takes no writes or does not answer in time. */
-  ready(): Promise<boolean>;
-  /** Aborted when the process says that it should get no more calls: with the drain, or before it. */
+  /** False when the process is leaving, or when the store accepts no writes or does not answer in time. */
+  checkReady(): Promise<boolean>;
+  /** Aborted when the process should receive no more calls: with the drain, or before it. */
   readonly leaving: AbortSignal;
 }
 
-/** A store that is silent for so long does not answer. */
-const patienceMs = 2000;
-/** Probes within this share one answer of the store. */
+/** How long readiness waits for the store. */
+const storeTimeoutMs = 2000;
+/** Probes within this time share one answer of the store. */
 const sharedMs = 1000;
 
-/** What readiness is found out by. */
+/** The dependencies of `readiness`. */
 export interface ReadinessParts {
-  /** Resolves when the store has written something. */
+  /** Resolves when the store has written a row. */
   readonly ping: () => Promise<void>;
   readonly clock: Clock;
   readonly leaving: AbortSignal;
-  /** Told why the process is not ready. */
+  /** Receives the reason why the process is not ready. */
   readonly log: Log;
 }
 
-/** Whether a process should get calls: it is not leaving, and its store takes writes. However many ask, that is one write a second at most. */
+/**
+ * Creates the readiness of a process: it is not leaving and its store accepts writes. Any number of probes causes at
+ * most one write per second.
+ */
 export function readiness({ ping, clock, leaving, log }: ReadinessParts): Readiness {
-  let writing: Promise<void> | undefined;
   let answer: { readonly at: number; readonly is: Promise<boolean> } | undefined;
 
-  /** One at a time, also when a store is silent. */
-  function written(): Promise<void> {
-    writing ??= ping().finally(() => {
-      writing = undefined;
-    });
-    return writing;
-  }
+  /** One write at a time, even when the store does not answer. */
+  const write = singleFlight(ping);
 
-  async function answers(): Promise<boolean> {
-    const enough = new AbortController();
-    const silent = clock.sleep(patienceMs, enough.signal).then(() => Promise.reject(new Error(`no answer within ${patienceMs} ms`)));
+  async function isWritable(): Promise<boolean> {
+    const cancel = new AbortController();
+    const timeout = clock
+      .sleep(storeTimeoutMs, cancel.signal)
+      .then(() => Promise.reject(new Error(`no answer within ${storeTimeoutMs} ms`)));
     try {
-      await Promise.race([written(), silent]);
+      await Promise.race([write(), timeout]);
       return true;
     } catch (cause) {
       log("error", "not ready: the database takes no writes", { cause });
       return false;
     } finally {
-      enough.abort();
-      silent.catch(() => undefined);
+      cancel.abort();
+      timeout.catch(() => undefined);
     }
   }
 
-  function shared(): Promise<boolean> {
+  function isWritableShared(): Promise<boolean> {
     const at = clock.monotonic();
-    if (!answer || at - answer.at >= sharedMs) answer = { at, is: answers() };
+    if (!answer || at - answer.at >= sharedMs) answer = { at, is: isWritable() };
     return answer.is;
   }
 
-  return { ready: async () => !leaving.aborted && (await shared()), leaving };
+  return { checkReady: async () => !leaving.aborted && (await isWritableShared()), leaving };
 }
 
 /** `grpc.health.v1.Health` for these services; the empty name is the server as a whole. */
-export function healthService({ ready, leaving }: Readiness, services: readonly string[]): ServiceImpl<typeof Health> {
+export function healthService({ checkReady: ready, leaving }: Readiness, services: readonly string[]): ServiceImpl<typeof Health> {
   const known = new Set(["", ...services]);
-  const present = async () => ((await ready()) ? Status.SERVING : Status.NOT_SERVING);
+  const currentStatus = async () => ((await ready()) ? Status.SERVING : Status.NOT_SERVING);
   return {
     async check({ service }) {
       if (!known.has(service)) throw new ConnectError("unknown service", Code.NotFound);
-      return { status: await present() };
+      return { status: await currentStatus() };
     },
     async list() {
-      const status = await present();
+      const status = await currentStatus();
       return { statuses: Object.fromEntries([...known].map((name) => [name, { status }])) };
     },
     async *watch({ service }, { signal }) {
-      yield { status: known.has(service) ? await present() : Status.SERVICE_UNKNOWN };
-      await aborted(AbortSignal.any([signal, leaving]));
+      yield { status: known.has(service) ? await currentStatus() : Status.SERVICE_UNKNOWN };
+      await waitForAbort(AbortSignal.any([signal, leaving]));
       if (leaving.aborted && known.has(service)) yield { status: Status.NOT_SERVING };
     },
   };
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
+const waitForAbort = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener("abort", () => resolve(), { once: true })));
+
+/** `/livez`: the process answers. `/readyz`: it accepts calls; 503 while it starts or drains (spec/decisions.md 24). */
+export function probes(app: FastifyInstance, { checkReady: ready }: Readiness): void {
+  app.get("/livez", async (_request, reply) => reply.type("text/plain").send("ok\n"));
+  app.get("/readyz", async (_request, reply) => {
+    const isReady = await ready();
+    return reply
+      .code(isReady ? 200 : 503)
+      .type("text/plain")
+      .send(isReady ? "ready\n" : "not ready\n");
+  });
+}

@@ -1,23 +1,23 @@
-/** Bytes that come in pieces. */
+/** Joins bytes that arrive in pieces. */
 export interface Pieces {
-  /** Takes a piece; once there are two, they are copied. */
+  /** Adds a piece; from the second piece on, pieces are copied. */
   add(piece: Uint8Array): void;
   length(): number;
-  /** All that was added, in one buffer; nothing is added after that. */
+  /** Returns all bytes in one buffer. Add no piece after this call. */
   joined(): Buffer;
-  /** Frees the memory of what was added, rather than when it is collected. */
+  /** Frees the memory of the added pieces now, before garbage collection. */
   discard(): void;
 }
 
 const leastBytes = 65_536;
-/** What a buffer begins with: making one costs more than reading a small body. */
+/** The initial buffer: creating one costs more than reading a small body. */
 const none = new ArrayBuffer(0);
 
 /**
- * Joins pieces as they come in one buffer that doubles when it is full. So pieces of one byte cost a byte each, and large
- * ones are not kept beside their copy: the memory of what is replaced is freed at once, not when it is collected.
+ * Joins pieces in one buffer that doubles when it is full, so that a piece of one byte costs one byte. A large piece is
+ * not kept in addition to its copy: replaced memory is freed at once, before garbage collection.
  */
-export function piecesOf(): Pieces {
+export function createPieces(): Pieces {
   let first: Uint8Array | undefined;
   let memory = none;
   let length = 0;
@@ -25,13 +25,13 @@ export function piecesOf(): Pieces {
 
   function copy(piece: Uint8Array): void {
     free(piece);
-    const wanted = length + piece.length;
-    if (wanted > memory.byteLength) {
-      const larger = Math.max(leastBytes, wanted, 2 * memory.byteLength);
+    const needed = length + piece.length;
+    if (needed > memory.byteLength) {
+      const larger = Math.max(leastBytes, needed, 2 * memory.byteLength);
       memory = memory === none ? new ArrayBuffer(larger) : memory.transfer(larger);
     }
     new Uint8Array(memory, length).set(piece);
-    length = wanted;
+    length = needed;
   }
 
   return {
@@ -60,8 +60,8 @@ export function piecesOf(): Pieces {
 }
 
 /**
- * Frees the memory of pieces that come one after the other and are not used further, rather than when it is collected.
- * A piece is freed when the next one comes: until then the parser that gave it may still read its memory.
+ * Frees the memory of consecutive pieces that are no longer used, before garbage collection. A piece is freed when the
+ * next one arrives: until then the parser that emitted it may still read its memory.
  */
 export function freeWithNext(): (piece: Uint8Array) => void {
   let last: Uint8Array | undefined;
@@ -71,14 +71,14 @@ export function freeWithNext(): (piece: Uint8Array) => void {
   };
 }
 
-/** Whether nothing else is in a piece's memory. Smaller pieces may be of a pool, and are no burden. */
+/** Whether a piece is alone in its memory. Smaller pieces may belong to a pool and are not worth freeing. */
 const ownsMemory = (piece: Uint8Array): piece is Uint8Array<ArrayBuffer> =>
   piece.length >= 4096 && piece.length === piece.buffer.byteLength && piece.buffer instanceof ArrayBuffer && !piece.buffer.detached;
 
-/** Smaller ones are no burden, and may be pieces of a buffer that others use. */
-const freedFrom = 1024 ** 2;
+/** Smaller bodies are not worth freeing, and may share a buffer with others. */
+const freeMinBytes = 1024 ** 2;
 
-/** Frees the memory of a large body that has been read for the last time, rather than when it is collected: it is empty from then on. */
-export function giveBack({ buffer }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && !buffer.detached && buffer.byteLength >= freedFrom) buffer.transfer(0);
+/** Frees the memory of a large body after its last read, before garbage collection. The body is empty from then on. */
+export function freeBody({ buffer }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && !buffer.detached && buffer.byteLength >= freeMinBytes) buffer.transfer(0);
 }

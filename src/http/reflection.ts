@@ -1,21 +1,20 @@
 import { createRegistry, type DescFile, type DescService, type Registry, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { Code, type ServiceImpl } from "@connectrpc/connect";
-import type { ServerReflection, ServerReflectionRequest } from "../gen/proto/grpc/reflection/v1/reflection_pb.ts";
+import { Code } from "@connectrpc/connect";
+import type { ServerReflectionRequest } from "../gen/proto/grpc/reflection/v1/reflection_pb.ts";
+import type { ServerReflectionRequest as ServerReflectionRequestAlpha } from "../gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
 
-/**
- * gRPC server reflection over these services' descriptors. Both published versions
- * have the same messages but for their package, so one implementation serves both.
- */
-export function reflectionService(services: readonly DescService[]): ServiceImpl<typeof ServerReflection> {
+/** A request of either published version: their messages differ only in the package. */
+type ReflectionRequest = ServerReflectionRequest | ServerReflectionRequestAlpha;
+
+/** gRPC server reflection over these services' descriptors, in both versions. */
+export function reflection(services: readonly DescService[]) {
   const files = closure(services.map(({ file }) => file));
   const index: Index = { services, files: new Map(files.map((file) => [file.proto.name, file])), types: createRegistry(...files) };
-  return {
-    async *serverReflectionInfo(requests) {
-      for await (const request of requests) {
-        yield { validHost: request.host, originalRequest: request, messageResponse: answer(request, index) };
-      }
-    },
+  return async function* serverReflectionInfo<R extends ReflectionRequest>(requests: AsyncIterable<R>) {
+    for await (const request of requests) {
+      yield { validHost: request.host, originalRequest: request, messageResponse: answer(request, index) };
+    }
   };
 }
 
@@ -25,27 +24,27 @@ interface Index {
   readonly types: Registry;
 }
 
-function answer({ messageRequest: asked }: ServerReflectionRequest, { services, files, types }: Index) {
-  switch (asked.case) {
+function answer({ messageRequest: query }: ReflectionRequest, { services, files, types }: Index) {
+  switch (query.case) {
     case "listServices":
       return { case: "listServicesResponse", value: { service: services.map(({ typeName }) => ({ name: typeName })) } } as const;
     case "fileByFilename":
-      return withImports(files.get(asked.value));
+      return withImports(files.get(query.value));
     case "fileContainingSymbol":
-      return withImports(fileOf(types, asked.value));
+      return withImports(fileOf(types, query.value));
     case "fileContainingExtension":
-      return withImports(extensionFile(types, asked.value));
+      return withImports(extensionFile(types, query.value));
     case "allExtensionNumbersOfType":
-      return extensionNumbers(types, asked.value);
+      return extensionNumbers(types, query.value);
     default:
-      return failed(Code.InvalidArgument, "no question asked");
+      return errorResponse(Code.InvalidArgument, "message_request: is required");
   }
 }
 
-/** A symbol is a type, a service, or a member of one of them. */
+/** Finds the file of a symbol: a type, a service, or a member of one of them. */
 function fileOf(types: Registry, symbol: string): DescFile | undefined {
-  const found = types.get(symbol) ?? types.get(symbol.slice(0, symbol.lastIndexOf(".")));
-  return found?.file;
+  const type = types.get(symbol) ?? types.get(symbol.slice(0, symbol.lastIndexOf(".")));
+  return type?.file;
 }
 
 const extensionFile = (types: Registry, { containingType, extensionNumber }: { containingType: string; extensionNumber: number }) =>
@@ -59,23 +58,23 @@ function extensionNumbers(types: Registry, containingType: string) {
   return { case: "allExtensionNumbersResponse", value: { baseTypeName: containingType, extensionNumber } } as const;
 }
 
-/** A file with everything it imports, so that one answer is enough for a client. */
+/** A file with all its imports, so that one answer is enough for a client. */
 function withImports(file: DescFile | undefined) {
-  if (!file) return failed(Code.NotFound, "not found");
+  if (!file) return errorResponse(Code.NotFound, "not found");
   const fileDescriptorProto = closure([file]).map(({ proto }) => toBinary(FileDescriptorProtoSchema, proto));
   return { case: "fileDescriptorResponse", value: { fileDescriptorProto } } as const;
 }
 
-/** These files and all that they import, each once. */
+/** These files and all their imports, each once. */
 function closure(roots: readonly DescFile[]): DescFile[] {
-  const found = new Set<DescFile>();
+  const visited = new Set<DescFile>();
   const visit = (file: DescFile): void => {
-    if (found.has(file)) return;
-    found.add(file);
+    if (visited.has(file)) return;
+    visited.add(file);
     file.dependencies.forEach(visit);
   };
   roots.forEach(visit);
-  return [...found];
+  return [...visited];
 }
 
-const failed = (errorCode: Code, errorMessage: string) => ({ case: "errorResponse", value: { errorCode, errorMessage } }) as const;
+const errorResponse = (errorCode: Code, errorMessage: string) => ({ case: "errorResponse", value: { errorCode, errorMessage } }) as const;

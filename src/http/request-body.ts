@@ -3,81 +3,82 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Failure } from "../core/failure.ts";
 import { anonymousBytes, type Bound, tooLarge } from "./bounds/bound.ts";
 import { incomingBody } from "./incoming-body.ts";
-import { piecesOf } from "./pieces.ts";
+import { createPieces } from "./pieces.ts";
 
-/** The bound where no operation has let the call in. */
-const anonymous: Bound = { maxBytes: anonymousBytes, of: "this address" };
+/** The bound where no operation has admitted the call. */
+export const anonymousBodyBound: Bound = { maxBytes: anonymousBytes, name: "this address" };
 
 /** Methods whose request bodies are ignored. */
 const bodyless: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** Which bodies a scope reads. */
+/** The bodies that a scope reads. */
 interface Bounded {
-  /** The one content type; by default any. */
+  /** The largest body; by default that of an address without a credential. */
+  readonly bound?: Bound;
+  /** The only content type; by default any. */
   readonly type?: string;
   /** False for bodies that are read elsewhere. */
   readonly isRead?: (request: FastifyRequest) => boolean;
 }
 
 /**
- * Reads the bodies of a scope's requests as bytes, after its hooks have let them in: the
- * handler finds a Buffer in `request.body`. (A parser that fails would have Fastify close
- * the connection, often before the client has seen the answer.)
- *
- * @param boundOf the bound of a request whose head was read; undefined where no operation has let it in.
+ * Reads the bodies of a scope's requests as bytes, after its `onRequest` hooks, into
+ * `request.body`. After a failure of a content type parser, Fastify would close the
+ * connection, often before the client has received the answer.
  */
-export function boundedBodies(
-  app: FastifyInstance,
-  boundOf: (request: FastifyRequest) => Bound | undefined,
-  { type = "*", isRead = () => true }: Bounded = {},
-): void {
+export function boundedBodies(app: FastifyInstance, { bound = anonymousBodyBound, type = "*", isRead = () => true }: Bounded = {}): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(type, (_request, _payload, done) => done(null));
   app.addHook("preValidation", async (request) => {
     if (request.is404 || bodyless.has(request.method) || !isRead(request)) return;
-    const body = await bodyOf(request.raw, boundOf(request) ?? anonymous);
-    if (body === null) throw brokenOff();
-    request.body = body;
+    request.body = await readBody(request.raw, bound);
   });
 }
 
-/**
- * A request's body; null for one that breaks off.
- *
- * @throws Failure `too_large` for one that is longer than its bound (when it announces so, before a byte of it is read),
- * and what `IncomingBody` throws.
- */
-export async function bodyOf(request: IncomingMessage, bound: Bound): Promise<Uint8Array | null> {
-  return isHere(request) ? takenAtOnce(request, bound) : awaited(request, bound);
+/** Reads a request's body. @throws Failure `cancelled` for a body that breaks off, and the failures of `encodeBody`. */
+export async function readBody(request: IncomingMessage, bound: Bound): Promise<Uint8Array> {
+  const body = await readBodyOrNull(request, bound);
+  if (body === null) throw brokenOff();
+  return body;
 }
 
-/** Whether the whole body is in the request's buffer. Over HTTP/1.1 a small body usually arrives with the headers. */
-function isHere({ complete, destroyed, headers, httpVersionMajor, readableEnded, readableLength }: IncomingMessage): boolean {
+/**
+ * Reads a request's body; null for a body that breaks off.
+ *
+ * @throws Failure `too_large` for a body longer than its bound (with an announced length, before its first byte is
+ * read), and the failures of `IncomingBody`.
+ */
+export async function readBodyOrNull(request: IncomingMessage, bound: Bound): Promise<Uint8Array | null> {
+  return isComplete(request) ? readBuffered(request, bound) : collect(request, bound);
+}
+
+/** Whether the complete body is in the request's buffer. Over HTTP/1.1 a small body usually arrives with the headers. */
+function isComplete({ complete, destroyed, headers, httpVersionMajor, readableEnded, readableLength }: IncomingMessage): boolean {
   if (httpVersionMajor !== 1 || destroyed || readableEnded) return false;
   return complete || (readableLength > 0 && Number(headers["content-length"]) === readableLength);
 }
 
-/** Counts it twice: as bytes, and as the text and the message that are made of them. */
-function takenAtOnce(request: IncomingMessage, bound: Bound): Uint8Array {
+/** Counts the body twice: as bytes, and as the text and message made of them. */
+function readBuffered(request: IncomingMessage, bound: Bound): Uint8Array {
   const body = incomingBody(request);
   try {
     if (request.readableLength > bound.maxBytes) throw tooLarge(bound);
     body?.take(2 * request.readableLength);
   } catch (thrown) {
     body?.abandon();
-    // What is not read is dropped.
+    // Drop the unread rest.
     request.resume();
     throw thrown;
   }
   const bytes: Buffer | null = request.read();
-  // The end of the body may still be missing: it is read here.
+  // The end of the body may still be missing: read it.
   request.resume();
   return bytes ?? new Uint8Array();
 }
 
-function awaited(request: IncomingMessage, bound: Bound): Promise<Uint8Array | null> {
+function collect(request: IncomingMessage, bound: Bound): Promise<Uint8Array | null> {
   const body = incomingBody(request);
-  const pieces = piecesOf();
+  const pieces = createPieces();
   return new Promise((resolve, reject) => {
     function fail(thrown: unknown): void {
       request.off("data", take);
@@ -85,7 +86,7 @@ function awaited(request: IncomingMessage, bound: Bound): Promise<Uint8Array | n
       body?.abandon();
       reject(thrown);
     }
-    /** Counts it once more, for the text and the message that are made of it. HTTP/2 ends a body that was cut like a complete one. */
+    /** Counts the body again, for the text and message made of it. HTTP/2 ends a cut body like a complete one. */
     function end(): void {
       try {
         if (!request.aborted) body?.take(pieces.length());
@@ -118,13 +119,13 @@ function awaited(request: IncomingMessage, bound: Bound): Promise<Uint8Array | n
 }
 
 /**
- * A request's body as it comes, counted as `bodyOf` counts it.
+ * Reads a request's body in chunks. Its bytes count as in `encodeBody`.
  *
- * @throws Failure `cancelled` for one that breaks off, and what `IncomingBody` throws.
+ * @throws Failure `cancelled` for a body that breaks off, and the failures of `IncomingBody`.
  */
-export async function* chunksOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+export async function* readChunks(request: IncomingMessage): AsyncGenerator<Uint8Array> {
   const body = incomingBody(request);
-  const events = wakener(request);
+  const events = bodyEvents(request);
   try {
     body?.begin(events.fail);
     while (!request.readableEnded && !request.destroyed) {
@@ -136,22 +137,22 @@ export async function* chunksOf(request: IncomingMessage): AsyncGenerator<Uint8A
         yield chunk;
       }
     }
-    // HTTP/2 ends a body that was cut like a complete one.
+    // HTTP/2 ends a cut body like a complete one.
     if (request.aborted || !request.readableEnded) throw brokenOff();
   } catch (thrown) {
     body?.abandon();
     throw thrown instanceof Failure ? thrown : brokenOff(thrown);
   } finally {
     events.stop();
-    // What is not read is dropped.
+    // Drop the unread rest.
     if (!request.readableEnded) request.resume();
   }
 }
 
 const brokenOff = (cause?: unknown): Failure => new Failure("cancelled", "the connection was closed", { cause });
 
-/** Waits for a request to have more to read, or its end. */
-function wakener(request: IncomingMessage) {
+/** Waits for more data of a request, or its end. */
+function bodyEvents(request: IncomingMessage) {
   let waiting = Promise.withResolvers<void>();
   const wake = (): void => waiting.resolve();
   const fail = (thrown: unknown): void => {

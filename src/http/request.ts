@@ -1,18 +1,47 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import type { Request } from "../call/admit.ts";
-import { presented } from "../call/credential.ts";
+import type { Request } from "../call/admission.ts";
+import { readCredentials } from "../call/credential.ts";
 import { incomingBody } from "./incoming-body.ts";
 
-/** Reads what a call needs of a request's head, the same way on every wire form. */
+/** The cookie's name. With TLS, its prefix makes the browser bind the cookie to its host (spec/decisions.md 35). */
+export const sessionCookieName = (consentUrl: string): string => (consentUrl.startsWith("https:") ? "__Host-session" : "session");
+
+/** Reads the session cookie of a request to the Connect wire; null where sessions are not accepted. */
+export type ReadSessionCookie = (method: string | undefined, headers: IncomingHttpHeaders) => string | null;
+
+const connectTypes = /^application\/(json|proto)\s*(;|$)/i;
+
+/**
+ * Creates the reader of session cookies. A session counts only on the Connect wire, by
+ * POST with one of Connect's content types, and only when the `Origin` header is the
+ * origin of `consentUrl` (spec/decisions.md 35): pages of other sites cannot use it.
+ */
+export function sessionCookieReader(consentUrl: string): ReadSessionCookie {
+  const { origin } = new URL(consentUrl);
+  const name = sessionCookieName(consentUrl);
+  return (method, headers) => {
+    const isOwnPage = method === "POST" && headers.origin === origin && connectTypes.test(headers["content-type"] ?? "");
+    return isOwnPage ? readCookie(headers.cookie ?? "", name) : null;
+  };
+}
+
+/** A cookie's value (RFC 6265 5.4); null for no cookie, or several, of this name. */
+export function readCookie(header: string, name: string): string | null {
+  const pairs = header.split(";").map((pair) => pair.trim());
+  const matching = pairs.filter((pair) => pair.startsWith(`${name}=`));
+  return matching.length === 1 ? (matching[0]?.slice(name.length + 1) ?? null) : null;
+}
+
+/** Reads the head of a request in the same way on every wire. */
 export type ReadRequest = (head: RequestHead) => Request;
 
-/** The head as Node has it: HTTP/1.1 and HTTP/2 alike. */
+/** The head in Node's form, of HTTP/1.1 and HTTP/2. */
 export type RequestHead = Pick<IncomingMessage, "headers"> & { readonly socket: Pick<IncomingMessage["socket"], "remoteAddress"> };
 
 /**
- * @param trustProxy the lower-case name of the header that names the client's
- * address, set by a proxy in front; null believes only the connection.
+ * @param trustProxy the lower-case name of the header in which a proxy sends the
+ * client's address; null trusts only the connection.
  */
 export function requestReader(newRequestId: () => string, trustProxy: string | null): ReadRequest {
   const addressOf = addressReader(trustProxy);
@@ -23,18 +52,18 @@ export function requestReader(newRequestId: () => string, trustProxy: string | n
       return Array.isArray(value) ? value.join(", ") : value;
     };
     return {
-      // A caller's own X-Request-Id is never taken over (contract/decisions.md 12).
+      // A caller's X-Request-Id is never used (spec/decisions.md 12).
       requestId: newRequestId(),
       address: addressOf(head),
-      credentials: presented(header),
+      credentials: readCredentials(header),
       idempotencyKey: header("idempotency-key") ?? null,
-      strict: isStrict(header("prefer") ?? ""),
+      isStrict: isStrict(header("prefer") ?? ""),
       body: incomingBody(head),
     };
   };
 }
 
-/** Reads a caller's address; `trustProxy` as `requestReader` takes it. */
+/** Creates a reader of caller addresses; `trustProxy` as in `requestReader`. */
 export function addressReader(trustProxy: string | null): (head: RequestHead) => string {
   return ({ headers, socket: { remoteAddress = "" } }) => {
     const forwarded = trustProxy === null ? undefined : headers[trustProxy];
@@ -43,8 +72,8 @@ export function addressReader(trustProxy: string | null): (head: RequestHead) =>
 }
 
 /**
- * One preference of the list; a comma in quotes does not separate. A quote without an end lasts to the end of the text, so
- * that nothing is searched twice: the time is linear in the length of the header.
+ * One preference of the list; a comma in quotes does not separate. An unclosed quote extends to the end of the text, so
+ * that no character is searched twice: the time is linear in the length of the header.
  */
 const preferences = /(?:[^",]|"(?:\\.|[^"\\])*(?:"|\\?$))+/g;
 
@@ -57,7 +86,7 @@ function isStrict(prefer: string): boolean {
   return false;
 }
 
-/** The nearest proxy appends the address it saw; what stands before it is the client's own claim. */
+/** The last address: the nearest proxy appends the address that it sees. The client may have sent the earlier ones. */
 function lastAddress(forwarded: string | undefined): string | undefined {
   const last = forwarded?.split(",").at(-1)?.trim();
   return last !== undefined && isIP(last) !== 0 ? last : undefined;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { cors as connectCors, type ServiceImpl } from "@connectrpc/connect";
+import { cors as connectCors } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import cors from "@fastify/cors";
 import { type FastifyInstance, type FastifyRequest, type FastifyServerFactoryHandler, fastify } from "fastify";
@@ -7,8 +7,8 @@ import type { Admit } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
 import type { Performer } from "../call/perform.ts";
 import type { Clock } from "../core/clock.ts";
-import { type Failure, invalid } from "../core/failure.ts";
-import type { Blobs } from "../core/files/blobs.ts";
+import { type Failure, invalidArgument } from "../core/failure.ts";
+import type { Blobs } from "../core/files/blob.ts";
 import type { Uploads } from "../core/files/uploads.ts";
 import type { Tx } from "../core/store.ts";
 import { Health } from "../gen/proto/grpc/health/v1/health_pb.ts";
@@ -17,33 +17,28 @@ import { ServerReflection as ServerReflectionAlpha } from "../gen/proto/grpc/ref
 import { type OperationTable, rpcName } from "../operations.ts";
 import { services } from "../services.ts";
 import { auditDownload } from "./audit/download.ts";
-import { anonymousBound, anonymousBytes, boundOf } from "./bounds/bound.ts";
+import { anonymousBound, anonymousBytes, boundOf, compressions } from "./bounds/bound.ts";
 import { boundMessages, type MethodBound } from "./bounds/connect-body.ts";
-import { compressions } from "./bounds/decompression.ts";
 import { connectRoutes } from "./connect.ts";
 import { binaryOptions } from "./connect-json.ts";
 import { connectUnary } from "./connect-unary.ts";
-import { contentTypeCheck } from "./content-type.ts";
-import { askForBody } from "./continue.ts";
-import { boundDeadline } from "./deadline.ts";
+import { requestBody } from "./connection.ts";
 import { exportJson } from "./export-json.ts";
 import type { Front } from "./front.ts";
-import { plainGrpcMessage } from "./grpc-message.ts";
-import { healthService, type Readiness } from "./health.ts";
+import { healthService, probes, type Readiness } from "./health.ts";
 import { openaiRoutes } from "./openai/routes.ts";
-import { probes } from "./probes.ts";
-import { reflectionService } from "./reflection.ts";
-import type { ReadRequest } from "./request.ts";
-import type { ReadSessionCookie } from "./session-cookie.ts";
+import { reflection } from "./reflection.ts";
+import type { ReadRequest, ReadSessionCookie } from "./request.ts";
+import { boundDeadline, contentTypeCheck, plainGrpcMessage } from "./request-hooks.ts";
 import { v1Routes } from "./v1/routes.ts";
-import { v2Refusal, v2Routes } from "./v2/route.ts";
+import { v2Routes, v2Wire } from "./v2/route.ts";
 
-/** What the server needs of the rest. */
+/** The dependencies of the server. */
 export interface ServerParts {
   readonly front: Front;
   readonly operations: OperationTable;
   readonly admit: Admit;
-  readonly admitAnybody: Admit;
+  readonly admitAnonymous: Admit;
   readonly anonymous: Limits["anonymous"];
   readonly performer: Performer;
   readonly readRequest: ReadRequest;
@@ -51,30 +46,30 @@ export interface ServerParts {
   readonly clock: Clock;
   readonly readiness: Readiness;
   readonly bodyLimit: number;
-  /** Where the bytes of files come in and go out. */
+  /** Receives the bytes of files. */
   readonly uploads: Uploads;
   readonly blobs: Blobs;
   readonly store: Pick<Tx, "files">;
-  /** Where callers reach this server. */
+  /** The URL at which callers reach this server. */
   readonly baseUrl: string;
   /** Origins that browsers may call from; empty: CORS is off. */
   readonly corsOrigins: readonly string[];
-  /** A process that runs tasks and takes no calls: probes, gRPC health, and the streams both ways that have to come to it. */
+  /** For a process that runs tasks and serves no other calls: probes, gRPC health, and the streams both ways that must reach it. */
   readonly conversationsOnly: boolean;
   readonly report: (failure: Failure, requestId: string) => void;
-  /** The websites that agents built: what comes for their hosts goes to them, and to nothing else. */
+  /** The websites that agents built. All requests to their hosts go to them. */
   readonly sites?: SiteServer;
-  /** Routes of other rooms; each keeps its hooks and handlers to itself. */
+  /** Routes of other modules; the hooks and handlers of each apply only to its routes. */
   readonly routes?: readonly ((app: FastifyInstance) => void)[];
 }
 
-/** Whoever answers for hosts of their own, in front of every route. */
+/** Serves its own hosts, before every route. */
 export interface SiteServer {
-  /** Whether a request is for one of these hosts; then it is answered. */
+  /** Answers a request for one of its hosts; false for any other host. */
   answer(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-/** What pages of other origins may read of an answer, beside its body. */
+/** Headers that pages of other origins may read in addition to the body. */
 const exposedHeaders = [
   ...["X-Request-Id", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotent-Replayed"],
   ...["X-Request-Warnings", "Preference-Applied"],
@@ -82,26 +77,26 @@ const exposedHeaders = [
   ...connectCors.exposedHeaders,
 ];
 
-/** All wire forms on one port: Connect, gRPC, gRPC-Web, v2, v1, the OpenAI-style facade, health and reflection. */
+/** Creates the server of all wire forms on one port: Connect, gRPC, gRPC-Web, v2, v1, the OpenAI-style facade, health and reflection. */
 export function httpServer(parts: ServerParts): FastifyInstance {
   const { front, readiness, corsOrigins, conversationsOnly } = parts;
-  const refuse = v2Refusal(parts);
+  const { refuse } = v2Wire(parts);
   const app = fastify({
     serverFactory: (handler, options) => front.serverFactory(sitesFirst(parts, handler), options),
     logger: false,
     exposeHeadRoutes: false,
     forceCloseConnections: false,
-    // Where a scope has no reader of bodies of its own.
+    // For scopes without their own body reader.
     bodyLimit: anonymousBytes,
-    // A URL that no router can read.
+    // Malformed URLs, which never reach a route.
     frameworkErrors: (error, request, reply) => void refuse(request, reply, error),
   });
   app.addHook("onRequest", async ({ raw, routeOptions }, reply) => {
-    // Where no route is, there is no configuration, whatever its type says.
-    if (!routeOptions.config?.asksForBody) askForBody(raw, reply.raw);
+    // Without a route there is no configuration, despite its type.
+    if (!routeOptions.config?.asksForBody) requestBody(raw, reply.raw);
   });
   probes(app, readiness);
-  // An OPTIONS that asks for no leave gets an empty answer as well, for text would be no envelope.
+  // An OPTIONS that is not a preflight gets an empty answer too: a text would not be in the envelope.
   void app.register(async (calls) => {
     if (corsOrigins.length > 0) void calls.register(cors, { origin: [...corsOrigins], exposedHeaders, strictPreflight: false });
     callRoutes(calls, parts);
@@ -110,7 +105,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   return app;
 }
 
-/** No route of ours is reachable on a website's host, and no website on ours. */
+/** Serves websites before all routes: no platform route is reachable on a website's host, and no website on the platform's. */
 function sitesFirst({ sites, conversationsOnly }: ServerParts, handler: FastifyServerFactoryHandler): FastifyServerFactoryHandler {
   if (sites === undefined || conversationsOnly) return handler;
   return (request, response) => {
@@ -118,13 +113,13 @@ function sitesFirst({ sites, conversationsOnly }: ServerParts, handler: FastifyS
   };
 }
 
-/** Connect, gRPC, v2, v1 and the facade: what the configured origins may call from a browser. */
+/** Registers Connect, gRPC, v2, v1 and the facade, which the configured origins may call from a browser. */
 function callRoutes(app: FastifyInstance, parts: ServerParts): void {
-  const refuse = v2Refusal(parts);
+  const { refuse } = v2Wire(parts);
   void app.register(async (scope) => {
-    // Connect reads the URL with its host; without one it would answer 200 and nothing else.
+    // Connect reads the URL with its host; without a host it would send an empty 200.
     scope.addHook("onRequest", async (request, reply) =>
-      namesHost(request) ? undefined : refuse(request, reply, invalid("Host", "must name a host")),
+      namesHost(request) ? undefined : refuse(request, reply, invalidArgument("Host", "must name a host")),
     );
     if (!parts.conversationsOnly) {
       exportJson(scope, parts);
@@ -136,7 +131,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
       boundDeadline(request.raw.headers);
       plainGrpcMessage(reply.raw);
     });
-    // Connect answers for itself; what reaches this is of no type that it reads.
+    // Connect answers its own errors; this handler gets only requests of a type that Connect does not read.
     scope.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
     boundMessages(scope, methodBounds(parts));
     void scope.register(fastifyConnectPlugin, connectOptions(parts));
@@ -148,7 +143,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
   void app.register(async (scope) => openaiRoutes(scope, parts));
 }
 
-/** How large messages may be, by the path of their method. */
+/** The largest message of each method, by the method's path. */
 function methodBounds({ operations, bodyLimit }: ServerParts): ReadonlyMap<string, MethodBound> {
   const standard = [Health, ServerReflection, ServerReflectionAlpha].flatMap(({ methods }) => methods);
   const bounds = [
@@ -158,7 +153,7 @@ function methodBounds({ operations, bodyLimit }: ServerParts): ReadonlyMap<strin
   return new Map(bounds.map((bound) => [`/${rpcName(bound.method)}`, bound]));
 }
 
-/** Connect, gRPC and gRPC-Web: the operations, health, and reflection of both. */
+/** Options for Connect, gRPC and gRPC-Web: the operations, health and reflection. */
 function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlugin>[1] {
   const { front, readiness, conversationsOnly } = parts;
   const connect = connectRoutes(parts);
@@ -178,17 +173,16 @@ function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlu
       router.service(Health, healthService(readiness, names));
       connect.routes(router, { conversationsOnly });
       if (conversationsOnly) return;
-      const reflection = reflectionService([...served, Health]);
-      router.service(ServerReflection, reflection);
-      // The two versions differ in nothing but the package's name.
-      router.service(ServerReflectionAlpha, reflection as unknown as ServiceImpl<typeof ServerReflectionAlpha>);
+      const reflect = reflection([...served, Health]);
+      router.service(ServerReflection, { serverReflectionInfo: reflect });
+      router.service(ServerReflectionAlpha, { serverReflectionInfo: reflect });
     },
   };
 }
 
 const namesHost = ({ headers }: FastifyRequest): boolean => URL.canParse(`http://${headers.host ?? headers[":authority"] ?? ""}`);
 
-/** The operators' port: the probes alone, which answer there for as long as the process lives. */
+/** Creates the server of the operators' port. It serves only the probes, until the process ends. */
 export function adminServer(readiness: Readiness): FastifyInstance {
   const app = fastify({ logger: false, forceCloseConnections: true });
   probes(app, readiness);

@@ -1,21 +1,31 @@
 import type { Clock } from "../core/clock.ts";
-import type { Job } from "../core/jobs/job.ts";
 import type { Log } from "../core/log.ts";
+import type { Job } from "../core/processes/shared.ts";
 import type { Store } from "../core/store.ts";
-import type { Queue } from "./queue.ts";
 
-/** A job whose process died is due again after this. */
+/**
+ * Runs jobs that changes have put. Each job runs at least once: it is done when `work` resolves, and due again when
+ * its process dies or `work` throws.
+ */
+export interface Queue {
+  /** @param hasCapacity returns false while this process starts no jobs. Notifications then wake other nodes only; this one polls. */
+  subscribe(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>, hasCapacity?: () => boolean): Promise<void>;
+  /** Takes no more jobs. Resolves when the jobs taken so far are done. */
+  drain(): Promise<void>;
+}
+
+/** A job whose process died is due again after this time. */
 const leaseMs = 30_000;
-/** What nobody has told of is found within this. */
+/** A job without a notification is found within this time. */
 const pollMs = 1_000;
 const batchMax = 100;
 
-/** Jobs in the store's own table: woken at once by changes of whatever process, and by news that are lost within a second. */
+/** A queue on the store's own table. A change of any process wakes it at once; after a lost notification it looks within a second. */
 export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
   const stopping = new AbortController();
   const loops: Promise<void>[] = [];
 
-  /** Until there is none: what was done and what comes next are one change. */
+  /** Takes jobs until none is left. One change marks the last batch as done and takes the next. */
   async function takeAll(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>): Promise<void> {
     let jobs: readonly Job[] = [];
     do {
@@ -28,11 +38,11 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
     } while (jobs.length > 0);
   }
 
-  async function serve(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>, wanted: () => boolean): Promise<void> {
+  async function serve(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>, hasCapacity: () => boolean): Promise<void> {
     let wake = Promise.withResolvers<void>();
-    const forgets = [
+    const unsubscribes = [
       store.feed.onJob((put) => {
-        if (put === kind && wanted()) wake.resolve();
+        if (put === kind && hasCapacity()) wake.resolve();
       }),
       store.feed.onLost(() => wake.resolve()),
     ];
@@ -41,15 +51,15 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
       wake = Promise.withResolvers<void>();
       await takeAll(kind, work).catch((cause: unknown) => log("error", "taking jobs failed", { kind, cause }));
       if (stopping.signal.aborted) break;
-      const waited = new AbortController();
-      await Promise.race([wake.promise, clock.sleep(pollMs, waited.signal).catch(() => undefined)]);
-      waited.abort();
+      const timeout = new AbortController();
+      await Promise.race([wake.promise, clock.sleep(pollMs, timeout.signal).catch(() => undefined)]);
+      timeout.abort();
     }
-    for (const forget of forgets) forget();
+    for (const unsubscribe of unsubscribes) unsubscribe();
   }
 
   return {
-    subscribe: async (kind, work, wanted = () => true) => void loops.push(serve(kind, work, wanted)),
+    subscribe: async (kind, work, hasCapacity = () => true) => void loops.push(serve(kind, work, hasCapacity)),
     async drain() {
       stopping.abort();
       await Promise.all(loops);

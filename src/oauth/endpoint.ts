@@ -1,22 +1,119 @@
+import { isUtf8 } from "node:buffer";
 import type { Limits } from "../call/limit.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Ids } from "../core/ids.ts";
 import type { ReadAccessToken } from "../core/oauth/access-token.ts";
-import { isClientId, isSecretOf, type ProvenClient } from "../core/oauth/client.ts";
-import type { RefreshTokens } from "../core/oauth/refresh-token.ts";
-import type { ShownToken } from "../core/oauth/revoke.ts";
-import type { SigningKeys } from "../core/oauth/signing-keys.ts";
+import { type AuthenticatedClient, isClientId, isSecretOf } from "../core/oauth/app.ts";
+import type { RefreshTokens } from "../core/oauth/family.ts";
+import type { PresentedToken } from "../core/oauth/presented-token.ts";
+import type { SigningKeys } from "../core/oauth/signing-key.ts";
 import type { Store } from "../core/store.ts";
-import { credentialsOf } from "./credentials.ts";
-import { invalidClient } from "./failure.ts";
-import type { Form } from "./form.ts";
+import { invalidClient, invalidRequest } from "./failure.ts";
 
-/** What the OAuth endpoints need of the rest. */
+/** The parameters of a request: none is empty or repeated (RFC 6749 3.2). */
+export type Form = ReadonlyMap<string, string>;
+
+/**
+ * Reads a body, JSON or form-encoded (spec/oauth.md 5.1). An empty value counts as omitted.
+ *
+ * @throws OAuthFailure `invalid_request` for another content type, a repeated parameter, or one that is not text.
+ */
+export function readForm(contentType: string | undefined, bytes: Uint8Array): Form {
+  const type = contentType?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json" && type !== "application/x-www-form-urlencoded")
+    throw invalidRequest("the body must be application/x-www-form-urlencoded or application/json");
+  if (!isUtf8(bytes)) throw invalidRequest("the body is not valid UTF-8");
+  const text = Buffer.from(bytes).toString("utf8");
+  return requireUnique(type === "application/json" ? readMembers(text) : [...new URLSearchParams(text)]);
+}
+
+type Pair = readonly [name: string, value: string];
+
+function requireUnique(pairs: readonly Pair[]): Form {
+  const names = new Set(pairs.map(([name]) => name));
+  if (names.size < pairs.length) throw invalidRequest("a parameter is repeated");
+  return new Map(pairs.filter(([, value]) => value !== ""));
+}
+
+/** The parameters of all endpoints; other members of any type are ignored. */
+const knownParameters: ReadonlySet<string> = new Set([
+  ...["grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope"],
+  ...["client_id", "client_secret", "token", "token_type_hint"],
+]);
+
+/** A quoted string, with a colon if it is a member's name, or an opening bracket. */
+const tokenPattern = /"((?:[^"\\]|\\.)*)"[ \t\r\n]*(:?)|[{[]/g;
+
+/** JSON.parse keeps only the last of repeated members, so names are read from the text, after JSON.parse has validated it. */
+function readMembers(text: string): Pair[] {
+  const body = parseObject(text);
+  const tokens = [...text.matchAll(tokenPattern)];
+  if (tokens.filter(([mark]) => mark === "{" || mark === "[").length > 1) throw invalidRequest("parameters must be text");
+  const names = tokens.filter(([, , colon]) => colon === ":").map(([, name]) => JSON.parse(`"${name}"`) as string); // the content of a JSON string
+  return names.flatMap((name): Pair[] => {
+    const value = body.get(name);
+    if (typeof value === "string") return [[name, value]];
+    if (value === null || !knownParameters.has(name)) return [];
+    throw invalidRequest("parameters must be text");
+  });
+}
+
+function parseObject(text: string): ReadonlyMap<string, unknown> {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === "object" && body !== null && !Array.isArray(body)) return new Map(Object.entries(body));
+  } catch {
+    // Not JSON; the error is dropped because its message quotes the body.
+  }
+  throw invalidRequest("the body is not a JSON object");
+}
+
+/** The client credentials of a request, not verified yet. */
+export interface ClientCredentials {
+  readonly clientId: string;
+  /** Null if absent. */
+  readonly secret: string | null;
+}
+
+/**
+ * Reads a client's credentials from the body or from `Authorization: Basic`; both are an error (RFC 6749 2.3).
+ *
+ * @throws OAuthFailure `invalid_request`, or `invalid_client` for an invalid header.
+ */
+function readCredentials(authorization: string | undefined, form: Form): ClientCredentials {
+  const inBody = { id: form.get("client_id") ?? null, secret: form.get("client_secret") ?? null };
+  if (authorization === undefined) {
+    if (inBody.id === null) throw invalidRequest("client_id is missing");
+    return { clientId: inBody.id, secret: inBody.secret };
+  }
+  const basic = readBasic(authorization);
+  if (inBody.secret !== null) throw invalidRequest("client_secret must not be sent together with Authorization");
+  if (inBody.id !== null && inBody.id !== basic.clientId) throw invalidRequest("client_id must be the client of Authorization");
+  return basic;
+}
+
+/** Both parts are form-decoded after base64 (RFC 6749 2.3.1). */
+function readBasic(authorization: string): ClientCredentials {
+  const [, encoded] = /^Basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization) ?? [];
+  const [, id, secret] = /^([^:]+):(.*)$/s.exec(Buffer.from(encoded ?? "", "base64").toString("utf8")) ?? [];
+  if (id === undefined || secret === undefined) throw invalidClient();
+  return { clientId: formDecode(id), secret: formDecode(secret) || null };
+}
+
+function formDecode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    throw invalidClient();
+  }
+}
+
+/** Dependencies of the OAuth endpoints. */
 export interface OAuthParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly limits: Pick<Limits, "client" | "proven" | "unproven">;
+  readonly limits: Pick<Limits, "client" | "authenticatedClient" | "unauthenticatedClient">;
   readonly keys: SigningKeys;
   readonly readToken: ReadAccessToken;
   readonly refreshTokens: RefreshTokens;
@@ -25,57 +122,60 @@ export interface OAuthParts {
   readonly consentUrl: string;
 }
 
-/** A request to an endpoint that clients post to. */
-export interface Posted {
+/** A form that a client posted to an endpoint. */
+export interface PostedForm {
   readonly form: Form;
   readonly authorization: string | undefined;
   readonly requestId: string;
   readonly address: string;
-  /** When it came, Unix milliseconds. */
+  /** When it arrived, in Unix milliseconds. */
   readonly now: number;
 }
 
-/** Answers with a body. @throws OAuthFailure, or a Failure of the store or of a limit */
-export type Endpoint = (posted: Posted) => Promise<object>;
+/** Returns the response body. @throws OAuthFailure, or a Failure of the store or of a limit */
+export type Endpoint = (posted: PostedForm) => Promise<object>;
 
-/** One endpoint: what a request without a secret can prove, and what it does. */
+/** One endpoint: how a request without a secret authenticates, and its action. */
 interface Rules {
   readonly name: "token" | "revoke" | "introspect";
-  /** Whether it names a code or a token that was issued to this client. */
-  readonly proves: (clientId: string, form: Form) => Promise<boolean>;
-  readonly answer: (client: ProvenClient, posted: Posted) => Promise<object>;
+  /** Whether the form contains a code or a token that was issued to this client. */
+  readonly hasIssuedToken: (clientId: string, form: Form) => Promise<boolean>;
+  readonly answer: (client: AuthenticatedClient, posted: PostedForm) => Promise<object>;
 }
 
-/** Credentials and limits first, the same at every endpoint (contract/decisions.md 32). */
-export function endpoint({ store, limits }: Pick<OAuthParts, "store" | "limits">, { name, proves, answer }: Rules): Endpoint {
-  async function provenBy({ authorization, form, address }: Posted): Promise<ProvenClient & { readonly proven: boolean }> {
-    const { clientId, secret } = credentialsOf(authorization, form);
+/** Checks credentials and limits first, the same way at every endpoint (spec/decisions.md 32). */
+export function endpoint(
+  { store, limits }: Pick<OAuthParts, "store" | "limits">,
+  { name, hasIssuedToken: proves, answer }: Rules,
+): Endpoint {
+  async function authenticate({ authorization, form, address }: PostedForm): Promise<AuthenticatedClient & { readonly proven: boolean }> {
+    const { clientId, secret } = readCredentials(authorization, form);
     if (!isClientId(clientId)) throw invalidClient();
     const client = await store.clients.find(clientId);
-    // No counter for an id that anybody made up: such requests count for their address alone.
+    // No counter for unknown client ids, which callers can invent: such requests count for their address only.
     if (client !== null) await limits.client(name, clientId, address);
-    // Compared where there is nothing to compare with as well.
+    // Compare even without a client, so that the time does not show whether it exists.
     const bySecret = secret !== null && isSecretOf(client, secret);
     if (client === null || (secret !== null && !bySecret)) throw invalidClient();
     return { client, bySecret, proven: bySecret || (await proves(clientId, form)) };
   }
 
-  async function identified(posted: Posted): Promise<ProvenClient> {
-    let found: Awaited<ReturnType<typeof provenBy>> | undefined;
+  async function authenticateWithinLimits(posted: PostedForm): Promise<AuthenticatedClient> {
+    let authenticated: Awaited<ReturnType<typeof authenticate>> | undefined;
     try {
-      found = await provenBy(posted);
+      authenticated = await authenticate(posted);
     } finally {
-      if (!found?.proven) await limits.unproven(posted.address);
+      if (!authenticated?.proven) await limits.unauthenticatedClient(posted.address);
     }
-    if (found.proven) await limits.proven(name, found.client.clientId);
-    return found;
+    if (authenticated.proven) await limits.authenticatedClient(name, authenticated.client.clientId);
+    return authenticated;
   }
 
-  return async (posted) => answer(await identified(posted), posted);
+  return async (posted) => answer(await authenticateWithinLimits(posted), posted);
 }
 
-/** Which of this client's tokens a text is, be it alive or not: nothing is looked up. */
-export async function shownToken({ refreshTokens, readToken }: OAuthParts, clientId: string, text: string): Promise<ShownToken> {
+/** Which of this client's tokens a text is, active or not; nothing is looked up. */
+export async function identifyToken({ refreshTokens, readToken }: OAuthParts, clientId: string, text: string): Promise<PresentedToken> {
   const refreshFamilyId = refreshTokens.familyOf(text, clientId);
   const access = refreshFamilyId === null ? await readToken(text) : null;
   return { refreshFamilyId, access: access?.clientId === clientId ? access : null };

@@ -1,12 +1,12 @@
 import type { Failure, Reason } from "../core/failure.ts";
-import type { OAuthError, Refused } from "../core/oauth/refusal.ts";
+import type { OAuthError, OAuthRefusal } from "../core/oauth/refusal.ts";
 
-/** A refusal of an OAuth endpoint, thrown: its text is public. */
+/** A refusal of an OAuth endpoint as an exception; its text is public. */
 export class OAuthFailure extends Error {
   override readonly name = "OAuthFailure";
   readonly error: OAuthError;
 
-  constructor({ refused, description }: Refused) {
+  constructor({ refused, description }: OAuthRefusal) {
     super(description);
     this.error = refused;
   }
@@ -15,11 +15,11 @@ export class OAuthFailure extends Error {
 /** Input that breaks a rule. */
 export const invalidRequest = (description: string): OAuthFailure => new OAuthFailure({ refused: "invalid_request", description });
 
-/** An unknown client and a wrong secret are one answer. */
+/** Unknown clients and wrong secrets get the same answer. */
 export const invalidClient = (): OAuthFailure =>
   new OAuthFailure({ refused: "invalid_client", description: "client authentication failed" });
 
-/** The HTTP status of each error (contract/oauth.md 5.6, 13). */
+/** The HTTP status of each error (spec/oauth.md 5.6, 13). */
 export const statuses: Readonly<Record<OAuthError, number>> = {
   invalid_request: 400,
   invalid_client: 401,
@@ -30,7 +30,7 @@ export const statuses: Readonly<Record<OAuthError, number>> = {
   temporarily_unavailable: 503,
 };
 
-/** How an OAuth endpoint answers a failure. */
+/** An OAuth endpoint's answer to a failure. */
 export interface OAuthAnswer {
   readonly status: number;
   readonly error: OAuthError;
@@ -40,29 +40,29 @@ export interface OAuthAnswer {
 const fault = { status: 500, error: "server_error", description: "internal error" } as const;
 const busy = { status: 503, error: "temporarily_unavailable", description: "the service is not available, try again" } as const;
 const limited = { status: 429, error: "temporarily_unavailable", description: "rate limit exceeded" } as const;
-const bad = (status: number, description: string): OAuthAnswer => ({ status, error: "invalid_request", description });
+const badRequest = (status: number, description: string): OAuthAnswer => ({ status, error: "invalid_request", description });
 
-/** The answer for each reason of the rest of the platform, in words of our own (contract/oauth.md 13). */
+/** The answer for each failure reason; the failure's own text is not shown (spec/oauth.md 13). */
 const answers: Readonly<Record<Reason, OAuthAnswer>> = {
-  invalid: bad(400, "the request is not well-formed"),
+  invalid_argument: badRequest(400, "the request is not well-formed"),
   unauthenticated: { status: 401, error: "invalid_client", description: "client authentication failed" },
-  forbidden: fault,
+  permission_denied: fault,
   insufficient_scope: fault,
-  absent: fault,
-  exists: fault,
-  precondition: fault,
-  limited,
-  exhausted: limited,
-  too_large: bad(413, "the body is too large"),
-  late: bad(408, "the body did not arrive in time"),
-  unsupported_media: bad(400, "the body must be JSON or form-encoded"),
-  wrong_method: bad(405, "this endpoint takes another method"),
+  not_found: fault,
+  already_exists: fault,
+  failed_precondition: fault,
+  rate_limited: limited,
+  resource_exhausted: limited,
+  too_large: badRequest(413, "the body is too large"),
+  deadline_exceeded: badRequest(408, "the body did not arrive in time"),
+  unsupported_media_type: badRequest(400, "the body must be JSON or form-encoded"),
+  method_not_allowed: badRequest(405, "this endpoint requires another method"),
   unavailable: busy,
   cancelled: busy,
   unimplemented: fault,
   internal: fault,
 };
 
-/** What a failure is to a client. */
-export const answerOf = (failure: Failure | OAuthFailure): OAuthAnswer =>
+/** Returns the answer that a client gets for a failure. */
+export const toOAuthAnswer = (failure: Failure | OAuthFailure): OAuthAnswer =>
   "error" in failure ? { status: statuses[failure.error], error: failure.error, description: failure.message } : answers[failure.reason];

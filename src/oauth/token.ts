@@ -1,42 +1,41 @@
-import { type AccessFacts, accessMs } from "../core/oauth/access-token.ts";
+import { type AccessTokenContent, accessMs } from "../core/oauth/access-token.ts";
 import { signAccessToken } from "../core/oauth/access-tokens.ts";
-import type { ProvenClient } from "../core/oauth/client.ts";
-import { codeDigest } from "../core/oauth/code.ts";
-import { exchange } from "../core/oauth/exchange.ts";
-import type { Issued, Issuing } from "../core/oauth/issue.ts";
-import { isVerifier } from "../core/oauth/pkce.ts";
+import type { AuthenticatedClient } from "../core/oauth/app.ts";
+import { codeDigest, exchange, isVerifier } from "../core/oauth/code.ts";
+import { refreshDigest } from "../core/oauth/family.ts";
+import type { IssueContext, IssuedTokens } from "../core/oauth/issue.ts";
+import { type ActiveToken, introspect, revokeToken } from "../core/oauth/presented-token.ts";
 import { refresh } from "../core/oauth/refresh.ts";
-import { type Refused, refused } from "../core/oauth/refusal.ts";
+import { type OAuthRefusal, oauthRefusal } from "../core/oauth/refusal.ts";
 import type { Tx } from "../core/store.ts";
-import { type Endpoint, endpoint, type OAuthParts, type Posted } from "./endpoint.ts";
-import { invalidRequest, OAuthFailure } from "./failure.ts";
-import type { Form } from "./form.ts";
+import { type Endpoint, endpoint, type Form, identifyToken, type OAuthParts, type PostedForm } from "./endpoint.ts";
+import { invalidClient, invalidRequest, OAuthFailure } from "./failure.ts";
 
-type Change = (tx: Tx, issuing: Issuing) => Promise<Issued | Refused>;
+type Change = (tx: Tx, issuing: IssueContext) => Promise<IssuedTokens | OAuthRefusal>;
 
-/** `POST /oauth/token` (contract/oauth.md 5). */
+/** `POST /oauth/token` (spec/oauth.md 5). */
 export function tokenEndpoint(parts: OAuthParts): Endpoint {
   const { store, ids, keys, refreshTokens, issuer } = parts;
   return endpoint(parts, {
     name: "token",
-    async proves(clientId, form) {
+    async hasIssuedToken(clientId, form) {
       const code = form.get("code");
       if (code !== undefined) return (await store.codes.find(codeDigest(code)))?.clientId === clientId;
       return refreshTokens.familyOf(form.get("refresh_token") ?? "", clientId) !== null;
     },
     async answer(client, { form, now, requestId, address }) {
-      const change = changeFor(client, form);
-      // Had there to be a key made first, it is not while the change is open, nor after it.
-      await keys.signing();
+      const change = readGrant(client, form);
+      // Creates a missing signing key now, not during the change or after its commit.
+      await keys.current();
       const result = await store.change((tx) => change(tx, { now, ids, refreshTokens, requestId, address }));
       if ("refused" in result) throw new OAuthFailure(result);
-      return bodyOf(await signAccessToken(keys, issuer, result.access), result.refreshToken, result.access);
+      return tokenBody(await signAccessToken(keys, issuer, result.access), result.refreshToken, result.access);
     },
   });
 }
 
-/** All five members, in both grants (contract/oauth.md 5.5). */
-const bodyOf = (accessToken: string, refreshToken: string, { scopes }: AccessFacts) => ({
+/** All five members, in both grants (spec/oauth.md 5.5). */
+const tokenBody = (accessToken: string, refreshToken: string, { scopes }: AccessTokenContent) => ({
   access_token: accessToken,
   token_type: "Bearer",
   expires_in: accessMs / 1000,
@@ -45,31 +44,75 @@ const bodyOf = (accessToken: string, refreshToken: string, { scopes }: AccessFac
 });
 
 /** @throws OAuthFailure `invalid_request` for a missing or malformed parameter, `unsupported_grant_type` */
-function changeFor(client: ProvenClient, form: Posted["form"]): Change {
-  const verifier = verifierIn(form);
-  switch (needed(form, "grant_type")) {
+function readGrant(client: AuthenticatedClient, form: PostedForm["form"]): Change {
+  const verifier = readVerifier(form);
+  switch (requireParameter(form, "grant_type")) {
     case "authorization_code": {
-      const asked = { ...client, code: needed(form, "code"), redirectUri: needed(form, "redirect_uri"), verifier };
-      return (tx, issuing) => exchange(tx, issuing, asked);
+      const request = { ...client, code: requireParameter(form, "code"), redirectUri: requireParameter(form, "redirect_uri"), verifier };
+      return (tx, issuing) => exchange(tx, issuing, request);
     }
     case "refresh_token": {
-      const asked = { ...client, refreshToken: needed(form, "refresh_token"), verifier, scope: form.get("scope") ?? null };
-      return (tx, issuing) => refresh(tx, issuing, asked);
+      const request = { ...client, refreshToken: requireParameter(form, "refresh_token"), verifier, scope: form.get("scope") ?? null };
+      return (tx, issuing) => refresh(tx, issuing, request);
     }
     default:
-      throw new OAuthFailure(refused("unsupported_grant_type", "grant_type must be authorization_code or refresh_token"));
+      throw new OAuthFailure(oauthRefusal("unsupported_grant_type", "grant_type must be authorization_code or refresh_token"));
   }
 }
 
-/** A parameter that must be there. @throws OAuthFailure `invalid_request` */
-export function needed(form: Form, name: "grant_type" | "code" | "redirect_uri" | "refresh_token" | "token"): string {
+/** Reads a required parameter. @throws OAuthFailure `invalid_request` */
+function requireParameter(form: Form, name: "grant_type" | "code" | "redirect_uri" | "refresh_token" | "token"): string {
   const value = form.get(name);
   if (value === undefined) throw invalidRequest(`${name} is missing`);
   return value;
 }
 
-function verifierIn(form: Form): string | null {
+function readVerifier(form: Form): string | null {
   const verifier = form.get("code_verifier") ?? null;
   if (verifier !== null && !isVerifier(verifier)) throw invalidRequest("code_verifier must be 43 to 128 unreserved characters");
   return verifier;
+}
+
+/** `POST /oauth/introspect` (RFC 7662): clients with a secret introspect their own tokens. */
+export function introspectEndpoint(parts: OAuthParts): Endpoint {
+  return endpoint(parts, {
+    name: "introspect",
+    // Without a secret, any caller could test tokens (spec/oauth.md 12).
+    hasIssuedToken: async () => false,
+    async answer({ client, bySecret }, { form, now }) {
+      if (!bySecret) throw invalidClient();
+      const token = requireParameter(form, "token");
+      const presented = await identifyToken(parts, client.clientId, token);
+      const active = await introspect(parts.store, now, client, presented, refreshDigest(token));
+      return active === null ? { active: false } : activeBody(active, client.clientId, parts.issuer);
+    },
+  });
+}
+
+const seconds = (ms: number): number => Math.floor(ms / 1000);
+
+/** Only an access token has a type and an ID (RFC 7662 2.2). */
+function activeBody(active: ActiveToken, clientId: string, issuer: string): object {
+  const { kind, accountId, scopes, accessId, issuedAt, expiresAt } = active;
+  const common = { active: true, client_id: clientId, sub: accountId, iss: issuer, scope: scopes.join(" "), exp: seconds(expiresAt) };
+  if (kind === "refresh" || accessId === null || issuedAt === null) return common;
+  return { ...common, token_type: "Bearer", aud: issuer, jti: accessId, iat: seconds(issuedAt), nbf: seconds(issuedAt) };
+}
+
+/** `POST /oauth/revoke` (spec/oauth.md 6, RFC 7009): 200 for an authenticated client and any token. The hint is ignored. */
+export function revokeEndpoint(parts: OAuthParts): Endpoint {
+  const { store, ids } = parts;
+  return endpoint(parts, {
+    name: "revoke",
+    async hasIssuedToken(clientId, form) {
+      const { refreshFamilyId, access } = await identifyToken(parts, clientId, form.get("token") ?? "");
+      return refreshFamilyId !== null || access !== null;
+    },
+    async answer(client, { form, now, requestId, address }) {
+      const presented = await identifyToken(parts, client.client.clientId, requireParameter(form, "token"));
+      const result = await store.change((tx) => revokeToken(tx, { now, ids, requestId, address }, client, presented));
+      if (result !== null) throw new OAuthFailure(result);
+      return {};
+    },
+  });
 }

@@ -1,12 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
-import type { KeyKind } from "../core/caller.ts";
-import { invalid } from "../core/failure.ts";
+import type { KeyKind } from "../core/accounts/caller.ts";
+import { invalidArgument } from "../core/failure.ts";
 import type { UsedKey } from "../core/keys/api-key.ts";
 import type { ApiKeys } from "../core/keys/api-keys.ts";
 import { ApiKeyKind, type ApiKeySchema } from "../gen/proto/settings/v1/api_key_pb.ts";
 import type { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
-import { seconds } from "./time.ts";
+import { seconds } from "./wire-values.ts";
 
 const kinds: Record<ApiKeyKind, KeyKind> = {
   [ApiKeyKind.UNSPECIFIED]: "general",
@@ -27,10 +27,10 @@ const kindMessages: Record<KeyKind, ApiKeyKind> = {
   team_asset_mgmt: ApiKeyKind.TEAM_ASSET_MGMT,
 };
 
-/** The end of the year 9999, Unix seconds: what a time can be on every wire. */
+/** The end of the year 9999 in Unix seconds: the latest time of every wire. */
 const latest = 253_402_300_799n;
 
-/** API keys of an account (contract/decisions.md 3, 4). */
+/** API keys of an account (spec/decisions.md 3, 4). */
 export function apiKeyHandlers(keys: ApiKeys): Handlers<typeof ApiKeyService> {
   return {
     async createApiKey(tx, caller, { name, kind, expiresAt }) {
@@ -47,9 +47,9 @@ export function apiKeyHandlers(keys: ApiKeys): Handlers<typeof ApiKeyService> {
   };
 }
 
-/** @throws Failure `invalid` for a time after the year 9999. */
+/** @throws Failure `invalid_argument` for a time after the year 9999. */
 function milliseconds(time: bigint | undefined): number | null {
-  if (time !== undefined && time > latest) throw invalid("expires_at", "must be a time of the years 1 to 9999");
+  if (time !== undefined && time > latest) throw invalidArgument("expires_at", "must be a time of the years 1 to 9999");
   return time === undefined ? null : Number(time) * 1000;
 }
 

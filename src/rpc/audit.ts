@@ -5,36 +5,36 @@ import { type AuditFilter, type LoggedRow, listAudit } from "../core/audit/log.t
 import { type AuditEventSchema, AuditOutcomeSchema } from "../gen/proto/audit/v2/audit_pb.ts";
 import type { AuditService, ListAuditEventsRequest } from "../gen/proto/audit/v2/audit_service_pb.ts";
 import { SortOrder } from "../gen/proto/task/v2/task_pb.ts";
-import { wordsOf } from "./words.ts";
+import { enumConverter } from "./wire-values.ts";
 
-const outcomeWords = wordsOf(AuditOutcomeSchema, auditOutcomes);
+const outcomes = enumConverter(AuditOutcomeSchema, auditOutcomes);
 
-/** @param rpcOf the RPC behind a v2 name, by which the log knows operations. */
+/** @param rpcOf returns the RPC of a v2 name; the log stores operations by RPC. */
 export const auditHandlers = (rpcOf: (name: string) => string | undefined): Handlers<typeof AuditService> => ({
   async listAuditEvents(tx, caller, request) {
     const { limit = 100, cursor, order } = request;
-    const wanted = { limit, cursor, order: order === SortOrder.ASC ? ("asc" as const) : ("desc" as const) };
-    const { items, next } = await listAudit(tx, caller, filterOf(request, rpcOf), wanted);
+    const page = { limit, cursor, order: order === SortOrder.ASC ? ("asc" as const) : ("desc" as const) };
+    const { items, next } = await listAudit(tx, caller, filterOf(request, rpcOf), page);
     return { data: items.map(auditMessage), hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) };
   },
 });
 
 function filterOf(request: ListAuditEventsRequest, rpcOf: (name: string) => string | undefined): AuditFilter {
   const { startTime, endTime, accountId, credential, operation, outcome = 0, subject, requestId } = request;
-  const word = outcomeWords.toWord(outcome);
+  const outcomeName = outcomes.toName(outcome);
   return {
     ...(startTime === undefined ? {} : { from: milliseconds(startTime) }),
     ...(endTime === undefined ? {} : { before: milliseconds(endTime) }),
     ...(accountId ? { accountId } : {}),
     ...(credential ? { credential } : {}),
     ...(operation ? { operation: rpcOf(operation) ?? operation } : {}),
-    ...(word === undefined ? {} : { outcome: word }),
+    ...(outcomeName === undefined ? {} : { outcome: outcomeName }),
     ...(subject ? { subject } : {}),
     ...(requestId ? { requestId } : {}),
   };
 }
 
-/** A time of 64 bits may be beyond what a number holds: then it is later than everything there is. */
+/** A 64-bit time may exceed the safe integers: it is then later than every stored time. */
 const milliseconds = (time: bigint): number => Math.min(Number(time) * 1000, Number.MAX_SAFE_INTEGER);
 
 const auditMessage = ({
@@ -50,7 +50,7 @@ const auditMessage = ({
 }: LoggedRow): MessageInitShape<typeof AuditEventSchema> => ({
   ...row,
   at: BigInt(at),
-  outcome: outcomeWords.toValue(outcome),
+  outcome: outcomes.toValue(outcome),
   ...(subject === null ? {} : { subject }),
   ...(before === null ? {} : { before: objectOf(before) }),
   ...(after === null ? {} : { after: objectOf(after) }),
@@ -59,5 +59,5 @@ const auditMessage = ({
   ...(hash === null ? {} : { hash }),
 });
 
-/** It was written from an object by this program. */
+/** The text was written from an object by this platform. */
 const objectOf = (text: string): JsonObject => JSON.parse(text) as JsonObject;

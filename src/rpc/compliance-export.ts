@@ -1,9 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Handlers } from "../call/handlers.ts";
-import type { ComplianceExports, WantedCompliance } from "../core/exports/compliance.ts";
-import { type ComplianceExport, type StepName, stepNames } from "../core/exports/export.ts";
-import type { ExportStatus } from "../core/exports/lifecycle.ts";
+import { type ComplianceExport, type ExportStatus, type StepName, stepNames } from "../core/exports/export.ts";
+import type { ComplianceExports, ComplianceInput } from "../core/exports/exports.ts";
 import {
   type ComplianceExportRecordSchema,
   EventName,
@@ -11,10 +10,10 @@ import {
 } from "../gen/proto/observability/v2/compliance_export_pb.ts";
 import type { CreateExportRequest, EnterpriseComplianceV2Service } from "../gen/proto/observability/v2/compliance_export_service_pb.ts";
 
-/** Exports of what agents did, for a SIEM (contract/enterprise.md 8). */
+/** Exports of agents' activity for a SIEM (spec/enterprise.md 8). */
 export const complianceExportHandlers = (exports: ComplianceExports): Handlers<typeof EnterpriseComplianceV2Service> => ({
   async createExport(tx, caller, request) {
-    const { id: uid, createdAt } = await exports.create(tx, caller, wantedOf(request));
+    const { id: uid, createdAt } = await exports.create(tx, caller, inputOf(request));
     return { uid, status: Status.PENDING, createdAt: timestampFromMs(createdAt) };
   },
   async getExport(tx, caller, { uid }) {
@@ -33,8 +32,8 @@ const nameValue: Readonly<Record<StepName, EventName>> = {
   tool_result: EventName.TOOL_RESULT,
 };
 
-/** Empty texts are none. */
-const wantedOf = ({ user, sessionUid, startTime, endTime, eventNames, includePayload, reason }: CreateExportRequest): WantedCompliance => ({
+/** The input of an export; empty texts count as absent. */
+const inputOf = ({ user, sessionUid, startTime, endTime, eventNames, includePayload, reason }: CreateExportRequest): ComplianceInput => ({
   filter: {
     ...{ user: user || null, session: sessionUid || null, startTime: timeOf(startTime), endTime: timeOf(endTime), includePayload },
     names: eventNames.length === 0 ? stepNames : stepNames.filter((name) => eventNames.includes(nameValue[name])),
@@ -42,10 +41,10 @@ const wantedOf = ({ user, sessionUid, startTime, endTime, eventNames, includePay
   reason,
 });
 
-/** Our times are whole milliseconds: those at or after a finer one begin with the next, and those before it end there. */
+/** Stored times are whole milliseconds: both ends of a range are rounded up to the next one. */
 const timeOf = (time: Timestamp | undefined): number | null => (time ? Number(time.seconds) * 1000 + Math.ceil(time.nanos / 1e6) : null);
 
-/** There is no word for what an operator ended (contract/enterprise.md 4.1): it has failed. */
+/** There is no status for an export that the operator ended (spec/enterprise.md 4.1): it is FAILED. */
 const statusValue: Readonly<Record<ExportStatus, Status>> = {
   pending: Status.PENDING,
   processing: Status.PROCESSING,
@@ -58,10 +57,10 @@ const recordMessage = ({
   id: uid,
   status,
   createdAt,
-  ...found
+  ...record
 }: ComplianceExport): MessageInitShape<typeof ComplianceExportRecordSchema> => {
-  const { completedAt, archive } = found;
-  const error = status === "cancelled" ? "the operator ended it" : found.error;
+  const { completedAt, archive } = record;
+  const error = status === "cancelled" ? "the operator ended it" : record.error;
   return {
     ...{ uid, status: statusValue[status], createdAt: timestampFromMs(createdAt) },
     ...(completedAt === null ? {} : { completedAt: timestampFromMs(completedAt) }),

@@ -1,36 +1,37 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Handlers } from "../call/handlers.ts";
-import type { Caller } from "../core/caller.ts";
+import type { Caller } from "../core/accounts/caller.ts";
 import type { Exports } from "../core/exports/exports.ts";
 import type { Tx } from "../core/store.ts";
 import type { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
 import type { EnterpriseDataExportV2Service } from "../gen/proto/dataexport/v2/export_service_pb.ts";
 import {
-  type AskedExport,
-  type AskedPage,
-  type AskedTasks,
+  type ExportRequest,
+  exportInput,
   exportMessage,
+  type PagingFields,
   pageOf,
   statusValue,
+  type TasksRequest,
   taskFilterOf,
   taskMessage,
-  wantedOf,
-} from "./data-export-words.ts";
+} from "./data-export-messages.ts";
 
-/** Version 1, where a purged archive is a precondition that fails (contract/enterprise.md 6). */
-export const dataExportHandlers = (exports: Exports): Handlers<typeof EnterpriseDataExportService> => operations(exports, "precondition");
+/** Version 1: the download of a purged archive is `failed_precondition` (spec/enterprise.md 6). */
+export const dataExportHandlers = (exports: Exports): Handlers<typeof EnterpriseDataExportService> =>
+  operations(exports, "failed_precondition");
 
-/** Version 2, where it is not found, and paging has defaults (contract/enterprise.md 7). */
-export const dataExportV2Handlers = (exports: Exports): Handlers<typeof EnterpriseDataExportV2Service> => operations(exports, "absent");
+/** Version 2: the download of a purged archive is `not_found`, and paging has defaults (spec/enterprise.md 7). */
+export const dataExportV2Handlers = (exports: Exports): Handlers<typeof EnterpriseDataExportV2Service> => operations(exports, "not_found");
 
-/** What both versions do. */
-const operations = (exports: Exports, purged: "absent" | "precondition") => ({
-  async listTasks(tx: Tx, caller: Caller, request: AskedTasks & AskedPage & OfUser) {
+/** The operations of both versions. */
+const operations = (exports: Exports, purged: "not_found" | "failed_precondition") => ({
+  async listTasks(tx: Tx, caller: Caller, request: TasksRequest & PagingFields & OfUser) {
     const { items, total } = await exports.tasks(tx, caller, request.user, taskFilterOf(request), pageOf(request));
     return { records: items.map(taskMessage), total };
   },
-  async createExport(tx: Tx, caller: Caller, request: AskedExport) {
-    const { wanted, teamId } = await exports.create(tx, caller, wantedOf(request));
+  async createExport(tx: Tx, caller: Caller, request: ExportRequest) {
+    const { newExport: wanted, teamId } = await exports.create(tx, caller, exportInput(request));
     return {
       uid: wanted.id,
       status: statusValue.pending,
@@ -40,10 +41,10 @@ const operations = (exports: Exports, purged: "absent" | "precondition") => ({
     };
   },
   async getExport(tx: Tx, caller: Caller, { uid }: OfExport) {
-    const found = await exports.get(tx, caller, uid);
-    return { record: exportMessage(found, exports.link(found)) };
+    const record = await exports.get(tx, caller, uid);
+    return { record: exportMessage(record, exports.link(record)) };
   },
-  async listExports(tx: Tx, caller: Caller, request: AskedPage & OfUser) {
+  async listExports(tx: Tx, caller: Caller, request: PagingFields & OfUser) {
     const { items, total } = await exports.list(tx, caller, request.user, pageOf(request));
     return { records: items.map((item) => exportMessage(item, exports.link(item))), total };
   },

@@ -1,6 +1,6 @@
 import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
-import type { Attachment } from "../core/files/attachment.ts";
+import type { Attachment } from "../core/files/file.ts";
 import { type EventPayloads, eventId, eventTypes, type PlanStep, type TaskEvent } from "../core/tasks/event.ts";
 import { AttachmentTypeSchema } from "../gen/proto/task/v2/task_attachment_pb.ts";
 import {
@@ -10,21 +10,20 @@ import {
   TaskEventTypeSchema,
   ToolUsedStatusSchema,
 } from "../gen/proto/task/v2/task_event_pb.ts";
-import { taskStatus } from "./task-words.ts";
-import { wordsOf } from "./words.ts";
+import { enumConverter, taskStatus } from "./wire-values.ts";
 
 type Payload = NonNullable<MessageInitShape<typeof TaskEventSchema>["payload"]>;
 
-const eventType = wordsOf(TaskEventTypeSchema, eventTypes);
-const messageType = wordsOf(MessageTypeSchema, ["text", "voice"] as const);
-const attachmentType = wordsOf(AttachmentTypeSchema, ["image", "file", "voice", "slides"] as const);
-const stepStatus = wordsOf(PlanStepStatusSchema, ["todo", "doing", "done", "failed"] as const);
-const toolStatus = wordsOf(ToolUsedStatusSchema, ["success", "error", "rollback", "pending_confirmation"] as const);
+const eventType = enumConverter(TaskEventTypeSchema, eventTypes);
+const messageType = enumConverter(MessageTypeSchema, ["text", "voice"] as const);
+const attachmentType = enumConverter(AttachmentTypeSchema, ["image", "file", "voice", "slides"] as const);
+const stepStatus = enumConverter(PlanStepStatusSchema, ["todo", "doing", "done", "failed"] as const);
+const toolStatus = enumConverter(ToolUsedStatusSchema, ["success", "error", "rollback", "pending_confirmation"] as const);
 
-/** The absolute address at which whoever has it may fetch a file for a while (contract/decisions.md 38). */
+/** Creates the absolute URL of a file. The URL needs no credential and expires (spec/decisions.md 38). */
 export type Link = (fileId: string) => string;
 
-/** An event as every wire and every list shows it, with fresh links to its files (contract/v2.md 7.5). */
+/** The wire form of an event, with new links to its files (spec/api.md 7.5). */
 export const eventMessage = (event: TaskEvent, link: Link): MessageInitShape<typeof TaskEventSchema> => ({
   id: eventId(event.taskId, event.seq),
   type: eventType.toValue(event.type),
@@ -64,13 +63,13 @@ const requestMessage = ({ content, messageType: type, attachments = [] }: EventP
   attachments: attachments.map((attachment) => attachmentMessage(attachment, link)),
 });
 
-function answerMessage({ questionExpectation, attachments: files = [], ...said }: EventPayloads["assistant_message"], link: Link) {
+function answerMessage({ questionExpectation, attachments: files = [], ...rest }: EventPayloads["assistant_message"], link: Link) {
   const attachments = files.map((attachment) => attachmentMessage(attachment, link));
-  if (!questionExpectation) return { ...said, attachments };
-  return { ...said, attachments, questionExpectation: { ...questionExpectation, options: [...questionExpectation.options] } };
+  if (!questionExpectation) return { ...rest, attachments };
+  return { ...rest, attachments, questionExpectation: { ...questionExpectation, options: [...questionExpectation.options] } };
 }
 
-/** contract/v2.md 7.4. */
+/** The wire form of an attachment (spec/api.md 7.4). */
 const attachmentMessage = ({ fileId, type, filename, contentType }: Attachment, link: Link) => ({
   type: attachmentType.toValue(type),
   filename,
@@ -78,14 +77,14 @@ const attachmentMessage = ({ fileId, type, filename, contentType }: Attachment, 
   contentType,
 });
 
-/** What is waited for stands right before the status that says so. */
-function statusMessage({ taskId, seq }: TaskEvent, { statusDetail, agentStatus, ...said }: EventPayloads["status_update"]) {
-  const status = { ...said, agentStatus: taskStatus.toValue(agentStatus) };
+/** The wire form of a status. The event that the task waits for is directly before it. */
+function statusMessage({ taskId, seq }: TaskEvent, { statusDetail, agentStatus, ...rest }: EventPayloads["status_update"]) {
+  const status = { ...rest, agentStatus: taskStatus.toValue(agentStatus) };
   return statusDetail ? { ...status, statusDetail: { ...statusDetail, waitingForEventId: eventId(taskId, seq - 1) } } : status;
 }
 
-function useMessage({ status, result, ...said }: EventPayloads["tool_used"]) {
-  const use = { ...said, status: toolStatus.toValue(status) };
+function useMessage({ status, result, ...rest }: EventPayloads["tool_used"]) {
+  const use = { ...rest, status: toolStatus.toValue(status) };
   return result === undefined ? use : { ...use, result: fromJson(ValueSchema, result) };
 }
 

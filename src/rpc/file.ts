@@ -5,26 +5,25 @@ import type { Files } from "../core/files/files.ts";
 import type { FileLinks } from "../core/files/links.ts";
 import { type FileDetailSchema, type FileSchema, FileStatusSchema } from "../gen/proto/file/v2/file_pb.ts";
 import type { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
-import { seconds } from "./time.ts";
-import { wordsOf } from "./words.ts";
+import { enumConverter, seconds } from "./wire-values.ts";
 
-const statusWords = wordsOf(FileStatusSchema, fileStatuses);
+const statuses = enumConverter(FileStatusSchema, fileStatuses);
 
-/** How many files a list has when nothing is asked (contract/v1.md 5). */
-const listedFiles = 10;
+/** The default number of files in a list (spec/v1.md 5). */
+const defaultFiles = 10;
 
 const toFile = ({ id, filename, status, createdAt }: StoredFile): MessageInitShape<typeof FileSchema> => ({
   id,
   filename,
-  status: statusWords.toValue(status),
+  status: statuses.toValue(status),
   createdAt: seconds(createdAt),
 });
 
-/** The file as callers see it (contract/v2.md 7.10). */
+/** The wire form of a file (spec/api.md 7.10). */
 export const toDetail = (file: StoredFile): MessageInitShape<typeof FileDetailSchema> => ({
   id: file.id,
   filename: file.filename,
-  status: statusWords.toValue(file.status),
+  status: statuses.toValue(file.status),
   createdAt: seconds(file.createdAt),
   contentType: file.contentType,
   ...(file.bytes === null ? {} : { bytes: BigInt(file.bytes) }),
@@ -32,7 +31,7 @@ export const toDetail = (file: StoredFile): MessageInitShape<typeof FileDetailSc
   ...(file.error === null ? {} : { errorMessage: file.error }),
 });
 
-/** file.upload, file.detail, file.delete and what v1 lists (contract/v2.md 8.12 to 8.14). */
+/** file.upload, file.detail, file.delete (spec/api.md 8.12 to 8.14) and the list of v1. */
 export function fileHandlers(files: Files, links: FileLinks): Handlers<typeof FileService> {
   return {
     async uploadFile(tx, caller, { filename }) {
@@ -42,7 +41,7 @@ export function fileHandlers(files: Files, links: FileLinks): Handlers<typeof Fi
     async getFile(tx, caller, { fileId }) {
       return { file: toDetail(await files.get(tx, caller, fileId)) };
     },
-    async listFiles(tx, caller, { limit = listedFiles }) {
+    async listFiles(tx, caller, { limit = defaultFiles }) {
       return { data: (await files.list(tx, caller, limit)).map(toDetail) };
     },
     async deleteFile(tx, caller, { fileId }) {

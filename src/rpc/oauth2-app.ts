@@ -1,22 +1,87 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
-import type { OAuthSecret } from "../core/oauth/app.ts";
-import type { AppSecrets } from "../core/oauth/app-secrets.ts";
-import type { Apps, AppView } from "../core/oauth/apps.ts";
-import type { AuthorizedApp, AuthorizedApps } from "../core/oauth/authorized-apps.ts";
-import type { OAuth2AppSchema, OAuth2AppSecretSchema, OAuth2GrantSchema } from "../gen/proto/oauth/v2/oauth2_app_pb.ts";
-import type { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
-import { editOf, settingsOf } from "./oauth2-app-edit.ts";
-import { seconds } from "./time.ts";
+import { invalidArgument } from "../core/failure.ts";
+import type { AppSecrets, OAuthSecret } from "../core/oauth/app.ts";
+import type { ScopesInput, SettingsInput } from "../core/oauth/app-rules.ts";
+import type { AuthorizedApp, AuthorizedApps } from "../core/oauth/grant.ts";
+import type { Apps, AppView } from "../core/use-cases/manage-oauth-apps.ts";
+import type { OAuth2AppSchema, OAuth2AppSecretSchema, OAuth2GrantSchema, ScopeConfig } from "../gen/proto/oauth/v2/oauth2_app_pb.ts";
+import type { CreateOAuth2AppRequest, OAuth2AppService, UpdateOAuth2AppRequest } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import { seconds } from "./wire-values.ts";
 
-/** What the operations on apps are made of. */
+/** The requested settings of a new app. */
+const settingsOf = ({ scopeConfig, ...request }: CreateOAuth2AppRequest): SettingsInput => ({
+  name: request.name,
+  description: request.description,
+  redirectUris: request.redirectUris,
+  homepageUrl: request.homepageUrl,
+  webhookUrl: request.webhookUrl,
+  skillIds: request.skillIds,
+  confidentialOnly: request.confidentialOnly,
+  loopbackAnyPort: request.loopbackAnyPort,
+  scopeConfig: scopesOf(scopeConfig),
+});
+
+/** How an update reads a field: whether a request without a mask sets it, and the changed settings. */
+interface Setting {
+  readonly isSet: (request: UpdateOAuth2AppRequest) => boolean;
+  readonly value: (request: UpdateOAuth2AppRequest) => Partial<SettingsInput>;
+}
+
+/** Settings by field name. A field that a mask names and the request omits is set to its zero value, which may be invalid. */
+const settings: Readonly<Record<string, Setting>> = {
+  scope_config: {
+    isSet: ({ scopeConfig }) => scopeConfig !== undefined,
+    value: ({ scopeConfig }) => ({ scopeConfig: scopesOf(scopeConfig) }),
+  },
+  name: { isSet: ({ name }) => name !== undefined, value: ({ name = "" }) => ({ name }) },
+  description: { isSet: ({ description }) => description !== undefined, value: ({ description = "" }) => ({ description }) },
+  redirect_uris: { isSet: ({ redirectUris }) => redirectUris.length > 0, value: ({ redirectUris }) => ({ redirectUris }) },
+  homepage_url: { isSet: ({ homepageUrl }) => homepageUrl !== undefined, value: ({ homepageUrl = "" }) => ({ homepageUrl }) },
+  webhook_url: { isSet: ({ webhookUrl }) => webhookUrl !== undefined, value: ({ webhookUrl = "" }) => ({ webhookUrl }) },
+  skill_ids: { isSet: ({ skillIds }) => skillIds.length > 0, value: ({ skillIds }) => ({ skillIds }) },
+  confidential_only: {
+    isSet: ({ confidentialOnly }) => confidentialOnly !== undefined,
+    value: ({ confidentialOnly = false }) => ({ confidentialOnly }),
+  },
+  loopback_any_port: {
+    isSet: ({ loopbackAnyPort }) => loopbackAnyPort !== undefined,
+    value: ({ loopbackAnyPort = false }) => ({ loopbackAnyPort }),
+  },
+};
+
+/**
+ * The change that an update makes to an app's settings. Without a mask it sets present
+ * members and lists that are not empty; with a mask exactly the fields that it names.
+ *
+ * @throws Failure `invalid_argument` for a mask with any other name.
+ */
+function editOf(request: UpdateOAuth2AppRequest): (current: SettingsInput) => SettingsInput {
+  const set = request.updateMask ? settingsIn(request.updateMask.paths) : Object.values(settings).filter(({ isSet }) => isSet(request));
+  return (current) => Object.assign({}, current, ...set.map(({ value }) => value(request)));
+}
+
+function settingsIn(paths: readonly string[]): readonly Setting[] {
+  return paths.map((path, index) => {
+    const setting = Object.hasOwn(settings, path) ? settings[path] : undefined;
+    if (!setting) throw invalidArgument(`update_mask.paths[${index}]`, "names no field that can be set");
+    return setting;
+  });
+}
+
+const scopesOf = (config: ScopeConfig | undefined): ScopesInput => ({
+  scopes: config?.scopes ?? [],
+  connectorUids: config?.connectorUids ?? [],
+});
+
+/** The dependencies of the operations on apps. */
 export interface OAuth2AppParts {
   readonly apps: Apps;
   readonly secrets: AppSecrets;
   readonly authorized: AuthorizedApps;
 }
 
-/** Apps of a team, their secrets, and what its members let them do (contract/oauth.md 1, 13). */
+/** Apps of a team, their secrets, and the grants of its members (spec/oauth.md 1, 13). */
 export function oauth2AppHandlers({ apps, secrets, authorized }: OAuth2AppParts): Handlers<typeof OAuth2AppService> {
   return {
     createOAuth2App: {
@@ -35,7 +100,7 @@ export function oauth2AppHandlers({ apps, secrets, authorized }: OAuth2AppParts)
       return { data: (await apps.list(tx, caller)).map(appMessage) };
     },
     updateOAuth2App: {
-      // A mask that names what is not there is refused whoever's app it is.
+      // A mask with an unknown field is refused before the app's owner is checked.
       async prepare(request, caller) {
         const update = await apps.update(caller, request.clientId, editOf(request));
         return async (tx) => ({ app: appMessage(await update(tx)) });
@@ -66,7 +131,7 @@ export function oauth2AppHandlers({ apps, secrets, authorized }: OAuth2AppParts)
   };
 }
 
-/** The app as callers see it; its generation stays inside. */
+/** The wire form of an app, without its generation. */
 const appMessage = ({ scopes, connectorUids, webhookUrl, webhookId, ...app }: AppView): MessageInitShape<typeof OAuth2AppSchema> => ({
   clientId: app.clientId,
   appType: "team",

@@ -1,12 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
-import type { Project } from "../core/projects/project.ts";
-import type { Projects } from "../core/projects/projects.ts";
+import type { Project, Projects } from "../core/projects/project.ts";
 import type { ProjectSchema } from "../gen/proto/project/v2/project_pb.ts";
 import type { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
-import { seconds } from "./time.ts";
+import { seconds } from "./wire-values.ts";
 
-/** The project as callers see it: no instruction rather than an empty one. */
+/** The wire form of a project: an empty instruction is omitted. */
 export const toProject = ({ id, name, instruction, createdAt }: Project): MessageInitShape<typeof ProjectSchema> => ({
   id,
   name,
@@ -14,7 +13,7 @@ export const toProject = ({ id, name, instruction, createdAt }: Project): Messag
   ...(instruction === "" ? {} : { instruction }),
 });
 
-/** project.create and project.list (contract/v2.md 8.10, 8.11). */
+/** project.create and project.list (spec/api.md 8.10, 8.11). */
 export function projectHandlers(projects: Projects): Handlers<typeof ProjectService> {
   return {
     async createProject(tx, caller, { name, instruction = "" }) {

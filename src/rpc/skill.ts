@@ -1,19 +1,19 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
-import { invalid } from "../core/failure.ts";
+import { invalidArgument } from "../core/failure.ts";
+import type { SkillSource } from "../core/skills/pack.ts";
 import type { Skill, SkillOwnerType, SkillView } from "../core/skills/skill.ts";
 import type { Skills } from "../core/skills/skills.ts";
-import type { SkillSource } from "../core/skills/source.ts";
 import { SkillOwnerType as OwnerMessage, type SkillSchema as SettingsSkillSchema } from "../gen/proto/settings/v1/skill_pb.ts";
 import type { CreateSkillRequest, SkillService as SettingsSkillService } from "../gen/proto/settings/v1/skill_service_pb.ts";
 import { SkillOwnerType as ListedOwner, type SkillSchema } from "../gen/proto/skill/v2/skill_pb.ts";
 import type { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
-import { seconds } from "./time.ts";
+import { seconds } from "./wire-values.ts";
 
-/** Bytes of a ZIP within a request. */
+/** The largest ZIP inside a request, in bytes. */
 const inlineMax = 8 * 1024 * 1024;
 
-/** The contract has no word for an app's private skill: its team owns it. */
+/** Owner types in skill.list. The specification has no value for an app's private skill: its team owns it. */
 const listedOwners: Record<SkillOwnerType, ListedOwner> = {
   personal: ListedOwner.PERSONAL,
   official: ListedOwner.OFFICIAL,
@@ -30,14 +30,14 @@ const owners: Record<SkillOwnerType, OwnerMessage> = {
   app: OwnerMessage.APP,
 };
 
-/** skill.list (contract/v2.md 8.19). */
+/** skill.list (spec/api.md 8.19). */
 export const skillHandlers = (skills: Skills): Handlers<typeof SkillService> => ({
   async listSkills(tx, caller, { projectId }) {
     return { data: (await skills.list(tx, caller, projectId || undefined)).map(toListed) };
   },
 });
 
-/** Skills that callers bring. */
+/** Skills that callers create. */
 export function skillSettingsHandlers(skills: Skills): Handlers<typeof SettingsSkillService> {
   return {
     createSkill: {
@@ -52,9 +52,9 @@ export function skillSettingsHandlers(skills: Skills): Handlers<typeof SettingsS
       },
     },
     async listSkills(tx, caller, { projectId, clientId }) {
-      const own = await skills.list(tx, caller, projectId || undefined);
+      const visible = await skills.list(tx, caller, projectId || undefined);
       const ofApp = clientId ? await skills.listOfApp(tx, caller, clientId) : [];
-      return { data: [...ofApp, ...own].map(toMessage) };
+      return { data: [...ofApp, ...visible].map(toMessage) };
     },
     async updateSkill(tx, caller, { id, enabled, forEveryone }) {
       return { skill: toMessage(await skills.setEnabled(tx, caller, id, { enabled, forEveryone })) };
@@ -66,7 +66,7 @@ export function skillSettingsHandlers(skills: Skills): Handlers<typeof SettingsS
   };
 }
 
-/** The field's rules let nothing else in; not stated is personal. */
+/** The owner type. The field's rules allow no other value; unspecified means personal. */
 function ownerOf({ ownerType }: CreateSkillRequest): Exclude<SkillOwnerType, "official"> {
   switch (ownerType) {
     case OwnerMessage.TEAM:
@@ -80,16 +80,16 @@ function ownerOf({ ownerType }: CreateSkillRequest): Exclude<SkillOwnerType, "of
   }
 }
 
-/** @throws Failure `invalid` for none, for both, and for a large one. */
+/** The source of a skill. @throws Failure `invalid_argument` for no source, for two, and for a large archive. */
 function sourceOf({ fileId, archive }: CreateSkillRequest): SkillSource {
-  if (fileId !== undefined && archive !== undefined) throw invalid("archive", "cannot be given with file_id");
+  if (fileId !== undefined && archive !== undefined) throw invalidArgument("archive", "cannot be given with file_id");
   if (fileId !== undefined) return { kind: "file_id", fileId };
-  if (archive === undefined) throw invalid("archive", "is required, or file_id");
-  if (archive.byteLength > inlineMax) throw invalid("archive", "has at most 8 MB: upload a larger one, and give its file_id");
+  if (archive === undefined) throw invalidArgument("archive", "is required, or file_id");
+  if (archive.byteLength > inlineMax) throw invalidArgument("archive", "must be at most 8 MB; upload a larger one and send its file_id");
   return { kind: "archive", bytes: archive };
 }
 
-/** A skill as skill.list shows it (contract/v2.md 7.7). */
+/** A skill in skill.list (spec/api.md 7.7). */
 export const toListed = ({ id, name, description, ownerType, accountId, creatorName, createdAt, updatedAt }: SkillView) =>
   ({
     ...{ id, name, description },

@@ -1,55 +1,92 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { mapIterable } from "../async/map-iterable.ts";
 import type { Handlers } from "../call/handlers.ts";
-import type { Confirmations } from "../core/actions/confirm.ts";
-import type { Caller } from "../core/caller.ts";
+import type { Caller } from "../core/accounts/caller.ts";
 import type { Clock } from "../core/clock.ts";
-import { invalid } from "../core/failure.ts";
-import type { BringFiles } from "../core/files/bring.ts";
+import { invalidArgument } from "../core/failure.ts";
+import type { FetchFiles } from "../core/files/fetch-files.ts";
 import type { JsonObject } from "../core/json.ts";
-import { withKeepAlives } from "../core/keep-alive.ts";
-import { mapped } from "../core/mapped.ts";
-import { checkSchema } from "../core/structured-output/schema.ts";
-import type { Conversations } from "../core/tasks/conversations.ts";
+import { checkSchema } from "../core/structured-output/structured-output.ts";
+import type { Conversation, ConversationFilter, Conversations } from "../core/tasks/conversations.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
 import type { Listings } from "../core/tasks/listings.ts";
 import type { UserInput } from "../core/tasks/message.ts";
 import type { Task, TaskView } from "../core/tasks/task.ts";
-import type { NewTask, TaskEdit, Tasks } from "../core/tasks/tasks.ts";
-import type { Watches } from "../core/tasks/watches.ts";
+import { type Watches, withKeepAlives } from "../core/tasks/watches.ts";
+import type { Confirmations } from "../core/use-cases/confirm-action.ts";
+import type { TaskEdit, TaskInput, Tasks } from "../core/use-cases/manage-tasks.ts";
 import { type ShareVisibility, SortOrder, type TaskSchema, TaskScope } from "../gen/proto/task/v2/task_pb.ts";
 import {
+  ConversationOrder,
+  type ConversationSchema,
   type CreateTaskRequest,
+  type ListConversationsRequest,
   type TaskService,
   type UpdateTaskRequest,
   type WatchTaskResponse,
   WatchTaskResponseSchema,
 } from "../gen/proto/task/v2/task_service_pb.ts";
-import { conversationHandlers } from "./conversation.ts";
 import { eventMessage, type Link } from "./event.ts";
-import { taskStatus, taskType, visibility } from "./task-words.ts";
-import { seconds } from "./time.ts";
 import { inputReader } from "./user-input.ts";
+import { seconds, taskStatus, taskType, visibility } from "./wire-values.ts";
 
-/** What the operations on tasks are made of. */
+/** Tasks with their messages, for v1 and the Responses API. */
+function conversationHandlers(
+  conversations: Conversations,
+  taskMessage: (task: TaskView) => MessageInitShape<typeof TaskSchema>,
+  link: Link,
+): Pick<Handlers<typeof TaskService>, "getConversation" | "listConversations"> {
+  const toMessage = ({ task, messages }: Conversation): MessageInitShape<typeof ConversationSchema> => ({
+    task: taskMessage(task),
+    messages: messages.map((event) => eventMessage(event, link)),
+  });
+
+  return {
+    async getConversation(tx, caller, { taskId }) {
+      return { conversation: toMessage(await conversations.get(tx, caller, taskId)) };
+    },
+    async listConversations(tx, caller, request) {
+      const { limit = 100, afterTaskId } = request;
+      const orderBy = request.orderBy === ConversationOrder.UPDATED_AT ? "updatedAt" : "createdAt";
+      const order = request.order === SortOrder.ASC ? "asc" : "desc";
+      const { items, hasMore } = await conversations.list(tx, caller, filterOf(request), { limit, afterTaskId, orderBy, order });
+      return { data: items.map(toMessage), hasMore };
+    },
+  };
+}
+
+/** The filter of a list. An unspecified status and an empty text do not filter. */
+const filterOf = ({ query, statuses, createdAfter, createdBefore, projectId }: ListConversationsRequest): ConversationFilter => ({
+  ...(query ? { query } : {}),
+  statuses: statuses.flatMap((status) => taskStatus.toName(status) ?? []),
+  ...(createdAfter === undefined ? {} : { createdAfter: milliseconds(createdAfter) }),
+  ...(createdBefore === undefined ? {} : { createdBefore: milliseconds(createdBefore) }),
+  ...(projectId ? { projectId } : {}),
+});
+
+/** Times beyond the safe integers are later than every stored time. */
+const milliseconds = (seconds: bigint): number => Math.min(Number(seconds) * 1000, Number.MAX_SAFE_INTEGER);
+
+/** The dependencies of the operations on tasks. */
 export interface TaskParts {
   readonly tasks: Tasks;
   readonly listings: Listings;
   readonly conversations: Conversations;
   readonly confirmations: Confirmations;
   readonly watches: Watches;
-  /** Streams are kept open by it. */
+  /** The clock of keep-alive answers. */
   readonly clock: Clock;
-  /** Where people open tasks. */
+  /** The base URL of the web app, where users open tasks. */
   readonly appUrl: string;
-  readonly bring: BringFiles;
-  /** The address of a file's bytes, made afresh at each read. */
+  readonly fetchFiles: FetchFiles;
+  /** Creates a new link to a file's bytes at each read. */
   readonly link: Link;
 }
 
-/** After so long without an event a watch that asks for it is sent an answer without one (contract/decisions.md 54). */
+/** A watch with `keep_alive` gets an answer without an event after this many milliseconds of silence (spec/decisions.md 54). */
 const silenceMs = 15_000;
 
-/** Tasks (contract/v2.md 8.1 to 8.9). */
+/** Tasks (spec/api.md 8.1 to 8.9). */
 export function taskHandlers({
   tasks,
   listings,
@@ -58,11 +95,11 @@ export function taskHandlers({
   watches,
   clock,
   appUrl,
-  bring,
+  fetchFiles: bring,
   link,
 }: TaskParts): Handlers<typeof TaskService> {
   const readInput = inputReader(bring);
-  /** What create and update answer; `share_url` unless private. */
+  /** The answer of create and update; `share_url` unless private. */
   const summary = ({ id, title, shareVisibility }: Task) => ({
     taskId: id,
     taskTitle: title,
@@ -86,7 +123,7 @@ export function taskHandlers({
     hasRunningBackgroundJobs: false,
   });
 
-  /** Whoever is told the same event is told by the same message. */
+  /** All watches of an event share one message. */
   const watchAnswers = new WeakMap<TaskEvent, WatchTaskResponse>();
   function watchMessage(event: TaskEvent): WatchTaskResponse {
     const answer = watchAnswers.get(event) ?? create(WatchTaskResponseSchema, { event: eventMessage(event, link) });
@@ -105,9 +142,9 @@ export function taskHandlers({
     },
     getTask: {
       async hold(tx, call, { taskId, afterSeq, waitSeconds: seconds = 0 }) {
-        const look = async (caller: Caller) => ({ task: await tasks.get(tx, caller, taskId) });
-        const enough = ({ task }: { task: Task }) => (afterSeq === undefined ? task.status !== "running" : task.lastSeq > afterSeq);
-        const { task } = await watches.hold(call, { seconds, look, enough });
+        const read = async (caller: Caller) => ({ task: await tasks.get(tx, caller, taskId) });
+        const isEnough = ({ task }: { task: Task }) => (afterSeq === undefined ? task.status !== "running" : task.lastSeq > afterSeq);
+        const { task } = await watches.hold(call, { seconds, read: read, isEnough: isEnough });
         return { task: toMessage(task), lastSeq: task.lastSeq };
       },
     },
@@ -131,7 +168,7 @@ export function taskHandlers({
       async prepare({ taskId, message, agentProfile, structuredOutputSchema: outputSchema, clearConnectors = false }, sender, gone) {
         checkOutput(outputSchema);
         if (clearConnectors && (message?.connectors.length ?? 0) > 0)
-          throw invalid("message.connectors", "cannot be given with clear_connectors");
+          throw invalidArgument("message.connectors", "cannot be given with clear_connectors");
         const keepInput = await readInput(sender, message, gone);
         return async (tx, caller) => ({
           taskId: await tasks.send(tx, caller, taskId, await keepInput(tx, caller), { agentProfile, outputSchema, clearConnectors }),
@@ -141,12 +178,12 @@ export function taskHandlers({
     confirmAction: (tx, caller, { taskId, eventId, input }) => confirmations.confirm(tx, caller, taskId, eventId, input),
     listMessages: {
       async hold(tx, call, { taskId, limit = 50, cursor, order, verbose, startEventId, afterSeq, waitSeconds }) {
-        if (waitSeconds !== undefined && afterSeq === undefined) throw invalid("wait_seconds", "needs after_seq");
-        const wanted = { limit, order: orderOf(order), cursor, verbose, startEventId, afterSeq };
-        const look = (caller: Caller) => listings.messages(tx, caller, taskId, wanted);
-        // Only the first page waits for more.
+        if (waitSeconds !== undefined && afterSeq === undefined) throw invalidArgument("wait_seconds", "needs after_seq");
+        const page = { limit, order: orderOf(order), cursor, verbose, startEventId, afterSeq };
+        const read = (caller: Caller) => listings.messages(tx, caller, taskId, page);
+        // Only the first page waits for new events.
         const seconds = cursor ? 0 : (waitSeconds ?? 0);
-        const { task, items, next } = await watches.hold(call, { seconds, look, enough: (page) => page.items.length > 0 });
+        const { task, items, next } = await watches.hold(call, { seconds, read: read, isEnough: ({ items }) => items.length > 0 });
         const messages = items.map((event) => eventMessage(event, link));
         return { taskId: task.id, messages, hasMore: next !== undefined, ...nextCursor(next), lastSeq: task.lastSeq };
       },
@@ -154,32 +191,32 @@ export function taskHandlers({
     watchTask: {
       async stream(tx, call, { taskId, afterSeq = 0, untilSettled, keepAlive }) {
         const events = await watches.watch(tx, call, { taskId, afterSeq, untilSettled });
-        const answers = events && mapped(events, watchMessage);
+        const answers = events && mapIterable(events, watchMessage);
         return answers && keepAlive ? withKeepAlives(answers, () => create(WatchTaskResponseSchema), { clock, silenceMs }) : answers;
       },
     },
   };
 }
 
-/** Reading a hostile schema takes a while: it is done before the transaction (contract/v2.md 9.5). */
+/** Checks the schema before the transaction, because reading a hostile schema is slow (spec/api.md 9.5). */
 function checkOutput(schema: JsonObject | undefined): void {
   if (schema !== undefined) checkSchema(schema);
 }
 
 const nextCursor = (next: string | undefined) => (next === undefined ? {} : { nextCursor: next });
 
-/** Newest first unless asked otherwise (contract/v2.md 5). */
+/** The order of a list; newest first by default (spec/api.md 5). */
 const orderOf = (order: SortOrder | undefined): "asc" | "desc" => (order === SortOrder.ASC ? "asc" : "desc");
 
-/** The task type a scope stands for; a scope that needs an id says so (contract/v2.md 8.3). */
+/** The task type of a scope. @throws Failure `invalid_argument` when the scope requires an id that is missing (spec/api.md 8.3). */
 function scopeFilter(scope: TaskScope | undefined, projectId: string | undefined, agentId: string | undefined) {
-  if (scope === TaskScope.PROJECT && !projectId) throw invalid("project_id", "is required with scope=project");
-  if (scope === TaskScope.AGENT_SUBTASK && !agentId) throw invalid("agent_id", "is required with scope=agent_subtask");
+  if (scope === TaskScope.PROJECT && !projectId) throw invalidArgument("project_id", "is required with scope=project");
+  if (scope === TaskScope.AGENT_SUBTASK && !agentId) throw invalidArgument("agent_id", "is required with scope=agent_subtask");
   if (scope === TaskScope.STANDARD) return { type: "standard" as const };
   return scope === TaskScope.AGENT_SUBTASK ? { type: "agent_subtask" as const } : {};
 }
 
-const newTask = (input: UserInput, request: CreateTaskRequest): NewTask => ({
+const newTask = (input: UserInput, request: CreateTaskRequest): TaskInput => ({
   input,
   interactive: request.interactiveMode,
   hidden: request.hideInTaskList,
@@ -192,19 +229,19 @@ const newTask = (input: UserInput, request: CreateTaskRequest): NewTask => ({
 });
 
 function edit({ title, shareVisibility, enableVisibleInTaskList }: UpdateTaskRequest): TaskEdit {
-  const shown = visibilityOf(shareVisibility);
+  const visibilityEdit = visibilityOf(shareVisibility);
   return {
     ...(title === undefined ? {} : { title: titleIn(title) }),
-    ...(shown === undefined ? {} : { shareVisibility: shown }),
+    ...(visibilityEdit === undefined ? {} : { shareVisibility: visibilityEdit }),
     ...(enableVisibleInTaskList === undefined ? {} : { hidden: !enableVisibleInTaskList }),
   };
 }
 
-/** The unspecified value is as good as none. */
-const visibilityOf = (value: ShareVisibility | undefined) => (value === undefined ? undefined : visibility.toWord(value));
+/** The visibility; undefined for the unspecified value. */
+const visibilityOf = (value: ShareVisibility | undefined) => (value === undefined ? undefined : visibility.toName(value));
 
 function titleIn(text: string): string {
   const title = text.trim();
-  if (title === "") throw invalid("title", "must not be empty");
+  if (title === "") throw invalidArgument("title", "must not be empty");
   return title;
 }

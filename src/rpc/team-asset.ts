@@ -1,17 +1,16 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Handlers } from "../call/handlers.ts";
-import type { Share, ShareFilter, ShareType } from "../core/assets/share.ts";
-import type { Shares } from "../core/assets/shares.ts";
-import { capped, type Visibility } from "../core/visibility.ts";
+import type { Share, ShareFilter, Shares, ShareType } from "../core/assets/share.ts";
+import { applyCaps, type Visibility } from "../core/visibility.ts";
 import type { ListShareableAssetsRequest, TeamAssetAuditApiV2Service } from "../gen/proto/team/v2/team_asset_audit_service_pb.ts";
 import type { TeamAssetManageApiV2Service } from "../gen/proto/team/v2/team_asset_manage_service_pb.ts";
 import { AssetType, AssetTypeSchema, type ShareableAssetSchema, ShareScope } from "../gen/proto/team/v2/team_asset_pb.ts";
-import { endOf, startOf } from "./data-export-words.ts";
+import { endOf, startOf } from "./data-export-messages.ts";
 
 const limitDefault = 100;
 
-/** Null: nothing of that type is shared here, so that its list is empty. */
+/** Null: the platform has no shares of this type, so its list is empty. */
 const shareTypes: Readonly<Record<AssetType, ShareType | null>> = {
   [AssetType.UNSPECIFIED]: null,
   [AssetType.SESSION_COLLABORATION]: null,
@@ -27,7 +26,7 @@ const scopeOf: Readonly<Record<Visibility, ShareScope>> = {
   team: ShareScope.TEAM_ONLY,
   public: ShareScope.PUBLIC,
 };
-/** Undefined: not given. */
+/** Undefined: unspecified. */
 const visibilityOf: Readonly<Record<ShareScope, Visibility | undefined>> = {
   [ShareScope.UNSPECIFIED]: undefined,
   [ShareScope.OWNER]: "private",
@@ -35,20 +34,20 @@ const visibilityOf: Readonly<Record<ShareScope, Visibility | undefined>> = {
   [ShareScope.PUBLIC]: "public",
 };
 
-/** team.asset.list (contract/enterprise.md 9.2). */
+/** team.asset.list (spec/enterprise.md 9.2). */
 export const teamAssetAuditHandlers = (shares: Shares): Handlers<typeof TeamAssetAuditApiV2Service> => ({
-  async listShareableAssets(tx, caller, asked) {
-    const { assetType, limit = limitDefault, offset = 0 } = asked;
-    const listed = { name: AssetTypeSchema.value[assetType]?.name ?? "", type: shareTypes[assetType] ?? null };
-    const { items, total } = await shares.list(tx, caller, listed, filterOf(asked), { limit, offset });
+  async listShareableAssets(tx, caller, request) {
+    const { assetType, limit = limitDefault, offset = 0 } = request;
+    const listedType = { name: AssetTypeSchema.value[assetType]?.name ?? "", type: shareTypes[assetType] ?? null };
+    const { items, total } = await shares.list(tx, caller, listedType, filterOf(request), { limit, offset });
     return { assets: items.map(assetMessage), total, limit, offset };
   },
 });
 
-/** team.asset.update_scope (contract/enterprise.md 9.3). */
+/** team.asset.update_scope (spec/enterprise.md 9.3). */
 export const teamAssetManageHandlers = (shares: Shares): Handlers<typeof TeamAssetManageApiV2Service> => ({
   async updateAssetShareScope(tx, caller, { shareUid, permission, note = "" }) {
-    // The field's rule lets no other scope through.
+    // The field's rule allows no other scope.
     await shares.cap(tx, caller, shareUid, visibilityOf[permission] ?? "private", note);
     return {};
   },
@@ -71,7 +70,7 @@ const assetMessage = (share: Share): MessageInitShape<typeof ShareableAssetSchem
   assetType: assetTypes[share.type],
   assetName: share.name,
   assetId: share.id,
-  permission: scopeOf[capped(share.visibility, share.maxVisibility)],
+  permission: scopeOf[applyCaps(share.visibility, share.maxVisibility)],
   ...(share.maxVisibility === null ? {} : { maxPermission: scopeOf[share.maxVisibility] }),
   sharedAt: timestampFromMs(share.sharedAt),
   lastOperatedAt: timestampFromMs(share.changedAt),

@@ -1,8 +1,84 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Handlers } from "../call/handlers.ts";
+import type { MemberStatus, Role } from "../core/accounts/account.ts";
 import type { Ownership } from "../core/accounts/ownership.ts";
+import { invalidArgument } from "../core/failure.ts";
+import type {
+  CascadeResult,
+  GrantableRole,
+  HeldProfile,
+  MigratedRole,
+  TeamUser,
+  TeamUserDetail,
+  TeamUserFilter,
+  TeamUserRef,
+  TeamUsers,
+} from "../core/teams/team-user.ts";
 import type { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
+import {
+  type CascadeAffectedSchema,
+  type DelegatedProfileSchema,
+  DelegationState,
+  MigratedProfileRole,
+  TeamMemberRole,
+  type TeamUserSchema,
+  UserStatus,
+} from "../gen/proto/team/v2/team_user_pb.ts";
+import type { CreateUserRequest, GetUserRequest, TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
+import type { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 
-/** The team of the session's space (contract/decisions.md 7). A password takes a while to check: that is done before the transaction. */
+/** user.me: an inexpensive check of a credential (spec/api.md 8.33). */
+export const userHandlers: Handlers<typeof UserService> = {
+  getCurrentUser: async (_tx, { accountId }) => ({ message: "ok", userId: accountId }),
+};
+
+/** Members' statuses on the wire. */
+const statusValues: Readonly<Record<MemberStatus, UserStatus>> = {
+  active: UserStatus.ACTIVE,
+  inactive: UserStatus.INACTIVE,
+  removed: UserStatus.REMOVED,
+};
+
+/** Undefined: unspecified. */
+const memberStatuses: Readonly<Record<UserStatus, MemberStatus | undefined>> = {
+  [UserStatus.UNSPECIFIED]: undefined,
+  [UserStatus.ACTIVE]: "active",
+  [UserStatus.INACTIVE]: "inactive",
+  [UserStatus.REMOVED]: "removed",
+};
+
+/** Roles on the wire. */
+const roleValues: Readonly<Record<Role, TeamMemberRole>> = {
+  owner: TeamMemberRole.OWNER,
+  super_admin: TeamMemberRole.SUPER_ADMIN,
+  admin: TeamMemberRole.ADMIN,
+  member: TeamMemberRole.MEMBER,
+  guest: TeamMemberRole.GUEST,
+};
+
+const grantable: readonly GrantableRole[] = ["super_admin", "admin", "member", "guest"];
+
+/** The role that may be granted; undefined for the owner's, which the fields' rules refuse, and for unspecified. */
+const grantableRole = (value: TeamMemberRole): GrantableRole | undefined => grantable.find((role) => roleValues[role] === value);
+
+/** Undefined: no filter. */
+const delegationFilters: Readonly<Record<DelegationState, TeamUserFilter["delegation"]>> = {
+  [DelegationState.UNSPECIFIED]: undefined,
+  [DelegationState.DELEGATED]: "delegated",
+  [DelegationState.HAS_DELEGATES]: "has_delegates",
+  [DelegationState.NONE]: "none",
+};
+
+/** Undefined: refused. */
+const migratedRoles: Readonly<Record<MigratedProfileRole, MigratedRole | undefined>> = {
+  [MigratedProfileRole.UNSPECIFIED]: undefined,
+  [MigratedProfileRole.MEMBER]: "member",
+  [MigratedProfileRole.FREE_GUEST]: "free_guest",
+  [MigratedProfileRole.DEACTIVATED]: "deactivated",
+};
+
+/** The team of the session's space (spec/decisions.md 7). Checking a password is slow, so it is done before the transaction. */
 export function teamHandlers(ownership: Ownership): Handlers<typeof TeamService> {
   return {
     transferOwnership: {
@@ -16,3 +92,88 @@ export function teamHandlers(ownership: Ownership): Handlers<typeof TeamService>
     },
   };
 }
+
+const limitDefault = 100;
+
+/** The members of the caller's team (spec/enterprise.md 5). */
+export function teamUserHandlers(users: TeamUsers): Handlers<typeof TeamUserManagementApiV2Service> {
+  return {
+    async listUsers(tx, caller, { limit = limitDefault, offset = 0, statusFilter, delegationState }) {
+      const status = memberStatuses[statusFilter ?? UserStatus.UNSPECIFIED];
+      const delegation = delegationFilters[delegationState ?? DelegationState.UNSPECIFIED];
+      const page = await users.list(tx, caller, { status, delegation, limit, offset });
+      return { users: page.users.map(toMessage), total: page.total, limit, offset };
+    },
+    async getUser(tx, caller, request) {
+      return { user: detailMessage(await users.find(tx, caller, refOf(request))) };
+    },
+    async createUser(tx, caller, request) {
+      // The field's rule allows no other value.
+      const role = grantableRole(request.role) ?? "member";
+      return { user: toMessage(await users.create(tx, caller, { email: request.email, role, name: nameOf(request) })) };
+    },
+    async updateUser(tx, caller, request) {
+      const status = memberStatuses[request.status ?? UserStatus.UNSPECIFIED];
+      const role = grantableRole(request.role ?? TeamMemberRole.UNSPECIFIED);
+      return cascadeMessage(await users.update(tx, caller, refOf(request), { status, role }));
+    },
+    async delegateProfile(tx, caller, { teamUserId, targetTeamUserId, role: roleValue }) {
+      const role = migratedRoles[roleValue];
+      if (role === undefined) throw invalidArgument("role", "is required");
+      return { user: detailMessage(await users.delegate(tx, caller, teamUserId, targetTeamUserId, role)) };
+    },
+    async reclaimProfile(tx, caller, { teamUserId }) {
+      const { previousDelegate, ...reclaimed } = await users.reclaim(tx, caller, teamUserId);
+      return { user: detailMessage(reclaimed), previousDelegate };
+    },
+    async renameProfile(tx, caller, { teamUserId, displayName }) {
+      return { user: detailMessage(await users.rename(tx, caller, teamUserId, displayName)) };
+    },
+    async removeMember(tx, caller, { teamUserId }) {
+      return cascadeMessage(await users.remove(tx, caller, teamUserId));
+    },
+  };
+}
+
+/** The reference to a user; an empty id counts as absent. */
+const refOf = ({ teamUserId, email }: Pick<GetUserRequest, "teamUserId" | "email">): TeamUserRef => ({
+  id: teamUserId || undefined,
+  email,
+});
+
+/** First and last name, joined by a blank, override the user name (spec/enterprise.md 5.3); empty ones count as absent. */
+const nameOf = ({ userName = "", firstName = "", lastName = "" }: CreateUserRequest): string | undefined =>
+  [firstName, lastName].filter((part) => part !== "").join(" ") || userName || undefined;
+
+const toMessage = ({ id, email, name, status, role, delegation }: TeamUser) =>
+  ({
+    email,
+    ...(name === null ? {} : { userName: name }),
+    status: statusValues[status],
+    role: roleValues[role],
+    teamUserId: id,
+    ...(delegation === null ? {} : { delegatedTo: delegation.to, originalEmail: delegation.originalEmail }),
+  }) satisfies MessageInitShape<typeof TeamUserSchema>;
+
+const detailMessage = ({ user, holds }: TeamUserDetail) => ({ ...toMessage(user), delegatedProfiles: holds.map(profileMessage) });
+
+const profileMessage = ({ id, displayName, role, delegatedAt }: HeldProfile) =>
+  ({
+    teamUserId: id,
+    displayName,
+    role: roleValues[role],
+    delegatedAt: timestampFromMs(delegatedAt),
+  }) satisfies MessageInitShape<typeof DelegatedProfileSchema>;
+
+const cascadeMessage = ({ cascade, ...changed }: CascadeResult) => ({
+  user: detailMessage(changed),
+  cascadeAffected: cascade.map(affectedMessage),
+});
+
+const affectedMessage = ({ id, displayName }: CascadeResult["cascade"][number]) =>
+  ({
+    teamUserId: id,
+    displayName,
+    action: "returned_to_pool",
+    newStatus: UserStatus.INACTIVE,
+  }) satisfies MessageInitShape<typeof CascadeAffectedSchema>;

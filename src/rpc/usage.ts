@@ -1,18 +1,22 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
+import { invalidArgument } from "../core/failure.ts";
+import type { Budget, Budgets, BudgetKind as Kind, BudgetPeriod as Period } from "../core/usage/budget.ts";
 import type { Reports } from "../core/usage/reports.ts";
 import type { UsageByPerson, UsageKind, UsageRecord } from "../core/usage/usage.ts";
+import { BudgetKind, BudgetPeriod, type BudgetSchema } from "../gen/proto/settings/v1/budget_pb.ts";
+import type { BudgetService } from "../gen/proto/settings/v1/budget_service_pb.ts";
 import { type TeamUsageLogSchema, TeamUsageSort, type UsageRecordSchema, UsageType } from "../gen/proto/usage/v2/usage_pb.ts";
 import type { UsageService } from "../gen/proto/usage/v2/usage_service_pb.ts";
-import { seconds } from "./time.ts";
+import { seconds } from "./wire-values.ts";
 
 const types: Record<UsageKind, UsageType> = { cost: UsageType.COST, refund: UsageType.REFUND, grant: UsageType.GRANT };
 
-/** Credits have 32 bits on the wire: what is beyond counts as the most there is. */
+/** Credits have 32 bits on the wire: larger amounts are capped. */
 const creditsMax = 2 ** 31 - 1;
 const credits = (exact: number): number => Math.max(-creditsMax, Math.min(creditsMax, exact));
 
-/** Where credits went, and what is left (contract/v2.md 8.25 to 8.28). */
+/** The usage of credits and the remaining credits (spec/api.md 8.25 to 8.28). */
 export function usageHandlers(reports: Reports): Handlers<typeof UsageService> {
   return {
     async listUsage(tx, caller, { limit = 20, cursor }) {
@@ -23,14 +27,14 @@ export function usageHandlers(reports: Reports): Handlers<typeof UsageService> {
       const total = credits(await reports.available(tx, caller));
       return { data: { totalCredits: total, freeCredits: total } };
     },
-    async getTeamUsageStatistic(tx, caller, asked) {
-      const days = await reports.days(tx, caller, rangeOf(asked));
+    async getTeamUsageStatistic(tx, caller, request) {
+      const days = await reports.days(tx, caller, rangeOf(request));
       return { data: days.map((day) => ({ date: seconds(day.begins), credits: credits(day.credits) })) };
     },
-    async listTeamUsageLog(tx, caller, { limit = 20, cursor, sortBy = 0, isAsc, ...asked }) {
+    async listTeamUsageLog(tx, caller, { limit = 20, cursor, sortBy = 0, isAsc, ...request }) {
       const sort = sortBy === TeamUsageSort.CREDITS ? "credits" : "tasks";
       const order = isAsc ? "asc" : "desc";
-      const { items, next } = await reports.people(tx, caller, { limit, cursor, sort, order, range: rangeOf(asked) });
+      const { items, next } = await reports.people(tx, caller, { limit, cursor, sort, order, range: rangeOf(request) });
       return { data: items.map(personMessage), ...paging(next) };
     },
   };
@@ -38,15 +42,15 @@ export function usageHandlers(reports: Reports): Handlers<typeof UsageService> {
 
 const paging = (next: string | undefined) => ({ hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) });
 
-interface Asked {
+interface DateRange {
   readonly startDate?: bigint | undefined;
   readonly endDate?: bigint | undefined;
 }
 
-const rangeOf = ({ startDate, endDate }: Asked) => ({ start: milliseconds(startDate), end: milliseconds(endDate) });
+const rangeOf = ({ startDate, endDate }: DateRange) => ({ start: milliseconds(startDate), end: milliseconds(endDate) });
 const milliseconds = (time: bigint | undefined): number | undefined => (time === undefined ? undefined : Number(time) * 1000);
 
-/** What is gone has the title that the contract gives it (contract/v2.md 7.14). */
+/** The wire form of a record. A deleted task has the title that the specification defines (spec/api.md 7.14). */
 function recordMessage(record: UsageRecord, name: string | null, userId: string): MessageInitShape<typeof UsageRecordSchema> {
   const sum = credits(record.credits);
   return {
@@ -62,3 +66,53 @@ function recordMessage(record: UsageRecord, name: string | null, userId: string)
 const personMessage = ({ accountId, name, email, tasks, credits: spent }: UsageByPerson): MessageInitShape<typeof TeamUsageLogSchema> => ({
   ...{ userId: accountId, userName: name, email, taskCount: tasks, credits: credits(spent) },
 });
+
+const kinds: Record<BudgetKind, Kind | null> = {
+  [BudgetKind.UNSPECIFIED]: null,
+  [BudgetKind.TASK]: "task",
+  [BudgetKind.PROJECT]: "project",
+  [BudgetKind.APP]: "app",
+  [BudgetKind.ACCOUNT]: "account",
+  [BudgetKind.TEAM]: "team",
+};
+const kindMessages: Record<Kind, BudgetKind> = {
+  task: BudgetKind.TASK,
+  project: BudgetKind.PROJECT,
+  app: BudgetKind.APP,
+  account: BudgetKind.ACCOUNT,
+  team: BudgetKind.TEAM,
+};
+const periods: Record<BudgetPeriod, Period> = {
+  [BudgetPeriod.UNSPECIFIED]: "total",
+  [BudgetPeriod.TOTAL]: "total",
+  [BudgetPeriod.DAY]: "day",
+  [BudgetPeriod.MONTH]: "month",
+};
+const periodMessages: Record<Period, BudgetPeriod> = { total: BudgetPeriod.TOTAL, day: BudgetPeriod.DAY, month: BudgetPeriod.MONTH };
+
+/** The budgets of the caller's space. */
+export function budgetHandlers(budgets: Budgets): Handlers<typeof BudgetService> {
+  return {
+    async setBudget(tx, caller, { kind: kindValue, subject, period, credits }) {
+      const kind = kinds[kindValue] ?? null;
+      if (kind === null) throw invalidArgument("kind", "is required");
+      return {
+        budget: toMessage(await budgets.set(tx, caller, { kind, subject, period: periods[period] ?? "total", credits: Number(credits) })),
+      };
+    },
+    async listBudgets(tx, caller) {
+      return { data: (await budgets.list(tx, caller)).map(toMessage) };
+    },
+    async removeBudget(tx, caller, { id }) {
+      await budgets.remove(tx, caller, id);
+      return {};
+    },
+  };
+}
+
+const toMessage = ({ id, kind, subject, period, credits, spent, held, createdAt, updatedAt }: Budget) =>
+  ({
+    ...{ id, subject, kind: kindMessages[kind], period: periodMessages[period] },
+    ...{ credits: BigInt(credits), spent: BigInt(spent), held: BigInt(held) },
+    ...{ createdAt: seconds(createdAt), updatedAt: seconds(updatedAt) },
+  }) satisfies MessageInitShape<typeof BudgetSchema>;

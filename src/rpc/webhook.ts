@@ -1,22 +1,71 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
-import type { Deliveries } from "../core/webhooks/deliveries.ts";
-import type { DeliveryFilter } from "../core/webhooks/delivery-log.ts";
-import type { WebhookKeys } from "../core/webhooks/key.ts";
-import type { WebhookEventType } from "../core/webhooks/webhook.ts";
+import { eventId } from "../core/tasks/event.ts";
+import { type DeliveryAttempt, deliveryStates } from "../core/webhooks/delivery.ts";
+import type { Deliveries, DeliveryFilter, DeliveryLogEntry } from "../core/webhooks/delivery-log.ts";
+import { type Webhook, type WebhookEventType, type WebhookKeys, webhookEventTypes } from "../core/webhooks/webhook.ts";
 import type { Webhooks } from "../core/webhooks/webhooks.ts";
-import type { WebhookEventType as EventTypeValue } from "../gen/proto/webhook/v2/webhook_pb.ts";
+import {
+  type DeliveryAttemptSchema,
+  type DeliverySchema,
+  DeliveryStateSchema,
+  type WebhookEventType as EventTypeValue,
+  WebhookEventTypeSchema,
+  type WebhookSchema,
+  WebhookStatusSchema,
+} from "../gen/proto/webhook/v2/webhook_pb.ts";
 import type { ListDeliveriesRequest, WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
-import { seconds } from "./time.ts";
-import { attemptMessage, deliveryMessage, deliveryState, eventType, webhookMessage, webhookStatus } from "./webhook-words.ts";
+import { enumConverter, seconds } from "./wire-values.ts";
 
-/** What the operations on webhooks are made of. */
+/** Names of enum values (spec/webhooks.md 1, 2). */
+const eventType = enumConverter(WebhookEventTypeSchema, webhookEventTypes);
+const webhookStatus = enumConverter(WebhookStatusSchema, ["active", "inactive"] as const);
+const deliveryState = enumConverter(DeliveryStateSchema, deliveryStates);
+
+/** The wire form of a webhook, without its secrets. */
+const webhookMessage = (webhook: Webhook): MessageInitShape<typeof WebhookSchema> => ({
+  id: webhook.id,
+  url: webhook.url,
+  status: webhookStatus.toValue(webhook.status),
+  createdAt: seconds(webhook.createdAt),
+  eventTypes: webhook.eventTypes.map(eventType.toValue),
+  ...(webhook.inactiveReason === null ? {} : { inactiveReason: webhook.inactiveReason }),
+  doubleHash: webhook.doubleHash,
+});
+
+const deliveryMessage = (delivery: DeliveryLogEntry): MessageInitShape<typeof DeliverySchema> => ({
+  id: delivery.id,
+  webhookId: delivery.webhookId,
+  eventId: delivery.eventId,
+  eventType: eventType.toValue(delivery.type),
+  taskId: delivery.taskId,
+  taskEventId: eventId(delivery.taskId, delivery.seq),
+  seq: delivery.seq,
+  state: deliveryState.toValue(delivery.state),
+  attempts: delivery.attempts,
+  createdAt: seconds(delivery.createdAt),
+  ...(delivery.nextAt === null ? {} : { nextAttemptAt: seconds(delivery.nextAt) }),
+  ...(delivery.settledAt === null ? {} : { settledAt: seconds(delivery.settledAt) }),
+  ...(delivery.body === null ? {} : { body: delivery.body }),
+});
+
+const attemptMessage = (attempt: Omit<DeliveryAttempt, "deliveryId">): MessageInitShape<typeof DeliveryAttemptSchema> => ({
+  number: attempt.number,
+  at: seconds(attempt.at),
+  ...(attempt.status === null ? {} : { status: attempt.status }),
+  ...(attempt.failure === null ? {} : { failure: attempt.failure }),
+  latencyMs: Math.round(attempt.latencyMs),
+  ...(attempt.response === null ? {} : { response: attempt.response }),
+});
+
+/** The dependencies of the operations on webhooks. */
 export interface WebhookServiceParts {
   readonly webhooks: Webhooks;
   readonly deliveries: Deliveries;
   readonly keys: WebhookKeys;
 }
 
-/** Webhooks, their keys and their log (contract/v2.md 8.15 to 8.18, contract/webhooks.md 1, 9). */
+/** Webhooks, their keys and their deliveries (spec/api.md 8.15 to 8.18, spec/webhooks.md 1, 9). */
 export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServiceParts): Handlers<typeof WebhookService> {
   return {
     createWebhook: {
@@ -42,7 +91,7 @@ export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServicePa
     updateWebhook: {
       async prepare({ webhookId, status = 0, eventTypes, doubleHash }, caller) {
         const types = eventTypes.length === 0 ? undefined : typesOf(eventTypes);
-        const update = await webhooks.update(caller, webhookId, { status: webhookStatus.toWord(status), eventTypes: types, doubleHash });
+        const update = await webhooks.update(caller, webhookId, { status: webhookStatus.toName(status), eventTypes: types, doubleHash });
         return async (tx) => ({ webhook: webhookMessage(await update(tx)) });
       },
     },
@@ -76,20 +125,20 @@ export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServicePa
   };
 }
 
-const typesOf = (values: readonly EventTypeValue[]): WebhookEventType[] => values.flatMap((value) => eventType.toWord(value) ?? []);
+const typesOf = (values: readonly EventTypeValue[]): WebhookEventType[] => values.flatMap((value) => eventType.toName(value) ?? []);
 
-/** A time of 64 bits may be beyond what a number holds: then it is later than everything there is. */
+/** A 64-bit time may exceed the safe integers: it is then later than every stored time. */
 const milliseconds = (time: bigint): number => Math.min(Number(time) * 1000, Number.MAX_SAFE_INTEGER);
 
-/** What stands for nothing does not filter. */
+/** The filter of a list. Unspecified values do not filter. */
 function filterOf({ eventType: type = 0, state = 0, taskId, createdAfter, createdBefore }: ListDeliveriesRequest): DeliveryFilter {
-  const typeWord = eventType.toWord(type);
-  const stateWord = deliveryState.toWord(state);
+  const typeName = eventType.toName(type);
+  const stateName = deliveryState.toName(state);
   return {
-    ...(typeWord === undefined ? {} : { type: typeWord }),
-    ...(stateWord === undefined ? {} : { state: stateWord }),
+    ...(typeName === undefined ? {} : { type: typeName }),
+    ...(stateName === undefined ? {} : { state: stateName }),
     ...(taskId ? { taskId } : {}),
-    // Of a second that is excluded, so is every millisecond.
+    // `created_after` excludes its second, with all milliseconds of it.
     ...(createdAfter === undefined ? {} : { createdAfter: milliseconds(createdAfter) + 999 }),
     ...(createdBefore === undefined ? {} : { createdBefore: milliseconds(createdBefore) }),
   };

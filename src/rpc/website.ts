@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import { visibilities } from "../core/visibility.ts";
 import { type Checkpoint, checkpointStatuses } from "../core/websites/checkpoint.ts";
-import { effectiveVisibility, publishStatuses, type Website } from "../core/websites/website.ts";
+import { effectiveSiteVisibility, publishStatuses, type Website } from "../core/websites/website.ts";
 import type { Websites } from "../core/websites/websites.ts";
 import {
   CheckpointStatusSchema,
@@ -11,15 +11,14 @@ import {
   WebsiteVisibilitySchema,
 } from "../gen/proto/website/v2/website_pb.ts";
 import type { GetWebsiteStatusResponseSchema, WebsiteService } from "../gen/proto/website/v2/website_service_pb.ts";
-import { seconds } from "./time.ts";
-import { wordsOf } from "./words.ts";
+import { enumConverter, seconds } from "./wire-values.ts";
 
-/** The contract's words (contract/v2.md 7.17, 9.12). */
-const visibilityWords = wordsOf(WebsiteVisibilitySchema, visibilities);
-const publishStatus = wordsOf(PublishStatusSchema, publishStatuses);
-const checkpointStatus = wordsOf(CheckpointStatusSchema, [...checkpointStatuses, "unspecified"] as const);
+/** Names of enum values (spec/api.md 7.17, 9.12). */
+const visibilityNames = enumConverter(WebsiteVisibilitySchema, visibilities);
+const publishStatus = enumConverter(PublishStatusSchema, publishStatuses);
+const checkpointStatus = enumConverter(CheckpointStatusSchema, [...checkpointStatuses, "unspecified"] as const);
 
-/** Where a site with this label is served. */
+/** Returns the URL of a site with this label. */
 export type SiteUrl = (label: string) => string;
 
 const statusMessage = (site: Website, siteUrl: SiteUrl): MessageInitShape<typeof GetWebsiteStatusResponseSchema> => ({
@@ -28,7 +27,7 @@ const statusMessage = (site: Website, siteUrl: SiteUrl): MessageInitShape<typeof
   siteUrls: site.status === "published" ? [siteUrl(site.label)] : [],
   ...(site.liveId === null ? {} : { versionId: site.liveId }),
   ...(site.liveId === null || site.statusAt === null ? {} : { statusUpdatedAt: seconds(site.statusAt) }),
-  visibility: visibilityWords.toValue(effectiveVisibility(site)),
+  visibility: visibilityNames.toValue(effectiveSiteVisibility(site)),
 });
 
 const checkpointMessage = (checkpoint: Checkpoint): MessageInitShape<typeof WebsiteCheckpointSchema> => ({
@@ -38,7 +37,7 @@ const checkpointMessage = (checkpoint: Checkpoint): MessageInitShape<typeof Webs
   createdAt: seconds(checkpoint.createdAt),
 });
 
-/** website.status, listCheckpoints, publish and update (contract/v2.md 8.29 to 8.32). */
+/** website.status, listCheckpoints, publish and update (spec/api.md 8.29 to 8.32). */
 export function websiteHandlers(websites: Websites, siteUrl: SiteUrl): Handlers<typeof WebsiteService> {
   return {
     async getWebsiteStatus(tx, caller, which) {
@@ -50,15 +49,15 @@ export function websiteHandlers(websites: Websites, siteUrl: SiteUrl): Handlers<
       return { websiteId: site.id, data: checkpoints.map(checkpointMessage), ...live };
     },
     async publishWebsite(tx, caller, { visibility, ...which }) {
-      const wanted = visibilityWords.toWord(visibility ?? 0) ?? "public";
-      const { site, checkpoint } = await websites.publish(tx, caller, which, wanted);
+      const requested = visibilityNames.toName(visibility ?? 0) ?? "public";
+      const { site, checkpoint } = await websites.publish(tx, caller, which, requested);
       return { websiteId: site.id, versionId: checkpoint.id };
     },
     async updateWebsite(tx, caller, { title, visibility, ...which }) {
-      const wanted = visibilityWords.toWord(visibility ?? 0);
+      const requested = visibilityNames.toName(visibility ?? 0);
       await websites.update(tx, caller, which, {
         ...(title === undefined ? {} : { title }),
-        ...(wanted === undefined ? {} : { visibility: wanted }),
+        ...(requested === undefined ? {} : { visibility: requested }),
       });
       return {};
     },

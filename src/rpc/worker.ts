@@ -1,10 +1,13 @@
-import { create, fromJson } from "@bufbuild/protobuf";
+import { create, fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Handlers } from "../call/handlers.ts";
-import type { Caller } from "../core/caller.ts";
+import type { Caller } from "../core/accounts/caller.ts";
 import { Failure } from "../core/failure.ts";
 import { contentTypeOf } from "../core/files/filename.ts";
-import type { RemoteRuns, RemoteWorker, Spent } from "../core/workers/remote-run.ts";
+import type { RemoteRuns, RemoteWorker, ReportedUsage } from "../core/workers/remote-run.ts";
+import type { BusyWorker, WaitingTasks, Workers } from "../core/workers/worker.ts";
+import type { WorkerQueueSchema, WorkerSchema } from "../gen/proto/settings/v1/worker_pb.ts";
+import type { WorkerService as WorkerSettingsService } from "../gen/proto/settings/v1/worker_service_pb.ts";
 import {
   type FinishRequest,
   FinishRequestSchema,
@@ -13,10 +16,10 @@ import {
   type WorkerService,
 } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import type { Link } from "./event.ts";
-import { digestOf, sentEvent, sentOutcome } from "./worker-input.ts";
-import { requestMessage, runMessage } from "./worker-run.ts";
+import { seconds } from "./wire-values.ts";
+import { digestOf, eventIn, outcomeIn, requestMessage, runMessage } from "./worker-messages.ts";
 
-/** The work of remote workers. Each call is idempotent by itself, and makes its own changes. */
+/** The operations of remote workers. Each call is idempotent by itself and makes its own changes. */
 export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof WorkerService> {
   return {
     poll: {
@@ -32,9 +35,9 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
       },
     },
     append: {
-      async hold(_tx, { caller }, { taskId, fence, events, ...spent }) {
-        const sent = events.map(sentEvent);
-        const { numbers, stop } = await runs.append(workerOf(caller), { taskId, fence }, sent, spentIn(spent));
+      async hold(_tx, { caller }, { taskId, fence, events, ...spending }) {
+        const sent = events.map(eventIn);
+        const { numbers, stop } = await runs.append(workerOf(caller), { taskId, fence }, sent, spentIn(spending));
         return { events: sent.map(({ key }, i) => ({ key, seq: numbers[i] ?? 0 })), stop: stop ?? "" };
       },
     },
@@ -44,7 +47,7 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
         const run = await runs.finish(
           workerOf(caller),
           { taskId, fence },
-          sentOutcome(request),
+          outcomeIn(request),
           spentIn(request),
           digestOf(FinishRequestSchema, request),
         );
@@ -66,7 +69,7 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
     },
     startSubtask: {
       async hold(_tx, { caller }, { taskId, fence, key, message }) {
-        // By another process of the worker's it is the same, whatever its fence.
+        // The digest excludes the fence: the same call by another process of the worker is a repeat.
         const digest = digestOf(StartSubtaskRequestSchema, create(StartSubtaskRequestSchema, { key, message }));
         const { id, seq } = await runs.startSubtask(workerOf(caller), { taskId, fence }, { key, digest, message });
         return { subtaskId: id, seq };
@@ -81,13 +84,40 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
   };
 }
 
-/** Access lets nobody else in. */
+/** The access rule admits only workers. */
 function workerOf({ spaceId, credential }: Caller): RemoteWorker {
-  if (credential.kind !== "worker") throw new Failure("forbidden", "this operation takes a worker credential");
+  if (credential.kind !== "worker") throw new Failure("permission_denied", "this operation takes a worker credential");
   return { spaceId, credential };
 }
 
-const spentIn = ({ credits, usage }: Pick<FinishRequest, "credits"> & { readonly usage?: Usage | undefined }): Spent => ({
+const spentIn = ({ credits, usage }: Pick<FinishRequest, "credits"> & { readonly usage?: Usage | undefined }): ReportedUsage => ({
   credits,
   usage: usage ? { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, toolCalls: usage.toolCalls } : null,
 });
+
+/** The credentials of remote workers. */
+export function workerSettingsHandlers(workers: Workers): Handlers<typeof WorkerSettingsService> {
+  return {
+    async createWorker(tx, caller, { name, profiles }) {
+      const { worker, text } = await workers.create(tx, caller, { name, profiles });
+      return { worker: toMessage({ ...worker, runs: 0 }), secret: text };
+    },
+    async listWorkers(tx, caller) {
+      const { workers: active, queue } = await workers.list(tx, caller);
+      return { data: active.map(toMessage), queue: queue.map(queueMessage) };
+    },
+    async revokeWorker(tx, caller, { id }) {
+      await workers.revoke(tx, caller, id);
+      return {};
+    },
+  };
+}
+
+const toMessage = ({ id, name, profiles, createdAt, seenAt, runs }: BusyWorker) =>
+  ({
+    ...{ id, name, runs, profiles: [...profiles], createdAt: seconds(createdAt) },
+    ...(seenAt === null ? {} : { lastSeenAt: seconds(seenAt) }),
+  }) satisfies MessageInitShape<typeof WorkerSchema>;
+
+const queueMessage = ({ profile, waiting, oldestAt }: WaitingTasks) =>
+  ({ profile, waiting, ...(waiting === 0 ? {} : { oldestAt: seconds(oldestAt) }) }) satisfies MessageInitShape<typeof WorkerQueueSchema>;

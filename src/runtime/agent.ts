@@ -4,78 +4,78 @@ import type { ConnectedTask, UsableConnector } from "../core/connectors/use.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { SkillContent } from "../core/skills/content.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
-import type { References } from "../core/tasks/references.ts";
+import type { References } from "../core/tasks/message.ts";
 import type { SubtaskState, Subtasks } from "../core/tasks/subtasks.ts";
 import type { Usage } from "../core/usage/price.ts";
 import type { Workspace } from "../core/workspaces/workspace.ts";
 
-/** One thing said in a task, by either side. */
-export interface Said {
+/** A message of a task, from either side. */
+export interface ChatMessage {
   readonly role: "user" | "assistant";
   readonly content: string;
 }
 
-/** What the user decided on something that the agent asked approval for. */
-export interface Decided {
+/** The user's decision on an action for which the agent requested approval. */
+export interface Decision {
   readonly kind: KindName;
   readonly accepted: boolean;
-  /** What it was asked with, as the user saw it; absent: nothing. */
+  /** The parameters of the request, as the user saw them; absent without parameters. */
   readonly params?: JsonObject;
-  /** As the kind's schema has it; what an earlier `always_allow` or `global_allow` decided has no other members. */
+  /** Follows the kind's schema. A decision by an earlier `always_allow` or `global_allow` has only that member. */
   readonly input: JsonObject;
 }
 
-/** A file that a message brought. */
-export interface GivenFile {
+/** A file that is attached to a message. */
+export interface AttachedFile {
   readonly filename: string;
   /** Media type. */
   readonly contentType: string;
-  /** Its size. */
+  /** The file's size. */
   readonly bytes: number;
-  /** Reads it from its start. @throws Failure `absent` once its bytes are gone: what users bring lives for 48 hours. */
+  /** Reads the file from its start. @throws Failure `not_found` once its bytes are deleted: uploads are kept for 48 hours. */
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** A skill that the turn may use; what is in it is read when it is asked for. */
-export interface GivenSkill extends SkillContent {
+/** A skill that the turn may use. Its content is read on request. */
+export interface TurnSkill extends SkillContent {
   readonly id: string;
   readonly name: string;
   /** May be empty. */
   readonly description: string;
-  /** It must be invoked in this turn, and an event must show it (contract/v2.md 9.10). */
+  /** True when this turn must invoke the skill and an event must show it (spec/api.md 9.10). */
   readonly forced: boolean;
 }
 
-/** A file that an agent has made. Its bytes are read once, before what says it is written, and not again when the turn is resumed. */
+/** A file that an agent has made. Its bytes are read once, before its event is written, and not again when the turn resumes. */
 export interface NewFile {
-  /** A name as users may bring it; with a forbidden one the agent fails. */
+  /** Follows the rules for uploads' names; the agent fails with a forbidden name. */
   readonly filename: string;
-  /** Media type; what the name tells of unless given. */
+  /** Media type; derived from the name by default. */
   readonly contentType?: string;
   /** At most 512 MB. */
   readonly content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** A task that an agent has begun on its own, by `Turn.subtask`: it is made in the transaction of the event that tells of it. */
+/** A task that an agent has begun with `Turn.subtask`. The transaction that writes its event inserts it. */
 export interface Subtask {
   readonly id: string;
-  /** Its first message. */
+  /** The subtask's first message. */
   readonly message: string;
 }
 
-/** A website as an agent hands it over: it becomes a checkpoint of its task's site, which is made with the first (contract/v2.md 9.12). */
+/** A website that an agent saves. It becomes a checkpoint of the task's site; the first checkpoint creates the site (spec/api.md 9.12). */
 export interface NewSite<File = NewFile> {
-  /** 1 to 255 characters; counts where the task has no site yet. */
+  /** 1 to 255 characters; used only when the task has no site yet. */
   readonly title: string;
-  /** What is new in it. */
+  /** Describes what changed. */
   readonly message: string;
-  /** By their paths below the site's folder: at most 1,000, with 100 MB together. */
+  /** Files with their paths below the site's folder: at most 1,000, with 100 MB in total. */
   readonly files: readonly { readonly path: string; readonly file: File }[];
 }
 
 /**
- * An event of an agent's. What it says may have files, which are kept as long as the task and linked to by the event;
- * a use of a tool may have begun a subtask, or have a website, saved with it.
+ * An event of an agent. An answer may have files, which are kept as long as the task and which the event links to. A use
+ * of a tool may begin a subtask or save a website.
  */
 export type AgentEvent<File = NewFile> =
   | Exclude<NewEvent, Answer | Use>
@@ -84,61 +84,61 @@ export type AgentEvent<File = NewFile> =
 type Answer = Extract<NewEvent, { readonly type: "assistant_message" }>;
 type Use = Extract<NewEvent, { readonly type: "tool_used" }>;
 
-/** What an agent is given for one turn: the same again whenever the turn is resumed. */
+/** The input of an agent for one turn. It is the same each time the turn resumes. */
 export interface Turn {
   readonly taskId: string;
   readonly title: string;
-  /** BCP 47: the language to answer in. */
+  /** The language to answer in, as a BCP 47 tag. */
   readonly locale: string;
   readonly profile: string;
   /** The project's instruction; empty without one. */
   readonly instruction: string;
-  /** True lets the agent ask when something is unclear; otherwise it does its best. */
+  /** True when the agent may ask questions; otherwise it does its best without. */
   readonly interactive: boolean;
-  /** What was said in earlier turns, oldest first. */
-  readonly earlier: readonly Said[];
+  /** The messages of earlier turns, oldest first. */
+  readonly earlier: readonly ChatMessage[];
   /** The messages to answer, oldest first. */
   readonly messages: readonly string[];
-  /** The files that those messages brought, in their order. */
-  readonly attachments: readonly GivenFile[];
-  /** The files that messages of earlier turns brought, oldest first. */
-  readonly earlierAttachments: readonly GivenFile[];
-  /** The task's own files, from turn to turn. */
+  /** The files attached to those messages, in their order. */
+  readonly attachments: readonly AttachedFile[];
+  /** The files attached to messages of earlier turns, oldest first. */
+  readonly earlierAttachments: readonly AttachedFile[];
+  /** The task's files, which are kept from turn to turn. */
   readonly workspace: Workspace;
   /** The tasks that this one refers to. */
   readonly references: References;
-  /** The skills at hand, forced ones first. */
-  readonly skills: readonly GivenSkill[];
-  /** What the agent left to itself when it asked the question that this turn answers; null in any other turn. */
+  /** The available skills, forced ones first. */
+  readonly skills: readonly TurnSkill[];
+  /** The memo that the agent stored with the question that this turn answers; null in any other turn. */
   readonly memo: Json;
-  /** The decisions of this turn, in the order in which the agent asked for them. */
-  readonly decisions: readonly Decided[];
-  /** The agent's own events of this turn that are written already, oldest first. */
+  /** The decisions of this turn, in the order in which the agent requested them. */
+  readonly decisions: readonly Decision[];
+  /** The agent's events of this turn that are already written, oldest first. */
   readonly written: readonly NewEvent[];
-  /** The connectors that it may use, as they were when the run began; without those whose use was taken away. */
+  /** The connectors that the task may use, as of the start of the run. */
   readonly connectors: readonly UsableConnector[];
-  /** Whose task it is: by it the connectors are looked up anew for each use. */
+  /** The task's owner. Each use of a connector looks it up again by this owner. */
   readonly owner: Pick<ConnectedTask, "accountId" | "spaceId" | "clientId">;
-  /** What a value must fit that the agent is to give at its finish; null when none is asked for. */
+  /** The schema of the value that the agent must return when it finishes; null when no value is requested. */
   readonly outputSchema: JsonObject | null;
   /**
-   * Reserves what a call will cost at most, in every budget that it counts in; call it before the call.
+   * Reserves the highest possible cost of a call in every budget that applies. Reserve before the call.
    *
-   * @throws Failure `exhausted` when one of them has no room: end the turn with `fail`, errorType `quota_limit`.
+   * @throws Failure `resource_exhausted` when a budget has too little left: end the turn with `fail`, errorType `quota_limit`.
    */
   readonly reserve: (atMost: Usage) => Promise<Hold>;
   /**
-   * A subtask with this message, which begins with the event that it goes with. Only in an agent's main task.
+   * Prepares a subtask with this message; it begins when its event is written. Only in an agent's main task.
    *
-   * @throws Failure `exhausted` while too many run, `invalid` for a text that users could not send either.
+   * @throws Failure `resource_exhausted` while too many run, `invalid_argument` for a text that is not valid in a user's message.
    */
   readonly subtask?: (message: string) => Promise<Subtask>;
-  /** What became of subtasks; `begun` are the newest, as they stood when the run began. Only in an agent's main task. */
+  /** Reads the states of subtasks. `begun` has the newest ones, as of the start of the run. Only in an agent's main task. */
   readonly subtasks?: Subtasks & { readonly begun: readonly SubtaskState[] };
   /** 1 for the first run of this turn, more when an earlier one was lost or the turn has waited for a decision. */
   readonly claim: number;
   readonly clock: Clock;
-  /** Aborted when the run is no longer ours: by a stop, a drain or a lost lease. */
+  /** Aborted when this process loses the run: by a stop, a drain or a lost lease. */
   readonly signal: AbortSignal;
 }
 
@@ -150,24 +150,24 @@ export interface Hold {
   readonly credits: number;
 }
 
-/** Events that are written in one transaction, and what they cost. */
+/** Events that are written in one transaction, with their cost. */
 export interface Progress<File = NewFile> {
-  /** At least one, unless something was used up at last that no event tells of. */
+  /** At least one event, unless this reports usage that belongs to no event. */
   readonly events: readonly AgentEvent<File>[];
-  /** Whole and not negative; what `usage` costs comes on top. */
+  /** A non-negative integer. The cost of `usage` is added to it. */
   readonly credits?: number;
-  /** Priced by the profile's table (docs/budgets.md). */
+  /** Priced by the profile's table (docs/operate/budgets.md). */
   readonly usage?: Usage;
-  /** Holds that end with this: what was really used is in `usage`. */
+  /** Holds that end with this write. The real usage is in `usage`. */
   readonly settles?: readonly Hold[];
 }
 
-/** How a turn ends. */
+/** The end of a turn. */
 export type Outcome<File = NewFile> =
-  /** `output` is the value that `outputSchema` asks for; without one the extraction counts as failed. */
+  /** `output` is the value that `outputSchema` describes. Without a value the extraction counts as failed. */
   | { readonly kind: "finish"; readonly content: string; readonly output?: Json; readonly files?: readonly File[] }
   | { readonly kind: "fail"; readonly errorType: string; readonly content: string }
-  /** The next message is the answer; the turn it begins is given the `memo` back. */
+  /** The next message is the answer. The turn that it begins receives the `memo`. */
   | {
       readonly kind: "ask";
       readonly content: string;
@@ -175,25 +175,23 @@ export type Outcome<File = NewFile> =
       readonly options: readonly string[];
       readonly memo: Json;
     }
-  /** The same turn goes on after the decision: the generator is run again, with one decision more. */
+  /** The same turn continues after the decision: the generator runs again, with one more decision. */
   | {
       readonly kind: "confirm";
       readonly action: KindName;
-      /** Where the kind has several schemas. */
+      /** Selects the schema of a kind that has several. */
       readonly variant: string;
-      /** What is asked, for people; the kind's own text unless given. */
+      /** The request as readable text; the kind's default text if absent. */
       readonly description?: string;
-      /** The tool's arguments, for instance `messages` of a mail. */
+      /** The tool's arguments, for example `messages` of a mail. */
       readonly params?: JsonObject;
     }
-  /** Given up as if this process had died: nothing is written, and a sweep finds the task. */
+  /** Ends the run as if this process had died: nothing is written, and a sweep finds the task. */
   | { readonly kind: "abandon" };
 
 /**
- * An agent answers a turn by a generator: each yield is a group of events that is
- * written in one transaction, the return value is the outcome. When a run was lost,
- * or the turn has waited for a decision, the generator is run again from its start,
- * and the events that the turn already has are passed over: so an agent must yield
- * the same events for the same turn.
+ * An agent answers a turn with a generator. Each yield is a group of events that is written in one transaction; the
+ * return value is the outcome. After a lost run or a decision the generator runs again from its start, and the events
+ * that the turn already has are skipped. So an agent must yield the same events for the same turn.
  */
 export type Agent<File = NewFile> = (turn: Turn) => AsyncGenerator<Progress<File>, Outcome<File>, void>;

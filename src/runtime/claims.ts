@@ -1,40 +1,39 @@
 import type { Tx } from "../core/store.ts";
 import { fail } from "../core/tasks/lifecycle.ts";
-import type { Claimable, Task } from "../core/tasks/task.ts";
+import type { ClaimableTask, Task } from "../core/tasks/task.ts";
 
-/** Claims in a row without an event, after which a task is taken for one that cannot be run. */
+/** The number of successive claims without an event after which a task fails. */
 export const idleClaimsMax = 25;
 
-const gaveUp = fail("internal", "The task was given up: it was begun too often without any progress.");
+const tooManyClaims = fail("internal", "The task was stopped: it was started too many times without progress.");
 
 /**
- * Claims for a process what is still as it was seen: who runs a task is said by its
- * row alone, node and fence. A task that was claimed too often to no avail ends here,
- * in `error`.
+ * Claims tasks that have not changed since they were read. The task's row alone, its node and fence, decides which
+ * process runs it. A task with too many successive claims without an event ends here, in `error`.
  */
-export async function claimTasks(tx: Tx, candidates: readonly Claimable[], nodeId: string, now: number): Promise<readonly Task[]> {
+export async function claimTasks(tx: Tx, candidates: readonly ClaimableTask[], nodeId: string, now: number): Promise<readonly Task[]> {
   const claimed: Task[] = [];
-  for (const { id, fence, nodeId: owner, claims } of inOrder(candidates)) {
+  for (const { id, fence, nodeId: owner, claims } of byId(candidates)) {
     const turn = claims === 0 ? ({ beginTurn: true } as const) : ({ addClaim: true } as const);
     const when = { fence, nodeId: owner, status: "running" } as const;
     const task = await tx.tasks.advance(id, { now, when, set: { nodeId, raiseFence: true, servedAt: now, ...turn } });
     if (!task) continue;
     if (task.idleClaims < idleClaimsMax) claimed.push(task);
-    else await tx.tasks.advance(id, { now, when: { fence: task.fence }, set: gaveUp.set, events: gaveUp.events });
+    else await tx.tasks.advance(id, { now, when: { fence: task.fence }, set: tooManyClaims.set, events: tooManyClaims.events });
   }
   return claimed;
 }
 
 /**
- * Gives tasks back to the queue, for whoever claims them next. A process that does so
- * in good order shows that they did it no harm: their idle claims are forgotten.
+ * Returns tasks to the queue. A process that can release tasks was not harmed by them, so their idle claims are reset
+ * to zero.
  */
-export async function giveBack(tx: Tx, tasks: readonly Claimable[], now: number): Promise<void> {
-  for (const { id, fence, nodeId } of inOrder(tasks)) {
+export async function releaseClaim(tx: Tx, tasks: readonly ClaimableTask[], now: number): Promise<void> {
+  for (const { id, fence, nodeId } of byId(tasks)) {
     const when = { fence, nodeId, status: "running" } as const;
     await tx.tasks.advance(id, { now, when, set: { nodeId: null, raiseFence: true, idleClaims: 0 } });
   }
 }
 
-/** Every process locks rows in the same order, so that two that want the same ones do not wait for each other. */
-const inOrder = (tasks: readonly Claimable[]): readonly Claimable[] => tasks.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+/** Sorts tasks by id: every process locks rows in this order, so that two processes cannot deadlock. */
+const byId = (tasks: readonly ClaimableTask[]): readonly ClaimableTask[] => tasks.toSorted((a, b) => (a.id < b.id ? -1 : 1));

@@ -2,173 +2,188 @@ import type { Clock } from "../core/clock.ts";
 import type { Staging } from "../core/files/staging.ts";
 import type { Ids } from "../core/ids.ts";
 import type { Store, Tx } from "../core/store.ts";
-import { structuredResult } from "../core/structured-output/result.ts";
+import { structuredResult } from "../core/structured-output/structured-output.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
-import { type Approval, allowed, ask, confirm, type Ending, fail, finish } from "../core/tasks/lifecycle.ts";
+import { type Approval, allowedAction, ask, confirm, type Ending, fail, finish } from "../core/tasks/lifecycle.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { PriceTable } from "../core/usage/price.ts";
-import { costOf, spend, type Used } from "../core/usage/spend.ts";
+import { computeCost, type RunUsage, spend } from "../core/usage/spend.ts";
 import type { SaveSite } from "../core/websites/save.ts";
 import type { Outcome, Progress, Turn } from "./agent.ts";
-import { attached, keepEvents, keepFiles, type StagedFile } from "./artefacts.ts";
-import { Lost } from "./steps.ts";
+import { type Keeping, keepEvents, keepFiles, type StagedFile, withAttachments } from "./artifacts.ts";
+import { changeRun, fenceOnly, type RunGuard, RunLost } from "./steps.ts";
 import { beginSubtasks } from "./subtasks.ts";
 
-/** What ending a turn needs. */
+/** The dependencies of ending a turn. */
 export interface EndingParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly staging: Staging;
-  /** What is used costs nothing unless given. */
+  /** Prices of usage; without a table usage costs nothing. */
   readonly prices?: PriceTable;
   readonly saveSite: SaveSite;
 }
 
-/** The most milliseconds for which an ending waits until the events before it lie in the past. */
+/** How the files and sites of a run are stored for the task. */
+const keepingOf = (
+  { staging, saveSite }: EndingParts,
+  { keepArtifact = staging.keepArtifact }: Pick<RunGuard<unknown>, "keepArtifact">,
+): Keeping => ({ keepArtifact, saveSite });
+
+/** The longest wait, in milliseconds, until the timestamps of earlier events are in the past. */
 const settleMs = 50;
 
-/** A task after something was written. */
-export interface Written extends Task {
-  /** What it cost has overdrawn a budget: the run may not go on. */
+/** A task after a write. */
+export interface WrittenTask extends Task {
+  /** True when the cost has overdrawn a budget: the run must end. */
   readonly overdrawn: boolean;
 }
 
-/** Writes what an agent has done. @throws Lost when the run is no longer ours. */
-export async function append(task: Task, done: Done, parts: EndingParts): Promise<Written> {
-  const { store, clock, ids, prices = {} } = parts;
-  return store.change(async (tx) => {
+/** Writes an agent's progress. @throws Lost when this process has lost the run. */
+export async function append(
+  task: Task,
+  done: StagedProgress,
+  parts: EndingParts,
+  held: RunGuard<WrittenTask> = fenceOnly,
+): Promise<WrittenTask> {
+  const { clock, ids, prices = {} } = parts;
+  return changeRun(parts.store, held, async (tx) => {
     const now = clock.now();
-    const events = await written(tx, task, done, parts);
-    const cost = await costOf(tx, task, usedIn(done), prices);
+    const events = await keepDone(tx, task, done, keepingOf(parts, held), clock);
+    const cost = await computeCost(tx, task, usedIn(done), prices);
     const set = { addCredits: cost.charge.credits };
-    const after = ours(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }));
+    const after = requireOwned(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }));
     return { ...after, overdrawn: await spend(tx, after, cost, now, ids) };
   });
 }
 
 const noUsage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
 
-/** @param turns that end well with it. */
-const usedIn = ({ credits = 0, usage = noUsage, settles = [] }: Done, turns = 0): Used => ({
+/** @param turns the number of turns that end successfully with this write. */
+const usedIn = ({ credits = 0, usage = noUsage, settles = [] }: StagedProgress, turns = 0): RunUsage => ({
   ...{ credits, usage, turns },
   settles: settles.flatMap(({ id }) => (id === "" ? [] : [id])),
 });
 
-/** What an agent has done, its files in the storage. */
-export type Done = Progress<StagedFile>;
+/** Progress of an agent whose files are in the storage. */
+export type StagedProgress = Progress<StagedFile>;
 
-/** Ends the turn of a task whose budget is spent (contract/v2.md 12.2). */
-export const endSpent = (task: Task, parts: EndingParts): Promise<Task | null> =>
+/** Ends the turn of a task whose budget is spent (spec/api.md 12.2). */
+export const endSpent = (task: Task, parts: EndingParts, held?: RunGuard<Task | null>): Promise<Task | null> =>
   endTurn(
     task,
     { events: [] },
     { kind: "fail", errorType: "quota_limit", content: "The credits are used up." },
     { outputSchema: null },
     parts,
+    held,
   );
-/** Events as they are written, with what they bring about: artefacts and subtasks. */
-async function written(tx: Tx, task: Task, { events }: Done, { clock, staging, saveSite }: EndingParts): Promise<readonly NewEvent[]> {
+
+/** Stores the artifacts, sites and subtasks of events. Returns the events to write. */
+async function keepDone(tx: Tx, task: Task, { events }: StagedProgress, keeping: Keeping, clock: Clock): Promise<readonly NewEvent[]> {
   await beginSubtasks(tx, task, events, { clock });
-  return keepEvents(tx, task, events, staging, saveSite);
+  return keepEvents(tx, task, events, keeping);
 }
 
-/** Whatever else the change has written goes with it when the run is no longer ours. */
-function ours(task: Task | null): Task {
-  if (!task) throw new Lost();
+/** Returns the task. @throws Lost when this process has lost the run; the error rolls the change back. */
+function requireOwned(task: Task | null): Task {
+  if (!task) throw new RunLost();
   return task;
 }
 
-/**
- * Writes how a turn came out, together with what was done last; the task as its next
- * run finds it, null when there is none.
- */
-export async function endTurn(
-  task: Task,
-  done: Done,
-  outcome: Outcome<StagedFile>,
-  turn: Pick<Turn, "outputSchema">,
-  parts: EndingParts,
-): Promise<Task | null> {
-  if (outcome.kind === "abandon") {
-    if (done.events.length > 0) await append(task, done, parts);
-    return null;
-  }
-  const files = outcome.kind === "finish" ? outcome.files : undefined;
-  // A turn that fails has no price of its own.
-  const used = usedIn(done, outcome.kind === "finish" || outcome.kind === "ask" ? 1 : 0);
-  if (outcome.kind !== "confirm") return end(task, done, used, endingOf(outcome, turn, parts.ids), parts, files);
-  const { action: kind, variant, description, params } = outcome;
-  const approval: Approval = { kind, variant, actionId: parts.ids.short(), description, params };
-  return task.allowed.includes(kind) ? pass(task, done, approval, parts) : end(task, done, used, confirm(approval), parts);
+/** An outcome that ends a turn: every outcome except `abandon`. */
+export type EndingOutcome = Exclude<Outcome<StagedFile>, { kind: "abandon" }>;
+
+/** A turn that ends, with its agent's last progress. */
+interface LastOfRun {
+  readonly task: Task;
+  readonly done: StagedProgress;
+  readonly parts: EndingParts;
+  readonly held: RunGuard<Task | null>;
 }
 
-function endingOf(
-  outcome: Exclude<Outcome<StagedFile>, { kind: "abandon" | "confirm" }>,
-  { outputSchema }: Pick<Turn, "outputSchema">,
-  ids: Ids,
-): Ending {
+/** Writes a turn's outcome together with the last progress. Returns the task for its next turn; null without one. */
+export async function endTurn(
+  task: Task,
+  done: StagedProgress,
+  outcome: EndingOutcome,
+  turn: Pick<Turn, "outputSchema">,
+  parts: EndingParts,
+  held: RunGuard<Task | null> = fenceOnly,
+): Promise<Task | null> {
+  const run = { task, done, parts, held };
+  const files = outcome.kind === "finish" ? outcome.files : undefined;
+  // A turn that fails is not charged as a turn.
+  const used = usedIn(done, outcome.kind === "finish" || outcome.kind === "ask" ? 1 : 0);
+  if (outcome.kind !== "confirm") return end(run, used, endingOf(outcome, turn, parts.ids), files);
+  const { action: kind, variant, description, params } = outcome;
+  const approval: Approval = { kind, variant, actionId: parts.ids.short(), description, params };
+  return task.allowed.includes(kind) ? passAllowed(run, approval) : end(run, used, confirm(approval));
+}
+
+function endingOf(outcome: Exclude<EndingOutcome, { kind: "confirm" }>, { outputSchema }: Pick<Turn, "outputSchema">, ids: Ids): Ending {
   if (outcome.kind === "fail") return fail(outcome.errorType, outcome.content);
   if (outcome.kind === "ask") return ask(outcome.content, outcome.options, outcome.memo, ids.short());
   return finish(outcome.content, outputSchema === null ? undefined : structuredResult(outputSchema, outcome.output));
 }
 
 /**
- * Leaves `running`, unless a message came in that the turn has not seen: then what
- * was said stands, and the next turn begins with no `stopped` between.
+ * Leaves `running`, unless a message has arrived that the turn has not read. In that case the answer is kept, and the
+ * next turn begins without a `stopped` in between.
  */
 async function end(
-  task: Task,
-  done: Done,
-  used: Used,
+  { task, done, parts, held }: LastOfRun,
+  used: RunUsage,
   ending: Ending,
-  parts: EndingParts,
   files: readonly StagedFile[] = [],
 ): Promise<Task | null> {
-  const { store, clock, ids, staging, prices = {} } = parts;
+  const { clock, ids, prices = {} } = parts;
   const { id, fence } = task;
+  const keeping = keepingOf(parts, held);
   const { wait, memo } = ending;
   const count = done.events.length + ending.events.length;
-  // The events take the milliseconds between the last one and now, so that none is ahead of the next request.
+  // The events get timestamps between the last event's and now, so that none is later than the next request.
   const ahead = task.lastTimestamp + count - clock.now();
   if (ahead > 0) await clock.sleep(Math.min(settleMs, ahead));
-  return store.change(async (tx) => {
+  return changeRun(parts.store, held, async (tx) => {
     const now = clock.now() - count;
-    const before = await written(tx, task, done, parts);
-    const attachments = await keepFiles(tx, task, files, staging);
-    const cost = await costOf(tx, task, used, prices);
+    const before = await keepDone(tx, task, done, keeping, clock);
+    const attachments = await keepFiles(tx, task, files, keeping.keepArtifact);
+    const cost = await computeCost(tx, task, used, prices);
     const addCredits = cost.charge.credits;
-    const after = (told: readonly NewEvent[]) => [...before, ...told.map((event) => attached(event, attachments))];
-    const ended = await tx.tasks.advance(id, {
+    const after = (last: readonly NewEvent[]) => [...before, ...last.map((event) => withAttachments(event, attachments))];
+    const endedTask = await tx.tasks.advance(id, {
       now,
       when: { fence, consumed: true },
       set: { ...ending.set, addCredits },
       events: after(ending.events),
     });
-    // What is waited for stands right before the status.
-    if (ended && wait) await note(tx, ended, ended.lastSeq - 1, wait, "pending");
+    // The event that requests input is directly before the status event.
+    if (endedTask && wait) await insertAction(tx, endedTask, endedTask.lastSeq - 1, wait, "pending");
     const set = { beginTurn: true, memo, addCredits } as const;
-    const next = ended ?? ours(await tx.tasks.advance(id, { now, when: { fence }, set, events: after(ending.said) }));
+    const next = endedTask ?? requireOwned(await tx.tasks.advance(id, { now, when: { fence }, set, events: after(ending.messages) }));
     await spend(tx, next, cost, clock.now(), ids);
-    return ended ? null : next;
+    return endedTask ? null : next;
   });
 }
 
-/** Does without asking what was allowed before: the same turn goes on, with one decision more. */
-async function pass(task: Task, done: Done, approval: Approval, parts: EndingParts): Promise<Written> {
-  const { store, clock, ids, prices = {} } = parts;
-  return store.change(async (tx) => {
+/** Accepts an action that the user has allowed before, without asking: the same turn continues, with one more decision. */
+async function passAllowed({ task, done, parts, held }: LastOfRun, approval: Approval): Promise<Task | null> {
+  const { clock, ids, prices = {} } = parts;
+  return changeRun(parts.store, held, async (tx) => {
     const now = clock.now();
-    const events = [...(await written(tx, task, done, parts)), ...allowed(approval).events];
-    const cost = await costOf(tx, task, usedIn(done), prices);
+    const events = [...(await keepDone(tx, task, done, keepingOf(parts, held), clock)), ...allowedAction(approval).events];
+    const cost = await computeCost(tx, task, usedIn(done), prices);
     const set = { addCredits: cost.charge.credits };
-    const next = ours(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }));
-    await note(tx, next, next.lastSeq, approval, "accepted");
-    return { ...next, overdrawn: await spend(tx, next, cost, now, ids) };
+    const next = requireOwned(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }));
+    await insertAction(tx, next, next.lastSeq, approval, "accepted");
+    await spend(tx, next, cost, now, ids);
+    return next;
   });
 }
 
-async function note(
+async function insertAction(
   tx: Tx,
   { id, spaceId }: Task,
   seq: number,

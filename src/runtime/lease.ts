@@ -1,51 +1,49 @@
+import { singleFlight } from "../async/coalesce.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Ids } from "../core/ids.ts";
 import type { Store, Tx } from "../core/store.ts";
 
-/** How often a process says that it lives. */
-export const beatMs = 5_000;
-/** A peer whose beat has not changed for so long is dead. */
-export const deadMs = 15_000;
-/** A process that could not beat for so long gives its runs up before it goes on. */
-export const giveUpMs = 10_000;
+/** The interval between heartbeats of a process. */
+export const heartbeatMs = 5_000;
+/** A peer whose heartbeat has not changed for this time is dead. */
+export const deadAfterMs = 15_000;
+/** A process without a successful heartbeat for this time abandons its runs before it continues. */
+export const abandonAfterMs = 10_000;
 
 /**
- * This process among its peers. Who lives is said by beats: each process raises its
- * own, and compares those of the others on its own monotonic clock, so that nobody's
- * idea of the time of day matters.
+ * This process's lease on its runs. Heartbeats decide which processes are live: each process raises its own counter, and
+ * measures how long the other counters stay unchanged by its monotonic clock. So clocks need not agree.
  */
 export interface Lease {
-  /** The process's row; made anew when peers took it for dead. */
+  /** The id of the process's row. A new row replaces it after peers considered the process dead. */
   nodeId(): string;
   /** Writes the address of this process's pages to its row, and to rows that replace it. */
   announce(address: string): Promise<void>;
   /**
-   * A change that raises the beat too, so that what it writes in the process's name
-   * is written by a living one. Null, and nothing done, when peers took the process
-   * for dead: then its runs are lost, and its next life has another row.
+   * Makes a change that also raises the heartbeat, so that only a live process writes in this process's name. Returns
+   * null and changes nothing when peers considered the process dead: its runs are lost, and it continues with a new row.
    */
-  alive<T>(work: (tx: Tx, nodeId: string) => Promise<T>): Promise<T | null>;
-  /** True when the last beat is so long ago that runs must be given up. */
-  lapsed(): boolean;
-  /** Peers whose runs may be taken over. */
-  deadPeers(): Promise<readonly string[]>;
-  /** Removes the row of a dead peer, or at the end one's own, unless it owns something still. */
-  forget(nodeId: string): Promise<void>;
+  changeIfLive<T>(work: (tx: Tx, nodeId: string) => Promise<T>): Promise<T | null>;
+  /** True when the last heartbeat is so old that runs must be abandoned. */
+  hasLapsed(): boolean;
+  /** The ids of peers whose runs may be taken over. */
+  findDeadPeers(): Promise<readonly string[]>;
+  /** Deletes the row of a dead peer, or this process's row at its end, unless the row still owns tasks. */
+  removeNode(nodeId: string): Promise<void>;
 }
 
-/** Throws where this process must not run tasks. */
+/** Throws when this process must not run tasks. */
 export type StartCheck = (tx: Tx) => Promise<void>;
 
 /**
- * @param alone no other process can live beside this one, as the holder of `lock.db` knows.
- * @param check runs in the change that writes the first row; when it throws, no row is written.
+ * @param alone true when no other process can be live: this process holds `lock.db`.
+ * @param check runs in the change that inserts the first row. When it throws, no row is inserted.
  */
 export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boolean, check?: StartCheck): Promise<Lease> {
-  let lastBeat = clock.monotonic();
+  let lastHeartbeat = clock.monotonic();
   let address: string | null = null;
   let id = await register(check);
-  let renewal: Promise<void> | undefined;
-  const silence = listener(clock);
+  const silence = silenceMeter(clock);
 
   async function register(admit?: StartCheck): Promise<string> {
     const node = { id: ids.short(), beat: 0, startedAt: clock.now(), address };
@@ -56,18 +54,10 @@ export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boo
     return node.id;
   }
 
-  /** Once, however many find at the same time that the row is gone. */
-  function renew(lost: string): Promise<void> {
-    if (id !== lost) return Promise.resolve();
-    renewal ??= register()
-      .then((fresh) => {
-        id = fresh;
-      })
-      .finally(() => {
-        renewal = undefined;
-      });
-    return renewal;
-  }
+  /** Inserts one new row, also when several calls find at the same time that the row is gone. */
+  const renew = singleFlight(async () => {
+    id = await register();
+  });
 
   return {
     nodeId: () => id,
@@ -75,53 +65,53 @@ export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boo
       address = announced;
       await store.change((tx) => tx.nodes.setAddress(id, announced));
     },
-    async alive(work) {
-      const begun = clock.monotonic();
+    async changeIfLive(work) {
+      const startedAt = clock.monotonic();
       const nodeId = id;
-      const done = await store.change(async (tx) => ((await tx.nodes.raiseBeat(nodeId)) ? { result: await work(tx, nodeId) } : null));
-      if (done === null) await renew(nodeId);
-      lastBeat = Math.max(lastBeat, begun);
+      const done = await store.change(async (tx) => ((await tx.nodes.raiseHeartbeat(nodeId)) ? { result: await work(tx, nodeId) } : null));
+      if (done === null && id === nodeId) await renew();
+      lastHeartbeat = Math.max(lastHeartbeat, startedAt);
       return done === null ? null : done.result;
     },
-    lapsed: () => clock.monotonic() - lastBeat > giveUpMs,
-    async deadPeers() {
-      const asked = clock.monotonic();
+    hasLapsed: () => clock.monotonic() - lastHeartbeat > abandonAfterMs,
+    async findDeadPeers() {
+      const askedAt = clock.monotonic();
       const peers = (await store.nodes.list()).filter((node) => node.id !== id);
-      const silent = silence(peers, asked);
-      return peers.filter((peer) => alone || silent(peer) >= deadMs).map((peer) => peer.id);
+      const silentMs = silence(peers, askedAt);
+      return peers.filter((peer) => alone || silentMs(peer) >= deadAfterMs).map((peer) => peer.id);
     },
-    async forget(nodeId) {
+    async removeNode(nodeId) {
       await store.change(async (tx) => {
-        // Takes the row's lock: whoever claims in its name at this moment was before, and is seen, or finds the row gone.
-        await tx.nodes.raiseBeat(nodeId);
-        if ((await tx.tasks.owned([nodeId])).length > 0) return;
-        await tx.browsers.forgetNode(nodeId);
+        // This locks the row: a concurrent claim in its name either committed before, and is seen, or finds no row.
+        await tx.nodes.raiseHeartbeat(nodeId);
+        if ((await tx.tasks.listOwned([nodeId])).length > 0) return;
+        await tx.browsers.deleteOfNode(nodeId);
         await tx.nodes.remove(nodeId);
       });
     },
   };
 }
 
-interface Beat {
+interface Heartbeat {
   readonly id: string;
   readonly beat: number;
 }
 
-/** Measures for how long each peer's beat has been the same. */
-function listener(clock: Clock): (peers: readonly Beat[], asked: number) => (peer: Beat) => number {
-  let heard = new Map<string, { readonly beat: number; readonly at: number }>();
+/** Measures how long each peer's heartbeat has been unchanged. */
+function silenceMeter(clock: Clock): (peers: readonly Heartbeat[], askedAt: number) => (peer: Heartbeat) => number {
+  let seen = new Map<string, { readonly beat: number; readonly at: number }>();
   let last = Number.NEGATIVE_INFINITY;
-  return (peers, asked) => {
-    // Silence counts only while somebody listens: a process that was held up itself, or cut off from the database, begins anew.
-    const before = asked - last > beatMs ? new Map<string, never>() : heard;
+  return (peers, askedAt) => {
+    // Time without a look does not count: a process that stalled, or lost the database, starts to measure again.
+    const before = askedAt - last > heartbeatMs ? new Map<string, never>() : seen;
     last = clock.monotonic();
-    heard = new Map(
+    seen = new Map(
       peers.map(({ id, beat }) => {
         const known = before.get(id);
         return [id, known?.beat === beat ? known : { beat, at: last }];
       }),
     );
-    const now = heard;
-    return ({ id }) => asked - (now.get(id)?.at ?? asked);
+    const now = seen;
+    return ({ id }) => askedAt - (now.get(id)?.at ?? askedAt);
   };
 }

@@ -1,26 +1,25 @@
 import type { Log } from "../core/log.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { Usage } from "../core/usage/price.ts";
-import { hasNothingLeft, reserve } from "../core/usage/reserve.ts";
-import type { Agent, Progress, Turn } from "./agent.ts";
-import { filing, type StagedFile } from "./artefacts.ts";
-import { giveBack } from "./claims.ts";
-import { append, type EndingParts, endSpent, endTurn } from "./ending.ts";
-import { Lost, type Steps, stepsOf } from "./steps.ts";
+import { isOutOfCredits, reserve } from "../core/usage/spend.ts";
+import type { Agent, Outcome, Progress, Turn } from "./agent.ts";
+import { fileStager, type StagedFile } from "./artifacts.ts";
+import { releaseClaim } from "./claims.ts";
+import { append, type EndingParts, endSpent, endTurn, type StagedProgress } from "./ending.ts";
+import { agentSteps, RunLost, type Steps } from "./steps.ts";
 import { openTurn, type TurnParts } from "./turn.ts";
 
-/** What a run needs. */
+/** The dependencies of a run. */
 export interface RunParts extends EndingParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly log: Log;
-  /** The agent behind a profile; null where remote workers are. */
+  /** The agent of a profile; null when remote workers serve the profile. */
   readonly agentFor: (profile: string) => Agent | null;
 }
 
 /**
- * Runs a claimed task: the turn it is in, and those that follow at once because a
- * message came in meanwhile. Resolves when the task left `running`, or when the run
- * is no longer ours and its agent had its time to clean up; whatever an old run still
- * writes is refused by its fence.
+ * Runs a claimed task: its current turn, and the turns that follow at once because a message has arrived. Resolves when
+ * the task has left `running`, or when this process has lost the run and its agent had its time to clean up. The fence
+ * rejects later writes of a lost run.
  */
 export async function runTask(claimed: Task, signal: AbortSignal, parts: RunParts): Promise<void> {
   try {
@@ -29,27 +28,27 @@ export async function runTask(claimed: Task, signal: AbortSignal, parts: RunPart
       task = agent ? await runTurn(task, agent, signal, parts) : await leaveToWorkers(task, parts);
     }
   } catch (thrown) {
-    if (!(thrown instanceof Lost)) throw thrown;
+    if (!(thrown instanceof RunLost)) throw thrown;
   }
 }
 
-/** A message has changed its profile, or the configuration its agent. */
+/** Releases a task without an agent here: a message has changed its profile, or a setting the profile's agent. */
 async function leaveToWorkers(task: Task, { store, clock }: RunParts): Promise<null> {
-  await store.change((tx) => giveBack(tx, [task], clock.now()));
+  await store.change((tx) => releaseClaim(tx, [task], clock.now()));
   return null;
 }
 
-/** The task as its next run finds it; null when there is none. */
+/** Runs the current turn. Returns the task for its next turn; null without one. */
 async function runTurn(task: Task, agent: Agent, signal: AbortSignal, parts: RunParts): Promise<Task | null> {
   const { store, clock, ids, prices = {} } = parts;
-  if (await hasNothingLeft(store, task, clock.now())) return endSpent(task, parts);
+  if (await isOutOfCredits(store, task, clock.now())) return endSpent(task, parts);
   const turn = {
     ...(await openTurn(parts, task, signal)),
     reserve: (atMost: Usage) => reserve({ store, clock, ids, prices }, task, atMost),
   };
-  const steps = stepsOf(filing(agent, parts.staging), turn, parts);
+  const steps = agentSteps(fileStager(agent, parts.staging), turn, parts);
   try {
-    return await writeDown(steps, task, turn, parts);
+    return await writeProgress(steps, task, turn, parts);
   } catch (thrown) {
     if (thrown instanceof Overdrawn) return await endSpent(thrown.task, parts);
     throw thrown;
@@ -58,27 +57,40 @@ async function runTurn(task: Task, agent: Agent, signal: AbortSignal, parts: Run
   }
 }
 
-/** Writes what an agent does as it does it, but what the turn has already. */
-async function writeDown(steps: Steps<StagedFile>, task: Task, turn: Turn, parts: RunParts): Promise<Task | null> {
-  let passOver = turn.written.length;
+/** Writes an agent's progress as it arrives, without the events that the turn already has. */
+async function writeProgress(steps: Steps<StagedFile>, task: Task, turn: Turn, parts: RunParts): Promise<Task | null> {
+  let skip = turn.written.length;
   let last = task;
-  let held = nothing;
+  let pending = noProgress;
   for (;;) {
-    const coming = steps.next();
-    // Whoever waits for it hears of its failure; nobody may wait any more when the run is lost meanwhile.
-    coming.catch(() => undefined);
-    // What an agent says in one go is written at once; when it takes its time, nothing waits for it.
-    const quick = held === nothing ? await coming : await Promise.race([coming, aTurnLater()]);
-    if (quick === null) [last, held] = [await written(last, held, parts), nothing];
-    const step = quick ?? (await coming);
-    if (step.done) return endTurn(last, held, step.value, turn, parts);
-    if (passOver > 0) passOver -= step.value.events.length;
-    else held = both(held, step.value);
-    if (held.events.length >= heldMax) [last, held] = [await written(last, held, parts), nothing];
+    const next = steps.next();
+    // The reader receives its failure. Handle it here too: there is no reader when the run is lost in the meantime.
+    next.catch(() => undefined);
+    // Steps that arrive within one iteration of the event loop are written together; a slower step delays no write.
+    const arrived = pending === noProgress ? await next : await Promise.race([next, nextIteration()]);
+    if (arrived === null) [last, pending] = [await write(last, pending, parts), noProgress];
+    const step = arrived ?? (await next);
+    if (step.done) return finishTurn(last, pending, step.value, turn, parts);
+    if (skip > 0) skip -= step.value.events.length;
+    else pending = merge(pending, step.value);
+    if (pending.events.length >= pendingMax) [last, pending] = [await write(last, pending, parts), noProgress];
   }
 }
 
-/** What the task has used was written, and was more than a budget had. */
+/** Ends a turn. An abandoned turn continues in another run, from the written events. */
+async function finishTurn(
+  task: Task,
+  done: StagedProgress,
+  outcome: Outcome<StagedFile>,
+  turn: Turn,
+  parts: RunParts,
+): Promise<Task | null> {
+  if (outcome.kind !== "abandon") return endTurn(task, done, outcome, turn, parts);
+  if (done.events.length > 0) await append(task, done, parts);
+  return null;
+}
+
+/** The task's usage was written and exceeds a budget. */
 class Overdrawn extends Error {
   readonly task: Task;
 
@@ -88,28 +100,28 @@ class Overdrawn extends Error {
   }
 }
 
-/** @throws Overdrawn, Lost */
-async function written(task: Task, done: Progress<StagedFile>, parts: RunParts): Promise<Task> {
+/** Writes progress. @throws Overdrawn when its cost exceeds a budget, Lost when this process has lost the run. */
+async function write(task: Task, done: Progress<StagedFile>, parts: RunParts): Promise<Task> {
   const after = await append(task, done, parts);
   if (after.overdrawn) throw new Overdrawn(after);
   return after;
 }
 
-/** Events that are written in one transaction at most. */
-const heldMax = 100;
-const nothing: Progress<StagedFile> = { events: [] };
+/** The number of events after which pending progress is written. */
+const pendingMax = 100;
+const noProgress: Progress<StagedFile> = { events: [] };
 
-const both = (a: Progress<StagedFile>, b: Progress<StagedFile>): Progress<StagedFile> => ({
+const merge = (a: Progress<StagedFile>, b: Progress<StagedFile>): Progress<StagedFile> => ({
   events: [...a.events, ...b.events],
   credits: (a.credits ?? 0) + (b.credits ?? 0),
-  ...(b.usage === undefined ? a.usage && { usage: a.usage } : { usage: sum(b.usage, a.usage) }),
+  ...(b.usage === undefined ? a.usage && { usage: a.usage } : { usage: addUsage(b.usage, a.usage) }),
   settles: [...(a.settles ?? []), ...(b.settles ?? [])],
 });
 
-const sum = (a: Usage, b?: Usage): Usage => ({
+const addUsage = (a: Usage, b?: Usage): Usage => ({
   inputTokens: a.inputTokens + (b?.inputTokens ?? 0),
   outputTokens: a.outputTokens + (b?.outputTokens ?? 0),
   toolCalls: a.toolCalls + (b?.toolCalls ?? 0),
 });
 
-const aTurnLater = (): Promise<null> => new Promise((resolve) => setImmediate(resolve, null));
+const nextIteration = (): Promise<null> => new Promise((resolve) => setImmediate(resolve, null));

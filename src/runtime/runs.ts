@@ -1,161 +1,150 @@
-import { inTurn, repeat } from "../core/repeat.ts";
+import { coalesce } from "../async/coalesce.ts";
+import { mutex } from "../async/limit.ts";
+import { poll } from "../async/poll.ts";
 import type { Tx } from "../core/store.ts";
-import type { Claimable, QueueFilter } from "../core/tasks/task.ts";
-import { claimTasks, giveBack } from "./claims.ts";
-import { beatMs, type Lease } from "./lease.ts";
-import { openRoster } from "./roster.ts";
+import type { ClaimableTask, QueueFilter } from "../core/tasks/task.ts";
+import { activeRuns } from "./active-runs.ts";
+import { claimTasks, releaseClaim } from "./claims.ts";
+import { heartbeatMs, type Lease } from "./lease.ts";
 import type { RunParts } from "./run.ts";
 
-/** The work of this process. */
+/** Claims and runs tasks in this process. */
 export interface Runs {
-  /** Looks for tasks to run: after a wake-up, and by itself every second. Resolves when what there is room for is claimed. */
+  /** Looks for tasks to run; it also looks every second. Resolves when as many tasks are claimed as there is capacity for. */
   wake(): Promise<void>;
-  /** How many run here now. */
+  /** The number of runs in this process. */
   size(): number;
-  /** Gives every run back, so that another process goes on with it, and waits until the agents have cleaned up. */
+  /** Releases every run, so that another process continues it, and waits until the agents have cleaned up. */
   drain(): Promise<void>;
 }
 
 const sweepMs = 1_000;
-/** How often the process asks itself whether it could beat in time: that needs no database. */
+/** The interval at which the process checks, without the database, that its heartbeat has not lapsed. */
 const watchMs = 1_000;
-/** Tasks claimed in one transaction. */
+/** The most tasks claimed in one transaction. */
 const batchMax = 32;
 
-/** What the work of a process needs. */
+/** The dependencies of a process's runs. */
 export interface RunsParts extends RunParts {
   readonly lease: Lease;
   readonly concurrency: number;
   /** Profiles whose tasks are left to remote workers. */
-  readonly otherThan?: readonly string[];
+  readonly excludedProfiles?: readonly string[];
 }
 
 /**
- * Claims and runs tasks, at most `concurrency` at once. Who runs a task is said by
- * its row alone (node and fence); a wake-up only makes this look sooner. Whatever
- * fails here is tried again by the next sweep.
+ * Claims and runs tasks, at most `concurrency` at once. The task's row alone (node and fence) decides which process runs
+ * it; a wake-up only makes the process look sooner. The next sweep retries everything that fails here.
  */
 export function startRuns(parts: RunsParts): Runs {
-  const { store, clock, log, lease, concurrency, otherThan = [] } = parts;
-  const filter = (): QueueFilter => ({ otherThan, nodeId: lease.nodeId() });
+  const { store, clock, log, lease, concurrency, excludedProfiles: otherThan = [] } = parts;
+  const filter = (): QueueFilter => ({ excludedProfiles: otherThan, nodeId: lease.nodeId() });
   const stopping = new AbortController();
-  /** Claims go one after the other, so that the room for them is counted once. */
-  const exclusive = inTurn();
-  /** Something may wait for the end of a run: for its room, or for another run of the same task. */
+  /** Claims run sequentially, so that free capacity is counted once. */
+  const exclusive = mutex();
+  /** True when a task may wait for the end of a run: for capacity, or because an earlier run of it has not ended. */
   let waiting = false;
-  const failed = (text: string) => (cause: unknown) => log("error", text, { cause });
-  const roster = openRoster(parts, () => {
-    if (waiting) void wake().catch(failed("claiming failed"));
+  const logFailure = (text: string) => (cause: unknown) => log("error", text, { cause });
+  const active = activeRuns(parts, () => {
+    if (waiting) void wake().catch(logFailure("claiming failed"));
   });
-  const room = (): number => Math.max(0, Math.min(batchMax, concurrency - roster.size()));
+  const capacity = (): number => Math.max(0, Math.min(batchMax, concurrency - active.size()));
 
-  /** A change that is a beat too. What cannot be ours any more is given up: before it for want of beats, after it for want of a row. */
+  /** A change that is also a heartbeat. Lost runs are aborted: before it when the heartbeat has lapsed, after it when the row is gone. */
   async function alive<T>(work: (tx: Tx, nodeId: string) => Promise<T>): Promise<T | null> {
-    giveUpLate();
-    const done = await lease.alive(work);
-    if (done === null) roster.abortAll("peers took this process for dead");
+    abortIfLapsed();
+    const done = await lease.changeIfLive(work);
+    if (done === null) active.abortAll("peers considered this process dead");
     return done;
   }
 
-  function giveUpLate(): void {
-    if (lease.lapsed()) roster.abortAll("this process could not beat in time");
+  function abortIfLapsed(): void {
+    if (lease.hasLapsed()) active.abortAll("this process sent no heartbeat in time");
   }
 
-  /** Claims and starts as many of these as there is room for; answers how many. */
-  async function claim(candidates: readonly Claimable[]): Promise<number> {
-    let rest = candidates.filter(({ id }) => !roster.has(id));
+  /** Claims and starts as many candidates as there is capacity for. Returns how many. */
+  async function claim(candidates: readonly ClaimableTask[]): Promise<number> {
+    let remaining = candidates.filter(({ id }) => !active.has(id));
     let count = 0;
-    while (rest.length > 0 && room() > 0 && !stopping.signal.aborted) {
-      const batch = rest.slice(0, room());
-      rest = rest.slice(batch.length);
+    while (remaining.length > 0 && capacity() > 0 && !stopping.signal.aborted) {
+      const batch = remaining.slice(0, capacity());
+      remaining = remaining.slice(batch.length);
       const claimed = (await alive((tx, nodeId) => claimTasks(tx, batch, nodeId, clock.now()))) ?? [];
-      // A drain that has begun meanwhile gives them back.
-      if (!stopping.signal.aborted) claimed.forEach(roster.start);
+      // A drain that began in the meantime releases them.
+      if (!stopping.signal.aborted) claimed.forEach(active.start);
       count += claimed.length;
     }
     return count;
   }
 
-  /** Takes from the queue, the least-served accounts first. */
+  /** Claims tasks from the queue, the least-served accounts first. */
   async function fill(): Promise<void> {
     waiting = false;
-    while (room() > 0 && !stopping.signal.aborted) {
-      const candidates = await store.tasks.unowned(room() + roster.leaving(), filter());
-      waiting ||= candidates.some(({ id }) => roster.has(id));
+    while (capacity() > 0 && !stopping.signal.aborted) {
+      const candidates = await store.tasks.listUnowned(capacity() + active.countAborted(), filter());
+      waiting ||= candidates.some(({ id }) => active.has(id));
       if ((await claim(candidates)) === 0) return;
     }
     waiting = true;
   }
 
-  /** Finds running tasks without a living owner: this process has let go of the run, or a peer is dead. */
+  /** Finds running tasks without a live owner: this process has ended the run, or a peer is dead. */
   async function sweep(): Promise<void> {
-    const mine = await store.tasks.owned([lease.nodeId()]);
-    const fences = new Map(mine.map(({ id, fence }) => [id, fence]));
-    roster.keep((taskId, fence) => fences.get(taskId) === fence);
-    await claim(mine);
-    const dead = await lease.deadPeers();
-    // Before whoever goes on with a run asks for its browser.
-    for (const nodeId of dead) await store.change((tx) => tx.browsers.forgetNode(nodeId));
-    const orphans = await store.tasks.owned(dead);
+    const ownTasks = await store.tasks.listOwned([lease.nodeId()]);
+    const fences = new Map(ownTasks.map(({ id, fence }) => [id, fence]));
+    active.abortUnlessHeld((taskId, fence) => fences.get(taskId) === fence);
+    await claim(ownTasks);
+    const dead = await lease.findDeadPeers();
+    // This is done before a process that continues a run requests the run's browser.
+    for (const nodeId of dead) await store.change((tx) => tx.browsers.deleteOfNode(nodeId));
+    const orphans = await store.tasks.listOwned(dead);
     await claim(orphans);
-    for (const nodeId of dead) if (!orphans.some((task) => task.nodeId === nodeId)) await lease.forget(nodeId);
+    for (const nodeId of dead) if (!orphans.some((task) => task.nodeId === nodeId)) await lease.removeNode(nodeId);
     await fill();
   }
 
-  async function giveAllBack(): Promise<void> {
-    for (let mine = await store.tasks.owned([lease.nodeId()]); mine.length > 0; mine = mine.slice(batchMax)) {
-      const batch = mine.slice(0, batchMax);
-      await store.change((tx) => giveBack(tx, batch, clock.now()));
+  async function releaseAll(): Promise<void> {
+    for (let ownTasks = await store.tasks.listOwned([lease.nodeId()]); ownTasks.length > 0; ownTasks = ownTasks.slice(batchMax)) {
+      const batch = ownTasks.slice(0, batchMax);
+      await store.change((tx) => releaseClaim(tx, batch, clock.now()));
     }
   }
 
-  const wake = once(fill);
-  const look = once(sweep);
+  const wake = coalesce(fill, exclusive);
+  const sweepOnce = coalesce(sweep, exclusive);
 
-  /** In its turn; one that has not begun yet will see what another would. */
-  function once(work: () => Promise<void>): () => Promise<void> {
-    let coming: Promise<void> | undefined;
-    return () => {
-      coming ??= exclusive(() => {
-        coming = undefined;
-        return work();
-      });
-      return coming;
-    };
-  }
-
-  const forgetNews = store.feed.onTask(({ taskId, fence, status }) => {
-    const ours = roster.fence(taskId);
-    // Fences only grow: what comes late and is older says nothing of this run.
-    if (ours !== undefined && (fence > ours || (fence === ours && status !== "running"))) roster.abort(taskId);
+  const unsubscribeTasks = store.feed.onTask(({ taskId, fence, status }) => {
+    const ownFence = active.fence(taskId);
+    // Fences only grow: a late notification with a lower fence is about an earlier run.
+    if (ownFence !== undefined && (fence > ownFence || (fence === ownFence && status !== "running"))) active.abort(taskId);
   });
-  const forgetLosses = store.feed.onLost(() => void look().catch(failed("looking again failed")));
+  const unsubscribeLosses = store.feed.onLost(() => void sweepOnce().catch(logFailure("sweeping after lost notifications failed")));
 
-  const every = (ms: number, work: () => Promise<void>) => repeat(clock, ms, stopping.signal, log, work);
+  const every = (ms: number, work: () => Promise<void>) => poll(clock, ms, stopping.signal, log, work);
   const loops = [
     every(sweepMs, async function sweepTasks() {
-      await look();
+      await sweepOnce();
     }),
-    every(beatMs, async function beat() {
+    every(heartbeatMs, async function heartbeat() {
       await alive(async () => true);
     }),
-    every(watchMs, async function watchBeats() {
-      giveUpLate();
+    every(watchMs, async function watchHeartbeat() {
+      abortIfLapsed();
     }),
   ];
 
   return {
     wake,
-    size: roster.size,
+    size: active.size,
     async drain() {
       stopping.abort();
-      forgetNews();
-      forgetLosses();
-      roster.abortAll("this process stops");
-      // Before the agents have cleaned up: the fence is raised, and another process need not wait for that.
-      await exclusive(giveAllBack).catch(failed("giving runs back failed"));
-      await Promise.all([roster.ended(), ...loops]);
-      await lease.forget(lease.nodeId()).catch(failed("leaving the peers failed"));
+      unsubscribeTasks();
+      unsubscribeLosses();
+      active.abortAll("this process stops");
+      // This is done before the agents have cleaned up: the fence is raised, so another process need not wait for them.
+      await exclusive(releaseAll).catch(logFailure("releasing runs failed"));
+      await Promise.all([active.ended(), ...loops]);
+      await lease.removeNode(lease.nodeId()).catch(logFailure("deleting the node's row failed"));
     },
   };
 }

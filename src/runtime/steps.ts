@@ -1,28 +1,34 @@
 import type { Clock } from "../core/clock.ts";
 import { Failure } from "../core/failure.ts";
+import type { Staging } from "../core/files/staging.ts";
 import type { Log } from "../core/log.ts";
+import type { Store, Tx } from "../core/store.ts";
 import type { Agent, Outcome, Progress, Turn } from "./agent.ts";
 
-/** The run is no longer ours: somebody else holds the fence, or the task was stopped. */
-export class Lost extends Error {}
+/** This process has lost the run: another process holds the fence, or the task was stopped. */
+export class RunLost extends Error {}
 
-/** How long an agent may take to clean up. */
+/** The longest time that an agent may take to clean up. */
 const cleanUpMs = 5_000;
 
-/** An agent at work on a turn, held to its signal. */
+/** The steps of an agent that works on a turn until the turn's signal is aborted. */
 export interface Steps<File> {
   /**
-   * The next events, or the outcome. A fault of the agent is an outcome too.
+   * Returns the next events, or the outcome. An error of the agent is an outcome too.
    *
-   * @throws Lost as soon as the turn's signal is aborted, whatever the agent does meanwhile.
+   * @throws Lost as soon as the turn's signal is aborted, even while the agent still works.
    */
   next(): Promise<IteratorResult<Progress<File>, Outcome<File>>>;
-  /** Lets an agent that is not done clean up, for a while. */
+  /** Lets an agent that has not ended clean up, for at most 5 s. */
   close(): Promise<void>;
 }
 
-/** Sets an agent to work on a turn. */
-export function stepsOf<File>(agent: Agent<File>, turn: Turn, { clock, log }: { readonly clock: Clock; readonly log: Log }): Steps<File> {
+/** Starts an agent on a turn. */
+export function agentSteps<File>(
+  agent: Agent<File>,
+  turn: Turn,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Steps<File> {
   const { signal, taskId } = turn;
   const events = agent(turn);
   let done = false;
@@ -31,8 +37,8 @@ export function stepsOf<File>(agent: Agent<File>, turn: Turn, { clock, log }: { 
     try {
       return await events.next();
     } catch (cause) {
-      if (signal.aborted) throw new Lost();
-      // That its files cannot be written down for a while is no fault of the agent's: the run is taken up again.
+      if (signal.aborted) throw new RunLost();
+      // The agent is not at fault when its files cannot be stored for a while: the run is retried.
       if (cause instanceof Failure && cause.reason === "unavailable") throw cause;
       log("error", "an agent failed", { taskId, cause });
       return { done: true, value: { kind: "fail", errorType: "internal", content: "The agent failed." } };
@@ -50,16 +56,16 @@ export function stepsOf<File>(agent: Agent<File>, turn: Turn, { clock, log }: { 
       const cleaned = events
         .return({ kind: "abandon" })
         .catch((cause: unknown) => log("warn", "an agent failed to clean up", { taskId, cause }));
-      if (!(await within(clock, cleanUpMs, cleaned))) log("warn", "an agent did not clean up in time", { taskId });
+      if (!(await resolvesWithin(clock, cleanUpMs, cleaned))) log("warn", "an agent did not clean up in time", { taskId });
     },
   };
 }
 
-/** What `work` gives, unless the signal is aborted before. */
+/** Returns the result of `work`. @throws Lost when the signal is aborted before. */
 async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(new Lost());
-  if (signal.aborted) throw new Lost();
+  const onAbort = () => aborted.reject(new RunLost());
+  if (signal.aborted) throw new RunLost();
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     return await Promise.race([work(), aborted.promise]);
@@ -68,14 +74,37 @@ async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Pr
   }
 }
 
-/** True when `work` settled before the time was up. */
-async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
-  const early = new AbortController();
-  const late = clock.sleep(ms, early.signal).then(
+/** True when `work` resolved before the time was over. */
+async function resolvesWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
+  const cancelTimeout = new AbortController();
+  const timeout = clock.sleep(ms, cancelTimeout.signal).then(
     () => false,
     () => true,
   );
-  const inTime = await Promise.race([work.then(() => true), late]);
-  early.abort();
+  const inTime = await Promise.race([work.then(() => true), timeout]);
+  cancelTimeout.abort();
   return inTime;
 }
+
+/** The extra steps of each change for a run that is held by a lease in the store. */
+export interface RunGuard<Result> {
+  /** Runs first and locks the run, so that two calls of a worker run sequentially. Returns false when the run is lost. */
+  lock(tx: Tx): Promise<boolean>;
+  /** Runs last. The change returns its result. */
+  after(tx: Tx, result: Result): Promise<Result>;
+  /** Keeps a file of the run as an artifact of the task, instead of `Staging.keepArtifact`. */
+  readonly keepArtifact?: Staging["keepArtifact"];
+}
+
+/** No extra steps: only the fence of its task protects a run of this process. */
+export const fenceOnly = {
+  lock: async (): Promise<boolean> => true,
+  after: async <R>(_: Tx, result: R): Promise<R> => result,
+};
+
+/** Makes one change for a run. @throws Lost when `held` cannot lock the run. */
+export const changeRun = <R>(store: Pick<Store, "change">, held: RunGuard<R>, work: (tx: Tx) => Promise<R>): Promise<R> =>
+  store.change(async (tx) => {
+    if (!(await held.lock(tx))) throw new RunLost();
+    return held.after(tx, await work(tx));
+  });

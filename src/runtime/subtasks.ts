@@ -2,34 +2,33 @@ import type { Clock } from "../core/clock.ts";
 import { Failure } from "../core/failure.ts";
 import type { Ids } from "../core/ids.ts";
 import type { Tx } from "../core/store.ts";
-import { begin } from "../core/tasks/lifecycle.ts";
-import { messageText, titleOf } from "../core/tasks/message.ts";
-import { restingTask } from "../core/tasks/new-task.ts";
+import { firstEvents, idleTask } from "../core/tasks/lifecycle.ts";
+import { deriveTitle, messageText } from "../core/tasks/message.ts";
 import { subtasksOf } from "../core/tasks/subtasks.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { AgentEvent, Subtask, Turn } from "./agent.ts";
 
-/** An agent has at most so many subtasks that run. */
+/** The most subtasks of a task that may run at once. */
 export const subtasksMax = 20;
-/** A turn begins at most so many, so that an agent that has lost its way ends. */
+/** The most subtasks that a turn may begin, so that an agent in a loop ends. */
 export const subtasksOfTurnMax = 100;
 
-/** What subtasks are begun with. */
+/** The dependencies of subtasks. */
 interface SubtaskParts {
   readonly store: Tx;
   readonly ids: Ids;
 }
 
-/** A task whose agent may have subtasks. */
+/** A task whose agent may begin subtasks. */
 type MainTask = Task & { readonly agentId: string };
 
-/** Whether the task may have subtasks: only an agent's main task, so that they never nest (contract/v2.md 9.11). */
+/** True when the task may have subtasks: only an agent's main task may, so they never nest (spec/api.md 9.11). */
 export const isMainTask = (task: Task): task is MainTask => task.agentId !== null && task.type !== "agent_subtask";
 
 /**
- * How the run of a task begins subtasks, and what became of earlier ones: nobody is woken when one ends, so each turn is
- * told how they stand. The room for them is counted here, those that are not written yet among them. A task has one run at
- * a time, so nobody else begins any meanwhile; what users let run on again is theirs.
+ * Gives a run the means to begin subtasks, and the states of earlier ones: the end of a subtask wakes no run, so each turn
+ * receives the states. The limits are checked here and count subtasks that are not written so far. A task has one run at
+ * a time, so no other run begins subtasks in between. Subtasks that users continue are not limited here.
  */
 export async function subtasksFor({ store, ids }: SubtaskParts, task: Task): Promise<Pick<Turn, "subtask" | "subtasks">> {
   if (!isMainTask(task)) return {};
@@ -39,7 +38,7 @@ export async function subtasksFor({ store, ids }: SubtaskParts, task: Task): Pro
     subtasks: { ...subtasks, begun: await subtasks.list() },
     async subtask(message) {
       messageText({ texts: [message] });
-      await checkRoom(store, task, begun, 1);
+      await checkSubtaskLimits(store, task, begun, 1);
       const id = ids.short();
       begun.push(id);
       return { id, message };
@@ -47,14 +46,15 @@ export async function subtasksFor({ store, ids }: SubtaskParts, task: Task): Pro
   };
 }
 
-/** @param more that are to begin. @throws Failure `exhausted` where there is no room for them. */
-export async function checkRoom(store: Pick<Tx, "tasks">, task: MainTask, begun: readonly string[], more: number): Promise<void> {
+/** @param more the number of subtasks to begin. @throws Failure `resource_exhausted` when they exceed a limit. */
+export async function checkSubtaskLimits(store: Pick<Tx, "tasks">, task: MainTask, begun: readonly string[], more: number): Promise<void> {
   const { running, ofTurn } = await store.tasks.countSubtasks(task, begun);
-  if (running + more > subtasksMax) throw new Failure("exhausted", `${subtasksMax} subtasks run already`);
-  if (ofTurn + more > subtasksOfTurnMax) throw new Failure("exhausted", `this turn has begun ${subtasksOfTurnMax} subtasks already`);
+  if (running + more > subtasksMax) throw new Failure("resource_exhausted", `${subtasksMax} subtasks run already`);
+  if (ofTurn + more > subtasksOfTurnMax)
+    throw new Failure("resource_exhausted", `this turn has begun ${subtasksOfTurnMax} subtasks already`);
 }
 
-/** Makes the subtasks that these events tell of, and wakes whoever runs them. */
+/** Inserts the subtasks of these events and puts the jobs that run them. */
 export async function beginSubtasks(
   tx: Tx,
   task: Task,
@@ -66,7 +66,7 @@ export async function beginSubtasks(
   }
 }
 
-/** It is its agent's, and its user's as the main task is; nothing else of the main task is handed on but how it speaks and who does it. */
+/** Inserts a subtask. It inherits agent, owner, profile and locale of the main task, nothing else. */
 async function beginSubtask(
   tx: Tx,
   { agentId, accountId, spaceId, agentProfile, locale }: Task,
@@ -74,12 +74,12 @@ async function beginSubtask(
   now: number,
 ): Promise<void> {
   const task: Task = {
-    ...restingTask(id, { accountId, spaceId }, now),
+    ...idleTask(id, { accountId, spaceId }, now),
     ...{ agentId, agentProfile, locale },
     type: "agent_subtask",
-    title: titleOf(message),
+    title: deriveTitle(message),
     status: "running",
   };
-  await tx.tasks.insert(task, begin(message));
+  await tx.tasks.insert(task, firstEvents(message));
   await tx.jobs.put({ kind: "run", key: id, runAt: now });
 }

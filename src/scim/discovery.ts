@@ -1,4 +1,4 @@
-/** The most users of a page, and as many as one has where a request names no number. */
+/** The largest page of users, and the page size when a request has no count. */
 export const pageMax = 200;
 export const pageDefault = 100;
 
@@ -76,23 +76,23 @@ export const listOf = (resources: readonly object[], totalResults: number, start
 });
 
 /**
- * What SCIM is here, by its path (RFC 7644 4, RFC 7643 5 to 7).
+ * The discovery documents by path (RFC 7644 4, RFC 7643 5 to 7).
  *
- * @param base where SCIM is.
+ * @param base the URL of SCIM.
  */
 export function documents(base: string): ReadonlyMap<string, object> {
-  const located = (document: Facts, resourceType: string, path: string) => ({
+  const withMeta = (document: Facts, resourceType: string, path: string) => ({
     ...document,
     meta: { resourceType, location: `${base}${path}` },
   });
   const [typePath, schemaPath] = ["/ResourceTypes/User", `/Schemas/${userSchema}`];
-  const type = located(userType, "ResourceType", typePath);
-  const described = located(schema, "Schema", schemaPath);
+  const type = withMeta(userType, "ResourceType", typePath);
+  const schemaDocument = withMeta(schema, "Schema", schemaPath);
   return new Map([
-    ["/ServiceProviderConfig", located(provider, "ServiceProviderConfig", "/ServiceProviderConfig")],
+    ["/ServiceProviderConfig", withMeta(provider, "ServiceProviderConfig", "/ServiceProviderConfig")],
     ["/ResourceTypes", listOf([type], 1)],
     [typePath, type],
-    ["/Schemas", listOf([described], 1)],
-    [schemaPath, described],
+    ["/Schemas", listOf([schemaDocument], 1)],
+    [schemaPath, schemaDocument],
   ]);
 }

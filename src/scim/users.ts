@@ -1,55 +1,158 @@
+import { createHash } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { Admission } from "../call/admit.ts";
+import { type Filter, parse } from "scim2-parse-filter";
+import type { Admission } from "../call/admission.ts";
 import type { WriteAudit } from "../call/audit.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Store, Tx } from "../core/store.ts";
-import type { TeamUser, TeamUsers } from "../core/teams/team-user.ts";
+import type { TeamUser, TeamUserFilter, TeamUsers } from "../core/teams/team-user.ts";
 import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
 import type { Operation } from "../operations.ts";
-import { changesOf, granted } from "./changes.ts";
-import { invalidValue, VersionMismatch } from "./failure.ts";
-import type { Meant } from "./filter.ts";
-import { patchSheet, type Sheet, sheetOf } from "./sheet.ts";
-import { nameParts, type ScimUser, scimUser } from "./user.ts";
-import { type Wanted, wantedOf } from "./wanted.ts";
+import { invalidValue, ScimFailure, VersionMismatch } from "./failure.ts";
+import { changesOf, checkGrantable, type MemberInput, memberInputOf } from "./member-input.ts";
+import { attributeOf, booleanOf, isText, patchUserInput, type ScimUserInput, userInputOf } from "./user-input.ts";
+
+/** The conditions of a filter; a member must match all of them. */
+type Conditions = Pick<TeamUserFilter, "email" | "externalId" | "status">;
+
+const lengthMax = 1000;
+
+const readers: Readonly<Record<string, (value: unknown) => Conditions>> = {
+  username: (value) => ({ email: textOf(value) }),
+  "emails.value": (value) => ({ email: textOf(value) }),
+  externalid: (value) => ({ externalId: textOf(value) }),
+  active: (value) => ({ status: (booleanOf(value) ?? unsupported()) ? "active" : "inactive" }),
+};
+
+/**
+ * Reads `userName eq "…"`, `externalId eq "…"`, `emails.value eq "…"` and `active eq true`, alone or joined
+ * by `and` (RFC 7644 3.4.2.2). Names are case-insensitive.
+ *
+ * @throws ScimFailure `invalidFilter` for any other filter.
+ */
+export function readFilter(text: string): Conditions {
+  // The parser's time grows exponentially with line breaks in an unterminated text, and its depth with parentheses.
+  if (text.length > lengthMax || /\p{Cc}/u.test(text)) throw unsupported();
+  const all = comparisons(parseFilter(text)).map(
+    ({ name, value }) => (Object.hasOwn(readers, name) ? readers[name] : undefined)?.(value) ?? unsupported(),
+  );
+  const names = all.flatMap((condition) => Object.keys(condition));
+  if (new Set(names).size < names.length) throw unsupported();
+  return Object.assign({}, ...all);
+}
+
+function parseFilter(text: string): Filter {
+  try {
+    return parse(text);
+  } catch {
+    throw unsupported();
+  }
+}
+
+interface Comparison {
+  /** Lower case. */
+  readonly name: string;
+  readonly value: unknown;
+}
+
+function comparisons(filter: Filter): Comparison[] {
+  if (filter.op === "and") return filter.filters.flatMap(comparisons);
+  if (filter.op !== "eq") throw unsupported();
+  return [{ name: attributeOf(filter.attrPath) ?? unsupported(), value: filter.compValue }];
+}
+
+const textOf = (value: unknown): string => (isText(value) ? value : unsupported());
+
+function unsupported(): never {
+  const supported = 'userName eq "…", externalId eq "…" and active eq true or false, alone or joined by and';
+  throw new ScimFailure("invalidFilter", `this filter is not supported; supported are ${supported}`);
+}
+
+/** A user in SCIM (RFC 7643 4.1). */
+export interface ScimUser {
+  readonly id: string;
+  readonly meta: {
+    readonly resourceType: "User";
+    /** RFC 3339. */
+    readonly created: string;
+    readonly location: string;
+    readonly version: string;
+  };
+}
+
+/**
+ * A member as a SCIM user.
+ *
+ * A delegated profile has its delegate address as `userName`, because only that address finds it
+ * (spec/enterprise.md 5). Its `externalId` does not change, so its provider still finds it. The profiles that
+ * a member holds are not shown.
+ *
+ * @param base the URL of SCIM, for instance `https://platform.example/scim/v2`.
+ */
+function scimUser(user: TeamUser, base: string): ScimUser {
+  const { id, email, name, status, role, externalId, createdAt } = user;
+  const attributes = {
+    schemas: ["urn:ietf:params:scim:schemas:core:2.0:User"],
+    id,
+    ...(externalId === null ? {} : { externalId }),
+    userName: email,
+    ...(name === null ? {} : { displayName: name, name: { formatted: name, ...nameParts(name) } }),
+    emails: [{ value: email, type: "work", primary: true }],
+    active: status === "active",
+    roles: [{ value: role, primary: true }],
+  };
+  const location = `${base}/Users/${id}`;
+  const version = versionOf(attributes);
+  return { ...attributes, meta: { resourceType: "User", created: new Date(createdAt).toISOString(), location, version } };
+}
+
+/** Splits a name. A team has one name for a person: its first word is the given name, the rest the family name. */
+function nameParts(name: string): { readonly givenName: string; readonly familyName?: string } {
+  const blank = name.indexOf(" ");
+  return blank === -1 ? { givenName: name } : { givenName: name.slice(0, blank), familyName: name.slice(blank + 1) };
+}
+
+/** A weak entity tag, which changes with any shown attribute. */
+const versionOf = (attributes: object): string =>
+  `W/"${createHash("sha256").update(JSON.stringify(attributes)).digest("base64url").slice(0, 22)}"`;
 
 const { createUser, updateUser, renameProfile, removeMember } = TeamUserManagementApiV2Service.method;
 
-/** What provisioning needs of the rest. */
+/** The dependencies of provisioning. */
 export interface ScimUsersParts {
   readonly store: Store;
   readonly teamUsers: Pick<TeamUsers, "list" | "find" | "create" | "update" | "rename" | "remove">;
   readonly writeAudit: WriteAudit;
   readonly operationOf: (method: DescMethod) => Operation;
-  /** Where SCIM is, for instance `https://platform.example/scim/v2`. */
+  /** The URL of SCIM, for instance `https://platform.example/scim/v2`. */
   readonly base: string;
 }
 
-/** Which users, and which page of them. */
+/** A filter and a page of users. */
 export interface ScimPage {
-  readonly meant: Meant;
+  readonly conditions: Conditions;
   /** From 1. */
   readonly startIndex: number;
   /** From 0. */
   readonly count: number;
 }
 
-/** Whom a request means: the id, and the version that `If-Match` names; null where it names none. */
+/** The user of a request: the id, and the version in `If-Match`; null when absent. */
 export interface ScimTarget {
   readonly id: string;
   readonly ifMatch: string | null;
 }
 
 /**
- * Users of SCIM as members of the caller's team (contract/decisions.md 45). Each change is one transaction,
- * with an audit row for each operation of a team that it comes to.
+ * Users of SCIM as members of the caller's team (spec/decisions.md 45). Each change is one transaction with an audit
+ * row for each team operation in it.
  *
- * Failures of all: `absent` for nobody of the team, and for who was removed.
+ * All methods throw Failure `not_found` for an id that is not in the team, or of a removed member.
  */
 export interface ScimUsers {
   list(admission: Admission, page: ScimPage): Promise<{ readonly users: readonly ScimUser[]; readonly total: number }>;
   get(admission: Admission, id: string): Promise<ScimUser>;
-  /** @throws Failure `exists` for an address or an external id that a member has. */
+  /** @throws Failure `already_exists` for an address or an external id that a member has. */
   create(admission: Admission, body: JsonObject): Promise<ScimUser>;
   replace(admission: Admission, target: ScimTarget, body: JsonObject): Promise<ScimUser>;
   patch(admission: Admission, target: ScimTarget, body: JsonObject): Promise<ScimUser>;
@@ -60,37 +163,37 @@ export function scimUsers({ store, teamUsers, writeAudit, operationOf, base }: S
   const show = (user: TeamUser): ScimUser => scimUser(user, base);
   const audit = (tx: Tx, admission: Admission, method: DescMethod) => writeAudit(tx, { ...admission, operation: operationOf(method) });
 
-  /** The space is locked before anybody is looked at: what was seen holds until the change is made. */
-  async function present(tx: Tx, { caller }: Admission, { id, ifMatch }: ScimTarget): Promise<TeamUser> {
+  /** Locks the space before it reads the member, so that the state that was read is valid until the change is made. */
+  async function lockMember(tx: Tx, { caller }: Admission, { id, ifMatch }: ScimTarget): Promise<TeamUser> {
     await tx.accounts.lockSpace(caller.spaceId);
     const { user } = await teamUsers.find(tx, caller, { id });
     if (ifMatch !== null && !matches(ifMatch, show(user))) throw new VersionMismatch();
     return user;
   }
 
-  const change = (admission: Admission, target: ScimTarget, fill: (user: TeamUser) => Sheet): Promise<ScimUser> =>
+  const change = (admission: Admission, target: ScimTarget, fill: (user: TeamUser) => ScimUserInput): Promise<ScimUser> =>
     store.change(async (tx) => {
-      const user = await present(tx, admission, target);
-      return show(await become(tx, admission, user, wantedOf(fill(user))));
+      const user = await lockMember(tx, admission, target);
+      return show(await applyInput(tx, admission, user, memberInputOf(fill(user))));
     });
 
-  async function become(tx: Tx, admission: Admission, user: TeamUser, wanted: Wanted): Promise<TeamUser> {
+  async function applyInput(tx: Tx, admission: Admission, user: TeamUser, requested: MemberInput): Promise<TeamUser> {
     const { caller } = admission;
     const { id } = user;
-    const changes = changesOf(user, wanted);
-    const renamed = wanted.name !== undefined && wanted.name !== user.name ? wanted.name : undefined;
+    const changes = changesOf(user, requested);
+    const newName = requested.name !== undefined && requested.name !== user.name ? requested.name : undefined;
     if (changes) await teamUsers.update(tx, caller, { id }, changes);
     else tx.audit.note({ subject: id });
-    if (changes || renamed === undefined) await audit(tx, admission, updateUser);
-    if (renamed !== undefined) {
-      await teamUsers.rename(tx, caller, id, renamed);
+    if (changes || newName === undefined) await audit(tx, admission, updateUser);
+    if (newName !== undefined) {
+      await teamUsers.rename(tx, caller, id, newName);
       await audit(tx, admission, renameProfile);
     }
     return (await teamUsers.find(tx, caller, { id })).user;
   }
 
   return {
-    async list({ caller }, { meant, startIndex, count }) {
+    async list({ caller }, { conditions: meant, startIndex, count }) {
       const { users, total } = await teamUsers.list(store, caller, { ...meant, limit: Math.max(count, 1), offset: startIndex - 1 });
       return { users: users.slice(0, count).map(show), total };
     },
@@ -100,39 +203,39 @@ export function scimUsers({ store, teamUsers, writeAudit, operationOf, base }: S
     create: (admission, body) =>
       store.change(async (tx) => {
         const { caller } = admission;
-        const { userName, externalId, active, role, name } = wantedOf(sheetOf(body));
+        const { userName, externalId, active, role, name } = memberInputOf(userInputOf(body));
         if (userName === undefined) throw invalidValue("userName", "is required");
-        const made = { email: userName, role: granted(role ?? "member"), name, externalId: externalId ?? undefined };
+        const made = { email: userName, role: checkGrantable(role ?? "member"), name, externalId: externalId ?? undefined };
         const user = await teamUsers.create(tx, caller, made);
         await audit(tx, admission, createUser);
-        return show(active === false ? await become(tx, admission, user, { active }) : user);
+        return show(active === false ? await applyInput(tx, admission, user, { active }) : user);
       }),
 
     replace: (admission, target, body) =>
       change(admission, target, () => {
-        const sheet = sheetOf(body);
-        if (!sheet.has("username")) throw invalidValue("userName", "is required");
-        return sheet;
+        const input = userInputOf(body);
+        if (!input.has("username")) throw invalidValue("userName", "is required");
+        return input;
       }),
 
-    patch: (admission, target, body) => change(admission, target, ({ name }) => withBothParts(patchSheet(body), name ?? "")),
+    patch: (admission, target, body) => change(admission, target, ({ name }) => withBothNames(patchUserInput(body), name ?? "")),
 
     remove: (admission, target) =>
       store.change(async (tx) => {
-        const { id } = await present(tx, admission, target);
+        const { id } = await lockMember(tx, admission, target);
         await teamUsers.remove(tx, admission.caller, id);
         await audit(tx, admission, removeMember);
       }),
   };
 }
 
-/** One part of a name alone changes the whole: the other part stays. */
-function withBothParts(sheet: Sheet, name: string): Sheet {
+/** Adds the current parts of the name when only one part changes. */
+function withBothNames(input: ScimUserInput, name: string): ScimUserInput {
   const { givenName, familyName = "" } = nameParts(name);
-  if (!sheet.has("name.givenname") && !sheet.has("name.familyname")) return sheet;
-  return new Map([["name.givenname", givenName], ["name.familyname", familyName], ...sheet]);
+  if (!input.has("name.givenname") && !input.has("name.familyname")) return input;
+  return new Map([["name.givenname", givenName], ["name.familyname", familyName], ...input]);
 }
 
-/** Weakly compared, as entity tags of SCIM are (RFC 7644 3.14). */
+/** Compares entity tags weakly, as in SCIM (RFC 7644 3.14). */
 const matches = (ifMatch: string, { meta }: ScimUser): boolean =>
   ifMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === meta.version.replace(/^W\//, ""));

@@ -6,68 +6,67 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Disk } from "flydrive";
 import { FSDriver } from "flydrive/drivers/fs";
-import { absent, Failure } from "../core/failure.ts";
-import type { Blobs } from "../core/files/blobs.ts";
-import { checkedId } from "./blob-id.ts";
+import { Failure, notFound } from "../core/failure.ts";
+import { type Blobs, checkBlobId } from "../core/files/blob.ts";
 import { syncFolder } from "./durable-file.ts";
 
-/** What waits for the disk. Small: buffers that wait long outlive V8's young generation, which doubled the time when measured. */
+/** The write buffer. It is small because buffers that wait long leave V8's young generation, which doubled the time when measured. */
 const writeBytes = 64 * 1024;
-/** Larger pieces are fresh memory each time, which took three times as long when measured. */
+/** The read buffer. Larger buffers are newly allocated each time, which took three times as long when measured. */
 const readBytes = 64 * 1024;
 
 /**
- * Bytes in a folder, each id in one of 65,536 subfolders. They are begun under
- * another name and get their own when they are on the disk, so that whatever has
- * its name is whole.
+ * Bytes in a folder, each id in one of 65,536 subfolders. A blob is written under a
+ * temporary name and renamed when it is on the disk, so that a file with its final name
+ * is complete.
  *
  * @throws Failure `unavailable` from `put` when the disk is full.
  */
-export function localBlobs(folder: string): Blobs {
+export function createLocalBlobs(folder: string): Blobs {
   const disk = new Disk(new FSDriver({ location: folder, visibility: "private" }));
   const subfolders = durableFolders(folder);
   return {
     async put(id, bytes, signal) {
-      const [begun, whole] = [join(folder, begunKey(id)), join(folder, keyOf(id))];
+      const [partPath, finalPath] = [join(folder, partKey(id)), join(folder, keyOf(id))];
       try {
         await subfolders(dirname(keyOf(id)));
-        await write(begun, bytes, signal);
-        await rename(begun, whole);
-        await syncFolder(dirname(whole));
+        await write(partPath, bytes, signal);
+        await rename(partPath, finalPath);
+        await syncFolder(dirname(finalPath));
       } catch (thrown) {
         bytes.destroy();
-        await disk.delete(begunKey(id));
-        throw isFull(thrown) ? new Failure("unavailable", "there is no room to store this now", { cause: thrown }) : thrown;
+        await disk.delete(partKey(id));
+        throw isFull(thrown) ? new Failure("unavailable", "the storage is full, try again later", { cause: thrown }) : thrown;
       }
     },
     async read(id, range) {
-      // Open, it can be read to its end whoever removes it meanwhile.
+      // An open file stays readable after it is removed.
       const file = await open(join(folder, keyOf(id)), "r").catch((thrown: unknown) => {
-        throw codeOf(thrown) === "ENOENT" ? absent("file") : thrown;
+        throw codeOf(thrown) === "ENOENT" ? notFound("file") : thrown;
       });
       return file.createReadStream({ ...range, highWaterMark: readBytes });
     },
     async remove(id) {
-      await disk.delete(begunKey(id));
+      await disk.delete(partKey(id));
       await disk.delete(keyOf(id));
     },
     address: async () => null,
   };
 }
 
-/** The digest spreads ids evenly, however they begin. */
+/** The digest distributes ids evenly, independent of their first characters. */
 function keyOf(id: string): string {
-  const digest = createHash("sha256").update(checkedId(id)).digest("hex");
+  const digest = createHash("sha256").update(checkBlobId(id)).digest("hex");
   return `${digest.slice(0, 2)}/${digest.slice(2, 4)}/${id}`;
 }
 
-const begunKey = (id: string): string => `${keyOf(id)}.part`;
+const partKey = (id: string): string => `${keyOf(id)}.part`;
 
-/** Writes a file, and answers when it is on the disk and closed, or closed without that. */
+/** Writes a file. Resolves when it is synced and closed; rejects after it is closed on an error. */
 async function write(path: string, bytes: Readable, signal: AbortSignal): Promise<void> {
   const file = createWriteStream(path, { mode: 0o600, flush: true, highWaterMark: writeBytes });
   const closed = new Promise<void>((resolve) => file.once("close", resolve));
-  // It syncs when it closes, and that may fail after the last byte was taken.
+  // The stream syncs when it closes, and this may fail after the last byte was accepted.
   file.on("error", () => undefined);
   try {
     await pipeline(bytes, file, { signal });
@@ -77,7 +76,7 @@ async function write(path: string, bytes: Readable, signal: AbortSignal): Promis
   if (file.errored) throw file.errored;
 }
 
-/** Makes subfolders, each once, and answers when they are on the disk. */
+/** Creates each subfolder once, and resolves when it is on the disk. */
 function durableFolders(folder: string): (name: string) => Promise<void> {
   const made = new Map<string, Promise<void>>();
   async function make(name: string): Promise<void> {
@@ -95,5 +94,5 @@ function durableFolders(folder: string): (name: string) => Promise<void> {
 
 const codeOf = (thrown: unknown): unknown => (thrown instanceof Error && "code" in thrown ? thrown.code : undefined);
 
-/** Full, or full for this user. */
+/** True if the disk or the user's quota is full. */
 const isFull = (thrown: unknown): boolean => ["ENOSPC", "EDQUOT"].includes(String(codeOf(thrown)));

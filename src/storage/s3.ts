@@ -10,55 +10,54 @@ import { Upload } from "@aws-sdk/lib-storage";
 import { Disk } from "flydrive";
 import { S3Driver } from "flydrive/drivers/s3";
 import type { Bucket } from "../config/bucket.ts";
-import { absent, Failure } from "../core/failure.ts";
-import type { Blobs, ByteRange } from "../core/files/blobs.ts";
-import { attachment } from "../core/files/disposition.ts";
-import { checkedId } from "./blob-id.ts";
+import { Failure, notFound } from "../core/failure.ts";
+import { type Blobs, type ByteRange, checkBlobId } from "../core/files/blob.ts";
+import { contentDisposition } from "../core/files/filename.ts";
 
-/** The least that S3 takes. A put holds `partsAtOnce` of them and the one that it fills; with four the memory sometimes rose by more than 64 MB when measured. */
+/** The smallest part that S3 accepts. A put holds `partsAtOnce` parts and the one that it fills; with four the memory sometimes rose by more than 64 MB when measured. */
 const partBytes = 5 * 1024 * 1024;
 const partsAtOnce = 2;
 const connectMs = 5_000;
-/** A connection on which nothing moves for so long is given up. */
+/** An idle connection is closed after this time. */
 const silentMs = 60_000;
 
 /**
- * Bytes in a bucket of S3 or of a service that speaks its protocol. An object
- * appears when it is whole: larger ones are put in parts.
+ * Bytes in a bucket of S3 or a compatible service. An object appears when it is
+ * complete; larger ones are uploaded in parts.
  *
- * @throws Failure `unavailable` from every method when the service does not answer, or answers that it cannot now.
+ * @throws Failure `unavailable` from every method when the service does not answer, or answers with a status of 500 or more.
  */
-export function s3Blobs(bucket: Bucket): Blobs {
+export function createS3Blobs(bucket: Bucket): Blobs {
   const client = clientOf(bucket);
   const disk = new Disk(new S3Driver({ client, bucket: bucket.name, visibility: "private", supportsACL: false }));
-  const at = (id: string) => ({ Bucket: bucket.name, Key: bucket.prefix + checkedId(id) });
+  const at = (id: string) => ({ Bucket: bucket.name, Key: bucket.prefix + checkBlobId(id) });
 
-  async function remove(place: Place): Promise<void> {
-    await abortUploads(client, place);
-    await disk.delete(place.Key);
+  async function remove(location: BlobLocation): Promise<void> {
+    await abortUploads(client, location);
+    await disk.delete(location.Key);
   }
 
   return {
     async put(id, bytes, signal) {
-      const place = at(id);
+      const location = at(id);
       try {
-        // The upload hears of an abort from the bytes: then it waits for its parts and takes them back.
-        const params = { ...place, Body: addAbortSignal(signal, bytes) };
+        // The upload receives an abort from the bytes. It then waits for its parts and aborts the upload.
+        const params = { ...location, Body: addAbortSignal(signal, bytes) };
         await new Upload({ client, params, partSize: partBytes, queueSize: partsAtOnce }).done();
         signal.throwIfAborted();
       } catch (thrown) {
         bytes.destroy();
-        // Where that fails too, the sweep removes it.
-        await remove(place).catch(() => undefined);
+        // If this fails too, the sweep removes the blob.
+        await remove(location).catch(() => undefined);
         signal.throwIfAborted();
         throw bytes.errored ?? refusalOf(thrown);
       }
     },
-    read: async (id, range) => translated(read(client, at(id), range)),
-    remove: async (id) => translated(remove(at(id))),
+    read: async (id, range) => withFailures(read(client, at(id), range)),
+    remove: async (id) => withFailures(remove(at(id))),
     async address(id, { filename, contentType, seconds }) {
       if (!bucket.redirect) return null;
-      return disk.getSignedUrl(at(id).Key, { contentType, contentDisposition: attachment(filename), expiresIn: seconds });
+      return disk.getSignedUrl(at(id).Key, { contentType, contentDisposition: contentDisposition(filename), expiresIn: seconds });
     },
   };
 }
@@ -68,28 +67,28 @@ function clientOf({ endpoint, region, credentials, pathStyle }: Bucket): S3Clien
     region,
     forcePathStyle: pathStyle,
     ...(endpoint === null ? {} : { endpoint }),
-    // Without them the SDK asks the machine for its role; it writes into what it is given.
+    // Without them the SDK uses the machine's role. The SDK writes into the object, so it gets a copy.
     ...(credentials === null ? {} : { credentials: { ...credentials } }),
-    // Checksums of the newer protocol are refused by many services; the signature covers what is sent.
+    // Many services refuse the checksums of the newer protocol. The signature covers the bytes.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: { connectionTimeout: connectMs, socketTimeout: silentMs },
   });
 }
 
-interface Place {
+interface BlobLocation {
   readonly Bucket: string;
   readonly Key: string;
 }
 
-async function read(client: S3Client, place: Place, range: ByteRange | undefined): Promise<Readable> {
+async function read(client: S3Client, location: BlobLocation, range: ByteRange | undefined): Promise<Readable> {
   const Range = range && `bytes=${range.start}-${range.end}`;
-  const { Body } = await client.send(new GetObjectCommand({ ...place, Range }));
+  const { Body } = await client.send(new GetObjectCommand({ ...location, Range }));
   return Body as Readable; // in Node.js
 }
 
-/** Takes back uploads of this key that a process left when it died; their parts would be kept, and paid for, for ever. */
-async function abortUploads(client: S3Client, { Bucket, Key }: Place): Promise<void> {
+/** Aborts uploads of this key that a dead process left. Otherwise their parts would be stored, and paid for, permanently. */
+async function abortUploads(client: S3Client, { Bucket, Key }: BlobLocation): Promise<void> {
   const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }));
   for (const { UploadId } of Uploads.filter((upload) => upload.Key === Key))
     await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch((thrown: unknown) => {
@@ -97,21 +96,21 @@ async function abortUploads(client: S3Client, { Bucket, Key }: Place): Promise<v
     });
 }
 
-const translated = <T>(work: Promise<T>): Promise<T> =>
+const withFailures = <T>(work: Promise<T>): Promise<T> =>
   work.catch((thrown: unknown) => {
     throw refusalOf(thrown);
   });
 
-/** What the service cannot give now; a mistake in the configuration stays what it is, for the log. */
+/** The failure for an error of the service. A configuration error stays unchanged, for the log. */
 function refusalOf(thrown: unknown): unknown {
-  if (nameOf(thrown) === "NoSuchKey") return absent("file");
-  return isPassing(thrown) ? new Failure("unavailable", "the storage cannot be reached now", { cause: thrown }) : thrown;
+  if (nameOf(thrown) === "NoSuchKey") return notFound("file");
+  return isTransient(thrown) ? new Failure("unavailable", "the storage cannot be reached now", { cause: thrown }) : thrown;
 }
 
-/** No connection, no answer in time, or one that says: not now. */
-function isPassing(thrown: unknown): boolean {
+/** No connection, a timeout, or an answer with a status of 500 or more. */
+function isTransient(thrown: unknown): boolean {
   if (thrown instanceof S3ServiceException) return (thrown.$metadata.httpStatusCode ?? 500) >= 500;
-  // Codes of our own process begin with ERR_: above all that of bytes that were cut off.
+  // Codes of this process begin with ERR_, in particular for bytes that ended early.
   return nameOf(thrown) === "TimeoutError" || (thrown instanceof Error && "code" in thrown && !String(thrown.code).startsWith("ERR_"));
 }
 

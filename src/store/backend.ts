@@ -1,38 +1,58 @@
 import type { Clock } from "../core/clock.ts";
-import type { RateCounters } from "../core/limits/counter.ts";
+import type { RateCounters } from "../core/processes/shared.ts";
+import type { Client } from "./client.ts";
 import type { OnStatement } from "./round-trips.ts";
-import type { Dialect, JobRowsOf } from "./session.ts";
-import type { Statements } from "./statements.ts";
+import type { JobRowsOf } from "./session.ts";
+import type { Dialect, Statements } from "./statements.ts";
 import type { Transact } from "./transactions.ts";
 
 /** An open database, migrated; other processes that start wait until `release`. */
-export interface Backend<C> {
+export interface Backend {
   readonly dialect: Dialect;
-  /** Prisma's client inside a change: whatever it does belongs to the transaction that its caller is in. */
-  readonly writer: C;
-  /** Sees commits only, and cannot write. */
-  readonly reader: C;
+  /** Prisma's client inside a change: its statements belong to the caller's transaction. */
+  readonly writer: () => Promise<Client>;
+  /** Prisma's client outside a change: it sees commits only, and cannot write. */
+  readonly reader: () => Promise<Client>;
   /** Our own statements outside a change: they see commits only, and cannot write. */
   readonly reads: Statements;
   readonly transact: Transact;
   readonly jobs: JobRowsOf;
   readonly counters: RateCounters;
   readonly release: () => Promise<void>;
-  /** Resolves once what runs has ended and every connection is closed. */
+  /** Resolves once running work has ended and every connection is closed. */
   readonly close: () => Promise<void>;
 }
 
-/** What opening a database takes. */
+/** The parameters for opening a database. */
 export interface BackendOptions {
   readonly databaseUrl: string;
   readonly clock: Clock;
-  /** Told of every round trip, if anybody asks. */
+  /** Called for each round trip to the database. */
   readonly onStatement: OnStatement | undefined;
-  /** Thrown where there is no database yet, instead of making one. */
+  /** Thrown if the database does not exist, instead of creating it. */
   readonly ifMissing: Error | undefined;
-  /** Told of what fails beside any call. */
+  /** Reports failures outside any call. */
   readonly failed: (text: string, thrown: unknown) => void;
 }
 
-/** Errors go to the process log with their cause, so Prisma need not look up the caller's lines for each statement. */
-export const clientOptions = { errorFormat: "minimal" } as const;
+/** The location of a database, without user and password: `the file /srv/x/platform.db`, `the database platform at db.example.com:5432`. */
+export function databaseLocation(databaseUrl: string): string {
+  if (databaseUrl.startsWith("file:")) return `the file ${pathOf(databaseUrl)}`;
+  const { hostname, port, pathname, searchParams, username } = new URL(databaseUrl);
+  const host = hostname || searchParams.get("host") || "localhost";
+  // PostgreSQL's clients use the user's name if there is no database name.
+  const name = decodePercent(pathname.slice(1) || username);
+  return `the database ${name} at ${host}:${port || "5432"}`;
+}
+
+/** The path of an SQLite database. */
+export const pathOf = (databaseUrl: string): string => databaseUrl.replace(/^file:/, "");
+
+/** Decodes percent-encoding; returns a malformed text unchanged. */
+export function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,27 +1,26 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync, type Stats, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Failure } from "../core/failure.ts";
-import { causeText } from "../core/root-cause.ts";
+import { causeText, Failure } from "../core/failure.ts";
 import { isBusy } from "./driver-failure.ts";
 import { type FileLock, lockFile } from "./sqlite-adapter.ts";
 
 /**
- * Makes a folder and those above it, for this process's user alone, and tries that it can be written.
+ * Creates a folder and its parents, with access for this process's user only, and checks that it can be written.
  *
  * @param setting the variable that names the folder, for the error.
- * @throws Failure `precondition` in one sentence with the setting, the folder and the cause.
+ * @throws Failure `failed_precondition` in one sentence with the setting, the folder and the cause.
  */
 export function makeFolder(folder: string, setting: string): void {
   try {
     makeEach(folder);
-    tryWriting(folder);
+    checkWritable(folder);
   } catch (thrown) {
-    const text = `${setting}: the folder ${folder} cannot be written${ownership(folder)}: ${causeText(thrown)}`;
-    throw new Failure("precondition", text);
+    const text = `${setting}: the folder ${folder} cannot be written${ownershipNote(folder)}: ${causeText(thrown)}`;
+    throw new Failure("failed_precondition", text);
   }
 }
 
-/** Makes one folder after the other: `mkdir` of Node with `recursive` never returns below /proc. */
+/** Creates the folders one by one: Node's `mkdir` with `recursive` never returns below /proc. */
 function makeEach(folder: string): void {
   if (existsSync(folder)) return;
   makeEach(dirname(folder));
@@ -33,7 +32,7 @@ function makeEach(folder: string): void {
   }
 }
 
-function tryWriting(folder: string): void {
+function checkWritable(folder: string): void {
   const path = join(folder, `.write-test-${process.pid}`);
   const file = openSync(path, "w", 0o600);
   try {
@@ -44,7 +43,7 @@ function tryWriting(folder: string): void {
   }
 }
 
-/** Undefined for what is not there or cannot be asked about. */
+/** Undefined if the path does not exist or cannot be read. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path);
@@ -53,23 +52,23 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** The end of "cannot be …" for a file or folder of another user: ` by user 1000, it belongs to user 0`; empty for one's own. */
-export function ownership(path: string): string {
+/** The end of "cannot be …" for a file or folder of another user: ` by user 1000, it belongs to user 0`; empty for the process's own. */
+export function ownershipNote(path: string): string {
   const owner = statOf(path)?.uid;
   const self = process.getuid?.();
   return owner === undefined || owner === self ? "" : ` by user ${self}, it belongs to user ${owner}`;
 }
 
-/** What other users of the machine may do with a file or a folder. */
+/** The mode bits of other users of the machine. */
 const others = 0o077;
 
 const modeOf = (path: string): number => (statOf(path)?.mode ?? 0) & 0o777;
 
 /**
- * Takes from other users of the machine what they may do with our files.
+ * Removes the access of other users of the machine to our files.
  *
  * @param folder the data folder, whose own mode stays as it is.
- * @param paths files and folders of ours; those that are missing are passed over.
+ * @param paths our files and folders; missing ones are skipped.
  * @returns a warning for the operator; null when others have no access.
  */
 export function tightenFiles(folder: string, paths: readonly string[]): string | null {
@@ -86,24 +85,24 @@ export function tightenFiles(folder: string, paths: readonly string[]): string |
   return texts.length === 0 ? null : texts.join("; ");
 }
 
-/** Answers what could not be done. */
+/** Returns a text for a failure, or an empty list. */
 function tighten(path: string): string[] {
   try {
     chmodSync(path, modeOf(path) & ~others);
     return [];
   } catch (thrown) {
-    return [`other users can read ${path}, and its mode cannot be changed${ownership(path)}: ${causeText(thrown)}`];
+    return [`other users can read ${path}, and its mode cannot be changed${ownershipNote(path)}: ${causeText(thrown)}`];
   }
 }
 
 /**
- * Holds a data folder for the life of this process: a second server on it would run
- * the same tasks twice. The lock is the operating system's, so it ends with the
- * process, however that dies.
+ * Locks a data folder until this process ends: a second server on it would run the same
+ * tasks twice. The lock is the operating system's, so it is released even if the
+ * process crashes.
  *
- * @throws Failure `precondition` when another process holds the folder, or it cannot be written.
+ * @throws Failure `failed_precondition` when another process holds the folder, or it cannot be written.
  */
-export async function holdFolder(dataDir: string): Promise<FileLock> {
+export async function lockFolder(dataDir: string): Promise<FileLock> {
   makeFolder(dataDir, "DATA_DIR");
   const path = join(dataDir, "lock.db");
   try {
@@ -111,7 +110,7 @@ export async function holdFolder(dataDir: string): Promise<FileLock> {
   } catch (thrown) {
     const text = isBusy(thrown)
       ? `another server runs on the folder ${dataDir}: stop it, or choose another DATA_DIR`
-      : `DATA_DIR: the file ${path} cannot be opened${ownership(path)}: ${causeText(thrown)}`;
-    throw new Failure("precondition", text);
+      : `DATA_DIR: the file ${path} cannot be opened${ownershipNote(path)}: ${causeText(thrown)}`;
+    throw new Failure("failed_precondition", text);
   }
 }

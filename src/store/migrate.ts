@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Clock } from "../core/clock.ts";
 import { Failure } from "../core/failure.ts";
 import { isLocked } from "./driver-failure.ts";
-import type { Dialect } from "./session.ts";
+import type { Dialect } from "./statements.ts";
 
 /** A connection in a transaction, on which migrations run. */
 export interface MigrationTarget {
@@ -16,12 +16,12 @@ export interface MigrationTarget {
 interface Migration {
   readonly name: string;
   readonly sql: string;
-  /** As Prisma computes it. */
+  /** The checksum that Prisma computes. */
   readonly checksum: string;
 }
 
-/** The book of migrations as Prisma keeps it, so that `prisma migrate deploy` agrees with this runner. */
-const books: Record<Dialect, string> = {
+/** Prisma's table of applied migrations, so that `prisma migrate deploy` agrees with this runner. */
+const migrationTables: Record<Dialect, string> = {
   sqlite: `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
     "id"                    TEXT PRIMARY KEY NOT NULL,
     "checksum"              TEXT NOT NULL,
@@ -44,20 +44,20 @@ const books: Record<Dialect, string> = {
 )`,
 };
 
-/** The instant of a statement, in each database's own words. */
+/** The time of a statement, as an SQL expression of each database. */
 const nowOf: Record<Dialect, string> = { sqlite: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", postgresql: "now()" };
 
 /**
- * Applies the migrations that a database lacks, all in the one transaction that
- * `target` is in: a process that dies on the way leaves nothing behind.
+ * Applies the missing migrations of a database, all in the transaction of `target`: if
+ * the process dies before the commit, nothing changes.
  *
- * @param ifMissing thrown, and nothing done, for a database that no migration was ever applied to.
- * @throws Failure `precondition` when the database is newer than this program, or its
+ * @param ifMissing thrown, without any change, for a database to which no migration was applied.
+ * @throws Failure `failed_precondition` when the database is newer than this program, or its
  * migrations are not this program's.
  */
 export async function migrate(dialect: Dialect, target: MigrationTarget, ifMissing?: Error): Promise<void> {
   const known = migrationsOf(dialect);
-  await target.script(books[dialect]);
+  await target.script(migrationTables[dialect]);
   const applied = await appliedTo(target);
   if (ifMissing && applied.length === 0) throw ifMissing;
   check(known, applied);
@@ -70,12 +70,12 @@ export async function migrate(dialect: Dialect, target: MigrationTarget, ifMissi
   }
 }
 
-/** A table that is in use is asked for so often, with a pause between. */
+/** The maximum number of tries for a table in use, and the pause between two tries. */
 const triesMax = 60;
 const pauseMs = 500;
 
-/** Migrates a database that others work on: again, from its beginning, while what it needs to change is in use. */
-export async function whileInUse(work: () => Promise<void>, clock: Clock): Promise<void> {
+/** Migrates a database in use: repeats the complete work while a table that it changes is locked. */
+export async function retryWhileInUse(work: () => Promise<void>, clock: Clock): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work();
@@ -109,7 +109,7 @@ async function appliedTo(target: MigrationTarget): Promise<Applied[]> {
   return rows.map(([name, checksum, finished]) => ({ name: String(name), checksum: String(checksum), finished: Boolean(finished) }));
 }
 
-/** What was applied must be the beginning of what is known. */
+/** The applied migrations must be the first of the known migrations, in order. */
 function check(known: readonly Migration[], applied: readonly Applied[]): void {
   for (const [index, { name, checksum, finished }] of applied.entries()) {
     const own = known[index];
@@ -120,8 +120,8 @@ function check(known: readonly Migration[], applied: readonly Applied[]): void {
   }
 }
 
-/** Landed migrations never change, so no release has made such a database. */
+/** Released migrations never change, so no release has made such a database. */
 const notOfARelease =
-  "no release made this schema; run the version that made it, or restore a backup of a release (docs/upgrading.md says more)";
+  "no release made this schema; run the version that made it, or restore a backup of a release (docs/operate/upgrading.md says more)";
 
-const refusal = (why: string) => new Failure("precondition", `the database ${why}`);
+const refusal = (why: string) => new Failure("failed_precondition", `the database ${why}`);

@@ -1,36 +1,36 @@
 import { Buffer } from "node:buffer";
-import type { TaskNews } from "../core/store.ts";
+import type { Feed, TaskNews } from "../core/store.ts";
 import type { Change } from "./session.ts";
 
-/** What one change, or several, have to tell. */
-export type News = Pick<Change, "news" | "jobKinds">;
+/** The news of one or more changes: changed tasks, and kinds of jobs. */
+export type ChangeNews = Pick<Change, "news" | "jobKinds">;
 
-/** Tells to look at the store instead of telling what is new. */
-export const lookText = '"look"';
+/** Asks receivers to query the store, instead of listing the news. */
+export const refreshPayload = '"look"';
 
 /** PostgreSQL takes payloads below 8,000 bytes. */
 const textMax = 7_900;
 
-/** A task's news in a payload: by place, because there may be many. */
+/** A task's news in a payload: a tuple, because there may be many. */
 type Entry = readonly [taskId: string, lastSeq: number, fence: number, status: string];
 
-/** News as payloads of notifications, as few as there may be; what fits into none is to be looked for. */
-export function textsOf({ news, jobKinds }: News): string[] {
+/** News as the fewest possible notification payloads. For an entry that fits into none, the payload asks to query the store. */
+export function payloadsOf({ news, jobKinds }: ChangeNews): string[] {
   const texts: string[] = [];
   let entries: string[] = [];
   let size = 0;
   const jobs = `"jobs":${JSON.stringify([...jobKinds])}`;
-  const room = textMax - Buffer.byteLength(jobs) - '{"tasks":[],}'.length;
+  const available = textMax - Buffer.byteLength(jobs) - '{"tasks":[],}'.length;
   const close = () => {
-    // What a job is about comes before the job.
+    // The task of a job is sent before the job.
     if (entries.length > 0) texts.push(`{"tasks":[${entries.join()}]}`);
     [entries, size] = [[], 0];
   };
   for (const { taskId, lastSeq, fence, status } of news.values()) {
     const entry = JSON.stringify([taskId, lastSeq, fence, status] satisfies Entry);
     const length = Buffer.byteLength(entry) + 1;
-    if (length > room) return [lookText];
-    if (size + length > room) close();
+    if (length > available) return [refreshPayload];
+    if (size + length > available) close();
     entries.push(entry);
     size += length;
   }
@@ -39,17 +39,17 @@ export function textsOf({ news, jobKinds }: News): string[] {
   return texts;
 }
 
-/** What a payload tells; null when it asks to look, or is not for this release to read. */
-export function newsIn(text: string): News | null {
-  const told = parsed(text);
-  if (!isObject(told)) return null;
-  const { tasks = [], jobs = [] } = told;
+/** The news in a payload; null when it asks to query the store, or when this release cannot read it. */
+export function parseNews(text: string): ChangeNews | null {
+  const payload = parseJson(text);
+  if (!isObject(payload)) return null;
+  const { tasks = [], jobs = [] } = payload;
   if (!Array.isArray(tasks) || !Array.isArray(jobs) || !tasks.every(isEntry) || !jobs.every(isText)) return null;
   const news = new Map(tasks.map(([taskId, lastSeq, fence, status]): [string, TaskNews] => [taskId, { taskId, lastSeq, fence, status }]));
   return { news, jobKinds: new Set(jobs) };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -65,4 +65,90 @@ function isEntry(value: unknown): value is Entry {
   if (!Array.isArray(value) || value.length < 4) return false;
   const [taskId, lastSeq, fence, status] = value as unknown[];
   return isText(taskId) && Number.isSafeInteger(lastSeq) && Number.isSafeInteger(fence) && isText(status);
+}
+
+/** News that wait to be sent to other processes. */
+export interface Outbox {
+  put(news: ChangeNews): void;
+  /** Records that news were lost in transit: receivers must query the store. */
+  recordLoss(): void;
+  /** Takes the waiting news as payloads; empty when there are none. */
+  take(): string[];
+}
+
+/** Above this number of tasks, receivers query the store instead of receiving each task. */
+const tasksMax = 1_000;
+
+/** Keeps only the newest state of each task, up to a limit, even if nothing can be sent for a long time. */
+export function createOutbox(): Outbox {
+  const news = new Map<string, TaskNews>();
+  const jobKinds = new Set<string>();
+  let lost = false;
+
+  return {
+    put(more) {
+      for (const kind of more.jobKinds) jobKinds.add(kind);
+      for (const [id, task] of more.news) if (isNewer(task, news.get(id))) news.set(id, task);
+      if (news.size <= tasksMax) return;
+      news.clear();
+      lost = true;
+    },
+    recordLoss() {
+      lost = true;
+    },
+    take() {
+      const texts = [...(lost ? [refreshPayload] : []), ...payloadsOf({ news, jobKinds })];
+      news.clear();
+      jobKinds.clear();
+      lost = false;
+      return texts;
+    },
+  };
+}
+
+/** Fence and sequence only grow. Changes of one task may arrive out of order. */
+const isNewer = (task: TaskNews, known?: TaskNews): boolean =>
+  known === undefined || task.fence > known.fence || (task.fence === known.fence && task.lastSeq >= known.lastSeq);
+
+/** The store's feed and its input: after each commit of this process, and from other processes. */
+export interface NotifiedFeed {
+  readonly feed: Feed;
+  publish(news: ChangeNews): void;
+  /** News may have been missed. */
+  reportLoss(): void;
+}
+
+/** @param failed receives the error of a listener: it affects neither the committed change nor other listeners. */
+export function createFeed(failed: (thrown: unknown) => void): NotifiedFeed {
+  const tasks = listeners<TaskNews>(failed);
+  const jobs = listeners<string>(failed);
+  const losses = listeners<void>(failed);
+  return {
+    feed: { onTask: tasks.add, onJob: jobs.add, onLost: losses.add },
+    publish({ news, jobKinds }) {
+      for (const task of news.values()) tasks.notify(task);
+      for (const kind of jobKinds) jobs.notify(kind);
+    },
+    reportLoss: losses.notify,
+  };
+}
+
+function listeners<T>(failed: (thrown: unknown) => void) {
+  const known = new Set<{ readonly listener: (news: T) => void }>();
+  return {
+    add(listener: (news: T) => void) {
+      const entry = { listener };
+      known.add(entry);
+      return () => void known.delete(entry);
+    },
+    notify(news: T) {
+      for (const { listener } of [...known]) {
+        try {
+          listener(news);
+        } catch (thrown) {
+          failed(thrown);
+        }
+      }
+    },
+  };
 }

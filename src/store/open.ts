@@ -1,21 +1,42 @@
 import type { Clock } from "../core/clock.ts";
-import { Failure } from "../core/failure.ts";
+import { causeText, Failure, rootCause } from "../core/failure.ts";
 import type { Random } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
-import type { Store, Tx } from "../core/store.ts";
-import type { Backend, BackendOptions } from "./backend.ts";
-import { changer } from "./change.ts";
-import { driverFailure } from "./driver-failure.ts";
-import { createFeed } from "./feed.ts";
-import type { News } from "./news.ts";
-import { openFailure } from "./open-failure.ts";
+import type { AfterTask, Store, Tx } from "../core/store.ts";
+import { type Backend, type BackendOptions, databaseLocation, decodePercent, pathOf } from "./backend.ts";
+import { createChangeRunner } from "./change.ts";
+import { driverFailure, translateErrors } from "./driver-failure.ts";
+import { ownershipNote } from "./folder.ts";
+import { type ChangeNews, createFeed } from "./news.ts";
 import type { Relay, RelayParts } from "./relay.ts";
 import type { OnStatement } from "./round-trips.ts";
 import { rowsOf } from "./rows.ts";
-import type { Client } from "./session.ts";
-import { sql } from "./sql.ts";
-import type { Statements } from "./statements.ts";
-import { translated } from "./translated.ts";
+import { type Statements, sql } from "./statements.ts";
+
+/**
+ * The error for an operator when a database cannot be opened. It names the setting, the location and the cause in one
+ * sentence, such as `DATABASE_URL: the database x at db:5432 cannot be opened: getaddrinfo ENOTFOUND db`. It never
+ * contains the URL's password. Our own failures stay unchanged.
+ */
+export function openFailure(databaseUrl: string, thrown: unknown): unknown {
+  if (thrown instanceof Failure) return thrown;
+  const failure = driverFailure(thrown);
+  if (!(failure instanceof Failure)) return failure;
+  const isFile = databaseUrl.startsWith("file:");
+  const setting = isFile ? "DATABASE_URL or DATA_DIR" : "DATABASE_URL";
+  const problem = `${databaseLocation(databaseUrl)} cannot be opened${isFile ? ownershipNote(pathOf(databaseUrl)) : ""}`;
+  const text = `${setting}: ${problem}: ${safeText(thrown, databaseUrl)}`;
+  // Without the cause, which may quote the URL. The text already has the cause's message.
+  return new Failure(failure.reason, text);
+}
+
+/** Errors with a code, of the database or the system, contain no password. Other errors may quote the URL. */
+function safeText(thrown: unknown, databaseUrl: string): string {
+  const text = causeText(thrown);
+  const { password } = new URL(databaseUrl);
+  if (rootCause(thrown).code !== null || password === "") return text;
+  return text.replaceAll(password, "***").replaceAll(decodePercent(password), "***");
+}
 
 export interface StoreOptions {
   /** `file:/absolute/path`, or `postgresql://…`. */
@@ -23,20 +44,20 @@ export interface StoreOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log;
-  /** Runs right after the migrations, while other processes that start wait: the first account, checks of the installation. */
+  /** Runs right after the migrations, while other starting processes wait: creates the first account, checks the installation. */
   readonly prepare?: (store: Store) => Promise<void>;
-  /** Thrown where there is no database yet, instead of making one. */
+  /** Thrown if the database does not exist, instead of creating it. */
   readonly ifMissing?: Error;
-  /** A change that takes longer than this is rolled back and refused; 15 s unless given. */
+  /** A change that takes longer is rolled back and refused; 15 s by default. */
   readonly changeMs?: number;
-  /** Told of every round trip to the database. */
+  /** Called for each round trip to the database. */
   readonly onStatement?: OnStatement;
 }
 
 /**
- * Opens the store, bringing its database up to date first.
+ * Migrates the database, then opens the store.
  *
- * @throws Failure with a sentence for operators that names the setting, the place and the cause: `precondition` for a
+ * @throws Failure with a sentence for operators that names the setting, the location and the cause: `failed_precondition` for a
  * database of another release, `unavailable` for one that cannot be reached, `internal` for one that refuses; what
  * `prepare` throws; `ifMissing`.
  */
@@ -58,49 +79,54 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return store;
 }
 
-/** PostgreSQL's driver is loaded only where it is wanted. */
-async function openBackend(options: BackendOptions): Promise<Backend<Client>> {
+/** Loads PostgreSQL's driver only where it is used. */
+async function openBackend(options: BackendOptions): Promise<Backend> {
   if (options.databaseUrl.startsWith("file:")) return (await import("./sqlite.ts")).openSqlite(options);
-  if (!/^postgres(ql)?:/.test(options.databaseUrl)) throw new Failure("invalid", "DATABASE_URL: must begin with file: or postgresql:");
-  const backend = await (await import("./postgresql.ts")).openPostgres(options);
-  // Both clients come from the same models, and this room uses nothing that SQLite's lacks.
-  return backend as unknown as Backend<Client>;
+  if (!/^postgres(ql)?:/.test(options.databaseUrl))
+    throw new Failure("invalid_argument", "DATABASE_URL: must begin with file: or postgresql:");
+  return (await import("./postgresql.ts")).openPostgres(options);
 }
 
-/** Other processes, if there can be any, hear of changes and are heard. */
-async function relayOf({ dialect }: Backend<Client>, parts: RelayParts): Promise<Relay | null> {
+/** Exchanges news with other processes, if the database can have any. */
+async function relayOf({ dialect }: Backend, parts: RelayParts): Promise<Relay | null> {
   return dialect === "sqlite" ? null : (await import("./relay.ts")).openRelay(parts);
 }
 
-async function storeOn(backend: Backend<Client>, options: StoreOptions, failed: BackendOptions["failed"]): Promise<Store> {
+async function storeOn(backend: Backend, options: StoreOptions, failed: BackendOptions["failed"]): Promise<Store> {
   const { databaseUrl, clock, random, changeMs = 15_000 } = options;
   const { dialect, writer, reader, reads, transact, jobs, counters } = backend;
-  const told = createFeed((thrown) => failed("a listener of the feed failed", thrown));
-  const unheard = (thrown: unknown) => failed("the connection for news is gone", thrown);
-  const relay = await relayOf(backend, { databaseUrl, clock, told, failed: unheard });
-  const tell = (news: News) => {
-    told.tell(news);
+  const notified = createFeed((thrown) => failed("a listener of the feed failed", thrown));
+  const disconnected = (thrown: unknown) => failed("the connection for news is gone", thrown);
+  const relay = await relayOf(backend, { databaseUrl, clock, notified: notified, failed: disconnected });
+  const tell = (news: ChangeNews) => {
+    notified.publish(news);
     relay?.send(news);
   };
-  const afterwards = (thrown: unknown) => failed("what was to follow a commit failed", thrown);
+  const afterwards = (thrown: unknown) => failed("work after a commit failed", thrown);
   let closed: Promise<void> | undefined;
-  const rows: Tx = translated(rowsOf({ ...reads, db: reader, dialect, change: null }, jobs));
-  return {
+  const rows: Tx = translateErrors(rowsOf({ ...reads, db: reader, dialect, change: null }, jobs));
+  const change = createChangeRunner(
+    { client: writer, dialect, jobs, transact },
+    { clock, random, feed: { ...notified, publish: tell }, afterwards, changeMs },
+  );
+  const following = (after?: AfterTask): Store => ({
     ...rows,
     afterCommit: (work) => void Promise.try(work).catch(afterwards),
-    change: changer({ client: writer, dialect, jobs, transact }, { clock, random, feed: { ...told, tell }, afterwards, changeMs }),
-    feed: told.feed,
-    counters: translated({ counters }).counters,
+    change: (work) => change(work, after),
+    withAfterTask: following,
+    feed: notified.feed,
+    counters: translateErrors({ counters }).counters,
     ping: () =>
       transact((statements) => writeAndErase(statements, random)).catch((thrown: unknown) => Promise.reject(driverFailure(thrown))),
     close: () => (closed ??= backend.close().then(() => relay?.close())),
-  };
+  });
+  return following();
 }
 
-/** Some pages of the database, so that a disk without room for calls has none for this either. */
+/** Several pages of the database, so that the ping fails when the disk has no space for calls. */
 const pingText = "x".repeat(16_384);
 
-/** Under a name of its own: processes that ping at the same time do not wait for each other. */
+/** Uses a random key, so that processes that ping at the same time do not wait for each other. */
 async function writeAndErase({ execute }: Statements, random: Random): Promise<void> {
   const key = `ping-${Buffer.from(random(8)).toString("hex")}`;
   await execute(sql`INSERT INTO setting (key, value) VALUES (${key}, ${pingText})`);

@@ -1,34 +1,33 @@
 import { PgBoss, type UpdateQueueOptions } from "pg-boss";
 import type { Clock } from "../core/clock.ts";
-import { type Job, type JobRows, jobKinds } from "../core/jobs/job.ts";
-import { Misuse } from "./misuse.ts";
+import { type Job, type JobRows, jobKinds } from "../core/processes/shared.ts";
 import { changeOf, type JobRowsOf, type Session } from "./session.ts";
-import { StatementFailure, type Statements } from "./statements.ts";
+import { ProgrammingError, StatementFailure, type Statements } from "./statements.ts";
 
-/** One job waits under a key; another may be in hand. */
+/** At most one job waits per key; another one may be in progress. */
 const policy = "short";
 
 const yearSeconds = 31_536_000;
 
-/** How pg-boss keeps the jobs of every kind, in its table of queues. */
-const keeping = {
-  // A commit that notifies holds a lock of the whole database until it is on the disk, so that changes would
-  // commit one after the other: workers hear of jobs from the store's feed, after it.
+/** The settings of every kind's queue, in pg-boss's table of queues. */
+const queueSettings = {
+  // A commit that notifies holds a lock of the complete database until it is on disk, so that changes would
+  // commit sequentially. Workers receive jobs from the store's feed instead, after the commit.
   notify: false,
-  // A job whose process died is due again after this, as soon as another process supervises.
+  // After this time the job of a dead process is due again, as soon as another process supervises.
   expireInSeconds: 30,
-  // Work that fails is tried again for ever: after a second or two at first, after half a minute at last.
+  // Failed jobs are retried without limit: first after 1 to 2 s, finally every 30 s.
   retryLimit: 2 ** 31 - 1,
   retryDelay: 1,
   retryBackoff: true,
   retryDelayMax: 30,
-  // What waits is deleted after this; what is done after that.
+  // Waiting jobs are deleted after the first time, completed jobs after the second.
   retentionSeconds: 10 * yearSeconds,
   deleteAfterSeconds: 60,
 } as const satisfies UpdateQueueOptions;
 
 /**
- * Makes pg-boss's schema, or brings it up to date, and its queues. To be called by one process at a time.
+ * Creates or migrates pg-boss's schema, then its queues. Only one process may call it at a time.
  *
  * @throws StatementFailure when the database refuses.
  */
@@ -38,8 +37,8 @@ export async function prepareJobs(databaseUrl: string, failed: (thrown: Error) =
   try {
     await boss.start();
     for (const kind of jobKinds) {
-      await boss.createQueue(kind, { policy, ...keeping });
-      await boss.updateQueue(kind, keeping);
+      await boss.createQueue(kind, { policy, ...queueSettings });
+      await boss.updateQueue(kind, queueSettings);
     }
   } catch (thrown) {
     throw new StatementFailure(thrown);
@@ -49,17 +48,17 @@ export async function prepareJobs(databaseUrl: string, failed: (thrown: Error) =
 }
 
 /**
- * Jobs as rows of pg-boss's, written on the connection of the change that puts them. Nothing is
- * started for that: a process that only puts jobs neither takes nor supervises them.
+ * Jobs as rows of pg-boss, written on the connection of the change that puts them. This does not start
+ * pg-boss: a process that only puts jobs neither takes nor supervises them.
  *
- * @param beside where its queues are looked up, once: not the connections that changes wait for.
+ * @param lookups the connections that read the queues, once. They are not the ones that changes wait for.
  */
-export function bossJobs(beside: Statements, clock: Clock): JobRowsOf {
-  const boss = new PgBoss({ db: bridge(beside) });
+export function bossJobs(lookups: Statements, clock: Clock): JobRowsOf {
+  const boss = new PgBoss({ db: bridge(lookups) });
   return (session) => bossJobRows(boss, clock, session);
 }
 
-/** pg-boss's statements have PostgreSQL's own placeholders already. */
+/** pg-boss's statements already use PostgreSQL's placeholders. */
 const bridge = ({ query }: Pick<Statements, "query">) => ({
   executeSql: async (text: string, values: unknown[] = []) => ({ rows: await query({ sql: text, text, values }) }),
 });
@@ -67,17 +66,17 @@ const bridge = ({ query }: Pick<Statements, "query">) => ({
 function bossJobRows(boss: PgBoss, clock: Clock, session: Session): JobRows {
   const refuse = async (): Promise<never> => {
     changeOf(session);
-    throw new Misuse("pg-boss hands out the jobs of PostgreSQL");
+    throw new ProgrammingError("on PostgreSQL, jobs are taken from pg-boss");
   };
   return {
     async put({ kind, key, runAt }: Job) {
       const change = changeOf(session);
       change.jobKinds.add(kind);
       const isDue = runAt <= clock.now();
-      // By PostgreSQL's time, which in a transaction stands where it began.
+      // Relative to PostgreSQL's time, which in a transaction is the time when it began.
       const startAfter = isDue ? 0 : (runAt - change.began) / 1000;
       const options = { singletonKey: key, startAfter, db: bridge(session) };
-      // Of a job that waits, the row is locked until the commit: nobody takes it before what this change wrote can be seen.
+      // The row of a waiting job is locked until the commit: no process takes it before this change's rows are visible.
       for (let isPut = false; !isPut; ) {
         isPut = (await boss.send(kind, null, options)) !== null;
         isPut ||= (await boss.update(kind, undefined, { ...options, match: "all" })).updated > 0;

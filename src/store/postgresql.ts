@@ -1,67 +1,63 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import type { SqlDriverAdapter, SqlQuery } from "@prisma/driver-adapter-utils";
 import { Client } from "pg";
-import { PrismaClient } from "../gen/prisma/postgresql/client.ts";
-import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
-import { migrate, whileInUse } from "./migrate.ts";
+import type { Backend, BackendOptions } from "./backend.ts";
+import { clientOn } from "./client.ts";
+import { migrate, retryWhileInUse } from "./migrate.ts";
 import { bossJobs, prepareJobs } from "./postgresql-jobs.ts";
-import { type PgQueryable, postgresStatements } from "./postgresql-statements.ts";
-import { postgresTransactions } from "./postgresql-transactions.ts";
-import { countedAdapter } from "./round-trips.ts";
-import { sharedCounters } from "./rows/counter.ts";
-import { StatementFailure } from "./statements.ts";
-import { factoryOf, presentTransaction } from "./transactions.ts";
+import { isQueryable, type PgQueryable, postgresStatements, postgresTransactions } from "./postgresql-statements.ts";
+import { observedAdapter } from "./round-trips.ts";
+import { sharedCounters } from "./rows/processes.ts";
+import { ProgrammingError, StatementFailure } from "./statements.ts";
+import { transactionContext } from "./transactions.ts";
 
 /** Connections of a process: half for changes, half for reads. */
 const poolMax = 10;
-/** So long a call waits for a connection, and a start for another start that migrates. */
+/** The longest wait of a call for a connection, and of a starting process for another one that migrates. */
 const connectMs = 5000;
 const startPatienceSeconds = 60;
-/** A migration waits so long for a table that is in use, then lets the calls that have queued behind it go first. */
+/** The longest wait of a migration for a table in use. After that, the calls queued behind the migration run first. */
 const tableMs = 1000;
-/** Statements that are kept prepared in each connection; others are parsed each time. */
+/** The maximum number of prepared statements per connection. Further statements are parsed each time. */
 const preparedMax = 300;
 
-/** Prisma's own lock of migrations: `prisma migrate deploy` and this runner keep out of each other's way. */
+/** Prisma's lock for migrations: `prisma migrate deploy` and this runner never run at the same time. */
 const migrationLock = 72707369;
 
 /**
- * Rows are locked by the changes themselves, so READ COMMITTED is enough. A process that
- * stands still in a change loses its locks well before peers take it for dead (15 s),
- * so that they need not wait for them to go on with its tasks.
+ * Changes lock their rows, so READ COMMITTED is enough. A process that stalls in a change
+ * loses its locks after 8 s, well before peers consider it dead (15 s), so that they can
+ * continue its tasks without waiting for the locks.
  */
-const changing = ["default_transaction_isolation=read\\ committed", "idle_in_transaction_session_timeout=8000"];
-const readingOnly = ["default_transaction_read_only=on"];
+const writingSettings = ["default_transaction_isolation=read\\ committed", "idle_in_transaction_session_timeout=8000"];
+const readOnlySettings = ["default_transaction_read_only=on"];
 
-/** PostgreSQL: a pool that changes and a pool that cannot. */
-export async function openPostgres({ databaseUrl, clock, onStatement, failed, ifMissing }: BackendOptions): Promise<Backend<PrismaClient>> {
+/** Opens PostgreSQL with a pool that writes and a read-only pool. */
+export async function openPostgres({ databaseUrl, clock, onStatement, failed, ifMissing }: BackendOptions): Promise<Backend> {
   const onError = (thrown: Error) => failed("a connection to the database failed", thrown);
   const nameOf = preparedNames();
   const pool = (settings: readonly string[]) =>
     new PrismaPg(
-      { connectionString: withSettings(databaseUrl, settings), max: poolMax, connectionTimeoutMillis: connectMs, onConnect: heedErrors },
+      { connectionString: withSettings(databaseUrl, settings), max: poolMax, connectionTimeoutMillis: connectMs, onConnect: ignoreErrors },
       { onPoolError: onError, onConnectionError: onError, statementNameGenerator: ({ sql }) => nameOf(sql) },
     ).connect();
   await tryConnecting(databaseUrl);
   const release = await migrateLocked({ databaseUrl, clock, ifMissing }, onError);
   try {
-    const [writing, reading] = await Promise.all([pool(changing), pool(readingOnly)]);
-    const present = presentTransaction();
-    const writer = new PrismaClient({ adapter: factoryOf(present.adapter(writing)), ...clientOptions });
-    const reader = new PrismaClient({ adapter: factoryOf(countedAdapter(reading, onStatement)), ...clientOptions });
-    await Promise.all([writer.$connect(), reader.$connect()]);
+    const [writing, reading] = await Promise.all([pool(writingSettings), pool(readOnlySettings)]);
+    const present = transactionContext();
     const statementsOn = (connection: PgQueryable) => postgresStatements(connection, nameOf, onStatement);
     return {
       dialect: "postgresql",
-      writer,
-      reader,
+      writer: clientOn("postgresql", present.adapter(writing)),
+      reader: clientOn("postgresql", observedAdapter(reading, onStatement)),
       reads: statementsOn(poolOf(reading)),
       transact: postgresTransactions({ adapter: writing, present, statementsOn, onStatement }),
       jobs: bossJobs(postgresStatements(poolOf(reading), nameOf), clock),
       counters: sharedCounters(statementsOn(poolOf(writing)), (thrown) => failed("purging rate counters failed", thrown)),
       release,
       async close() {
-        await Promise.all([writer.$disconnect(), reader.$disconnect()]);
+        await Promise.all([writing.dispose(), reading.dispose()]);
       },
     };
   } catch (thrown) {
@@ -70,20 +66,24 @@ export async function openPostgres({ databaseUrl, clock, onStatement, failed, if
   }
 }
 
-/** The adapter has its pool as `client`; its type does not say so. */
-const poolOf = (adapter: SqlDriverAdapter): PgQueryable => (adapter as unknown as { readonly client: PgQueryable }).client;
+/** The adapter keeps its pool as `client`, which is missing in its type. */
+function poolOf(adapter: SqlDriverAdapter): PgQueryable {
+  if ("client" in adapter && isQueryable(adapter.client)) return adapter.client;
+  throw new ProgrammingError("@prisma/adapter-pg no longer keeps its pool as `client`");
+}
 
 /**
- * The pool hears of errors while a connection is idle, the adapter while it is in a
- * transaction, and nobody on the way from the one to the other. What is cut off just
- * then would end the process; so it is found out by the next statement.
+ * The pool handles errors of an idle connection, the adapter handles those of a connection
+ * in a transaction. Between the two there is no handler, and an error would end the process.
+ * This handler ignores the error: the next statement reports it.
  */
-const heedErrors = (connection: { on(event: "error", heard: () => void): unknown }): void => void connection.on("error", () => undefined);
+const ignoreErrors = (connection: { on(event: "error", listener: () => void): unknown }): void =>
+  void connection.on("error", () => undefined);
 
-/** Connects once by the driver alone: Prisma's adapter drops what the system said of a host that cannot be reached. */
+/** Connects once with the driver: for an unreachable host, Prisma's adapter drops the system's error. */
 async function tryConnecting(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: connectMs });
-  heedErrors(client);
+  ignoreErrors(client);
   try {
     await client.connect();
   } catch (thrown) {
@@ -95,13 +95,13 @@ async function tryConnecting(databaseUrl: string): Promise<void> {
 
 type Opening = Pick<BackendOptions, "databaseUrl" | "clock" | "ifMissing">;
 
-/** Migrates under a lock of the database, and answers what gives the lock up. */
+/** Migrates under a lock of the database, and returns the function that releases the lock. */
 async function migrateLocked({ databaseUrl, clock, ifMissing }: Opening, onError: (thrown: Error) => void): Promise<() => Promise<void>> {
   const adapter = await new PrismaPg({
     connectionString: databaseUrl,
     max: 2,
     connectionTimeoutMillis: connectMs,
-    onConnect: heedErrors,
+    onConnect: ignoreErrors,
   }).connect();
   const lock = await adapter.startTransaction().catch((thrown: unknown) => adapter.dispose().then(() => Promise.reject(thrown)));
   const run = (sql: string) => lock.executeRaw({ sql, args: [], argTypes: [] });
@@ -114,7 +114,7 @@ async function migrateLocked({ databaseUrl, clock, ifMissing }: Opening, onError
     await run("SET LOCAL idle_in_transaction_session_timeout = 0");
     await run(`SET LOCAL lock_timeout = '${startPatienceSeconds}s'`);
     await run(`SELECT pg_advisory_xact_lock(${migrationLock})`);
-    await whileInUse(() => migrateIn(adapter, ifMissing), clock);
+    await retryWhileInUse(() => migrateIn(adapter, ifMissing), clock);
     await prepareJobs(databaseUrl, onError);
   } catch (thrown) {
     await release();
@@ -123,35 +123,35 @@ async function migrateLocked({ databaseUrl, clock, ifMissing }: Opening, onError
   return release;
 }
 
-/** In a transaction beside the one that holds the lock, so that it is committed before the lock ends. */
+/** Uses a second transaction next to the one that holds the lock, so that it is committed before the lock is released. */
 async function migrateIn(adapter: Awaited<ReturnType<PrismaPg["connect"]>>, ifMissing: Error | undefined): Promise<void> {
   const transaction = await adapter.startTransaction();
-  const asked = (sql: string): SqlQuery => ({ sql, args: [], argTypes: [] });
+  const queryOf = (sql: string): SqlQuery => ({ sql, args: [], argTypes: [] });
   try {
-    await transaction.executeRaw(asked(`SET LOCAL lock_timeout = ${tableMs}`));
+    await transaction.executeRaw(queryOf(`SET LOCAL lock_timeout = ${tableMs}`));
     const target = {
-      query: async (sql: string) => (await transaction.queryRaw(asked(sql))).rows,
-      script: async (sql: string) => void (await transaction.executeRaw(asked(sql))),
+      query: async (sql: string) => (await transaction.queryRaw(queryOf(sql))).rows,
+      script: async (sql: string) => void (await transaction.executeRaw(queryOf(sql))),
     };
     await migrate("postgresql", target, ifMissing);
-    await transaction.executeRaw(asked("COMMIT"));
+    await transaction.executeRaw(queryOf("COMMIT"));
     await transaction.commit();
   } catch (thrown) {
-    await transaction.executeRaw(asked("ROLLBACK"));
+    await transaction.executeRaw(queryOf("ROLLBACK"));
     await transaction.rollback();
     throw thrown;
   }
 }
 
-/** Adds settings of the session to those that the URL may carry. */
+/** Adds session settings to those in the URL. */
 function withSettings(databaseUrl: string, settings: readonly string[]): string {
   const url = new URL(databaseUrl);
-  const given = url.searchParams.get("options");
-  url.searchParams.set("options", [...(given ? [given] : []), ...settings.map((setting) => `-c ${setting}`)].join(" "));
+  const options = url.searchParams.get("options");
+  url.searchParams.set("options", [...(options ? [options] : []), ...settings.map((setting) => `-c ${setting}`)].join(" "));
   return url.href;
 }
 
-/** Names for statements that a connection keeps prepared: one per text, as long as there are not too many. */
+/** Names of prepared statements: one per text, up to the limit. */
 function preparedNames(): (text: string) => string {
   const names = new Map<string, string>();
   return (text) => {

@@ -1,81 +1,129 @@
-import { setTimeout as rest } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
+import { coalesce } from "../async/coalesce.ts";
 import type { Clock } from "../core/clock.ts";
-import type { ToldFeed } from "./feed.ts";
-import { type Link, openLink } from "./link.ts";
-import { type News, newsIn } from "./news.ts";
-import { createOutbox } from "./outbox.ts";
+import { type ChangeNews, createOutbox, type NotifiedFeed, parseNews } from "./news.ts";
 
-/** News between the processes of one PostgreSQL, by NOTIFY: soon, at most once, and never needed, for the store is the truth. */
+/** One connection to PostgreSQL that receives notifications of other processes and sends them. */
+interface Link {
+  /** Returns false when the texts could not be sent; then the link has ended or is about to end. */
+  send(texts: readonly string[]): Promise<boolean>;
+  /** Resolves when the connection has ended, with what ended it. Never rejects. */
+  readonly gone: Promise<unknown>;
+  end(): Promise<void>;
+}
+
+const channel = "platform";
+/** The longest time for connecting and for one notification. */
+const timeoutMs = 5_000;
+/** After this idle time, the system sends TCP keep-alive probes. */
+const keepAliveMs = 10_000;
+
+/** @param onText receives the notifications of other connections, not this connection's own. */
+async function openLink(databaseUrl: string, onText: (text: string) => void): Promise<Link> {
+  const client = new Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+  });
+  const gone = Promise.withResolvers<unknown>();
+  let reason: unknown;
+  client.on("error", (thrown) => {
+    reason = thrown;
+  });
+  client.once("end", () => gone.resolve(reason));
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ readonly pid: number }>("SELECT pg_backend_pid() AS pid");
+    client.on("notification", ({ processId, payload = "" }) => {
+      if (processId !== rows[0]?.pid) onText(payload);
+    });
+    await client.query(`LISTEN ${channel}`);
+  } catch (thrown) {
+    await client.end();
+    throw thrown;
+  }
+  return {
+    gone: gone.promise,
+    async send(texts) {
+      try {
+        await client.query({
+          name: "notify",
+          text: "SELECT pg_notify($1, text) FROM unnest($2::text[]) AS text",
+          values: [channel, texts],
+        });
+        return true;
+      } catch (thrown) {
+        reason = thrown;
+        void client.end();
+        return false;
+      }
+    },
+    end: () => client.end(),
+  };
+}
+
+/** News between the processes on one PostgreSQL, by NOTIFY: soon, at most once, and optional, because the store is the source of truth. */
 export interface Relay {
-  /** Tells the other processes; what cannot be sent makes them look. */
-  send(news: News): void;
-  /** Sends what is left, and hears no more. */
+  /** Sends news to the other processes. If news cannot be sent, they query the store. */
+  send(news: ChangeNews): void;
+  /** Sends the remaining news, then stops receiving. */
   close(): Promise<void>;
 }
 
-/** What a relay is opened with. */
+/** The parameters for opening a relay. */
 export interface RelayParts {
   readonly databaseUrl: string;
   readonly clock: Clock;
-  /** Told what other processes say, and of a loss whenever something may not have been heard. */
-  readonly told: Pick<ToldFeed, "tell" | "lose">;
-  /** Told why there is no connection, once for each time that it is gone. */
+  /** Receives the news of other processes, and a loss whenever news may have been missed. */
+  readonly notified: Pick<NotifiedFeed, "publish" | "reportLoss">;
+  /** Reports why there is no connection, once for each time it is lost. */
   readonly failed: (thrown: unknown) => void;
 }
 
-/** What is new within so long after news were sent goes together: each notification is a transaction. The timer is the machine's. */
-const restMs = 5;
-/** Between two tries to connect: the first pause, doubled each time, and the longest. */
+/** The pause after each send, which collects news: each notification is a transaction. It uses the system's timer. */
+const batchMs = 5;
+/** The first pause between two tries to connect, doubled each time, and the longest. */
 const pauseMs = 100;
 const pauseMaxMs = 5_000;
 
 /**
- * One connection of its own listens and tells, and is made anew when it is gone.
- * What changes have to tell is sent here after their commit, together when there is
- * much: NOTIFY within the changes would have PostgreSQL commit them one after the
- * other, for it holds one lock of the whole database while it syncs. Resolves when
- * the relay hears, or could not connect at first.
+ * Opens a separate connection that listens and notifies, and reconnects after a loss.
+ * The news of changes are sent here after their commit, in batches: NOTIFY within the
+ * changes would make PostgreSQL commit them sequentially, because it holds one lock of
+ * the complete database while it syncs. Resolves when the relay listens, or when the
+ * first connection failed.
  */
-export async function openRelay({ databaseUrl, clock, told, failed }: RelayParts): Promise<Relay> {
+export async function openRelay({ databaseUrl, clock, notified, failed }: RelayParts): Promise<Relay> {
   const outbox = createOutbox();
   const closing = new AbortController();
   let link: Link | null = null;
-  let sending = false;
-  let sent = Promise.resolve();
 
-  function hear(text: string): void {
-    const news = newsIn(text);
-    if (news) told.tell(news);
-    else told.lose();
+  function receive(text: string): void {
+    const news = parseNews(text);
+    if (news) notified.publish(news);
+    else notified.reportLoss();
   }
 
-  async function sendAll(): Promise<void> {
-    sending = true;
-    // News of the same moment go together.
-    await Promise.resolve();
-    for (let texts = outbox.take(); texts.length > 0; texts = outbox.take()) {
-      if (!(await link?.send(texts))) {
-        outbox.lose();
-        break;
-      }
-      await rest(restMs);
-    }
-    sending = false;
-  }
-
-  function flush(): void {
-    if (!sending && link) sent = sendAll();
-  }
+  /** Starts after the caller's current turn of the event loop, so that news of the same turn are sent together. */
+  const flush = coalesce(async () => {
+    const texts = link ? outbox.take() : [];
+    if (texts.length === 0) return;
+    if (await link?.send(texts)) await pause(batchMs);
+    else outbox.recordLoss();
+  });
 
   async function connect(): Promise<unknown> {
     try {
-      link = await openLink(databaseUrl, hear);
+      link = await openLink(databaseUrl, receive);
     } catch (thrown) {
       return thrown;
     }
-    // What was told until now was not heard here.
-    told.lose();
-    flush();
+    // News sent before this were not received here.
+    notified.reportLoss();
+    void flush();
     return null;
   }
 
@@ -97,10 +145,10 @@ export async function openRelay({ databaseUrl, clock, told, failed }: RelayParts
   return {
     send(news) {
       outbox.put(news);
-      flush();
+      void flush();
     },
     async close() {
-      await sent;
+      await flush();
       closing.abort();
       await link?.end();
       await staying;

@@ -1,36 +1,36 @@
 import type { SqlDriverAdapter, SqlQuery, SqlQueryable } from "@prisma/driver-adapter-utils";
 
-/** Told of every statement that goes to the database, BEGIN and COMMIT included. */
+/** Called for each statement to the database, including BEGIN and COMMIT. */
 export type OnStatement = (sql: string) => void;
 
-/** What Prisma asks a connection, told of; as it is where nobody listens. */
-export function countedQueries(queries: SqlQueryable, onStatement: OnStatement | undefined): SqlQueryable {
+/** A queryable that reports its statements; unchanged without a listener. */
+export function observedQueries(queries: SqlQueryable, onStatement: OnStatement | undefined): SqlQueryable {
   if (!onStatement) return queries;
-  const told = ({ sql }: SqlQuery) => onStatement(sql);
+  const report = ({ sql }: SqlQuery) => onStatement(sql);
   return {
     provider: queries.provider,
     adapterName: queries.adapterName,
     queryRaw(query) {
-      told(query);
+      report(query);
       return queries.queryRaw(query);
     },
     executeRaw(query) {
-      told(query);
+      report(query);
       return queries.executeRaw(query);
     },
   };
 }
 
-/** An adapter that tells of its queries. */
-export const countedAdapter = (adapter: SqlDriverAdapter, onStatement: OnStatement | undefined): SqlDriverAdapter => ({
-  ...queriesOf(countedQueries(adapter, onStatement)),
+/** An adapter that reports its queries. */
+export const observedAdapter = (adapter: SqlDriverAdapter, onStatement: OnStatement | undefined): SqlDriverAdapter => ({
+  ...queriesOf(observedQueries(adapter, onStatement)),
   executeScript: (script) => adapter.executeScript(script),
   startTransaction: (isolationLevel) => adapter.startTransaction(isolationLevel),
   getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: false },
   dispose: () => adapter.dispose(),
 });
 
-/** What is inherited is not copied by spreading. */
+/** Copies the members explicitly, because spreading does not copy inherited ones. */
 const queriesOf = (queries: SqlQueryable): SqlQueryable => ({
   provider: queries.provider,
   adapterName: queries.adapterName,

@@ -2,17 +2,74 @@ import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import type { Clock } from "../core/clock.ts";
 import { isBusy } from "./driver-failure.ts";
-import type { SqliteConnection } from "./sqlite-statements.ts";
+import type { OnStatement } from "./round-trips.ts";
+import { ProgrammingError, type Statement, StatementFailure, type Statements, type Value } from "./statements.ts";
 
-/** The driver waits for another process's lock with the whole thread: so briefly, and then without it. */
+/** A connection of better-sqlite3. Only the members used here. */
+export interface SqliteConnection {
+  prepare(sql: string): SqliteStatement;
+  exec(sql: string): unknown;
+  function(name: string, options: { readonly deterministic: boolean }, run: (...values: readonly unknown[]) => unknown): unknown;
+  readonly inTransaction: boolean;
+}
+
+/** Whether a value of the driver is a connection. */
+const isSqliteConnection = (value: unknown): value is SqliteConnection =>
+  typeof value === "object" && value !== null && "prepare" in value && "exec" in value && "inTransaction" in value;
+
+interface SqliteStatement {
+  safeIntegers(on: boolean): SqliteStatement;
+  all(...values: readonly unknown[]): unknown[];
+  run(...values: readonly unknown[]): { readonly changes: number | bigint };
+}
+
+/** The maximum number of prepared statements. Statements with lists have many lengths. */
+const keptMax = 300;
+
+/** Statements on one connection of SQLite, without Prisma: each text is prepared once. */
+export function sqliteStatements(driver: Pick<SqliteConnection, "prepare">, onStatement?: OnStatement): Statements {
+  const kept = new Map<string, SqliteStatement>();
+
+  function prepare(text: string): SqliteStatement {
+    const known = kept.get(text) ?? driver.prepare(text).safeIntegers(false);
+    // Moves the statement to the end, so that the least recently used one is removed first.
+    kept.delete(text);
+    kept.set(text, known);
+    const [oldest] = kept.size > keptMax ? kept.keys() : [];
+    if (oldest !== undefined) kept.delete(oldest);
+    return known;
+  }
+
+  function run<T>({ sql: text, values }: Statement, execute: (statement: SqliteStatement, values: readonly unknown[]) => T): T {
+    onStatement?.(text);
+    try {
+      return execute(prepare(text), (values as readonly Value[]).map(toDriver));
+    } catch (thrown) {
+      throw new StatementFailure(thrown);
+    }
+  }
+
+  return {
+    query: async (statement) => run(statement, (prepared, values) => prepared.all(...values)),
+    execute: async (statement) => run(statement, (prepared, values) => Number(prepared.run(...values).changes)),
+  };
+}
+
+/** SQLite has no booleans. The driver requires a Buffer for bytes. */
+function toDriver(value: Value): unknown {
+  if (typeof value === "boolean") return value ? 1 : 0;
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value;
+}
+
+/** The driver blocks the thread while it waits for another process's lock, so it waits only this long. Further waits do not block. */
 const blockingMs = 50;
-/** Between two tries for a lock that another process holds. */
+/** The pause between two tries for a lock of another process. */
 const pauseMs = 20;
 
-/** For every connection: commits survive a power cut, and references are kept. */
+/** For every connection: commits survive a power cut, and foreign keys are enforced. */
 const pragmas = `PRAGMA busy_timeout = ${blockingMs}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;`;
 
-/** Opens one connection to a file. */
+/** Opens a connection to a file. */
 export async function connectSqlite(path: string, settings = ""): Promise<SqlDriverAdapter> {
   const adapter = await new PrismaBetterSqlite3({ url: `file:${path}` }).connect();
   await adapter.executeScript(pragmas + settings);
@@ -20,19 +77,21 @@ export async function connectSqlite(path: string, settings = ""): Promise<SqlDri
   return adapter;
 }
 
-/** The driver's own connection, which the adapter has as `client`; its type does not say so. */
-export const driverOf = (adapter: SqlDriverAdapter): SqliteConnection =>
-  (adapter as unknown as { readonly client: SqliteConnection }).client;
+/** The driver's connection. The adapter keeps it as `client`, which is missing in its type. */
+export function driverOf(adapter: SqlDriverAdapter): SqliteConnection {
+  if ("client" in adapter && isSqliteConnection(adapter.client)) return adapter.client;
+  throw new ProgrammingError("@prisma/adapter-better-sqlite3 no longer keeps its connection as `client`");
+}
 
-/** A file whose lock this process holds, until it lets go or dies. */
+/** A file lock of this process, held until it is released or the process ends. */
 export interface FileLock {
   release(): Promise<void>;
 }
 
 /**
- * Takes the operating system's lock on a file, by way of SQLite.
+ * Takes the operating system's lock on a file through SQLite.
  *
- * @throws what `isBusy` knows when another process has it.
+ * @throws an error for which `isBusy` is true when another process holds the lock.
  */
 export async function lockFile(path: string): Promise<FileLock> {
   const connection = await new PrismaBetterSqlite3({ url: `file:${path}` }).connect();
@@ -45,8 +104,8 @@ export async function lockFile(path: string): Promise<FileLock> {
   return { release: () => connection.dispose() };
 }
 
-/** Tries until it is done or the lock has been somebody else's for too long, and lets others work in between. */
-export async function whileBusy<T>(work: () => Promise<T>, clock: Clock, patienceMs: number): Promise<T> {
+/** Retries while another process holds the lock, up to `patienceMs`. Other work can run between the tries. */
+export async function retryWhileBusy<T>(work: () => Promise<T>, clock: Clock, patienceMs: number): Promise<T> {
   const started = clock.monotonic();
   for (;;) {
     try {

@@ -2,51 +2,44 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { Clock } from "../core/clock.ts";
-import { PrismaClient } from "../gen/prisma/sqlite/client.ts";
-import { type Backend, type BackendOptions, clientOptions } from "./backend.ts";
+import { type Backend, type BackendOptions, pathOf } from "./backend.ts";
+import { clientOn } from "./client.ts";
 import { makeFolder } from "./folder.ts";
+import { checkInTransaction, groupCommit, type WritingConnection } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
-import { pathOf } from "./place.ts";
-import { countedAdapter, countedQueries, type OnStatement } from "./round-trips.ts";
-import { memoryCounters } from "./rows/counter.ts";
-import { jobRows } from "./rows/job.ts";
-import type { Client } from "./session.ts";
-import { checkInTransaction, sharedCommits, type WritingConnection } from "./shared-commit.ts";
-import { connectSqlite, driverOf, lockFile, whileBusy } from "./sqlite-adapter.ts";
-import { type SqliteConnection, sqliteStatements } from "./sqlite-statements.ts";
+import { type OnStatement, observedAdapter, observedQueries } from "./round-trips.ts";
+import { jobRows, memoryCounters } from "./rows/processes.ts";
+import { connectSqlite, driverOf, lockFile, retryWhileBusy, type SqliteConnection, sqliteStatements } from "./sqlite-adapter.ts";
 import { StatementFailure } from "./statements.ts";
-import { factoryOf, presentTransaction } from "./transactions.ts";
+import { transactionContext } from "./transactions.ts";
 
-/** A write waits so long for a script that writes beside the server. */
+/** The longest wait of a write for a script that writes at the same time as the server. */
 const patienceMs = 5000;
-/** A start waits so long for another that migrates. */
+/** The longest wait of a starting process for another one that migrates. */
 const startPatienceMs = 60_000;
 
 /**
- * SQLite: one writing connection, which one transaction has at a time, and one that
- * only reads. Prisma's adapter runs all on one connection and locks none but its own
- * transactions, so that a single write would share the fate of whoever's transaction
- * is open.
+ * Opens SQLite with one writing connection, which runs one transaction at a time, and a
+ * read-only one. Prisma's adapter uses a single connection and serializes only its own
+ * transactions, so a separate write would be committed or rolled back with any open
+ * transaction.
  */
-export async function openSqlite({ databaseUrl, clock, onStatement, ifMissing }: BackendOptions): Promise<Backend<Client>> {
+export async function openSqlite({ databaseUrl, clock, onStatement, ifMissing }: BackendOptions): Promise<Backend> {
   const path = pathOf(databaseUrl);
   if (ifMissing && !existsSync(path)) throw ifMissing;
   makeFolder(dirname(path), "DATABASE_URL or DATA_DIR");
-  // Processes that start at once go one after the other; the lock ends with its process.
-  const { release } = await whileBusy(() => lockFile(`${path}-start`), clock, startPatienceMs);
+  // Processes that start at the same time run this sequentially. The lock ends with its process.
+  const { release } = await retryWhileBusy(() => lockFile(`${path}-start`), clock, startPatienceMs);
   try {
     await prepareFile(path, clock, ifMissing);
     const [writing, reading] = [await connectSqlite(path), await connectSqlite(path, "PRAGMA query_only = ON;")];
-    const present = presentTransaction();
-    const writer = new PrismaClient({ adapter: factoryOf(present.adapter(writing)), ...clientOptions });
-    const reader = new PrismaClient({ adapter: factoryOf(countedAdapter(reading, onStatement)), ...clientOptions });
-    await Promise.all([writer.$connect(), reader.$connect()]);
-    const commit = sharedCommits(writingConnection(writing, clock, onStatement));
-    const queries = whileInTransaction(countedQueries(writing, onStatement), driverOf(writing));
+    const present = transactionContext();
+    const commit = groupCommit(writingConnection(writing, clock, onStatement));
+    const queries = whileInTransaction(observedQueries(writing, onStatement), driverOf(writing));
     return {
       dialect: "sqlite",
-      writer,
-      reader,
+      writer: clientOn("sqlite", present.adapter(writing)),
+      reader: clientOn("sqlite", observedAdapter(reading, onStatement)),
       reads: sqliteStatements(driverOf(reading), onStatement),
       transact: (work) => commit((statements) => present.run(queries, () => work(statements))),
       jobs: jobRows,
@@ -54,9 +47,9 @@ export async function openSqlite({ databaseUrl, clock, onStatement, ifMissing }:
       release,
       async close() {
         await commit(async () => undefined);
-        // The last connection brings the journal home, and only this one can write.
-        await reader.$disconnect();
-        await writer.$disconnect();
+        // The last connection to close checkpoints the journal, so it must be the one that can write.
+        await reading.dispose();
+        await writing.dispose();
       },
     };
   } catch (thrown) {
@@ -65,7 +58,7 @@ export async function openSqlite({ databaseUrl, clock, onStatement, ifMissing }:
   }
 }
 
-/** As shared commits have it for our own statements. */
+/** The same check that group commits make for our own statements. */
 const whileInTransaction = (queries: SqlQueryable, driver: SqliteConnection): SqlQueryable => ({
   provider: queries.provider,
   adapterName: queries.adapterName,
@@ -79,7 +72,7 @@ const whileInTransaction = (queries: SqlQueryable, driver: SqliteConnection): Sq
   },
 });
 
-/** Transactions begin IMMEDIATE, so that a write never fails for what another process wrote after this one's first read. */
+/** Transactions begin IMMEDIATE, so that a write never fails because another process wrote after this one's first read. */
 function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement: OnStatement | undefined): WritingConnection {
   const driver = driverOf(adapter);
   const controls = new Map<string, { run(): unknown }>();
@@ -87,7 +80,7 @@ function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement:
     statements: sqliteStatements(driver, onStatement),
     async begin() {
       onStatement?.("BEGIN");
-      await whileBusy(() => adapter.executeScript("BEGIN IMMEDIATE"), clock, patienceMs);
+      await retryWhileBusy(() => adapter.executeScript("BEGIN IMMEDIATE"), clock, patienceMs);
     },
     control(sql) {
       onStatement?.(sql);
@@ -105,12 +98,12 @@ function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement:
   };
 }
 
-/** Under the lock: the journal's mode, which stays with the file, and the migrations. */
+/** Under the lock, sets the journal mode, which is stored in the file, and migrates. */
 async function prepareFile(path: string, clock: Clock, ifMissing: Error | undefined): Promise<void> {
   const connection = await connectSqlite(path, "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;");
   try {
-    // A server that runs already writes without asking for that lock.
-    await whileBusy(() => connection.executeScript("BEGIN IMMEDIATE"), clock, startPatienceMs);
+    // A server that already runs writes without that lock.
+    await retryWhileBusy(() => connection.executeScript("BEGIN IMMEDIATE"), clock, startPatienceMs);
     const target = {
       query: async (sql: string) => (await connection.queryRaw({ sql, args: [], argTypes: [] })).rows,
       script: (sql: string) => connection.executeScript(sql),
@@ -118,7 +111,7 @@ async function prepareFile(path: string, clock: Clock, ifMissing: Error | undefi
     await migrate("sqlite", target, ifMissing);
     await connection.executeScript("COMMIT");
   } finally {
-    // What is not committed is rolled back with the connection.
+    // Closing the connection rolls back uncommitted work.
     await connection.dispose();
   }
 }

@@ -1,39 +1,48 @@
-import { isModelAgent, modelNamed } from "../config/agent-profiles.ts";
+import { isModelAgent, modelName } from "../config/agent-profiles.ts";
 import type { ModelConfig } from "../config/models.ts";
+import { fetchFile } from "../egress/fetch-file.ts";
 import type { Agent } from "../runtime/agent.ts";
 import type { ToolsFor } from "../runtime/agents/model/tool.ts";
 import { offlineAgent } from "../runtime/agents/offline/offline.ts";
-import type { Ground } from "./ground.ts";
+import type { ProcessContext } from "./process-context.ts";
 
 /**
- * The agent behind each profile, by AGENT_PROFILES; a profile that is not named there has
- * the offline agent. Null for those that are left to remote workers.
+ * The agent of each profile by AGENT_PROFILES; a profile that is not in it uses
+ * the offline agent. Null for profiles of remote workers.
  */
-export async function agentsOf(ground: Ground, toolsFor: ToolsFor): Promise<(profile: string) => Agent | null> {
-  const { agentProfiles } = ground.config;
-  const models = await modelAgents(ground, toolsFor);
+export async function createAgents(context: ProcessContext, toolsFor: ToolsFor): Promise<(profile: string) => Agent | null> {
+  const { agentProfiles } = context.config;
+  const models = await modelAgents(context, toolsFor);
   return (profile) => {
     const name = agentProfiles[profile] ?? "offline";
     if (name === "remote") return null;
-    return (isModelAgent(name) ? models.get(modelNamed(name)) : undefined) ?? offlineAgent;
+    return (isModelAgent(name) ? models.get(modelName(name)) : undefined) ?? offlineAgent;
   };
 }
 
-/** The SDKs of models are loaded only where there is one. */
-async function modelAgents({ config, random, log }: Ground, toolsFor: ToolsFor): Promise<ReadonlyMap<string, Agent>> {
+/** The SDKs of models are loaded only if a model is configured. */
+async function modelAgents({ config, random, log }: ProcessContext, toolsFor: ToolsFor): Promise<ReadonlyMap<string, Agent>> {
   const models = Object.entries(config.models);
   if (models.length === 0) return new Map();
   const [{ modelAgent }, { languageModel }] = await Promise.all([
     import("../runtime/agents/model/model.ts"),
     import("../runtime/agents/model/provider.ts"),
   ]);
-  const agentOf = (of: (typeof models)[number][1]): Agent =>
-    modelAgent({ config: of, model: languageModel(of), toolsFor: without(of, toolsFor), random, log });
+  const agentOf = (config: (typeof models)[number][1]): Agent =>
+    modelAgent({ config, model: languageModel(config), toolsFor: permittedTools(config, toolsFor), random, log });
   return new Map(models.map(([name, model]) => [name, agentOf(model)]));
 }
 
-/** The tools of a turn, but for those that the model is to be without. */
-const without =
+/** The tools of a turn, without those that are withheld from the model. */
+const permittedTools =
   ({ withoutTools }: ModelConfig, toolsFor: ToolsFor): ToolsFor =>
   (turn) =>
-    toolsFor(turn).filter(({ name }) => !withoutTools.some((left) => left === name));
+    toolsFor(turn).filter(({ name }) => !withoutTools.some((withheld) => withheld === name));
+
+/** The tools of model agents, loaded only if a model is configured. A built-in tool takes precedence over one of `others` with the same name. */
+export async function createTools({ config, clock, resolve, log }: ProcessContext, others: readonly ToolsFor[] = []): Promise<ToolsFor> {
+  if (Object.keys(config.models).length === 0) return () => [];
+  const { modelTools } = await import("../runtime/agents/model/tools/tools.ts");
+  const builtIn = modelTools({ fetchFile: fetchFile(config.fetchAllow, clock, resolve), sandboxCommand: config.sandboxCommand, log });
+  return (turn) => [...others.flatMap((tools) => tools(turn)), ...builtIn(turn)];
+}

@@ -1,42 +1,42 @@
 import { type Connectors, connectors } from "../core/connectors/connectors.ts";
-import { reachServers } from "../core/connectors/reach.ts";
+import { reachServers } from "../core/connectors/renew.ts";
 import type { ConnectorServers, ConnectorSignIns } from "../core/connectors/server.ts";
 import { type SignIns, signIns } from "../core/connectors/sign-in.ts";
 import { type ConnectorUses, connectorUses } from "../core/connectors/use.ts";
-import type { Ground } from "./ground.ts";
+import type { ProcessContext } from "./process-context.ts";
 
-/** All that has to do with connectors, for whoever needs some of it. */
+/** The parts of connectors that other modules use. */
 export interface ConnectorParts {
   readonly connectors: Connectors;
   readonly signIns: SignIns;
   readonly uses: ConnectorUses;
 }
 
-/** Where authorization servers lead back to. */
+/** The path to which authorization servers redirect. */
 export const connectorCallback = "/connectors/callback";
 
-export function connectorsOf(ground: Ground): ConnectorParts {
-  const { config, store, clock, ids, random, cipher, log } = ground;
+export function createConnectors(context: ProcessContext): ConnectorParts {
+  const { config, store, clock, ids, random, cipher, log } = context;
   const commands = config.connectorCommands;
-  const servers = lazyServers(ground);
-  const signingIn = lazySignIns(ground);
-  const reach = reachServers({ store, clock, cipher, signIns: signingIn });
+  const servers = lazyServers(context);
+  const lazySignIn = lazySignIns(context);
+  const reach = reachServers({ store, clock, cipher, signIns: lazySignIn });
   const rules = { plainLoopback: config.connectorAllow.some(({ kind }) => kind === "loopback"), commands: Object.keys(commands) };
   return {
     connectors: connectors({ store, clock, ids, cipher, rules, servers, reach }),
-    signIns: signIns({ store, clock, random, cipher, signIns: signingIn, servers }),
+    signIns: signIns({ store, clock, random, cipher, signIns: lazySignIn, servers }),
     uses: connectorUses({ store, clock, servers, reach, log }),
   };
 }
 
 /** The SDK is loaded when a connector is first used. */
-function lazyServers({ config, clock, resolve }: Ground): ConnectorServers {
-  let made: Promise<ConnectorServers> | undefined;
+function lazyServers({ config, clock, resolve }: ProcessContext): ConnectorServers {
+  let loading: Promise<ConnectorServers> | undefined;
   const servers = () => {
-    made ??= import("../mcp/servers.ts").then(({ mcpServers }) =>
+    loading ??= import("../connectors/servers.ts").then(({ mcpServers }) =>
       mcpServers({ clock, resolve, allowed: config.connectorAllow, commands: config.connectorCommands }),
     );
-    return made;
+    return loading;
   };
   return {
     listTools: async (...call) => (await servers()).listTools(...call),
@@ -44,17 +44,17 @@ function lazyServers({ config, clock, resolve }: Ground): ConnectorServers {
   };
 }
 
-function lazySignIns({ config, clock, resolve }: Ground): ConnectorSignIns {
-  let made: Promise<ConnectorSignIns> | undefined;
-  const signing = () => {
-    made ??= import("../mcp/sign-in.ts").then(({ connectorSignIns }) =>
+function lazySignIns({ config, clock, resolve }: ProcessContext): ConnectorSignIns {
+  let loading: Promise<ConnectorSignIns> | undefined;
+  const signIns = () => {
+    loading ??= import("../connectors/sign-in.ts").then(({ connectorSignIns }) =>
       connectorSignIns({ clock, resolve, allowed: config.connectorAllow, redirectUrl: `${config.consentUrl}${connectorCallback}` }),
     );
-    return made;
+    return loading;
   };
   return {
-    begin: async (...call) => (await signing()).begin(...call),
-    finish: async (...call) => (await signing()).finish(...call),
-    refresh: async (...call) => (await signing()).refresh(...call),
+    begin: async (...call) => (await signIns()).begin(...call),
+    finish: async (...call) => (await signIns()).finish(...call),
+    refresh: async (...call) => (await signIns()).refresh(...call),
   };
 }

@@ -1,21 +1,25 @@
-import { fewAtOnce } from "../core/few-at-once.ts";
-import type { Blobs } from "../core/files/blobs.ts";
-import { type BringFiles, bringFiles } from "../core/files/bring.ts";
-import { type Files, files } from "../core/files/files.ts";
+import { join } from "node:path";
+import { limitConcurrency } from "../async/limit.ts";
+import type { Bucket } from "../config/bucket.ts";
+import type { Config } from "../config.ts";
+import type { Blobs } from "../core/files/blob.ts";
+import { type FetchFiles, fetchFilesWith } from "../core/files/fetch-files.ts";
+import { type Files, fileReader, files, type ReadFile } from "../core/files/files.ts";
 import { type FileLinks, fileLinks } from "../core/files/links.ts";
-import { fileReader, type ReadFile } from "../core/files/read.ts";
 import { staging } from "../core/files/stage.ts";
 import type { Staging } from "../core/files/staging.ts";
 import { type FileSweep, fileSweep } from "../core/files/sweep.ts";
 import { type Uploads, uploads } from "../core/files/uploads.ts";
 import { type Writer, writer } from "../core/files/writer.ts";
-import { type OpenSkill, skillOpener } from "../core/skills/content.ts";
+import type { Log } from "../core/log.ts";
+import { createOpenSkill, type OpenSkill } from "../core/skills/content.ts";
+import type { Store } from "../core/store.ts";
 import { type WorkspaceOf, workspaces } from "../core/workspaces/open.ts";
 import { fetchFile } from "../egress/fetch-file.ts";
-import { blobsOf } from "./blobs.ts";
-import type { Ground } from "./ground.ts";
+import { createLocalBlobs } from "../storage/local.ts";
+import type { ProcessContext } from "./process-context.ts";
 
-/** All that has to do with files, for whoever needs some of it. */
+/** The parts of files that other modules use. */
 export interface FileParts {
   readonly blobs: Blobs;
   readonly writer: Writer;
@@ -23,7 +27,7 @@ export interface FileParts {
   readonly files: Files;
   readonly uploads: Uploads;
   readonly staging: Staging;
-  readonly bring: BringFiles;
+  readonly fetchFiles: FetchFiles;
   readonly readFile: ReadFile;
   readonly workspaceOf: WorkspaceOf;
   readonly openSkill: OpenSkill;
@@ -31,34 +35,54 @@ export interface FileParts {
 }
 
 /**
- * What comes for one account waits for the row of its sum, and PostgreSQL lends each
- * change a connection while it waits: so few, that others find one.
+ * Uploads of one account wait for the row of its total, and on PostgreSQL each waiting
+ * change holds a connection. This limit leaves connections for other changes.
  */
 const changesAtOnce = 4;
 
-function storeForBytes({ config, store }: Pick<Ground, "config" | "store">): Ground["store"] {
-  if (config.database !== "postgresql") return store;
-  const turns = fewAtOnce(changesAtOnce);
-  return { ...store, change: (work) => turns(() => store.change(work)) };
+function limitedChange({ config, store }: Pick<ProcessContext, "config" | "store">): Store["change"] {
+  if (config.database !== "postgresql") return store.change;
+  const limited = limitConcurrency(changesAtOnce);
+  return (work) => limited(() => store.change(work));
 }
 
-export function filesOf({ config, store: whole, cipher, clock, ids, log, resolve }: Ground): FileParts {
+export function createFiles({ config, store, cipher, clock, ids, log, resolve }: ProcessContext): FileParts {
   const { fileQuota: quota, fileLimit: max } = config;
-  const store = storeForBytes({ config, store: whole });
-  const blobs = blobsOf(config, log);
-  const writing = writer({ store, blobs, clock, ids, quota });
-  const stage = staging({ store, writer: writing, clock, ids });
+  const changeBytes = limitedChange({ config, store });
+  const blobs = openBlobs(config, log);
+  const fileWriter = writer({ changeBytes, blobs, clock, ids, quota });
+  const stage = staging({ changeBytes, writer: fileWriter, clock, ids });
   return {
     blobs,
-    writer: writing,
+    writer: fileWriter,
     links: fileLinks(cipher, config.baseUrl),
     files: files({ clock, ids, quota }),
-    uploads: uploads({ store, writer: writing, clock, max }),
+    uploads: uploads({ store, changeBytes, writer: fileWriter, clock, max }),
     staging: stage,
-    bring: bringFiles({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock, resolve), clock }),
+    fetchFiles: fetchFilesWith({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock, resolve), clock }),
     readFile: fileReader(store, blobs, clock),
-    workspaceOf: workspaces({ store, staging: stage, blobs, clock }),
-    openSkill: skillOpener(blobs),
-    sweep: fileSweep({ store, blobs, clock, log }),
+    workspaceOf: workspaces({ store, changeBytes, staging: stage, blobs, clock }),
+    openSkill: createOpenSkill(blobs),
+    sweep: fileSweep({ changeBytes, blobs, clock, log }),
+  };
+}
+
+/** The storage for the bytes of files: the configured bucket, or else the data folder. */
+export function openBlobs({ bucket, database, dataDir, isDataDirShared }: Config, log: Log): Blobs {
+  if (bucket !== null) return bucketBlobs(bucket);
+  // Another process could not read them (spec/decisions.md 22).
+  if (database === "postgresql" && !isDataDirShared)
+    log("warn", "S3_BUCKET is not set: files are kept on this machine, where other processes cannot read them");
+  return createLocalBlobs(join(dataDir, "files"));
+}
+
+/** The modules for S3 are loaded only if a bucket is configured. */
+function bucketBlobs(bucket: Bucket): Blobs {
+  const loaded = import("../storage/s3.ts").then(({ createS3Blobs: s3Blobs }) => s3Blobs(bucket));
+  return {
+    put: async (...call) => (await loaded).put(...call),
+    read: async (...call) => (await loaded).read(...call),
+    remove: async (...call) => (await loaded).remove(...call),
+    address: async (...call) => (await loaded).address(...call),
   };
 }

@@ -1,37 +1,36 @@
 import { type HandlerTable, handlerTable, implement } from "../call/handlers.ts";
 import { ownership } from "../core/accounts/ownership.ts";
-import { confirmations } from "../core/actions/confirm.ts";
-import { agents } from "../core/agents/agents.ts";
-import { shares } from "../core/assets/shares.ts";
-import type { AttachedBrowsers } from "../core/browsers/attached.ts";
-import { complianceExports } from "../core/exports/compliance.ts";
-import { exports } from "../core/exports/exports.ts";
-import type { ExportLinks } from "../core/exports/links.ts";
+import { agents } from "../core/agents/agent.ts";
+import { shares } from "../core/assets/share.ts";
+import type { AttachedBrowsers } from "../core/browsers/browser.ts";
+import { complianceExports, exports } from "../core/exports/exports.ts";
+import { exportLinks } from "../core/exports/links.ts";
 import { apiKeys } from "../core/keys/api-keys.ts";
-import { appSecrets } from "../core/oauth/app-secrets.ts";
-import { apps } from "../core/oauth/apps.ts";
-import { authorizedApps } from "../core/oauth/authorized-apps.ts";
-import { projects } from "../core/projects/projects.ts";
+import { appSecrets } from "../core/oauth/app.ts";
+import { authorizedApps } from "../core/oauth/grant.ts";
+import { projects } from "../core/projects/project.ts";
 import { checkPassword } from "../core/sign-in/password.ts";
 import { skills } from "../core/skills/skills.ts";
 import type { Backlog } from "../core/tasks/backlog.ts";
 import { conversations } from "../core/tasks/conversations.ts";
 import { listings } from "../core/tasks/listings.ts";
 import { taskSteps } from "../core/tasks/steps.ts";
-import { tasks } from "../core/tasks/tasks.ts";
-import { waitingRoom } from "../core/tasks/waiting-room.ts";
+import { taskSubscriptions } from "../core/tasks/task-subscriptions.ts";
 import { type Watches, watches } from "../core/tasks/watches.ts";
 import type { TeamUsers } from "../core/teams/team-user.ts";
-import { budgets } from "../core/usage/budgets.ts";
+import { budgets } from "../core/usage/budget.ts";
 import { reports } from "../core/usage/reports.ts";
+import { confirmations } from "../core/use-cases/confirm-action.ts";
+import { apps } from "../core/use-cases/manage-oauth-apps.ts";
+import { tasks } from "../core/use-cases/manage-tasks.ts";
 import { appWebhooks } from "../core/webhooks/app-webhooks.ts";
-import { deliveries } from "../core/webhooks/deliveries.ts";
-import type { SendWebhook } from "../core/webhooks/send.ts";
+import type { SendWebhook } from "../core/webhooks/delivery.ts";
+import { deliveries } from "../core/webhooks/delivery-log.ts";
 import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
 import { websites } from "../core/websites/websites.ts";
 import type { RemoteRuns } from "../core/workers/remote-run.ts";
-import { workers } from "../core/workers/workers.ts";
+import { workers } from "../core/workers/worker.ts";
 import { AgentService } from "../gen/proto/agent/v2/agent_service_pb.ts";
 import { AuditService } from "../gen/proto/audit/v2/audit_service_pb.ts";
 import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
@@ -62,79 +61,75 @@ import { agentHandlers } from "../rpc/agent.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { auditHandlers } from "../rpc/audit.ts";
 import { browserHandlers } from "../rpc/browser.ts";
-import { budgetHandlers } from "../rpc/budget.ts";
 import { complianceExportHandlers } from "../rpc/compliance-export.ts";
-import { connectorHandlers } from "../rpc/connector.ts";
-import { connectorSettingsHandlers } from "../rpc/connector-settings.ts";
+import { connectorHandlers, connectorSettingsHandlers } from "../rpc/connector.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
 import { fileHandlers } from "../rpc/file.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
 import { projectHandlers } from "../rpc/project.ts";
 import { skillHandlers, skillSettingsHandlers } from "../rpc/skill.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
-import { teamHandlers } from "../rpc/team.ts";
+import { teamHandlers, teamUserHandlers, userHandlers } from "../rpc/team.ts";
 import { teamAssetAuditHandlers, teamAssetManageHandlers } from "../rpc/team-asset.ts";
-import { teamUserHandlers } from "../rpc/team-user.ts";
-import { usageHandlers } from "../rpc/usage.ts";
-import { userHandlers } from "../rpc/user.ts";
+import { budgetHandlers, usageHandlers } from "../rpc/usage.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
 import { websiteHandlers } from "../rpc/website.ts";
-import { workerHandlers } from "../rpc/worker.ts";
-import { workerSettingsHandlers } from "../rpc/worker-settings.ts";
+import { workerHandlers, workerSettingsHandlers } from "../rpc/worker.ts";
+import { services } from "../services.ts";
 import type { ConnectorParts } from "./connectors.ts";
 import type { FileParts } from "./files.ts";
-import type { Ground } from "./ground.ts";
+import type { ProcessContext } from "./process-context.ts";
+import { remoteProfiles } from "./remote.ts";
 import type { Sending } from "./sending.ts";
-import { siteUrlOf } from "./sites.ts";
-import { remoteProfiles } from "./work.ts";
+import { createSiteUrl } from "./web.ts";
 
-/** What the operations share with the rest of the process. */
+/** What the operations share with other parts of the process. */
 export interface HandlerParts {
   readonly files: FileParts;
-  readonly exportLinks: ExportLinks;
   readonly sending: Sending;
   readonly teamUsers: TeamUsers;
-  readonly waiting: Backlog;
+  readonly backlog: Backlog;
   readonly remote: RemoteRuns;
   readonly connected: ConnectorParts;
   readonly browsers: AttachedBrowsers;
-  /** Aborted when no call is to be held any longer. */
+  /** Aborted when held calls must end. */
   readonly draining: AbortSignal;
-  /** The RPC behind a v2 name. */
+  /** The RPC of a v2 name. */
   readonly rpcOf: (name: string) => string | undefined;
 }
 
-/** Every operation that is built. */
-export function handlersOf(
-  ground: Ground,
-  { files, exportLinks, sending, teamUsers, waiting, remote, connected, browsers, draining, rpcOf }: HandlerParts,
+/** The handlers of all implemented operations. */
+export function createHandlers(
+  context: ProcessContext,
+  { files, sending, teamUsers, backlog: waiting, remote, connected, browsers, draining, rpcOf }: HandlerParts,
 ): HandlerTable {
-  const { config, store, clock, ids, random } = ground;
-  const hooks = webhookParts(ground, sending.send);
-  const making = { clock, ids, random };
+  const { config, store, cipher, clock, ids, random } = context;
+  const hooks = webhookParts(context, sending.send);
+  const creation = { clock, ids, random };
   const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
-  const dataExports = exports({ clock, ids, links: exportLinks });
+  const links = exportLinks(cipher, config.baseUrl);
+  const dataExports = exports({ clock, ids, links });
   const assets = shares(clock);
-  const stepExports = complianceExports({ clock, ids, links: exportLinks, payloads: config.siemPayloads });
-  const catalogue = skills({ ...making, ...files, store });
-  return handlerTable([
+  const stepExports = complianceExports({ clock, ids, links, payloads: config.siemPayloads });
+  const catalogue = skills({ ...creation, ...files, store });
+  return handlerTable(services, [
     implement(UserService, userHandlers),
     implement(ProjectService, projectHandlers(projects(clock, ids))),
-    implement(TaskService, taskHandlers(taskParts(ground, files, waiting, draining))),
+    implement(TaskService, taskHandlers(taskParts(context, files, waiting, draining))),
     implement(FileService, fileHandlers(files.files, files.links)),
     implement(SkillService, skillHandlers(catalogue)),
     implement(SkillSettingsService, skillSettingsHandlers(catalogue)),
     implement(ConnectorService, connectorHandlers(connected.connectors)),
     implement(AgentService, agentHandlers(agents)),
     implement(BrowserService, browserHandlers(browsers)),
-    implement(ApiKeyService, apiKeyHandlers(apiKeys(making))),
+    implement(ApiKeyService, apiKeyHandlers(apiKeys(creation))),
     implement(UsageService, usageHandlers(reports(clock, config.credits))),
-    implement(BudgetService, budgetHandlers(budgets(making))),
+    implement(BudgetService, budgetHandlers(budgets(creation))),
     implement(TeamService, teamHandlers(owners)),
     implement(TeamUserManagementApiV2Service, teamUserHandlers(teamUsers)),
     implement(TeamAssetAuditApiV2Service, teamAssetAuditHandlers(assets)),
     implement(TeamAssetManageApiV2Service, teamAssetManageHandlers(assets)),
-    implement(WorkerSettingsService, workerSettingsHandlers(workers({ ...making, remoteProfiles: remoteProfiles(config) }))),
+    implement(WorkerSettingsService, workerSettingsHandlers(workers({ ...creation, remoteProfiles: remoteProfiles(config) }))),
     implement(ConnectorSettingsService, connectorSettingsHandlers(connected.connectors, connected.signIns)),
     implement(
       WorkerService,
@@ -143,43 +138,49 @@ export function handlersOf(
     implement(
       OAuth2AppService,
       oauth2AppHandlers({
-        apps: apps({ ...making, ...hooks, webhooks: appWebhooks(hooks) }),
-        secrets: appSecrets(making),
+        apps: apps({ ...creation, ...hooks, webhooks: appWebhooks(hooks) }),
+        secrets: appSecrets(creation),
         authorized: authorizedApps(clock),
       }),
     ),
     implement(AuditService, auditHandlers(rpcOf)),
     implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
-    implement(WebsiteService, websiteHandlers(websites(clock), siteUrlOf(ground.config))),
+    implement(WebsiteService, websiteHandlers(websites(clock), createSiteUrl(context.config))),
     implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
     implement(EnterpriseDataExportV2Service, dataExportV2Handlers(dataExports)),
     implement(EnterpriseComplianceV2Service, complianceExportHandlers(stepExports)),
   ]);
 }
 
-function webhookParts({ config, store, clock, ids, random, cipher }: Ground, send: SendWebhook): WebhookParts {
+function webhookParts({ config, store, clock, ids, random, cipher }: ProcessContext, send: SendWebhook): WebhookParts {
   const rules = { plainLoopback: config.webhookAllow.some(({ kind }) => kind === "loopback") };
   return { store, clock, ids, random, cipher, tests: testRequests({ send, clock, appUrl: config.appUrl }), rules };
 }
 
-function taskParts(ground: Ground, files: FileParts, waiting: Backlog, draining: AbortSignal): TaskParts {
-  const { config, clock, ids, cipher } = ground;
+function taskParts(context: ProcessContext, files: FileParts, waiting: Backlog, draining: AbortSignal): TaskParts {
+  const { config, clock, ids, cipher } = context;
   const steps = taskSteps(clock, remoteProfiles(config));
   return {
     tasks: tasks({ clock, ids, backlog: waiting, steps, keepsEvents: config.deletedTaskDays > 0 }),
     listings,
     conversations,
     confirmations: confirmations(clock, cipher, waiting, steps),
-    watches: watchesOf(ground, draining),
+    watches: watchesOf(context, draining),
     clock,
     appUrl: config.appUrl,
-    bring: files.bring,
+    fetchFiles: files.fetchFiles,
     link: (fileId) => files.links.download(fileId, clock.now()),
   };
 }
 
-/** News of other processes is not heard, only looked for; on SQLite there are none. */
-function watchesOf({ config: { database, watchLimit, waitSeconds }, store: { feed }, clock }: Ground, draining: AbortSignal): Watches {
+/** Changes of other processes are polled, not notified; on SQLite there are no other processes. */
+function watchesOf(
+  { config: { database, watchLimit, waitSeconds }, store: { feed }, clock }: ProcessContext,
+  draining: AbortSignal,
+): Watches {
   const lookMs = database === "sqlite" ? 5_000 : 1_000;
-  return watches(waitingRoom(feed, clock, { limit: watchLimit, lookMs, draining }), clock, { draining, holdSeconds: waitSeconds });
+  return watches(taskSubscriptions(feed, clock, { limit: watchLimit, pollMs: lookMs, draining }), clock, {
+    draining,
+    holdSeconds: waitSeconds,
+  });
 }

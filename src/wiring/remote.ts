@@ -1,33 +1,37 @@
+import type { Config } from "../config.ts";
 import type { ConnectorUses } from "../core/connectors/use.ts";
-import { siteSaver } from "../core/websites/save.ts";
+import { createSaveSite } from "../core/websites/save.ts";
 import type { RemoteRuns } from "../core/workers/remote-run.ts";
 import { type Dispatch, startDispatch } from "../runtime/remote/dispatch.ts";
 import { remoteRuns } from "../runtime/remote/runs.ts";
-import { siteOpener } from "../runtime/remote/sites.ts";
+import { createSiteOpener } from "../runtime/remote/uploads.ts";
 import type { FileParts } from "./files.ts";
-import type { Ground } from "./ground.ts";
-import { remoteProfiles } from "./work.ts";
+import type { ProcessContext } from "./process-context.ts";
 
-/** The side of remote workers, in a process of whatever role. */
-export interface RemoteSide {
+/** The profiles whose tasks are left to remote workers. */
+export const remoteProfiles = ({ agentProfiles }: Pick<Config, "agentProfiles">): readonly string[] =>
+  Object.entries(agentProfiles).flatMap(([profile, agent]) => (agent === "remote" ? [profile] : []));
+
+/** The part of a process, in any role, that serves remote workers. */
+export interface RemoteWorkers {
   readonly runs: RemoteRuns;
-  /** Lets held polls go. Runs stay with their workers: their leases outlast a restart. */
+  /** Ends held polls. Runs stay with their workers: their leases outlast a restart. */
   drain(): Promise<void>;
 }
 
-export function remoteSide(
-  ground: Ground,
+export function createRemoteWorkers(
+  context: ProcessContext,
   { staging, blobs, links, readFile, workspaceOf, openSkill }: FileParts,
   connectors: ConnectorUses,
   draining: AbortSignal,
-): RemoteSide {
-  const { config, store, clock, ids, random, cipher, log } = ground;
+): RemoteWorkers {
+  const { config, store, clock, ids, random, cipher, log } = context;
   const dispatch: Dispatch = startDispatch({ store, clock, log });
   draining.addEventListener("abort", () => void dispatch.drain(), { once: true });
   const runs = remoteRuns({
     ...{ store, clock, ids, cipher, staging, links, readFile, workspaceOf, openSkill, dispatch, connectors },
-    openSite: siteOpener({ staging, blobs }),
-    saveSite: siteSaver({ clock, ids, random }),
+    openSite: createSiteOpener({ staging, blobs }),
+    saveSite: createSaveSite({ clock, ids, random }),
     quota: config.fileQuota,
     prices: config.prices,
     remoteProfiles: remoteProfiles(config),

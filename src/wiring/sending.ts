@@ -1,20 +1,29 @@
 import about from "../../package.json" with { type: "json" };
-import type { SendWebhook } from "../core/webhooks/send.ts";
-import { type DeliveryKeys, deliveryKeys } from "../delivery/keys.ts";
-import { webhookSender } from "../delivery/send.ts";
-import type { Ground } from "./ground.ts";
+import { fileLinks } from "../core/files/links.ts";
+import type { AfterTask } from "../core/store.ts";
+import type { SendWebhook } from "../core/webhooks/delivery.ts";
+import { webhookOutbox } from "../core/webhooks/outbox.ts";
+import { webhookSender } from "../webhooks/send.ts";
+import { type DeliveryKeys, deliveryKeys } from "../webhooks/sign.ts";
+import type { ProcessContext } from "./process-context.ts";
 
-/** What requests to webhooks are made and verified with. */
+/** Sends and signs webhook requests. */
 export interface Sending {
   readonly send: SendWebhook;
   readonly keys: DeliveryKeys;
 }
 
-/** One for a process: the operations test and ping with it, deliveries are made with it. */
-export function sendingOf({ config, store, cipher, clock, ids, resolve }: Ground): Sending {
+/** One per process, shared by deliveries and by the operations that send test requests. */
+export function createSending({ config, store, cipher, clock, ids, resolve }: ProcessContext): Sending {
   const keys = deliveryKeys({ store, cipher, clock, ids });
   return {
     keys,
     send: webhookSender({ clock, cipher, keys, resolve, allowed: config.webhookAllow, userAgent: `${about.name}/${about.version}` }),
   };
+}
+
+/** Writes the webhook events of every change of a task. */
+export function createOutbox({ config, cipher, clock, ids }: Pick<ProcessContext, "config" | "cipher" | "clock" | "ids">): AfterTask {
+  const links = fileLinks(cipher, config.baseUrl);
+  return webhookOutbox({ clock, ids, appUrl: config.appUrl, link: (fileId) => links.download(fileId, clock.now()) });
 }

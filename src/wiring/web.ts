@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { network } from "../call/limit.ts";
+import type { Config } from "../config.ts";
 import { connectorPages } from "../console/connectors.ts";
 import { consentPages } from "../console/consent/pages.ts";
 import { consolePages } from "../console/console.ts";
@@ -9,29 +10,55 @@ import { siteEntrance } from "../console/site-entrance.ts";
 import { visits } from "../console/visits.ts";
 import type { SignIns } from "../core/connectors/sign-in.ts";
 import { exportLinks } from "../core/exports/links.ts";
-import { refreshTokens } from "../core/oauth/refresh-token.ts";
-import { attemptCounter } from "../core/sign-in/attempts.ts";
+import type { Blobs } from "../core/files/blob.ts";
+import { refreshTokens } from "../core/oauth/family.ts";
+import { attemptCounter } from "../core/sign-in/prove.ts";
+import { type SiteVisits, siteVisits } from "../core/websites/visit.ts";
 import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
+import type { SiteServer } from "../http/server.ts";
 import { type OAuthRoutesParts, oauthRoutes } from "../oauth/routes.ts";
+import type { SiteUrl } from "../rpc/website.ts";
 import { type ScimRoutesParts, scimRoutes } from "../scim/routes.ts";
+import { createSiteServer, siteHostReader } from "../websites/server.ts";
 import { connectorCallback } from "./connectors.ts";
 import type { FileParts } from "./files.ts";
-import type { Ground } from "./ground.ts";
-import type { Sites } from "./sites.ts";
+import type { ProcessContext } from "./process-context.ts";
 
-/** What it shares with the operations' side of the process. */
+/** The URLs of sites: https, except for this machine's own names (docs/guides/websites.md). */
+export function createSiteUrl({ sitesDomain, port }: Pick<Config, "sitesDomain" | "port">): SiteUrl {
+  const isLocal = /(^|\.)localhost$/.test(sitesDomain);
+  const end = isLocal && port !== 80 ? `:${port}` : "";
+  return (label) => `${isLocal ? "http" : "https"}://${label}.${sitesDomain}${end}`;
+}
+
+/** The websites of this process, and their visits. */
+interface Sites {
+  readonly server: SiteServer;
+  readonly visits: SiteVisits;
+  readonly siteUrl: SiteUrl;
+}
+
+export function createSites({ config, store, clock, random, log }: ProcessContext, blobs: Blobs): Sites {
+  const { sitesDomain, baseUrl, consentUrl, appUrl } = config;
+  const siteUrl = createSiteUrl(config);
+  const visits = siteVisits({ store, clock, random });
+  const hosts = siteHostReader(sitesDomain, [baseUrl, consentUrl, appUrl]);
+  return { siteUrl, visits, server: createSiteServer({ hosts, store, blobs, visits, siteUrl, consentUrl, log }) };
+}
+
+/** What the web routes share with the operations. */
 export interface WebCalls extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report"> {
   readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "bodyLimit">;
 }
 
-/** What is no operation: the bytes of files, the endpoints of OAuth clients, SCIM, and the pages. */
+/** The routes other than operations: file contents, OAuth endpoints, SCIM, and pages. */
 export function webRoutes(
-  ground: Ground,
+  context: ProcessContext,
   files: FileParts,
   { sites, connectors }: { readonly sites: Sites; readonly connectors: SignIns },
   calls: WebCalls,
 ): readonly ((app: FastifyInstance) => void)[] {
-  const { config, store, cipher, clock, ids } = ground;
+  const { config, store, cipher, clock, ids } = context;
   const { baseUrl: issuer, consentUrl } = config;
   const oauth: OAuthRoutesParts = {
     ...calls,
@@ -43,8 +70,8 @@ export function webRoutes(
     consentUrl,
   };
   if (config.refreshReplaySeconds > 0)
-    ground.log("warn", "OAUTH_REFRESH_REPLAY_SECONDS: repeated refreshes are answered, which departs from the contract");
-  const pages = consoleParts(ground, calls);
+    context.log("warn", "OAUTH_REFRESH_REPLAY_SECONDS: repeated refreshes return the same tokens, which deviates from the specification");
+  const pages = consoleParts(context, calls);
   const bytes: FileRoutesParts = {
     ...calls,
     ...files,
@@ -62,7 +89,7 @@ export function webRoutes(
   ];
 }
 
-function consoleParts({ config, store, cipher, clock, ids, random, log }: Ground, { readRequest, report }: WebCalls): ConsoleParts {
+function consoleParts({ config, store, cipher, clock, ids, random, log }: ProcessContext, { readRequest, report }: WebCalls): ConsoleParts {
   const { consentUrl, singleSignOn } = config;
   return {
     ...{ store, clock, ids, random, cipher, log, readRequest, report },

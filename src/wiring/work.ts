@@ -1,78 +1,125 @@
+import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Config } from "../config.ts";
-import type { AttachedBrowsers } from "../core/browsers/attached.ts";
+import type { AttachedBrowsers } from "../core/browsers/browser.ts";
 import type { ConnectorUses } from "../core/connectors/use.ts";
-import { deployer } from "../core/websites/deploy.ts";
-import { siteSaver } from "../core/websites/save.ts";
-import { type SenderParts, startSender } from "../delivery/sender.ts";
-import { startExporter } from "../exporting/exporter.ts";
-import { embeddedQueue } from "../jobs/embedded.ts";
-import type { Queue } from "../jobs/queue.ts";
-import { mailer } from "../mail/mailer.ts";
-import { webhookOffMail } from "../mail/webhook-off.ts";
+import { createDeploy, createSaveSite } from "../core/websites/save.ts";
+import { type Exporter, startExporter } from "../exports/exporter.ts";
+import type { Writers } from "../exports/json.ts";
+import { EnterpriseTaskRecordSchema } from "../gen/proto/dataexport/v1/export_pb.ts";
+import { FileDetailSchema } from "../gen/proto/file/v2/file_pb.ts";
+import { ProjectSchema } from "../gen/proto/project/v2/project_pb.ts";
+import { SkillSchema } from "../gen/proto/skill/v2/skill_pb.ts";
+import { TaskEventSchema } from "../gen/proto/task/v2/task_event_pb.ts";
+import { compileBareWriter } from "../http/v2/writer.ts";
+import { embeddedQueue, type Queue } from "../jobs/embedded.ts";
+import { createMailer, webhookOffMail } from "../mail/mail.ts";
+import { taskMessage } from "../rpc/data-export-messages.ts";
+import { eventMessage } from "../rpc/event.ts";
+import { toDetail } from "../rpc/file.ts";
+import { toProject } from "../rpc/project.ts";
+import { toListed } from "../rpc/skill.ts";
 import { connectorTools } from "../runtime/agents/model/connector-tool.ts";
 import { browserTools } from "../runtime/agents/model/tools/browser.ts";
 import { subtaskTools } from "../runtime/agents/model/tools/subtasks.ts";
 import { openLease, type StartCheck } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
-import { agentsOf } from "./agents.ts";
-import { exportWriters } from "./export-writers.ts";
+import { type SenderParts, startSender } from "../webhooks/sender.ts";
+import { createAgents, createTools } from "./agents.ts";
 import type { FileParts } from "./files.ts";
-import type { Ground } from "./ground.ts";
+import type { ProcessContext } from "./process-context.ts";
+import { remoteProfiles } from "./remote.ts";
 import type { Sending } from "./sending.ts";
-import { toolsOf } from "./tools.ts";
 
-/** The profiles whose tasks are left to remote workers. */
-export const remoteProfiles = ({ agentProfiles }: Pick<Config, "agentProfiles">): readonly string[] =>
-  Object.entries(agentProfiles).flatMap(([profile, agent]) => (agent === "remote" ? [profile] : []));
+/** Returns a function that writes messages of a type as v2 JSON. */
+function jsonWriter<Desc extends DescMessage>(desc: Desc): (message: MessageInitShape<Desc>) => string {
+  const write = compileBareWriter(desc);
+  return (message) => write(create(desc, message));
+}
 
-/** What runs share with the rest of the process. */
+const writeRecord = jsonWriter(EnterpriseTaskRecordSchema);
+const writeEvent = jsonWriter(TaskEventSchema);
+const writeFile = jsonWriter(FileDetailSchema);
+const writeProject = jsonWriter(ProjectSchema);
+const writeSkill = jsonWriter(SkillSchema);
+
+/** Rows of archives have the JSON of the API. */
+export const exportWriters: Writers = {
+  record: (task) => writeRecord(taskMessage(task)),
+  event: (taskEvent, link) => writeEvent(eventMessage(taskEvent, link)),
+  file: (row) => writeFile(toDetail(row)),
+  project: (row) => writeProject(toProject(row)),
+  skill: (row) => writeSkill(toListed(row)),
+};
+
+/** Starts building export archives in this process. */
+const startExports = (context: ProcessContext, files: FileParts): Exporter =>
+  startExporter({ ...context, ...files, writers: exportWriters });
+
+/** What runs share with other parts of the process. */
 export interface WorkParts {
   readonly files: FileParts;
   readonly connectors: ConnectorUses;
   readonly sending: Pick<Sending, "send">;
   readonly browsers: AttachedBrowsers;
-  /** Whether this process may run tasks. */
+  /** Checks whether this process may run tasks. */
   readonly check: StartCheck | undefined;
 }
 
 /** The work of a process that runs tasks. */
 export interface Work {
-  /** Writes the address of this process where commands find it. */
+  /** Stores the address of this process for commands. */
   readonly announce: (address: string) => Promise<void>;
-  /** Gives back what runs. */
+  /** Stops work and releases running tasks. */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Runs tasks and makes deliveries in this process.
+ * Runs tasks, delivers webhooks and builds exports in this process.
  *
- * @throws what `check` throws; then nothing runs.
+ * @throws the error of `check`; nothing runs then.
  */
-export async function startWork(ground: Ground, { files, connectors, sending: { send }, browsers, check }: WorkParts): Promise<Work> {
-  const { config, store, cipher, clock, ids, random, log } = ground;
+export async function startWork(
+  context: ProcessContext,
+  { files, connectors, sending: { send }, browsers, check }: WorkParts,
+): Promise<Work> {
+  const { config, store, cipher, clock, ids, random, log } = context;
   const { staging, readFile, workspaceOf, openSkill } = files;
   const inBrowser = browserTools(async (taskId) => {
-    const [task, means] = [await store.tasks.byId(taskId), await store.means.find(taskId)];
-    return task && means?.browserId ? browsers.find(task, means.browserId) : null;
+    const [task, resources] = [await store.tasks.byId(taskId), await store.taskResources.find(taskId)];
+    return task && resources?.browserId ? browsers.find(task, resources.browserId) : null;
   });
-  const agentFor = await agentsOf(ground, await toolsOf(ground, [connectorTools(connectors), subtaskTools, inBrowser]));
+  const agentFor = await createAgents(context, await createTools(context, [connectorTools(connectors), subtaskTools, inBrowser]));
   const lease = await openLease(store, clock, ids, config.database === "sqlite", check);
   browsers.serve(lease.nodeId);
   const otherThan = remoteProfiles(config);
-  const saveSite = siteSaver({ clock, ids, random });
+  const saveSite = createSaveSite({ clock, ids, random });
   const runs = startRuns({
-    ...{ store, clock, ids, cipher, log, lease, staging, readFile, workspaceOf, openSkill, saveSite, agentFor, otherThan },
+    ...{
+      store,
+      clock,
+      ids,
+      cipher,
+      log,
+      lease,
+      staging,
+      readFile,
+      workspaceOf,
+      openSkill,
+      saveSite,
+      agentFor,
+      excludedProfiles: otherThan,
+    },
     prices: config.prices,
     concurrency: config.runConcurrency,
   });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });
-  const exporter = startExporter({ ...ground, ...files, writers: exportWriters });
-  const queue = await openQueue(ground);
-  // Whoever has no room looks for itself when a run ends, or an attempt.
+  const exporter = startExports(context, files);
+  const queue = await openQueue(context);
+  // A consumer without capacity looks for work itself when a run or an attempt ends.
   await queue.subscribe("run", runs.wake, () => runs.size() < config.runConcurrency);
-  await queue.subscribe("deliver", async () => sender.wake(), sender.hasRoom);
-  await queue.subscribe("export", exporter.wake, exporter.hasRoom);
-  const deploy = deployer(store, clock);
+  await queue.subscribe("deliver", async () => sender.wake(), sender.hasCapacity);
+  await queue.subscribe("export", exporter.wake, exporter.hasCapacity);
+  const deploy = createDeploy(store, clock);
   await queue.subscribe("publish", async (sites) => {
     for (const { key } of sites) await deploy(key);
   });
@@ -85,15 +132,15 @@ export async function startWork(ground: Ground, { files, connectors, sending: { 
   };
 }
 
-/** Owners are told by mail, where there is a mail server: whoever looks at the webhook is told the reason anyway. */
+/** Mails owners if a mail server is configured; the webhook itself shows the reason too. */
 const notifier =
   ({ mail }: Config): SenderParts["notify"] =>
   async ({ email, url, reason }) => {
-    if (mail !== null && email !== null) await mailer(mail)(webhookOffMail({ email, url, reason }));
+    if (mail !== null && email !== null) await createMailer(mail)(webhookOffMail({ email, url, reason }));
   };
 
-/** pg-boss is loaded only where it is wanted. */
-async function openQueue({ config: { database, databaseUrl }, store, clock, log }: Ground): Promise<Queue> {
+/** pg-boss is loaded only on PostgreSQL. */
+async function openQueue({ config: { database, databaseUrl }, store, clock, log }: ProcessContext): Promise<Queue> {
   if (database === "sqlite") return embeddedQueue(store, clock, log);
   return (await import("../jobs/postgres.ts")).postgresQueue(databaseUrl, store.feed, log);
 }

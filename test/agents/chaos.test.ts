@@ -1,28 +1,29 @@
-import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { type DatabaseKind, describeOnEach, nodesOf, openTestStore, rowsIn, type TestStore } from "../support/database.ts";
-import { checkAnswered, seenInStore } from "../support/invariants.ts";
+import { type DatabaseKind, describeOnOne, nodesOf, openTestStore, rowsIn, type TestStore } from "../support/database.ts";
+import { sample, seed } from "../support/depth.ts";
+import { checkAnswered, taskInStore } from "../support/invariants.ts";
 import { modelsFile } from "../support/model/rig.ts";
 import { openModelServer } from "../support/model/server.ts";
 import { testMs } from "../support/patience.ts";
 import { openService, type Person } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { handOf } from "../workers/worker-rig.ts";
+import { createWorker } from "../workers/worker-rig.ts";
 import { fastClock } from "./fast-clock.ts";
-import { faultyModel, steps } from "./faulty-model.ts";
-import { type Fates, type Mortal, mortalWorker, told } from "./mortal-worker.ts";
+import { faultyModel, planSteps } from "./faulty-model.ts";
+import { type CrashingWorker, explanationsPerTurn, type FailureCounts, runCrashingWorker } from "./mortal-worker.ts";
 
-/** Half of them are done by remote workers, half by a model. 500 for the whole proof. */
-const runs = Number(process.env["CHAOS_RUNS"] ?? "30");
-const seed = Number(process.env["CHAOS_SEED"] ?? randomBytes(4).readUInt32LE());
-/** A worker's lease is 3 seconds then; no faster, for on a busy machine a process would not beat in time and give its own runs up. */
+/** Remote workers execute half of them, a model the other half. */
+const runs = sample(500, 10);
+/**
+ * A worker's lease is then 3 seconds. It must not be shorter: on a busy machine a process would miss heartbeats and release its own runs.
+ */
 const speed = 5;
 const workers = 8;
-const askers = 8;
+const clients = 8;
 const timeout = testMs + runs * 10_000;
 
-/** Mulberry32: from 0 to 1, the same for the same seed. */
-function chances(from: number): () => number {
+/** Mulberry32: a generator of numbers from 0 to 1, the same for the same seed. */
+function createRandom(from: number): () => number {
   let state = from;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -32,8 +33,8 @@ function chances(from: number): () => number {
   };
 }
 
-/** A task of either kind; every fifth is sent a message while it runs, or after. */
-async function ask(person: Person, nth: number): Promise<string> {
+/** Creates a task of either kind; every fifth gets a message while it runs or after it. */
+async function createTask(person: Person, nth: number): Promise<string> {
   const agent_profile = nth % 2 === 0 ? "manus-1.6" : "manus-1.6-lite";
   const { body } = await person.v2("task.create", { message: { content: `Task ${nth}` }, agent_profile });
   const task_id = String(body["task_id"]);
@@ -44,8 +45,8 @@ async function ask(person: Person, nth: number): Promise<string> {
   return task_id;
 }
 
-/** Events of the agent's that say the same twice. */
-async function doubled({ store }: TestStore, id: string): Promise<readonly string[]> {
+/** Events of the agent with the same text twice. */
+async function repeatedEvents({ store }: TestStore, id: string): Promise<readonly string[]> {
   const events = await store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
   const marks = events.flatMap(({ type, payload }) =>
     type === "explanation" || type === "assistant_message" ? [`${type} ${(payload as { readonly content: string }).content}`] : [],
@@ -53,12 +54,12 @@ async function doubled({ store }: TestStore, id: string): Promise<readonly strin
   return marks.filter((mark, i) => marks.indexOf(mark) !== i);
 }
 
-describeOnEach("while workers are killed at any call and every tenth answer of the model is a fault", (kind: DatabaseKind) => {
+describeOnOne("while workers are killed at any call and every tenth answer of the model is a fault", (kind: DatabaseKind) => {
   test(
-    `${runs} runs all come to their end, nothing is told twice, and what they cost is the sum of their entries`,
+    `${runs} runs all end, no event is repeated, and their costs are the sums of their entries`,
     async () => {
       const clock = fastClock(speed);
-      const random = chances(seed);
+      const random = createRandom(seed);
       const model = faultyModel();
       await using server = await openModelServer("openai", model.script);
       using file = modelsFile("openai", server);
@@ -70,32 +71,36 @@ describeOnEach("while workers are killed at any call and every tenth answer of t
       };
       await using service = await openService({ database: kind, nodes: nodesOf(kind), over: db, clock, env });
       const ann = await service.person();
-      const fates: Fates = { kills: 0, fencedOff: 0 };
-      const gone = new AbortController();
-      const lost: Mortal["lost"] = ({ taskId, fence }) =>
+      const fates: FailureCounts = { kills: 0, fencedOff: 0 };
+      const stop = new AbortController();
+      const whenLost: CrashingWorker["whenLost"] = ({ taskId, fence }) =>
         until(db.store, taskId, (task) => task.fence > fence || task.status !== "running");
-      const hands = await Promise.all(Array.from({ length: workers }, () => handOf(service, ann)));
-      const working = Promise.all(hands.map((hand) => mortalWorker({ hand, url: service.url, random, fates, lost, gone: gone.signal })));
-      // What a worker fails of is told where the tasks are waited for.
+      const workerClients = await Promise.all(Array.from({ length: workers }, () => createWorker(service, ann)));
+      const working = Promise.all(
+        workerClients.map((hand) =>
+          runCrashingWorker({ client: hand, url: service.url, random, counts: fates, whenLost: whenLost, stopped: stop.signal }),
+        ),
+      );
+      // A worker's failure is reported where the tasks are awaited.
       working.catch(() => undefined);
       const ids: string[] = [];
-      let asked = 0;
-      const asking = async () => {
-        for (let nth = asked++; nth < runs; nth = asked++) ids[nth] = await ask(ann, nth);
+      let nextTask = 0;
+      const createTasks = async () => {
+        for (let nth = nextTask++; nth < runs; nth = nextTask++) ids[nth] = await createTask(ann, nth);
       };
-      await Promise.all(Array.from({ length: askers }, asking));
+      await Promise.all(Array.from({ length: clients }, createTasks));
       const ended = (async () => {
         for (const id of ids) await until(db.store, id, ({ status }) => status !== "running");
       })();
       await Promise.race([ended, working]);
       await ended;
-      gone.abort();
+      stop.abort();
       await working;
 
-      const found = await Promise.all(ids.map((id) => seenInStore(db.store, id)));
+      const found = await Promise.all(ids.map((id) => taskInStore(db.store, id)));
       for (const task of found) checkAnswered(task);
       expect(found.filter(({ status }) => status !== "stopped")).toEqual([]);
-      expect((await Promise.all(ids.map((id) => doubled(db, id)))).flat()).toEqual([]);
+      expect((await Promise.all(ids.map((id) => repeatedEvents(db, id)))).flat()).toEqual([]);
 
       const entries = await rowsIn(
         db.url,
@@ -109,14 +114,13 @@ describeOnEach("while workers are killed at any call and every tenth answer of t
       for (const [i, { events }] of found.entries()) {
         const explained = events.filter(({ type }) => type === "explanation").length;
         const turns = events.filter(({ type, text }) => type === "assistant_message" && text?.endsWith("done")).length;
-        // A worker says all that it has to say in each turn, for a credit each, however often it was begun.
-        if (i % 2 === 0) expect([explained, rows[i]?.credits]).toEqual([turns * told, turns * told]);
-        else expect(explained).toBeGreaterThanOrEqual(steps);
+        // A worker sends all its explanations in each turn, for one credit each, however often the turn was started.
+        if (i % 2 === 0) expect([explained, rows[i]?.credits]).toEqual([turns * explanationsPerTurn, turns * explanationsPerTurn]);
+        else expect(explained).toBeGreaterThanOrEqual(planSteps);
       }
       expect(fates.kills).toBeGreaterThan(0);
       expect(model.faults()).toBeGreaterThan(0);
-      if (process.env["CHAOS_RUNS"] !== undefined)
-        console.log(JSON.stringify({ kind, seed, runs, ...fates, modelCalls: server.requests.length, modelFaults: model.faults() }));
+      console.log(JSON.stringify({ kind, seed, runs, ...fates, modelCalls: server.requests.length, modelFaults: model.faults() }));
     },
     timeout,
   );

@@ -1,6 +1,6 @@
 import type { Answering, ModelRequest, Reply } from "../support/model/script.ts";
 
-/** What every tenth answer is in place of itself. */
+/** Faults; one replaces every tenth answer. */
 const faults: readonly ((answer: Answering) => Reply)[] = [
   () => ({ status: 429, headers: { "retry-after": "1" } }),
   () => ({ status: 500 }),
@@ -10,10 +10,10 @@ const faults: readonly ((answer: Answering) => Reply)[] = [
   (answer) => ({ ...answer, after: "end" }),
 ];
 
-/** Steps before the answer. */
-export const steps = 3;
+/** Plan steps before the answer. */
+export const planSteps = 3;
 
-/** A model that plans in three steps and answers; it tells what it was asked by its words, so that what is told twice shows. */
+/** A model that plans in three steps and then answers. It repeats the text of the request, so that a repeated event is detected. */
 export function faultyModel(): { readonly script: (request: ModelRequest) => Reply; readonly faults: () => number } {
   let count = 0;
   return {
@@ -28,12 +28,12 @@ export function faultyModel(): { readonly script: (request: ModelRequest) => Rep
 }
 
 function answerTo({ messages }: ModelRequest): Answering {
-  const asked = messages.findLastIndex(({ role }) => role === "user");
-  const tag = messages[asked]?.text ?? "";
-  const step = messages.slice(asked + 1).filter(({ role }) => role === "tool").length;
-  if (step >= steps) return { text: ["It is ", `${tag} that is done.`] };
+  const lastQuestion = messages.findLastIndex(({ role }) => role === "user");
+  const tag = messages[lastQuestion]?.text ?? "";
+  const step = messages.slice(lastQuestion + 1).filter(({ role }) => role === "tool").length;
+  if (step >= planSteps) return { text: ["It is ", `${tag} that is done.`] };
   const plan = {
-    steps: Array.from({ length: steps }, (_, i) => ({ title: `Step ${i}`, status: i === step ? "doing" : i < step ? "done" : "todo" })),
+    steps: Array.from({ length: planSteps }, (_, i) => ({ title: `Step ${i}`, status: i === step ? "doing" : i < step ? "done" : "todo" })),
   };
   return { reasoning: `${tag} thinks ${step}`, text: [`${tag} `, `says ${step}`], calls: [{ name: "update_plan", input: plan }] };
 }

@@ -3,10 +3,10 @@ import type { NewFile } from "../../src/runtime/agent.ts";
 import type { Tool } from "../../src/runtime/agents/model/tool.ts";
 import { askUser, echo } from "../runtime/model/model-run.ts";
 import type { Answering, Reply } from "../support/model/script.ts";
-import { unlessGone } from "./offline-actor.ts";
+import { waitForGate } from "./offline-actor.ts";
 import type { Act, Gate } from "./script.ts";
 
-/** Answers of a model that does as a script has it. */
+/** Replies of a model that follows a script. */
 export function repliesOf(turns: readonly (readonly Act[])[]): readonly Reply[] {
   const replies: Reply[] = [];
   for (const acts of turns) {
@@ -20,21 +20,21 @@ export function repliesOf(turns: readonly (readonly Act[])[]): readonly Reply[] 
       if (act.does === "think") step = { ...step, reasoning: act.what };
       else if (act.does === "say") step = { ...step, text: act.what };
       else if (act.does === "plan" || act.does === "step") {
-        plan = act.does === "plan" ? act.titles.map((title) => ({ title, status: "todo" })) : stepped(plan);
+        plan = act.does === "plan" ? act.titles.map((title) => ({ title, status: "todo" })) : advancePlan(plan);
         call("update_plan", { steps: plan.map((each) => ({ ...each })) });
       } else if (act.does === "finish") {
         replies.push({ ...step, text: act.what });
         step = {};
-        // Asked for by itself, and once more where it does not fit.
+        // The platform requests it separately, and a second time where it does not match the schema.
         if (act.output !== undefined) replies.push(...Array.from({ length: 2 }, () => ({ text: JSON.stringify(act.output) })));
       } else if (act.does === "fail") replies.push({ status: 400 });
-      else call(...usedBy(act));
+      else call(...toolCallOf(act));
     }
   }
   return replies;
 }
 
-function usedBy(act: Exclude<Act, { does: "think" | "say" | "plan" | "step" | "fail" | "finish" }>): [name: string, input: Json] {
+function toolCallOf(act: Exclude<Act, { does: "think" | "say" | "plan" | "step" | "fail" | "finish" }>): [name: string, input: Json] {
   switch (act.does) {
     case "use":
       return [act.what, { text: "x" }];
@@ -49,8 +49,8 @@ function usedBy(act: Exclude<Act, { does: "think" | "say" | "plan" | "step" | "f
   }
 }
 
-/** Ends the step under way and begins the next one. */
-function stepped(plan: readonly { readonly title: string; readonly status: string }[]) {
+/** Ends the current step and begins the next one. */
+function advancePlan(plan: readonly { readonly title: string; readonly status: string }[]) {
   const next = plan.findIndex(({ status }) => status === "todo");
   return plan.map(({ title, status }, i) => ({ title, status: status === "doing" ? "done" : i === next ? "doing" : status }));
 }
@@ -73,7 +73,7 @@ const saveFile: Tool = {
   },
 };
 
-/** Does something only with an approval. */
+/** A tool that acts only with an approval. */
 const spendMuch: Tool = {
   name: "spend_much",
   description: "Does what is dear.",
@@ -91,7 +91,7 @@ const pause = (current: () => Gate): Tool => ({
   inputSchema: { type: "object", properties: {} },
   brief: () => "Wait",
   async use({ turn }) {
-    await unlessGone(current(), turn.signal);
+    await waitForGate(current(), turn.signal);
     return { kind: "result", value: "Waited." };
   },
 });

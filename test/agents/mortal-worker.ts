@@ -1,99 +1,99 @@
-import type { Hand } from "../workers/worker-rig.ts";
+import type { TestWorker } from "../workers/worker-rig.ts";
 
-/** What befell the workers. */
-export interface Fates {
-  /** Workers that were killed in the middle of a call, before one, or after one whose answer they never saw. */
+/** How often the workers failed. */
+export interface FailureCounts {
+  /** Workers that were killed during a call, before one, or after one whose answer they did not read. */
   kills: number;
-  /** Calls of workers that came back late, and were refused. */
+  /** Late calls of workers, which were refused. */
   fencedOff: number;
 }
 
-/** What a worker that may be killed at any call is made of. */
-export interface Mortal {
-  readonly hand: Hand;
+/** The parts of a worker that may be killed at any call. */
+export interface CrashingWorker {
+  readonly client: TestWorker;
   readonly url: string;
   /** From 0 to 1. */
   readonly random: () => number;
-  readonly fates: Fates;
-  /** Resolves once a run is its worker's no more. */
-  readonly lost: (run: { readonly taskId: string; readonly fence: number }) => Promise<unknown>;
-  readonly gone: AbortSignal;
+  readonly counts: FailureCounts;
+  /** Resolves once the worker no longer holds the run. */
+  readonly whenLost: (run: { readonly taskId: string; readonly fence: number }) => Promise<unknown>;
+  readonly stopped: AbortSignal;
 }
 
-/** Explanations that a worker tells in each turn: one in each call, for one credit. */
-export const told = 4;
+/** Explanations that a worker sends in each turn: one per call, for one credit. */
+export const explanationsPerTurn = 4;
 
-/** So often a call is the last thing that a worker does. */
-const deadly = 0.08;
+/** The probability that the worker is killed at a call. */
+const killProbability = 0.08;
 
 class Killed extends Error {}
 
-interface Given {
+interface AssignedRun {
   readonly taskId: string;
   readonly fence: number;
   readonly messages: readonly { readonly content: string }[];
 }
 
-/** Works until it is told to go; in place of each worker that is killed there is another one. */
-export async function mortalWorker(mortal: Mortal): Promise<void> {
+/** Works until it is stopped; a new worker replaces each one that is killed. */
+export async function runCrashingWorker(worker: CrashingWorker): Promise<void> {
   const late: Promise<void>[] = [];
-  while (!mortal.gone.aborted) {
-    let run: Given | undefined;
+  while (!worker.stopped.aborted) {
+    let run: AssignedRun | undefined;
     try {
-      ({ run } = await call(mortal, "Poll", { waitSeconds: 2 }));
-      while (run) run = await workOn(mortal, run);
+      ({ run } = await call(worker, "Poll", { waitSeconds: 2 }));
+      while (run) run = await workOn(worker, run);
     } catch (thrown) {
       if (!(thrown instanceof Killed)) throw thrown;
-      mortal.fates.kills += 1;
-      if (run && mortal.random() < 0.25) late.push(heard(comeBack(mortal, run)));
+      worker.counts.kills += 1;
+      if (run && worker.random() < 0.25) late.push(handleErrors(continueLate(worker, run)));
     }
   }
   await Promise.all(late);
 }
 
-/** Whoever waits for it hears of its failure, later. */
-function heard(work: Promise<void>): Promise<void> {
+/** Attaches an error handler early; the caller still sees the error later. */
+function handleErrors(work: Promise<void>): Promise<void> {
   work.catch(() => undefined);
   return work;
 }
 
-/** A worker that was taken for dead goes on with what it had: it does no harm. */
-async function comeBack(mortal: Mortal, { taskId, fence, messages }: Given): Promise<void> {
-  await mortal.lost({ taskId, fence });
-  const { hand, fates } = mortal;
+/** A worker that was taken for dead continues with its old run, without effect. */
+async function continueLate(worker: CrashingWorker, { taskId, fence, messages }: AssignedRun): Promise<void> {
+  await worker.whenLost({ taskId, fence });
+  const { client: hand, counts: fates } = worker;
   const events = [{ key: "late", explanation: { content: `${tagOf(messages)} late ${fence}` } }];
   const replies = [
     await hand.call("Append", { taskId, fence, events }),
     await hand.call("Finish", { taskId, fence, finish: { content: "Late" } }),
   ];
   fates.fencedOff += replies.filter(({ status }) => status === 400).length;
-  if (replies.some(({ status }) => status === 200)) throw new Error("a worker that came back late was let in");
+  if (replies.some(({ status }) => status === 200)) throw new Error("a worker with a lost run was admitted");
 }
 
-/** What a turn's events are marked by. */
-const tagOf = (messages: Given["messages"]): string => messages.map(({ content }) => content).join("+");
+/** The text that marks a turn's events. */
+const tagOf = (messages: AssignedRun["messages"]): string => messages.map(({ content }) => content).join("+");
 
-/** The next turn, if there is one at once; undefined too where the run was lost. */
-async function workOn(mortal: Mortal, { taskId, fence, messages }: Given): Promise<Given | undefined> {
+/** The next turn, if there is one immediately; undefined too where the run was lost. */
+async function workOn(worker: CrashingWorker, { taskId, fence, messages }: AssignedRun): Promise<AssignedRun | undefined> {
   const tag = tagOf(messages);
-  for (let nth = 0; nth < told; nth += 1) {
+  for (let nth = 0; nth < explanationsPerTurn; nth += 1) {
     const events = [{ key: `${nth}`, explanation: { content: `${tag} ${nth}` } }];
-    const times = mortal.random() < 0.1 ? 2 : 1;
+    const times = worker.random() < 0.1 ? 2 : 1;
     for (let time = 0; time < times; time += 1) {
-      const reply = await call(mortal, "Append", { taskId, fence, events, credits: 1 });
+      const reply = await call(worker, "Append", { taskId, fence, events, credits: 1 });
       if (reply.code !== undefined) return undefined;
     }
   }
-  const reply = await call(mortal, "Finish", { taskId, fence, finish: { content: `${tag} is done` } });
+  const reply = await call(worker, "Finish", { taskId, fence, finish: { content: `${tag} is done` } });
   return reply.run;
 }
 
-/** A call as a mortal makes it: its socket is destroyed when it is killed in the middle. @throws Killed */
-async function call({ hand, url, random, gone }: Mortal, method: string, body: object) {
-  const fate = random() < deadly ? random() : 1;
-  if (fate < 0.2) throw new Killed();
+/** Makes one call; when the worker is killed during it, the socket is destroyed. @throws Killed */
+async function call({ client: hand, url, random, stopped: gone }: CrashingWorker, method: string, body: object) {
+  const draw = random() < killProbability ? random() : 1;
+  if (draw < 0.2) throw new Killed();
   const killed = new AbortController();
-  const killing = fate < 0.7 ? setTimeout(() => killed.abort(), fate * 10) : undefined;
+  const killing = draw < 0.7 ? setTimeout(() => killed.abort(), draw * 10) : undefined;
   try {
     const reply = await fetch(`${url}/worker.v1.WorkerService/${method}`, {
       method: "POST",
@@ -101,10 +101,10 @@ async function call({ hand, url, random, gone }: Mortal, method: string, body: o
       body: JSON.stringify(body),
       signal: AbortSignal.any([killed.signal, gone]),
     });
-    // biome-ignore lint/suspicious/noExplicitAny: an answer is read as the worker sees it, member by member
+    // biome-ignore lint/suspicious/noExplicitAny: the answer is read member by member, as a worker reads it
     const answer: any = await reply.json();
     if (reply.status !== 200 && reply.status !== 400) throw new Error(`${method} answered ${reply.status}: ${JSON.stringify(answer)}`);
-    if (fate < 1) throw new Killed();
+    if (draw < 1) throw new Killed();
     return answer;
   } catch (thrown) {
     if (killed.signal.aborted) throw new Killed();

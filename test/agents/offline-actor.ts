@@ -34,17 +34,17 @@ function directiveOf(act: Act): string {
 
 const pauseMs = 3_600_000;
 
-/** A clock on which a pause lasts until the gate is opened, and all else as long as it does. */
+/** A clock on which a pause lasts until the gate opens, and every other wait its real time. */
 export const gatedClock = (current: () => Gate): Clock => ({
   ...systemClock,
   async sleep(ms, signal) {
     if (ms < pauseMs) return systemClock.sleep(ms, signal);
-    await unlessGone(current(), signal);
+    await waitForGate(current(), signal);
   },
 });
 
-/** Resolves once the gate is open; rejects when nobody may wait any more. */
-export function unlessGone({ opened }: Gate, signal?: AbortSignal): Promise<void> {
+/** Resolves once the gate is open; rejects when the wait is aborted. */
+export function waitForGate({ opened }: Gate, signal?: AbortSignal): Promise<void> {
   const { promise, reject } = Promise.withResolvers<void>();
   signal?.throwIfAborted();
   signal?.addEventListener("abort", () => reject(signal.reason), { once: true });

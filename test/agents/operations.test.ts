@@ -9,27 +9,27 @@ const shortcut = "agent-default-main_task";
 const table = operationTable();
 type Reason = Parameters<typeof refusal>[0];
 
-/** What a call comes to: a reason, or null where it succeeds. */
+/** The expected result of a call: a reason, or none where it succeeds. */
 interface Expected {
   readonly more?: JsonObject;
   readonly refused?: Reason;
 }
 
-/** What each operation on one task does with a task of an agent's, in the order in which they are called (contract/v2.md 6, 8, 9.11). */
+/** What each operation on one task does with a task of an agent, in the order of the calls (spec/api.md 6, 8, 9.11). */
 const onTasks: Readonly<Record<string, Expected>> = {
   "task.sendMessage": { more: { message: { content: "[[forever]]" } } },
   "task.detail": {},
   "task.update": { more: { title: "Errands" } },
   "task.listMessages": {},
-  "task.confirmAction": { more: { event_id: "ev_none", input: { accept: true } }, refused: "absent" },
+  "task.confirmAction": { more: { event_id: "ev_none", input: { accept: true } }, refused: "not_found" },
   "task.stop": {},
-  "task.delete": { refused: "precondition" },
+  "task.delete": { refused: "failed_precondition" },
 };
 
 const isOnTask = ({ name, method }: Operation): boolean =>
   name?.startsWith("task.") === true && method.methodKind === "unary" && method.input.field["taskId"] !== undefined;
 
-test("every operation on one task says what it does with an agent's", () => {
+test("every operation on one task has an expectation for an agent's task", () => {
   const names = table.all.filter(isOnTask).map(({ name }) => name);
   expect(names.toSorted()).toEqual(Object.keys(onTasks).toSorted());
 });
@@ -54,7 +54,7 @@ describe.each(wires)("over %s", (wire) => {
     expect([name, json, outcome]).toEqual([name, json, refused === undefined ? "ok" : refusal(refused, wire)]);
   }
 
-  test.each(["its shortcut", "its id", "a subtask's id"])("an agent's task is steered and never deleted, by %s", async (which) => {
+  test.each(["its shortcut", "its id", "a subtask's id"])("an agent's task can be controlled but not deleted, by %s", async (which) => {
     const main = (await ben.v2("task.detail", { task_id: shortcut })).body["task"].id;
     const task_id = { "its shortcut": shortcut, "its id": main, "a subtask's id": subtask }[which] ?? "";
     for (const [name, { more = {}, refused }] of Object.entries(onTasks)) await expectCall(name, { task_id, ...more }, refused);
@@ -63,11 +63,11 @@ describe.each(wires)("over %s", (wire) => {
   test.each<[string, JsonObject, Reason?]>([
     ["agent.list", {}],
     ["agent.detail", { agent_id: "agent-default" }],
-    ["agent.detail", { agent_id: "agent-none" }, "absent"],
+    ["agent.detail", { agent_id: "agent-none" }, "not_found"],
     ["agent.update", { agent_id: "agent-default", about: "Errands" }],
-    ["agent.update", { agent_id: "agent-none", about: "Errands" }, "absent"],
-    ["agent.update", { agent_id: "agent-default" }, "invalid"],
+    ["agent.update", { agent_id: "agent-none", about: "Errands" }, "not_found"],
+    ["agent.update", { agent_id: "agent-default" }, "invalid_argument"],
     ["task.list", { scope: "agent_subtask", agent_id: "agent-default" }],
-    ["task.list", { scope: "agent_subtask" }, "invalid"],
+    ["task.list", { scope: "agent_subtask" }, "invalid_argument"],
   ])("%s %o", (name, json, refused) => expectCall(name, json, refused));
 });

@@ -1,16 +1,16 @@
-import type { Hand, RunOf } from "../workers/worker-rig.ts";
+import type { RunOf, TestWorker } from "../workers/worker-rig.ts";
 import type { Act, Gate } from "./script.ts";
 
-/** A run as far as this worker looks at it. */
-interface GivenRun extends RunOf {
+/** The members of a run that this worker reads. */
+interface AssignedRun extends RunOf {
   readonly events?: readonly { readonly event: { readonly key: string } }[];
   readonly decisions?: readonly { readonly accepted: boolean }[];
 }
 
-/** A worker that does as a script has it; it knows its turns by their order. */
-export async function work(hand: Hand, turns: readonly (readonly Act[])[], gate: Gate, gone: AbortSignal): Promise<void> {
+/** A worker that follows a script; it knows its turns by their order. */
+export async function runScript(hand: TestWorker, turns: readonly (readonly Act[])[], gate: Gate, gone: AbortSignal): Promise<void> {
   let turn = 0;
-  for (let run: GivenRun | undefined; !gone.aborted; ) {
+  for (let run: AssignedRun | undefined; !gone.aborted; ) {
     run ??= await hand.poll({ waitSeconds: 1 });
     if (run === undefined) continue;
     const ended = await workOn(hand, run, turns[turn] ?? [], gate);
@@ -19,13 +19,13 @@ export async function work(hand: Hand, turns: readonly (readonly Act[])[], gate:
   }
 }
 
-/** Events that are there already are sent once more: the platform knows them by their keys. Undefined when the run was lost. */
+/** Events that are stored already are sent again: the platform recognises them by their keys. Returns undefined when the run was lost. */
 async function workOn(
-  hand: Hand,
-  run: GivenRun,
+  hand: TestWorker,
+  run: AssignedRun,
   acts: readonly Act[],
   { opened }: Gate,
-): Promise<{ readonly over: boolean; readonly next?: GivenRun } | undefined> {
+): Promise<{ readonly over: boolean; readonly next?: AssignedRun } | undefined> {
   let decided = 0;
   let steps: readonly { readonly title: string; readonly status: string }[] = [];
   const finish = async (outcome: object, over = true) => {
@@ -33,7 +33,7 @@ async function workOn(
     return status === 200 ? { over, next: body.run } : undefined;
   };
   for (const [i, act] of acts.entries()) {
-    const tell = async (...events: readonly object[]) =>
+    const append = async (...events: readonly object[]) =>
       (
         await hand.append(
           run,
@@ -41,43 +41,43 @@ async function workOn(
         )
       ).status === 200;
     const used = (tool: string, status = "success") => ({ toolUsed: { tool, actionId: `use-${i}`, status, brief: "Used" } });
-    let told = true;
+    let accepted = true;
     switch (act.does) {
       case "think":
-        told = await tell({ explanation: { content: act.what } });
+        accepted = await append({ explanation: { content: act.what } });
         break;
       case "say":
-        told = await tell({ assistantMessage: { content: act.what } });
+        accepted = await append({ assistantMessage: { content: act.what } });
         break;
       case "use":
-        told = await tell(used(act.what));
+        accepted = await append(used(act.what));
         break;
       case "plan":
         steps = act.titles.map((title) => ({ title, status: "todo" }));
-        told = await tell({ planUpdate: { steps } });
+        accepted = await append({ planUpdate: { steps } });
         break;
       case "step": {
         const next = steps.findIndex(({ status }) => status === "todo");
         steps = steps.map(({ title, status }, at) => ({ title, status: status === "doing" ? "done" : at === next ? "doing" : status }));
-        told = await tell({ planUpdate: { steps } }, { newPlanStep: { stepId: `step_${next + 1}`, title: steps[next]?.title } });
+        accepted = await append({ planUpdate: { steps } }, { newPlanStep: { stepId: `step_${next + 1}`, title: steps[next]?.title } });
         break;
       }
       case "file": {
         const content = Buffer.from(act.content).toString("base64");
         const { body } = await hand.call("Upload", { taskId: run.taskId, fence: run.fence, filename: act.filename, content });
-        told = await tell({ assistantMessage: { content: "Here it is.", uploadIds: [body.uploadId] } }, used("save_file"));
+        accepted = await append({ assistantMessage: { content: "Here it is.", uploadIds: [body.uploadId] } }, used("save_file"));
         break;
       }
       case "confirm": {
         const decision = run.decisions?.[decided];
         if (!decision) return finish({ confirm: { kind: "apiHighCreditNotice" } }, false);
         decided += 1;
-        told = await tell(used("spend_much", decision.accepted ? "success" : "error"));
+        accepted = await append(used("spend_much", decision.accepted ? "success" : "error"));
         break;
       }
       case "pause":
         await opened;
-        told = await tell(used("pause"));
+        accepted = await append(used("pause"));
         break;
       case "ask":
         return finish({ ask: { content: act.what, options: ["This one"] } });
@@ -86,11 +86,11 @@ async function workOn(
       case "finish": {
         const open = steps.some(({ status }) => status === "doing");
         const closed = steps.map(({ title, status }) => ({ title, status: status === "doing" ? "done" : status }));
-        if (open) await tell({ planUpdate: { steps: closed } });
+        if (open) await append({ planUpdate: { steps: closed } });
         return finish({ finish: { content: act.what, ...(act.output === undefined ? {} : { output: act.output }) } });
       }
     }
-    if (!told) return undefined;
+    if (!accepted) return undefined;
   }
-  throw new Error("a turn has an end");
+  throw new Error("the script's turn has no end");
 }

@@ -1,21 +1,25 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnEach, halfFor } from "../support/database.ts";
+import { share } from "../support/depth.ts";
 import { type TaskRig, taskRig } from "../support/task-rig.ts";
 import { until, untilStatus } from "../support/until.ts";
 import type { V2Body } from "../support/wires.ts";
 import { remoteEnv } from "../workers/worker-rig.ts";
 import { type Move, type Script, scripts } from "./script.ts";
-import { type AgentName, type Stage, stageOf } from "./stages.ts";
+import { type AgentName, openScriptedAgent, type ScriptedAgent } from "./stages.ts";
 
-/** Those that are compared with the offline agent. */
+/** The agents that are compared with the offline agent. */
 const agents: readonly AgentName[] = ["remote", "model (openai)", "model (anthropic)"];
 
-/** An event's type, with the word that describes it. Only the offline agent's message with a file has no word, and only its result has the files too. */
+/**
+ * An event's type, with the value that describes it. Only the offline agent's message with a file has no such value, and only its result
+ * has the files too.
+ */
 function kindOf({ type, ...payload }: V2Body): string {
   const { agent_status, status, delivery_kind, success, attachments } = payload[type];
   if (attachments?.length > 0 && delivery_kind !== "result") return `${type} with a file`;
-  const word = agent_status ?? status ?? delivery_kind ?? success;
-  return word === undefined ? type : `${type} ${word}`;
+  const value = agent_status ?? status ?? delivery_kind ?? success;
+  return value === undefined ? type : `${type} ${value}`;
 }
 
 describeOnEach("the same script", (database) => {
@@ -24,22 +28,22 @@ describeOnEach("the same script", (database) => {
     return taskRig({ database, nodes: 1, idle: true, env });
   }
 
-  /** What a task that goes by a script comes to, and how often its agent told by itself that an approval is waited for. */
-  async function played(agent: AgentName, script: Script): Promise<{ readonly kinds: readonly string[]; readonly told: number }> {
+  /** The events of a task that follows a script, and how often its agent itself reported that an approval is pending. */
+  async function playScript(agent: AgentName, script: Script): Promise<{ readonly kinds: readonly string[]; readonly reported: number }> {
     const rig = agent === "remote" ? own.remote : own.offline;
-    await using stage = await stageOf(agent, rig, script);
+    await using stage = await openScriptedAgent(agent, rig, script);
     const [first = [], ...others] = script.turns;
     const id = await rig.create(stage.message(first), { interactive_mode: true, ...script.create });
-    const coming = others.values();
-    for (const move of script.moves) await moved(rig, stage, id, move, () => stage.message(coming.next().value ?? []));
+    const nextTurns = others.values();
+    for (const move of script.moves) await applyMove(rig, stage, id, move, () => stage.message(nextTurns.next().value ?? []));
     await until(rig.service.store, id, ({ status }) => status === "stopped" || status === "error");
     const events = await rig.events(id);
-    const isTold = ({ type, tool_used: use }: V2Body) =>
-      type === "tool_used" && use.status === "pending_confirmation" && stage.tellsPending.has(use.tool);
-    return { kinds: events.filter((event) => !isTold(event)).map(kindOf), told: events.filter(isTold).length };
+    const isReported = ({ type, tool_used: use }: V2Body) =>
+      type === "tool_used" && use.status === "pending_confirmation" && stage.reportsPending.has(use.tool);
+    return { kinds: events.filter((event) => !isReported(event)).map(kindOf), reported: events.filter(isReported).length };
   }
 
-  async function moved(rig: TaskRig, stage: Stage, id: string, move: Move, next: () => string): Promise<void> {
+  async function applyMove(rig: TaskRig, stage: ScriptedAgent, id: string, move: Move, next: () => string): Promise<void> {
     const { store } = rig.service;
     if (move === "answer") {
       await untilStatus(store, id, "waiting");
@@ -54,7 +58,7 @@ describeOnEach("the same script", (database) => {
       });
       expect(body).toMatchObject({ ok: true });
     } else {
-      // It has said something, and pauses.
+      // It has sent an event and pauses.
       await until(store, id, ({ lastSeq }) => lastSeq >= 3);
       if (move === "stop") await rig.ann.v2("task.stop", { task_id: id });
       else await rig.send(id, next());
@@ -62,24 +66,25 @@ describeOnEach("the same script", (database) => {
     }
   }
 
-  describe.each(scripts)("with $about", (script) => {
+  describe.each(halfFor(database, scripts))("with $about", (script) => {
     let offline: readonly string[];
     beforeAll(async () => {
-      offline = (await played("offline", script)).kinds;
+      offline = (await playScript("offline", script)).kinds;
     });
 
-    test("is one that the offline agent plays to its end", () => {
+    test("is played to its end by the offline agent", () => {
       expect(offline.slice(0, 2)).toEqual(["user_message", "status_update running"]);
       const rests = offline.filter((kind) => /^status_update (?:waiting|stopped|error)$/.test(kind));
       expect(rests).toHaveLength(1 + script.moves.filter((move) => ["answer", "accept", "refuse"].includes(move)).length);
     });
 
-    test.each(agents)("comes to the same events when it is played by the agent: %s", async (agent) => {
-      const { kinds, told } = await played(agent, script);
+    // A short run plays each script with one of them.
+    test.each(share(agents, scripts.indexOf(script), agents.length))("leads to the same events when the agent is: %s", async (agent) => {
+      const { kinds, reported } = await playScript(agent, script);
       expect(kinds).toEqual(offline);
-      // A model agent tells of a use that waits, before the platform tells of the approval: its decision finds it by that.
+      // A model agent reports a pending use before the platform reports the approval, because the decision refers to that use.
       const approvals = script.turns.flat().filter(({ does }) => does === "confirm").length;
-      expect(told).toBe(agent === "remote" ? 0 : approvals);
+      expect(reported).toBe(agent === "remote" ? 0 : approvals);
     });
   });
 });

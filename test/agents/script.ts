@@ -1,6 +1,6 @@
 import type { Json } from "../../src/core/json.ts";
 
-/** One thing that an agent does. */
+/** One act of an agent. */
 export type Act =
   | { readonly does: "think"; readonly what: string }
   | { readonly does: "say"; readonly what: string }
@@ -8,24 +8,24 @@ export type Act =
   | { readonly does: "plan"; readonly titles: readonly string[] }
   /** Begins the next step of the plan. */
   | { readonly does: "step" }
-  /** Hands a text file over, by a tool. */
+  /** Delivers a text file, with a tool. */
   | { readonly does: "file"; readonly filename: string; readonly content: string }
-  /** Asks for approval; its tool tells afterwards how it went. */
+  /** Asks for approval; its tool then reports the result. */
   | { readonly does: "confirm"; readonly accepted: boolean }
-  /** Waits in the middle of its work until the user has done something, by a tool. */
+  /** Waits in the middle of its work until the user has acted, with a tool. */
   | { readonly does: "pause" }
   | Ending;
 
-/** One thing by which a turn is over. */
+/** An act that ends a turn. */
 export type Ending =
   | { readonly does: "ask"; readonly what: string }
   | { readonly does: "fail" }
   | { readonly does: "finish"; readonly what: string; readonly output?: Json };
 
-/** What the user does once the task waits, or once the agent pauses. */
+/** What the user does once the task waits or the agent pauses. */
 export type Move = "answer" | "accept" | "refuse" | "message" | "stop";
 
-/** A task from its creation to its end; each turn is begun by a message. */
+/** A task from its creation to its end; a message begins each turn. */
 export interface Script {
   readonly about: string;
   readonly turns: readonly (readonly Act[])[];
@@ -33,7 +33,7 @@ export interface Script {
   readonly create?: object;
 }
 
-/** Opened by the test: then agents that pause go on. */
+/** Opened by the test; agents that pause then continue. */
 export interface Gate {
   readonly opened: Promise<void>;
   open(): void;
@@ -50,7 +50,7 @@ const say: Act = { does: "say", what: "I look." };
 const use: Act = { does: "use", what: "echo" };
 const schema = { type: "object", properties: { total: { type: "integer" } }, required: ["total"], additionalProperties: false };
 
-/** All that an agent can do, one after the other. */
+/** Every act of an agent, one script after another. */
 export const scripts: readonly Script[] = [
   { about: "an answer", turns: [[think, finish]], moves: [] },
   { about: "progress and tools", turns: [[say, use, use, think, finish]], moves: [] },
@@ -68,8 +68,8 @@ export const scripts: readonly Script[] = [
     ],
     moves: ["answer"],
   },
-  { about: "an approval that is given", turns: [[use, { does: "confirm", accepted: true }, finish]], moves: ["accept"] },
-  { about: "an approval that is refused", turns: [[{ does: "confirm", accepted: false }, use, finish]], moves: ["refuse"] },
+  { about: "an accepted approval", turns: [[use, { does: "confirm", accepted: true }, finish]], moves: ["accept"] },
+  { about: "a refused approval", turns: [[{ does: "confirm", accepted: false }, use, finish]], moves: ["refuse"] },
   {
     about: "two approvals",
     turns: [[{ does: "confirm", accepted: true }, use, { does: "confirm", accepted: false }, finish]],
@@ -77,7 +77,7 @@ export const scripts: readonly Script[] = [
   },
   { about: "a failure", turns: [[say, use, { does: "fail" }]], moves: [] },
   {
-    about: "a value that a schema asks for",
+    about: "a value for a schema",
     turns: [[use, { does: "finish", what: "Seven.", output: { total: 7 } }]],
     moves: [],
     create: { structured_output_schema: schema },

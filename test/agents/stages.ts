@@ -10,49 +10,49 @@ import { agentFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { type ModelApi, openModelServer } from "../support/model/server.ts";
 import type { TaskRig } from "../support/task-rig.ts";
-import { handOf } from "../workers/worker-rig.ts";
+import { createWorker } from "../workers/worker-rig.ts";
 import { repliesOf, toolsOf } from "./model-actor.ts";
 import { directivesOf, gatedClock } from "./offline-actor.ts";
-import { work } from "./remote-actor.ts";
+import { runScript } from "./remote-actor.ts";
 import { type Act, type Gate, gate, type Script } from "./script.ts";
 
-/** An agent that is ready to do as a script has it. */
-export interface Stage extends AsyncDisposable {
+/** An agent that is ready to follow a script. */
+export interface ScriptedAgent extends AsyncDisposable {
   /** The message that begins a turn. */
   readonly message: (acts: readonly Act[]) => string;
-  /** The tools of which it tells by itself that they wait: once more than the others, for each approval. */
-  readonly tellsPending: ReadonlySet<string>;
+  /** The tools whose waiting it reports itself: one event more than other agents, for each approval. */
+  readonly reportsPending: ReadonlySet<string>;
   readonly gate: Gate;
 }
 
 export type AgentName = "offline" | "remote" | `model (${ModelApi})`;
 
-/** Sets an agent to a script, over a platform that runs nothing itself. */
-export function stageOf(agent: AgentName, rig: TaskRig, script: Script): Promise<Stage> {
+/** Prepares an agent for a script, over a platform that runs no tasks itself. */
+export function openScriptedAgent(agent: AgentName, rig: TaskRig, script: Script): Promise<ScriptedAgent> {
   if (agent === "offline") return offlineStage(rig);
   return agent === "remote" ? remoteStage(rig, script) : modelStage(agent === "model (openai)" ? "openai" : "anthropic", rig, script);
 }
 
 const plain = (): string => "Go on";
 
-async function offlineStage(rig: TaskRig): Promise<Stage> {
-  const own = gate();
-  const runner = await startRunner(rig, offlineAgent, own);
-  return { message: directivesOf, tellsPending: new Set(), gate: own, ...runner };
+async function offlineStage(rig: TaskRig): Promise<ScriptedAgent> {
+  const turnGate = gate();
+  const runner = await startRunner(rig, offlineAgent, turnGate);
+  return { message: directivesOf, reportsPending: new Set(), gate: turnGate, ...runner };
 }
 
-async function modelStage(api: ModelApi, rig: TaskRig, { turns }: Script): Promise<Stage> {
-  const own = gate();
+async function modelStage(api: ModelApi, rig: TaskRig, { turns }: Script): Promise<ScriptedAgent> {
+  const turnGate = gate();
   const server = await openModelServer(api, repliesOf(turns));
   const config = configOf(api, server);
-  const tools = toolsOf(() => own);
+  const tools = toolsOf(() => turnGate);
   const random = (bytes: number) => new Uint8Array(bytes);
   const agent = modelAgent({ config, model: languageModel(config), toolsFor: () => tools, random, log: () => undefined });
-  const runner = await startRunner(rig, agent, own);
+  const runner = await startRunner(rig, agent, turnGate);
   return {
     message: plain,
-    tellsPending: new Set(tools.map(({ name }) => name)),
-    gate: own,
+    reportsPending: new Set(tools.map(({ name }) => name)),
+    gate: turnGate,
     async [Symbol.asyncDispose]() {
       await runner[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
@@ -60,25 +60,25 @@ async function modelStage(api: ModelApi, rig: TaskRig, { turns }: Script): Promi
   };
 }
 
-async function remoteStage(rig: TaskRig, { turns }: Script): Promise<Stage> {
-  const own = gate();
-  const gone = new AbortController();
-  const hand = await handOf(rig.service, rig.ann);
-  const working = work(hand, turns, own, gone.signal);
+async function remoteStage(rig: TaskRig, { turns }: Script): Promise<ScriptedAgent> {
+  const turnGate = gate();
+  const stop = new AbortController();
+  const hand = await createWorker(rig.service, rig.ann);
+  const working = runScript(hand, turns, turnGate, stop.signal);
   return {
     message: plain,
-    tellsPending: new Set(),
-    gate: own,
+    reportsPending: new Set(),
+    gate: turnGate,
     async [Symbol.asyncDispose]() {
-      gone.abort();
+      stop.abort();
       await working;
     },
   };
 }
 
-/** Runs tasks beside a platform with an agent of the test's. */
-async function startRunner({ service: { store } }: TaskRig, agent: Agent, own: Gate): Promise<AsyncDisposable> {
-  const clock = gatedClock(() => own);
+/** Runs tasks next to a platform, with the test's agent. */
+async function startRunner({ service: { store } }: TaskRig, agent: Agent, turnGate: Gate): Promise<AsyncDisposable> {
+  const clock = gatedClock(() => turnGate);
   const files = agentFiles(store, clock);
   const lease = await openLease(store, clock, systemIds, true);
   const parts = { ...files, store, clock, ids: systemIds, cipher, log: () => undefined };

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
-import { begin } from "../../src/core/tasks/lifecycle.ts";
-import { restingTask } from "../../src/core/tasks/new-task.ts";
+import { firstEvents, idleTask } from "../../src/core/tasks/lifecycle.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import type { Agent, Outcome, Subtask } from "../../src/runtime/agent.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
@@ -11,44 +10,46 @@ import { ann } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { movableClock } from "../support/clock.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { taskRig } from "../support/task-rig.ts";
 
 const shortcut = "agent-default-main_task";
 
-describeOnEach("an agent's subtasks", (database) => {
+describeOnOne("an agent's subtasks", (database) => {
   const rig = taskRig({ database });
-  const subtasks = async (who: Person) =>
-    (await who.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" })).body["data"] as readonly { readonly id: string }[];
-  const told = async (who: Person, task_id: string) =>
-    (await who.v2("task.listMessages", { task_id, order: "asc", verbose: true, limit: 200 })).body["messages"];
-  const usesIn = async (who: Person, task_id: string) =>
-    (await told(who, task_id)).flatMap((event: { tool_used?: unknown }) => event.tool_used ?? []);
+  const subtasks = async (person: Person) =>
+    (await person.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" })).body["data"] as readonly {
+      readonly id: string;
+    }[];
+  const messagesOf = async (person: Person, task_id: string) =>
+    (await person.v2("task.listMessages", { task_id, order: "asc", verbose: true, limit: 200 })).body["messages"];
+  const usesIn = async (person: Person, task_id: string) =>
+    (await messagesOf(person, task_id)).flatMap((event: { tool_used?: unknown }) => event.tool_used ?? []);
 
-  /** Says it to the main task, and waits for the end of the turn. */
-  async function say(who: Person, text: string): Promise<string> {
-    const { body } = await who.v2("task.sendMessage", { task_id: shortcut, message: { content: text } });
+  /** Sends a message to the main task and waits for the end of the turn. */
+  async function sendToMain(person: Person, text: string): Promise<string> {
+    const { body } = await person.v2("task.sendMessage", { task_id: shortcut, message: { content: text } });
     await rig.reach(body["task_id"], "stopped");
     return body["task_id"];
   }
 
-  test("begins with the event that names it, and runs on its own", async () => {
+  test("begins with the event that names it, and runs independently", async () => {
     const ben = await rig.service.person();
-    const main = await say(ben, "[[subtask Count the owls]] [[say Begun]]");
+    const main = await sendToMain(ben, "[[subtask Count the owls]] [[say Begun]]");
     const [use] = await usesIn(ben, main);
     expect(use).toMatchObject({ tool: "subtask", status: "success", params: { message: "Count the owls" } });
     const id = use.result.task_id;
     await rig.reach(id, "stopped");
     const [task] = await subtasks(ben);
     expect(task).toMatchObject({ id, task_type: "agent_subtask", title: "Count the owls", status: "stopped", share_visibility: "private" });
-    expect((await told(ben, id))[0]).toMatchObject({ type: "user_message", user_message: { content: "Count the owls" } });
+    expect((await messagesOf(ben, id))[0]).toMatchObject({ type: "user_message", user_message: { content: "Count the owls" } });
     expect((await rig.row(id)).agentId).toBe((await rig.row(main)).agentId);
   });
 
-  test("is steered as any task is, and not deleted (v2.md 9.11)", async () => {
+  test("can be controlled as any task, but not deleted (spec/api.md 9.11)", async () => {
     const ben = await rig.service.person();
-    await say(ben, "[[subtask Count]]");
+    await sendToMain(ben, "[[subtask Count]]");
     const [{ id } = { id: "" }] = await subtasks(ben);
     await rig.reach(id, "stopped");
     await ben.v2("task.sendMessage", { task_id: id, message: { content: "[[forever]]" } });
@@ -58,9 +59,9 @@ describeOnEach("an agent's subtasks", (database) => {
     expect(await rig.row(id)).toMatchObject({ status: "stopped" });
   });
 
-  test("is nobody's but its account's in its space", async () => {
+  test("belongs to one account in one space", async () => {
     const ben = await rig.service.person();
-    await say(ben, "[[subtask Count]]");
+    await sendToMain(ben, "[[subtask Count]]");
     const [{ id } = { id: "" }] = await subtasks(ben);
     for (const other of [await rig.service.person({ with: ben, role: "admin" }), await rig.service.person({ as: ben })]) {
       expect(await subtasks(other)).toEqual([]);
@@ -68,10 +69,10 @@ describeOnEach("an agent's subtasks", (database) => {
     }
   });
 
-  test("is begun by a main task alone: neither by a task of the user's nor by a subtask", async () => {
+  test("only a main task begins one, not a user's task or a subtask", async () => {
     const ben = await rig.service.person();
-    const plain = await rig.finished("[[subtask Count]]", {}, ben);
-    await say(ben, "[[subtask Count]]");
+    const plain = await rig.runToEnd("[[subtask Count]]", {}, ben);
+    await sendToMain(ben, "[[subtask Count]]");
     const [{ id } = { id: "" }] = await subtasks(ben);
     await rig.reach(id, "stopped");
     await rig.send(id, "[[subtask Count again]]", {}, ben);
@@ -80,9 +81,9 @@ describeOnEach("an agent's subtasks", (database) => {
     expect(await subtasks(ben)).toHaveLength(1);
   });
 
-  test("is begun once, also when the run that began it is lost", async () => {
+  test("begins once, also when the run that began it is lost", async () => {
     const ben = await rig.service.person();
-    const main = await say(ben, "[[subtask One]] [[crash]] [[subtask Two]]");
+    const main = await sendToMain(ben, "[[subtask One]] [[crash]] [[subtask Two]]");
     expect((await rig.row(main)).claims).toBe(2);
     expect((await subtasks(ben)).map(({ id }) => id).toSorted()).toEqual(
       (await usesIn(ben, main)).map((use: { result: { task_id: string } }) => use.result.task_id).toSorted(),
@@ -91,7 +92,7 @@ describeOnEach("an agent's subtasks", (database) => {
   });
 });
 
-describeOnEach("a run that begins subtasks", (kind) => {
+describeOnOne("a run that begins subtasks", (kind) => {
   const clock = movableClock();
   let db: TestStore;
   beforeAll(async () => {
@@ -99,10 +100,10 @@ describeOnEach("a run that begins subtasks", (kind) => {
   });
   afterAll(() => db[Symbol.asyncDispose]());
 
-  async function claimed(): Promise<Task> {
-    const resting = restingTask(systemIds.short(), ann, clock.now());
+  async function claimMain(): Promise<Task> {
+    const resting = idleTask(systemIds.short(), ann, clock.now());
     const main: Task = { ...resting, agentId: systemIds.uuid(), status: "running", agentProfile: "manus-1.6" };
-    const [task] = await db.store.change(async (tx) => claimTasks(tx, [await tx.tasks.insert(main, begin("Go"))], "n1", clock.now()));
+    const [task] = await db.store.change(async (tx) => claimTasks(tx, [await tx.tasks.insert(main, firstEvents("Go"))], "n1", clock.now()));
     if (!task) throw new Error("not claimed");
     return task;
   }
@@ -111,7 +112,7 @@ describeOnEach("a run that begins subtasks", (kind) => {
       ...{ store: db.store, clock, ids: systemIds, cipher, log: () => undefined, ...withoutFiles },
       agentFor: () => agent,
     });
-  const listed = ({ agentId }: Task) =>
+  const subtasksOf = ({ agentId }: Task) =>
     db.store.tasks.list(ann, { type: "agent_subtask", agentId: agentId ?? "" }, { order: "asc", limit: 100 });
   const use = (subtask: Subtask) =>
     ({
@@ -121,49 +122,49 @@ describeOnEach("a run that begins subtasks", (kind) => {
     }) as const;
   const done: Outcome = { kind: "finish", content: "Done" };
 
-  describe("has at most so many that run", () => {
-    test("those that are not written yet count too", async () => {
-      const task = await claimed();
+  describe("has a maximum of running subtasks", () => {
+    test("that counts unwritten ones too", async () => {
+      const task = await claimMain();
       await run(task, async function* ({ subtask }) {
         if (!subtask) throw new Error("a main task has subtasks");
         const events = await Array.fromAsync({ length: subtasksMax }, async (_, i) => use(await subtask(`Part ${i}`)));
-        await expect(subtask("One more")).rejects.toMatchObject({ reason: "exhausted" });
+        await expect(subtask("One more")).rejects.toMatchObject({ reason: "resource_exhausted" });
         yield { events };
         return done;
       });
-      expect(await listed(task)).toHaveLength(subtasksMax);
+      expect(await subtasksOf(task)).toHaveLength(subtasksMax);
     });
 
-    test("and one that has ended makes room", async () => {
-      const task = await claimed();
+    test("that leaves out ended ones", async () => {
+      const task = await claimMain();
       await run(task, async function* ({ subtask }) {
         if (!subtask) throw new Error("a main task has subtasks");
         yield { events: await Array.fromAsync({ length: subtasksMax }, async (_, i) => use(await subtask(`Part ${i}`))) };
-        // Whatever is held back is written once the agent takes its time.
+        // Buffered events are written once the agent pauses.
         await new Promise((resolve) => setTimeout(resolve, 0));
-        while ((await listed(task)).length < subtasksMax) await new Promise((resolve) => setImmediate(resolve));
-        const [first] = await listed(task);
+        while ((await subtasksOf(task)).length < subtasksMax) await new Promise((resolve) => setImmediate(resolve));
+        const [first] = await subtasksOf(task);
         await db.store.change((tx) => tx.tasks.advance(first?.id ?? "", { now: clock.now(), set: { status: "stopped" } }));
         yield { events: [use(await subtask("One more"))] };
         return done;
       });
-      expect(await listed(task)).toHaveLength(subtasksMax + 1);
+      expect(await subtasksOf(task)).toHaveLength(subtasksMax + 1);
     });
   });
 
-  test("begins none that users could not send either", async () => {
-    const task = await claimed();
+  test("refuses one with a message that users could not send either", async () => {
+    const task = await claimMain();
     await run(task, async function* ({ subtask }) {
-      await expect(subtask?.(" ")).rejects.toMatchObject({ reason: "invalid" });
-      await expect(subtask?.("é".repeat(5_001))).rejects.toMatchObject({ reason: "invalid" });
+      await expect(subtask?.(" ")).rejects.toMatchObject({ reason: "invalid_argument" });
+      await expect(subtask?.("é".repeat(5_001))).rejects.toMatchObject({ reason: "invalid_argument" });
       yield { events: [] };
       return done;
     });
-    expect(await listed(task)).toEqual([]);
+    expect(await subtasksOf(task)).toEqual([]);
   });
 
-  test("begins none any more once the run is another's", async () => {
-    const task = await claimed();
+  test("begins none after another process took the run", async () => {
+    const task = await claimMain();
     await run(task, async function* ({ subtask }) {
       if (!subtask) throw new Error("a main task has subtasks");
       const begun = await subtask("Too late");
@@ -171,6 +172,6 @@ describeOnEach("a run that begins subtasks", (kind) => {
       yield { events: [use(begun)] };
       return done;
     });
-    expect(await listed(task)).toEqual([]);
+    expect(await subtasksOf(task)).toEqual([]);
   });
 });

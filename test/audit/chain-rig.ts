@@ -1,10 +1,10 @@
-import { type ChainReport, verifyChain } from "../../src/core/audit/verify.ts";
+import { type ChainReport, verifyChain } from "../../src/core/audit/chain.ts";
 import type { Store } from "../../src/core/store.ts";
 import { sampleAudit } from "../store/samples.ts";
 import type { TestDatabase } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
+import { runDirectly } from "../support/direct.ts";
 
-/** Writes rows of a space, each in a change of its own, at the times 1, 2, 3 … */
+/** Writes rows of a space, each in a separate change, at the times 1, 2, 3 … */
 export async function putRows(store: Store, count: number, { spaceId = "north", from = 1 } = {}): Promise<void> {
   for (let n = from; n < from + count; n += 1) {
     const id = `${spaceId}-${String(n).padStart(6, "0")}`;
@@ -12,12 +12,12 @@ export async function putRows(store: Store, count: number, { spaceId = "north", 
   }
 }
 
-/** What is wrong with a space's chain, and how many rows are in it and beside it. */
-export async function checked(store: Store, spaceId = "north"): Promise<{ fault: string | null; sealed: number; unsealed: number }> {
+/** The fault of a space's chain, and the numbers of its sealed and unsealed rows. */
+export async function checkChain(store: Store, spaceId = "north"): Promise<{ fault: string | null; sealed: number; unsealed: number }> {
   const { fault, head, unsealed }: ChainReport = await verifyChain(store, spaceId, null);
   return { fault: fault && `${fault.kind} at ${fault.seq}`, sealed: head.seq, unsealed };
 }
 
-/** The log as it stands in the database. */
-export const logOf = (database: TestDatabase, spaceId = "north"): Promise<readonly Readonly<Record<string, unknown>>[]> =>
-  directly(database, `SELECT * FROM audit_event WHERE space_id = '${spaceId}' ORDER BY seq, at, id`);
+/** The log's rows in the database. */
+export const auditRows = (database: TestDatabase, spaceId = "north"): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+  runDirectly(database, `SELECT * FROM audit_event WHERE space_id = '${spaceId}' ORDER BY seq, at, id`);

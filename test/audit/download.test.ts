@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { genesis, rowHash } from "../../src/core/audit/chain.ts";
 import { sealer } from "../../src/core/audit/seal.ts";
 import { sampleAudit } from "../store/samples.ts";
-import { describeOnEach, nodesOf, storeOfSuite } from "../support/database.ts";
+import { describeOnEach, storeOfSuite } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 
 type Line = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ describeOnEach("audit.download", (kind) => {
   const database = storeOfSuite(kind);
   let service: Service;
   beforeAll(async () => {
-    service = await openService({ over: database, nodes: nodesOf(kind), idle: true });
+    service = await openService({ over: database, idle: true });
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
@@ -38,7 +38,7 @@ describeOnEach("audit.download", (kind) => {
       .map((line) => JSON.parse(line));
   };
 
-  test("gives every row once, a line each, as audit.list has it, over as many pages as there are", async () => {
+  test("sends every row once, one per line, in the form of audit.list, across all pages", async () => {
     const owner = await ownerWith(1_050);
     const lines = await linesOf(await download(owner));
     expect(lines).toHaveLength(1_050);
@@ -48,7 +48,7 @@ describeOnEach("audit.download", (kind) => {
     expect(await linesOf(await download(owner, "?start_time=5000"))).toEqual([]);
   });
 
-  test("holds all that is needed to check the chain elsewhere", async () => {
+  test("contains everything needed to check the chain elsewhere", async () => {
     const owner = await ownerWith(30);
     await sealer(service.store, { now: () => 1_790_000_000_000 })(new AbortController().signal);
     const lines = await linesOf(await download(owner, "?order=asc"));
@@ -57,7 +57,7 @@ describeOnEach("audit.download", (kind) => {
       const text = (value: unknown) => (value === null ? null : JSON.stringify(value));
       const { id, at, space_id: spaceId, account_id: accountId, request_id: requestId, before, after, ...same } = line;
       const row = { ...same, id, at, spaceId, accountId, requestId, before: text(before), after: text(after) };
-      hash = rowHash(hash, Number(line["seq"]), row as Parameters<typeof rowHash>[2]); // as the line says
+      hash = rowHash(hash, Number(line["seq"]), row as Parameters<typeof rowHash>[2]); // with the values of the line
       expect(line["hash"]).toBe(hash);
     }
     expect((await service.store.auditChain.head(owner.spaceId))?.hash).toBe(hash);
@@ -68,9 +68,9 @@ describeOnEach("audit.download", (kind) => {
     { why: "a member", who: "member", query: "", status: 403 },
     { why: "an unknown format", who: "owner", query: "?format=csv", status: 400 },
     { why: "a cursor", who: "owner", query: "?cursor=x", status: 400 },
-    { why: "a filter that is none", who: "owner", query: "?outcome=maybe", status: 400 },
+    { why: "an invalid filter", who: "owner", query: "?outcome=maybe", status: 400 },
     { why: "a time before 1970", who: "owner", query: "?start_time=-1", status: 400 },
-  ])("refuses, with v2's envelope: $why", async ({ who, query, status }) => {
+  ])("refuses with v2's envelope: $why", async ({ who, query, status }) => {
     const owner = await ownerWith(1);
     const person = who === "member" ? await service.person({ with: owner, role: "member" }) : owner;
     const reply = who === "nobody" ? await fetch(`${service.url}/v2/audit.download`) : await download(person, query);
@@ -80,13 +80,13 @@ describeOnEach("audit.download", (kind) => {
     ]);
   });
 
-  test("takes GET alone", async () => {
+  test("accepts only GET", async () => {
     const owner = await ownerWith(1);
     const reply = await fetch(`${service.url}/v2/audit.download`, { method: "POST", headers: owner.headers, body: "{}" });
     expect([reply.status, reply.headers.get("allow")]).toEqual([405, "GET"]);
   });
 
-  test("reads no further than a slow client takes, and breaks off when the key is revoked", async () => {
+  test("reads no further than a slow client accepts, and stops when the key is revoked", async () => {
     const owner = await ownerWith(6_000, "x".repeat(4_000));
     const { promise, resolve, reject } = Promise.withResolvers<import("node:http").IncomingMessage>();
     request(`${service.url}/v2/audit.download`, { headers: { ...owner.headers } }, resolve)

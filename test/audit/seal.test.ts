@@ -1,19 +1,18 @@
 import { expect, test } from "vitest";
-import { genesis, rowHash } from "../../src/core/audit/chain.ts";
+import { genesis, rowHash, verifyChain } from "../../src/core/audit/chain.ts";
 import { type Seal, sealer } from "../../src/core/audit/seal.ts";
-import { verifyChain } from "../../src/core/audit/verify.ts";
 import { Failure } from "../../src/core/failure.ts";
 import type { Store } from "../../src/core/store.ts";
 import { sampleAudit } from "../store/samples.ts";
 import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
-import { checked, logOf, putRows } from "./chain-rig.ts";
+import { auditRows, checkChain, putRows } from "./chain-rig.ts";
 
 const never = new AbortController().signal;
 const later = { now: () => 1_790_000_000_000 };
 const sealAll = (store: Store): ReturnType<Seal> => sealer(store, later)(never);
 
 describeOnEach("sealing", (kind) => {
-  test("gives each space's rows their places by time and id, from 1 on, each hash over the one before", async () => {
+  test("numbers each space's rows from 1 by time and id, and chains each hash to the previous one", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await store.change((tx) => tx.audit.insert(sampleAudit({ id: "b", at: 5 })));
@@ -37,18 +36,20 @@ describeOnEach("sealing", (kind) => {
     expect(await sealAll(store), "there is no more").toBe(0);
   });
 
-  test("goes on where it ended, with what came late too", async () => {
+  test("continues after the last sealed row, and includes rows with earlier times that arrived late", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putRows(store, 3, { from: 10 });
     await sealAll(store);
     await putRows(store, 2);
     await sealAll(store);
-    expect((await logOf(database)).map(({ at, seq }) => [Number(at), Number(seq)])).toEqual([10, 11, 12, 1, 2].map((at, i) => [at, i + 1]));
-    expect(await checked(store)).toEqual({ fault: null, sealed: 5, unsealed: 0 });
+    expect((await auditRows(database)).map(({ at, seq }) => [Number(at), Number(seq)])).toEqual(
+      [10, 11, 12, 1, 2].map((at, i) => [at, i + 1]),
+    );
+    expect(await checkChain(store)).toEqual({ fault: null, sealed: 5, unsealed: 0 });
   });
 
-  test("goes over many spaces and more rows than one change takes", async () => {
+  test("seals many spaces, and more rows than one change holds", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await store.change(async (tx) => {
@@ -56,15 +57,15 @@ describeOnEach("sealing", (kind) => {
       for (let n = 0; n < 1_100; n += 1) await tx.audit.insert(sampleAudit({ spaceId: "busy", at: n }));
     });
     expect(await sealAll(store)).toBe(1_220);
-    expect(await checked(store, "busy")).toEqual({ fault: null, sealed: 1_100, unsealed: 0 });
-    for (let n = 0; n < 60; n += 1) expect(await checked(store, `space-${n}`)).toEqual({ fault: null, sealed: 2, unsealed: 0 });
+    expect(await checkChain(store, "busy")).toEqual({ fault: null, sealed: 1_100, unsealed: 0 });
+    for (let n = 0; n < 60; n += 1) expect(await checkChain(store, `space-${n}`)).toEqual({ fault: null, sealed: 2, unsealed: 0 });
   });
 
-  test("of several sealers at once, with changes between and sealers that die, makes one chain without a gap", async () => {
+  test("with concurrent sealers, changes in between and sealers that die, makes one chain without a gap", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    /** Dies when it has sealed, before its change ends. */
-    const mortal: Pick<Store, "change" | "auditChain"> = {
+    /** Fails after sealing, before its change commits. */
+    const failingStore: Pick<Store, "change" | "auditChain"> = {
       auditChain: store.auditChain,
       change: (work) =>
         store.change(async (tx) => {
@@ -78,34 +79,34 @@ describeOnEach("sealing", (kind) => {
         written += 1;
         return putRows(store, 1, { from: written });
       });
-      const sealers = [store, mortal, store, mortal, store].map((of) => sealer(of, later)(never).catch(() => "killed"));
+      const sealers = [store, failingStore, store, failingStore, store].map((of) => sealer(of, later)(never).catch(() => "killed"));
       await Promise.all([...rows, ...sealers]);
     }
     await sealAll(store);
-    expect(await checked(store)).toEqual({ fault: null, sealed: written, unsealed: 0 });
+    expect(await checkChain(store)).toEqual({ fault: null, sealed: written, unsealed: 0 });
   });
 
-  test("begins a space's chain once, whoever comes first", async () => {
+  test("starts a space's chain once when several sealers start at the same time", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putRows(store, 20);
     await Promise.all(Array.from({ length: 6 }, () => sealAll(store)));
     await sealAll(store);
-    expect(await checked(store)).toEqual({ fault: null, sealed: 20, unsealed: 0 });
+    expect(await checkChain(store)).toEqual({ fault: null, sealed: 20, unsealed: 0 });
   });
 
-  test("leaves what is aborted for the next", async () => {
+  test("leaves rows for the next run when it is aborted", async () => {
     await using database = await openTestStore(kind);
     await putRows(database.store, 2);
     expect(await sealer(database.store, later)(AbortSignal.abort())).toBe(0);
-    expect(await checked(database.store)).toEqual({ fault: null, sealed: 0, unsealed: 2 });
+    expect(await checkChain(database.store)).toEqual({ fault: null, sealed: 0, unsealed: 2 });
   });
 });
 
-describeOnEach("a chain under a lock", (kind) => {
+describeOnEach("a chain with a locked head", (kind) => {
   const database = storeOfSuite(kind);
 
-  test.skipIf(kind === "sqlite")("holds no change of its team up, and no other sealer", async () => {
+  test.skipIf(kind === "sqlite")("blocks neither changes of the team nor other sealers", async () => {
     const { store } = database;
     await putRows(store, 3);
     await sealAll(store);
@@ -119,9 +120,9 @@ describeOnEach("a chain under a lock", (kind) => {
       await released;
     });
     await held;
-    // None of these ends before the lock does, if it waits for it.
+    // If any of these waited for the lock, it would never end.
     await Promise.all(Array.from({ length: 8 }, (_, n) => putRows(store, 5, { from: 100 + 10 * n })));
-    expect(await sealAll(store), "whoever meets the lock passes it over").toBe(0);
+    expect(await sealAll(store), "a sealer that meets the lock skips it").toBe(0);
     expect((await store.auditChain.head("north"))?.seq).toBe(3);
     release();
     await slow;

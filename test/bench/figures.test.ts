@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { chosenFigures, figureNames } from "../../bench/figures.ts";
+import { figureNames, selectFigures } from "../../bench/figures.ts";
 
-test("every figure has its name, once, with .pg behind for PostgreSQL", () => {
+test("every figure has its name, once, with the suffix .pg for PostgreSQL", () => {
   expect(figureNames.toSorted()).toEqual([
     "export.archive",
     "export.archive.pg",
@@ -40,7 +40,7 @@ test("every figure has its name, once, with .pg behind for PostgreSQL", () => {
   ]);
 });
 
-test("figures are measured when they are named, and all of them when none is", () => {
-  expect(chosenFigures(["task.run"]).flatMap(({ names }) => names)).toEqual(["task.run"]);
-  expect(chosenFigures([]).flatMap(({ names }) => names)).toEqual(figureNames);
+test("measures the named figures, and all of them by default", () => {
+  expect(selectFigures(["task.run"]).flatMap(({ names }) => names)).toEqual(["task.run"]);
+  expect(selectFigures([]).flatMap(({ names }) => names)).toEqual(figureNames);
 });

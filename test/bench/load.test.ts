@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { alternate, type Contender } from "../../bench/load.ts";
 
-/** Contenders that note when they were called. */
+/** Contenders that record when they were called. */
 function noting(names: readonly string[]): { readonly contenders: readonly Contender[]; readonly called: string[] } {
   const called: string[] = [];
   const contenders = names.map((name) => ({
@@ -16,19 +16,19 @@ function noting(names: readonly string[]): { readonly contenders: readonly Conte
   return { contenders, called };
 }
 
-test("contenders alternate, and every second round the other way about, after a warm-up of each", async () => {
+test("contenders alternate, and every second round reverses the order, after a warm-up of each", async () => {
   const { contenders, called } = noting(["ours", "floor", "peer"]);
   const samples = await alternate(contenders, { rounds: 2, ms: 1, warmUpMs: 1, concurrency: 1 });
   expect(called.join(" ")).toBe("ours floor peer ours floor peer peer floor ours");
   expect(samples.map((rounds) => rounds.length)).toEqual([2, 2, 2]);
 });
 
-test("a call that fails ends the measurement: it is not left out of it", async () => {
+test("a call that fails ends the measurement and is not left out of it", async () => {
   const broken: Contender = { name: "broken", pid: process.pid, call: () => Promise.reject(new Error("500")) };
   await expect(alternate([broken], { rounds: 1, ms: 1, warmUpMs: 1, concurrency: 2 })).rejects.toThrow("500");
 });
 
-test("what a round uses up is made before it, outside its time", async () => {
+test("input that a round uses is prepared before it, outside its time", async () => {
   const called: string[] = [];
   const contender: Contender = {
     name: "ours",

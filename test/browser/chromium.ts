@@ -3,17 +3,26 @@ import { lacks } from "../support/needs.ts";
 import { hangMs } from "../support/patience.ts";
 import { allOnPath } from "../support/tools.ts";
 
-/** False where there is no Chromium: then tests of pages are skipped. */
+/** False where Chromium is missing; tests of pages are then skipped. */
 export const hasChromium: boolean = !lacks("chromium");
 
-/** The program, where there is one. */
+/** The path of the program, where it is installed. */
 export const executablePath: string = allOnPath("chromium")[0] ?? "chromium";
 
-/** A real browser, without a window and without a word to anybody but us. */
-export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"], timeout: hangMs });
+let launched: Promise<Browser> | undefined;
 
-/** A context whose waits guard against hangs only. */
+/**
+ * The browser of this test process, for tests that open separate contexts: headless and without traffic to others. It ends with the
+ * process.
+ */
+export const sharedChromium = (): Promise<Browser> =>
+  (launched ??= chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+    timeout: hangMs,
+  }));
+
+/** A context whose timeouts only guard against hangs. */
 export async function openContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(hangMs);

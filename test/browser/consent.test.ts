@@ -1,26 +1,27 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { share } from "../support/depth.ts";
 import { exchangeProof, modes, postForm } from "../support/oauth.ts";
 import { callV2 } from "../support/wires.ts";
 import { hasChromium } from "./chromium.ts";
-import { fillSignIn, openStage, type Stage } from "./stage.ts";
+import { type BrowserRig, fillSignIn, openBrowserRig } from "./stage.ts";
 
 const allow = { name: "Allow" } as const;
 
 describe.skipIf(!hasChromium)("consent in a real browser", () => {
-  let stage: Stage;
+  let stage: BrowserRig;
   beforeEach(async () => {
-    stage = await openStage();
+    stage = await openBrowserRig();
   });
   afterEach(() => stage[Symbol.asyncDispose]());
 
   const exchange = async (mode: (typeof modes)[number], code: string) => {
-    const { app } = stage.of;
-    const members = { grant_type: "authorization_code", code, redirect_uri: app.redirectUris[0], ...exchangeProof(mode, stage.of) };
+    const { app } = stage.testApp;
+    const members = { grant_type: "authorization_code", code, redirect_uri: app.redirectUris[0], ...exchangeProof(mode, stage.testApp) };
     return postForm(stage.url, "/oauth/token", members);
   };
   const codes = (): string[] => stage.callbacks.flatMap((callback) => callback.get("code") ?? []);
 
-  test.each(modes)("without any script, the whole flow in the mode %s ends with a token that works", async (mode) => {
+  test.each(share(modes, 0, modes.length))("without scripts, the flow in the mode %s ends with a working token", async (mode) => {
     await using context = await stage.open({ javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto(stage.request(mode));
@@ -33,11 +34,11 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     expect([callback?.get("state"), callback?.get("iss")]).toEqual(["xyz", stage.url]);
     const { status, body } = await exchange(mode, callback?.get("code") ?? "");
     expect([status, body.scope]).toEqual([200, "create_task use_connectors"]);
-    const me = await callV2(stage.url, "user.me", {}, { headers: { authorization: `Bearer ${body.access_token}` } });
-    expect(me.status).toBe(200);
+    const account = await callV2(stage.url, "user.me", {}, { headers: { authorization: `Bearer ${body.access_token}` } });
+    expect(account.status).toBe(200);
   });
 
-  test("whoever declines goes back with access_denied, and nothing was allowed", async () => {
+  test("declining returns access_denied to the app and grants nothing", async () => {
     await using context = await stage.open();
     const page = await context.newPage();
     await page.goto(stage.request("pkce"));
@@ -51,8 +52,8 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     await page.getByText("No app acts for you").waitFor();
   });
 
-  test("somebody of another team is told so, and goes back without a code", async () => {
-    await stage.town.member({ email: "eve@example.com", team: "Elsewhere", role: "owner" });
+  test("a user of another team sees a message and returns without a code", async () => {
+    await stage.rig.member({ email: "eve@example.com", team: "Elsewhere", role: "owner" });
     await using context = await stage.open();
     const page = await context.newPage();
     await page.goto(stage.request("pkce"));
@@ -63,7 +64,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     expect(stage.callbacks.map((callback) => callback.get("error"))).toEqual(["access_denied"]);
   });
 
-  test("whoever has signed out in another tab signs in again, and goes on where the page was", async () => {
+  test("a user who signed out in another tab signs in again and continues on the same page", async () => {
     await using context = await stage.open();
     const page = await context.newPage();
     await page.goto(stage.request("pkce"));
@@ -80,7 +81,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     expect(codes()).toHaveLength(1);
   });
 
-  test("the page that the back button shows gives no second code", async () => {
+  test("the page behind the back button yields no second code", async () => {
     await using context = await stage.open();
     const page = await context.newPage();
     await page.goto(stage.request("pkce"));
@@ -88,8 +89,8 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     await page.getByRole("button", allow).click();
     await page.getByRole("heading", { name: "Back in the app" }).waitFor();
     await page.goBack();
-    // It is not kept by the browser: a new page, for a new answer.
-    await page.getByRole("button", { name: "Go on" }).waitFor();
+    // The browser does not cache it: a new page is loaded for a new answer.
+    await page.getByRole("button", { name: "Continue" }).waitFor();
     expect(codes()).toHaveLength(1);
   });
 
@@ -101,14 +102,14 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     await page.getByRole("button", allow).dblclick();
     await page.getByRole("heading", { name: "Back in the app" }).waitFor();
     expect(new Set(codes()).size).toBe(1);
-    expect(await stage.town.rows("SELECT digest FROM oauth_code")).toHaveLength(1);
+    expect(await stage.rig.rows("SELECT digest FROM oauth_code")).toHaveLength(1);
     expect((await exchange("pkce", codes()[0] ?? "")).status).toBe(200);
   });
 
-  test("two tabs with two requests get each its own answer", async () => {
+  test("two tabs with two requests get separate answers", async () => {
     await using context = await stage.open();
     const [one, other] = [await context.newPage(), await context.newPage()];
-    await stage.signIn(one);
+    await stage.goSignedIn(one);
     await one.goto(stage.request("pkce", { state: "one" }));
     await other.goto(stage.request("pkce", { state: "other" }));
     await one.getByRole("button", allow).click();
@@ -119,7 +120,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     for (const code of codes()) expect((await exchange("pkce", code)).status).toBe(200);
   });
 
-  test("the keyboard is enough: from signing in to a connector left out", async () => {
+  test("the flow works with the keyboard only: from sign-in to unselecting a connector", async () => {
     await using context = await stage.open();
     const page = await context.newPage();
     await page.goto(stage.request("pkce"));
@@ -138,7 +139,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     expect(await page.getByText("Slack").count()).toBe(0);
   });
 
-  test("an app that is revoked loses its tokens at once", async () => {
+  test("a revoked app loses its tokens at once", async () => {
     await using context = await stage.open();
     const page = await context.newPage();
     await page.goto(stage.request("pkce"));
@@ -149,7 +150,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     await page.goto("/account/apps");
     await page.getByRole("button", { name: "Revoke Garden planner" }).click();
     await page.getByText("No app acts for you").waitFor();
-    const me = await callV2(stage.url, "user.me", {}, { headers: { authorization: `Bearer ${body.access_token}` } });
-    expect(me.status).toBe(401);
+    const account = await callV2(stage.url, "user.me", {}, { headers: { authorization: `Bearer ${body.access_token}` } });
+    expect(account.status).toBe(401);
   });
 });

@@ -2,22 +2,23 @@ import { join } from "node:path";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { share } from "../support/depth.ts";
 import { hasChromium } from "./chromium.ts";
-import { fillSignIn, openStage, type Stage } from "./stage.ts";
+import { type BrowserRig, fillSignIn, openBrowserRig } from "./stage.ts";
 
-/** A folder to look at them in: every page is shot when this is set. */
-const shots = process.env["SCREENSHOTS"];
+/** A folder for screenshots: every page is captured when this is set. */
+const screenshotFolder = process.env["SCREENSHOTS"];
 
-type Go = (page: Page, stage: Stage) => Promise<unknown>;
+type OpenPage = (page: Page, stage: BrowserRig) => Promise<unknown>;
 
-const allowed: Go = async (page, stage) => {
-  await stage.signIn(page, stage.request("pkce"));
-  await page.getByRole("button", { name: /Allow|Go on/ }).click();
+const allowed: OpenPage = async (page, stage) => {
+  await stage.goSignedIn(page, stage.request("pkce"));
+  await page.getByRole("button", { name: /Allow|Continue/ }).click();
   await page.getByRole("heading", { name: "Back in the app" }).waitFor();
 };
 
-/** Every page there is, and the way to it. */
-const pages: readonly (readonly [name: string, heading: string | RegExp, go: Go])[] = [
+/** Every page and how to open it. */
+const pages: readonly (readonly [name: string, heading: string | RegExp, go: OpenPage])[] = [
   ["sign-in", "Sign in", (page) => page.goto("/sign-in")],
   [
     "sign-in-refused",
@@ -33,18 +34,18 @@ const pages: readonly (readonly [name: string, heading: string | RegExp, go: Go]
   [
     "link",
     /.+/,
-    async (page, { town }) => {
+    async (page, { rig: town }) => {
       const { link } = await town.invite({ email: `guest-${Math.random()}@example.com`, role: "guest" });
       await page.goto(`/link/${link}`);
     },
   ],
   ["link-used", /.+/, (page) => page.goto("/link/nothing-of-ours")],
-  ["account", "Your account", (page, stage) => stage.signIn(page)],
+  ["account", "Your account", (page, stage) => stage.goSignedIn(page)],
   [
     "password",
     /password/i,
     async (page, stage) => {
-      await stage.signIn(page);
+      await stage.goSignedIn(page);
       await page.goto("/account/password");
     },
   ],
@@ -52,18 +53,18 @@ const pages: readonly (readonly [name: string, heading: string | RegExp, go: Go]
     "prove",
     /.+/,
     async (page, stage) => {
-      await stage.signIn(page);
+      await stage.goSignedIn(page);
       await page.goto("/account/prove?next=/account");
     },
   ],
   [
     "consent",
-    /Allow Garden planner|Go on to Garden planner/,
-    (page, stage) => stage.signIn(page, stage.request("pkce", { prompt: "consent" })),
+    /Allow Garden planner|Continue to Garden planner/,
+    (page, stage) => stage.goSignedIn(page, stage.request("pkce", { prompt: "consent" })),
   ],
   [
     "consent-again",
-    "Go on to Garden planner?",
+    "Continue to Garden planner?",
     async (page, stage) => {
       await allowed(page, stage);
       await page.goto(stage.request("pkce"));
@@ -73,7 +74,7 @@ const pages: readonly (readonly [name: string, heading: string | RegExp, go: Go]
     "outsider",
     "You cannot allow this app",
     async (page, stage) => {
-      await stage.town.member({ email: "eve@example.com", team: "Elsewhere", role: "owner" }).catch(() => undefined);
+      await stage.rig.member({ email: "eve@example.com", team: "Elsewhere", role: "owner" }).catch(() => undefined);
       await page.goto(stage.request("pkce"));
       await fillSignIn(page, "eve@example.com");
     },
@@ -92,54 +93,60 @@ const pages: readonly (readonly [name: string, heading: string | RegExp, go: Go]
     "Connectors of Garden planner",
     async (page, stage) => {
       await allowed(page, stage);
-      await page.goto(`/oauth-apps/connector-consent?client_id=${stage.of.app.clientId}`);
+      await page.goto(`/oauth-apps/connector-consent?client_id=${stage.testApp.app.clientId}`);
     },
   ],
   [
     "no-connectors",
     "No connectors to choose",
     async (page, stage) => {
-      await stage.signIn(page, "/oauth-apps/connector-consent?client_id=client_none");
+      await stage.goSignedIn(page, "/oauth-apps/connector-consent?client_id=client_none");
     },
   ],
 ];
 
-describe.skipIf(!hasChromium).each([
+const looks = [
   { look: "light", colorScheme: "light" as const, viewport: { width: 1100, height: 800 } },
   { look: "dark", colorScheme: "dark" as const, viewport: { width: 1100, height: 800 } },
   { look: "phone", colorScheme: "light" as const, viewport: { width: 360, height: 740 } },
-])("every page, $look", ({ look, ...options }) => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage();
-  });
-  afterAll(() => stage[Symbol.asyncDispose]());
+];
 
-  test.each(pages)("%s is clean to axe, within its width, and breaks no rule of its own policy", async (name, heading, go) => {
-    // axe is put into the page past its policy, which is watched all the same.
-    await using context = await stage.open({ ...options, bypassCSP: true });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on("console", (message) => void complaints.push(message.text()));
-    page.on("pageerror", ({ message }) => void complaints.push(message));
-    await go(page, stage);
-    await page.getByRole("heading", { level: 1, name: heading }).waitFor();
-    if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}-${look}.png`), fullPage: true });
-    expect(complaints.filter((text) => /content security policy|error/i.test(text) && !/status of 4/.test(text))).toEqual([]);
-    // What runs in the page is text: there is no type of a document here.
-    const [content, room] = await page.evaluate<[number, number]>(
-      "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
-    );
-    expect(content).toBeLessThanOrEqual(room);
-    await page.evaluate(axe.source);
-    const { violations } = await page.evaluate<{ violations: unknown[] }>("axe.run()");
-    expect(violations).toEqual([]);
-  });
+/** One platform for all: no page is another by what was done before. */
+let stage: BrowserRig;
+beforeAll(async () => {
+  stage = await openBrowserRig();
 });
+afterAll(() => stage[Symbol.asyncDispose]());
 
-test.skipIf(!hasChromium)("no page breaks its own policy", async () => {
-  await using stage = await openStage();
-  for (const [, heading, go] of pages) {
+// In short runs each page has one of the looks.
+describe.skipIf(!hasChromium).each(looks.map((look, i) => ({ ...look, some: share(pages, i, looks.length) })))(
+  "every page, $look",
+  ({ look, some, ...options }) => {
+    test.each(some)("%s has no axe violations, fits its width and respects its content policy", async (name, heading, go) => {
+      // axe is injected past the page's policy, which is still observed.
+      await using context = await stage.open({ ...options, bypassCSP: true });
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on("console", (message) => void complaints.push(message.text()));
+      page.on("pageerror", ({ message }) => void complaints.push(message));
+      await go(page, stage);
+      await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+      if (screenshotFolder !== undefined) await page.screenshot({ path: join(screenshotFolder, `${name}-${look}.png`), fullPage: true });
+      expect(complaints.filter((text) => /content security policy|error/i.test(text) && !/status of 4/.test(text))).toEqual([]);
+      // Code that runs in the page is text, because types of the DOM are not loaded here.
+      const [content, room] = await page.evaluate<[number, number]>(
+        "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+      );
+      expect(content).toBeLessThanOrEqual(room);
+      await page.evaluate(axe.source);
+      const { violations } = await page.evaluate<{ violations: unknown[] }>("axe.run()");
+      expect(violations).toEqual([]);
+    });
+  },
+);
+
+test.skipIf(!hasChromium)("no page violates its content policy", async () => {
+  for (const [, heading, go] of share(pages, 0, 5)) {
     await using context = await stage.open();
     const page = await context.newPage();
     const complaints: string[] = [];

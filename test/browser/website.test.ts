@@ -1,15 +1,15 @@
 import type { Browser, BrowserContext, Request } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hashPassword } from "../../src/core/sign-in/password-hash.ts";
+import { hashPassword } from "../../src/core/sign-in/password.ts";
 import { goodPassword } from "../sign-in/people-rig.ts";
-import { directly } from "../support/direct.ts";
+import { runDirectly } from "../support/direct.ts";
 import { freePort } from "../support/free-port.ts";
 import type { Person } from "../support/service.ts";
-import { order, page as pageOf, publish, type SiteTown, siteTown } from "../websites/site.ts";
-import { hasChromium, launchChromium, openContext } from "./chromium.ts";
+import { openSiteRig, page as pageOf, publish, runOfflineTask, type SiteRig } from "../websites/site.ts";
+import { hasChromium, openContext, sharedChromium } from "./chromium.ts";
 import { fillSignIn } from "./stage.ts";
 
-/** What a hostile page tries with the visitor's session, and what each attempt came to. */
+/** The attempts of a hostile page with the visitor's session, and the result of each. */
 const hostile = (platform: string): string => `<!doctype html><title>loading</title>
 <iframe id="framed" src="${platform}/account"></iframe>
 <iframe name="sink"></iframe>
@@ -50,11 +50,11 @@ for (const form of document.forms) form.submit();
 document.title = "done";
 </script>`;
 
-/** A worker that answers whatever it is asked for. */
+/** A service worker that answers every request. */
 const seizing = `addEventListener("fetch", (event) => event.respondWith(new Response("seized")));
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));`;
 
-/** What a page sees of a window of the platform's that it opens, or that is there already by that name. */
+/** The state of a window of the platform, opened by a page or found by its name, that a page can read. */
 const opening = (platform: string): string => `<!doctype html><title>ready</title>
 <button onclick="begin()">on</button>
 <script>
@@ -67,26 +67,25 @@ window.look = async () => {
 };
 </script>`;
 
-describe.skipIf(!hasChromium)("a website in a real browser, beside the session of who looks at it", () => {
-  let town: SiteTown;
+describe.skipIf(!hasChromium)("a website in a real browser with a platform session", () => {
+  let rig: SiteRig;
   let browser: Browser;
   let platform: string;
   let ann: Person;
   beforeAll(async () => {
     const port = await freePort();
     platform = `http://localhost:${port}`;
-    town = await siteTown("sqlite", { env: { PORT: `${port}`, BASE_URL: platform, SITES_DOMAIN: "localhost" } });
-    ann = await town.service.person();
-    browser = await launchChromium();
+    rig = await openSiteRig("sqlite", { env: { PORT: `${port}`, BASE_URL: platform, SITES_DOMAIN: "localhost" } });
+    ann = await rig.service.person();
+    browser = await sharedChromium();
   });
   afterAll(async () => {
-    await browser?.close();
-    await town?.[Symbol.asyncDispose]();
+    await rig?.[Symbol.asyncDispose]();
   });
 
   async function siteOf(files: Readonly<Record<string, string>>, visibility: string): Promise<string> {
-    const taskId = await order(ann, "[[say hello]]");
-    await town.save(taskId, files);
+    const taskId = await runOfflineTask(ann, "[[say hello]]");
+    await rig.save(taskId, files);
     return (await publish(ann, taskId, visibility))["site_urls"][0];
   }
 
@@ -99,19 +98,19 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
     return context;
   }
 
-  test("hostile content cannot use it: no call, no form, no frame, no cookie, no worker, no opener", async () => {
+  test("hostile content cannot use the session: no call, form, frame, cookie, worker or opener", async () => {
     const url = await siteOf({ "index.html": hostile(platform), "first.html": pageOf("first"), "sw.js": seizing }, "public");
     await using context = await signedIn();
     const account = await context.newPage();
     await account.goto(`${platform}/account`);
-    expect(await account.locator("h1").textContent(), "or there is no session to be stolen").not.toContain("Sign in");
+    expect(await account.locator("h1").textContent(), "without a session this test proves nothing").not.toContain("Sign in");
     const coming = context.waitForEvent("page");
     await account.evaluate(`void window.open(${JSON.stringify(`${url}/first.html`)})`);
     const visited = await coming;
     await visited.getByText("first").waitFor();
     const sent: Request[] = [];
     context.on("request", (request) => void sent.push(request));
-    // It is loaded once: a second time its worker could answer in its place.
+    // It is loaded once: at a second load its service worker could answer instead.
     await visited.goto(url);
     await visited.waitForFunction("document.title === 'done'");
     const seen = await visited.evaluate("window.seen");
@@ -134,21 +133,20 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
       opener: "null",
       storage: "b",
     });
-    await visited.waitForLoadState("networkidle");
-    const toPlatform = sent.filter((request) => request.url().startsWith(platform));
-    expect(toPlatform.map((request) => new URL(request.url()).pathname)).toEqual(
-      expect.arrayContaining(["/account", "/user.v2.UserService/GetMe", "/v2/project.create"]),
-    );
-    for (const request of toPlatform) expect((await request.allHeaders())["cookie"] ?? "", request.url()).not.toContain("session=");
+    const toPlatform = () => sent.filter((request) => request.url().startsWith(platform));
+    await expect
+      .poll(() => toPlatform().map((request) => new URL(request.url()).pathname))
+      .toEqual(expect.arrayContaining(["/account", "/user.v2.UserService/GetMe", "/v2/project.create"]));
+    for (const request of toPlatform()) expect((await request.allHeaders())["cookie"] ?? "", request.url()).not.toContain("session=");
     expect((await ann.v2("project.list")).body["data"]).toEqual([]);
     const { headers } = await ann.session();
     expect((await context.cookies(platform)).map(({ name }) => name)).toEqual([headers.cookie.split("=")[0]]);
     await account.reload();
-    expect(await account.locator("h1").textContent(), "the session is as it was").not.toContain("Sign in");
+    expect(await account.locator("h1").textContent(), "the session is unchanged").not.toContain("Sign in");
     expect((await context.cookies(url)).map(({ name }) => name)).toEqual(["mine"]);
   });
 
-  test("a window of the platform's that a page opens shows it nothing, and runs nothing of its", async () => {
+  test("a page that opens a window of the platform can read nothing and run nothing in it", async () => {
     const url = await siteOf({ "index.html": opening(platform) }, "public");
     await using context = await signedIn();
     const page = await context.newPage();
@@ -162,23 +160,23 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
     expect(await page.evaluate("window.seen")).toEqual({ text: refused, cookie: refused, address: refused });
     expect(await opened.title()).not.toBe("seized");
     expect(new URL(opened.url()).origin).toBe(platform);
-    expect(await opened.locator("h1").textContent(), "it is the visitor's own").not.toContain("Sign in");
+    expect(await opened.locator("h1").textContent(), "the cookie belongs to the visitor").not.toContain("Sign in");
   });
 
-  test("its frames show nothing of the platform, and no page of elsewhere frames it", async () => {
+  test("its frames show nothing of the platform, and no foreign page frames it", async () => {
     const url = await siteOf({ "index.html": pageOf("framed") }, "public");
     const framing = await siteOf({ "index.html": `<!doctype html><iframe src="${url}/"></iframe><p>outside</p>` }, "public");
     await using context = await signedIn();
     const page = await context.newPage();
     const refused: string[] = [];
-    page.on("console", (said) => void refused.push(said.text()));
+    page.on("console", (message) => void refused.push(message.text()));
     await page.goto(framing);
     await page.waitForLoadState("networkidle");
     expect(await page.frameLocator("iframe").getByText("framed").count()).toBe(0);
     expect(refused.join()).toContain("frame-ancestors");
   });
 
-  test("an ordinary site works: script, styles, forms, links, frames of its own, modals", async () => {
+  test("an ordinary site works: script, styles, forms, links, its own frames, modals", async () => {
     const home = `<!doctype html><link rel="stylesheet" href="/style.css"><p>home</p><iframe src="/frame.html"></iframe>
 <form action="/found.html"><input name="q" value="tea"><button>Search</button></form>
 <script src="/app.js"></script>`;
@@ -200,11 +198,11 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
     expect(page.url()).toBe(`${url}/found.html?q=tea`);
   });
 
-  test("a team's website is reached by signing in, and the platform's cookie never comes to it", async () => {
+  test("a team's website requires sign-in, and never receives the platform's cookie", async () => {
     const url = await siteOf({ "index.html": pageOf("ours"), "notes.html": pageOf("notes") }, "team");
-    const [account] = await directly(town.database, `SELECT email FROM account WHERE id = '${ann.accountId}'`);
+    const [account] = await runDirectly(rig.database, `SELECT email FROM account WHERE id = '${ann.accountId}'`);
     const stored = await hashPassword(goodPassword);
-    await town.service.store.change((tx) => tx.signIns.setPassword(ann.accountId, stored));
+    await rig.service.store.change((tx) => tx.signIns.setPassword(ann.accountId, stored));
     await using context = await openContext(browser);
     const page = await context.newPage();
     const sent: Request[] = [];
@@ -220,9 +218,9 @@ describe.skipIf(!hasChromium)("a website in a real browser, beside the session o
     for (const request of sent.filter((one) => one.url().startsWith(url))) {
       expect((await request.allHeaders())["cookie"] ?? "").not.toContain("session=");
     }
-    await directly(town.database, `UPDATE membership SET status = 'inactive' WHERE account_id = '${ann.accountId}'`);
+    await runDirectly(rig.database, `UPDATE membership SET status = 'inactive' WHERE account_id = '${ann.accountId}'`);
     await page.goto(url);
     expect(new URL(page.url()).origin).toBe(platform);
-    await directly(town.database, `UPDATE membership SET status = 'active' WHERE account_id = '${ann.accountId}'`);
+    await runDirectly(rig.database, `UPDATE membership SET status = 'active' WHERE account_id = '${ann.accountId}'`);
   });
 });

@@ -5,96 +5,97 @@ import { type AttachRequest, type AttachResponse, BrowserService } from "../../s
 import type { Calling } from "../support/service.ts";
 import { clientOf, type RpcWire } from "../support/wires.ts";
 
-type Said = AttachRequest["payload"];
+type Payload = AttachRequest["payload"];
 
-/** The wires that carry conversations. */
-export const talkingWires = ["connect-binary", "grpc"] as const satisfies readonly RpcWire[];
+/** The wires that support bidirectional streams. */
+export const streamingWires = ["connect-binary", "grpc"] as const satisfies readonly RpcWire[];
 
-/** A program that lends a browser, without a browser. */
+/** A client that attaches a browser, without a browser. */
 export interface FakeBrowser {
   readonly id: string;
-  /** Resolves once it is online, rejects where it is refused. */
+  /** Resolves once it is online, rejects when it is refused. */
   readonly online: Promise<void>;
-  /** How the stream ended: `ok`, or the code and the text of the refusal. */
+  /** The stream's end: `ok`, or the code and the text of the refusal. */
   readonly end: Promise<string>;
-  /** Every command that came, by its method. */
+  /** The methods of all received commands. */
   readonly commands: string[];
-  say(said: Said): void;
-  /** Ends its half of the stream. */
-  leave(): void;
-  /** Breaks the stream off. */
-  cut(): void;
+  send(payload: Payload): void;
+  /** Ends the client's side of the stream. */
+  closeSend(): void;
+  /** Breaks the connection. */
+  abort(): void;
 }
 
-export interface FakeOptions {
+export interface FakeBrowserOptions {
   readonly url: string;
   readonly wire?: RpcWire;
   readonly id?: string;
   readonly name?: string;
-  /** Instead of a hello; null: it says nothing. */
-  readonly first?: Said | null;
-  /** Leaves pings without an answer. */
-  readonly mute?: boolean;
-  /** What a command gives; `undefined` leaves it unanswered. */
+  /** Instead of a hello; null sends nothing. */
+  readonly first?: Payload | null;
+  /** Leaves pings unanswered. */
+  readonly isSilent?: boolean;
+  /** The result of a command; `undefined` leaves it unanswered. */
   readonly answer?: (method: string, params: JsonObject) => JsonObject | string | undefined;
 }
 
-/** Lends a browser that does not exist. */
-export function fakeBrowser({ headers }: Pick<Calling, "headers">, options: FakeOptions): FakeBrowser {
-  const { url, wire = "grpc", id = systemIds.uuid(), name = "Laptop", mute = false, answer = () => ({}) } = options;
-  const { first = { case: "hello", value: { clientId: id, clientName: name, ua: "Fake/1" } } as Said } = options;
-  const queue: Said[] = first === null ? [] : [first];
-  let news = Promise.withResolvers<void>();
-  let left = false;
-  const gone = new AbortController();
+/** Attaches a browser that does not exist. */
+export function fakeBrowser({ headers }: Pick<Calling, "headers">, options: FakeBrowserOptions): FakeBrowser {
+  const { url, wire = "grpc", id = systemIds.uuid(), name = "Laptop", isSilent: mute = false, answer = () => ({}) } = options;
+  const { first = { case: "hello", value: { clientId: id, clientName: name, ua: "Fake/1" } } as Payload } = options;
+  const queue: Payload[] = first === null ? [] : [first];
+  let queued = Promise.withResolvers<void>();
+  let isLeaving = false;
+  const aborted = new AbortController();
   const online = Promise.withResolvers<void>();
   online.promise.catch(() => undefined);
   const commands: string[] = [];
-  const say = (said: Said): void => {
-    queue.push(said);
-    news.resolve();
+  const say = (payload: Payload): void => {
+    queue.push(payload);
+    queued.resolve();
   };
 
-  async function* speak(): AsyncGenerator<{ payload: Said }> {
+  async function* requests(): AsyncGenerator<{ payload: Payload }> {
     for (;;) {
-      for (let said = queue.shift(); said; said = queue.shift()) yield { payload: said };
-      if (left) return;
-      await news.promise;
-      news = Promise.withResolvers();
+      for (let payload = queue.shift(); payload; payload = queue.shift()) yield { payload };
+      if (isLeaving) return;
+      await queued.promise;
+      queued = Promise.withResolvers();
     }
   }
 
-  function hear({ payload }: AttachResponse): void {
+  function receive({ payload }: AttachResponse): void {
     if (payload.case === "attached") online.resolve();
-    if (payload.case === "ping" && !mute) say({ case: "pong", value: {} } as Said);
+    if (payload.case === "ping" && !mute) say({ case: "pong", value: {} } as Payload);
     if (payload.case !== "command") return;
     const { id: command, method, params } = payload.value;
     commands.push(method);
-    const given = answer(method, JSON.parse(params));
-    if (given === undefined) return;
-    const outcome = typeof given === "string" ? { case: "error", value: given } : { case: "result", value: JSON.stringify(given) };
-    say({ case: "result", value: { id: command, outcome } } as Said);
+    const result = answer(method, JSON.parse(params));
+    if (result === undefined) return;
+    const outcome = typeof result === "string" ? { case: "error", value: result } : { case: "result", value: JSON.stringify(result) };
+    say({ case: "result", value: { id: command, outcome } } as Payload);
   }
 
-  async function talk(): Promise<string> {
+  async function runStream(): Promise<string> {
     try {
-      for await (const told of clientOf(BrowserService, wire, url, headers).attach(speak(), { signal: gone.signal })) hear(told);
+      for await (const response of clientOf(BrowserService, wire, url, headers).attach(requests(), { signal: aborted.signal }))
+        receive(response);
       return "ok";
     } catch (thrown) {
       const { code, rawMessage } = ConnectError.from(thrown);
       return `${Code[code]}: ${rawMessage}`;
     }
   }
-  const end = talk();
-  void end.then((how) => online.reject(new Error(how)));
+  const end = runStream();
+  void end.then((text) => online.reject(new Error(text)));
 
   return {
-    ...{ id, end, commands, say },
+    ...{ id, end, commands, send: say },
     online: online.promise,
-    leave() {
-      left = true;
-      news.resolve();
+    closeSend() {
+      isLeaving = true;
+      queued.resolve();
     },
-    cut: () => gone.abort(),
+    abort: () => aborted.abort(),
   };
 }

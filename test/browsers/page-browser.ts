@@ -1,9 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { FakeOptions } from "./fake-browser.ts";
+import type { FakeBrowserOptions } from "./fake-browser.ts";
 
-/** What a browser with one page of this title answers, as far as the tools ask it. */
+/** The answers of a browser with one page of this title, for the commands that the tools send. */
 export const pageOf =
-  (title: string): NonNullable<FakeOptions["answer"]> =>
+  (title: string): NonNullable<FakeBrowserOptions["answer"]> =>
   (method) =>
     answers(title)[method] ?? {};
 

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { eventually, installation, userOf } from "../faults/server.ts";
 import { databaseUrl, postgresTemplate } from "../support/database.ts";
@@ -9,22 +10,24 @@ import { callV2 } from "../support/wires.ts";
 import { fakeBrowser } from "./fake-browser.ts";
 import { pageOf } from "./page-browser.ts";
 
+const quick = fileURLToPath(new URL("../faults/inside/quick.ts", import.meta.url));
 const open = { calls: [{ name: "browser_open", input: { url: "http://shop.example/" } }] };
 const done = { text: "Done." };
 
 test.skipIf(postgresTemplate === undefined)(
-  "processes that run tasks take browsers; when one is killed its run is given to another, and the task waits again until a browser is selected",
+  "processes that run tasks accept browsers; when one is killed another resumes its run, and the task waits again until a browser is selected",
   async () => {
     await using db = await databaseUrl("postgresql");
     await using model = await openModelServer("openai");
     using models = modelsFile("openai", model);
-    const env = { DATABASE_URL: db.url, ENCRYPTION_KEY: randomBytes(32).toString("base64"), ...models.env };
+    // A process counts as dead after 15 s of its peers' clocks.
+    const env = { QUICK: "4", DATABASE_URL: db.url, ENCRYPTION_KEY: randomBytes(32).toString("base64"), ...models.env };
     using front = installation({ ...env, ROLE: "api" });
     using back = installation({ ...env, ROLE: "worker" });
     const api = await front.start();
     const key = await front.key();
     const user = userOf(api, key);
-    const [one, two] = [await back.start(), await back.start()];
+    const [one, two] = await Promise.all([back.start({ preloads: [quick] }), back.start({ preloads: [quick] })]);
     const lend = (url: string, title: string) => fakeBrowser({ headers: { "x-service-api-key": key } }, { url, answer: pageOf(title) });
     const online = async () =>
       (await user.call("browser.onlineList", {})).body["data"].map(({ client_id }: { client_id: string }) => client_id);
@@ -40,7 +43,10 @@ test.skipIf(postgresTemplate === undefined)(
       expect((await user.call("task.confirmAction", body)).body).toMatchObject({ confirmed: true });
     };
 
-    expect(await lend(api.url, "Nowhere").end).toBe("Unavailable: this process runs no tasks: attach to one that does");
+    const nowhere = lend(api.url, "Nowhere");
+    expect(await nowhere.end).toBe("Unavailable: this process runs no tasks: attach to one that does");
+    // A server that ends waits for a client that has not ended its half.
+    nowhere.closeSend();
     expect(await fakeBrowser({ headers: {} }, { url: one.url }).end).toMatch(/^Unauthenticated/);
     expect((await callV2(one.url, "browser.onlineList", {}, { headers: { "x-service-api-key": key } })).status, "and nothing else").toBe(
       404,
@@ -72,7 +78,7 @@ test.skipIf(postgresTemplate === undefined)(
     await second.online;
     await select(id, second.id);
     await eventually("the task stops", async () => (await user.status(id)) === "stopped");
-    const seen = await user.see(id);
+    const seen = await user.readTask(id);
     checkAnswered(seen);
     const { body } = await user.call("task.listMessages", { task_id: id, order: "asc", verbose: true, limit: 200 });
     const pages = body["messages"].flatMap(
@@ -80,7 +86,7 @@ test.skipIf(postgresTemplate === undefined)(
         use?.tool === "browser_open" && use.status === "success" ? [use.result?.title] : [],
     );
     expect(pages).toEqual(["First", "Second", "Second"]);
-    second.leave();
+    second.closeSend();
     await second.end;
     for (const server of [two, api]) expect(await server.end("SIGTERM")).toMatchObject({ code: 0 });
   },

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { readable } from "../../src/runtime/agents/model/tools/browser-text.ts";
+import { pageText } from "../../src/runtime/agents/model/tools/browser-page.ts";
 
 const node = (nodeId: string, role: string, name: string, more: object = {}) => ({
   ...{ nodeId, role: { value: role }, name: { value: name }, backendDOMNodeId: Number(nodeId) },
   ...more,
 });
 
-test("a page is told line by line, what can be worked with by its ref, and nothing twice", () => {
+test("a page is rendered line by line: usable elements by ref, nothing repeated", () => {
   const nodes = [
     node("1", "RootWebArea", "Shop"),
     node("2", "heading", "Tea", { parentId: "1" }),
@@ -16,16 +16,16 @@ test("a page is told line by line, what can be worked with by its ref, and nothi
     node("6", "textbox", "Name", { parentId: "1", value: { value: "Ann" } }),
     node("7", "StaticText", "hidden", { parentId: "1", ignored: true }),
   ];
-  expect(readable(nodes)).toBe('Tea\n[4] link "Buy \\"now\\" [9] button"\n[6] textbox "Name" = "Ann"');
+  expect(pageText(nodes)).toBe('Tea\n[4] link "Buy \\"now\\" [9] button"\n[6] textbox "Name" = "Ann"');
 });
 
-test("a page without end is cut", () => {
+test("a page of unlimited length is cut", () => {
   const nodes = Array.from({ length: 100_000 }, (_, i) => node(String(i), "StaticText", "x".repeat(1_000)));
-  const text = readable(nodes);
+  const text = pageText(nodes);
   expect(text.length).toBeLessThan(21_000);
   expect(text).toMatch(/… \(the page is longer\)$/);
 });
 
-test("what is no tree is an empty page", () => {
-  expect(readable([null, 1, "a", [], {}, { role: 1, name: null }])).toBe("");
+test("an invalid tree is an empty page", () => {
+  expect(pageText([null, 1, "a", [], {}, { role: 1, name: null }])).toBe("");
 });

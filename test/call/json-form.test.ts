@@ -7,7 +7,7 @@ import { CreateTaskRequestSchema } from "../../src/gen/proto/task/v2/task_servic
 import { fixtureType } from "../http/v2/fixture/every-kind.ts";
 
 const everyKind = fixtureType("EveryKind");
-const refusal = (message: string) => expect.objectContaining({ reason: "invalid", message });
+const refusal = (message: string) => expect.objectContaining({ reason: "invalid_argument", message });
 const number = (value: number) => create(ValueSchema, { kind: { case: "numberValue", value } });
 
 describe("a number that JSON has no form for", () => {
@@ -26,7 +26,7 @@ describe("a number that JSON has no form for", () => {
     );
   });
 
-  test("is none of those that JSON has", () => {
+  test("does not include the numbers that JSON has", () => {
     const request = create(everyKind, { schema: { a: [0, -1.5, Number.MAX_VALUE, Number.MIN_VALUE] }, result: number(1e308) });
     expect(() => checkText(everyKind, request)).not.toThrow();
   });

@@ -10,7 +10,7 @@ import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { callV2, clientOf, rpcWires, type V2Reply } from "../support/wires.ts";
 
-/** How many of these were let in, and how many refused for the rate. */
+/** How many of these calls were admitted, and how many were refused by the rate limit. */
 const tally = (replies: readonly V2Reply[]): { letIn: number; limited: number } => ({
   letIn: replies.filter(({ status }) => status === 200).length,
   limited: replies.filter(({ status, body }) => status === 429 && body.error?.code === "rate_limited").length,
@@ -19,7 +19,7 @@ const tally = (replies: readonly V2Reply[]): { letIn: number; limited: number } 
 const times = <T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
-async function inTurn<T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> {
+async function sequentially<T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   for (let n = 0; n < count; n++) results.push(await work(n));
   return results;
@@ -31,13 +31,13 @@ const limited = (env: Record<string, string> = {}, options: Partial<Parameters<t
   openService({ idle: true, env: { RATE_LIMITS: "default", ...env }, ...options });
 
 describe("the number of calls a minute", () => {
-  /** contract/v2.md 4, and 14.1 for what is not published. */
+  /** From spec/api.md 4, and 14.1 for unpublished operations. */
   const published: Readonly<Record<number, readonly string[]>> = {
     10: ["task.create", "task.sendMessage"],
     40: [
       ...["task.update", "task.stop", "task.delete", "task.confirmAction", "project.create", "agent.update", "file.upload", "file.delete"],
       ...["webhook.create", "webhook.delete", "website.publish", "website.update"],
-      // Beyond the contract.
+      // Beyond the specification.
       ...["webhook.update", "webhook.rotateSecret", "webhook.ping", "webhook.resend", "webhook.recover"],
     ],
     100: [
@@ -54,21 +54,21 @@ describe("the number of calls a minute", () => {
       ],
       ...["webhook.list", "connector.list", "browser.onlineList", "website.status", "website.listCheckpoints"],
       ...["webhook.publicKey", "usage.availableCredits", "user.me"],
-      // Beyond the contract.
+      // Beyond the specification.
       ...["webhook.deliveries", "webhook.attempts", "audit.list"],
     ],
     600: ["usage.list", "usage.teamStatistic", "usage.teamLog"],
   };
   const numbers = Object.entries(published).flatMap(([number, names]) => names.map((name) => [name, number] as const));
 
-  test("is the contract's, by operation", async () => {
+  test("is the specification's, by operation", async () => {
     await using service = await limited({}, { clock: stillClock() });
     const ann = await service.person();
-    const seen = await Promise.all(numbers.map(async ([name]) => [name, (await ann.v2(name)).headers.get("ratelimit-limit")] as const));
-    expect(seen).toEqual(numbers);
+    const reported = await Promise.all(numbers.map(async ([name]) => [name, (await ann.v2(name)).headers.get("ratelimit-limit")] as const));
+    expect(reported).toEqual(numbers);
   });
 
-  test("is stated for every operation that the contract publishes", () => {
+  test("is stated for every operation in the specification", () => {
     const names = operationTable().all.flatMap(({ name }) => name ?? []);
     expect(names.filter((name) => !/^(team|enterprise)\./.test(name)).toSorted()).toEqual(numbers.map(([name]) => name).toSorted());
   });
@@ -84,21 +84,21 @@ describe("the number of calls a minute", () => {
     expect(reply.headers.get("ratelimit-limit")).toBe(number);
   });
 
-  test("is none when RATE_LIMITS is off, for strangers neither", async () => {
+  test("is unlimited when RATE_LIMITS is off, also for unauthenticated callers", async () => {
     await using service = await limited({ RATE_LIMITS: "off" }, { clock: stillClock() });
     const ann = await service.person();
     const replies = await times(110, () => ann.v2("project.list"));
     expect(tally(replies)).toEqual({ letIn: 110, limited: 0 });
     expect([...(replies[0]?.headers ?? [])].filter(([name]) => name.startsWith("ratelimit"))).toEqual([]);
-    const strangers = await times(70, () => callV2(service.url, "project.list", {}));
-    expect(new Set(strangers.map(({ status }) => status))).toEqual(new Set([401]));
+    const unauthenticated = await times(70, () => callV2(service.url, "project.list", {}));
+    expect(new Set(unauthenticated.map(({ status }) => status))).toEqual(new Set([401]));
   });
 });
 
 describeOnEach("a limit", (database) => {
   const clock = stillClock();
   let service: Service;
-  /** The same with limits of 3 for changes and 8 for reads. */
+  /** The same service with limits of 3 for changes and 8 for reads. */
   let small: Service;
 
   beforeAll(async () => {
@@ -115,53 +115,53 @@ describeOnEach("a limit", (database) => {
     ["task.create", 10],
     ["project.create", 40],
     ["project.list", 100],
-  ])("of %s lets exactly %i in, and counts them down", async (name, number) => {
+  ])("of %s admits exactly %i, and counts them down", async (name, number) => {
     const ann = await service.person();
     const body = name === "task.create" ? { message: { content: "Hi" } } : { name: "Garden" };
-    const replies = await inTurn(number + 2, () => ann.v2(name, body));
+    const replies = await sequentially(number + 2, () => ann.v2(name, body));
     expect(tally(replies)).toEqual({ letIn: number, limited: 2 });
     const remaining = replies.map(({ headers }) => Number(headers.get("ratelimit-remaining")));
     expect(remaining).toEqual([...Array.from({ length: number }, (_, n) => number - 1 - n), 0, 0]);
   });
 
-  test("lets exactly its number in when many more come at once", async () => {
+  test("admits exactly its number when many more arrive at once", async () => {
     const ann = await service.person();
     expect(tally(await times(150, () => ann.v2("project.list")))).toEqual({ letIn: 100, limited: 50 });
     expect(tally(await times(60, () => ann.v2("project.create", { name: "Garden" })))).toEqual({ letIn: 40, limited: 20 });
   });
 
-  test("holds for a fixed minute and says when the next begins, in whole seconds", async () => {
+  test("covers a fixed minute and reports when the next begins, in full seconds", async () => {
     const ann = await small.person();
-    const told = async () => {
+    const readLimit = async () => {
       const { status, headers } = await ann.v2("project.create", { name: "Garden" });
       return [status, headers.get("ratelimit-remaining"), headers.get("ratelimit-reset"), headers.get("retry-after")];
     };
-    expect(await inTurn(4, told)).toEqual([
+    expect(await sequentially(4, readLimit)).toEqual([
       [200, "2", "45", null],
       [200, "1", "45", null],
       [200, "0", "45", null],
       [429, "0", "45", "45"],
     ]);
     clock.step(44_001);
-    expect(await told()).toEqual([429, "0", "1", "1"]);
+    expect(await readLimit()).toEqual([429, "0", "1", "1"]);
     clock.step(998);
-    expect(await told()).toEqual([429, "0", "1", "1"]);
+    expect(await readLimit()).toEqual([429, "0", "1", "1"]);
     clock.step(1);
-    expect(await told()).toEqual([200, "2", "60", null]);
+    expect(await readLimit()).toEqual([200, "2", "60", null]);
     clock.step(15_000);
   });
 
-  test("is not to be had twice by a clock that steps back", async () => {
+  test("is not granted twice when the clock steps back", async () => {
     const ann = await small.person();
     const status = async () => (await ann.v2("project.create", { name: "Garden" })).status;
-    expect(await inTurn(3, status)).toEqual([200, 200, 200]);
+    expect(await sequentially(3, status)).toEqual([200, 200, 200]);
     clock.step(-60_000);
     await status();
     clock.step(60_000);
     expect(await status()).toBe(429);
   });
 
-  test("is the account's, whichever of its keys, spaces and wires are used", async () => {
+  test("is shared by all keys, spaces and wires of the account", async () => {
     const ann = await small.person();
     const hers = [ann, await small.person({ as: ann, with: ann }), await small.person({ as: ann })];
     for (const person of hers) expect((await person.v2("project.list")).status).toBe(200);
@@ -172,7 +172,7 @@ describeOnEach("a limit", (database) => {
       await expect(ann.client(ProjectService, wire).listProjects({})).rejects.toMatchObject({ code: Code.ResourceExhausted });
   });
 
-  test("is one operation's and one account's", async () => {
+  test("is separate for each operation and account", async () => {
     const ann = await small.person();
     expect(tally(await times(4, () => ann.v2("project.create", { name: "Garden" })))).toEqual({ letIn: 3, limited: 1 });
     expect((await ann.v2("project.list")).status).toBe(200);
@@ -181,7 +181,7 @@ describeOnEach("a limit", (database) => {
 });
 
 describe("a call", () => {
-  test("counts when its fields are refused, and does not when its key opens something else", async () => {
+  test("counts when its fields are refused, and does not when its key has no access", async () => {
     await using service = await limited({ RATE_LIMITS: "0.1" }, { clock: stillClock() });
     const ann = await service.person();
     const siem = await service.person({ as: ann, with: ann, kind: "siem" });
@@ -192,19 +192,19 @@ describe("a call", () => {
   });
 });
 
-describe("a stranger", () => {
-  const stranger = (service: Service, headers: Record<string, string> = {}) => callV2(service.url, "project.list", {}, { headers });
+describe("an unauthenticated caller", () => {
+  const callWithoutKey = (service: Service, headers: Record<string, string> = {}) => callV2(service.url, "project.list", {}, { headers });
 
-  /** Calls until refused for the rate: how many came before. */
+  /** Calls until the rate limit refuses, and returns the number of admitted calls. */
   async function allowance(service: Service, headers: Record<string, string>): Promise<number> {
     for (let count = 0; ; count++) {
-      const { status } = await stranger(service, headers);
+      const { status } = await callWithoutKey(service, headers);
       if (status === 429) return count;
       expect(status).toBe(401);
     }
   }
 
-  test("has sixty calls a minute from one address, whatever it shows and whatever wire it speaks", async () => {
+  test("has sixty calls a minute per address, with any invalid credential and on any wire", async () => {
     const clock = stillClock();
     await using service = await limited({}, { clock });
     const revoked = await service.person();
@@ -215,12 +215,12 @@ describe("a stranger", () => {
       { authorization: "Bearer abc" },
       { "x-api-key": revoked.key },
     ];
-    for (let n = 0; n < 56; n++) expect((await stranger(service, shown[n % 4])).status).toBe(401);
+    for (let n = 0; n < 56; n++) expect((await callWithoutKey(service, shown[n % 4])).status).toBe(401);
     for (const wire of rpcWires) {
       const error = await clientOf(ProjectService, wire, service.url, {}).listProjects({}).catch(ConnectError.from);
       expect(error).toMatchObject({ code: Code.Unauthenticated });
     }
-    const over = await stranger(service);
+    const over = await callWithoutKey(service);
     expect([over.status, over.body.error?.code, over.headers.get("retry-after"), over.headers.get("ratelimit-limit")]).toEqual([
       429,
       "rate_limited",
@@ -236,10 +236,10 @@ describe("a stranger", () => {
       expect([error.code, error.metadata.get("retry-after")]).toEqual([Code.ResourceExhausted, "45"]);
     }
     clock.step(45_000);
-    expect((await stranger(service)).status).toBe(401);
+    expect((await callWithoutKey(service)).status).toBe(401);
   });
 
-  test("does not use up what callers with a key have from the same address", async () => {
+  test("does not use the limit of authenticated callers at the same address", async () => {
     await using service = await limited({ RATE_LIMITS: "0.05" }, { clock: stillClock() });
     const ann = await service.person();
     expect(await allowance(service, {})).toBe(3);
@@ -247,11 +247,11 @@ describe("a stranger", () => {
     expect((await ann.v2("project.list", {}, { headers: { "x-api-key": "sk-other" } })).status).toBe(400);
   });
 
-  test("is known by its connection, not by what it says, unless a proxy is trusted", async () => {
+  test("is identified by its connection, not by headers, unless a proxy is trusted", async () => {
     await using service = await limited({ RATE_LIMITS: "0.05" }, { clock: stillClock() });
     for (let n = 0; n < 3; n++)
-      expect((await stranger(service, { "x-forwarded-for": `203.0.113.${n}`, forwarded: `for=203.0.113.${n}` })).status).toBe(401);
-    expect((await stranger(service, { "x-forwarded-for": "203.0.113.9" })).status).toBe(429);
+      expect((await callWithoutKey(service, { "x-forwarded-for": `203.0.113.${n}`, forwarded: `for=203.0.113.${n}` })).status).toBe(401);
+    expect((await callWithoutKey(service, { "x-forwarded-for": "203.0.113.9" })).status).toBe(429);
   });
 
   describe("behind a trusted proxy", () => {
@@ -265,10 +265,10 @@ describe("a stranger", () => {
     beforeEach(() => clock.step(60_000));
     afterAll(() => service[Symbol.asyncDispose]());
 
-    test("is known by the address that the proxy added last, on every wire", async () => {
+    test("is identified by the last address that the proxy added, on every wire", async () => {
       expect(await allowance(service, from("203.0.113.1"))).toBe(3);
-      expect((await stranger(service, from("203.0.113.9, 203.0.113.1"))).status).toBe(429);
-      expect((await stranger(service, from("203.0.113.1, 203.0.113.2"))).status).toBe(401);
+      expect((await callWithoutKey(service, from("203.0.113.9, 203.0.113.1"))).status).toBe(429);
+      expect((await callWithoutKey(service, from("203.0.113.1, 203.0.113.2"))).status).toBe(401);
       for (const wire of rpcWires) {
         const error = await refusalOf(clientOf(ProjectService, wire, service.url, from("203.0.113.1")).listProjects({}));
         expect(error.code).toBe(Code.ResourceExhausted);
@@ -280,9 +280,9 @@ describe("a stranger", () => {
       "unknown",
       "203.0.113.1:4711",
       "203.0.113.1, nonsense",
-    ])("is known by its connection when the proxy names no address: %j", async (address) => {
+    ])("is identified by its connection when the proxy names no address: %j", async (address) => {
       expect(await allowance(service, from(address))).toBe(3);
-      expect((await stranger(service)).status).toBe(429);
+      expect((await callWithoutKey(service)).status).toBe(429);
     });
 
     test.each([
@@ -291,9 +291,9 @@ describe("a stranger", () => {
       ["2001:db8::1", "2001:db8:0:0:8::"],
       ["::1", "::2"],
       ["fe80::1", "fe80:0:0:0:1::"],
-    ])("shares its allowance with its /64 of IPv6: %s and %s", async (one, other) => {
+    ])("shares its limit with its /64 of IPv6: %s and %s", async (one, other) => {
       expect(await allowance(service, from(one))).toBe(3);
-      expect((await stranger(service, from(other))).status).toBe(429);
+      expect((await callWithoutKey(service, from(other))).status).toBe(429);
     });
 
     test.each([
@@ -302,13 +302,13 @@ describe("a stranger", () => {
       ["::ffff:203.0.113.1", "::ffff:203.0.113.2"],
       ["203.0.113.1", "203.0.113.2"],
       ["::1", "0:0:0:1::1"],
-    ])("has its own apart from another network: %s and %s", async (one, other) => {
+    ])("has a separate limit from another network: %s and %s", async (one, other) => {
       expect(await allowance(service, from(one))).toBe(3);
-      expect((await stranger(service, from(other))).status).toBe(401);
+      expect((await callWithoutKey(service, from(other))).status).toBe(401);
     });
   });
 
-  test("may ask for health sixty times a minute, and has its other calls apart", async () => {
+  test("may call health sixty times a minute, separate from its other calls", async () => {
     await using service = await limited({ RATE_LIMITS: "0.05" }, { clock: stillClock() });
     const check = () => clientOf(Health, "grpc", service.url, {}).check({});
     expect(await allowance(service, {})).toBe(3);
@@ -336,7 +336,7 @@ describe.skipIf(postgresTemplate === undefined)("two processes over one PostgreS
 
   type V2 = (name: string, body?: unknown) => Promise<V2Reply>;
 
-  /** One person's calls to each of the two. */
+  /** One person's calls to each of the two nodes. */
   async function pair(): Promise<readonly [here: V2, there: V2]> {
     const ann = await here.person();
     return [ann.v2, (name, body = {}) => callV2(there.url, name, body, { headers: { "x-service-api-key": ann.key } })];
@@ -346,17 +346,17 @@ describe.skipIf(postgresTemplate === undefined)("two processes over one PostgreS
     ["task.create", 10],
     ["project.create", 40],
     ["project.list", 100],
-  ])("let %s through exactly %i times together", async (name, number) => {
+  ])("admit %s exactly %i times together", async (name, number) => {
     const [first, second] = await pair();
     const body = name === "task.create" ? { message: { content: "Hi" } } : { name: "Garden" };
     const replies = await times(2 * number + 2, (n) => (n % 2 ? first : second)(name, body));
     expect(tally(replies)).toEqual({ letIn: number, limited: number + 2 });
   });
 
-  test("never let more through than the number, though one holds a block it does not use", async () => {
+  test("never admit more than the limit, even if one node holds a block that it does not use", async () => {
     const [first, second] = await pair();
     expect((await first("project.list")).status).toBe(200);
-    // The first has ten in hand and used one: nine are lost to the second.
+    // The first node reserved ten and used one: nine are lost to the second.
     expect(tally(await times(120, () => second("project.list")))).toEqual({ letIn: 90, limited: 30 });
     expect(tally(await times(20, () => first("project.list")))).toEqual({ letIn: 9, limited: 11 });
     clock.step(45_000);

@@ -2,15 +2,15 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test, vi } from "vitest";
 import { checkText } from "../../src/call/text.ts";
 import { CreateTaskRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { compileReader } from "../../src/http/v2/reader.ts";
+import { compileReader } from "../../src/http/v2/message-reader.ts";
 import { fixtureType } from "../http/v2/fixture/every-kind.ts";
 
 const everyKind = fixtureType("EveryKind");
 const refusal = (path: string) =>
-  expect.objectContaining({ reason: "invalid", message: `${path}: must not contain U+0000 or a lone surrogate` });
+  expect.objectContaining({ reason: "invalid_argument", message: `${path}: must not contain U+0000 or a lone surrogate` });
 
 describe("text", () => {
-  test("of every language passes, with surrogates in pairs", () => {
+  test("of every language is accepted, with surrogates in pairs", () => {
     const message = create(everyKind, {
       someText: "日本語 😀 \u0001 \uffff",
       labels: { "😀": "ok" },
@@ -45,7 +45,7 @@ describe("text", () => {
     ["a Value", { result: "\0" }, "result"],
     ["a Value's list and object", { result: [1, { a: "\0" }] }, 'result[1]["a"]'],
     ["a Value's key", { result: { "\ud800": null } }, 'result["\\ud800"]'],
-  ])("is found in %s", (_where, json, path) => {
+  ])("with a bad character is found in %s", (_where, json, path) => {
     expect(() => checkText(everyKind, compileReader(everyKind)(json, "body"))).toThrow(refusal(path));
   });
 
@@ -54,7 +54,7 @@ describe("text", () => {
     expect(() => checkText(CreateTaskRequestSchema, message)).toThrow(refusal("message.content[0].text"));
   });
 
-  test("of a long key is cut in the answer", () => {
+  test("of a long key is shortened in the answer", () => {
     const message = create(everyKind, { labels: { ["k".repeat(1000)]: "\0" } });
     expect(() => checkText(everyKind, message)).toThrow(refusal(`labels["${"k".repeat(64)}…"]`));
   });
@@ -66,18 +66,18 @@ describe("text", () => {
       { message: { content: "a", connectors: ["a".repeat(257)] } },
       "message.connectors[0]: must be at most 128 characters",
     ],
-  ])("of twice as many characters as %s may have is refused in the words of its rule, without counting them", (_where, json, message) => {
+  ])("of more than twice the limit of %s is refused with the text of its rule, without counting its characters", (_where, json, message) => {
     const request = compileReader(CreateTaskRequestSchema)(json, "body");
     const counted = vi.spyOn(String.prototype, Symbol.iterator);
     try {
-      expect(() => checkText(CreateTaskRequestSchema, request)).toThrow(expect.objectContaining({ reason: "invalid", message }));
+      expect(() => checkText(CreateTaskRequestSchema, request)).toThrow(expect.objectContaining({ reason: "invalid_argument", message }));
       expect(counted).not.toHaveBeenCalled();
     } finally {
       counted.mockRestore();
     }
   });
 
-  test("of as many characters as its field may have passes, whatever they take", () => {
+  test("of exactly the maximum length is accepted, for any bytes per character", () => {
     expect(() => checkText(CreateTaskRequestSchema, create(CreateTaskRequestSchema, { title: "😀".repeat(255) }))).not.toThrow();
   });
 });

@@ -1,18 +1,20 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { inject } from "vitest";
 import { loadConfig } from "../../src/config.ts";
-import { makeFirstAccount } from "../../src/core/accounts/first-start.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Tx } from "../../src/core/store.ts";
+import { createFirstAccount } from "../../src/core/use-cases/initialize-installation.ts";
 import { openInstallation } from "../../src/installation.ts";
+import { depth } from "../support/depth.ts";
 import { needInShell } from "../support/needs.ts";
 
-/** A command of the checkout that runs or ran. */
+/** A running or finished command of the checkout. */
 export interface Command {
   readonly child: ChildProcess;
   out(): string;
@@ -22,49 +24,79 @@ export interface Command {
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
 }
 
-/** A copy of this checkout, where the two commands are run as a user runs them. */
+type Env = Readonly<Record<string, string>>;
+
+/** A copy of this checkout, where commands run as a user runs them. */
 export interface Checkout extends Disposable {
   path(name: string): string;
-  npm(words: readonly string[], env?: Readonly<Record<string, string>>): Command;
-  command(words: readonly string[], env?: Readonly<Record<string, string>>): Command;
-  /** Ids of processes that work in the copy, servers above all. */
+  npm(words: readonly string[], env?: Env): Command;
+  /** `npm run --silent SCRIPT -- WORDS`; in a short run only its script, which takes half the time. */
+  script(script: string, words: readonly string[], env?: Env): Command;
+  command(words: readonly string[], env?: Env): Command;
+  /** Ids of processes with the copy as working folder, mainly servers. */
   processes(): number[];
 }
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Copies what git would keep, and links the rest: dependencies, and what was generated unless `generated` is false. */
+/** Copies the files that git would keep, and links the rest: dependencies, and generated files unless `generated` is false. */
 export function copyCheckout({ generated = true } = {}): Checkout {
   const copy = mkdtempSync(join(tmpdir(), "checkout-"));
+  fill(copy, generated);
+  return checkoutIn(copy, () => rmSync(copy, { recursive: true, force: true }));
+}
+
+/** The copy of a worker, for files that change nothing in it: its disposal ends processes and removes the file's additions. */
+export function sharedCheckout(): Checkout {
+  const copy = join(inject("sharedFolder"), `checkout-${process.pid}`);
+  if (!existsSync(copy)) {
+    mkdirSync(copy);
+    fill(copy, true);
+  }
+  const before = new Set(readdirSync(copy));
+  const added = () => readdirSync(copy).filter((name) => !before.has(name));
+  return checkoutIn(copy, () => {
+    for (const name of added()) rmSync(join(copy, name), { recursive: true, force: true });
+  });
+}
+
+function fill(copy: string, generated: boolean): void {
   const path = (name: string) => join(copy, name);
   for (const name of keptNames()) {
     mkdirSync(dirname(path(name)), { recursive: true });
     cpSync(join(root, name), path(name), { recursive: true, verbatimSymlinks: true, force: false });
   }
-  // Linked files, not a linked folder: npm and Node must find the copy's own.
+  // Linked files, not a linked folder: npm and Node must find the copy's files.
   linkFolder(join(root, "node_modules"), path("node_modules"));
-  if (generated) {
-    linkFolder(join(root, ".setup"), path(".setup"));
-    cpSync(join(root, "src/gen"), path("src/gen"), { recursive: true, verbatimSymlinks: true });
-  }
+  if (!generated) return;
+  linkFolder(join(root, ".setup"), path(".setup"));
+  cpSync(join(root, "src/gen"), path("src/gen"), { recursive: true, verbatimSymlinks: true });
+}
+
+function checkoutIn(copy: string, clear: () => void): Checkout {
   const command: Checkout["command"] = ([file = "", ...words], env = {}) => {
     if (file === "bash") needInShell(words.join(" "));
-    return watch(spawn(file, words, { cwd: copy, env: { ...outside(), ...env } }));
+    return watch(spawn(file, words, { cwd: copy, env: { ...outside(copy), ...env } }));
   };
+  const npm: Checkout["npm"] = (words, env) => command(["npm", ...words], env);
   return {
-    path,
+    path: (name) => join(copy, name),
     command,
-    npm: (words, env) => command(["npm", ...words], env),
+    npm,
+    script: (script, words, env) =>
+      depth === "full"
+        ? npm(["run", "--silent", script, "--", ...words], env)
+        : command([process.execPath, `scripts/${script}.ts`, ...words], env),
     processes: () => processesIn(copy),
     [Symbol.dispose]() {
       for (const pid of processesIn(copy)) process.kill(pid, "SIGKILL");
-      rmSync(copy, { recursive: true, force: true });
+      clear();
     },
   };
 }
 
 /**
- * Paths of all files and links but the tests, without those that .gitignore names: `name/` is a folder of this name or
+ * Paths of all files and links except the tests and those in .gitignore: `name/` is a folder of this name or
  * path, `*.log` the end of a file's name. (Not every machine has git.)
  */
 function keptNames(): readonly string[] {
@@ -81,9 +113,9 @@ function keptNames(): readonly string[] {
 }
 
 /**
- * Makes what the first start of a server makes, without a process: an installation in a data folder of the checkout.
+ * Creates the installation of a server's first start, without a process, in a data folder of the checkout.
  *
- * @param first what is made in it; the first account unless told.
+ * @param first the content; by default the first account.
  */
 export async function install(checkout: Checkout, dataDir: string, first: (tx: Tx) => Promise<unknown> = makeOwner): Promise<void> {
   const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
@@ -92,7 +124,7 @@ export async function install(checkout: Checkout, dataDir: string, first: (tx: T
   await store.close();
 }
 
-const makeOwner = (tx: Tx) => makeFirstAccount(tx, { now: systemClock.now(), ids: systemIds, random: systemRandom }, "owner@localhost");
+const makeOwner = (tx: Tx) => createFirstAccount(tx, { now: systemClock.now(), ids: systemIds, random: systemRandom }, "owner@localhost");
 
 /** Hard links where both folders are on one file system, copies elsewhere. */
 function linkFolder(from: string, to: string): void {
@@ -101,8 +133,8 @@ function linkFolder(from: string, to: string): void {
   if (linked.status !== 0) execFileSync("cp", ["-a", "--remove-destination", `${from}/.`, to]);
 }
 
-/** The environment of a user's shell: nothing of the npm and the Node that run the tests. */
-function outside(): Record<string, string> {
+/** The environment of a user's shell, without that of the tests' npm and Node. The compile cache is in the copy. */
+function outside(copy: string): Record<string, string> {
   const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
   const ours = (folder: string) => folder.startsWith(root) || folder.includes("node-gyp-bin");
   return {
@@ -111,6 +143,8 @@ function outside(): Record<string, string> {
       .join(delimiter),
     HOME,
     TMPDIR,
+    NODE_COMPILE_CACHE: join(copy, "node_modules/.cache/compiled"),
+    NODE_COMPILE_CACHE_PORTABLE: "1",
   };
 }
 
@@ -148,7 +182,7 @@ function processesIn(folder: string): number[] {
   const numbers = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return numbers.map(Number).filter((pid) => {
     try {
-      // A zombie has no folder; a process of somebody else does not show it.
+      // A zombie has no folder; a process of another user does not show it.
       return readlinkSync(`/proc/${pid}/cwd`) === folder;
     } catch {
       return false;
@@ -156,7 +190,7 @@ function processesIn(folder: string): number[] {
   });
 }
 
-/** What a process was started as. */
+/** The command line of a process. */
 export const commandLine = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
 
 /** A port that was free a moment ago. */

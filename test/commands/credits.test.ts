@@ -1,38 +1,44 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Checkout, copyCheckout, install } from "./checkout.ts";
+import { share } from "../support/depth.ts";
+import { type Checkout, install, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
-  checkout = copyCheckout();
+  checkout = sharedCheckout();
 });
 afterAll(() => checkout[Symbol.dispose]());
 
-const run = (script: string, dataDir: string, words: readonly string[]) =>
-  checkout.npm(["run", "--silent", script, "--", ...words], { DATA_DIR: dataDir }).ended;
+const run = (script: string, dataDir: string, words: readonly string[]) => checkout.script(script, words, { DATA_DIR: dataDir }).ended;
 
 describe("npm run credits and npm run budget", () => {
-  test.each([
-    { script: "credits", words: [] },
-    { script: "credits", words: ["grant"] },
-    { script: "credits", words: ["grant", "--credits", "1.5"] },
-    { script: "credits", words: ["grant", "--credits", "5", "--task", "x"] },
-    { script: "credits", words: ["refund", "--credits", "5"] },
-    { script: "credits", words: ["refund", "--task", "x", "--user", "a@example.com"] },
-    { script: "budget", words: ["set", "--kind", "team"] },
-    { script: "budget", words: ["set", "--kind", "task", "--credits", "5"] },
-    { script: "budget", words: ["set", "--kind", "team", "--credits", "-5"] },
-    { script: "budget", words: ["set", "--kind", "team", "--credits", "5", "--period", "week"] },
-    { script: "budget", words: ["remove"] },
-    { script: "budget", words: ["list", "--kind", "team"] },
-  ])("explain themselves with exit code 2, and touch nothing: $script $words", async ({ script, words }) => {
+  test.each(
+    share(
+      [
+        { script: "credits", words: [] },
+        { script: "credits", words: ["grant"] },
+        { script: "credits", words: ["grant", "--credits", "1.5"] },
+        { script: "credits", words: ["grant", "--credits", "5", "--task", "x"] },
+        { script: "credits", words: ["refund", "--credits", "5"] },
+        { script: "credits", words: ["refund", "--task", "x", "--user", "a@example.com"] },
+        { script: "budget", words: ["set", "--kind", "team"] },
+        { script: "budget", words: ["set", "--kind", "task", "--credits", "5"] },
+        { script: "budget", words: ["set", "--kind", "team", "--credits", "-5"] },
+        { script: "budget", words: ["set", "--kind", "team", "--credits", "5", "--period", "week"] },
+        { script: "budget", words: ["remove"] },
+        { script: "budget", words: ["list", "--kind", "team"] },
+      ],
+      0,
+      3,
+    ),
+  )("explain themselves with exit code 2, and change nothing: $script $words", async ({ script, words }) => {
     const { code, out, err } = await run(script, "usage", words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(`usage: npm run --silent ${script} --`);
     expect(existsSync(checkout.path("usage"))).toBe(false);
   });
 
-  test("say what is not there", async () => {
+  test("report what does not exist", async () => {
     await install(checkout, "made");
     expect(await run("credits", "made", ["refund", "--task", "nothing"])).toMatchObject({ code: 1, out: "" });
     expect(await run("budget", "made", ["remove", "nothing"])).toMatchObject({ code: 1, out: "" });

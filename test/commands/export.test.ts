@@ -1,30 +1,36 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Checkout, copyCheckout, install } from "./checkout.ts";
+import { share } from "../support/depth.ts";
+import { type Checkout, install, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
-  checkout = copyCheckout();
+  checkout = sharedCheckout();
 });
 afterAll(() => checkout[Symbol.dispose]());
 
-const run = (dataDir: string, ...words: string[]) =>
-  checkout.npm(["run", "--silent", "export", "--", ...words], { DATA_DIR: dataDir }).ended;
+const run = (dataDir: string, ...words: string[]) => checkout.script("export", words, { DATA_DIR: dataDir }).ended;
 
 describe("npm run export", () => {
-  test.each([
-    { why: "no word", words: [] },
-    { why: "an unknown word", words: ["make"] },
-    { why: "nothing to cancel", words: ["cancel"] },
-    { why: "words left over", words: ["list", "all"] },
-  ])("explains itself with exit code 2, and touches nothing: $why", async ({ words }) => {
+  test.each(
+    share(
+      [
+        { why: "no word", words: [] },
+        { why: "an unknown word", words: ["make"] },
+        { why: "nothing to cancel", words: ["cancel"] },
+        { why: "words left over", words: ["list", "all"] },
+      ],
+      0,
+      3,
+    ),
+  )("explains itself with exit code 2, and changes nothing: $why", async ({ words }) => {
     const { code, out, err } = await run("usage", ...words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain("usage: npm run --silent export -- list");
     expect(existsSync(checkout.path("usage"))).toBe(false);
   });
 
-  test("lists nothing where there is nothing, and says so when there is nothing to cancel", async () => {
+  test("lists nothing without exports, and says so when there is nothing to cancel", async () => {
     await install(checkout, "empty");
     expect(await run("empty", "list")).toMatchObject({ code: 0, out: "" });
     const { code, out, err } = await run("empty", "cancel", "Vn8Qd2LkTz5hXw3BsRmYpC");

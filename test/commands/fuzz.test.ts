@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { root } from "../support/server-process.ts";
 
-test("npm run fuzz is a command: it sends what it was asked to send, to a platform of its own", async () => {
+test("npm run fuzz sends the requested number of requests to a separate platform", async () => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ["test/fuzz/main.ts", "--seed", "1", "--runs", "40"], {
     cwd: root,
   });

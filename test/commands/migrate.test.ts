@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { copyCheckout } from "./checkout.ts";
+import { sharedCheckout } from "./checkout.ts";
 
-test("npm run migrate makes an empty database that a second run finds up to date, and makes no account", async () => {
-  using checkout = copyCheckout();
+test("npm run migrate migrates an empty database, which a second run finds up to date, and creates no account", async () => {
+  using checkout = sharedCheckout();
   const migrate = () => checkout.npm(["run", "--silent", "migrate"], { DATA_DIR: "data" }).ended;
   for (const run of [await migrate(), await migrate()]) {
     expect(run).toMatchObject({ code: 0, out: "", err: expect.stringContaining("sqlite: the database is up to date") });
   }
   expect(existsSync(checkout.path("data/platform.db"))).toBe(true);
-  const key = await checkout.npm(["run", "--silent", "key", "--", "--name", "first"], { DATA_DIR: "data" }).ended;
+  const key = await checkout.script("key", ["--name", "first"], { DATA_DIR: "data" }).ended;
   expect(key).toMatchObject({ code: 1, out: "", err: `no installation in ${checkout.path("data")}; set DATA_DIR or DATABASE_URL\n` });
 });

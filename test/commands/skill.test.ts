@@ -3,38 +3,45 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { manifest, skillZip } from "../core/skills/zip-maker.ts";
 import { rowsIn } from "../support/database.ts";
-import { type Checkout, copyCheckout, install } from "./checkout.ts";
+import { share } from "../support/depth.ts";
+import { type Checkout, install, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(async () => {
-  checkout = copyCheckout();
+  checkout = sharedCheckout();
   mkdirSync(checkout.path("minutes"));
   writeFileSync(checkout.path("minutes/SKILL.md"), manifest());
   writeFileSync(checkout.path("tea.zip"), skillZip("Tea"));
   await install(checkout, "data");
-  await checkout.npm(["run", "--silent", "user", "--", "--email", "ann@example.com"], { DATA_DIR: "data" }).ended;
+  await checkout.script("user", ["--email", "ann@example.com"], { DATA_DIR: "data" }).ended;
 });
 afterAll(() => checkout[Symbol.dispose]());
 
-/** `npm run --silent skill`, as docs/skills.md has it. */
-const skill = (...words: string[]) => checkout.npm(["run", "--silent", "skill", "--", ...words], { DATA_DIR: "data" }).ended;
+/** `npm run --silent skill`, as in docs/guides/skills.md. */
+const skill = (...words: string[]) => checkout.script("skill", words, { DATA_DIR: "data" }).ended;
 const rows = (sql: string) => rowsIn(`file:${join(checkout.path("data"), "platform.db")}`, sql);
 
 describe("npm run skill", () => {
-  test.each([
-    ["nothing", []],
-    ["an import of nothing", ["import"]],
-    ["two owners", ["import", "minutes", "--official", "--team", "x"]],
-    ["an owner for a list", ["list", "--official"]],
-    ["words left over", ["remove", "a", "b"]],
-    ["an unknown word", ["import", "minutes", "--everybody"]],
-  ])("explains itself with exit code 2 for %s", async (_, words) => {
+  test.each(
+    share(
+      [
+        ["nothing", []],
+        ["an import of nothing", ["import"]],
+        ["two owners", ["import", "minutes", "--official", "--team", "x"]],
+        ["an owner for a list", ["list", "--official"]],
+        ["words left over", ["remove", "a", "b"]],
+        ["an unknown word", ["import", "minutes", "--everybody"]],
+      ],
+      0,
+      3,
+    ),
+  )("explains itself with exit code 2 for %s", async (_, words) => {
     const { code, out, err } = await skill(...words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain("usage: npm run --silent skill -- import");
   });
 
-  test("imports folders and ZIPs for everybody, a team and a person, replaces, lists and removes, each with a row in the audit log", async () => {
+  test("imports folders and ZIPs for all users, a team and a person, replaces, lists and removes, each with a row in the audit log", async () => {
     const made = [
       await skill("import", "minutes", "--official"),
       await skill("import", "tea.zip"),
@@ -63,7 +70,7 @@ describe("npm run skill", () => {
     );
     expect(audit).toHaveLength(5);
     expect(audit.at(-1)).toEqual({ operation: "settings.v1.SkillService/DeleteSkill", credential: "command", subject: ids[0] });
-    // The bytes that were replaced and removed are to go.
+    // The replaced and removed bytes are scheduled for deletion.
     expect(await rows("SELECT state FROM blob ORDER BY state")).toEqual([
       { state: "dropped" },
       { state: "dropped" },
@@ -72,10 +79,10 @@ describe("npm run skill", () => {
     ]);
   });
 
-  test("says in a line what is wrong, and keeps nothing", async () => {
+  test("reports the error in one line, and keeps nothing", async () => {
     writeFileSync(checkout.path("broken.zip"), "no ZIP");
     for (const [words, said] of [
-      [["import", "broken.zip"], "is no ZIP that can be read"],
+      [["import", "broken.zip"], "is not a readable ZIP"],
       [["import", "minutes", "--team", "Unknown"], "not found"],
       [["import", "minutes", "--project", "unknown"], "project not found"],
       [["import", "nowhere"], ""],

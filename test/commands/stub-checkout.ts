@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 export interface SetupRun {
   readonly pid: number;
   kill(): void;
-  /** Resolves once standard error has what is looked for. */
+  /** Resolves once standard error contains the text. */
   says(pattern: RegExp): Promise<void>;
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
 }
@@ -22,13 +22,13 @@ export interface StubCheckout extends Disposable {
   remove(name: string): void;
   /** The tools that ran so far, in order. */
   tools(): string[];
-  /** @param hasFastTimers whether its intervals are a thousand times as short. */
+  /** @param hasFastTimers whether its intervals are a thousand times shorter. */
   setUp(options?: { readonly hasFastTimers?: boolean }): SetupRun;
 }
 
 /**
- * A tool notes that it runs, waits while there is a file `hold`, fails if there is a
- * file `broken-NAME`, and makes a file that quotes its input.
+ * A tool records its run, waits while a file `hold` exists, fails if a
+ * file `broken-NAME` exists, and creates a file that quotes its input.
  */
 const stub = `
 const { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } = require("node:fs");
@@ -64,10 +64,11 @@ const content: Readonly<Record<string, string>> = {
   "npm-cli.js": npm,
   "node_modules/.bin/buf": buf,
   "scripts/generate-prisma.mjs": prisma,
+  "scripts/generate-tables.mjs": "",
   "tools.log": "",
 };
 
-/** Makes one in a temporary folder; disposing removes it. */
+/** Creates one in a temporary folder; disposing removes it. */
 export function stubCheckout(): StubCheckout {
   const root = mkdtempSync(join(tmpdir(), "stub-checkout-"));
   const path = (name: string) => join(root, name);
@@ -108,7 +109,7 @@ function runSetup(root: string, flags: readonly string[]): SetupRun {
     out,
     err,
   }));
-  // The group is killed: a tool that the script started must not live on.
+  // The process group is killed: a tool of the script must not survive it.
   const says = (pattern: RegExp) =>
     new Promise<void>((resolve) => {
       let said = "";

@@ -5,26 +5,26 @@ import { systemRandom } from "../../src/core/ids.ts";
 import { linkDigest } from "../../src/core/sign-in/link.ts";
 import { openStore } from "../../src/store/open.ts";
 import { rowsIn } from "../support/database.ts";
+import { share } from "../support/depth.ts";
 import { openMailServer } from "../support/mail-server.ts";
-import { type Checkout, copyCheckout, freePort, install } from "./checkout.ts";
+import { type Checkout, freePort, install, sharedCheckout } from "./checkout.ts";
 
 const onlyLink = /^https:\/\/accounts\.example\.com\/link\/([A-Za-z0-9_-]{43})\n$/;
 
 let checkout: Checkout;
 beforeAll(() => {
-  checkout = copyCheckout();
+  checkout = sharedCheckout();
 });
 afterAll(() => checkout[Symbol.dispose]());
 
 type Env = Readonly<Record<string, string>>;
 
-/** `npm run --silent user`, as decisions.md 3 has it. */
+/** `npm run --silent user`, as in spec/decisions.md 3. */
 const invite = (dataDir: string, words: readonly string[], env: Env = {}) =>
-  checkout.npm(["run", "--silent", "user", "--", ...words], { DATA_DIR: dataDir, CONSENT_URL: "https://accounts.example.com", ...env })
-    .ended;
+  checkout.script("user", words, { DATA_DIR: dataDir, CONSENT_URL: "https://accounts.example.com", ...env }).ended;
 
 describe("npm run user", () => {
-  test("prints exactly the link, and a fresh one the next time; a key can be made at once", async () => {
+  test("prints exactly the link, and a fresh one the next time; a key can be created at once", async () => {
     await install(checkout, "before");
     const first = await invite("before", ["--email", "bo@example.com"]);
     expect(first).toMatchObject({ code: 0, out: expect.stringMatching(onlyLink) });
@@ -34,7 +34,7 @@ describe("npm run user", () => {
     const databaseUrl = `file:${checkout.path("before/platform.db")}`;
     const store = await openStore({ databaseUrl, clock: systemClock, random: systemRandom });
     const [, text = ""] = onlyLink.exec(first.out) ?? [];
-    expect(await store.links.open(linkDigest(text), Date.now())).not.toBeNull();
+    expect(await store.links.findOpen(linkDigest(text), Date.now())).not.toBeNull();
     await store.close();
     const rows = await rowsIn(databaseUrl, "SELECT * FROM audit_event");
     expect(rows.map(({ credential, operation }) => ({ credential, operation }))).toContainEqual({
@@ -42,18 +42,23 @@ describe("npm run user", () => {
       operation: "console/Invite",
     });
     expect(JSON.stringify(rows)).not.toContain(text);
-    const key = await checkout.npm(["run", "--silent", "key", "--", "--name", "x", "--user", "bo@example.com"], { DATA_DIR: "before" })
-      .ended;
+    const key = await checkout.script("key", ["--name", "x", "--user", "bo@example.com"], { DATA_DIR: "before" }).ended;
     expect(key).toMatchObject({ code: 0, out: expect.stringMatching(/^sk-/) });
   });
 
-  test.each([
-    { why: "no address", words: [] },
-    { why: "an unknown role", words: ["--email", "a@example.com", "--role", "king"] },
-    { why: "an unknown option", words: ["--email", "a@example.com", "--colour", "red"] },
-    { why: "a personal space in a team", words: ["--email", "a@example.com", "--personal", "--team", "x"] },
-    { why: "words left over", words: ["--email", "a@example.com", "y"] },
-  ])("explains itself with exit code 2: $why", async ({ words }) => {
+  test.each(
+    share(
+      [
+        { why: "no address", words: [] },
+        { why: "an unknown role", words: ["--email", "a@example.com", "--role", "king"] },
+        { why: "an unknown option", words: ["--email", "a@example.com", "--colour", "red"] },
+        { why: "a personal space in a team", words: ["--email", "a@example.com", "--personal", "--team", "x"] },
+        { why: "words left over", words: ["--email", "a@example.com", "y"] },
+      ],
+      0,
+      3,
+    ),
+  )("explains itself with exit code 2: $why", async ({ words }) => {
     const { code, out, err } = await invite("usage", words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain("usage: npm run --silent user -- --email EMAIL");
@@ -71,7 +76,7 @@ describe("npm run user", () => {
     expect(err).not.toMatch(/\bat .*\.ts:/);
   });
 
-  test("leads to where the running server says it is, or says that it guesses", async () => {
+  test("links to the address of the running server, or says that it guesses", async () => {
     await install(checkout, "address");
     const env = { CONSENT_URL: "" };
     const guessed = await invite("address", ["--email", "bo@example.com"], env);
@@ -80,15 +85,15 @@ describe("npm run user", () => {
     const port = await freePort();
     const server = checkout.npm(["start"], { PORT: `${port}`, DATA_DIR: "address" });
     await server.says(/"msg":"ready"/);
-    const told = await invite("address", ["--email", "bo@example.com"], env);
-    expect(told).toMatchObject({ code: 0, err: `installation: ${checkout.path("address")}\n` });
-    expect((await fetch(told.out.trim())).status).toBe(200);
-    expect(told.out).toContain(`http://127.0.0.1:${port}/link/`);
+    const invited = await invite("address", ["--email", "bo@example.com"], env);
+    expect(invited).toMatchObject({ code: 0, err: `installation: ${checkout.path("address")}\n` });
+    expect((await fetch(invited.out.trim())).status).toBe(200);
+    expect(invited.out).toContain(`http://127.0.0.1:${port}/link/`);
     server.child.kill("SIGTERM");
     await server.ended;
   });
 
-  test("mails the link when there is a mail server, and then does not print it", async () => {
+  test("mails the link when a mail server is set, and then does not print it", async () => {
     await using server = await openMailServer();
     await install(checkout, "mail");
     const sent = await invite("mail", ["--email", "bo@example.com"], { SMTP_URL: server.url, MAIL_FROM: "platform@example.com" });
@@ -96,11 +101,11 @@ describe("npm run user", () => {
     expect(server.received[0]?.text).toMatch(/https:\/\/accounts\.example\.com\/link\/[A-Za-z0-9_-]{43}/);
   });
 
-  test("prints it all the same when the mail server fails", async () => {
+  test("prints the link when the mail server fails", async () => {
     await install(checkout, "mail");
     const env = { SMTP_URL: "smtp://127.0.0.1:9", MAIL_FROM: "platform@example.com" };
     const sent = await invite("mail", ["--email", "cy@example.com"], env);
     expect(sent).toMatchObject({ code: 0, out: expect.stringMatching(onlyLink) });
-    expect(sent.err).toContain("did not take the mail to cy@example.com");
+    expect(sent.err).toContain("did not accept the mail to cy@example.com");
   });
 });

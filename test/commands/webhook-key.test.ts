@@ -2,19 +2,19 @@ import { createPublicKey } from "node:crypto";
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rowsIn } from "../support/database.ts";
-import { type Checkout, copyCheckout, freePort, install } from "./checkout.ts";
+import { share } from "../support/depth.ts";
+import { type Checkout, freePort, install, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
-  checkout = copyCheckout();
+  checkout = sharedCheckout();
 });
 afterAll(() => checkout[Symbol.dispose]());
 
-/** `npm run --silent webhook-key`, as docs/webhooks.md has it. */
-const newKey = (dataDir: string, ...words: string[]) =>
-  checkout.npm(["run", "--silent", "webhook-key", "--", ...words], { DATA_DIR: dataDir }).ended;
+/** `npm run --silent webhook-key`, as in docs/guides/webhooks.md. */
+const newKey = (dataDir: string, ...words: string[]) => checkout.script("webhook-key", words, { DATA_DIR: dataDir }).ended;
 
-/** A server on a data folder; answers the keys that it publishes. */
+/** A server on a data folder; returns the keys that it publishes. */
 async function serve(dataDir: string) {
   const port = await freePort();
   const server = checkout.npm(["start"], { PORT: `${port}`, DATA_DIR: dataDir });
@@ -23,7 +23,7 @@ async function serve(dataDir: string) {
     async rsa(): Promise<string> {
       // It needs no key on v1.
       const answer = await fetch(`http://127.0.0.1:${port}/v1/webhook/public_key`);
-      return ((await answer.json()) as { readonly public_key: string }).public_key; // docs/v1.md
+      return ((await answer.json()) as { readonly public_key: string }).public_key; // docs/guides/v1.md
     },
     async [Symbol.asyncDispose]() {
       server.child.kill("SIGTERM");
@@ -32,25 +32,31 @@ async function serve(dataDir: string) {
   };
 }
 
-/** What the command wrote into the audit log. */
+/** The command's events in the audit log. */
 async function logOf(dataDir: string) {
   const url = `file:${checkout.path(`${dataDir}/platform.db`)}`;
   return { rows: await rowsIn(url, "SELECT * FROM audit_event WHERE operation = 'command/ReplaceWebhookKey' ORDER BY at") };
 }
 
 describe("npm run webhook-key", () => {
-  test.each([
-    { why: "no algorithm", words: [] },
-    { why: "an unknown algorithm", words: ["dsa"] },
-    { why: "words left over", words: ["rsa", "ed25519"] },
-  ])("explains itself with exit code 2, and touches nothing: $why", async ({ words }) => {
+  test.each(
+    share(
+      [
+        { why: "no algorithm", words: [] },
+        { why: "an unknown algorithm", words: ["dsa"] },
+        { why: "words left over", words: ["rsa", "ed25519"] },
+      ],
+      0,
+      3,
+    ),
+  )("explains itself with exit code 2, and changes nothing: $why", async ({ words }) => {
     const { code, out, err } = await newKey("usage", ...words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain("usage: npm run --silent webhook-key -- rsa|ed25519");
     expect(existsSync(checkout.path("usage"))).toBe(false);
   });
 
-  test("prints exactly the new public key of its algorithm, another each time", async () => {
+  test("prints exactly the new public key of its algorithm, a new one each time", async () => {
     await install(checkout, "made");
     const [rsa, ed25519, again] = [await newKey("made", "rsa"), await newKey("made", "ed25519"), await newKey("made", "ed25519")];
     expect([rsa.code, ed25519.code, again.code]).toEqual([0, 0, 0]);
@@ -59,7 +65,7 @@ describe("npm run webhook-key", () => {
     expect(again.out).not.toBe(ed25519.out);
   });
 
-  test("beside a running server replaces what the next one publishes, and the other key stays", async () => {
+  test("replaces the key that the next server publishes while one runs, and keeps the other key", async () => {
     let made: string;
     {
       await using server = await serve("live");

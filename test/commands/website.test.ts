@@ -1,26 +1,27 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { share } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
 import { visit } from "../websites/site.ts";
-import { type Checkout, type Command, copyCheckout, install } from "./checkout.ts";
+import { type Checkout, type Command, install, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 let base: string;
 let key: string;
 beforeAll(async () => {
-  checkout = copyCheckout();
+  checkout = sharedCheckout();
   const port = await freePort();
   base = `http://127.0.0.1:${port}`;
   await install(checkout, "data");
-  key = (await checkout.npm(["run", "--silent", "key", "--", "--name", "x"], { DATA_DIR: "data" }).ended).out.trim();
+  key = (await checkout.script("key", ["--name", "x"], { DATA_DIR: "data" }).ended).out.trim();
   const server: Command = checkout.npm(["start"], { DATA_DIR: "data", PORT: `${port}`, BASE_URL: base });
   await server.says(/"msg":"ready"/);
 });
 afterAll(() => checkout[Symbol.dispose]());
 
-/** `npm run --silent website`, as docs/websites.md has it. */
-const website = (...words: string[]) => checkout.npm(["run", "--silent", "website", "--", ...words], { DATA_DIR: "data" }).ended;
+/** `npm run --silent website`, as in docs/guides/websites.md. */
+const website = (...words: string[]) => checkout.script("website", words, { DATA_DIR: "data" }).ended;
 
 async function v2(name: string, body: object) {
   const reply = await fetch(`${base}/v2/${name}`, {
@@ -33,26 +34,32 @@ async function v2(name: string, body: object) {
 }
 
 describe("npm run website", () => {
-  test.each([
-    ["nothing", []],
-    ["no website", ["cap"]],
-    ["no visibility", ["cap", "abc"]],
-    ["an unknown visibility", ["cap", "abc", "everybody"]],
-    ["words left over", ["cap", "abc", "team", "more"]],
-    ["an unknown word", ["lift", "abc", "team"]],
-  ])("explains itself with exit code 2, and touches nothing, for %s", async (_, words) => {
+  test.each(
+    share(
+      [
+        ["nothing", []],
+        ["no website", ["cap"]],
+        ["no visibility", ["cap", "abc"]],
+        ["an unknown visibility", ["cap", "abc", "everybody"]],
+        ["words left over", ["cap", "abc", "team", "more"]],
+        ["an unknown word", ["lift", "abc", "team"]],
+      ],
+      0,
+      3,
+    ),
+  )("explains itself with exit code 2, and changes nothing, for %s", async (_, words) => {
     const made = `made-${randomBytes(4).toString("hex")}`;
-    const { code, out, err } = await checkout.npm(["run", "--silent", "website", "--", ...words], { DATA_DIR: made }).ended;
+    const { code, out, err } = await checkout.script("website", words, { DATA_DIR: made }).ended;
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain("usage: npm run --silent website -- cap");
     expect(existsSync(checkout.path(made))).toBe(false);
   });
 
-  test("says of an unknown website that there is none", async () => {
+  test("reports that an unknown website does not exist", async () => {
     expect(await website("cap", "unknown", "team")).toMatchObject({ code: 1, out: "", err: expect.stringContaining("no such website") });
   });
 
-  test("caps a site beside the running server, from the next request on; beyond it is 403, and none lifts it", async () => {
+  test("caps a site while the server runs, from the next request on; beyond it is 403, and none lifts it", async () => {
     const { body: made } = await v2("task.create", { message: { content: "[[site Tea | <h1>Tea</h1>]]" } });
     const site = { task_id: made.task_id };
     await v2("task.detail", { ...site, wait_seconds: 60 });
@@ -65,18 +72,18 @@ describe("npm run website", () => {
     while (last.body.publish_status === "publishing") last = await v2("website.status", site);
     const { website_id: id, site_urls } = last.body;
     const { host } = new URL(site_urls[0]);
-    const seen = async () => (await visit(base, host)).status;
-    expect(await seen()).toBe(200);
+    const statusOfVisit = async () => (await visit(base, host)).status;
+    expect(await statusOfVisit()).toBe(200);
 
     expect(await website("cap", id, "team")).toMatchObject({ code: 0, out: "", err: expect.stringMatching(/^installation: \S+\n$/) });
-    expect([await seen(), (await v2("website.status", site)).body.visibility]).toEqual([302, "team"]);
+    expect([await statusOfVisit(), (await v2("website.status", site)).body.visibility]).toEqual([302, "team"]);
     expect(await publish("public")).toEqual([403, "permission_denied"]);
     expect((await v2("website.update", { ...site, visibility: "public" })).status).toBe(403);
     expect((await v2("website.update", { ...site, title: "Coffee" })).status, "its title is its owner's").toBe(200);
     expect(await publish("team")).toEqual([200, undefined]);
 
     expect(await website("cap", id, "private")).toMatchObject({ code: 0 });
-    expect([await seen(), await publish("team")]).toEqual([404, [403, "permission_denied"]]);
+    expect([await statusOfVisit(), await publish("team")]).toEqual([404, [403, "permission_denied"]]);
 
     expect(await website("cap", id, "none")).toMatchObject({ code: 0 });
     expect(await publish("public")).toEqual([200, undefined]);

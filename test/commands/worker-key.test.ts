@@ -1,36 +1,42 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Checkout, copyCheckout, freePort, install } from "./checkout.ts";
+import { share } from "../support/depth.ts";
+import { type Checkout, freePort, install, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
-  checkout = copyCheckout();
+  checkout = sharedCheckout();
 });
 afterAll(() => checkout[Symbol.dispose]());
 
-/** `npm run --silent worker-key`, as the README has it. */
-const newWorker = (dataDir: string, ...words: string[]) =>
-  checkout.npm(["run", "--silent", "worker-key", "--", ...words], { DATA_DIR: dataDir }).ended;
+/** `npm run --silent worker-key`, as in the README. */
+const newWorker = (dataDir: string, ...words: string[]) => checkout.script("worker-key", words, { DATA_DIR: dataDir }).ended;
 
 describe("npm run worker-key", () => {
-  test.each([
-    { why: "no name", words: [] },
-    { why: "an unknown option", words: ["--name", "x", "--colour", "red"] },
-    { why: "a profile that is none", words: ["--name", "x", "--profiles", "Big One"] },
-    { why: "words left over", words: ["--name", "x", "y"] },
-  ])("explains itself with exit code 2, and touches nothing: $why", async ({ words }) => {
+  test.each(
+    share(
+      [
+        { why: "no name", words: [] },
+        { why: "an unknown option", words: ["--name", "x", "--colour", "red"] },
+        { why: "a profile that is none", words: ["--name", "x", "--profiles", "Big One"] },
+        { why: "words left over", words: ["--name", "x", "y"] },
+      ],
+      0,
+      3,
+    ),
+  )("explains itself with exit code 2, and changes nothing: $why", async ({ words }) => {
     const { code, out, err } = await newWorker("usage", ...words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain("usage: npm run --silent worker-key -- --name NAME");
     expect(existsSync(checkout.path("usage"))).toBe(false);
   });
 
-  test("refuses a team that is not there", async () => {
+  test("refuses an unknown team", async () => {
     await install(checkout, "team");
     expect(await newWorker("team", "--name", "x", "--team", "Nobody's")).toMatchObject({ code: 1, out: "" });
   });
 
-  test("prints exactly the credential, which polls at the server that is started then", async () => {
+  test("prints exactly the credential, which then polls at a new server", async () => {
     await install(checkout, "made");
     const made = await newWorker("made", "--name", "laptop", "--profiles", "manus-1.6");
     expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^wk-[A-Za-z0-9_-]{49}\n$/) });

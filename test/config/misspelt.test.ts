@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { misspeltSettings } from "../../src/config.ts";
+import { findMisspeltSettings } from "../../src/config.ts";
 
-const warningsOf = (...names: string[]) => misspeltSettings(Object.fromEntries(names.map((name) => [name, "a-secret-value"])));
+const warningsOf = (...names: string[]) => findMisspeltSettings(Object.fromEntries(names.map((name) => [name, "a-secret-value"])));
 
-/** What shells, service managers, containers, CI systems and other programs set. */
+/** Variables that shells, service managers, containers, CI systems and other programs set. */
 const usual = `
   _ BASH CI COLORTERM COLUMNS CONDA_PREFIX COREPACK_HOME DEBIAN_FRONTEND DISPLAY EDITOR EUID FORCE_COLOR FUNCNAME GPG_TTY GROUPS
   HISTFILE HOME HOST HOSTNAME HOSTTYPE IFS INFOPATH INIT_CWD INVOCATION_ID JAVA_HOME JOURNAL_STREAM LANG LANGUAGE LC_ALL LC_CTYPE
@@ -26,7 +26,7 @@ const usual = `
   .trim()
   .split(/\s+/);
 
-describe("a variable that looks like a setting and is none", () => {
+describe("a variable that resembles a setting but is not one", () => {
   test.each([
     ["PROT", "PORT"],
     ["port", "PORT"],
@@ -37,7 +37,7 @@ describe("a variable that looks like a setting and is none", () => {
     ["ENCRYPTON_KEY", "ENCRYPTION_KEY"],
     ["CONSENT_ULR", "CONSENT_URL"],
     ["ADMN_PORT", "ADMIN_PORT"],
-  ])("%s is named with %s, which was probably meant", (name, meant) => {
+  ])("%s is reported with the similar setting %s", (name, meant) => {
     expect(warningsOf(name)).toEqual([`${name} is not a setting; did you mean ${meant}?`]);
   });
 
@@ -48,21 +48,21 @@ describe("a variable that looks like a setting and is none", () => {
     "SMTP_PASSWORD",
     "TRUST_PROXIES",
     "BODY_SIZE",
-  ])("%s is named for its prefix", (name) => {
-    expect(warningsOf(name)).toEqual([`${name} is not a setting; docs/configuration.md lists them`]);
+  ])("%s is reported for its prefix", (name) => {
+    expect(warningsOf(name)).toEqual([`${name} is not a setting; docs/reference/configuration.md lists them`]);
   });
 
-  test("is named without its value, and shortened", () => {
+  test("is reported without its value, and shortened", () => {
     const [warning = ""] = warningsOf(`WEBHOOK_${"X".repeat(500)}`);
     expect(warning).not.toContain("a-secret-value");
     expect(warning.length).toBeLessThan(150);
   });
 });
 
-test("settings themselves are not named", () => {
+test("settings themselves are not reported", () => {
   expect(warningsOf("PORT", "HOST", "DATABASE_URL", "S3_BUCKET", "DATA_DIR_SHARED", "PRICES")).toEqual([]);
 });
 
-test("usual variables of shells, service managers, containers and other programs are not named", () => {
+test("usual variables of shells, service managers, containers and other programs are not reported", () => {
   expect(warningsOf(...usual)).toEqual([]);
 });

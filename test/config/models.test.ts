@@ -7,7 +7,7 @@ import { ConfigError, loadConfig } from "../../src/config.ts";
 const folder = mkdtempSync(join(tmpdir(), "models-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Writes a file of models; answers the environment that names it. */
+/** Writes a file of models; returns the environment that names it. */
 function written(models: unknown): { readonly MODELS_FILE: string } {
   const path = join(folder, `${crypto.randomUUID()}.json`);
   writeFileSync(path, typeof models === "string" ? models : JSON.stringify(models));
@@ -31,7 +31,7 @@ describe("MODELS_FILE", () => {
     expect(loadConfig({}).models).toEqual({});
   });
 
-  test("describes a local model in four members; the rest has defaults", () => {
+  test("describes a local model with four members; the rest has defaults", () => {
     const { models, agentProfiles } = loadConfig({ ...written({ local }), AGENT_PROFILES: "manus-1.6-max=model:local" });
     expect(agentProfiles).toEqual({ "manus-1.6-max": "model:local" });
     expect(models).toEqual({
@@ -45,7 +45,7 @@ describe("MODELS_FILE", () => {
     expect(models["local"]?.limits).toSatisfy(Object.isFrozen);
   });
 
-  test("takes its key from a variable or a file, without the line's end", () => {
+  test("reads its key from a variable or a file, without the line's end", () => {
     const path = join(folder, "key");
     writeFileSync(path, "sk-from-file\n");
     const models = { a: { ...local, api_key_env: "SOME_KEY" }, b: { ...local, api_key_file: path } };
@@ -54,8 +54,8 @@ describe("MODELS_FILE", () => {
   });
 
   test.each<[string, unknown, string]>([
-    ["is no JSON", "{", "is not JSON"],
-    ["is no object", [], "it: "],
+    ["is not JSON", "{", "is not JSON"],
+    ["is not an object", [], "it: "],
     ["names a model badly", { "My Model": local }, "My Model"],
     [
       "leaves out a tool that there is not",
@@ -65,7 +65,7 @@ describe("MODELS_FILE", () => {
     ["leaves out the address", { big: { ...local, base_url: undefined } }, "big.base_url: must be"],
     ["has an address that is none", { big: { ...local, base_url: "ftp://x" } }, "big.base_url"],
     ["has another API", { big: { ...local, api: "other" } }, "big.api: must be openai or anthropic"],
-    ["has a member that nobody knows", { big: { ...local, contextTokens: 5 } }, "contextTokens"],
+    ["has an unknown member", { big: { ...local, contextTokens: 5 } }, "contextTokens"],
     ["leaves out the context", { big: { ...local, context_tokens: undefined } }, "big.context_tokens: must be a whole number"],
     [
       "answers with more than half the context",
@@ -79,25 +79,25 @@ describe("MODELS_FILE", () => {
       "big.api_key_env: must name a variable that holds a key (NO_SUCH_KEY)",
     ],
     ["names a key file that is not there", { big: { ...local, api_key_file: "/nowhere/key" } }, "big.api_key_file: must be a file"],
-    ["has two keys", { big: { ...local, api_key_env: "A", api_key_file: "b" } }, "big.api_key_file: must not stand beside"],
-  ])("that %s stops the start, and says where", (_, models, told) => {
+    ["has two keys", { big: { ...local, api_key_env: "A", api_key_file: "b" } }, "big.api_key_file: must not be set together with"],
+  ])("that %s stops the start, with the position", (_, models, told) => {
     const env = written(models);
     expect(refusalOf(env)).toContain(`MODELS_FILE ${env.MODELS_FILE}: `);
     expect(refusalOf(env)).toContain(told);
   });
 
-  test("that is not there stops the start", () => {
+  test("that does not exist stops the start", () => {
     expect(refusalOf({ MODELS_FILE: join(folder, "none.json") })).toContain("cannot be read");
   });
 
-  test("is never quoted: a key may stand where none belongs", () => {
+  test("is never quoted, because a key may be in the wrong place", () => {
     const models = {
       big: { ...local, api_key: "sk-sesame", api_key_env: "sk-sesame", model: "sk sesame", headers: { "x y": "sesame\n" } },
     };
     expect(refusalOf(written(models))).not.toContain("sesame");
   });
 
-  test("has to have every model that a profile names", () => {
+  test("must contain every model that a profile names", () => {
     const profiles = { AGENT_PROFILES: "manus-1.6=model:big" };
     expect(refusalOf({ ...written({ local }), ...profiles })).toContain("AGENT_PROFILES names model:big, which MODELS_FILE does not have");
     expect(refusalOf(profiles)).toContain("model:big");

@@ -3,8 +3,8 @@ import { openMcpServer } from "../support/mcp-server.ts";
 import { modelsFile } from "../support/model/rig.ts";
 import { openModelServer } from "../support/model/server.ts";
 import { taskRig } from "../support/task-rig.ts";
-import { handOf, remoteEnv } from "../workers/worker-rig.ts";
-import { decide, installAt, usesIn, waitedFor } from "./waiting-rig.ts";
+import { createWorker, remoteEnv } from "../workers/worker-rig.ts";
+import { decide, installConnector, usesIn, waitForAction } from "./waiting-rig.ts";
 
 const server = await openMcpServer();
 const model = await openModelServer("openai");
@@ -30,15 +30,15 @@ describe("the model agent", () => {
     return rig.create("Water", { message: { content: "Water", connectors } });
   };
 
-  test("waits with the use, its params and the plain schema, and tells what came of it by the same action_id", async () => {
-    const { client, id, uid } = await installAt(rig, server);
+  test("waits with the use, its params and the plain schema, and reports the result with the same action_id", async () => {
+    const { client, id, uid } = await installConnector(rig, server);
     for (const [accept, status, calls] of [
       [true, "success", 1],
       [false, "error", 0],
     ] as const) {
       server.calls.length = 0;
       const task = await begin(uid);
-      const waited = await waitedFor(rig, task);
+      const waited = await waitForAction(rig, task);
       expect(waited).toMatchObject({
         waiting_for_event_type: "connectorAction",
         waiting_description: "Use water of Our garden.",
@@ -62,13 +62,13 @@ describe("the model agent", () => {
     await client.removeConnector({ id });
   });
 
-  test("does not use a tool that its server has changed since it was agreed to, but asks again", async () => {
-    const { client, id, uid } = await installAt(rig, server);
+  test("asks again for a tool that its server has changed since the approval", async () => {
+    const { client, id, uid } = await installConnector(rig, server);
     const task = await begin(uid);
-    const first = await waitedFor(rig, task);
+    const first = await waitForAction(rig, task);
     server.description = "Waters a bed, and sends your mail.";
     await decide(rig, task, { accept: true });
-    const second = await waitedFor(rig, task);
+    const second = await waitForAction(rig, task);
     expect(server.calls).toEqual([]);
     expect(second.used.params).toEqual({ ...first.used.params, definition: expect.not.stringMatching(first.used.params.definition) });
     expect((await client.listInstalled({})).data[0]?.tools[0]?.description).toBe("Waters a bed, and sends your mail.");
@@ -78,11 +78,11 @@ describe("the model agent", () => {
     await client.removeConnector({ id });
   });
 
-  test("gives up a tool that changes whenever it was agreed to", async () => {
-    const { client, id, uid } = await installAt(rig, server);
+  test("gives up on a tool that changes after every approval", async () => {
+    const { client, id, uid } = await installConnector(rig, server);
     const task = await begin(uid);
     for (const description of ["one", "two", "three"]) {
-      await waitedFor(rig, task);
+      await waitForAction(rig, task);
       server.description = description;
       await decide(rig, task, { accept: true });
       await expect.poll(async () => (await rig.row(task)).status).not.toBe("running");
@@ -92,14 +92,14 @@ describe("the model agent", () => {
     await client.removeConnector({ id });
   });
 
-  test("uses the tool of no other connector with an approval, although that has the name by now", async () => {
-    const first = await installAt(rig, server);
-    const other = await installAt(rig, server);
+  test("does not apply an approval to another connector's tool that has the same name later", async () => {
+    const first = await installConnector(rig, server);
+    const other = await installConnector(rig, server);
     await other.client.setConnectorPolicy({ id: other.id, policies: [{ tool: "water", policy: "allow" }] });
-    const asked = model.requests.length;
+    const modelCalls = model.requests.length;
     const task = await begin(first.uid, other.uid);
-    await waitedFor(rig, task);
-    expect(model.requests[asked]?.tools).toEqual(expect.arrayContaining(["our_garden_water", "our_garden_water_2"]));
+    await waitForAction(rig, task);
+    expect(model.requests[modelCalls]?.tools).toEqual(expect.arrayContaining(["our_garden_water", "our_garden_water_2"]));
     await first.client.removeConnector({ id: first.id });
     await decide(rig, task, { accept: true });
     await rig.reach(task, "stopped");
@@ -108,10 +108,10 @@ describe("the model agent", () => {
     await other.client.removeConnector({ id: other.id });
   });
 
-  test("does not use, after the approval, what was denied while it was waited for", async () => {
-    const { client, id, uid } = await installAt(rig, server);
+  test("does not use, after the approval, a tool that was denied in the meantime", async () => {
+    const { client, id, uid } = await installConnector(rig, server);
     const task = await begin(uid);
-    await waitedFor(rig, task);
+    await waitForAction(rig, task);
     await client.setConnectorPolicy({ id, policies: [{ tool: "water", policy: "deny" }] });
     await decide(rig, task, { accept: true });
     await rig.reach(task, "stopped");
@@ -120,8 +120,8 @@ describe("the model agent", () => {
     await client.removeConnector({ id });
   });
 
-  test("asks again for what was allowed, once its description is another", async () => {
-    const { client, id } = await installAt(rig, server);
+  test("asks again for an allowed tool once its description has changed", async () => {
+    const { client, id } = await installConnector(rig, server);
     const policies = [
       { tool: "water", policy: "allow" },
       { tool: "fail", policy: "allow" },
@@ -146,11 +146,11 @@ describe("a remote worker", () => {
   const params = (uid: string) => ({ connector: uid, tool: "water", input: roses });
   const asks = { body: { code: "failed_precondition", message: expect.stringContaining("tool: ") } };
 
-  /** A run of a task with the connector, and how it calls and asks. */
+  /** A run of a task with the connector, and how it calls tools and requests approvals. */
   async function working(uid: string) {
-    const hand = await handOf(rig.service, rig.ann);
+    const hand = await createWorker(rig.service, rig.ann);
     const task = await rig.create("Water", { message: { content: "Water", connectors: [uid] } });
-    let run = await hand.take();
+    let run = await hand.pollUntilRun();
     return {
       task,
       use: () => hand.call("CallTool", { taskId: task, fence: run.fence, connectorId: uid, tool: "water", input: roses }),
@@ -158,14 +158,14 @@ describe("a remote worker", () => {
         await hand.finish(run, { confirm: { kind: "connectorAction", params: { ...params(uid), ...more } } });
       },
       async takeAgain() {
-        run = await hand.take();
+        run = await hand.pollUntilRun();
         return run;
       },
     };
   }
 
-  test("uses what was agreed to once for each approval, however often it calls at a time", async () => {
-    const { client, id, uid } = await installAt(rig, server);
+  test("uses an approved tool once per approval, however many concurrent calls it makes", async () => {
+    const { client, id, uid } = await installConnector(rig, server);
     const work = await working(uid);
     expect(await work.use()).toMatchObject(asks);
     await work.ask();
@@ -178,15 +178,15 @@ describe("a remote worker", () => {
     await client.removeConnector({ id });
   });
 
-  test("has no use of a refusal, of a forged approval, and of one for a tool that has changed", async () => {
-    const { client, id, uid } = await installAt(rig, server);
+  test("cannot use a refusal, a forged approval, or an approval for a tool that has changed", async () => {
+    const { client, id, uid } = await installConnector(rig, server);
     const work = await working(uid);
     await work.ask();
     await decide(rig, work.task, { accept: false });
     await work.takeAgain();
     expect(await work.use()).toMatchObject(asks);
     await work.ask({ definition: "forged" });
-    const { used } = await waitedFor(rig, work.task);
+    const { used } = await waitForAction(rig, work.task);
     expect(used.params.definition).toMatch(/^[0-9a-f]{32}$/);
     server.description = "Something else.";
     await decide(rig, work.task, { accept: true });
@@ -200,11 +200,11 @@ describe("a remote worker", () => {
     await client.removeConnector({ id });
   });
 
-  test("is told of nothing that is denied, and may not call it", async () => {
-    const { client, id, uid } = await installAt(rig, server);
+  test("receives no denied tool and may not call it", async () => {
+    const { client, id, uid } = await installConnector(rig, server);
     await client.setConnectorPolicy({ id, policies: [{ tool: "water", policy: "deny" }] });
     const work = await working(uid);
-    const run = await rig.service.store.means.find(work.task);
+    const run = await rig.service.store.taskResources.find(work.task);
     expect(run?.connectors).toEqual([uid]);
     expect(await work.use()).toMatchObject({ body: { code: "not_found" } });
     await work.ask();

@@ -1,20 +1,20 @@
 import { afterAll, expect, test } from "vitest";
 import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
 import { walk } from "../sign-in/provider-rig.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { teamsRig } from "../teams/teams-rig.ts";
-import { handOf, remoteEnv } from "../workers/worker-rig.ts";
-import { backAt, callback, openSignedGarden } from "./oauth-rig.ts";
+import { createWorker, remoteEnv } from "../workers/worker-rig.ts";
+import { callbackUrl, fetchCallback, openOAuthConnectorRig } from "./oauth-rig.ts";
 
-const garden = await openSignedGarden();
+const garden = await openOAuthConnectorRig();
 const { server, provider } = garden;
 afterAll(() => garden[Symbol.asyncDispose]());
 const roses = { bed: "roses" };
 const clientSecret = "client-s3cret-canary";
 const headerSecret = "Bearer header-s3cret-canary";
 
-describeOnEach("what opens the servers of connectors", (database) => {
+describeOnOne("credentials for servers of connectors", (database) => {
   const rig = teamsRig(database, { idle: false, env: { CONNECTOR_ALLOW: "loopback", ...remoteEnv } });
 
   /** Every row of every table, as text; bytes as Latin 1. */
@@ -33,7 +33,7 @@ describeOnEach("what opens the servers of connectors", (database) => {
       if (typeof value === "bigint") return String(value);
       return value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
     };
-    // A Buffer would be written by its own toJSON before anybody is asked.
+    // A Buffer would apply its own toJSON before the replacer runs.
     return JSON.stringify(rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(name, value)]))));
   }
 
@@ -49,19 +49,22 @@ describeOnEach("what opens the servers of connectors", (database) => {
     return { client, ...connector };
   }
 
-  test("stands nowhere in clear: no row of any table, no log, event, audit row, or view of a worker, after all that uses it", async () => {
+  test("are never stored or shown in clear: not in a row of any table, a log, an event, an audit entry or a worker's view", async () => {
     const { owner } = await rig.team();
-    const signed = await garden.signedIn(rig.service, owner);
+    const signed = await garden.installAndSignIn(rig.service, owner);
     const keyed = await withHeader(owner);
-    // One that is under way.
-    const at = { url: `${garden.front.url}/mcp`, auth: { case: "oauth" as const, value: { clientId: "own-client", clientSecret } } };
+    // A sign-in in progress.
+    const at = {
+      url: `${garden.resourceServer.url}/mcp`,
+      auth: { case: "oauth" as const, value: { clientId: "own-client", clientSecret } },
+    };
     const third = await signed.client.installConnector({ name: "Own client", server: { case: "http", value: at } });
     const { authorizationUrl } = await signed.client.beginAuthorization({ id: third.connector?.id ?? "" });
     const state = new URL(authorizationUrl).searchParams.get("state") ?? "";
     for (const id of [signed.id, keyed.id]) await signed.client.setConnectorPolicy({ id, policies: [{ tool: "water", policy: "allow" }] });
-    const hand = await handOf(rig.service, owner);
+    const hand = await createWorker(rig.service, owner);
     await owner.v2("task.create", { message: { content: "Water", connectors: [signed.uid, keyed.uid] } });
-    const run = await hand.take();
+    const run = await hand.pollUntilRun();
     const call = (connectorId: string) =>
       hand.call("CallTool", { taskId: run.taskId, fence: run.fence, connectorId, tool: "water", input: roses });
     const answers = [await call(signed.uid), await call(keyed.uid)];
@@ -81,25 +84,25 @@ describeOnEach("what opens the servers of connectors", (database) => {
     for (const secret of secrets) {
       expect(shown).not.toContain(secret);
       expect(kept).not.toContain(secret);
-      // JSON escapes nothing of base64, but bytes might be kept as such.
+      // JSON does not escape base64, but the bytes might be stored raw.
       expect(kept).not.toContain(Buffer.from(secret).toString("base64"));
     }
   });
 
-  test("is erased with the connector, and a sign-in to it that is under way comes to nothing", async () => {
+  test("are erased with the connector, and a sign-in in progress fails", async () => {
     const { owner } = await rig.team();
-    const { client, session, id } = await garden.installed(owner);
+    const { client, session, id } = await garden.install(owner);
     const { authorizationUrl } = await client.beginAuthorization({ id });
-    const path = await walk(authorizationUrl, "gardener", callback);
+    const path = await walk(authorizationUrl, "gardener", callbackUrl);
     await client.removeConnector({ id });
-    expect((await backAt(rig.service, path, session.headers.cookie)).status).toBe(400);
+    expect((await fetchCallback(rig.service, path, session.headers.cookie)).status).toBe(400);
     expect(await rowsIn(rig.db.url, `SELECT credentials, server, tools FROM connector WHERE id = '${id}'`)).toEqual([
       { credentials: null, server: '{"transport":"none"}', tools: "[]" },
     ]);
     expect(await rowsIn(rig.db.url, `SELECT digest FROM connector_authorization WHERE connector_id = '${id}'`)).toEqual([]);
   });
 
-  test("is erased with a member who is removed, and what is the whole space's stays", async () => {
+  test("are erased with a removed member, while those of the space stay", async () => {
     const team = await rig.team();
     const lea = await rig.member(team, "admin");
     const own = await withHeader(lea);

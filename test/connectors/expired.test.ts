@@ -2,11 +2,11 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { modelsFile } from "../support/model/rig.ts";
 import { openModelServer } from "../support/model/server.ts";
 import { taskRig } from "../support/task-rig.ts";
-import { handOf, remoteEnv } from "../workers/worker-rig.ts";
-import { openSignedGarden } from "./oauth-rig.ts";
-import { decide, usesIn, waitedFor } from "./waiting-rig.ts";
+import { createWorker, remoteEnv } from "../workers/worker-rig.ts";
+import { openOAuthConnectorRig } from "./oauth-rig.ts";
+import { decide, usesIn, waitForAction } from "./waiting-rig.ts";
 
-const garden = await openSignedGarden(3_600);
+const garden = await openOAuthConnectorRig(3_600);
 const { provider, server } = garden;
 const model = await openModelServer("openai");
 const file = modelsFile("openai", model);
@@ -23,15 +23,15 @@ const allow = { CONNECTOR_ALLOW: "loopback" };
 const roses = { bed: "roses" };
 const schema = { type: "object", properties: { accept: { type: "boolean" } }, required: ["accept"], additionalProperties: false };
 
-/** Signed in to, its tool allowed; from now on its tokens are refused. */
+/** A connector with a sign-in and an allowed tool, whose tokens are refused from now on. */
 async function expiring(rig: ReturnType<typeof taskRig>, policy = "allow") {
-  const made = await garden.signedIn(rig.service, rig.ann);
+  const made = await garden.installAndSignIn(rig.service, rig.ann);
   await made.client.setConnectorPolicy({ id: made.id, policies: [{ tool: "water", policy }] });
-  provider.takeBack();
+  provider.revokeAccess();
   provider.refuseRefresh = true;
   return made;
 }
-const signInAnew = async (rig: ReturnType<typeof taskRig>, made: Awaited<ReturnType<typeof expiring>>) => {
+const signInAgain = async (rig: ReturnType<typeof taskRig>, made: Awaited<ReturnType<typeof expiring>>) => {
   provider.refuseRefresh = false;
   await garden.signIn(rig.service, made);
 };
@@ -43,11 +43,11 @@ describe("a run of the model agent whose connector's tokens are refused", () => 
     return rig.create("Water", { message: { content: "Water", connectors: [uid] } });
   };
 
-  test("waits with connectorOauthExpired, and the same turn goes on once somebody has signed in again and said so", async () => {
+  test("waits with connectorOauthExpired, and the same turn continues after a new sign-in and its confirmation", async () => {
     const made = await expiring(rig);
-    const asked = model.requests.length;
+    const requests = model.requests.length;
     const task = await begin(made.uid);
-    const waited = await waitedFor(rig, task);
+    const waited = await waitForAction(rig, task);
     expect(waited).toMatchObject({
       waiting_for_event_type: "connectorOauthExpired",
       waiting_description: "Sign in to Garden again.",
@@ -55,50 +55,50 @@ describe("a run of the model agent whose connector's tokens are refused", () => 
       used: { status: "pending_confirmation", params: { connector: made.uid, name: "Garden" } },
     });
     expect((await made.client.listInstalled({})).data[0]).toMatchObject({ id: made.id, state: "expired" });
-    await signInAnew(rig, made);
-    // Signing in decides nothing: whoever waits for the task says so.
+    await signInAgain(rig, made);
+    // Signing in decides nothing; the user who answers the task confirms it.
     expect((await rig.row(task)).status).toBe("waiting");
     expect(await decide(rig, task, { accept: true })).toMatchObject({ confirmed: true });
     await rig.reach(task, "stopped");
     expect(server.calls).toMatchObject([{ tool: "water", input: roses }]);
-    // One call of the model before, one after: what it had said is not asked for anew.
-    expect(model.requests.length - asked).toBe(2);
+    // One model call before and one after: the model's earlier answer is not requested again.
+    expect(model.requests.length - requests).toBe(2);
     const same = (await usesIn(rig, task)).filter((use) => use["action_id"] === waited.used.action_id);
     expect(same.map((use) => use["status"])).toEqual(["pending_confirmation", "success"]);
     expect((await usesIn(rig, task)).at(-1)).toMatchObject({ tool: "garden_water", status: "success", result: "Watered roses." });
   });
 
-  test("stays waiting, without an event, when that is not accepted (contract/v2.md 9.3)", async () => {
+  test("stays waiting without an event when the confirmation is refused (spec/api.md 9.3)", async () => {
     const { uid } = await expiring(rig);
     const task = await begin(uid);
-    await waitedFor(rig, task);
+    await waitForAction(rig, task);
     const before = await rig.row(task);
     expect(await decide(rig, task, { accept: false })).toMatchObject({ confirmed: false });
     expect(await rig.row(task)).toEqual(before);
     expect(server.calls).toEqual([]);
   });
 
-  test("asks again when nobody has signed in, and goes on without the connector in the end", async () => {
+  test("asks again without a new sign-in, and finally continues without the connector", async () => {
     const { uid } = await expiring(rig);
     const task = await begin(uid);
     for (let times = 0; times < 3; times += 1) {
-      expect(await waitedFor(rig, task)).toMatchObject({ waiting_for_event_type: "connectorOauthExpired" });
+      expect(await waitForAction(rig, task)).toMatchObject({ waiting_for_event_type: "connectorOauthExpired" });
       await decide(rig, task, { accept: true });
       await expect.poll(async () => (await rig.row(task)).status).not.toBe("running");
     }
     await rig.reach(task, "stopped");
-    expect((await usesIn(rig, task)).at(-1)).toMatchObject({ status: "error", result: "Nobody has signed in to the connector." });
+    expect((await usesIn(rig, task)).at(-1)).toMatchObject({ status: "error", result: "The user did not sign in to the connector." });
     expect(server.calls).toEqual([]);
   });
 
-  test("keeps an approval that was given before", async () => {
+  test("keeps an approval from before", async () => {
     const made = await expiring(rig, "ask");
     const task = await begin(made.uid);
-    expect(await waitedFor(rig, task)).toMatchObject({ waiting_for_event_type: "connectorAction" });
+    expect(await waitForAction(rig, task)).toMatchObject({ waiting_for_event_type: "connectorAction" });
     await decide(rig, task, { accept: true });
     await expect.poll(async () => (await rig.row(task)).status).not.toBe("running");
-    expect(await waitedFor(rig, task)).toMatchObject({ waiting_for_event_type: "connectorOauthExpired" });
-    await signInAnew(rig, made);
+    expect(await waitForAction(rig, task)).toMatchObject({ waiting_for_event_type: "connectorOauthExpired" });
+    await signInAgain(rig, made);
     await decide(rig, task, { accept: true });
     await rig.reach(task, "stopped");
     expect(server.calls).toHaveLength(1);
@@ -109,25 +109,25 @@ describe("a run of a remote worker whose connector's tokens are refused", () => 
   const rig = taskRig({ env: { ...allow, ...remoteEnv } });
   const expired = { body: { code: "failed_precondition", message: expect.stringContaining("connector_id: ") } };
 
-  test.each(["allow", "ask"])("is told so, and after the wait calls with what was signed in to; a tool under %s", async (policy) => {
+  test.each(["allow", "ask"])("receives the refusal, and after the wait its calls use the new tokens; a tool under %s", async (policy) => {
     const made = await expiring(rig, policy);
-    const hand = await handOf(rig.service, rig.ann);
+    const hand = await createWorker(rig.service, rig.ann);
     const task = await rig.create("Water", { message: { content: "Water", connectors: [made.uid] } });
-    let run = await hand.take();
+    let run = await hand.pollUntilRun();
     const use = () => hand.call("CallTool", { taskId: task, fence: run.fence, connectorId: made.uid, tool: "water", input: roses });
     const params = { connector: made.uid, tool: "water", input: roses };
     if (policy === "ask") {
       await hand.finish(run, { confirm: { kind: "connectorAction", params } });
       await decide(rig, task, { accept: true });
-      run = await hand.take();
+      run = await hand.pollUntilRun();
     }
     expect(await use()).toMatchObject(expired);
     await hand.finish(run, { confirm: { kind: "connectorOauthExpired", params: { connector: made.uid } } });
-    expect(await waitedFor(rig, task)).toMatchObject({ waiting_for_event_type: "connectorOauthExpired", confirm_input_schema: schema });
+    expect(await waitForAction(rig, task)).toMatchObject({ waiting_for_event_type: "connectorOauthExpired", confirm_input_schema: schema });
     expect(await decide(rig, task, { accept: false })).toMatchObject({ confirmed: false });
-    await signInAnew(rig, made);
+    await signInAgain(rig, made);
     await decide(rig, task, { accept: true });
-    const next = await hand.take();
+    const next = await hand.pollUntilRun();
     expect(next.decisions.at(-1)).toMatchObject({ kind: "connectorOauthExpired", accepted: true });
     run = next;
     expect(await use()).toMatchObject({ status: 200, body: { result: "Watered roses." } });
@@ -136,19 +136,19 @@ describe("a run of a remote worker whose connector's tokens are refused", () => 
   });
 });
 
-describe("runs of several tasks at once", () => {
+describe("concurrent runs of several tasks", () => {
   const rig = taskRig({ env: { ...allow, ...remoteEnv } });
 
-  test("renew the tokens by one refresh, whose token is good once", async () => {
-    const made = await garden.signedIn(rig.service, rig.ann);
+  test("renew the tokens by one refresh with its single-use token", async () => {
+    const made = await garden.installAndSignIn(rig.service, rig.ann);
     await made.client.setConnectorPolicy({ id: made.id, policies: [{ tool: "water", policy: "allow" }] });
-    const hand = await handOf(rig.service, rig.ann);
+    const hand = await createWorker(rig.service, rig.ann);
     const runs = [];
     for (let n = 0; n < 4; n += 1) {
       await rig.create("Water", { message: { content: "Water", connectors: [made.uid] } });
-      runs.push(await hand.take());
+      runs.push(await hand.pollUntilRun());
     }
-    provider.takeBack();
+    provider.revokeAccess();
     const before = provider.grants.length;
     const replies = await Promise.all(
       runs.map((run) =>

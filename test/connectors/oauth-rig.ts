@@ -5,40 +5,40 @@ import { type AuthorizationServer, openAuthorizationServer } from "../support/au
 import { type LocalServer, type McpTestServer, openLocal, openMcpServer } from "../support/mcp-server.ts";
 import type { Person, Service } from "../support/service.ts";
 
-/** The page that browsers come back to. */
-export const callback = "https://platform.test/connectors/callback";
+/** The page that browsers return to. */
+export const callbackUrl = "https://platform.test/connectors/callback";
 
-/** The page, as a browser with this cookie gets it. */
-export const backAt = ({ url }: Service, path: string, cookie: string): Promise<Response> =>
+/** The page's response to a browser with this cookie. */
+export const fetchCallback = ({ url }: Service, path: string, cookie: string): Promise<Response> =>
   fetch(url + path, { headers: { cookie }, redirect: "manual" });
 
-/** A server of tools that takes the tokens of an authorization server alone. */
-export interface SignedGarden extends AsyncDisposable {
+/** An MCP server that accepts only the tokens of an authorization server. */
+export interface OAuthConnectorRig extends AsyncDisposable {
   readonly server: McpTestServer;
   readonly provider: AuthorizationServer;
-  /** Where both are found: one origin, whose metadata names the authorization server (RFC 9728). */
-  readonly front: LocalServer;
-  /** Installs it, and answers its row and the session that did. */
-  installed(who: Person): ReturnType<typeof install>;
-  /** The same, signed in to; `path` is what the browser brought back. */
-  signedIn(service: Service, who: Person): Promise<Awaited<ReturnType<typeof install>> & { readonly path: string }>;
-  /** Signs in to what is installed (again). */
+  /** One origin in front of both, whose metadata names the authorization server (RFC 9728). */
+  readonly resourceServer: LocalServer;
+  /** Installs the connector; returns its row and the session that installed it. */
+  install(person: Person): ReturnType<typeof install>;
+  /** The same with a sign-in; `path` is the target of the browser's redirect. */
+  installAndSignIn(service: Service, person: Person): Promise<Awaited<ReturnType<typeof install>> & { readonly path: string }>;
+  /** Signs in to an installed connector (again). */
   signIn(service: Service, made: Pick<Awaited<ReturnType<typeof install>>, "client" | "session" | "id">): Promise<string>;
 }
 
-async function install(who: Person, url: string) {
-  const session = await who.session();
+async function install(person: Person, url: string) {
+  const session = await person.session();
   const client = session.client(ConnectorService);
   const server = { case: "http" as const, value: { url, auth: { case: "oauth" as const, value: { clientId: "" } } } };
   const { connector } = await client.installConnector({ name: "Garden", server });
   return { client, session, id: connector?.id ?? "", uid: connector?.uid ?? "", connector };
 }
 
-/** Opens all three. @param tokenSeconds so long tokens live. */
-export async function openSignedGarden(tokenSeconds = 60): Promise<SignedGarden> {
+/** Opens all three. @param tokenSeconds lifetime of tokens */
+export async function openOAuthConnectorRig(tokenSeconds = 60): Promise<OAuthConnectorRig> {
   const provider = await openAuthorizationServer(tokenSeconds);
   const server = await openMcpServer();
-  server.guard = (authorization) => provider.isLiving((authorization ?? "").replace("Bearer ", ""));
+  server.guard = (authorization) => provider.isValid((authorization ?? "").replace("Bearer ", ""));
   const front: LocalServer = await openLocal(async (request, response) => {
     if (request.url?.startsWith("/.well-known/oauth-protected-resource")) {
       response.writeHead(200, { "content-type": "application/json" });
@@ -55,18 +55,18 @@ export async function openSignedGarden(tokenSeconds = 60): Promise<SignedGarden>
     response.end(await answer.text());
   });
 
-  const signIn: SignedGarden["signIn"] = async (service, { client, session, id }) => {
+  const signIn: OAuthConnectorRig["signIn"] = async (service, { client, session, id }) => {
     const { authorizationUrl } = await client.beginAuthorization({ id });
-    const path = await walk(authorizationUrl, "gardener", callback);
-    const page = await backAt(service, path, session.headers.cookie);
+    const path = await walk(authorizationUrl, "gardener", callbackUrl);
+    const page = await fetchCallback(service, path, session.headers.cookie);
     expect([page.status, (await page.text()).includes("Garden is connected")]).toEqual([200, true]);
     return path;
   };
-  const installed = (who: Person) => install(who, `${front.url}/mcp`);
+  const installed = (person: Person) => install(person, `${front.url}/mcp`);
   return {
-    ...{ server, provider, front, installed, signIn },
-    async signedIn(service, who) {
-      const made = await installed(who);
+    ...{ server, provider, resourceServer: front, install: installed, signIn },
+    async installAndSignIn(service, person) {
+      const made = await installed(person);
       return { ...made, path: await signIn(service, made) };
     },
     async [Symbol.asyncDispose]() {

@@ -1,30 +1,29 @@
 import { afterAll, expect, test } from "vitest";
+import { mcpServers } from "../../src/connectors/servers.ts";
+import { connectorSignIns } from "../../src/connectors/sign-in.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { openCredentials, sealCredentials } from "../../src/core/connectors/credentials.ts";
-import { reachServers } from "../../src/core/connectors/reach.ts";
-import { SignInNeeded } from "../../src/core/connectors/renew.ts";
+import { reachServers, SignInNeeded } from "../../src/core/connectors/renew.ts";
+import { openCredentials, sealCredentials } from "../../src/core/connectors/server.ts";
 import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
-import { mcpServers } from "../../src/mcp/servers.ts";
-import { connectorSignIns } from "../../src/mcp/sign-in.ts";
-import { refusalOf, settingsRig } from "../settings/settings-rig.ts";
+import { outcomeOf, settingsRig } from "../settings/settings-rig.ts";
 import { walk } from "../sign-in/provider-rig.ts";
 import { cipher } from "../support/cipher.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import { noNames, patient } from "../support/names.ts";
 import type { Person } from "../support/service.ts";
-import { backAt, callback, openSignedGarden } from "./oauth-rig.ts";
+import { callbackUrl, fetchCallback, openOAuthConnectorRig } from "./oauth-rig.ts";
 
-const garden = await openSignedGarden();
+const garden = await openOAuthConnectorRig();
 const { provider } = garden;
 afterAll(() => garden[Symbol.asyncDispose]());
 
-describeOnEach("connectors that are signed in to", (database) => {
+describeOnOne("connectors with OAuth", (database) => {
   const rig = settingsRig(database, { env: { CONNECTOR_ALLOW: "loopback" } });
 
-  const signedIn = (who: Person) => garden.signedIn(rig.service, who);
-  const back = (path: string, cookie: string) => backAt(rig.service, path, cookie);
+  const signedIn = (who: Person) => garden.installAndSignIn(rig.service, who);
+  const back = (path: string, cookie: string) => fetchCallback(rig.service, path, cookie);
 
-  test("are ready once the browser is back, with their tools, and nothing of the tokens is shown or kept in clear", async () => {
+  test("are ready after the browser's return, with their tools; tokens are never shown or stored in clear", async () => {
     const ann = await rig.person();
     const { id, client, connector } = await signedIn(ann);
     expect(connector).toMatchObject({ state: "expired", auth: "oauth", tools: [] });
@@ -39,12 +38,12 @@ describeOnEach("connectors that are signed in to", (database) => {
     expect(row).toBeDefined();
   });
 
-  test("take what comes back once, and from the account that began", async () => {
+  test("accept a response once, and only for the account that began", async () => {
     const ann = await rig.person();
     const { id, client, session, path } = await signedIn(ann);
     expect((await back(path, session.headers.cookie)).status).toBe(400);
     const { authorizationUrl } = await client.beginAuthorization({ id });
-    const theirs = await walk(authorizationUrl, "gardener", callback);
+    const theirs = await walk(authorizationUrl, "gardener", callbackUrl);
     const bo = await (await rig.person({ with: ann })).session();
     expect((await back(theirs, bo.headers.cookie)).status).toBe(400);
     expect((await back(theirs, "")).status).toBe(303);
@@ -52,7 +51,7 @@ describeOnEach("connectors that are signed in to", (database) => {
     expect((await back("/connectors/callback?state=x&code=y", session.headers.cookie)).status).toBe(400);
   });
 
-  test("have their token renewed before it ends, once for all who wait, and expire when that is refused", async () => {
+  test("renew their token before it expires, once for all waiting calls, and expire when the renewal is refused", async () => {
     const ann = await rig.person();
     const { id } = await signedIn(ann);
     const { store } = rig.service;
@@ -63,11 +62,11 @@ describeOnEach("connectors that are signed in to", (database) => {
     };
     const parts = { clock: systemClock, resolve: noNames, allowed: [{ kind: "loopback" }] as const };
     // Two processes.
-    const signIns = connectorSignIns({ ...parts, redirectUrl: callback });
+    const signIns = connectorSignIns({ ...parts, redirectUrl: callbackUrl });
     const [reach, elsewhere] = [1, 2].map(() => reachServers({ store, clock: systemClock, cipher, signIns }));
     if (!reach || !elsewhere) throw new Error("two");
     const servers = mcpServers({ ...parts, commands: {} });
-    // A token of a minute is always about to end.
+    // A token of a minute is always about to expire.
     const before = provider.grants.length;
     const connector = await found();
     const use = (by: typeof reach) => by(connector, (at) => servers.callTool(at, { tool: "water", input: { bed: "roses" } }, patient));
@@ -76,8 +75,8 @@ describeOnEach("connectors that are signed in to", (database) => {
     );
     expect(provider.grants.slice(before)).toEqual(["refresh_token"]);
     provider.refuseRefresh = true;
-    const now = await found();
-    const has = openCredentials(cipher, now);
+    const nowMs = await found();
+    const has = openCredentials(cipher, nowMs);
     if (has?.kind !== "oauth" || has.tokens === null) throw new Error("no tokens");
     await store.change((tx) =>
       tx.connectors.update(id, {
@@ -88,6 +87,6 @@ describeOnEach("connectors that are signed in to", (database) => {
     await expect(reach(late, (at) => servers.listTools(at, patient))).rejects.toBeInstanceOf(SignInNeeded);
     provider.refuseRefresh = false;
     expect((await found()).state).toBe("expired");
-    expect(await refusalOf((await ann.session()).client(ConnectorService).refreshTools({ id }))).toContain("FailedPrecondition");
+    expect(await outcomeOf((await ann.session()).client(ConnectorService).refreshTools({ id }))).toContain("FailedPrecondition");
   });
 });

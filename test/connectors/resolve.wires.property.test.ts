@@ -1,10 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ScopeName } from "../../src/core/accounts/caller.ts";
 import { myBrowserId } from "../../src/core/connectors/catalogue.ts";
 import { connectorsOf } from "../../src/core/connectors/use.ts";
-import { chooseConnectors } from "../../src/core/oauth/connector-choice.ts";
-import type { ScopeName } from "../../src/core/oauth/scope.ts";
+import { chooseConnectors } from "../../src/core/oauth/consent.ts";
 import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
@@ -19,47 +19,50 @@ const [github, gmail, linear] = [
 const third = [github, gmail, linear];
 const uids = [...third, myBrowserId];
 
-const some = fc.uniqueArray(fc.constantFrom(...uids), { maxLength: 3 });
+const uidSubset = fc.uniqueArray(fc.constantFrom(...uids), { maxLength: 3 });
 const by = fc.constantFrom("user", "app");
 const wire = fc.constantFrom("v2", "grpc");
 const nth = fc.nat(2);
-/** What somebody does, one after the other. */
-const deed = fc.oneof(
+/** The actions of users. */
+const action = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("install" as const), uid: fc.constantFrom(...uids), isDefault: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("remove" as const), uid: fc.constantFrom(...uids) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("project" as const), uids: some }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("project" as const), uids: uidSubset }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("withdraw" as const), keeps: fc.uniqueArray(fc.constantFrom(...third)) }) },
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constant("create" as const), by, wire, named: fc.option(some), inProject: fc.boolean() }),
+    arbitrary: fc.record({ do: fc.constant("create" as const), by, wire, named: fc.option(uidSubset), inProject: fc.boolean() }),
   },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("send" as const), by, wire, nth, named: fc.option(some), clear: fc.boolean() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("send" as const), by, wire, nth, named: fc.option(uidSubset), clear: fc.boolean() }),
+  },
 );
-type Deed = typeof deed extends fc.Arbitrary<infer T> ? T : never;
-/** Mostly one in which much is there, so that much can be taken away. */
-const world = fc.record({
+type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
+/** Mostly with many connectors, so that many can be removed. */
+const settings = fc.record({
   granted: fc.shuffledSubarray(third, { minLength: 1 }),
   third: fc.constantFrom(true, true, true, false),
   browser: fc.boolean(),
   installed: fc.shuffledSubarray(uids, { minLength: 2 }),
 });
-type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
+type Settings = typeof settings extends fc.Arbitrary<infer T> ? T : never;
 
-/** What every message says, as protobuf has it. */
+/** The content of every message, in protobuf form. */
 const content = [{ type: ContentPartType.TEXT, text: "Hi" }];
 
-/** What a call comes to: the ids that the task has from then on, or a refusal. */
+/** The result of a call: the task's connector ids from then on, or a refusal. */
 type Outcome = readonly string[] | string;
 
-/** The contract's tables (contract/v2.md 9.9, contract/oauth.md 3), over what is known of the world. */
+/** The tables of the specification (spec/api.md 9.9, spec/oauth.md 3), applied to the known settings. */
 class Model {
   readonly installed = new Map<string, boolean>();
   readonly tasks: { has: readonly string[]; readonly ofApp: boolean }[] = [];
   ofProject: readonly string[] = [];
   granted: readonly string[];
-  readonly scopes: World;
+  readonly scopes: Settings;
 
-  constructor(scopes: World) {
+  constructor(scopes: Settings) {
     this.scopes = scopes;
     this.granted = scopes.granted;
   }
@@ -83,7 +86,7 @@ class Model {
     if (clear) return names ? "400" : [];
     return names ? this.named(named, isApp) : has.filter((uid) => !isApp || this.mayApp(uid));
   }
-  /** What a run would have now: what was removed or taken from the app that made it is passed over. */
+  /** The connectors of a run now, without those that were removed or withdrawn from the app that created the task. */
   used({ has, ofApp }: Model["tasks"][number]): readonly string[] {
     return has.filter((uid) => this.installed.has(uid) && (!ofApp || this.mayApp(uid)));
   }
@@ -95,20 +98,20 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-async function openWorld(scopes: World) {
+async function openPlatform(scopes: Settings) {
   const person = await service.person();
   const session = (await person.session()).client(ConnectorService);
   const app = await newApp(service, person, third);
-  const wanted: ScopeName[] = ["create_task", "manage_all_tasks", "create_project"];
-  if (scopes.third) wanted.push("use_connectors");
-  if (scopes.browser) wanted.push("use_my_browsers");
-  const token = await tokenOf(service, person, { of: app, scopes: wanted, connectorUids: scopes.granted });
+  const requested: ScopeName[] = ["create_task", "manage_all_tasks", "create_project"];
+  if (scopes.third) requested.push("use_connectors");
+  if (scopes.browser) requested.push("use_my_browsers");
+  const token = await tokenOf(service, person, { of: app, scopes: requested, connectorUids: scopes.granted });
   const { body } = await person.v2("project.create", { name: "Garden" });
   return { person, session, app, token, projectId: String(body["project"].id), ids: new Map<string, string>(), made: [] as string[] };
 }
-type Real = Awaited<ReturnType<typeof openWorld>>;
+type Real = Awaited<ReturnType<typeof openPlatform>>;
 
-/** A refusal in the model's words. */
+/** A refusal in the form of the model. */
 const refusal = (status: string, message: string): string => (status === "403" ? `403 ${message}` : status);
 
 async function overV2(caller: Calling, name: string, request: object): Promise<string | { readonly id: string }> {
@@ -125,17 +128,17 @@ async function overGrpc(call: Promise<{ readonly taskId: string }>): Promise<str
   }
 }
 
-function creating(caller: Calling, { wire, named, inProject }: Doing<"create">, projectId: string) {
-  const place = inProject ? { project_id: projectId } : {};
+function creating(caller: Calling, { wire, named, inProject }: ActionOf<"create">, projectId: string) {
+  const project = inProject ? { project_id: projectId } : {};
   if (wire === "v2")
-    return overV2(caller, "task.create", { message: { content: "Hi", ...(named ? { connectors: named } : {}) }, ...place });
-  // On these wires an empty list is as good as none.
-  const means = { connectors: named ?? [], noConnectors: named?.length === 0 };
-  const message = { content, ...means };
+    return overV2(caller, "task.create", { message: { content: "Hi", ...(named ? { connectors: named } : {}) }, ...project });
+  // On these wires an empty list equals an absent one.
+  const connectors = { connectors: named ?? [], noConnectors: named?.length === 0 };
+  const message = { content, ...connectors };
   return overGrpc(caller.client(TaskService, "grpc").createTask({ message, ...(inProject ? { projectId } : {}) }));
 }
 
-function sending(caller: Calling, { wire, named, clear }: Doing<"send">, id: string) {
+function sending(caller: Calling, { wire, named, clear }: ActionOf<"send">, id: string) {
   const cleared = clear ? { clear_connectors: true } : {};
   if (wire === "v2")
     return overV2(caller, "task.sendMessage", {
@@ -150,44 +153,44 @@ function sending(caller: Calling, { wire, named, clear }: Doing<"send">, id: str
 const sorted = (outcome: Outcome): Outcome => (typeof outcome === "string" ? outcome : [...outcome].toSorted());
 
 async function has(real: Real, at: number): Promise<readonly string[]> {
-  return sorted((await service.store.means.find(real.made[at] ?? ""))?.connectors ?? []) as readonly string[]; // they are ids
+  return sorted((await service.store.taskResources.find(real.made[at] ?? ""))?.connectors ?? []) as readonly string[]; // they are ids
 }
 
-async function doIt(real: Real, model: Model, what: Deed): Promise<void> {
-  switch (what.do) {
+async function perform(real: Real, model: Model, action: Action): Promise<void> {
+  switch (action.do) {
     case "install":
-      return install(real, model, what);
+      return install(real, model, action);
     case "remove":
-      if (model.installed.delete(what.uid)) await real.session.removeConnector({ id: real.ids.get(what.uid) ?? "" });
+      if (model.installed.delete(action.uid)) await real.session.removeConnector({ id: real.ids.get(action.uid) ?? "" });
       return;
     case "project":
-      return setProject(real, model, what.uids);
+      return setProject(real, model, action.uids);
     case "withdraw":
-      return withdraw(real, model, what.keeps);
+      return withdraw(real, model, action.keeps);
     case "create":
-      return create(real, model, what);
+      return create(real, model, action);
     case "send":
-      return send(real, model, what);
+      return send(real, model, action);
   }
 }
 
-type Doing<D extends Deed["do"]> = Extract<Deed, { do: D }>;
+type ActionOf<D extends Action["do"]> = Extract<Action, { do: D }>;
 
-async function install({ session, ids }: Real, model: Model, { uid, isDefault }: Doing<"install">): Promise<void> {
+async function install({ session, ids }: Real, model: Model, { uid, isDefault }: ActionOf<"install">): Promise<void> {
   const installing = session.installConnector({ uid, isDefault });
   if (model.installed.has(uid)) return expect(installing).rejects.toMatchObject({ code: Code.AlreadyExists });
   ids.set(uid, (await installing).connector?.id ?? "");
   model.installed.set(uid, isDefault);
 }
 
-async function setProject({ session, projectId }: Real, model: Model, wanted: readonly string[]): Promise<void> {
-  const setting = session.setProjectConnectors({ projectId, uids: [...wanted] });
-  if (!wanted.every((uid) => model.installed.has(uid))) return expect(setting).rejects.toMatchObject({ code: Code.InvalidArgument });
+async function setProject({ session, projectId }: Real, model: Model, requested: readonly string[]): Promise<void> {
+  const setting = session.setProjectConnectors({ projectId, uids: [...requested] });
+  if (!requested.every((uid) => model.installed.has(uid))) return expect(setting).rejects.toMatchObject({ code: Code.InvalidArgument });
   await setting;
-  model.ofProject = wanted;
+  model.ofProject = requested;
 }
 
-/** As the consent page does it; nothing is given beyond what was granted. */
+/** As the consent page does it; grants never grow. */
 async function withdraw({ person: { accountId, spaceId }, app }: Real, model: Model, keeps: readonly string[]): Promise<void> {
   const connectorUids = model.granted.filter((uid) => keeps.includes(uid));
   const choice = { accountId, spaceId, clientId: app.app.clientId, connectorUids, now: Date.now() };
@@ -195,38 +198,38 @@ async function withdraw({ person: { accountId, spaceId }, app }: Real, model: Mo
   model.granted = connectorUids;
 }
 
-async function create(real: Real, model: Model, what: Doing<"create">): Promise<void> {
-  const isApp = what.by === "app";
-  const told = await creating(isApp ? real.token : real.person, what, real.projectId);
-  const expected = model.create(what.named, isApp, what.inProject);
-  if (typeof expected === "string") return expect(told).toBe(expected);
-  if (typeof told === "string") throw new Error(told);
-  real.made.push(told.id);
+async function create(real: Real, model: Model, action: ActionOf<"create">): Promise<void> {
+  const isApp = action.by === "app";
+  const result = await creating(isApp ? real.token : real.person, action, real.projectId);
+  const expected = model.create(action.named, isApp, action.inProject);
+  if (typeof expected === "string") return expect(result).toBe(expected);
+  if (typeof result === "string") throw new Error(result);
+  real.made.push(result.id);
   model.tasks.push({ has: expected, ofApp: isApp });
   expect(await has(real, real.made.length - 1)).toEqual(sorted(expected));
 }
 
-async function send(real: Real, model: Model, what: Doing<"send">): Promise<void> {
-  const at = what.nth % Math.max(1, real.made.length);
+async function send(real: Real, model: Model, action: ActionOf<"send">): Promise<void> {
+  const at = action.nth % Math.max(1, real.made.length);
   const task = model.tasks[at];
   if (!task) return;
-  const isApp = what.by === "app";
-  const told = await sending(isApp ? real.token : real.person, what, real.made[at] ?? "");
-  const expected = model.send(task.has, what.named, what.clear, isApp);
-  if (typeof expected === "string") return expect(told).toBe(expected);
-  expect(told).toEqual({ id: real.made[at] });
+  const isApp = action.by === "app";
+  const result = await sending(isApp ? real.token : real.person, action, real.made[at] ?? "");
+  const expected = model.send(task.has, action.named, action.clear, isApp);
+  if (typeof expected === "string") return expect(result).toBe(expected);
+  expect(result).toEqual({ id: real.made[at] });
   task.has = expected;
   expect(await has(real, at)).toEqual(sorted(expected));
 }
 
-test("over v2 and gRPC, tasks have the connectors of the contract's tables, whatever is installed, granted, taken away and named by whom", async () => {
+test("over v2 and gRPC, tasks get the connectors of the specification's tables after any installs, grants, withdrawals and messages", async () => {
   await fc.assert(
-    fc.asyncProperty(world, fc.array(deed, { minLength: 8, maxLength: 30, size: "max" }), async (scopes, deeds) => {
-      const real = await openWorld(scopes);
+    fc.asyncProperty(settings, fc.array(action, { minLength: 8, maxLength: 30, size: "max" }), async (scopes, deeds) => {
+      const real = await openPlatform(scopes);
       const model = new Model(scopes);
-      const first = scopes.installed.map((uid): Deed => ({ do: "install", uid, isDefault: true }));
-      for (const what of [...first, ...deeds]) {
-        await doIt(real, model, what);
+      const first = scopes.installed.map((uid): Action => ({ do: "install", uid, isDefault: true }));
+      for (const action of [...first, ...deeds]) {
+        await perform(real, model, action);
         for (const [at, task] of model.tasks.entries()) {
           const row = await service.store.tasks.byId(real.made[at] ?? "");
           if (!row) throw new Error("no task");

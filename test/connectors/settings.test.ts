@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { roles } from "../../src/core/accounts/account.ts";
 import { myBrowserId } from "../../src/core/connectors/catalogue.ts";
 import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
-import { refusalOf, settingsRig } from "../settings/settings-rig.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { outcomeOf, settingsRig } from "../settings/settings-rig.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import { type McpTestServer, openMcpServer } from "../support/mcp-server.ts";
 import type { Person } from "../support/service.ts";
 import { tokenOf } from "../support/token.ts";
@@ -23,7 +23,7 @@ const httpAt = (url: string, value?: string) => ({
   value: { url, auth: value === undefined ? { case: undefined } : { case: "header" as const, value: { name: "", value } } },
 });
 
-describeOnEach("connectors that are installed", (database) => {
+describeOnOne("installed connectors", (database) => {
   const rig = settingsRig(database, { env: { CONNECTOR_ALLOW: "loopback" } });
   const browser = async (who: Person) => (await who.session()).client(ConnectorService);
   const install = async (who: Person, more: object = {}) => {
@@ -36,7 +36,7 @@ describeOnEach("connectors that are installed", (database) => {
     return made.connector;
   };
 
-  test("have their tools listed at once, and their credential nowhere", async () => {
+  test("list their tools at once and their credential never", async () => {
     const ann = await rig.person();
     const made = await install(ann);
     expect(made).toMatchObject({
@@ -59,23 +59,23 @@ describeOnEach("connectors that are installed", (database) => {
       value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value),
     );
     expect(kept.join(" ")).not.toContain("s3cret");
-    const audit = await rig.audited("settings.v1.ConnectorService/InstallConnector", made.id);
+    const audit = await rig.auditRow("settings.v1.ConnectorService/InstallConnector", made.id);
     expect(audit).toMatchObject({ subject: made.id });
     expect(JSON.stringify(audit)).not.toContain("s3cret");
     expect(JSON.stringify(rig.service.logged)).not.toContain("s3cret");
   });
 
-  test("are listed by connector.list: own and the space's, to an app those alone that it was granted, to others none", async () => {
+  test("are listed by connector.list: own and the space's; to an app only the granted ones, to other users none", async () => {
     const ann = await rig.person();
     const bo = await rig.person({ with: ann });
-    const stranger = await rig.person();
+    const outsider = await rig.person();
     await install(ann, { uid: github, name: "", forSpace: true });
     await install(bo, { uid: gmail, name: "" });
     const ids = async (who: Pick<Person, "v2">) =>
       (await who.v2("connector.list")).body["data"].map(({ id }: { id: string }) => id).toSorted();
     expect(await ids(ann)).toEqual([github]);
     expect(await ids(bo)).toEqual([gmail, github].toSorted());
-    expect(await ids(stranger)).toEqual([]);
+    expect(await ids(outsider)).toEqual([]);
     const token = await tokenOf(rig.service, bo, { scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
     expect(await ids(token)).toEqual([gmail]);
     const without = await tokenOf(rig.service, bo, { scopes: ["create_task"] });
@@ -84,7 +84,7 @@ describeOnEach("connectors that are installed", (database) => {
     expect(body["data"][0]).toEqual({ id: gmail, name: "Gmail", type: "byok", description: "", category: "" });
   });
 
-  test("tell by their type what they are reached with (contract/v2.md 7.8)", async () => {
+  test("have a type that names the kind of their server (spec/api.md 7.8)", async () => {
     const ann = await rig.person();
     const rows = [
       { uid: myBrowserId, name: "", server: { case: undefined }, type: "builtin" },
@@ -96,15 +96,15 @@ describeOnEach("connectors that are installed", (database) => {
     ];
     const made = new Map<string, string>();
     for (const { type, ...more } of rows) {
-      const { uid, ...told } = await install(ann, more);
-      expect(told.type).toBe(type);
+      const { uid, ...installed } = await install(ann, more);
+      expect(installed.type).toBe(type);
       made.set(uid, type);
     }
     const listed: { id: string; type: string }[] = (await ann.v2("connector.list")).body["data"];
     expect(new Map(listed.map(({ id, type }) => [id, type]))).toEqual(made);
   });
 
-  test("of the whole space are in the hands of owner, super admin and admin", async () => {
+  test("of the space are managed by owner, super admin and admin", async () => {
     const ann = await rig.person();
     const shared = await install(ann, { forSpace: true });
     for (const role of roles) {
@@ -113,22 +113,22 @@ describeOnEach("connectors that are installed", (database) => {
       const session = await browser(other);
       const policies = session.setConnectorPolicy({ id: shared.id, policies: [{ tool: "water", policy: "allow" }] });
       if (may) expect((await policies).connector?.tools[0]?.policy).toBe("allow");
-      else expect(await refusalOf(policies)).toContain("PermissionDenied");
+      else expect(await outcomeOf(policies)).toContain("PermissionDenied");
       if (may) continue;
-      expect(await refusalOf(session.installConnector({ uid: github, forSpace: true }))).toContain("PermissionDenied");
-      expect(await refusalOf(session.removeConnector({ id: shared.id }))).toContain("PermissionDenied");
-      expect(await refusalOf(session.setDefault({ id: shared.id, isDefault: true }))).toContain("PermissionDenied");
-      expect(await refusalOf(session.refreshTools({ id: shared.id }))).toContain("PermissionDenied");
-      expect(await refusalOf(other.client(ConnectorService).removeConnector({ id: shared.id }))).toContain("PermissionDenied");
+      expect(await outcomeOf(session.installConnector({ uid: github, forSpace: true }))).toContain("PermissionDenied");
+      expect(await outcomeOf(session.removeConnector({ id: shared.id }))).toContain("PermissionDenied");
+      expect(await outcomeOf(session.setDefault({ id: shared.id, isDefault: true }))).toContain("PermissionDenied");
+      expect(await outcomeOf(session.refreshTools({ id: shared.id }))).toContain("PermissionDenied");
+      expect(await outcomeOf(other.client(ConnectorService).removeConnector({ id: shared.id }))).toContain("PermissionDenied");
     }
   });
 
-  test("of others are as absent as those that never were", async () => {
+  test("of others look the same as absent ones", async () => {
     const ann = await rig.person();
     const colleague = await rig.person({ with: ann, role: "admin" });
-    const stranger = await rig.person();
+    const outsider = await rig.person();
     const { id } = await install(ann);
-    for (const who of [colleague, stranger]) {
+    for (const who of [colleague, outsider]) {
       const session = await browser(who);
       for (const call of [
         () => session.setConnectorPolicy({ id, policies: [] }),
@@ -137,31 +137,31 @@ describeOnEach("connectors that are installed", (database) => {
         () => session.beginAuthorization({ id }),
         () => session.removeConnector({ id }),
       ])
-        expect(await refusalOf(call())).toContain("NotFound");
+        expect(await outcomeOf(call())).toContain("NotFound");
     }
   });
 
-  test("are removed by a key too, with what opened their server", async () => {
+  test("are removed by a key too, with the credential of their server", async () => {
     const ann = await rig.person();
     const { id } = await install(ann);
     await ann.client(ConnectorService).removeConnector({ id });
     expect((await ann.client(ConnectorService).listInstalled({})).data).toEqual([]);
     const [row] = await rowsIn(rig.db.url, `SELECT credentials, server FROM connector WHERE id = '${id}'`);
     expect(row).toEqual({ credentials: null, server: '{"transport":"none"}' });
-    expect(await refusalOf(ann.client(ConnectorService).removeConnector({ id }))).toContain("NotFound");
-    expect(await refusalOf(ann.client(ConnectorService).installConnector({ uid: github }))).toContain("PermissionDenied");
+    expect(await outcomeOf(ann.client(ConnectorService).removeConnector({ id }))).toContain("NotFound");
+    expect(await outcomeOf(ann.client(ConnectorService).installConnector({ uid: github }))).toContain("PermissionDenied");
     await install(ann);
   });
 
-  test("are there once for each id", async () => {
+  test("exist once for each id", async () => {
     const ann = await rig.person();
     await install(ann, { uid: github, name: "" });
-    expect(await refusalOf(install(ann, { uid: github }))).toContain("AlreadyExists");
+    expect(await outcomeOf(install(ann, { uid: github }))).toContain("AlreadyExists");
     await install(ann, { uid: github, forSpace: true });
-    expect(await refusalOf(install(ann, { uid: github, forSpace: true }))).toContain("AlreadyExists");
+    expect(await outcomeOf(install(ann, { uid: github, forSpace: true }))).toContain("AlreadyExists");
   });
 
-  test("have their tools listed anew, and forget none of what was said of them", async () => {
+  test("list their tools again and keep the policies", async () => {
     const ann = await rig.person();
     const { id } = await install(ann);
     const session = await browser(ann);
@@ -176,18 +176,18 @@ describeOnEach("connectors that are installed", (database) => {
     ]);
   });
 
-  test("are defaults of projects, of those alone who have the project", async () => {
+  test("are defaults of projects, for the project's owner only", async () => {
     const ann = await rig.person();
-    const stranger = await rig.person();
+    const outsider = await rig.person();
     const { body } = await ann.v2("project.create", { name: "Garden" });
     const projectId = body["project"]["id"];
     const session = await browser(ann);
-    expect(await refusalOf(session.setProjectConnectors({ projectId, uids: [github] }))).toContain("InvalidArgument");
+    expect(await outcomeOf(session.setProjectConnectors({ projectId, uids: [github] }))).toContain("InvalidArgument");
     await install(ann, { uid: github, name: "" });
     await session.setProjectConnectors({ projectId, uids: [github] });
     expect((await ann.client(ConnectorService).getProjectConnectors({ projectId })).uids).toEqual([github]);
-    expect(await refusalOf(stranger.client(ConnectorService).getProjectConnectors({ projectId }))).toContain("NotFound");
-    expect(await refusalOf((await browser(stranger)).setProjectConnectors({ projectId, uids: [] }))).toContain("NotFound");
+    expect(await outcomeOf(outsider.client(ConnectorService).getProjectConnectors({ projectId }))).toContain("NotFound");
+    expect(await outcomeOf((await browser(outsider)).setProjectConnectors({ projectId, uids: [] }))).toContain("NotFound");
   });
 
   describe("are refused", () => {
@@ -195,12 +195,12 @@ describeOnEach("connectors that are installed", (database) => {
       ["plain http elsewhere", { server: httpAt("http://garden.example/mcp") }],
       ["another scheme", { server: httpAt("file:///etc/passwd") }],
       ["user information", { server: httpAt("https://a:b@garden.example/mcp") }],
-      ["a server inside", { server: httpAt("https://10.0.0.1/mcp") }],
+      ["an internal server", { server: httpAt("https://10.0.0.1/mcp") }],
       ["a command, where none is allowed", { server: { case: "command" as const, value: "sh" } }],
-      ["no server and no place in the catalogue", { server: { case: undefined } }],
+      ["no server and no id of the catalogue", { server: { case: undefined } }],
       ["an id that the catalogue does not have", { uid: "00000000-0000-4000-8000-000000000000" }],
       [
-        "a header that is the transport's own",
+        "a header of the transport",
         {
           server: {
             case: "http" as const,
@@ -217,11 +217,11 @@ describeOnEach("connectors that are installed", (database) => {
           },
         },
       ],
-      ["My Browser with a server, which apps would reach by another scope", { uid: myBrowserId }],
-      ["a name that turns text around", { name: "a\u202eb" }],
-    ])("for %s", async (_why, more) => {
+      ["My Browser with a server, which apps would use with another scope", { uid: myBrowserId }],
+      ["a name that reverses text", { name: "a\u202eb" }],
+    ])("for %s", async (_reason, more) => {
       const ann = await rig.person();
-      expect(await refusalOf(install(ann, more))).toContain("InvalidArgument");
+      expect(await outcomeOf(install(ann, more))).toContain("InvalidArgument");
     });
   });
 });

@@ -4,8 +4,8 @@ import { modelsFile } from "../support/model/rig.ts";
 import { openModelServer } from "../support/model/server.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { newApp, tokenOf } from "../support/token.ts";
-import { handOf, remoteEnv } from "../workers/worker-rig.ts";
-import { decide, installAt } from "./waiting-rig.ts";
+import { createWorker, remoteEnv } from "../workers/worker-rig.ts";
+import { decide, installConnector } from "./waiting-rig.ts";
 
 const github = "bbb0df76-66bd-4a24-ae4f-2aac4750d90b";
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
@@ -20,26 +20,26 @@ afterAll(async () => {
 const allow = { CONNECTOR_ALLOW: "loopback" };
 
 type Rig = ReturnType<typeof taskRig>;
-const install = (rig: Rig, more: object = {}) => installAt(rig, server, more);
+const install = (rig: Rig, more: object = {}) => installConnector(rig, server, more);
 const named = (uid: string) => ({ message: { content: "Water the roses", connectors: [uid] } });
 
 describe("a task's connectors", () => {
   const rig = taskRig({ env: allow });
-  const said = async (id: string) =>
+  const answer = async (id: string) =>
     (await rig.events(id)).filter(({ type }) => type === "assistant_message").map((event) => event["assistant_message"].content);
-  const of = async (id: string) => (await rig.service.store.means.find(id))?.connectors ?? [];
+  const of = async (id: string) => (await rig.service.store.taskResources.find(id))?.connectors ?? [];
   let uid = "";
   beforeAll(async () => {
     uid = (await install(rig, { isDefault: true })).uid;
   });
 
   test("are named by the offline agent, which uses none", async () => {
-    const id = await rig.finished("Hello");
-    expect((await said(id)).join()).toContain("Connectors of this task: Our garden.");
+    const id = await rig.runToEnd("Hello");
+    expect((await answer(id)).join()).toContain("Connectors of this task: Our garden.");
     expect(server.calls).toEqual([]);
   });
 
-  test("that are named and not installed are 400, and to an app that was not granted them 403 first", async () => {
+  test("must be installed, or 400; for an app an ungranted one is 403 first", async () => {
     expect(await rig.ann.v2("task.create", named(github))).toMatchObject({ status: 400, body: { error: { code: "invalid_argument" } } });
     const token = await tokenOf(rig.service, rig.ann, { scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
     expect(await token.v2("task.create", named(github))).toMatchObject({
@@ -49,8 +49,8 @@ describe("a task's connectors", () => {
     expect(await token.v2("task.create", named(gmail))).toMatchObject({ status: 400 });
   });
 
-  test("stay with it, are replaced and cleared by messages, never both", async () => {
-    const id = await rig.finished("Hello");
+  test("stay with it and are replaced or cleared by messages, never both", async () => {
+    const id = await rig.runToEnd("Hello");
     expect(await of(id)).toEqual([uid]);
     const both = { task_id: id, ...named(uid), clear_connectors: true };
     expect(await rig.ann.v2("task.sendMessage", both)).toMatchObject({ status: 400 });
@@ -58,10 +58,10 @@ describe("a task's connectors", () => {
     await rig.send(id, "Go on", { clear_connectors: true });
     expect(await of(id)).toEqual([]);
     await rig.reach(id, "stopped");
-    expect((await said(id)).at(-1)).not.toContain("Connectors");
+    expect((await answer(id)).at(-1)).not.toContain("Connectors");
   });
 
-  test("that an app was not granted are dropped silently, and those that are removed or taken from it are passed over", async () => {
+  test("leave out those that an app was not granted, silently, and those removed or withdrawn later", async () => {
     const app = await newApp(rig.service, rig.ann, [uid, gmail]);
     const without = await tokenOf(rig.service, rig.ann, { of: app, scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
     const { body } = await without.v2("task.create", { message: { content: "Hello" } });
@@ -71,7 +71,7 @@ describe("a task's connectors", () => {
     const made = await token.v2("task.create", named(uid));
     const id = String(made.body["task_id"]);
     await rig.reach(id, "stopped");
-    expect((await said(id)).join()).toContain("Our garden");
+    expect((await answer(id)).join()).toContain("Our garden");
     const [grant] = await rig.service.store.grants.list(rig.ann.accountId, rig.ann.spaceId);
     if (!grant) throw new Error("none");
     const found = await rig.service.store.grants.find({
@@ -82,12 +82,12 @@ describe("a task's connectors", () => {
     if (found) await rig.service.store.change((tx) => tx.grants.update({ ...found, connectorUids: [] }));
     await rig.send(id, "Again");
     await rig.reach(id, "stopped");
-    expect((await said(id)).at(-1)).not.toContain("Our garden");
+    expect((await answer(id)).at(-1)).not.toContain("Our garden");
   });
 
-  test("of a project are its own, whatever the account's defaults are", async () => {
+  test("of a project apply independently of the account's defaults", async () => {
     const { body } = await rig.ann.v2("project.create", { name: "Bare" });
-    const id = await rig.finished("Hello", { project_id: body["project"]["id"] });
+    const id = await rig.runToEnd("Hello", { project_id: body["project"]["id"] });
     expect(await of(id)).toEqual([]);
   });
 });
@@ -97,7 +97,7 @@ describe("the model agent", () => {
   const uses = async (id: string) => (await rig.events(id)).filter(({ type }) => type === "tool_used").map((event) => event["tool_used"]);
   const call = { name: "our_garden_water", input: { bed: "roses" } };
 
-  test("uses what is allowed, asks for what asks, and never sees what is denied; descriptions are told as data", async () => {
+  test("uses allowed tools, asks for others, and never sees denied ones; descriptions are data", async () => {
     const { client, id, uid } = await install(rig);
     await client.setConnectorPolicy({
       id,
@@ -118,7 +118,7 @@ describe("the model agent", () => {
     await client.removeConnector({ id });
   });
 
-  test("waits for the user where the policy is to ask, and does it once when accepted, not at all when refused", async () => {
+  test("waits for the user where the policy is to ask, uses the tool once when accepted and never when refused", async () => {
     const { client, id, uid } = await install(rig);
     for (const accept of [true, false]) {
       const before = server.calls.length;
@@ -137,11 +137,11 @@ describe("the model agent", () => {
 describe("a remote worker", () => {
   const rig = taskRig({ env: { ...allow, ...remoteEnv } });
 
-  test("has tools called by the platform, asks for what asks, and never has the credential", async () => {
+  test("has tools called by the platform, requests approvals, and never receives the credential", async () => {
     const { client, id, uid } = await install(rig);
-    const hand = await handOf(rig.service, rig.ann);
+    const hand = await createWorker(rig.service, rig.ann);
     await rig.create("Water", { message: { content: "Water", connectors: [uid] } });
-    const run = await hand.take();
+    const run = await hand.pollUntilRun();
     expect(run.connectors).toMatchObject([
       {
         id: uid,
@@ -168,12 +168,12 @@ describe("a remote worker", () => {
     expect(await hand.call("CallTool", of({ fence: run.fence + 1 }))).toMatchObject({
       body: { code: "failed_precondition", message: expect.stringContaining("fence") },
     });
-    const stranger = await handOf(rig.service, await rig.service.person());
-    expect(await stranger.call("CallTool", of({}))).toMatchObject({ body: { code: "not_found" } });
+    const outsider = await createWorker(rig.service, await rig.service.person());
+    expect(await outsider.call("CallTool", of({}))).toMatchObject({ body: { code: "not_found" } });
 
     await hand.finish(run, { confirm: { kind: "connectorAction", params: { connector: uid, tool: "water", input: { bed: "roses" } } } });
     await decide(rig, run.taskId, { accept: true });
-    const next = await hand.take();
+    const next = await hand.pollUntilRun();
     const again = (input: object) =>
       hand.call("CallTool", { taskId: next.taskId, fence: next.fence, connectorId: uid, tool: "water", input });
     expect(await again({ bed: "roses" })).toMatchObject({ status: 200, body: { result: "Watered roses." } });

@@ -4,8 +4,8 @@ import type { McpTestServer } from "../support/mcp-server.ts";
 import type { TaskRig } from "../support/task-rig.ts";
 import type { V2Body } from "../support/wires.ts";
 
-/** A connector at a test's server, opened by a header, of ann's. */
-export async function installAt(rig: TaskRig, { url }: Pick<McpTestServer, "url">, more: object = {}) {
+/** Installs a connector of Ann at a test server, with a header as its credential. */
+export async function installConnector(rig: TaskRig, { url }: Pick<McpTestServer, "url">, more: object = {}) {
   const client = (await rig.ann.session()).client(ConnectorService);
   const header = { case: "header" as const, value: { name: "", value: "Bearer s3cret" } };
   const server = { case: "http" as const, value: { url, auth: header } };
@@ -14,8 +14,8 @@ export async function installAt(rig: TaskRig, { url }: Pick<McpTestServer, "url"
   return { client, ...connector };
 }
 
-/** What a task waits for, and the use that waits. */
-export async function waitedFor(rig: TaskRig, id: string) {
+/** The action that a task waits for, with its use of a tool. */
+export async function waitForAction(rig: TaskRig, id: string) {
   await rig.reach(id, "waiting");
   const events = await rig.events(id);
   const detail = events.findLast(({ type }) => type === "status_update")?.["status_update"].status_detail;
@@ -23,9 +23,9 @@ export async function waitedFor(rig: TaskRig, id: string) {
   return { ...detail, eventId: String(detail.waiting_for_event_id), used: used?.["tool_used"] };
 }
 
-/** Decides on what a task waits for; answers what task.confirmAction said. */
+/** Decides on the action that a task waits for; returns the response of task.confirmAction. */
 export async function decide(rig: TaskRig, id: string, input: object): Promise<V2Body> {
-  const { eventId } = await waitedFor(rig, id);
+  const { eventId } = await waitForAction(rig, id);
   const { status, body } = await rig.ann.v2("task.confirmAction", { task_id: id, event_id: eventId, input });
   expect(status).toBe(200);
   return body;

@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
 import { openBrowser } from "../sign-in/browser.ts";
-import { goodPassword, openTown } from "../sign-in/people-rig.ts";
-import { describeOnEach } from "../support/database.ts";
+import { goodPassword, openSignInPlatform } from "../sign-in/people-rig.ts";
+import { describeOnOne } from "../support/database.ts";
 import { exchangeCode, modes, refreshWith, sampleApp, secretDigest, userMe } from "../support/oauth.ts";
-import { allow, answerIn, authorizePath, requestOf, visitor } from "./consent-rig.ts";
+import { allow, answerIn, authorizePath, createVisitor, requestOf } from "./consent-rig.ts";
 
-describeOnEach("from a link in a stranger's app to a token that works, through our pages", (database) => {
+describeOnOne("from a link in another team's app to a valid token, through our pages", (database) => {
   test.each(modes)("in the mode %s", async (mode) => {
-    await using town = await openTown(database);
-    const { accountId } = await town.member({ email: "bo@example.com" });
-    const [place] = await town.store.signIns.places(accountId);
+    await using platform = await openSignInPlatform(database);
+    const { accountId } = await platform.member({ email: "bo@example.com" });
+    const [place] = await platform.store.signIns.listSpaces(accountId);
     const app = sampleApp({ spaceId: place?.spaceId ?? "", creatorId: accountId });
     const of = { app, secret: "secret_of_the_test" };
-    await town.store.change(async (tx) => {
+    await platform.store.change(async (tx) => {
       await tx.apps.insert(app);
       await tx.apps.insertSecret({ id: "s1", clientId: app.clientId, digest: secretDigest(of.secret), last4: "test", createdAt: 1 });
     });
     const request = requestOf(of, mode === "secret" ? { code_challenge: undefined, code_challenge_method: undefined } : {});
-    const browser = openBrowser(town.service.url);
+    const browser = openBrowser(platform.service.url);
     const signIn = await browser.follow(await browser.get(request));
     expect(signIn.text).toContain("<h1>Sign in</h1>");
     const back = await browser.submit(signIn, "/sign-in", { email: "bo@example.com", password: goodPassword });
@@ -25,11 +25,11 @@ describeOnEach("from a link in a stranger's app to a token that works, through o
     const page = await browser.get(back.location);
     expect(page.text).toContain("bo@example.com");
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const { code = "", state } = answerIn(await visitor(town.service.url, cookie).send(page, authorizePath, allow));
+    const { code = "", state } = answerIn(await createVisitor(platform.service.url, cookie).send(page, authorizePath, allow));
     expect(state).toBe("s t+a/te");
-    const { body } = await exchangeCode(town.service, of, mode, code);
-    expect((await userMe(town.service.url, body.access_token)).body).toMatchObject({ ok: true, user_id: accountId });
-    const next = await refreshWith(town.service, of, mode, body.refresh_token);
-    expect((await userMe(town.service.url, next.body.access_token)).status).toBe(200);
+    const { body } = await exchangeCode(platform.service, of, mode, code);
+    expect((await userMe(platform.service.url, body.access_token)).body).toMatchObject({ ok: true, user_id: accountId });
+    const next = await refreshWith(platform.service, of, mode, body.refresh_token);
+    expect((await userMe(platform.service.url, next.body.access_token)).status).toBe(200);
   });
 });

@@ -1,35 +1,36 @@
 import { expect } from "vitest";
-import type { Seen } from "../sign-in/browser.ts";
+import type { PageResponse } from "../sign-in/browser.ts";
 import type { TestApp } from "../support/oauth.ts";
 import { challenge, issuer } from "../support/oauth.ts";
 import type { Person } from "../support/service.ts";
 
-/** Fields as a form sends them: a name may stand more than once. */
-export type Chosen = readonly (readonly [name: string, value: string])[];
+/** Fields as a form sends them: a name may occur more than once. */
+export type FormFields = readonly (readonly [name: string, value: string])[];
 
-/** A browser that is signed in, or is not. */
+/** A browser, signed in or not. */
 export interface Visitor {
-  get(path: string): Promise<Seen>;
-  /** Sends the form that leads there, with its hidden fields, what is ticked in it unless told otherwise, and these. */
-  send(page: Seen, action: string, chosen?: Chosen, headers?: Readonly<Record<string, string>>): Promise<Seen>;
+  get(path: string): Promise<PageResponse>;
+  /** Sends the form with this action: its hidden fields, and `chosen`. */
+  send(page: PageResponse, action: string, chosen?: FormFields, headers?: Readonly<Record<string, string>>): Promise<PageResponse>;
   /** The same browser at another node. */
-  at(url: string): Visitor;
+  atNode(url: string): Visitor;
 }
 
-export const visitor = (url: string, cookie: string): Visitor => ({
-  get: (path) => seen(url + path, { headers: { cookie } }),
+export const createVisitor = (url: string, cookie: string): Visitor => ({
+  get: (path) => request(url + path, { headers: { cookie } }),
   send(page, action, chosen = [], headers = {}) {
     const form = formIn(page.text, action);
     const body = new URLSearchParams([...form.fields, ...chosen].map(([name, value]): [string, string] => [name, value]));
-    return seen(url + form.action, { method: "POST", headers: { cookie, ...headers }, body });
+    return request(url + form.action, { method: "POST", headers: { cookie, ...headers }, body });
   },
-  at: (other) => visitor(other, cookie),
+  atNode: (other) => createVisitor(other, cookie),
 });
 
-/** Somebody's browser, signed in to that person's space. */
-export const visitorOf = async (url: string, person: Person): Promise<Visitor> => visitor(url, (await person.session()).headers.cookie);
+/** A browser that is signed in to the person's space. */
+export const createSignedInVisitor = async (url: string, person: Person): Promise<Visitor> =>
+  createVisitor(url, (await person.session()).headers.cookie);
 
-async function seen(url: string, init: RequestInit): Promise<Seen> {
+async function request(url: string, init: RequestInit): Promise<PageResponse> {
   const answer = await fetch(url, { ...init, redirect: "manual" });
   return { status: answer.status, text: await answer.text(), headers: answer.headers, location: answer.headers.get("location") ?? "" };
 }
@@ -37,8 +38,8 @@ async function seen(url: string, init: RequestInit): Promise<Seen> {
 const plain = (text: string): string =>
   text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
 
-/** The form of a page whose action begins so. */
-export function formIn(text: string, action: string): { readonly action: string; readonly fields: Chosen } {
+/** The form of a page whose action begins with `action`. */
+export function formIn(text: string, action: string): { readonly action: string; readonly fields: FormFields } {
   for (const [, target = "", body = ""] of text.matchAll(/<form[^>]* action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g)) {
     if (!plain(target).startsWith(action)) continue;
     const inputs = [...body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)];
@@ -48,7 +49,7 @@ export function formIn(text: string, action: string): { readonly action: string;
 }
 
 /** The connectors of a page, and whether they are ticked. */
-export const boxesIn = ({ text }: Seen): Record<string, boolean> =>
+export const boxesIn = ({ text }: PageResponse): Record<string, boolean> =>
   Object.fromEntries(
     [...text.matchAll(/<input type="checkbox" name="connector" value="([^"]*)"( checked)?>/g)].map(([, uid = "", on]) => [
       uid,
@@ -56,12 +57,12 @@ export const boxesIn = ({ text }: Seen): Record<string, boolean> =>
     ]),
   );
 
-/** Ticks these. */
-export const ticks = (...uids: readonly string[]): Chosen => uids.map((uid) => ["connector", uid]);
+/** Ticks these connectors. */
+export const ticks = (...uids: readonly string[]): FormFields => uids.map((uid) => ["connector", uid]);
 
-/** The buttons. */
-export const allow: Chosen = [["decision", "approve"]];
-export const decline: Chosen = [["decision", "decline"]];
+/** The two buttons. */
+export const allow: FormFields = [["decision", "approve"]];
+export const decline: FormFields = [["decision", "decline"]];
 
 export const authorizePath = "/openapi/oauth";
 
@@ -75,16 +76,16 @@ export function requestOf({ app }: Pick<TestApp, "app">, members: Readonly<Recor
   return `${authorizePath}?${new URLSearchParams(present)}`;
 }
 
-/** What an answer to the app says; fails when it goes anywhere else. */
-export function answerIn({ status, location }: Seen, redirectUri = "https://app.example/cb"): Record<string, string> {
+/** Parameters of the redirect to the app; fails when the redirect leads elsewhere. */
+export function answerIn({ status, location }: PageResponse, redirectUri = "https://app.example/cb"): Record<string, string> {
   expect({ status, location: location.slice(0, redirectUri.length) }).toEqual({ status: 303, location: redirectUri });
   const answer = Object.fromEntries(new URL(location).searchParams);
   expect(answer["iss"]).toBe(issuer);
   return answer;
 }
 
-/** Allows what a page asks, with all that is ticked in it. */
-export async function allowed(browser: Visitor, request: string): Promise<Seen> {
+/** Approves the request with all boxes that are ticked on its page. */
+export async function approveRequest(browser: Visitor, request: string): Promise<PageResponse> {
   const page = await browser.get(request);
   const ticked = Object.entries(boxesIn(page)).flatMap(([uid, on]) => (on ? [uid] : []));
   return browser.send(page, authorizePath, [...allow, ...ticks(...ticked)]);

@@ -2,37 +2,37 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Html, html } from "../../src/console/html.ts";
 
-/** What a browser makes of the entities that are written. */
-const read = (text: string): string =>
+/** Decodes entities as a browser does. */
+const decodeEntities = (text: string): string =>
   text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
 
-test("no text that is filled in can open a tag, close an attribute or begin an entity", () => {
+test("no inserted text can open a tag, close an attribute or begin an entity", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       const written = html`${text}`.toString();
       expect(written).not.toMatch(/[<>"']/);
       expect(written.replaceAll(/&(amp|lt|gt|quot|#39);/g, "")).not.toContain("&");
-      expect(read(written)).toBe(text);
+      expect(decodeEntities(written)).toBe(text);
     }),
   );
 });
 
-test("whatever is nested, each text is escaped exactly once", () => {
+test("each text is escaped exactly once at any nesting", () => {
   fc.assert(
     fc.property(fc.array(fc.string()), (texts) => {
       const list = html`<ul>${texts.map((text) => html`<li title="${text}">${text}</li>`)}</ul>`.toString();
       const items = [...list.matchAll(/<li title="([^"]*)">([^<]*)<\/li>/g)];
-      expect(items.map(([, title = ""]) => read(title))).toEqual(texts);
-      expect(items.map(([, , text = ""]) => read(text))).toEqual(texts);
+      expect(items.map(([, title = ""]) => decodeEntities(title))).toEqual(texts);
+      expect(items.map(([, , text = ""]) => decodeEntities(text))).toEqual(texts);
     }),
   );
 });
 
-test("nothing is written for null, undefined and false, and zero is", () => {
+test("null, undefined and false are written as nothing, and zero is written", () => {
   expect(html`[${null}${undefined}${false}${0}]`.toString()).toBe("[0]");
 });
 
-test("only a piece made by a template is taken as it is, not what looks like one", () => {
+test("only a piece made by a template is inserted unescaped, not a text that looks like one", () => {
   const likeness = JSON.parse('{"text":"<b>","toString":"x"}');
   expect(likeness instanceof Html).toBe(false);
   expect(() => html`${likeness}`.toString()).toThrow();

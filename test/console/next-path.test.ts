@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nextPath } from "../../src/console/next-path.ts";
+import { nextPath } from "../../src/console/entrance.ts";
 
-const own = "https://accounts.example.com";
+const issuer = "https://accounts.example.com";
 
-/** Texts made of what has led people astray before. */
-const crooked = fc
+/** Texts from patterns that have bypassed redirect checks elsewhere. */
+const misleadingText = fc
   .array(
     fc.constantFrom(
       "/",
@@ -35,13 +35,13 @@ const crooked = fc
   )
   .map((parts) => parts.join(""));
 
-describe("where somebody is led after signing in", () => {
-  test("is on our own site, whatever was asked for", () => {
+describe("the path after sign-in", () => {
+  test("is on our own site for every input", () => {
     fc.assert(
       fc.property(
         fc.oneof(
-          crooked,
-          crooked.map((text) => `/${text}`),
+          misleadingText,
+          misleadingText.map((text) => `/${text}`),
           fc.string(),
           fc.webUrl(),
         ),
@@ -49,7 +49,7 @@ describe("where somebody is led after signing in", () => {
           const path = nextPath("", text);
           if (path === null) return;
           expect(path).toMatch(/^\/(?![/\\])/);
-          expect(new URL(path, own).origin).toBe(own);
+          expect(new URL(path, issuer).origin).toBe(issuer);
         },
       ),
       { numRuns: 5000 },
@@ -83,7 +83,7 @@ describe("where somebody is led after signing in", () => {
     expect(nextPath("", text)).toBeNull();
   });
 
-  test("is below the path that CONSENT_URL has, dots or not", () => {
+  test("is below the path in CONSENT_URL, with or without dots", () => {
     expect(nextPath("/people", "/people/account")).toBe("/people/account");
     for (const text of ["/account", "/peoples", "/people/../account", "/people"]) expect(nextPath("/people", text)).toBeNull();
   });

@@ -1,8 +1,7 @@
 import { fastify } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { html } from "../../src/console/html.ts";
-import { contentSecurityPolicy, sendPage, sendTo } from "../../src/console/page.ts";
-import { stylePath, styleRoute } from "../../src/console/style.ts";
+import { contentSecurityPolicy, sendPage, sendRedirect, stylePath, styleRoute } from "../../src/console/page.ts";
 
 const app = fastify();
 styleRoute(app);
@@ -10,7 +9,7 @@ app.get("/plain", (_request, reply) => sendPage(reply, "/people", { title: "A & 
 app.get("/consent", (_request, reply) =>
   sendPage(reply, "", { title: "t", body: html``, formAction: ["https://a.example:8443", "com.example.app:"] }),
 );
-app.get("/away", (_request, reply) => sendTo(reply, "/plain"));
+app.get("/away", (_request, reply) => sendRedirect(reply, "/plain"));
 let url = "";
 beforeAll(async () => {
   url = await app.listen({ port: 0, host: "127.0.0.1" });
@@ -18,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe("a page", () => {
-  test("can run no script, be in no frame, tell no referrer, and is kept by no cache", async () => {
+  test("runs no script, is in no frame, sends no referrer, and is not cached", async () => {
     const { headers } = await fetch(`${url}/plain`);
     expect(headers.get("content-security-policy")).toBe(
       "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -38,13 +37,13 @@ describe("a page", () => {
     expect(text).toContain("<title>A &amp; B · Agent Task Platform</title>");
   });
 
-  test("has no style or script of its own, so that its policy needs no exception", async () => {
+  test("has no inline style or script, so that its policy needs no exception", async () => {
     const text = await (await fetch(`${url}/plain`)).text();
     expect(text).not.toMatch(/<script|<style|style=|\son\w+=/i);
     expect(text).toContain(`href="/people${stylePath}"`);
   });
 
-  test("lets its forms lead where it says, and nowhere else", async () => {
+  test("allows its forms to lead only to the named addresses", async () => {
     const { headers } = await fetch(`${url}/consent`);
     expect(headers.get("content-security-policy")).toContain("form-action 'self' https://a.example:8443 com.example.app:;");
   });
@@ -61,7 +60,7 @@ describe("a page", () => {
   });
 });
 
-test("the style sheet may be kept for ever, for another text has another path", async () => {
+test("the style sheet may be cached permanently, because another text has another path", async () => {
   const answer = await fetch(url + stylePath);
   expect(answer.headers.get("content-type")).toBe("text/css; charset=utf-8");
   expect(answer.headers.get("cache-control")).toContain("immutable");
@@ -70,7 +69,7 @@ test("the style sheet may be kept for ever, for another text has another path", 
   expect(css).not.toMatch(/@import|url\(/);
 });
 
-test("a redirect makes a GET of a POST, and is kept by no cache", async () => {
+test("a redirect turns a POST into a GET, and is not cached", async () => {
   const answer = await fetch(`${url}/away`, { redirect: "manual" });
   expect(answer.status).toBe(303);
   expect(answer.headers.get("location")).toBe("/plain");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 
-test("a sleep until a time that has just passed is over at once, without a warning of Node", async () => {
+test("a sleep until a time that has just passed ends immediately, without a warning from Node", async () => {
   const warnings: string[] = [];
   const note = ({ name }: Error): void => void warnings.push(name);
   process.on("warning", note);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearest } from "../../src/core/nearest.ts";
+import { findNearest } from "../../src/core/nearest.ts";
 
 test.each([
   ["PROT", "PORT", "a swapped pair"],
@@ -8,22 +8,22 @@ test.each([
   ["mesage", "message", "a missing character in a longer word"],
   ["webhoks_urk", "webhooks_url", "two mistakes in a longer word"],
   ["Message", "message", "another case"],
-])("%s means %s: %s", (word, meant) => {
-  expect(nearest(word, ["content", "title", "PORT", "limit", "message", "webhooks_url"])).toBe(meant);
+])("%s is near %s: %s", (word, meant) => {
+  expect(findNearest(word, ["content", "title", "PORT", "limit", "message", "webhooks_url"])).toBe(meant);
 });
 
-test.each(["PATH", "PTRO", "lmt", "massagers", "", "something else"])("%j is near to nothing", (word) => {
-  expect(nearest(word, ["PORT", "limit", "message"])).toBeUndefined();
+test.each(["PATH", "PTRO", "lmt", "massagers", "", "something else"])("%j is near no name", (word) => {
+  expect(findNearest(word, ["PORT", "limit", "message"])).toBeUndefined();
 });
 
-test("of several near words the nearest is taken, and the first in alphabetical order of equally near ones", () => {
-  expect(nearest("orders", ["borders", "older", "ordert"])).toBe("borders");
-  expect(nearest("orders", ["ordert", "borders", "older"])).toBe("borders");
-  expect(nearest("order", ["odder", "orders", "order"])).toBe("order");
+test("the nearest of several words is chosen; of equally near ones, the first in alphabetical order", () => {
+  expect(findNearest("orders", ["borders", "older", "ordert"])).toBe("borders");
+  expect(findNearest("orders", ["ordert", "borders", "older"])).toBe("borders");
+  expect(findNearest("order", ["odder", "orders", "order"])).toBe("order");
 });
 
-test("a word of more than 64 characters is compared with nothing", () => {
+test("a word of more than 64 characters is near no name", () => {
   const word = "a".repeat(64);
-  expect(nearest(word, [`${word}b`])).toBe(`${word}b`);
-  expect(nearest(`${word}a`, [`${word}b`])).toBeUndefined();
+  expect(findNearest(word, [`${word}b`])).toBe(`${word}b`);
+  expect(findNearest(`${word}a`, [`${word}b`])).toBeUndefined();
 });

@@ -8,10 +8,10 @@ import { file_worker_v1_worker_service, WorkerService } from "../../src/gen/prot
 import { root, startServer } from "../support/server-process.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
-const page = readPage("docs/agents.md");
+const page = readPage("docs/guides/agents.md");
 const run = promisify(execFile);
 
-/** The page's commands of curl, each with the comments behind it. */
+/** The page's commands of curl, each with the comments after it. */
 const steps = blocksIn(page, "sh")
   .filter((block) => block.startsWith("curl"))
   .flatMap((block) => block.trim().split(/\n(?=curl)/))
@@ -23,7 +23,7 @@ const steps = blocksIn(page, "sh")
     };
   });
 
-/** Whether an answer has what a line of a comment shows; `…` between two quotes stands for anything. */
+/** Whether an answer has the values in a comment; `…` between two quotes matches any text. */
 function expectShown(answer: unknown, line: string): void {
   const squeezed = line.replaceAll(/\s/g, "");
   const pieces = squeezed.split('"…",');
@@ -37,7 +37,7 @@ function row(name: string): string {
   return found.join("\n");
 }
 
-test("docs/agents.md leads from a task to its end by its own commands, and each answers what stands behind it", async () => {
+test("docs/guides/agents.md runs a task to its end by its commands, and each answers as its comment says", async () => {
   await using server = await startServer({ AGENT_PROFILES: "manus-1.6=remote" });
   const { PATH = "" } = process.env;
   const env = { PATH, DATA_DIR: server.dataDir };
@@ -55,7 +55,7 @@ test("docs/agents.md leads from a task to its end by its own commands, and each 
   ]);
 });
 
-test("docs/agents.md has every operation with all that is sent and answered", () => {
+test("docs/guides/agents.md has every operation with all members of requests and answers", () => {
   for (const { name, input, output } of WorkerService.methods)
     for (const { jsonName } of [...input.fields, ...output.fields]) expect(row(name), name).toContain(`\`${jsonName}\``);
 });
@@ -64,17 +64,17 @@ const messages = [file_worker_v1_run, file_worker_v1_event, file_worker_v1_worke
 
 const described = messages.filter(({ name }) => !/(Request|Response)$/.test(name)).map(({ name, fields }) => [name, fields] as const);
 
-test.each(described)("docs/agents.md has every member of %s", (name, fields) => {
+test.each(described)("docs/guides/agents.md has every member of %s", (name, fields) => {
   for (const { jsonName } of fields) expect(row(name)).toContain(`\`${jsonName}\``);
 });
 
-test("docs/agents.md says that the events of a run are written ones", () => {
+test("docs/guides/agents.md says that a run's events are stored ones", () => {
   const { fields } = messages.find(({ name }) => name === "Run") ?? { fields: [] };
   expect(fields.find(({ name }) => name === "events")?.message?.name).toBe("WrittenEvent");
   expect(page).toMatch(/`events` of a run are [^.]*each a `WrittenEvent`/);
 });
 
-test("docs/agents.md lists the checks as the kit does", () => {
+test("docs/guides/agents.md lists the checks of the kit", () => {
   const listed = [...page.matchAll(/^\| `([a-z]+)` \| (.*) \|$/gm)].map(([, name, about]) => ({ name, about }));
   expect(listed).toEqual(checks.map(({ name, about }) => ({ name, about })));
 });

@@ -3,19 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openTestStore } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
+import { runDirectly } from "../support/direct.ts";
 import { openService } from "../support/service.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
-const page = readPage("docs/audit.md");
+const page = readPage("docs/operate/audit.md");
 
-test("the commands of docs/audit.md list the log, load it down, and the program there checks its chain", async () => {
+test("the commands of docs/operate/audit.md list and download the log, and the program there checks its chain", async () => {
   await using database = await openTestStore("sqlite");
   await using service = await openService({ over: database, idle: true });
   const owner = await service.person();
   for (const name of ["Garden", "Pond", "Wäld \u2028"]) await owner.v2("project.create", { name });
   const folder = mkdtempSync(join(tmpdir(), "docs-"));
-  const open = async () => (await directly(database, "SELECT id FROM audit_event WHERE seq IS NULL")).length;
+  const open = async () => (await runDirectly(database, "SELECT id FROM audit_event WHERE seq IS NULL")).length;
   await expect.poll(open).toBe(0);
   const [list = "", download = "", ocsf = ""] = blocksIn(page, "sh");
   const run = (lines: string) => shell(`cd ${folder}; ${lines}`, { BASE: service.url, KEY: owner.key });

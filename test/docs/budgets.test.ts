@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Checkout, copyCheckout, freePort } from "../commands/checkout.ts";
+import { type Checkout, freePort, sharedCheckout } from "../commands/checkout.ts";
 import { blocksIn, readPage } from "./page.ts";
 
-const page = readPage("docs/budgets.md");
+const page = readPage("docs/operate/budgets.md");
 const [start = ""] = blocksIn(page, "bash");
 const [reports = "", budgets = "", beyond = "", moves = ""] = blocksIn(page, "sh");
 
 let checkout: Checkout;
 beforeAll(() => {
-  checkout = copyCheckout();
+  checkout = sharedCheckout();
 });
 afterAll(() => checkout[Symbol.dispose]());
 
-test("docs/budgets.md leads through prices, reports, budgets, refunds and grants by its own commands", async () => {
+test("docs/operate/budgets.md shows prices, reports, budgets, refunds and grants by its commands", async () => {
   const port = await freePort();
   const env = { DATA_DIR: "data", PORT: `${port}`, BASE: `http://127.0.0.1:${port}` };
   const server = checkout.command(["bash", "-ec", start], env);
@@ -50,7 +50,7 @@ test("docs/budgets.md leads through prices, reports, budgets, refunds and grants
     const [seen] = await said(`curl -s "$BASE/v2/task.detail?task_id=${task_id}&wait_seconds=30" -H "x-service-api-key: $KEY"`);
     return JSON.parse(seen ?? "").task;
   };
-  // What goes beyond the account's 40 is counted, and the next one begins no more.
+  // Costs beyond the account's 40 are counted, and the next turn does not begin.
   const spent = (await ended()).credit_usage;
   expect(spent).toBeGreaterThanOrEqual(11);
   const refused = await ended();

@@ -1,16 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Operation, operationTable } from "../../src/operations.ts";
+import { entryOf, registry } from "../operations/registry.ts";
 import { root } from "../support/server-process.ts";
-import { built } from "../wires/built.ts";
-import { mentions, proofs } from "./proofs.ts";
 
 const operations = operationTable().all;
 const nameOf = ({ name, rpc }: Operation): string => name ?? rpc;
 
-/** The operations of v2.md 0.3 and enterprise.md 0, and those of oauth.md that are RPCs. */
-const contract = `task.create task.detail task.list task.update task.stop task.delete task.sendMessage task.listMessages task.confirmAction
+/** The operations of spec/api.md 0.3 and spec/enterprise.md 0, and the RPCs of oauth.md. */
+const specified = `task.create task.detail task.list task.update task.stop task.delete task.sendMessage task.listMessages task.confirmAction
 project.create project.list file.upload file.detail file.delete webhook.create webhook.list webhook.delete webhook.publicKey skill.list
 connector.list agent.list agent.detail agent.update browser.onlineList usage.list usage.availableCredits usage.teamStatistic usage.teamLog
 website.status website.listCheckpoints website.publish website.update user.me
@@ -25,38 +24,60 @@ dataexport.v1.EnterpriseDataExportService/GetDownloadURL`.split(/\s+/);
 /** A row for each service: its operations, each with a link to its test. */
 function tableOf(): string {
   const services = Map.groupBy(operations, ({ method }) => method.parent.typeName);
-  const link = (operation: Operation) => `[${operation.name ?? operation.method.name}](${proofs[nameOf(operation)] ?? ""})`;
+  const link = (operation: Operation) => `[${operation.name ?? operation.method.name}](../../${entryOf(operation).proof})`;
   const rows = [...services].map(([service, own]) => `| \`${service}\` | ${own.map(link).join(", ")} |`);
   return ["| Service | Its operations, each with the test that shows it |", "| --- | --- |", ...rows].join("\n");
 }
 
 const [begin, end] = ["<!-- operations: made by test/docs/compatibility.test.ts -->\n", "\n<!-- end of operations -->"];
 
-describe("the README's table of operations", () => {
-  test("has every operation of the contract, and all are built", () => {
+describe("the table of operations and their tests", () => {
+  test("has every operation of the specification", () => {
     const names = operations.map(nameOf);
-    expect(contract.filter((name) => !names.includes(name))).toEqual([]);
-    expect(operations.filter((operation) => !(nameOf(operation) in built)).map(nameOf)).toEqual([]);
+    expect(specified.filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test("names a test for each operation, and for nothing else", () => {
-    expect(Object.keys(proofs).toSorted()).toEqual(operations.map(nameOf).toSorted());
+  test("names a test for each operation, and no others", () => {
+    expect([...registry.keys()].toSorted()).toEqual(operations.map(({ rpc }) => rpc).toSorted());
   });
 
   test.each(operations.map((operation) => ({ name: nameOf(operation), operation })))("$name: its test is there, and calls it", ({
     name,
     operation,
   }) => {
-    const file = proofs[name] ?? "";
+    const file = entryOf(operation).proof;
     expect(existsSync(join(root, file)), file).toBe(true);
     expect(mentions(file, operation), `${file} says nothing of ${name}`).toBe(true);
   });
 
-  test("is what the table of operations, what is built and the tests make it (UPDATE_GOLDEN=1 makes it anew)", () => {
-    const path = join(root, "README.md");
-    const readme = readFileSync(path, "utf8");
-    const [from, to] = [readme.indexOf(begin) + begin.length, readme.indexOf(end)];
-    if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(path, readme.slice(0, from) + tableOf() + readme.slice(to));
-    else expect(readme.slice(from, to)).toBe(tableOf());
+  test("equals the table built from the operation table and the registry of tests (UPDATE_GOLDEN=1 rewrites it)", () => {
+    const path = join(root, "docs/internals/operation-tests.md");
+    const page = readFileSync(path, "utf8");
+    const [from, to] = [page.indexOf(begin) + begin.length, page.indexOf(end)];
+    if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(path, page.slice(0, from) + tableOf() + page.slice(to));
+    else expect(page.slice(from, to)).toBe(tableOf());
   });
 });
+
+/** Whether a test, or its imports from test/, calls an operation by one of its names. */
+function mentions(file: string, operation: Operation): boolean {
+  const { method, name, rpc } = operation;
+  const word = new RegExp(`(?<![\\w.])(${method.localName}|${method.name})(?!\\w)|["/.]${method.localName}\\b`);
+  // Helpers of a family of operations have only the last part.
+  const last = /^\w+\.\w+\.(\w+)$/.exec(name ?? "")?.[1];
+  return [file, ...importsOf(file)].some((path) => {
+    const text = readFileSync(join(root, path), "utf8");
+    return (
+      (name !== null && text.includes(name)) || (last !== undefined && text.includes(`"${last}"`)) || text.includes(rpc) || word.test(text)
+    );
+  });
+}
+
+/** The paths of a test's relative imports that are tests' files too. */
+function importsOf(file: string): readonly string[] {
+  const found = readFileSync(join(root, file), "utf8").matchAll(/from "(\.{1,2}\/[^"]+)"/g);
+  return [...found].flatMap(([, path = ""]) => {
+    const imported = join(dirname(file), path);
+    return imported.startsWith("test/") && !imported.startsWith("test/support/") && existsSync(join(root, imported)) ? [imported] : [];
+  });
+}

@@ -4,7 +4,7 @@ import { openMcpServer } from "../support/mcp-server.ts";
 import { openService, type Service } from "../support/service.ts";
 import { blocksIn, readPage } from "./page.ts";
 
-const page = readPage("docs/connectors.md");
+const page = readPage("docs/guides/connectors.md");
 const blocks = blocksIn(page, "sh");
 let service: Service;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
   return () => service[Symbol.asyncDispose]();
 });
 
-/** What the calls of the page answer, as far as it is read here. */
+/** The used part of the answers to the page's calls. */
 interface Installed {
   readonly connector: { readonly id: string; readonly tools: readonly unknown[] };
 }
@@ -24,7 +24,7 @@ function callIn(block: string) {
   return { rpc, body };
 }
 
-test("the examples install a connector, and say what is done with its tools", async () => {
+test("the examples install a connector, and set the policy of its tools", async () => {
   await using server = await openMcpServer();
   const ann = await service.person();
   const { headers } = await ann.session();
@@ -44,7 +44,7 @@ test("the examples install a connector, and say what is done with its tools", as
   expect(set.body.connector.tools[0]).toMatchObject({ name: "water", policy: "allow" });
 });
 
-test("the command of an operator is read as it stands", () => {
+test("the operator's command is valid as printed", () => {
   const [, value = ""] = /CONNECTOR_COMMANDS='([^']+)'/.exec(page) ?? [];
   expect(loadConfig({ CONNECTOR_COMMANDS: value }).connectorCommands).toEqual({
     files: ["/usr/local/bin/mcp-files", "--root", "/srv/shared"],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { startServer } from "../support/server-process.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
+import { sharedServer } from "./shared-server.ts";
 
 /** The first block of commands of a page that contains a text. */
 const blockOf = (page: string, text: string): string =>
@@ -9,15 +9,15 @@ const blockOf = (page: string, text: string): string =>
     ?.trim() ?? "";
 
 describe("the pages about calls", () => {
-  test("docs/conventions.md: strict handling refuses a misspelt member with the answer that the page shows", async () => {
-    await using server = await startServer();
-    const [command = "", answer = ""] = blockOf("docs/conventions.md", "handling=strict").split("\n");
+  test("docs/reference/conventions.md: strict handling refuses a misspelt member with the answer on the page", async () => {
+    const server = await sharedServer();
+    const [command = "", answer = ""] = blockOf("docs/reference/conventions.md", "handling=strict").split("\n");
     expect(await shell(command, { KEY: server.key, BASE: server.url })).toContain(answer.replace(/^# /, ""));
   });
 
-  test("docs/v2.md: the call with an Idempotency-Key creates a task, and another one with the next key", async () => {
-    await using server = await startServer();
-    const command = blockOf("docs/v2.md", "Idempotency-Key");
+  test("docs/guides/v2.md: the call with an Idempotency-Key creates a task, and another one with the next key", async () => {
+    const server = await sharedServer();
+    const command = blockOf("docs/guides/v2.md", "Idempotency-Key");
     const create = async () => JSON.parse(await shell(command, { KEY: server.key, BASE: server.url }));
     const [first, second] = [await create(), await create()];
     expect([first, second]).toMatchObject([{ ok: true }, { ok: true }]);

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { openService } from "../support/service.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
-const [create = "", list = "", hand = "", assets = ""] = blocksIn(readPage("docs/enterprise.md"), "sh");
+const [create = "", list = "", hand = "", assets = ""] = blocksIn(readPage("docs/operate/enterprise.md"), "sh");
 
-test("docs/enterprise.md adds, lists, hands over, takes back and removes a member by its own commands", async () => {
+test("docs/operate/enterprise.md adds, lists, delegates, revokes and removes a member by its commands", async () => {
   await using service = await openService({ idle: true });
   const owner = await service.person();
   const { key } = await service.person({ as: owner, with: owner, kind: "team_user_mgmt" });
@@ -24,7 +24,7 @@ test("docs/enterprise.md adds, lists, hands over, takes back and removes a membe
   expect(removed.user).toMatchObject({ status: "USER_STATUS_REMOVED" });
 });
 
-test("docs/enterprise.md lists what members share, and caps it, by its own commands", async () => {
+test("docs/operate/enterprise.md lists what members share, and caps it, by its commands", async () => {
   await using service = await openService({ idle: true });
   const owner = await service.person();
   const { key } = await service.person({ as: owner, with: owner, kind: "team_asset_mgmt" });

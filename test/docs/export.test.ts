@@ -2,15 +2,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { fileTown, uploaded } from "../files/files-rig.ts";
+import { openFilePlatform, uploadFile } from "../files/files-rig.ts";
 import { freePort } from "../support/free-port.ts";
 import { root } from "../support/server-process.ts";
 import { untilStatus } from "../support/until.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
-const name = "docs/export.md";
+const name = "docs/operate/export.md";
 
-/** Ids and times are others each time: of each kind the page shows the first that came. */
+/** Ids and times differ each time; of each kind the page shows the first one. */
 function settled(text: string): string {
   const known = new Map<string, string>();
   const letters = (found: string, of: string, made: (index: number) => string) => {
@@ -28,12 +28,12 @@ function settled(text: string): string {
     .replace(/"timestamp": \d+/g, '"timestamp": 1932969600120');
 }
 
-test("the commands of docs/export.md ask for an archive, wait, fetch, verify and unpack it, and its sample is what they bring", async () => {
+test("the commands of docs/operate/export.md request an archive, wait, fetch, verify and unpack it, and produce its sample", async () => {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
-  await using town = await fileTown("sqlite", { idle: false, env: { PORT: `${port}`, BASE_URL: address } });
+  await using town = await openFilePlatform("sqlite", { idle: false, env: { PORT: `${port}`, BASE_URL: address } });
   const ann = await town.service.person();
-  const { id: file_id } = await uploaded(town, ann, "Water the garden.", "notes.txt");
+  const { id: file_id } = await uploadFile(town, ann, "Water the garden.", "notes.txt");
   const content = [
     { type: "text", text: "[[say Done.]]" },
     { type: "file", file_id },

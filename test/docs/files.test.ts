@@ -2,17 +2,17 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { fileTown } from "../files/files-rig.ts";
+import { openFilePlatform } from "../files/files-rig.ts";
 import { freePort } from "../support/free-port.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
-const page = readPage("docs/files.md");
+const page = readPage("docs/guides/files.md");
 const blocks = blocksIn(page, "sh");
 
-test("the commands of docs/files.md bring a file, see it, delete it, and prove the bytes of another", async () => {
+test("the commands of docs/guides/files.md upload a file, read it, delete it, and verify the bytes of another", async () => {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
-  await using town = await fileTown("sqlite", { env: { PORT: `${port}`, BASE_URL: address } });
+  await using town = await openFilePlatform("sqlite", { env: { PORT: `${port}`, BASE_URL: address } });
   const { key } = await town.service.person();
   const folder = mkdtempSync(join(tmpdir(), "docs-"));
   const said = await Promise.all(blocks.map((block) => shell(`cd ${folder}; ${block}`, { BASE: address, KEY: key })));
@@ -28,7 +28,7 @@ test("the commands of docs/files.md bring a file, see it, delete it, and prove t
   ]);
 });
 
-test("docs/files.md lists the extensions that are refused", () => {
+test("docs/guides/files.md lists the refused extensions", () => {
   const [, listed = ""] = /refused \((exe,[^)]*)\)/s.exec(page) ?? [];
   const [, known = ""] = /new Set\(\s*"([a-z0-9 ]+)"/s.exec(readFileSync("src/core/files/filename.ts", "utf8")) ?? [];
   expect(listed.split(/,\s+/)).toEqual(known.split(" "));

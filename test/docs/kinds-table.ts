@@ -1,8 +1,8 @@
-import { decide, silences } from "../../src/core/actions/decide.ts";
+import { decide, decidesLaterActions } from "../../src/core/actions/action.ts";
 import { isQuestion, type KindName, kindOf, kinds } from "../../src/core/actions/kind.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 
-/** A JSON Schema of a kind, in short. */
+/** The used part of a kind's JSON Schema. */
 interface Schema {
   readonly type: string;
   readonly enum?: readonly string[];
@@ -11,7 +11,7 @@ interface Schema {
   readonly required?: readonly string[];
 }
 
-/** All kinds that are confirmed, with what their input may hold, as a table in Markdown. */
+/** All kinds of confirmations, with the members of their input, as a table in Markdown. */
 export function kindsTable(): string {
   const rows = Object.keys(kinds)
     // The keys of the table are the kinds.
@@ -24,10 +24,10 @@ export function kindsTable(): string {
 
 function rowOf(kind: KindName, variant: string, schema: JsonObject): readonly string[] {
   const { tool } = kindOf(kind);
-  // The kinds' schemas hold nothing but what `Schema` names.
+  // The kinds' schemas hold only the members of `Schema`.
   const input = membersOf(schema as unknown as Schema).map(code);
   const refusals = inputs.filter((input) => decides(kind, variant, input) === "cancelled");
-  const allows = inputs.filter((input) => decides(kind, variant, input) === "accepted" && silences(kind, input));
+  const allows = inputs.filter((input) => decides(kind, variant, input) === "accepted" && decidesLaterActions(kind, input));
   return [code(kind), variant && code(variant), code(tool ?? ""), input.join(", "), refusals.map(shown).join(), allows.map(shown).join()];
 }
 
@@ -37,7 +37,7 @@ const shown = (input: JsonObject): string =>
     .map(([name, value]) => code(`${name}: ${value}`))
     .join(", ");
 
-/** Inputs of which one refuses, or allows for good, where a kind knows such a thing. */
+/** Inputs that refuse, or allow permanently, where a kind has such an input. */
 const inputs: readonly JsonObject[] = [
   { accept: false },
   { action: "skip" },
@@ -47,7 +47,7 @@ const inputs: readonly JsonObject[] = [
   { accept: true, global_allow: true },
 ];
 
-/** What an input decides; nothing where it does not fit. */
+/** The decision of an input; nothing for an invalid one. */
 function decides(kind: KindName, variant: string, input: JsonObject): string {
   try {
     return decide({ kind, variant }, input);

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { allow, authorizePath, visitor } from "../console/consent-rig.ts";
-import { openTown } from "../sign-in/people-rig.ts";
+import { allow, authorizePath, createVisitor } from "../console/consent-rig.ts";
+import { openSignInPlatform } from "../sign-in/people-rig.ts";
 import { freePort } from "../support/free-port.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
-const [create = "", begin = "", live = ""] = blocksIn(readPage("docs/oauth.md"), "sh");
+const [create = "", begin = "", live = ""] = blocksIn(readPage("docs/guides/oauth.md"), "sh");
 const [exchange = "", createTask = "", refresh = ""] = live.split("\n\n");
 
-test("docs/oauth.md leads from an app to a task by its own commands, and to a fresh pair", async () => {
+test("docs/guides/oauth.md runs from an app to a task by its commands, and to a fresh token pair", async () => {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
-  await using town = await openTown("sqlite", { PORT: `${port}`, BASE_URL: address });
+  await using town = await openSignInPlatform("sqlite", { PORT: `${port}`, BASE_URL: address });
   const { accountId, spaceId } = await town.member({ email: "ann@example.com" });
   const ann = await town.service.person({ as: { accountId, spaceId }, with: { accountId, spaceId } });
   const known: Record<string, string> = { BASE: address, CONSENT: address, KEY: ann.key };
@@ -23,7 +23,7 @@ test("docs/oauth.md leads from an app to a task by its own commands, and to a fr
   const signedIn = await town.signIn(browser, "ann@example.com", undefined, pathname + search);
   const page = await browser.get(signedIn.location);
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-  const { location } = await visitor(address, cookie).send(page, authorizePath, allow);
+  const { location } = await createVisitor(address, cookie).send(page, authorizePath, allow);
   Object.assign(known, { VERIFIER: verifier, CODE: new URL(location).searchParams.get("code") ?? "" });
 
   const first = JSON.parse(await shell(exchange, known));

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readOrders } from "../../src/runtime/agents/offline/reading.ts";
-import { type ServerProcess, startServer } from "../support/server-process.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { readDirectives } from "../../src/runtime/agents/offline/reading.ts";
 import { kindsTable } from "./kinds-table.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
+import { type SharedServer, sharedServer } from "./shared-server.ts";
 
-const page = readPage("docs/offline-agent.md");
+const page = readPage("docs/guides/offline-agent.md");
 
 /** A command of the page, and the parts of its answer that the comments after it name. */
 interface Command {
@@ -26,18 +26,17 @@ const withCommands = sections
   .filter(({ commands }) => commands.length > 0);
 
 describe("the page of the offline agent", () => {
-  let server: ServerProcess;
+  let server: SharedServer;
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
   });
-  afterAll(async () => server[Symbol.asyncDispose]());
 
-  /** How a reader reads `$EVENT`. */
+  /** How a reader gets `$EVENT`. */
   const waitAndRead = commandsIn(page.slice(page.indexOf("`$EVENT` is")))
     .slice(1, 3)
     .map(({ text }) => ({ text, parts: [] }));
 
-  /** A reader at a terminal, who puts ids from answers into variables as the page says. */
+  /** A reader at a terminal, who copies ids from answers into variables as the page says. */
   function reader() {
     const known = { KEY: server.key, BASE: server.url, TASK: "", EVENT: "", URL: "" };
     async function play({ text, parts }: Command): Promise<void> {
@@ -46,7 +45,7 @@ describe("the page of the offline agent", () => {
       if (!/curl -sN|curl -s \$URL/.test(text)) expect(JSON.parse(answer), text).toMatchObject({ ok: true });
       for (const part of parts) expect(squeezed(answer), text).toContain(squeezed(part));
       if (text.includes("task.create")) Object.assign(known, { TASK: idIn(answer, "task_id"), EVENT: "" });
-      // The server has a free port, which its base address does not know.
+      // The server has a free port, which its base address does not contain.
       known.URL = idIn(answer, "url").replace(/^https?:\/\/[^/]+/, server.url) || known.URL;
       known.EVENT = idIn(answer, "waiting_for_event_id") || known.EVENT;
     }
@@ -61,7 +60,7 @@ describe("the page of the offline agent", () => {
     for (const command of commands) await play(command);
   });
 
-  test("has commands for every state, and no line of a block but those, comments and variables", () => {
+  test("has commands for every state, and only commands, comments and variables in its blocks", () => {
     expect(withCommands.map(({ title }) => title)).toEqual([
       ...["The offline agent", "Files", "Running", "Every event", "Error", "Waiting on a question", "Waiting on an approval"],
       ...["Structured output", "Credits"],
@@ -70,15 +69,15 @@ describe("the page of the offline agent", () => {
     expect(lines.filter((line) => !/^(curl -sN? |[ ]|# |(KEY|BASE)=|$)/.test(line))).toEqual([]);
   });
 
-  test("lists every directive, and none that there is not", () => {
-    const orders = readOrders("[[x]]");
-    const known = "fault" in orders ? (orders.fault.rule.split("there are ")[1] ?? "").split(", ") : [];
+  test("lists every directive, and only existing ones", () => {
+    const orders = readDirectives("[[x]]");
+    const known = "fault" in orders ? (orders.fault.rule.split("use one of ")[1] ?? "").split(", ") : [];
     const listed = [...page.matchAll(/^\| `\[\[(\w+)/gm)].map(([, name]) => name);
     expect(known.length).toBeGreaterThan(13);
     expect(listed.toSorted()).toEqual(known.toSorted());
   });
 
-  test("lists every kind of confirmation as it is", () => {
+  test("lists every kind of confirmation with its schema", () => {
     expect(page.slice(page.indexOf("| Kind |")).trim()).toBe(kindsTable());
   });
 });

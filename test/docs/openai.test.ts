@@ -2,11 +2,13 @@ import { expect, test } from "vitest";
 import { openService } from "../support/service.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
-test("docs/openai.md leads through the life of a response, and of a file, by its own commands", async () => {
+test("docs/guides/openai.md shows the life of a response, and of a file, by its commands", async () => {
   await using service = await openService();
   const { key } = await service.person();
   const known: Record<string, string> = { BASE: service.url, KEY: key };
-  const commands = blocksIn(readPage("docs/openai.md"), "sh").flatMap((block) => block.match(/^[^#][\s\S]*?\n(?:#.*(?:\n|$))+/gm) ?? []);
+  const commands = blocksIn(readPage("docs/guides/openai.md"), "sh").flatMap(
+    (block) => block.match(/^[^#][\s\S]*?\n(?:#.*(?:\n|$))+/gm) ?? [],
+  );
   expect(commands).toHaveLength(10);
   for (const command of commands) {
     const answer = (await shell(command, known)).replaceAll('":', '": ');

@@ -15,7 +15,7 @@ export const blocksIn = (page: string, language: string): readonly string[] =>
   [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text = ""]) => (name === language ? [text] : []));
 
 /**
- * Runs lines in a shell with these variables; what they printed. Skips the test where a tool that they
+ * Runs lines in a shell with these variables; returns their output. Skips the test where a tool that they
  * call is missing.
  *
  * @throws Error when one of them fails.

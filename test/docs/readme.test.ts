@@ -3,23 +3,26 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { root, type ServerProcess, startServer } from "../support/server-process.ts";
+import { root } from "../support/server-process.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
+import { type SharedServer, sharedServer } from "./shared-server.ts";
 
 const run = promisify(execFile);
 const readme = readPage("README.md");
+const firstTask = readPage("docs/guides/first-task.md");
 
-/** The first block of code in a language that holds this. */
-const block = (language: string, holding: string): string => blocksIn(readme, language).find((text) => text.includes(holding)) ?? "";
+/** A page's first block of code in a language that contains this text. */
+const block = (page: string, language: string, holding: string): string =>
+  blocksIn(page, language).find((text) => text.includes(holding)) ?? "";
 
 /** Runs lines of the README, against this server and with its key. */
-const here = (server: ServerProcess, lines: string): Promise<string> =>
+const here = (server: SharedServer, lines: string): Promise<string> =>
   shell(lines.replaceAll("localhost:8080", server.url).replace(/^KEY=.*$/m, `KEY=${server.key}`));
 
 describe("the README", () => {
   test("creates, reads and stops a first task with its lines of curl", async () => {
-    await using server = await startServer();
-    const [key = "", create = "", ...rest] = block("sh", "task.create")
+    const server = await sharedServer();
+    const [key = "", create = "", ...rest] = block(readme, "sh", "task.create")
       .split("\n")
       .filter((line) => line !== "");
     const created = JSON.parse(await here(server, `${key}\n${create}`));
@@ -31,17 +34,17 @@ describe("the README", () => {
   });
 
   test("creates tasks through v1 and the Responses API with its lines of curl", async () => {
-    await using server = await startServer();
-    const [task = "", response = ""] = block("sh", "/v1/tasks").split("\n");
+    const server = await sharedServer();
+    const [task = "", response = ""] = block(readme, "sh", "/v1/tasks").split("\n");
     const titled = { task_title: "What is 12 * 4?" };
     expect(JSON.parse(await here(server, `KEY=\n${task}`))).toMatchObject({ task_id: expect.any(String), ...titled });
     expect(JSON.parse(await here(server, `KEY=\n${response}`))).toMatchObject({ object: "response", metadata: titled });
   });
 
-  test("creates and reads a task with its lines of TypeScript", async () => {
-    await using server = await startServer();
+  test("links to a guide that creates and reads a task with its lines of TypeScript", async () => {
+    const server = await sharedServer();
     const file = join(root, `.readme-${process.pid}.ts`);
-    writeFileSync(file, block("ts", "createClient").replace("http://127.0.0.1:8080", server.url));
+    writeFileSync(file, block(firstTask, "ts", "createClient").replace("http://127.0.0.1:8080", server.url));
     try {
       const { stdout } = await run(process.execPath, [file], { cwd: root, env: { ...process.env, KEY: server.key } });
       expect(stdout).toContain("What is 12 * 4?");
@@ -50,9 +53,9 @@ describe("the README", () => {
     }
   });
 
-  test("names every dependency and why", () => {
+  test("and docs/internals/dependencies.md name every dependency and why", () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-    const listed = readme.slice(readme.indexOf("## Dependencies"));
+    const listed = readPage("docs/internals/dependencies.md");
     for (const name of Object.keys({ ...dependencies, ...devDependencies })) expect(listed).toContain(`\`${name}\``);
   });
 });

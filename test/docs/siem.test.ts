@@ -2,15 +2,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { fileTown } from "../files/files-rig.ts";
+import { openFilePlatform } from "../files/files-rig.ts";
 import { freePort } from "../support/free-port.ts";
 import { root } from "../support/server-process.ts";
 import { untilStatus } from "../support/until.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
-const name = "docs/siem.md";
+const name = "docs/operate/siem.md";
 
-/** Ids and times are others each time. */
+/** Ids and times differ each time. */
 const settled = (text: string): string =>
   text
     .replace(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, "0b9f2f1e-3c55-4f0e-9d3a-5f1f9a7c2e10")
@@ -19,10 +19,10 @@ const settled = (text: string): string =>
     .replace(/(?<![A-Za-z0-9])[2-9A-HJ-NP-Za-km-z]{22}(?![A-Za-z0-9])/g, (id) => (id.startsWith("Bn8Qd2") ? id : "An8Qd2LkTz5hXw3BsRmYpC"))
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "2031-04-03T08:00:00.120Z");
 
-test("the commands of docs/siem.md ask for an archive, wait, fetch and unpack it, and its sample is what they bring", async () => {
+test("the commands of docs/operate/siem.md request an archive, wait, fetch and unpack it, and produce its sample", async () => {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
-  await using town = await fileTown("sqlite", { idle: false, env: { PORT: `${port}`, BASE_URL: address, SIEM_PAYLOADS: "on" } });
+  await using town = await openFilePlatform("sqlite", { idle: false, env: { PORT: `${port}`, BASE_URL: address, SIEM_PAYLOADS: "on" } });
   const ann = await town.service.person();
   const { key } = await town.service.person({ as: ann, with: ann, kind: "siem" });
   const { body } = await ann.v2("task.create", { message: { content: "[[tool browser_open]] [[say Done.]]" } });

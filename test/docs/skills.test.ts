@@ -7,9 +7,9 @@ import { openService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
-const page = readPage("docs/skills.md");
+const page = readPage("docs/guides/skills.md");
 
-test("the commands of docs/skills.md bring a skill, show it, and force it on a task", async () => {
+test("the commands of docs/guides/skills.md upload a skill, show it, and force it on a task", async () => {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
   await using service = await openService({ env: { PORT: `${port}`, BASE_URL: address } });
@@ -30,7 +30,7 @@ test("the commands of docs/skills.md bring a skill, show it, and force it on a t
   ]);
 });
 
-test("docs/skills.md has the command's words as its usage has them", async () => {
+test("docs/guides/skills.md has the command's words as in its usage", async () => {
   const [lines = ""] = blocksIn(page, "text");
   expect(
     lines

@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 import { v1Table } from "../../src/http/v1/routes.ts";
-import { startServer } from "../support/server-process.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
+import { sharedServer } from "./shared-server.ts";
 
-const page = readPage("docs/v1.md");
+const page = readPage("docs/guides/v1.md");
 const [, calls = ""] = (blocksIn(page, "sh")[0] ?? "").split("\n\n");
 
-/** Each command with the comment behind it. */
+/** Each command with the comment after it. */
 const steps = calls.split(/\n(?=curl)/).map((step) => {
   const lines = step.trim().split("\n");
   return { command: lines.filter((line) => !line.startsWith("#")).join("\n"), answer: lines.at(-1)?.replace(/^# /, "") ?? "" };
 });
 
-test("docs/v1.md leads from a task to its end by its own commands, and each answers what stands behind it", async () => {
-  await using server = await startServer();
+test("docs/guides/v1.md runs a task to its end by its commands, and each answers as its comment says", async () => {
+  const server = await sharedServer();
   const known: Record<string, string> = { KEY: server.key, BASE: `http://${server.url.replace(/^http:\/\//, "")}` };
   expect(steps).toHaveLength(5);
   for (const { command, answer } of steps) {
@@ -23,6 +23,6 @@ test("docs/v1.md leads from a task to its end by its own commands, and each answ
   }
 });
 
-test("docs/v1.md has every address", () => {
+test("docs/guides/v1.md has every address", () => {
   for (const { verb, path } of v1Table) expect(page).toContain(`\`${verb} ${path}\``);
 });

@@ -3,42 +3,41 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { finish } from "../../src/core/tasks/lifecycle.ts";
-import { bodyOf } from "../../src/core/webhooks/bodies.ts";
-import { tellingsOf } from "../../src/core/webhooks/events.ts";
-import { newWebhookSecret, shownWebhookSecret } from "../../src/core/webhooks/secret.ts";
+import { encodeWebhookSecret, newWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
+import { encodeBody, notificationsOf } from "../../src/core/webhooks/notifications.ts";
 import { webhookEventTypes } from "../../src/core/webhooks/webhook.ts";
-import { deliveryKeys } from "../../src/delivery/keys.ts";
-import { signedHeaders } from "../../src/delivery/sign.ts";
 import { operationTable } from "../../src/operations.ts";
-import { receiver } from "../egress/receiver.ts";
+import { deliveryKeys, signedHeaders } from "../../src/webhooks/sign.ts";
+import { openReceiver } from "../egress/receiver.ts";
 import { eventually } from "../faults/server.ts";
 import { cipher } from "../support/cipher.ts";
 import { openTestStore } from "../support/database.ts";
+import { share } from "../support/depth.ts";
 import { startServer } from "../support/server-process.ts";
 import { callV2 } from "../support/wires.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
-import { languages, openReceiver, type Received } from "./receiving/receivers.ts";
+import { languages, openReceiver as openLanguageReceiver, type Received } from "./receiving/receivers.ts";
 
-const page = readPage("docs/webhooks.md");
+const page = readPage("docs/guides/webhooks.md");
 const url = "https://hooks.example.com/in?tenant=7";
 
-/** A delivery of a task that has finished, signed as the sender signs, so many seconds from now. */
+/** A delivery of a finished task, signed like the sender does, this many seconds from now. */
 async function signer(): Promise<(secondsFromNow?: number) => Promise<Received>> {
   await using database = await openTestStore("sqlite");
   const keys = deliveryKeys({ store: database.store, cipher, clock: systemClock, ids: systemIds });
   const signing = await keys.signing();
   const { rsaPem: publicKey, ed25519 } = await keys.publicKeys();
   const [secret, oldSecret] = [newWebhookSecret(systemRandom), newWebhookSecret(systemRandom)];
-  const [telling] = tellingsOf(finish("Schöne Grüße, 7 €").events, 3);
-  if (telling === undefined) throw new Error("a finish tells something");
+  const [notification] = notificationsOf(finish("Schöne Grüße, 7 €").events, 3);
+  if (notification === undefined) throw new Error("a finish notifies webhooks");
   const id = "task_stopped_Rt5kQ_1700000120";
   const parts = { appUrl: "https://app.example.net", link: () => "" };
-  const body = Buffer.from(bodyOf({ id, telling, task: { id: "Rt5kQ", title: "Compare" }, attachments: [] }, parts));
+  const body = Buffer.from(encodeBody({ id, notification, task: { id: "Rt5kQ", title: "Compare" }, attachments: [] }, parts));
   return async (secondsFromNow = 0) => {
     const signable = { eventId: id, url, body, at: Math.floor(Date.now() / 1000) + secondsFromNow };
-    // While a secret is being replaced there are two items with `v1,`.
+    // While a secret is rotated there are two items with `v1,`.
     const headers = await signedHeaders(signable, { keys: signing, secrets: [oldSecret, secret], doubleHash: false });
-    return { url, headers, body, publicKey, secret: shownWebhookSecret(secret), ed25519 };
+    return { url, headers, body, publicKey, secret: encodeWebhookSecret(secret), ed25519 };
   };
 }
 
@@ -49,7 +48,7 @@ const withHeaders = (received: Received, change: (value: string, name: string) =
 
 const same = (received: Received): Received => received;
 
-/** The byte at a place, or counted from the end, changed by one bit. */
+/** The byte at a position, or counted from the end, with one bit changed. */
 function otherByte(received: Received, at: number): Received {
   const body = Buffer.from(received.body);
   const place = at < 0 ? body.length + at : at;
@@ -57,7 +56,7 @@ function otherByte(received: Received, at: number): Received {
   return { ...received, body };
 }
 
-/** Every item of every signature with its middle symbol changed. */
+/** Every item of every signature with its middle character changed. */
 const otherSignatures = (received: Received): Received =>
   withHeaders(received, (value, name) =>
     name.endsWith("signature")
@@ -98,7 +97,7 @@ const cases: readonly {
   },
 ];
 
-/** The page's commands, each with the comment behind it. */
+/** The page's commands, each with the comment after it. */
 const steps = blocksIn(page, "sh").flatMap((block) =>
   block.split(/\n(?=curl)/).map((step) => {
     const lines = step.trim().split("\n");
@@ -110,24 +109,24 @@ const steps = blocksIn(page, "sh").flatMap((block) =>
   }),
 );
 
-/** A receiver of everything, as the page's address; `status` is what it answers. */
+/** A receiver of all requests at the page's address; `status` is its answer. */
 async function openHook() {
   const hook = { status: 204, types: [] as string[] };
-  const server = await receiver(async (request, response) => {
+  const server = await openReceiver(async (request, response) => {
     hook.types.push(JSON.parse(await text(request)).event_type);
     response.writeHead(hook.status).end();
   });
   return Object.assign(hook, { url: server.url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() });
 }
 
-/** Whether an answer has what a line of a comment shows; `…` stands for anything. */
+/** Whether an answer has the values in a comment; `…` matches any text. */
 function expectShown(answer: unknown, line: string): void {
   const squeezed = line.replaceAll(/\s/g, "");
   for (const piece of squeezed.split("…")) expect(JSON.stringify(answer).replaceAll(/\s/g, "")).toContain(piece);
 }
 
-describe("docs/webhooks.md", () => {
-  test("leads from a webhook to its log and its end by its own commands, and each answers what stands behind it", async () => {
+describe("docs/guides/webhooks.md", () => {
+  test("runs from a webhook to its log and its end by its commands, and each answers as its comment says", async () => {
     await using hook = await openHook();
     await using server = await startServer({ WEBHOOK_ALLOW: "loopback" });
     const known: Record<string, string> = { BASE: server.url, KEY: server.key, SINCE: "1" };
@@ -135,7 +134,7 @@ describe("docs/webhooks.md", () => {
       (await callV2(server.url, name, body, { headers: { "x-service-api-key": server.key } })).body;
     const statusNow = async () => (await call("webhook.list", {}))["data"].find(({ id }: { id: string }) => id === known["WEBHOOK"]).status;
 
-    /** What has to happen between the page's commands. */
+    /** Events that must happen between the page's commands. */
     const before: Readonly<Record<string, () => Promise<unknown>>> = {
       async active() {
         hook.status = 410;
@@ -164,14 +163,16 @@ describe("docs/webhooks.md", () => {
   });
 
   test.each(languages)("its code in $name takes a delivery, and none with a byte changed or 301 s off", async (language) => {
-    using receiver = await openReceiver(page, language);
+    using receiver = await openLanguageReceiver(page, language);
     const deliver = await signer();
-    for (const { why, seconds, change = same, says } of cases) {
+    const [asSent, ...changed] = cases;
+    const some = [...(asSent ? [asSent] : []), ...share(changed, languages.indexOf(language), languages.length)];
+    for (const { why, seconds, change = same, says } of some) {
       expect(`${why}: ${await receiver.verify(change(await deliver(seconds)))}`).toBe(`${why}: ${says}`);
     }
   });
 
-  test("names every operation on webhooks, and none that there is not", () => {
+  test("names every operation on webhooks, and only existing ones", () => {
     const named = new Set([...page.matchAll(/\bwebhook\.[a-z][A-Za-z]+/g)].map(([name]) => name));
     const all = operationTable().all.flatMap(({ name }) => (name?.startsWith("webhook.") ? [name] : []));
     expect([...named].toSorted()).toEqual(all.toSorted());

@@ -1,18 +1,18 @@
 import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
+import { siteBytesMax, siteFilesMax } from "../../src/core/websites/checkpoint.ts";
 import { checkpointsMax } from "../../src/core/websites/save.ts";
-import { siteBytesMax, siteFilesMax } from "../../src/core/websites/snapshot.ts";
 import { freePort } from "../support/free-port.ts";
 import { hangMs } from "../support/patience.ts";
-import { siteTown } from "../websites/site.ts";
+import { openSiteRig } from "../websites/site.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
-const page = readPage("docs/websites.md");
+const page = readPage("docs/guides/websites.md");
 
-test("the commands of docs/websites.md publish a site, and see it", async () => {
+test("the commands of docs/guides/websites.md publish a site, and read it", async () => {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
-  await using town = await siteTown("sqlite", { env: { PORT: `${port}`, BASE_URL: address, SITES_DOMAIN: "localhost" } });
+  await using town = await openSiteRig("sqlite", { env: { PORT: `${port}`, BASE_URL: address, SITES_DOMAIN: "localhost" } });
   const { key } = await town.service.person();
   const known = { BASE: address, KEY: key, TASK: "", HOST: "" };
   const commands = blocksIn(page, "sh").flatMap((block) => block.split(/^(?=curl )/m).filter((text) => text.startsWith("curl")));
@@ -33,16 +33,16 @@ test("the commands of docs/websites.md publish a site, and see it", async () => 
   expect([known.TASK, known.HOST]).toEqual([expect.stringMatching(/^\w{22}$/), expect.stringMatching(/^[a-z2-7]{20}\.localhost:\d+$/)]);
 });
 
-test("docs/websites.md has the bounds as they are", () => {
+test("docs/guides/websites.md has the current bounds", () => {
   const shown = page.replaceAll(",", "");
   expect(shown).toContain(`| files of a checkpoint | ${siteFilesMax} with ${siteBytesMax / 1024 ** 2} MB together |`);
   expect(shown).toContain(`| checkpoints of a site | the newest ${checkpointsMax} and the one that is live |`);
 });
 
-test("docs/security.md shows the policy that is sent", () => {
-  const rights = /"(downloads [a-z -]+)"/.exec(readFileSync("src/sites/answer.ts", "utf8"))?.[1] ?? "";
+test("docs/operate/security.md shows the policy in the header", () => {
+  const rights = /"(downloads [a-z -]+)"/.exec(readFileSync("src/websites/answer.ts", "utf8"))?.[1] ?? "";
   const sandbox = rights.split(" ").map((right) => `allow-${right}`);
-  expect(readPage("docs/security.md")).toContain(
+  expect(readPage("docs/operate/security.md")).toContain(
     `sandbox ${sandbox.join(" ")}; frame-ancestors 'self'; base-uri 'self'; object-src 'self'`,
   );
 });

@@ -2,30 +2,30 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 
-/** A record of an answer; the text of an `A` is an IPv4 address, of the others the bytes as they go out. */
+/** A record of an answer; `data` of an `A` record is an IPv4 address, of the others the bytes as sent. */
 export interface DnsRecord {
   readonly type: "A" | "AAAA" | "CNAME";
   readonly name?: string;
   readonly data: string;
 }
 
-/** What a name server says: records, an error code of the DNS, or null: nothing at all. */
+/** An answer of a name server: records, a DNS error code, or null for no answer. */
 export type DnsAnswer = readonly DnsRecord[] | { readonly code: number } | null;
 
 /** A name server on loopback. */
 export interface DnsServer extends AsyncDisposable {
-  /** As `dns.setServers` takes it. */
+  /** The address in the form of `dns.setServers`. */
   readonly address: string;
-  /** `A good.test`, in the order in which they were asked. */
+  /** `A good.test`, in the order of arrival. */
   readonly questions: string[];
-  /** Resolves when as many questions came. */
-  asked(count: number): Promise<void>;
+  /** Resolves after this many questions. */
+  waitForQuestions(count: number): Promise<void>;
 }
 
 const types = { A: 1, CNAME: 5, AAAA: 28 } as const;
 
 /** Starts a name server that answers each question with what `answer` returns. */
-export async function dnsServer(answer: (name: string, type: "A" | "AAAA") => DnsAnswer): Promise<DnsServer> {
+export async function openDnsServer(answer: (name: string, type: "A" | "AAAA") => DnsAnswer): Promise<DnsServer> {
   const socket = createSocket("udp4");
   const questions: string[] = [];
   const listeners = new Set<() => void>();
@@ -33,24 +33,24 @@ export async function dnsServer(answer: (name: string, type: "A" | "AAAA") => Dn
     const { name, end } = nameAt(message, 12);
     const type = message.readUInt16BE(end) === types.AAAA ? "AAAA" : "A";
     questions.push(`${type} ${name}`);
-    for (const hear of listeners) hear();
-    const said = answer(name, type);
-    if (said !== null) socket.send(reply(message, end + 4, said, name), port, address);
+    for (const listener of listeners) listener();
+    const answered = answer(name, type);
+    if (answered !== null) socket.send(reply(message, end + 4, answered, name), port, address);
   });
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
   return {
     address: `127.0.0.1:${(socket.address() as AddressInfo).port}`,
     questions,
-    asked: (count) =>
+    waitForQuestions: (count) =>
       new Promise((resolve) => {
-        const look = () => {
+        const check = () => {
           if (questions.length < count) return;
-          listeners.delete(look);
+          listeners.delete(check);
           resolve();
         };
-        listeners.add(look);
-        look();
+        listeners.add(check);
+        check();
       }),
     async [Symbol.asyncDispose]() {
       socket.close();
@@ -69,11 +69,11 @@ function nameAt(message: Buffer, start: number): { readonly name: string; readon
   return { name: labels.join(".").toLowerCase(), end: at + 1 };
 }
 
-function reply(question: Buffer, end: number, said: Exclude<DnsAnswer, null>, asked: string): Buffer {
-  const records = "code" in said ? [] : said;
+function reply(question: Buffer, end: number, answered: Exclude<DnsAnswer, null>, asked: string): Buffer {
+  const records = "code" in answered ? [] : answered;
   const head = Buffer.alloc(12);
   head.writeUInt16BE(question.readUInt16BE(0), 0);
-  head.writeUInt16BE(0x8180 | ("code" in said ? said.code : 0), 2);
+  head.writeUInt16BE(0x8180 | ("code" in answered ? answered.code : 0), 2);
   head.writeUInt16BE(1, 4);
   head.writeUInt16BE(records.length, 6);
   return Buffer.concat([head, question.subarray(12, end), ...records.map(({ name = asked, ...record }) => encoded(name, record))]);

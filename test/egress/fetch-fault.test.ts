@@ -1,26 +1,28 @@
 import { expect, test } from "vitest";
 import { RefusedDestination } from "../../src/egress/agent.ts";
-import { fetchFault } from "../../src/egress/fetch-fault.ts";
+import { fetchFaultText } from "../../src/egress/fetch-file.ts";
 import { LookUpFailed } from "../../src/egress/look-up.ts";
 
-const coded = (code: string) => Object.assign(new Error("a stranger's text"), { code });
+const errorWith = (code: string) => Object.assign(new Error("a stranger's text"), { code });
 const outside = { isLate: false, isInside: false, hasAnswered: false };
 
 test.each([
-  [coded("ECONNREFUSED"), "the server refused the connection"],
-  [coded("UND_ERR_CONNECT_TIMEOUT"), "the server did not answer in time"],
-  [coded("CERT_HAS_EXPIRED"), "no secure connection could be made: check the server's certificate"],
-  [coded("ECONNRESET"), "the connection failed before the server answered"],
+  [errorWith("ECONNREFUSED"), "the server refused the connection"],
+  [errorWith("UND_ERR_CONNECT_TIMEOUT"), "the server did not answer in time"],
+  [errorWith("CERT_HAS_EXPIRED"), "no secure connection could be made: check the server's certificate"],
+  [errorWith("ECONNRESET"), "the connection failed before the server answered"],
   [new Error("a stranger's text"), "the connection failed before the server answered"],
-  [coded("UND_ERR_RES_EXCEEDED_MAX_SIZE"), "the server did not answer in HTTP"],
+  [errorWith("UND_ERR_RES_EXCEEDED_MAX_SIZE"), "the server did not answer in HTTP"],
   [new LookUpFailed("not_found", "x.test"), "the host name was not found"],
   [new LookUpFailed("no_answer", "x.test"), "the host name could not be looked up: no name server answered in time"],
-  [new LookUpFailed("busy", "x.test"), "the host name could not be looked up: too many look-ups are under way; try again"],
-])("the text about a public address says what went wrong: %s", (thrown, text) => expect(fetchFault(thrown, outside, 30)).toBe(text));
+  [new LookUpFailed("busy", "x.test"), "the host name could not be looked up: too many look-ups are in progress; try again"],
+])("the text about a public address says what went wrong: %s", (thrown, text) => expect(fetchFaultText(thrown, outside, 30)).toBe(text));
 
-test("the text about an address that is not public says only that, for every failure", () => {
+test("the text for an address that is not public is the same for every failure", () => {
   const inside = { isLate: false, isInside: true, hasAnswered: false };
-  const texts = ["ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ECONNRESET", "EPROTO"].map((code) => fetchFault(coded(code), inside, 30));
-  const late = fetchFault(coded("UND_ERR_ABORTED"), { ...inside, isLate: true }, 30);
-  expect(new Set([...texts, late])).toEqual(new Set([fetchFault(new RefusedDestination("10.0.0.1"), outside, 30)]));
+  const texts = ["ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ECONNRESET", "EPROTO"].map((code) =>
+    fetchFaultText(errorWith(code), inside, 30),
+  );
+  const late = fetchFaultText(errorWith("UND_ERR_ABORTED"), { ...inside, isLate: true }, 30);
+  expect(new Set([...texts, late])).toEqual(new Set([fetchFaultText(new RefusedDestination("10.0.0.1"), outside, 30)]));
 });

@@ -6,26 +6,30 @@ import { systemClock } from "../../src/core/clock.ts";
 import { fetchFile } from "../../src/egress/fetch-file.ts";
 import { LookUpFailed } from "../../src/egress/look-up.ts";
 import { stillClock } from "../support/still-clock.ts";
-import { receiver } from "./receiver.ts";
+import { openReceiver } from "./receiver.ts";
 
 const loopback = allowedAddresses.parse("loopback");
 const signal = new AbortController().signal;
 const max = 1000;
-/** What callers read. */
-const refusal = (why: string) => ({ reason: "invalid", path: "file_url", message: `file_url: could not be fetched: ${why}` });
+/** The errors that callers read. */
+const refusal = (reason: string) => ({
+  reason: "invalid_argument",
+  path: "file_url",
+  message: `file_url: could not be fetched: ${reason}`,
+});
 const notPublic = refusal("the address must be public, on port 80 or 443; this one is not, or nothing answers there");
-const noAddress = (what: string) => refusal(`${what} must be an http or https URL without user name and password`);
+const noAddress = (subject: string) => refusal(`${subject} must be an http or https URL without user name and password`);
 const tooLarge = refusal("the file must be at most 1000 bytes");
-const late = refusal("the file did not come within 30 seconds");
+const late = refusal("the file was not received within 30 seconds");
 const unknown = refusal("the host name was not found");
-/** Names of a test's own; each look-up takes the next answer, the last one for ever. */
+/** Names of this test; each look-up gets the next answer, and after that the last one. */
 function names(answers: Readonly<Record<string, readonly (readonly string[])[]>>) {
   const asked: string[] = [];
   const resolve = async (host: string): Promise<readonly string[]> => {
-    const given = answers[host] ?? [];
-    const turn = Math.min(asked.filter((one) => one === host).length, given.length - 1);
+    const rounds = answers[host] ?? [];
+    const turn = Math.min(asked.filter((name) => name === host).length, rounds.length - 1);
     asked.push(host);
-    return given[turn] ?? Promise.reject(new LookUpFailed("not_found", host));
+    return rounds[turn] ?? Promise.reject(new LookUpFailed("not_found", host));
   };
   return { asked, resolve };
 }
@@ -33,9 +37,9 @@ const none = names({}).resolve;
 const get = (url: string, resolve = none, allowed = loopback) =>
   fetchFile(allowed, systemClock, resolve)(url, { max, accountId: "ann", signal });
 
-describe("a file that is fetched", () => {
-  test("comes with its bytes, type and name, and nothing goes out but who we are", async () => {
-    await using server = await receiver((_request, response) =>
+describe("a fetched file", () => {
+  test("has its bytes, type and name, and the request carries only our name", async () => {
+    await using server = await openReceiver((_request, response) =>
       response
         .writeHead(200, {
           "content-type": "Text/CSV; charset=utf-8",
@@ -49,17 +53,17 @@ describe("a file that is fetched", () => {
     expect(server.requests).toEqual(["GET /path/x.bin?q=1"]);
     const { host, connection, ...headers } = server.headers();
     expect(headers).toEqual({ "user-agent": "agent-task-platform", accept: "*/*", "accept-encoding": "identity" });
-    await server.quiet();
+    await server.allClosed();
   });
 
-  test("may be empty, and need not say what it is", async () => {
-    await using server = await receiver((_request, response) => response.end());
+  test("may be empty, and need not declare a type", async () => {
+    await using server = await openReceiver((_request, response) => response.end());
     const file = await get(server.url);
     expect({ ...file, bytes: await text(file.bytes) }).toEqual({ bytes: "", contentType: null, filename: null });
   });
 
   test("may be as large as allowed, with and without a length", async () => {
-    await using server = await receiver(({ url }, response) => {
+    await using server = await openReceiver(({ url }, response) => {
       if (url === "/chunked") response.flushHeaders();
       response.end("x".repeat(max));
     });
@@ -69,7 +73,7 @@ describe("a file that is fetched", () => {
 
 describe("redirects", () => {
   test("are followed up to five times, and the last address gives the name", async () => {
-    await using server = await receiver(({ url = "" }, response) => {
+    await using server = await openReceiver(({ url = "" }, response) => {
       const left = Number(url.slice(1));
       if (left === 0) response.end("there");
       else response.writeHead([301, 302, 303, 307, 308][left % 5] ?? 302, { location: `${left - 1}` }).end("moved");
@@ -81,11 +85,11 @@ describe("redirects", () => {
     expect(server.requests).toHaveLength(12);
   });
 
-  test("that go round end", async () => {
-    await using server = await receiver((_request, response) => response.writeHead(302, { location: "/again" }).end());
+  test("in a loop end", async () => {
+    await using server = await openReceiver((_request, response) => response.writeHead(302, { location: "/again" }).end());
     await expect(get(server.url)).rejects.toMatchObject(refusal("it redirects more than 5 times"));
     expect(server.requests).toHaveLength(6);
-    await server.quiet();
+    await server.allClosed();
   });
 
   test.each([
@@ -99,13 +103,13 @@ describe("redirects", () => {
     ].map((location) => ({ location, why: notPublic })),
     ...["ftp://127.0.0.1/", "file:///etc/passwd", "data:text/plain,x", "http://user:secret@127.0.0.1/", "http://%zz/"].map((location) => ({
       location,
-      why: noAddress("what it redirects to"),
+      why: noAddress("the redirect target"),
     })),
     { location: "http://unknown.test/", why: unknown },
-  ])("to $location are refused", async ({ location, why }) => {
-    await using server = await receiver((_request, response) => response.writeHead(302, { location }).end());
+  ])("to $location are refused", async ({ location, why: reason }) => {
+    await using server = await openReceiver((_request, response) => response.writeHead(302, { location }).end());
     const { resolve } = names({ "inside.test": [["192.168.1.1"]] });
-    await expect(get(server.url, resolve)).rejects.toMatchObject(why);
+    await expect(get(server.url, resolve)).rejects.toMatchObject(reason);
     expect(server.requests).toEqual(["GET /"]);
   });
 });
@@ -129,8 +133,8 @@ describe("an address that is not public", () => {
     ],
   ];
 
-  test("is never connected to, in whatever form it is written", async () => {
-    await using server = await receiver((_request, response) => response.end("secret"));
+  test("is never connected to, in any spelling", async () => {
+    await using server = await openReceiver((_request, response) => response.end("secret"));
     const { resolve } = names({ localhost: [["127.0.0.1"]], "name.test": [["127.0.0.1"]] });
     for (const url of forms(server.port)) await expect(get(url, resolve, [])).rejects.toMatchObject(notPublic);
     expect(server.connections()).toBe(0);
@@ -148,8 +152,8 @@ describe("an address that is not public", () => {
     await expect(get(url)).rejects.toMatchObject({ ...notPublic, cause: expect.objectContaining({ name: "RefusedDestination" }) });
   });
 
-  test("is refused at a look-up that finds it beside good ones, before any connection", async () => {
-    await using server = await receiver((_request, response) => response.end());
+  test("is refused when a look-up finds it among public ones, before any connection", async () => {
+    await using server = await openReceiver((_request, response) => response.end());
     const { resolve, asked } = names({ "two.test": [["127.0.0.1", "10.0.0.1"]], "turned.test": [["fd00::1", "127.0.0.1"]] });
     for (const host of ["two.test", "turned.test"])
       await expect(get(`http://${host}:${server.port}`, resolve)).rejects.toMatchObject(notPublic);
@@ -157,8 +161,8 @@ describe("an address that is not public", () => {
     expect(server.connections()).toBe(0);
   });
 
-  test("cannot be slipped in after the check: a name is looked up once for a connection, and anew at the next", async () => {
-    await using server = await receiver((_request, response) => response.writeHead(302, { location: "/again" }).end());
+  test("cannot replace a checked one: a name is looked up once for a connection, and again for the next", async () => {
+    await using server = await openReceiver((_request, response) => response.writeHead(302, { location: "/again" }).end());
     const { resolve, asked } = names({ "rebound.test": [["127.0.0.1"], ["10.0.0.1"]] });
     await expect(get(`http://rebound.test:${server.port}/`, resolve)).rejects.toMatchObject(notPublic);
     expect(asked).toEqual(["rebound.test", "rebound.test"]);
@@ -174,11 +178,11 @@ describe("an address that is not public", () => {
     "http://",
     "http://u@127.0.0.1/",
     "http://u:p@127.0.0.1/",
-  ])("%j is no address at all", async (url) => {
+  ])("%j is not an address", async (url) => {
     await expect(get(url)).rejects.toMatchObject(noAddress("it"));
   });
 
-  test("a name with no address, or with what is none, is refused", async () => {
+  test("a name without an address, or with an invalid one, is refused", async () => {
     const { resolve } = names({ "empty.test": [[]], "odd.test": [["localhost"]] });
     for (const host of ["empty.test", "odd.test", "unknown.test"])
       await expect(get(`http://${host}/`, resolve)).rejects.toMatchObject(host === "unknown.test" ? unknown : notPublic);
@@ -186,109 +190,104 @@ describe("an address that is not public", () => {
 });
 
 test("checked addresses are tried in turn until one answers", async () => {
-  await using server = await receiver((request, response) => response.end(request.headers.host));
+  await using server = await openReceiver((request, response) => response.end(request.headers.host));
   const { resolve, asked } = names({ "files.test": [["127.0.0.2", "::1", "127.0.0.1"]] });
   const file = await get(`http://files.test:${server.port}/`, resolve);
   expect(await text(file.bytes)).toBe(`files.test:${server.port}`);
   expect(asked).toEqual(["files.test"]);
 });
 
-describe("an answer that will not do is refused:", () => {
+describe("refuses an answer:", () => {
   test.each([204, 206, 304, 400, 401, 404, 500])("status %i", async (status) => {
-    await using server = await receiver((_request, response) => response.writeHead(status, "inner text").end());
+    await using server = await openReceiver((_request, response) => response.writeHead(status, "inner text").end());
     await expect(get(server.url)).rejects.toMatchObject(refusal(`the server answered with status ${status}, not with 200`));
-    await server.quiet();
+    await server.allClosed();
   });
 
-  test("a redirect without an address", async () => {
-    await using server = await receiver((_request, response) => response.writeHead(302).end());
+  test("a redirect without a location", async () => {
+    await using server = await openReceiver((_request, response) => response.writeHead(302).end());
     await expect(get(server.url)).rejects.toMatchObject(refusal("the server answered with status 302, not with 200"));
   });
 
-  test.each([
-    "gzip",
-    "br",
-    "identity, gzip",
-    "x-unknown",
-  ])("content that comes encoded although it was not asked for: %s", async (encoding) => {
-    await using server = await receiver((_request, response) =>
+  test.each(["gzip", "br", "identity, gzip", "x-unknown"])("encoded content that was not requested: %s", async (encoding) => {
+    await using server = await openReceiver((_request, response) =>
       response.writeHead(200, { "content-encoding": encoding }).end(gzipSync(Buffer.alloc(100_000))),
     );
-    await expect(get(server.url)).rejects.toMatchObject(refusal("the server sent it with a content encoding that was not asked for"));
+    await expect(get(server.url)).rejects.toMatchObject(refusal("the server sent it with a content encoding that was not requested"));
   });
 
-  test("a closed port of an allowed address has the same text as an address that is not allowed", async () => {
-    const server = await receiver(() => undefined);
+  test("a closed port of an allowed address gives the same text as an address that is not allowed", async () => {
+    const server = await openReceiver(() => undefined);
     await server[Symbol.asyncDispose]();
-    const told = (url: string) => get(url).catch(({ message }: Error) => message);
-    expect(await told(server.url)).toBe(await told("http://10.0.0.1/"));
+    const messageOf = (url: string) => get(url).catch(({ message }: Error) => message);
+    expect(await messageOf(server.url)).toBe(await messageOf("http://10.0.0.1/"));
     await expect(get(server.url)).rejects.toMatchObject(notPublic);
   });
 
-  test("an answer of an allowed address that is not HTTP has the same text", async () => {
-    await using server = await receiver((_request, response) => response.socket?.end("220 mail.test ESMTP\r\n"));
+  test("an answer of an allowed address that is not HTTP gives the same text", async () => {
+    await using server = await openReceiver((_request, response) => response.socket?.end("220 mail.test ESMTP\r\n"));
     await expect(get(server.url)).rejects.toMatchObject(notPublic);
   });
 
-  test("a length beyond the limit, before a byte is read", async () => {
-    await using server = await receiver((_request, response) => response.writeHead(200, { "content-length": max + 1 }).flushHeaders());
+  test("a length above the limit, before a byte is read", async () => {
+    await using server = await openReceiver((_request, response) => response.writeHead(200, { "content-length": max + 1 }).flushHeaders());
     await expect(get(server.url)).rejects.toMatchObject(tooLarge);
-    await server.quiet();
+    await server.allClosed();
   });
 
-  test("a body without end", async () => {
+  test("an endless body", async () => {
     let written = 0;
-    await using server = await receiver((_request, response) => {
-      const more = () => {
+    await using server = await openReceiver((_request, response) => {
+      const write = () => {
         while (!response.destroyed && response.write("x".repeat(500))) written += 500;
-        if (!response.destroyed) response.once("drain", more);
+        if (!response.destroyed) response.once("drain", write);
       };
-      more();
+      write();
     });
     const file = await get(server.url);
     await expect(text(file.bytes)).rejects.toMatchObject(tooLarge);
-    await server.quiet();
+    await server.allClosed();
     expect(written).toBeGreaterThan(max);
   });
 
   test("a body shorter than its length", async () => {
-    await using server = await receiver((_request, response) => {
+    await using server = await openReceiver((_request, response) => {
       response.writeHead(200, { "content-length": 100 }).write("short");
       setImmediate(() => response.destroy());
     });
     const { bytes } = await get(server.url);
-    const cut = refusal("the connection failed before the whole file had come");
+    const cut = refusal("the connection failed before the complete file was received");
     await expect(text(bytes)).rejects.toMatchObject(cut);
     expect(bytes.errored).toMatchObject(cut);
   });
 });
 
-describe("time", () => {
-  test("of a server that never answers is over after 30 seconds in all", async () => {
+describe("the time limit", () => {
+  test("of 30 seconds in total ends a fetch from a server that never answers", async () => {
     const clock = stillClock();
-    await using server = await receiver(() => undefined);
+    await using server = await openReceiver(() => undefined);
     const seen = expect(fetchFile(loopback, clock, none)(server.url, { max, accountId: "ann", signal })).rejects.toMatchObject(notPublic);
-    await server.asked;
+    await server.firstRequest;
     await clock.advance(29_999);
     expect(server.open()).toBe(1);
     await clock.advance(1);
     await seen;
-    await server.quiet();
+    await server.allClosed();
   });
 
-  test("of a body that drips is over after 30 seconds in all", async () => {
+  test("of 30 seconds in total ends a fetch of a slow body", async () => {
     const clock = stillClock();
-    await using server = await receiver((_request, response) => void response.write("x"));
+    await using server = await openReceiver((_request, response) => void response.write("x"));
     const { bytes } = await fetchFile(loopback, clock, none)(server.url, { max, accountId: "ann", signal });
     const seen = expect(text(bytes)).rejects.toMatchObject(late);
     await clock.advance(29_999);
     expect(server.open()).toBe(1);
     await clock.advance(1);
     await seen;
-    await server.quiet();
+    await server.allClosed();
   });
 
-  test("of a name that is never found is over too", async () => {
+  test("also ends the look-up of a name that is never found", async () => {
     const clock = stillClock();
     const { promise: never } = Promise.withResolvers<readonly string[]>();
     const seen = expect(
@@ -298,23 +297,23 @@ describe("time", () => {
     await seen;
   });
 
-  test("whoever gives up gets its own reason, and the connection is closed", async () => {
-    await using server = await receiver((_request, response) => void response.write("x"));
+  test("a caller that aborts gets its own reason, and the connection is closed", async () => {
+    await using server = await openReceiver((_request, response) => void response.write("x"));
     const caller = new AbortController();
     const file = await fetchFile(loopback, stillClock(), none)(server.url, { max, accountId: "ann", signal: caller.signal });
     const seen = expect(text(file.bytes)).rejects.toThrow("enough");
     caller.abort(new Error("enough"));
     await seen;
-    await server.quiet();
+    await server.allClosed();
     await expect(fetchFile(loopback, stillClock(), none)(server.url, { max, accountId: "ann", signal: caller.signal })).rejects.toThrow(
       "enough",
     );
   });
 
-  test("whoever stops reading closes the connection", async () => {
-    await using server = await receiver((_request, response) => void response.write("x"));
+  test("a caller that stops reading closes the connection", async () => {
+    await using server = await openReceiver((_request, response) => void response.write("x"));
     const file = await fetchFile(loopback, stillClock(), none)(server.url, { max, accountId: "ann", signal });
     file.bytes.destroy();
-    await server.quiet();
+    await server.allClosed();
   });
 });

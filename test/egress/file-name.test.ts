@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fileNameOf, mediaTypeOf } from "../../src/egress/file-name.ts";
+import { fileNameOf, mediaTypeOf } from "../../src/egress/fetch-file.ts";
 
 const at = new URL("https://files.example/a%20b/report%20%C3%A4.pdf?x=/y#z");
 
@@ -19,7 +19,7 @@ describe("the name of a fetched file", () => {
     { header: "; ; ;", name: "report ä.pdf" },
   ])("of $header is $name", ({ header, name }) => expect(fileNameOf(header, at)).toBe(name));
 
-  test.each(["https://files.example", "https://files.example/a/", "https://files.example/%FF"])("of %s is none", (url) =>
+  test.each(["https://files.example", "https://files.example/a/", "https://files.example/%FF"])("of %s is missing", (url) =>
     expect(fileNameOf(undefined, new URL(url))).toBeNull());
 
   test.each([
@@ -29,7 +29,7 @@ describe("the name of a fetched file", () => {
     { header: "nonsense", type: null },
   ])("its type of $header is $type", ({ header, type }) => expect(mediaTypeOf(header)).toBe(type));
 
-  test("no header is too strange to be read", () => {
+  test("no header is too unusual to be read", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         expect(typeof fileNameOf(text, at)).toBe("string");

@@ -6,26 +6,26 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 
-/** A web server on this machine that remembers who came. */
+/** A web server on this machine that records its requests. */
 export interface Receiver extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
   /** Requests, as method and path. */
   readonly requests: readonly string[];
-  /** The headers of the last one. */
+  /** The headers of the last request. */
   headers(): IncomingMessage["headers"];
-  /** Connections so far, whether or not they asked for anything. */
+  /** Connections so far, with or without a request. */
   connections(): number;
-  /** Those that are open. */
+  /** The open connections. */
   open(): number;
   /** Resolves at the first request. */
-  readonly asked: Promise<void>;
+  readonly firstRequest: Promise<void>;
   /** Resolves when no connection is open. */
-  quiet(): Promise<void>;
+  allClosed(): Promise<void>;
 }
 
 /** @param tls a key and its certificate, for https. */
-export async function receiver(answer: RequestListener, tls?: Certificate): Promise<Receiver> {
+export async function openReceiver(answer: RequestListener, tls?: Certificate): Promise<Receiver> {
   const requests: string[] = [];
   let last: IncomingMessage["headers"] = {};
   let connections = 0;
@@ -51,8 +51,8 @@ export async function receiver(answer: RequestListener, tls?: Certificate): Prom
     headers: () => last,
     connections: () => connections,
     open: () => sockets.size,
-    asked: asked.promise,
-    async quiet() {
+    firstRequest: asked.promise,
+    async allClosed() {
       for (const socket of sockets) await new Promise((resolve) => socket.once("close", resolve));
     },
     async [Symbol.asyncDispose]() {
@@ -62,11 +62,11 @@ export async function receiver(answer: RequestListener, tls?: Certificate): Prom
   };
 }
 
-/** A certificate of its own making for `files.test` and 127.0.0.1. */
+/** A self-signed certificate for `files.test` and 127.0.0.1. */
 export interface Certificate {
   readonly key: string;
   readonly cert: string;
-  /** The file that the certificate is in. */
+  /** The file of the certificate. */
   readonly certFile: string;
 }
 

@@ -3,13 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { OnBehalf } from "../../src/core/accounts/caller.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import type { OnBehalf } from "../../src/core/on-behalf.ts";
-import { hostsFile } from "../../src/egress/hosts-file.ts";
-import { dnsLookUp, LookUpFailed } from "../../src/egress/look-up.ts";
-import { userNames } from "../../src/egress/resolve.ts";
+import { createDnsLookUp, LookUpFailed } from "../../src/egress/look-up.ts";
+import { createUserResolver, hostsFile } from "../../src/egress/resolve.ts";
 import { stillClock } from "../support/still-clock.ts";
-import { type DnsAnswer, type DnsServer, dnsServer } from "./dns-server.ts";
+import { type DnsAnswer, type DnsServer, openDnsServer } from "./dns-server.ts";
 
 const answers: Readonly<Record<string, Readonly<Partial<Record<"A" | "AAAA", DnsAnswer>>>>> = {
   "good.test": { A: [{ type: "A", data: "192.0.2.1" }] },
@@ -30,12 +29,12 @@ const answers: Readonly<Record<string, Readonly<Partial<Record<"A" | "AAAA", Dns
   "unknown.test": { A: { code: 3 }, AAAA: { code: 3 } },
   "refused.test": { A: { code: 5 }, AAAA: { code: 5 } },
 };
-/** Names under `silent.test` are never answered; each question of any other is, at once. */
+/** Names under `silent.test` are never answered; questions about other names are answered at once. */
 const answer = (name: string, type: "A" | "AAAA"): DnsAnswer => (name.endsWith("silent.test") ? null : (answers[name]?.[type] ?? []));
 let dns: DnsServer;
 let folder: string;
 beforeAll(async () => {
-  dns = await dnsServer(answer);
+  dns = await openDnsServer(answer);
   folder = mkdtempSync(join(tmpdir(), "names-"));
 });
 afterAll(async () => {
@@ -43,26 +42,27 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const by = (accountId: string, signal = new AbortController().signal): OnBehalf => ({ accountId, signal });
-/** What a promise has come to; undefined while it has not. */
-function watch<T>(promise: Promise<T>): { readonly promise: Promise<T>; outcome: "resolved" | "rejected" | undefined } {
-  const watched: ReturnType<typeof watch<T>> = { promise, outcome: undefined };
+const onBehalfOf = (accountId: string, signal = new AbortController().signal): OnBehalf => ({ accountId, signal });
+/** The outcome of a promise; undefined while it is pending. */
+function track<T>(promise: Promise<T>): { readonly promise: Promise<T>; outcome: "resolved" | "rejected" | undefined } {
+  const tracked: ReturnType<typeof track<T>> = { promise, outcome: undefined };
   promise.then(
-    () => (watched.outcome = "resolved"),
-    () => (watched.outcome = "rejected"),
+    () => (tracked.outcome = "resolved"),
+    () => (tracked.outcome = "rejected"),
   );
-  return watched;
+  return tracked;
 }
 
-/** A resolver that asks a server of its own. */
-async function open(clock: Parameters<typeof userNames>[0]["clock"] = systemClock) {
-  const server = await dnsServer(answer);
-  const resolve = userNames({ clock, begin: dnsLookUp([server.address]), local: async () => [] });
+/** A resolver that asks its own server. */
+async function openResolver(clock: Parameters<typeof createUserResolver>[0]["clock"] = systemClock) {
+  const server = await openDnsServer(answer);
+  const resolve = createUserResolver({ clock, begin: createDnsLookUp([server.address]), local: async () => [] });
   return { ...server, resolve };
 }
 
 describe("a name in the DNS", () => {
-  const resolve = (name: string) => userNames({ clock: systemClock, begin: dnsLookUp([dns.address]) })(name, by("ann"));
+  const resolve = (name: string) =>
+    createUserResolver({ clock: systemClock, begin: createDnsLookUp([dns.address]) })(name, onBehalfOf("ann"));
 
   test.each([
     ["good.test", ["192.0.2.1"]],
@@ -85,70 +85,70 @@ describe("a name in the DNS", () => {
   });
 });
 
-test("a name server that does not answer is asked twice for each family, and the name is given up", async () => {
-  await using server = await open();
-  await expect(server.resolve("silent.test", by("ann"))).rejects.toMatchObject({ name: "LookUpFailed", kind: "no_answer" });
+test("a name server that does not answer is asked twice for each family, and then the look-up fails", async () => {
+  await using server = await openResolver();
+  await expect(server.resolve("silent.test", onBehalfOf("ann"))).rejects.toMatchObject({ name: "LookUpFailed", kind: "no_answer" });
   expect(server.questions.toSorted()).toEqual(["A silent.test", "A silent.test", "AAAA silent.test", "AAAA silent.test"]);
 });
 
 describe("one account", () => {
-  test("that asks for 50 names without an answer does not delay another's look-up", async () => {
-    await using server = await open(stillClock());
-    const gone = new AbortController();
-    const stuck = Array.from({ length: 50 }, (_, i) => watch(server.resolve(`${i}.silent.test`, by("mallory", gone.signal))));
+  test("that waits for 50 unanswered names does not delay another account's look-up", async () => {
+    await using server = await openResolver(stillClock());
+    const abort = new AbortController();
+    const stuck = Array.from({ length: 50 }, (_, i) => track(server.resolve(`${i}.silent.test`, onBehalfOf("mallory", abort.signal))));
     // Each look-up asks for A and AAAA.
-    await server.asked(16);
-    expect(await server.resolve("good.test", by("ann"))).toEqual(["192.0.2.1"]);
-    const asked = new Set(server.questions.map((question) => question.split(" ")[1]));
-    expect(asked).toEqual(new Set([...Array.from({ length: 8 }, (_, i) => `${i}.silent.test`), "good.test"]));
+    await server.waitForQuestions(16);
+    expect(await server.resolve("good.test", onBehalfOf("ann"))).toEqual(["192.0.2.1"]);
+    const askedNames = new Set(server.questions.map((question) => question.split(" ")[1]));
+    expect(askedNames).toEqual(new Set([...Array.from({ length: 8 }, (_, i) => `${i}.silent.test`), "good.test"]));
     expect(stuck.map(({ outcome }) => outcome)).toEqual(Array(50).fill(undefined));
-    gone.abort(new Error("gone"));
+    abort.abort(new Error("gone"));
     for (const { promise } of stuck) await expect(promise).rejects.toThrow("gone");
   });
 
-  test("that asks for another's name without a place of its own does not make the other wait", async () => {
-    await using server = await open(stillClock());
-    const gone = new AbortController();
-    const stuck = Array.from({ length: 8 }, (_, i) => watch(server.resolve(`${i}.silent.test`, by("mallory", gone.signal))));
-    const queued = watch(server.resolve("good.test", by("mallory")));
-    await server.asked(16);
-    expect(await server.resolve("good.test", by("ann"))).toEqual(["192.0.2.1"]);
+  test("that waits for a slot does not delay another account's look-up of the same name", async () => {
+    await using server = await openResolver(stillClock());
+    const abort = new AbortController();
+    const stuck = Array.from({ length: 8 }, (_, i) => track(server.resolve(`${i}.silent.test`, onBehalfOf("mallory", abort.signal))));
+    const queued = track(server.resolve("good.test", onBehalfOf("mallory")));
+    await server.waitForQuestions(16);
+    expect(await server.resolve("good.test", onBehalfOf("ann"))).toEqual(["192.0.2.1"]);
     expect(queued.outcome).toBeUndefined();
-    gone.abort();
+    abort.abort();
     expect(await queued.promise).toEqual(["192.0.2.1"]);
     for (const { promise } of stuck) await expect(promise).rejects.toThrow();
   });
 
-  test("gets its places back from calls that are cancelled", async () => {
-    await using server = await open(stillClock());
-    const gone = new AbortController();
-    const first = Array.from({ length: 8 }, (_, i) => watch(server.resolve(`${i}.silent.test`, by("ann", gone.signal))));
-    await server.asked(16);
-    const next = watch(server.resolve("good.test", by("ann")));
+  test("gets its slots back from cancelled calls", async () => {
+    await using server = await openResolver(stillClock());
+    const abort = new AbortController();
+    const first = Array.from({ length: 8 }, (_, i) => track(server.resolve(`${i}.silent.test`, onBehalfOf("ann", abort.signal))));
+    await server.waitForQuestions(16);
+    const next = track(server.resolve("good.test", onBehalfOf("ann")));
     await turn();
     expect(next.outcome).toBeUndefined();
-    gone.abort(new Error("gone"));
+    abort.abort(new Error("gone"));
     expect(await next.promise).toEqual(["192.0.2.1"]);
     for (const { promise } of first) await expect(promise).rejects.toThrow("gone");
   });
 
-  test("waits 5 seconds for a place, and is then refused", async () => {
+  test("waits 5 seconds for a slot, and is then refused", async () => {
     const clock = stillClock();
-    await using server = await open(clock);
-    const gone = new AbortController();
-    const stuck = Array.from({ length: 8 }, (_, i) => watch(server.resolve(`${i}.silent.test`, by("ann", gone.signal))));
-    await server.asked(16);
-    const late = watch(server.resolve("good.test", by("ann")));
-    const cancelled = watch(server.resolve("good.test", by("ann", gone.signal)));
+    await using server = await openResolver(clock);
+    const abort = new AbortController();
+    const stuck = Array.from({ length: 8 }, (_, i) => track(server.resolve(`${i}.silent.test`, onBehalfOf("ann", abort.signal))));
+    await server.waitForQuestions(16);
+    const waiting = track(server.resolve("good.test", onBehalfOf("ann")));
+    const cancelled = track(server.resolve("good.test", onBehalfOf("ann", abort.signal)));
     await turn();
     await clock.advance(4_999);
-    expect(late.outcome).toBeUndefined();
-    gone.abort(new Error("gone"));
+    expect(waiting.outcome).toBeUndefined();
+    abort.abort(new Error("gone"));
     await expect(cancelled.promise).rejects.toThrow("gone");
-    expect(await late.promise).toEqual(["192.0.2.1"]);
+    expect(await waiting.promise).toEqual(["192.0.2.1"]);
     const end = new AbortController();
-    const again = Array.from({ length: 8 }, (_, i) => watch(server.resolve(`more-${i}.silent.test`, by("ann", end.signal))));
-    const refused = watch(server.resolve("good.test", by("ann")));
+    const again = Array.from({ length: 8 }, (_, i) => track(server.resolve(`more-${i}.silent.test`, onBehalfOf("ann", end.signal))));
+    const refused = track(server.resolve("good.test", onBehalfOf("ann")));
     await turn();
     await clock.advance(5_000);
     await expect(refused.promise).rejects.toMatchObject({ name: "LookUpFailed", kind: "busy" });
@@ -158,25 +158,25 @@ describe("one account", () => {
   });
 });
 
-test("at most 64 names are looked up at a time, and places go to accounts in the order in which they came", async () => {
-  await using server = await open(stillClock());
-  const gone = new AbortController();
-  const ask = (account: number) =>
-    Array.from({ length: 8 }, (_, i) => watch(server.resolve(`${account}-${i}.silent.test`, by(`${account}`, gone.signal))));
-  const stuck = Array.from({ length: 8 }, (_, account) => ask(account)).flat();
-  await server.asked(128);
-  const next = watch(server.resolve("good.test", by("ann")));
+test("at most 64 names are looked up at a time, and accounts get slots in the order of their calls", async () => {
+  await using server = await openResolver(stillClock());
+  const abort = new AbortController();
+  const lookUpEight = (account: number) =>
+    Array.from({ length: 8 }, (_, i) => track(server.resolve(`${account}-${i}.silent.test`, onBehalfOf(`${account}`, abort.signal))));
+  const stuck = Array.from({ length: 8 }, (_, account) => lookUpEight(account)).flat();
+  await server.waitForQuestions(128);
+  const next = track(server.resolve("good.test", onBehalfOf("ann")));
   await turn();
   expect([server.questions.length, next.outcome]).toEqual([128, undefined]);
-  gone.abort(new Error("gone"));
+  abort.abort(new Error("gone"));
   expect(await next.promise).toEqual(["192.0.2.1"]);
   for (const { promise } of stuck) await expect(promise).rejects.toThrow("gone");
 });
 
-describe("callers who ask for the same name", () => {
-  test("share one look-up, which goes on while one of them waits", async () => {
+describe("callers that look up the same name", () => {
+  test("share one look-up, which continues while one of them waits", async () => {
     const begun: { readonly host: string; readonly found: PromiseWithResolvers<readonly string[]>; cancelled: boolean }[] = [];
-    const resolve = userNames({
+    const resolve = createUserResolver({
       clock: stillClock(),
       local: async () => [],
       begin(host) {
@@ -188,60 +188,60 @@ describe("callers who ask for the same name", () => {
         return { addresses: one.found.promise, cancel };
       },
     });
-    const gone = new AbortController();
-    const [first, second] = [resolve("one.test", by("ann", gone.signal)), resolve("one.test", by("bob"))];
+    const abort = new AbortController();
+    const [first, second] = [resolve("one.test", onBehalfOf("ann", abort.signal)), resolve("one.test", onBehalfOf("bob"))];
     await turn();
     expect(begun).toHaveLength(1);
-    gone.abort(new Error("gone"));
+    abort.abort(new Error("gone"));
     await expect(first).rejects.toThrow("gone");
     expect(begun[0]?.cancelled).toBe(false);
     begun[0]?.found.resolve(["192.0.2.1"]);
     expect(await second).toEqual(["192.0.2.1"]);
     // A name whose look-up has ended is looked up again.
     const later = new AbortController();
-    const third = resolve("one.test", by("ann", later.signal));
+    const third = resolve("one.test", onBehalfOf("ann", later.signal));
     await turn();
     expect(begun).toHaveLength(2);
     later.abort(new Error("gone"));
     await expect(third).rejects.toThrow("gone");
     expect(begun[1]?.cancelled).toBe(true);
-    const fourth = resolve("one.test", by("ann"));
+    const fourth = resolve("one.test", onBehalfOf("ann"));
     await turn();
     begun[1]?.found.reject(new LookUpFailed("no_answer", "one.test"));
     begun[2]?.found.resolve(["192.0.2.3"]);
     expect(await fourth).toEqual(["192.0.2.3"]);
   });
 
-  test("whose signal is aborted already send no question", async () => {
-    await using server = await open(stillClock());
-    await expect(server.resolve("good.test", by("ann", AbortSignal.abort(new Error("gone"))))).rejects.toThrow("gone");
+  test("with an aborted signal send no question", async () => {
+    await using server = await openResolver(stillClock());
+    await expect(server.resolve("good.test", onBehalfOf("ann", AbortSignal.abort(new Error("gone"))))).rejects.toThrow("gone");
     expect(server.questions).toEqual([]);
   });
 });
 
-describe("the file of this machine's names", () => {
+describe("the hosts file", () => {
   const fail = async () => Promise.reject(new Error("asked the DNS"));
-  const from = (path: string) =>
-    userNames({ clock: systemClock, begin: () => ({ addresses: fail(), cancel: () => undefined }), local: hostsFile(path) });
+  const localNames = (path: string) =>
+    createUserResolver({ clock: systemClock, begin: () => ({ addresses: fail(), cancel: () => undefined }), local: hostsFile(path) });
 
-  test("is asked first, and read again when it has changed", async () => {
+  test("is read first, and again after a change", async () => {
     const path = join(folder, "hosts");
-    const resolve = from(path);
+    const resolve = localNames(path);
     writeFileSync(
       path,
       "# names\n127.0.0.1\tlocalhost\n10.0.0.7 db.test  Store.test # both\n\nnonsense here.test\nfd00::1 db.test\n10.0.0.7 db.test\n",
     );
-    expect(await resolve("db.test", by("ann"))).toEqual(["10.0.0.7", "fd00::1"]);
-    expect(await resolve("store.test.", by("ann"))).toEqual(["10.0.0.7"]);
-    expect(await resolve("localhost", by("ann"))).toEqual(["127.0.0.1"]);
-    await expect(resolve("here.test", by("ann"))).rejects.toThrow("asked the DNS");
+    expect(await resolve("db.test", onBehalfOf("ann"))).toEqual(["10.0.0.7", "fd00::1"]);
+    expect(await resolve("store.test.", onBehalfOf("ann"))).toEqual(["10.0.0.7"]);
+    expect(await resolve("localhost", onBehalfOf("ann"))).toEqual(["127.0.0.1"]);
+    await expect(resolve("here.test", onBehalfOf("ann"))).rejects.toThrow("asked the DNS");
     writeFileSync(path, "10.0.0.8 db.test another.test\n");
-    expect(await resolve("db.test", by("ann"))).toEqual(["10.0.0.8"]);
+    expect(await resolve("db.test", onBehalfOf("ann"))).toEqual(["10.0.0.8"]);
     rmSync(path);
-    await expect(resolve("db.test", by("ann"))).rejects.toThrow("asked the DNS");
+    await expect(resolve("db.test", onBehalfOf("ann"))).rejects.toThrow("asked the DNS");
   });
 
   test.each(["localhost", "localhost.", "app.localhost"])("need not name localhost: %s", async (name) => {
-    expect(await from(join(folder, "none"))(name, by("ann"))).toEqual(["127.0.0.1", "::1"]);
+    expect(await localNames(join(folder, "none"))(name, onBehalfOf("ann"))).toEqual(["127.0.0.1", "::1"]);
   });
 });

@@ -1,11 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { cancelExport } from "../../src/core/exports/operator.ts";
+import { cancelExport } from "../../src/core/exports/exports.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import { openService } from "../support/service.ts";
 import { type ExportsRig, exportsRig } from "./exports-rig.ts";
-import { type Came, complianceSurfaces, type Method, refusal, type Surface } from "./surfaces.ts";
+import { complianceSurfaces, type Method, refusal, type Surface, type SurfaceReply } from "./surfaces.ts";
 
 const minute = 60_000;
 const day = 1440 * minute;
@@ -13,7 +13,7 @@ const iso = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
 const all = Object.entries(complianceSurfaces);
 const everything = ["user_chat", "agent_reply", "tool_call", "tool_result"];
 
-describeOnEach("compliance exports", (kind) => {
+describeOnOne("compliance exports", (kind) => {
   let rig: ExportsRig;
   let headers: Readonly<Record<string, string>>;
   beforeAll(async () => {
@@ -23,13 +23,13 @@ describeOnEach("compliance exports", (kind) => {
   afterAll(() => rig[Symbol.asyncDispose]());
   beforeEach(() => endAll(rig));
 
-  const ask = (surface: Surface, method: Method, body: JsonObject, headed = headers): Promise<Came> =>
+  const ask = (surface: Surface, method: Method, body: JsonObject, headed = headers): Promise<SurfaceReply> =>
     surface.call(rig.service.url, method, body, headed);
   const made = async (surface: Surface, body: JsonObject = {}) => String((await ask(surface, "CreateExport", body)).body["uid"]);
   const record = async (surface: Surface, uid: string) => (await ask(surface, "GetExport", { uid })).body["record"] as JsonObject;
   const claim = (uid: string, now = rig.clock.now()) => rig.store.change((tx) => tx.exports.claim(uid, now, now + minute));
 
-  /** Lets an export end as its job would. */
+  /** Ends an export as its job would. */
   async function complete(uid: string, eventCount = 812, bytes = 90_441): Promise<void> {
     const now = rig.clock.now();
     await claim(uid, now);
@@ -37,15 +37,15 @@ describeOnEach("compliance exports", (kind) => {
   }
 
   describe.each(all)("over %s", (_name, surface) => {
-    test("are made pending, and shown so", async () => {
-      const came = await ask(surface, "CreateExport", {});
+    test("are created pending, and are shown as pending", async () => {
+      const reply = await ask(surface, "CreateExport", {});
       const pending = { status: "COMPLIANCE_EXPORT_STATUS_PENDING", created_at: iso(rig.clock.now()) };
-      expect(came.body).toEqual({ uid: expect.stringMatching(/^[2-9A-HJ-NP-Za-km-z]{22}$/), ...pending });
-      expect(came.requestId).toMatch(/^req_/);
-      expect(await record(surface, String(came.body["uid"]))).toEqual({ uid: came.body["uid"], ...pending });
+      expect(reply.body).toEqual({ uid: expect.stringMatching(/^[2-9A-HJ-NP-Za-km-z]{22}$/), ...pending });
+      expect(reply.requestId).toMatch(/^req_/);
+      expect(await record(surface, String(reply.body["uid"]))).toEqual({ uid: reply.body["uid"], ...pending });
     });
 
-    test("keep what was asked for, and put the job that makes them in the same change", async () => {
+    test("keep the request, and create their job in the same change", async () => {
       const { id } = await rig.putTask(rig.bo);
       const uid = await made(surface, {
         ...{ user: rig.bo.accountId, session_uid: id, start_time: "2031-01-01T00:00:00.0001Z", end_time: "2031-01-02T00:00:00Z" },
@@ -61,7 +61,7 @@ describeOnEach("compliance exports", (kind) => {
       expect(await rig.jobs()).toContain(uid);
     });
 
-    test("are of everybody, every task, all four kinds and all time unless told otherwise", async () => {
+    test("include by default every user, every task, all four kinds and any time", async () => {
       const filter = { user: null, session: null, startTime: null, endTime: null, names: everything, includePayload: false };
       for (const body of [{}, { user: "", session_uid: "", event_names: [], reason: "" }]) {
         expect(await rig.store.exports.byId(await made(surface, body))).toMatchObject({ filter, reason: "" });
@@ -69,7 +69,7 @@ describeOnEach("compliance exports", (kind) => {
       }
     });
 
-    test("are one at a time in an enterprise, as long as it is pending or processing", async () => {
+    test("run one at a time in an enterprise, while pending or processing", async () => {
       const busy = async () =>
         expect(await ask(surface, "CreateExport", {})).toMatchObject({
           ...refusal(surface, "failed_precondition"),
@@ -86,7 +86,7 @@ describeOnEach("compliance exports", (kind) => {
       expect((await ask(surface, "CreateExport", {})).body["status"]).toBe("COMPLIANCE_EXPORT_STATUS_PENDING");
     });
 
-    test("do not wait for another enterprise's, nor for exports of persons, nor do those for them", async () => {
+    test("do not block other enterprises or exports of persons, and are not blocked by them", async () => {
       await made(surface);
       const stranger = await rig.service.person({ kind: "siem" });
       const theirs = await ask(surface, "CreateExport", {}, { "x-api-key": stranger.key });
@@ -97,9 +97,9 @@ describeOnEach("compliance exports", (kind) => {
       }
     });
 
-    test("are refused for what breaks a rule, and nothing is written", async () => {
+    test("are refused for every broken rule, and nothing is written", async () => {
       const before = await rig.count();
-      const wrong: JsonObject[] = [
+      const invalidBodies: JsonObject[] = [
         { event_names: ["EVENT_NAME_UNSPECIFIED"] },
         { event_names: ["EVENT_NAME_USER_CHAT", "EVENT_NAME_UNSPECIFIED"] },
         { start_time: "2031-01-02T00:00:00Z", end_time: "2031-01-01T00:00:00Z" },
@@ -107,7 +107,7 @@ describeOnEach("compliance exports", (kind) => {
         { user: "x".repeat(129) },
         { session_uid: "x".repeat(129) },
       ];
-      for (const body of wrong)
+      for (const body of invalidBodies)
         expect(await ask(surface, "CreateExport", body), JSON.stringify(body).slice(0, 80)).toMatchObject(
           refusal(surface, "invalid_argument"),
         );
@@ -116,17 +116,17 @@ describeOnEach("compliance exports", (kind) => {
       expect(await rig.count()).toBe(before);
     });
 
-    test("are not found for unknown persons, tasks and exports, and those of other teams, in the same words", async () => {
+    test("are not found for unknown persons, tasks and exports, and those of other teams, with the same text", async () => {
       const stranger = await rig.service.person({ kind: "siem" });
       const theirTask = await rig.putTask(rig.bo, { accountId: stranger.accountId, spaceId: stranger.spaceId });
-      const buried = await rig.putTask(rig.bo);
-      await rig.store.change((tx) => tx.tasks.bury(buried.id, rig.clock.now(), true));
+      const deletedTask = await rig.putTask(rig.bo);
+      await rig.store.change((tx) => tx.tasks.tombstone(deletedTask.id, rig.clock.now(), true));
       const foreign = await ask(surface, "CreateExport", {}, { "x-api-key": stranger.key });
       const data = await rig.owner.v2("enterprise.export.create", { user_id: rig.bo.accountId, scope: "ENTERPRISE_EXPORT_SCOPE_TASKS" });
-      const unknown = (came: Came, what: string) =>
-        expect(came).toMatchObject({ ...refusal(surface, "not_found"), message: `${what} not found` });
+      const unknown = (reply: SurfaceReply, what: string) =>
+        expect(reply).toMatchObject({ ...refusal(surface, "not_found"), message: `${what} not found` });
       for (const user of ["nobody", stranger.accountId, rig.bo.email]) unknown(await ask(surface, "CreateExport", { user }), "user: user");
-      for (const session_uid of ["nothing", theirTask.id, buried.id])
+      for (const session_uid of ["nothing", theirTask.id, deletedTask.id])
         unknown(await ask(surface, "CreateExport", { session_uid }), "session_uid: task");
       for (const uid of ["nothing", String(foreign.body["uid"]), String(data.body["uid"])])
         for (const method of ["GetExport", "GetDownloadURL"] as const) unknown(await ask(surface, method, { uid }), "export");
@@ -135,7 +135,7 @@ describeOnEach("compliance exports", (kind) => {
       });
     });
 
-    test("are not found among the exports of persons", async () => {
+    test("are not listed among the exports of persons", async () => {
       const uid = await made(surface);
       for (const name of ["enterprise.export.detail", "enterprise.export.downloadUrl"])
         expect((await rig.owner.v2(name, { uid })).body.error).toEqual({ code: "not_found", message: "export not found" });
@@ -143,13 +143,13 @@ describeOnEach("compliance exports", (kind) => {
       expect(body).toMatchObject({ records: [], total: 0 });
     });
 
-    test("of a removed member are made as of any other", async () => {
+    test("of a removed member work as for any other member", async () => {
       const gone = await rig.addMember();
       await rig.removeMember(gone);
       expect((await ask(surface, "CreateExport", { user: gone.accountId })).body["status"]).toBe("COMPLIANCE_EXPORT_STATUS_PENDING");
     });
 
-    test("show how they came out: under way, complete with number and size, failed with why", async () => {
+    test("show their result: in progress, complete with count and size, failed with the reason", async () => {
       const uid = await made(surface);
       const now = rig.clock.now();
       const begun = { uid, created_at: iso(now) };
@@ -159,7 +159,7 @@ describeOnEach("compliance exports", (kind) => {
       await rig.store.change((tx) =>
         tx.exports.complete(uid, 1, { blobId: "b", bytes: 5_000_000_000, sha256: "ab", eventCount: 812 }, now + 1000),
       );
-      // Numbers, not texts, on every surface (contract/enterprise.md 13, row 30).
+      // Numbers, not strings, on every surface (spec/enterprise.md 13, row 30).
       expect(await record(surface, uid)).toEqual({
         ...{ ...begun, status: "COMPLIANCE_EXPORT_STATUS_COMPLETED", completed_at: iso(now + 1000) },
         ...{ event_count: 812, file_size: 5_000_000_000 },
@@ -172,13 +172,13 @@ describeOnEach("compliance exports", (kind) => {
       expect(await ask(surface, "GetDownloadURL", { uid: other })).toMatchObject(refusal(surface, "failed_precondition"));
     });
 
-    test("of an archive without events say that there are none", async () => {
+    test("of an archive without events report zero events", async () => {
       const uid = await made(surface);
       await complete(uid, 0, 22);
       expect(await record(surface, uid)).toMatchObject({ event_count: 0, file_size: 22 });
     });
 
-    test("that an operator ended have failed", async () => {
+    test("ended by an operator have failed", async () => {
       const uid = await made(surface);
       const making = { now: rig.clock.now(), ids: systemIds, random: systemRandom };
       await rig.store.change((tx) => cancelExport(tx, making, uid));
@@ -188,7 +188,7 @@ describeOnEach("compliance exports", (kind) => {
       expect(await ask(surface, "GetDownloadURL", { uid })).toMatchObject(refusal(surface, "failed_precondition"));
     });
 
-    test("have an address for 15 minutes, another for who asks again, and none once they were kept for 30 days", async () => {
+    test("have an address valid for 15 minutes, another one on each request, and none after 30 days", async () => {
       const uid = await made(surface);
       expect(await ask(surface, "GetDownloadURL", { uid })).toMatchObject(refusal(surface, "failed_precondition"));
       await complete(uid);
@@ -210,34 +210,34 @@ describeOnEach("compliance exports", (kind) => {
       expect(await record(surface, uid)).toMatchObject({ status: "COMPLIANCE_EXPORT_STATUS_COMPLETED", event_count: 812 });
     });
 
-    test("are open to SIEM keys alone, and name the kind elsewhere", async () => {
+    test("accept only SIEM keys, and name the required kind for others", async () => {
       const kinds = ["general", "ediscovery", "team_user_mgmt", "team_asset_audit", "team_asset_mgmt"] as const;
       for (const other of kinds) {
         const { key } = await rig.service.person({ kind: other, as: rig.owner, with: rig.owner });
         for (const method of ["CreateExport", "GetExport", "GetDownloadURL"] as const) {
-          const came = await ask(surface, method, method === "CreateExport" ? {} : { uid: "x" }, { "x-api-key": key });
-          expect(came, `${other} ${method}`).toMatchObject(refusal(surface, "permission_denied"));
-          expect(came.message).toContain("SIEM key");
+          const reply = await ask(surface, method, method === "CreateExport" ? {} : { uid: "x" }, { "x-api-key": key });
+          expect(reply, `${other} ${method}`).toMatchObject(refusal(surface, "permission_denied"));
+          expect(reply.message).toContain("SIEM key");
         }
       }
     });
   });
 
-  test("asked for twenty times at once by every wire and node: one is written, and no other job", async () => {
+  test("requested twenty times at once on every wire and node are written once, with one job", async () => {
     const jobs = (await rig.jobs()).length;
     const before = await rig.count();
-    const came = await Promise.all(
+    const reply = await Promise.all(
       Array.from({ length: 20 }, (_, at) => {
         const surface = all[at % all.length]?.[1];
         return surface ? ask(surface, "CreateExport", {}) : Promise.reject(new Error("no surface"));
       }),
     );
-    expect(came.filter(({ code }) => code === undefined)).toHaveLength(1);
-    expect(came.filter(({ code }) => code === "failed_precondition")).toHaveLength(19);
+    expect(reply.filter(({ code }) => code === undefined)).toHaveLength(1);
+    expect(reply.filter(({ code }) => code === "failed_precondition")).toHaveLength(19);
     expect([await rig.count(), (await rig.jobs()).length]).toEqual([before + 1, jobs + 1]);
   });
 
-  test("asked for again with their Idempotency-Key are answered again, and stay one", async () => {
+  test("repeated with their Idempotency-Key return the same answer, and stay one", async () => {
     const headed = { ...headers, "idempotency-key": "first" };
     const surface = complianceSurfaces["v2 JSON"] as Surface;
     const [first, again] = [await ask(surface, "CreateExport", {}, headed), await ask(surface, "CreateExport", {}, headed)];
@@ -245,7 +245,7 @@ describeOnEach("compliance exports", (kind) => {
     expect(again.headers.get("idempotent-replayed")).toBe("true");
   });
 
-  test("stand in the audit log with who, why, and which events", async () => {
+  test("are in the audit log with user, reason and kinds of events", async () => {
     const surface = complianceSurfaces["v2 JSON"] as Surface;
     const uid = await made(surface, {
       user: rig.bo.accountId,
@@ -259,7 +259,7 @@ describeOnEach("compliance exports", (kind) => {
     ]);
     expect(JSON.parse(String(rows[0]?.["after"]))).toEqual({
       ...{ reason: "case 7", user: rig.bo.accountId, session: null, startTime: null, endTime: null },
-      // What was asked for has no effect where the operator has not agreed to it.
+      // Requested payloads have no effect without the operator's consent.
       ...{ names: ["tool_call"], includePayload: false },
     });
   });
@@ -270,7 +270,7 @@ describe("SIEM_PAYLOADS", () => {
     ["off", true, false],
     ["on", true, true],
     ["on", false, false],
-  ])("is %s and payloads are asked for: %s; they are packed: %s", async (word, asked, packed) => {
+  ])("with %s and requested payloads: %s; they are packed: %s", async (word, asked, packed) => {
     await using service = await openService({ idle: true, env: { SIEM_PAYLOADS: word } });
     const { v2 } = await service.person({ kind: "siem" });
     const { body } = await v2("enterprise.compliance.export.create", { include_payload: asked });
@@ -278,7 +278,7 @@ describe("SIEM_PAYLOADS", () => {
   });
 });
 
-test("compliance exports are asked for 10 times a minute, and looked at 100 times", async () => {
+test("may be created 10 times and read 100 times a minute", async () => {
   await using service = await openService({ idle: true, env: { RATE_LIMITS: "default" } });
   const { v2 } = await service.person({ kind: "siem" });
   const names = ["create", "detail", "downloadUrl"];
@@ -286,8 +286,8 @@ test("compliance exports are asked for 10 times a minute, and looked at 100 time
   expect(replies.map(({ headers }) => headers.get("ratelimit-limit"))).toEqual(["10", "100", "100"]);
 });
 
-/** Ends what has not ended. */
+/** Ends every unfinished export. */
 async function endAll({ store, clock }: ExportsRig): Promise<void> {
-  for (const id of await store.exports.loose(Number.MAX_SAFE_INTEGER, 1_000))
+  for (const id of await store.exports.unclaimed(Number.MAX_SAFE_INTEGER, 1_000))
     await store.change((tx) => tx.exports.cancel(id, clock.now()));
 }

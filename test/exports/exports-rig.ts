@@ -1,8 +1,8 @@
 import type { Role } from "../../src/core/accounts/account.ts";
 import type { Store } from "../../src/core/store.ts";
-import { restingTask } from "../../src/core/tasks/new-task.ts";
+import { idleTask } from "../../src/core/tasks/lifecycle.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
-import { type DatabaseKind, nodesOf, openTestStore, rowsIn, runOn } from "../support/database.ts";
+import { type DatabaseKind, openTestStore, rowsIn, runOn } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 
@@ -12,7 +12,7 @@ export interface Member {
   readonly email: string;
 }
 
-/** A service in which nothing runs, with a team whose owner exports the data of Bo. */
+/** A service without background work, with a team whose owner exports the data of Bo. */
 export interface ExportsRig extends AsyncDisposable {
   readonly service: Service;
   readonly store: Store;
@@ -22,23 +22,23 @@ export interface ExportsRig extends AsyncDisposable {
   /** An e-Discovery key of the owner's, in the header of the enterprise surfaces. */
   readonly headers: Readonly<Record<string, string>>;
   addMember(role?: Role): Promise<Member>;
-  /** A task as somebody's row; the member's own by default. */
+  /** A task of a member. */
   putTask(of: Member, members?: Partial<Task>): Promise<Task>;
-  /** What removing a member leaves: the tombstone of decisions.md 5, and neither account nor anything else that hangs on it. */
+  /** Leaves the state of a removed member: the tombstone of spec/decisions.md 5, without the account and everything that depends on it. */
   removeMember(of: Member): Promise<void>;
   run(statement: string): Promise<void>;
-  /** Of the database. */
+  /** The address of the database. */
   readonly url: string;
-  /** How many exports there are. */
+  /** The number of exports. */
   count(): Promise<number>;
-  /** The keys of the jobs that wait for whoever makes exports. */
+  /** The keys of the jobs that wait for an exporter. */
   jobs(): Promise<readonly string[]>;
 }
 
 export async function exportsRig(kind: DatabaseKind): Promise<ExportsRig> {
   const clock = stillClock();
   const database = await openTestStore(kind, { clock });
-  const service = await openService({ over: database, clock, idle: true, nodes: nodesOf(kind) });
+  const service = await openService({ over: database, clock, idle: true });
   const { store } = service;
   const owner = await service.person();
   const { key } = await service.person({ kind: "ediscovery", as: owner, with: owner });
@@ -55,8 +55,8 @@ export async function exportsRig(kind: DatabaseKind): Promise<ExportsRig> {
     ...{ service, store, clock, owner, run, addMember, bo: await addMember(), headers: { "x-api-key": key } },
     putTask({ accountId }, members = {}) {
       tasks += 1;
-      const resting = restingTask(`task-${tasks}`, { accountId, spaceId: owner.spaceId }, clock.now());
-      return store.change((tx) => tx.tasks.insert({ ...resting, title: "Post", ...members }, []));
+      const task = idleTask(`task-${tasks}`, { accountId, spaceId: owner.spaceId }, clock.now());
+      return store.change((tx) => tx.tasks.insert({ ...task, title: "Post", ...members }, []));
     },
     async removeMember({ accountId }) {
       await run(`UPDATE membership SET status = 'removed', removed_at = ${clock.now()} WHERE account_id = '${accountId}'`);

@@ -1,9 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ExportScope } from "../../src/core/exports/export.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import { type ExportsRig, exportsRig } from "./exports-rig.ts";
-import { type Came, type Method, refusal, type Surface, surfaces } from "./surfaces.ts";
+import { type Method, refusal, type Surface, type SurfaceReply, surfaces } from "./surfaces.ts";
 
 const minute = 60_000;
 const day = 1440 * minute;
@@ -11,20 +11,20 @@ const iso = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
 const scope = "ENTERPRISE_EXPORT_SCOPE_FULL";
 const all = Object.entries(surfaces);
 
-describeOnEach("exports", (kind) => {
+describeOnOne("exports", (kind) => {
   let rig: ExportsRig;
   beforeAll(async () => {
     rig = await exportsRig(kind);
   });
   afterAll(() => rig[Symbol.asyncDispose]());
 
-  const ask = (surface: Surface, method: Method, body: JsonObject): Promise<Came> =>
+  const ask = (surface: Surface, method: Method, body: JsonObject): Promise<SurfaceReply> =>
     surface.call(rig.service.url, method, body, rig.headers);
   const create = (surface: Surface, body: JsonObject) => ask(surface, "CreateExport", { email: rig.bo.email, scope, ...body });
   const made = async (surface: Surface, body: JsonObject = {}) => String((await create(surface, body)).body["uid"]);
   const record = async (surface: Surface, uid: string) => (await ask(surface, "GetExport", { uid })).body["record"] as JsonObject;
 
-  /** Lets an export end as its job would. */
+  /** Ends an export as its job would. */
   async function complete(uid: string, bytes = 13_002_342): Promise<void> {
     const now = rig.clock.now();
     await rig.store.change((tx) => tx.exports.claim(uid, now, now + minute));
@@ -32,23 +32,23 @@ describeOnEach("exports", (kind) => {
   }
 
   describe.each(all)("over %s", (_name, surface) => {
-    test("are made pending, of the person that was named, with the team's id", async () => {
+    test("are created pending, for the named person, with the team's id", async () => {
       for (const who of [{ email: rig.bo.email }, { email: rig.bo.email.toUpperCase() }, { user_id: rig.bo.accountId, email: "" }]) {
-        const came = await ask(surface, "CreateExport", { scope, ...who });
-        expect(came.body).toEqual({
+        const reply = await ask(surface, "CreateExport", { scope, ...who });
+        expect(reply.body).toEqual({
           uid: expect.stringMatching(/^[2-9A-HJ-NP-Za-km-z]{22}$/),
           status: "EXPORT_STATUS_PENDING",
           created_at: iso(rig.clock.now()),
           user_id: rig.bo.accountId,
           enterprise_uid: `team-${rig.owner.spaceId}`,
         });
-        expect(came.requestId).toMatch(/^req_/);
-        const { uid, user_id, status, created_at } = came.body;
+        expect(reply.requestId).toMatch(/^req_/);
+        const { uid, user_id, status, created_at } = reply.body;
         expect(await record(surface, String(uid))).toEqual({ uid, user_id, status, created_at });
       }
     });
 
-    test("keep what was asked for, and put the job that makes them in the same change", async () => {
+    test("keep the request, and create their job in the same change", async () => {
       const uid = await made(surface, {
         ...{ scope: "ENTERPRISE_EXPORT_SCOPE_CUSTOM_SESSION_IDS", session_ids: ["a", "b", "a"], include_deleted: true },
         ...{ include_files: true, start_time: "2031-01-01T00:00:00Z", end_time: "2031-01-02T00:00:00Z", reason: "case 31-07" },
@@ -69,15 +69,15 @@ describeOnEach("exports", (kind) => {
       ["TASKS_WITH_ATTACHMENTS", "tasks_with_attachments", true],
       ["WEBDEV_PROJECT", "webdev_project", false],
       ["PROJECT", "project", false],
-    ])("take the scope %s", async (word, kept, includeFiles) => {
+    ])("accept the scope %s", async (word, kept, includeFiles) => {
       const uid = await made(surface, { scope: `ENTERPRISE_EXPORT_SCOPE_${word}` });
       expect(await rig.store.exports.byId(uid)).toMatchObject({ scope: kept, filter: { includeFiles } });
     });
 
-    test("are refused for what breaks a rule, and nothing is written", async () => {
+    test("are refused for every broken rule, and nothing is written", async () => {
       const before = await rig.count();
       const custom = "ENTERPRISE_EXPORT_SCOPE_CUSTOM_SESSION_IDS";
-      const wrong: JsonObject[] = [
+      const invalidBodies: JsonObject[] = [
         { email: "" },
         { user_id: "", email: "" },
         { scope: "ENTERPRISE_EXPORT_SCOPE_UNSPECIFIED" },
@@ -92,17 +92,17 @@ describeOnEach("exports", (kind) => {
         { email: "x".repeat(255) },
         { user_id: rig.owner.accountId },
       ];
-      for (const body of wrong)
+      for (const body of invalidBodies)
         expect(await create(surface, body), JSON.stringify(body).slice(0, 80)).toMatchObject(refusal(surface, "invalid_argument"));
       expect(await rig.count()).toBe(before);
     });
 
-    test("are not found for unknown persons, projects and exports, and those of other teams, in the same words", async () => {
+    test("are not found for unknown persons, projects and exports, and those of other teams, with the same text", async () => {
       const stranger = await rig.service.person();
       const theirs = await stranger.v2("project.create", { name: "Garden" });
       const foreign = await stranger.v2("enterprise.export.create", { user_id: stranger.accountId, scope });
-      const unknown = (came: Came, what: string) =>
-        expect(came).toMatchObject({ ...refusal(surface, "not_found"), message: `${what} not found` });
+      const unknown = (reply: SurfaceReply, what: string) =>
+        expect(reply).toMatchObject({ ...refusal(surface, "not_found"), message: `${what} not found` });
       for (const user_id of ["nobody", stranger.accountId]) {
         unknown(await create(surface, { user_id }), "user_id: user");
         unknown(await ask(surface, "ListExports", { user: user_id, page: 1, page_size: 1 }), "user: user");
@@ -118,7 +118,7 @@ describeOnEach("exports", (kind) => {
         for (const method of ["GetExport", "GetDownloadURL"] as const) unknown(await ask(surface, method, { uid }), "export");
     });
 
-    test("of some projects are of the person's own", async () => {
+    test("of selected projects accept only the person's projects", async () => {
       const person = await rig.service.person({ with: rig.owner });
       const mine = (await person.v2("project.create", { name: "Garden" })).body["project"].id;
       const owners = (await rig.owner.v2("project.create", { name: "Shed" })).body["project"].id;
@@ -128,7 +128,7 @@ describeOnEach("exports", (kind) => {
       expect(await of([mine, owners])).toMatchObject(refusal(surface, "not_found"));
     });
 
-    test("show how far they are while they are made, and no address", async () => {
+    test("show their progress while they are made, and no address", async () => {
       const uid = await made(surface);
       const now = rig.clock.now();
       await rig.store.change((tx) => tx.exports.claim(uid, now, now + minute));
@@ -142,7 +142,7 @@ describeOnEach("exports", (kind) => {
       expect(await ask(surface, "GetDownloadURL", { uid })).toMatchObject(refusal(surface, "failed_precondition"));
     });
 
-    test("that are completed have a size as a number, and an address made afresh for 10 minutes", async () => {
+    test("that are completed have a size as a number, and on each request a fresh address valid for 10 minutes", async () => {
       const uid = await made(surface);
       const began = rig.clock.now();
       await complete(uid);
@@ -166,7 +166,7 @@ describeOnEach("exports", (kind) => {
       expect(await record(surface, uid)).toMatchObject({ file_size: 5_000_000_000, file_size_human: "4.7 GB" });
     });
 
-    test("that failed say why, and those cancelled nothing; neither has an address", async () => {
+    test("that failed have a reason, cancelled ones have none; neither has an address", async () => {
       const [failed, cancelled] = [await made(surface), await made(surface)];
       const now = rig.clock.now();
       await rig.store.change((tx) => tx.exports.claim(failed, now, now + minute));
@@ -187,7 +187,7 @@ describeOnEach("exports", (kind) => {
         expect(await ask(surface, "GetDownloadURL", { uid })).toMatchObject(refusal(surface, "failed_precondition"));
     });
 
-    test("are purged 30 days after: v1 fails a precondition, v2 finds nothing, and the record has no address", async () => {
+    test("are purged after 30 days: v1 answers failed_precondition, v2 not_found, and the record has no address", async () => {
       const uid = await made(surface);
       await complete(uid);
       rig.clock.step(30 * day - 1);
@@ -201,7 +201,7 @@ describeOnEach("exports", (kind) => {
       expect(shown).not.toHaveProperty("url_expires_at");
     });
 
-    test("are listed by person, newest first, with their number, whichever version made them", async () => {
+    test("are listed by person, newest first, with their total, for both versions", async () => {
       const member = await rig.addMember();
       const uids: string[] = [];
       for (const [, by] of all.slice(0, 4)) {
@@ -215,13 +215,13 @@ describeOnEach("exports", (kind) => {
       expect([of(await page(1, 3)), of(await page(2, 3)), of(await page(3, 3))]).toEqual([[4, ...uids.slice(0, 3)], [4, uids[3]], [4]]);
       await rig.removeMember(member);
       expect(of(await page(1, 1000))).toEqual([4, ...uids]);
-      for (const wrong of [{ page: 0 }, { page_size: 0 }, { page_size: 1001 }, { user: "" }])
-        expect(await ask(surface, "ListExports", { user: member.email, page: 1, page_size: 1, ...wrong })).toMatchObject(
+      for (const invalidBodies of [{ page: 0 }, { page_size: 0 }, { page_size: 1001 }, { user: "" }])
+        expect(await ask(surface, "ListExports", { user: member.email, page: 1, page_size: 1, ...invalidBodies })).toMatchObject(
           refusal(surface, "invalid_argument"),
         );
     });
 
-    test("are of past members too, by address and id, and gone accounts", async () => {
+    test("accept past members too, by address and id, and deleted accounts", async () => {
       const member = await rig.addMember();
       await rig.removeMember(member);
       for (const who of [{ email: member.email }, { user_id: member.accountId, email: "" }])
@@ -229,7 +229,7 @@ describeOnEach("exports", (kind) => {
     });
   });
 
-  test("note in the audit log who asked for whose data, what and why; reads note nothing", async () => {
+  test("are noted in the audit log with requester, person, scope and reason; reads are not noted", async () => {
     const uid = await made(surfaces["v2 JSON"] as Surface, { reason: "case 7", include_deleted: true });
     await complete(uid);
     const rows = () =>
@@ -251,7 +251,7 @@ describeOnEach("exports", (kind) => {
     expect(await rows()).toHaveLength(before.length);
   });
 
-  test("are read by GET on v2", async () => {
+  test("can be read by GET on v2", async () => {
     const uid = await made(surfaces["v2 JSON"] as Surface);
     await complete(uid);
     const get = async (name: string, query: object) => (await rig.owner.v2(`enterprise.export.${name}`, query, { method: "GET" })).body;
@@ -262,7 +262,7 @@ describeOnEach("exports", (kind) => {
     expect(await get("downloadUrl", {})).toMatchObject({ ok: false, error: { code: "invalid_argument" } });
   });
 
-  test("asked for again with the same Idempotency-Key are one, with the answer's own request id on every surface", async () => {
+  test("repeated with the same Idempotency-Key are one, with the answer's own request id on every surface", async () => {
     for (const [name, surface] of all) {
       const again = () =>
         surface.call(
@@ -278,7 +278,7 @@ describeOnEach("exports", (kind) => {
     }
   });
 
-  test("open to the owner's general key and an e-Discovery key alone, on every surface", async () => {
+  test("accept only the owner's general key and an e-Discovery key, on every surface", async () => {
     const people = await Promise.all(
       (["super_admin", "admin", "member", "guest"] as const).map((role) => rig.service.person({ with: rig.owner, role })),
     );

@@ -6,7 +6,7 @@ import { type ExportsRig, exportsRig } from "./exports-rig.ts";
 
 const base = "dataexport.v1.EnterpriseDataExportService";
 
-/** What came back, with the body as its bytes. */
+/** The reply, with its body parsed. */
 async function send(url: string, path: string, init: RequestInit) {
   const reply = await fetch(`${url}/${path}`, { method: "POST", ...init });
   const text = await reply.text();
@@ -25,37 +25,40 @@ describe("refusals of dataexport.v1", () => {
   });
   afterAll(() => rig[Symbol.asyncDispose]());
 
-  const good = () => JSON.stringify({ user: rig.bo.email, page: 1, page_size: 1 });
+  const validBody = () => JSON.stringify({ user: rig.bo.email, page: 1, page_size: 1 });
   const ask = (init: RequestInit, method = "ListTasks") =>
     send(rig.service.url, `${base}/${method}`, { ...init, headers: { ...rig.headers, ...(init.headers as Record<string, string>) } });
 
   const plain: [what: string, status: number, code: string, init: () => RequestInit, method?: string][] = [
-    ["a rule that is broken", 400, "INVALID_ARGUMENT", () => ({ body: JSON.stringify({ user: "x", page: 0, page_size: 1 }) })],
+    ["a broken rule", 400, "INVALID_ARGUMENT", () => ({ body: JSON.stringify({ user: "x", page: 0, page_size: 1 }) })],
     ["no body", 400, "INVALID_ARGUMENT", () => ({})],
-    ["JSON that is cut", 400, "INVALID_ARGUMENT", () => ({ body: '{"user":' })],
-    ["bytes that are no UTF-8", 400, "INVALID_ARGUMENT", () => ({ body: new Uint8Array([0x22, 0xff, 0x22]) })],
+    ["truncated JSON", 400, "INVALID_ARGUMENT", () => ({ body: '{"user":' })],
+    ["bytes that are invalid UTF-8", 400, "INVALID_ARGUMENT", () => ({ body: new Uint8Array([0x22, 0xff, 0x22]) })],
     ["JSON of another shape", 400, "INVALID_ARGUMENT", () => ({ body: "[]" })],
     [
-      "a time that is none",
+      "an invalid time",
       400,
       "INVALID_ARGUMENT",
       () => ({ body: JSON.stringify({ user: "x", page: 1, page_size: 1, start_time: "soon" }) }),
     ],
-    ["two credentials", 400, "INVALID_ARGUMENT", () => ({ body: good(), headers: { authorization: "Bearer x.y.z" } })],
-    ["a person whom nobody knows", 404, "NOT_FOUND", () => ({ body: JSON.stringify({ user: "x", page: 1, page_size: 1 }) })],
-    ["an export that nobody knows", 404, "NOT_FOUND", () => ({ body: JSON.stringify({ uid: "x" }) }), "GetExport"],
+    ["two credentials", 400, "INVALID_ARGUMENT", () => ({ body: validBody(), headers: { authorization: "Bearer x.y.z" } })],
+    ["an unknown person", 404, "NOT_FOUND", () => ({ body: JSON.stringify({ user: "x", page: 1, page_size: 1 }) })],
+    ["an unknown export", 404, "NOT_FOUND", () => ({ body: JSON.stringify({ uid: "x" }) }), "GetExport"],
     ["a method that there is not", 404, "NOT_FOUND", () => ({ body: "{}" }), "DeleteExport"],
     ["a GET", 405, "INVALID_ARGUMENT", () => ({ method: "GET" })],
-    ["a PUT", 405, "INVALID_ARGUMENT", () => ({ method: "PUT", body: good() })],
-    ["a form of parts", 415, "INVALID_ARGUMENT", () => ({ body: good(), headers: { "content-type": "multipart/form-data; boundary=x" } })],
-    ["a body that is compressed", 415, "INVALID_ARGUMENT", () => ({ body: good(), headers: { "content-encoding": "gzip" } })],
-    ["no credential", 401, "PERMISSION_DENIED", () => ({ body: good(), headers: { "x-api-key": "" } })],
-    ["a key that nobody has", 401, "PERMISSION_DENIED", () => ({ body: good(), headers: { "x-api-key": newKeyText(systemRandom) } })],
+    ["a PUT", 405, "INVALID_ARGUMENT", () => ({ method: "PUT", body: validBody() })],
+    [
+      "a form of parts",
+      415,
+      "INVALID_ARGUMENT",
+      () => ({ body: validBody(), headers: { "content-type": "multipart/form-data; boundary=x" } }),
+    ],
+    ["a body that is compressed", 415, "INVALID_ARGUMENT", () => ({ body: validBody(), headers: { "content-encoding": "gzip" } })],
+    ["no credential", 401, "PERMISSION_DENIED", () => ({ body: validBody(), headers: { "x-api-key": "" } })],
+    ["an unknown key", 401, "PERMISSION_DENIED", () => ({ body: validBody(), headers: { "x-api-key": newKeyText(systemRandom) } })],
   ];
 
-  test.each(
-    plain,
-  )("are code in upper case and message, with a request id, in plain JSON: %s", async (_what, status, code, init, method) => {
+  test.each(plain)("have an upper-case code, a message and a request id, in plain JSON: %s", async (_what, status, code, init, method) => {
     const reply = await ask(init(), method);
     expect(reply).toMatchObject({ status, json: { code, message: expect.stringMatching(/./) } });
     expect(Object.keys(reply.json)).toEqual(["code", "message"]);
@@ -64,16 +67,16 @@ describe("refusals of dataexport.v1", () => {
     expect(reply.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("are 401 in the words of decisions.md 10, and 403 with the kind that is needed", async () => {
-    expect((await ask({ body: good(), headers: { "x-api-key": "" } })).json.message).toBe(
+  test("are 401 with the text of spec/decisions.md 10; a key of another kind is 403 with the required kind", async () => {
+    expect((await ask({ body: validBody(), headers: { "x-api-key": "" } })).json.message).toBe(
       "Invalid or missing API key or access token: missing authentication",
     );
     const member = await rig.service.person({ with: rig.owner });
-    const { status, json } = await ask({ body: good(), headers: { "x-api-key": member.key } });
+    const { status, json } = await ask({ body: validBody(), headers: { "x-api-key": member.key } });
     expect([status, json.code, json.message]).toEqual([403, "PERMISSION_DENIED", expect.stringContaining("e-Discovery & legal hold key")]);
   });
 
-  test("are 400 for a precondition that fails", async () => {
+  test("are 400 for a failed precondition", async () => {
     const body = JSON.stringify({ email: rig.bo.email, scope: "ENTERPRISE_EXPORT_SCOPE_FULL" });
     const { json } = await ask({ body }, "CreateExport");
     expect(await ask({ body: JSON.stringify({ uid: json.uid }) }, "GetDownloadURL")).toMatchObject({
@@ -81,11 +84,11 @@ describe("refusals of dataexport.v1", () => {
     });
   });
 
-  test("are Connect's own for callers that name its version, and for its binary messages", async () => {
+  test("have Connect's form for callers that send its version, and for binary messages", async () => {
     const json = { "content-type": "application/json", "connect-protocol-version": "1" };
     expect(await ask({ body: "{}", headers: json })).toMatchObject({ status: 400, json: { code: "invalid_argument" } });
     expect(await ask({ body: "{", headers: json })).toMatchObject({ status: 400, json: { code: "invalid_argument" } });
-    expect(await ask({ body: good(), headers: { ...json, "x-api-key": "" } })).toMatchObject({
+    expect(await ask({ body: validBody(), headers: { ...json, "x-api-key": "" } })).toMatchObject({
       status: 401,
       json: { code: "unauthenticated" },
     });
@@ -100,8 +103,8 @@ describe("refusals of dataexport.v1", () => {
     });
   });
 
-  test("leave Connect's GET to Connect", async () => {
-    const query = new URLSearchParams({ connect: "v1", encoding: "json", message: good() });
+  test("do not change Connect's GET", async () => {
+    const query = new URLSearchParams({ connect: "v1", encoding: "json", message: validBody() });
     const { status, json } = await ask({ method: "GET" }, `ListTasks?${query}`);
     expect([status, json.total]).toEqual([200, 0]);
   });
@@ -111,20 +114,20 @@ describe("refusals of dataexport.v1", () => {
     ["a form's, as curl has it", { "content-type": "application/x-www-form-urlencoded" }],
     ["text", { "content-type": "text/plain" }],
     ["JSON", { "content-type": "application/json" }],
-  ])("do not come of the body's type: %s", async (_what, headers) => {
-    expect(await ask({ body: Buffer.from(good()), headers: headers as Record<string, string> })).toMatchObject({
+  ])("do not depend on the body's type: %s", async (_what, headers) => {
+    expect(await ask({ body: Buffer.from(validBody()), headers: headers as Record<string, string> })).toMatchObject({
       status: 200,
       json: { total: 0 },
     });
   });
 
-  test("read either spelling of a field, and pass over fields that there are not", async () => {
+  test("accept either spelling of a field, and ignore unknown fields", async () => {
     const body = JSON.stringify({ user: rig.bo.email, page: 1, pageSize: 1, colour: "green" });
     expect(await ask({ body })).toMatchObject({ status: 200, json: { records: [], total: 0 } });
   });
 });
 
-test("a plain caller beyond its limit is 429, and told when to come again", async () => {
+test("of a plain caller over its limit are 429, with the time to wait", async () => {
   await using service = await openService({ idle: true, env: { RATE_LIMITS: "0.01" } });
   const owner = await service.person();
   const body = JSON.stringify({ user: owner.accountId, page: 1, page_size: 1 });
@@ -136,7 +139,7 @@ test("a plain caller beyond its limit is 429, and told when to come again", asyn
     expect(refused.headers.get(name), name).toMatch(/^\d+$/);
 });
 
-test("a plain body that is too long is 413", async () => {
+test("of a plain body over the size limit are 413", async () => {
   await using service = await openService({ idle: true, env: { BODY_LIMIT: "1KiB" } });
   const owner = await service.person();
   const body = JSON.stringify({ user: "x".repeat(2000) });

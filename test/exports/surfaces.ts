@@ -7,13 +7,13 @@ import { callV2, type RpcWire, transportOf } from "../support/wires.ts";
 
 export type Method = "ListTasks" | "CreateExport" | "GetExport" | "ListExports" | "GetDownloadURL";
 
-/** What came back, whatever the wire: a refusal's HTTP status (over gRPC its number) and code, or the answer's members. */
-export interface Came {
+/** An answer on any wire: a refusal's HTTP status (on gRPC its number) and code, or the answer's members. */
+export interface SurfaceReply {
   readonly status: number;
-  /** In lower case, as Connect has it; undefined on success. */
+  /** In lower case, as in Connect; undefined on success. */
   readonly code?: string;
   readonly message?: string;
-  /** As JSON, without what is the envelope's. */
+  /** As JSON, without the envelope's members. */
   readonly body: JsonObject;
   readonly requestId: string;
   readonly headers: Headers;
@@ -25,7 +25,7 @@ type Headed = Readonly<Record<string, string>>;
 export interface Surface {
   readonly version: 1 | 2;
   readonly wire: "json" | "connect" | "grpc";
-  call(url: string, method: Method, body: JsonObject, headers: Headed): Promise<Came>;
+  call(url: string, method: Method, body: JsonObject, headers: Headed): Promise<SurfaceReply>;
 }
 
 const v2Names: Readonly<Record<Method, string>> = {
@@ -36,22 +36,28 @@ const v2Names: Readonly<Record<Method, string>> = {
   GetDownloadURL: "enterprise.export.downloadUrl",
 };
 
-const came = (status: number, headers: Headers, { ok: _, request_id: requestId, ...body }: JsonObject): Came => ({
+const createReply = (status: number, headers: Headers, { ok: _, request_id: requestId, ...body }: JsonObject): SurfaceReply => ({
   ...{ status, headers, body, requestId: String(requestId) },
 });
 
-async function overV2(url: string, name: string, body: JsonObject, headers: Headed, method: "GET" | "POST" = "POST"): Promise<Came> {
+async function overV2(
+  url: string,
+  name: string,
+  body: JsonObject,
+  headers: Headed,
+  method: "GET" | "POST" = "POST",
+): Promise<SurfaceReply> {
   const reply = await callV2(url, name, body, { headers, method });
   const { error, ...rest } = reply.body;
-  return { ...came(reply.status, reply.headers, rest), ...error };
+  return { ...createReply(reply.status, reply.headers, rest), ...error };
 }
 
-export async function overPlain(url: string, method: string, sent: string | JsonObject, headers: Headed): Promise<Came> {
+export async function overPlain(url: string, method: string, sent: string | JsonObject, headers: Headed): Promise<SurfaceReply> {
   const body = typeof sent === "string" ? sent : JSON.stringify(sent);
   const reply = await fetch(`${url}/dataexport.v1.EnterpriseDataExportService/${method}`, { method: "POST", body, headers });
   const json = (await reply.json()) as JsonObject;
   const requestId = reply.headers.get("x-request-id") ?? "";
-  if (reply.ok) return came(reply.status, reply.headers, json);
+  if (reply.ok) return createReply(reply.status, reply.headers, json);
   const { code, message } = json;
   return {
     ...{ status: reply.status, headers: reply.headers, requestId, body: json },
@@ -69,15 +75,15 @@ function methodOf(service: DescService, name: Method): DescMethod & { methodKind
   return method;
 }
 
-/** JSON as it stands on the wire, of a client that reads nothing into it. */
-async function overConnect(service: DescService, url: string, name: Method, body: JsonObject, headers: Headed): Promise<Came> {
+/** The JSON text of the wire, for a client that does not interpret it. */
+async function overConnect(service: DescService, url: string, name: Method, body: JsonObject, headers: Headed): Promise<SurfaceReply> {
   const reply = await fetch(`${url}/${service.typeName}/${name}`, {
     method: "POST",
     headers: { "content-type": "application/json", "connect-protocol-version": "1", ...headers },
     body: JSON.stringify(body),
   });
   const json = (await reply.json()) as JsonObject;
-  if (reply.ok) return came(reply.status, reply.headers, json);
+  if (reply.ok) return createReply(reply.status, reply.headers, json);
   const requestId = reply.headers.get("x-request-id") ?? "";
   return {
     status: reply.status,
@@ -89,7 +95,14 @@ async function overConnect(service: DescService, url: string, name: Method, body
   };
 }
 
-async function overRpc(wire: RpcWire, service: DescService, url: string, name: Method, body: JsonObject, headers: Headed): Promise<Came> {
+async function overRpc(
+  wire: RpcWire,
+  service: DescService,
+  url: string,
+  name: Method,
+  body: JsonObject,
+  headers: Headed,
+): Promise<SurfaceReply> {
   const method = methodOf(service, name);
   try {
     const answer = await transportOf(wire, url, headers).unary(
@@ -99,7 +112,11 @@ async function overRpc(wire: RpcWire, service: DescService, url: string, name: M
       undefined,
       fromJson(method.input, body) as never,
     );
-    return came(0, answer.header, numbered(toJson(method.output, answer.message as Message, { alwaysEmitImplicit: true }) as JsonObject));
+    return createReply(
+      0,
+      answer.header,
+      numbered(toJson(method.output, answer.message as Message, { alwaysEmitImplicit: true }) as JsonObject),
+    );
   } catch (thrown) {
     const error = ConnectError.from(thrown);
     const code = Code[error.code].replace(/[A-Z]/g, (letter, at) => `${at === 0 ? "" : "_"}${letter.toLowerCase()}`);
@@ -114,11 +131,11 @@ async function overRpc(wire: RpcWire, service: DescService, url: string, name: M
   }
 }
 
-/** Protobuf's own JSON of a binary answer has 64 bits as text. */
+/** // Protobuf's own JSON of a binary answer has 64-bit numbers as strings. */
 const numbered = (json: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(json).replace(/"(file_size|event_count)":"(\d+)"/g, '"$1":$2')) as JsonObject;
 
-/** All of them, by name for `test.each`. */
+/** All surfaces, by name for `test.each`. */
 export const surfaces: Readonly<Record<string, Surface>> = {
   "v2 JSON": { version: 2, wire: "json", call: (url, method, ...call) => overV2(url, v2Names[method], ...call) },
   "v2 Connect": { version: 2, wire: "connect", call: (...call) => overConnect(services[2], ...call) },
@@ -132,7 +149,7 @@ const complianceName = (method: Method): string => `enterprise.compliance.export
 const complianceNames: Partial<Record<Method, string>> = { CreateExport: "create", GetExport: "detail", GetDownloadURL: "downloadUrl" };
 const compliance = EnterpriseComplianceV2Service;
 
-/** The same of exports of what agents did; what only reads is a GET on one of them. */
+/** The surfaces of compliance exports; read operations are a GET on one of them. */
 export const complianceSurfaces: Readonly<Record<string, Surface>> = {
   "v2 JSON": { version: 2, wire: "json", call: (url, method, ...call) => overV2(url, complianceName(method), ...call) },
   "v2 GET": {
@@ -143,7 +160,7 @@ export const complianceSurfaces: Readonly<Record<string, Surface>> = {
   "v2 gRPC": { version: 2, wire: "grpc", call: (...call) => overRpc("grpc", compliance, ...call) },
 };
 
-/** What a refusal is on a surface: status, or gRPC's number, and code. */
+/** The status, or gRPC's number, and the code of a refusal on a surface. */
 export function refusal(surface: Surface, code: "invalid_argument" | "not_found" | "failed_precondition" | "permission_denied"): object {
   const grpc = { invalid_argument: 3, not_found: 5, failed_precondition: 9, permission_denied: 7 };
   const http = {

@@ -1,16 +1,20 @@
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { TestDatabase } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
+import { sample } from "../support/depth.ts";
+import { runDirectly } from "../support/direct.ts";
 import { checkAnswered } from "../support/invariants.ts";
 import { testMs } from "../support/patience.ts";
 import type { V2Reply } from "../support/wires.ts";
 import { eventually, installation, type Server, type User, userOf } from "./server.ts";
 
-const rounds = 5;
-const many = 50;
+const rounds = sample(5, 2);
+const many = sample(50, 10);
+const shortSleeps = fileURLToPath(new URL("inside/short-sleeps.ts", import.meta.url));
+const inStorm = sample(20, 10);
 
-/** What somebody wants of the service, with the key under which he may ask again. */
+/** A user's requested task, with the key for retries. */
 interface Wish {
   readonly key: string;
   readonly text: string;
@@ -28,7 +32,7 @@ const long = [
   (name: string) => `[[say ${name} one]] [[say ${name} two]] [[sleep 20]]`,
   (name: string) => `[[sleep 20]] [[say ${name} one]]`,
 ];
-/** Tasks that come and go in the storm. */
+/** Tasks that start and end in the storm. */
 const short = [
   (name: string) => `${name}: sort the post. Then answer it.`,
   (name: string) => `[[say ${name} one]] [[crash]] [[say ${name} two]]`,
@@ -51,7 +55,7 @@ async function create(user: User, wish: Wish): Promise<string> {
   return wish.id;
 }
 
-/** Asks for what was not acknowledged yet; a call that is cut off stays unacknowledged. */
+/** Sends requests that are not acknowledged so far; a call that is cut off stays unacknowledged. */
 async function ask(user: User, wish: Wish): Promise<void> {
   const id = wish.id ?? (await create(user, wish));
   if (wish.next === "" || wish.followed) return;
@@ -65,7 +69,7 @@ function acknowledged(body: V2Reply["body"]): V2Reply["body"] {
   return body;
 }
 
-/** Lets all ask at once, and kills the server when so many of them were answered. */
+/** Sends all requests at once, and kills the server when this many were answered. */
 async function killWhileAsking(server: Server, user: User, asking: readonly Wish[], after: number): Promise<void> {
   let answered = 0;
   const enough = Promise.withResolvers<void>();
@@ -73,18 +77,18 @@ async function killWhileAsking(server: Server, user: User, asking: readonly Wish
     answered += 1;
     if (answered >= after) enough.resolve();
   };
-  const asked = asking.map((wish) => ask(user, wish).then(count, () => undefined));
+  const requests = asking.map((wish) => ask(user, wish).then(count, () => undefined));
   await enough.promise;
   await server.end("SIGKILL");
-  await Promise.all(asked);
+  await Promise.all(requests);
 }
 
-test(`what a server acknowledged survives ${rounds} kills, and every task comes to its end`, {
+test(`acknowledged changes survive ${rounds} kills, and every task ends`, {
   timeout: testMs + rounds * 60_000,
 }, async () => {
   using place = installation();
   const rows = async (where: string) => {
-    const [row] = await directly(database, `SELECT COUNT(*) AS n FROM task WHERE ${where}`);
+    const [row] = await runDirectly(database, `SELECT COUNT(*) AS n FROM task WHERE ${where}`);
     return Number(row?.["n"]);
   };
   const database: TestDatabase = {
@@ -97,14 +101,15 @@ test(`what a server acknowledged survives ${rounds} kills, and every task comes 
   const key = await place.key();
   for (let round = 0; round < rounds; round += 1) {
     const running = wishes(round, long, many);
-    const storm = wishes(round, short, 20);
+    const storm = wishes(round, short, inStorm);
     all.push(...running, ...storm);
     const user = userOf(server, key);
     await Promise.all(running.map((wish) => create(user, wish)));
-    // Each time a little later in the storm.
+    // Each kill a little later in the storm.
     await killWhileAsking(server, user, [...running.filter(({ next }) => next !== ""), ...storm], 5 + round * 7);
     expect(await rows("status = 'running'"), "tasks that ran when it was killed").toBeGreaterThanOrEqual(many);
-    server = await place.start();
+    // Tasks sleep long only in rounds with kills.
+    server = await place.start(round === rounds - 1 ? { preloads: [shortSleeps] } : {});
   }
 
   const cutOff = all.filter(({ id, next, followed }) => id === undefined || (next !== "" && !followed));
@@ -116,7 +121,7 @@ test(`what a server acknowledged survives ${rounds} kills, and every task comes 
 
   for (const { id = "", text, next } of all) {
     await eventually(`task ${id} ends`, async () => (await user.status(id)) !== "running");
-    const task = await user.see(id);
+    const task = await user.readTask(id);
     checkAnswered(task);
     expect(task.status).toBe("stopped");
     const messages = task.events.filter(({ type }) => type === "user_message").map((event) => event.text);

@@ -8,8 +8,8 @@ import { evidenceOf, reportOf } from "./harness/report.ts";
 import { type Outcome, runFaults } from "./harness/run.ts";
 import { type SetUpName, setUpNames } from "./harness/set-up.ts";
 
-/** Where a report is kept, behind what is said of it. */
-const page = "docs/reliability.md";
+/** The page of a report, after its introduction. */
+const page = "docs/internals/reliability.md";
 const mark = "<!-- the report -->\n";
 
 const { values: asked } = parseArgs({
@@ -21,10 +21,10 @@ const { values: asked } = parseArgs({
   },
 });
 
-/** What a kill takes with all that is between, in seconds, as measured on two cores. */
+/** Seconds per kill, including other faults, as measured on two cores. */
 const secondsPerKill: Readonly<Record<SetUpName, number>> = { sqlite: 2, postgresql: 1.3 };
 
-/** Ctrl-C: the rounds under way are the last, and are proven. Whatever ends this process ends what it started. */
+/** Ctrl-C: the current rounds are the last, and are checked. Any end of this process ends its child processes. */
 const enough = new AbortController();
 process.once("SIGINT", () => {
   enough.abort();
@@ -33,18 +33,18 @@ process.once("SIGINT", () => {
 process.once("SIGTERM", () => process.exit(143));
 
 const setUps = setUpNames.filter((name) => asked.on.split(",").includes(name));
-/** Both take about the same time then: a single process has to be waited for. */
+/** Both then take about the same time: a single process has no peer to take over. */
 const shares: Readonly<Record<SetUpName, number>> = { sqlite: 2, postgresql: 3 };
 const allShares = setUps.reduce((sum, name) => sum + shares[name], 0);
 const killsOn = (name: SetUpName): number => Math.round((Number(asked.kills) * shares[name]) / allShares);
 const minutes = Math.ceil(Math.max(...setUps.map((name) => killsOn(name) * secondsPerKill[name] + 60)) / 60);
-const told = setUps.map((name) => `${killsOn(name)} kills on ${name}`).join(" and ");
-console.log(`Seed ${asked.seed}, ${told}, at the same time: about ${minutes} minutes.`);
+const killCounts = setUps.map((name) => `${killsOn(name)} kills on ${name}`).join(" and ");
+console.log(`Seed ${asked.seed}, ${killCounts}, at the same time: about ${minutes} minutes.`);
 
 /** One set-up's run and its report; null where its database is not installed. */
 async function runOn(setUp: SetUpName): Promise<string | null> {
   const tell = (line: string) => console.log(`${setUp.padEnd(10)} ${line}`);
-  const outcome = await runFaults({ setUp, plan: longPlans[setUp](killsOn(setUp)), seed: asked.seed, enough: enough.signal, tell });
+  const outcome = await runFaults({ setUp, plan: longPlans[setUp](killsOn(setUp)), seed: asked.seed, enough: enough.signal, report: tell });
   if (outcome === undefined) console.error("\n*** No PostgreSQL: ITS FAULTS ARE SKIPPED ***\n");
   return outcome ? judged(outcome) : null;
 }
@@ -57,7 +57,7 @@ const report = [`\`${command}\`${early}, on Node ${process.version}:`, ...report
 console.log(`\n${report}`);
 if (asked.keep) writeFileSync(page, `${readFileSync(page, "utf8").split(mark)[0]}${mark}\n${report}\n`);
 
-/** The report of a set-up; what is wrong makes the process end with 1. */
+/** The report of a set-up; a violation makes the process end with 1. */
 function judged(outcome: Outcome): string {
   if (outcome.violations.length > 0) {
     process.exitCode = 1;

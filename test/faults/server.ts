@@ -3,50 +3,48 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import type { SeenEvent, SeenTask } from "../support/invariants.ts";
+import type { CheckedEvent, CheckedTask } from "../support/invariants.ts";
 import { hangMs } from "../support/patience.ts";
+import { ownEnvironment, root } from "../support/server-process.ts";
 import { callV2, type V2Reply } from "../support/wires.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-
-/** What an installation keeps between the lives of its servers. */
+/** The data of an installation, which persists between its server processes. */
 export interface Installation extends Disposable {
   readonly dataDir: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Starts a server of it on a free port; resolves once that is ready. */
+  /** Starts one of its servers on a free port; resolves once it is ready. */
   start(options?: { readonly preloads?: readonly string[] }): Promise<Server>;
-  /** As `start`, without waiting; `preloads` are modules that run before the server. */
-  spawn(preloads?: readonly string[]): Life;
-  /** The key that its very first start has made; its file is there shortly after the server is ready. */
+  /** Like `start`, without waiting; `preloads` are modules that run before the server. */
+  spawn(preloads?: readonly string[]): ServerLifetime;
+  /** The key that the first start created; its file exists shortly after the server is ready. */
   key(): Promise<string>;
 }
 
-/** One life of a server's process. */
-export interface Life {
+/** One process of a server, from start to end. */
+export interface ServerLifetime {
   readonly child: ChildProcess;
-  /** Its URL, once it is ready. @throws Error with what it said when it ends before. */
+  /** Its URL, once it is ready. @throws Error with its output when it ends before. */
   readonly ready: Promise<string>;
   /** Its exit code; null after a signal. */
   readonly ended: Promise<number | null>;
-  /** All that it has written to standard error. */
-  said(): string;
+  /** Everything that it has written to standard error. */
+  stderrText(): string;
 }
 
 /** A server that is ready. */
-export interface Server extends Pick<Life, "child" | "said"> {
+export interface Server extends Pick<ServerLifetime, "child" | "stderrText"> {
   readonly url: string;
   /** Sends a signal and waits for the end. */
   end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly ms: number }>;
 }
 
-/** A fresh installation; whatever it still runs at the end is killed. */
+/** A fresh installation; processes that still run at the end are killed. */
 export function installation(env: Readonly<Record<string, string>> = {}): Installation {
   const dataDir = mkdtempSync(join(tmpdir(), "faults-"));
   // Some tests start several on one database, and none of these reads another's files.
   const settings = { DATA_DIR: dataDir, DATA_DIR_SHARED: "true", PORT: "0", RATE_LIMITS: "off", ...env };
   const children = new Set<ChildProcess>();
-  function spawnOne(preloads: readonly string[] = []): Life {
+  function spawnOne(preloads: readonly string[] = []): ServerLifetime {
     const life = spawnServer(settings, preloads);
     children.add(life.child);
     void life.ended.then(() => children.delete(life.child));
@@ -70,12 +68,11 @@ export function installation(env: Readonly<Record<string, string>> = {}): Instal
   };
 }
 
-function spawnServer(env: Readonly<Record<string, string>>, preloads: readonly string[]): Life {
-  const { PATH = "" } = process.env;
+function spawnServer(env: Readonly<Record<string, string>>, preloads: readonly string[]): ServerLifetime {
   const flags = preloads.flatMap((path) => ["--import", path]);
   const child = spawn(process.execPath, [...flags, "src/main.ts"], {
     cwd: root,
-    env: { PATH, ...env },
+    env: { ...ownEnvironment(), ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let said = "";
@@ -89,13 +86,13 @@ function spawnServer(env: Readonly<Record<string, string>>, preloads: readonly s
     void ended.then((code) => reject(new Error(`the server ended with ${code}: ${said}`)));
   });
   ready.catch(() => undefined);
-  return { child, ready, ended, said: () => said };
+  return { child, ready, ended, stderrText: () => said };
 }
 
-async function serverOf({ child, ready, ended, said }: Life): Promise<Server> {
+async function serverOf({ child, ready, ended, stderrText: said }: ServerLifetime): Promise<Server> {
   const url = await ready;
   return {
-    ...{ url, child, said },
+    ...{ url, child, stderrText: said },
     async end(signal) {
       const begun = performance.now();
       child.kill(signal);
@@ -111,32 +108,32 @@ export interface User {
   create(content: string): Promise<string>;
   status(id: string): Promise<string>;
   /** The task with all its events. */
-  see(id: string): Promise<SeenTask>;
+  readTask(id: string): Promise<CheckedTask>;
 }
 
-/** Somebody with this key. */
+/** A user with this key. */
 export function userOf({ url }: Server, key: string): User {
   const call: User["call"] = (name, body, headers = {}) => callV2(url, name, body, { headers: { "x-service-api-key": key, ...headers } });
 
-  async function asked(name: string, body: object): Promise<V2Reply["body"]> {
+  async function callOk(name: string, body: object): Promise<V2Reply["body"]> {
     const reply = await call(name, body);
     if (!reply.body.ok) throw new Error(`${name}: ${JSON.stringify(reply.body)}`);
     return reply.body;
   }
 
-  const status = async (id: string) => String((await asked("task.detail", { task_id: id }))["task"].status);
+  const status = async (id: string) => String((await callOk("task.detail", { task_id: id }))["task"].status);
   return {
     call,
-    create: async (content) => String((await asked("task.create", { message: { content } }))["task_id"]),
+    create: async (content) => String((await callOk("task.create", { message: { content } }))["task_id"]),
     status,
-    async see(id) {
-      const events: SeenEvent[] = [];
+    async readTask(id) {
+      const events: CheckedEvent[] = [];
       for (let cursor: string | undefined = ""; cursor !== undefined; ) {
-        const page: V2Reply["body"] = await asked("task.listMessages", {
+        const page: V2Reply["body"] = await callOk("task.listMessages", {
           ...{ task_id: id, order: "asc", limit: 200, verbose: true },
           ...(cursor === "" ? {} : { cursor }),
         });
-        events.push(...(page["messages"] as readonly Shown[]).map(seen));
+        events.push(...(page["messages"] as readonly Shown[]).map(checkedEvent));
         cursor = page["next_cursor"] as string | undefined;
       }
       return { id, status: await status(id), events };
@@ -144,7 +141,7 @@ export function userOf({ url }: Server, key: string): User {
   };
 }
 
-/** An event as v2 shows it. */
+/** An event in v2's form. */
 interface Shown {
   readonly seq: number;
   readonly type: string;
@@ -154,13 +151,13 @@ interface Shown {
   readonly assistant_message?: { readonly content: string };
 }
 
-const seen = ({ seq, type, timestamp, status_update, user_message, assistant_message }: Shown): SeenEvent => ({
+const checkedEvent = ({ seq, type, timestamp, status_update, user_message, assistant_message }: Shown): CheckedEvent => ({
   ...{ seq, type, timestamp },
   status: status_update?.agent_status,
   text: (user_message ?? assistant_message)?.content,
 });
 
-/** Asks again and again until the answer is as wanted; answers how many milliseconds that took. */
+/** Repeats a check until it passes; returns the elapsed milliseconds. */
 export async function eventually(what: string, holds: () => Promise<boolean>): Promise<number> {
   const begun = performance.now();
   for (;;) {

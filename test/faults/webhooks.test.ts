@@ -5,31 +5,30 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { receiver } from "../egress/receiver.ts";
+import { openReceiver } from "../egress/receiver.ts";
 import { type DatabaseKind, databaseKinds, databaseUrl, postgresTemplate, type TestDatabase } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
-import { type Dice, diceOf } from "./harness/dice.ts";
+import { depth, sample } from "../support/depth.ts";
+import { runDirectly } from "../support/direct.ts";
+import { type SeededRandom, seededRandom } from "./harness/dice.ts";
 import { eventually, type Installation, installation, type Server, userOf } from "./server.ts";
 
-// The full form, which takes PostgreSQL as well: KILLS=50 EVENTS=2000 npx vitest run --project rooms test/faults/webhooks.test.ts
-const isFull = process.env["KILLS"] !== undefined;
-const kills = Number(process.env["KILLS"] ?? 3);
-const events = Number(process.env["EVENTS"] ?? 96);
+// PostgreSQL in full runs only.
+const isFull = depth === "full";
+const kills = sample(50, 1);
+const events = sample(2000, 24);
 
 const types = ["task_created", "task_progress", "task_stopped"];
 const content = "[[plan Look]] [[step]] [[say Done]]";
 const tasks = Math.ceil(events / types.length);
 const webhooks = 2;
-/** People who create one task after the other. */
+/** Users who create tasks sequentially. */
 const lanes = 4;
 const hourMs = 3_600_000;
-/** Longer than the lease of an attempt that is under way, and than the shortest wait for the next one. */
-const soonMs = 21_000;
 const clock = fileURLToPath(new URL("inside/clock.ts", import.meta.url));
 
-/** A request as the receiver has seen it. */
-interface Seen {
-  /** Which webhook, and which event. */
+/** A request as the receiver got it. */
+interface ReceivedRequest {
+  /** The webhook and the event. */
   readonly key: string;
   readonly path: string;
   readonly type: string;
@@ -38,18 +37,18 @@ interface Seen {
   readonly isAccepted: boolean;
 }
 
-/** A receiver that fails a third of the time: in turn it answers 503, or breaks off. */
+/** A receiver that fails for a third of the requests: it answers 503 or cuts the connection, alternating. */
 async function failing() {
-  const seen: Seen[] = [];
-  const server = await receiver(async (request, response) => {
-    // Of a server that is killed, half a request may come.
+  const received: ReceivedRequest[] = [];
+  const server = await openReceiver(async (request, response) => {
+    // A killed server may send half of a request.
     const body = await text(request).catch(() => "");
     if (body === "") return;
     const { event_type: type, task_detail, progress_detail } = JSON.parse(body);
     if (type === "webhook_test") return void response.writeHead(204).end();
-    const isAccepted = seen.length % 3 !== 0;
+    const isAccepted = received.length % 3 !== 0;
     const path = request.url ?? "";
-    seen.push({
+    received.push({
       key: `${path} ${request.headers["webhook-id"]}`,
       path,
       type,
@@ -58,29 +57,29 @@ async function failing() {
       isAccepted,
     });
     if (isAccepted) response.writeHead(204).end();
-    else if (seen.length % 2 === 0) response.writeHead(503).end();
+    else if (received.length % 2 === 0) response.writeHead(503).end();
     else response.destroy();
   });
-  return { seen, url: server.url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  return { seen: received, url: server.url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-/** Lives of one server, and its time of day: the schedule is the real one, only that nobody waits for its hours. */
-interface Lives extends AsyncDisposable {
+/** Processes of one server, and its clock: the schedule is the real one, but the test does not wait for its hours. */
+interface ServerProcesses extends AsyncDisposable {
   readonly database: TestDatabase;
   now(): number;
-  /** Steps the clock forward, at once or for the next life. */
+  /** Steps the clock forward, at once or for the next process. */
   later(ms: number): void;
   start(): Promise<Server>;
   key(): Promise<string>;
 }
 
-async function openLives(kind: DatabaseKind): Promise<Lives> {
-  const given = kind === "postgresql" ? await databaseUrl(kind) : undefined;
-  const env = given ? { DATABASE_URL: given.url, ENCRYPTION_KEY: randomBytes(32).toString("base64") } : {};
+async function openProcesses(kind: DatabaseKind): Promise<ServerProcesses> {
+  const postgres = kind === "postgresql" ? await databaseUrl(kind) : undefined;
+  const env = postgres ? { DATABASE_URL: postgres.url, ENCRYPTION_KEY: randomBytes(32).toString("base64") } : {};
   const place: Installation = installation({ WEBHOOK_ALLOW: "loopback", ...env });
   let offsetMs = 0;
   return {
-    database: given ?? { kind, url: `file:${join(place.dataDir, "platform.db")}`, [Symbol.asyncDispose]: async () => undefined },
+    database: postgres ?? { kind, url: `file:${join(place.dataDir, "platform.db")}`, [Symbol.asyncDispose]: async () => undefined },
     now: () => Date.now() + offsetMs,
     later(ms) {
       offsetMs += ms;
@@ -92,12 +91,12 @@ async function openLives(kind: DatabaseKind): Promise<Lives> {
     key: () => place.key(),
     async [Symbol.asyncDispose]() {
       place[Symbol.dispose]();
-      await given?.[Symbol.asyncDispose]();
+      await postgres?.[Symbol.asyncDispose]();
     },
   };
 }
 
-/** Creates those tasks that were not acknowledged yet, until the server is gone or all are; puts their ids in. */
+/** Creates the tasks that are not acknowledged so far, until the server ends or all are; adds their ids. */
 async function createAll(server: Server, key: string, ids: (string | undefined)[], upTo: number): Promise<void> {
   const user = userOf(server, key);
   const left = ids.slice(0, upTo).entries();
@@ -111,27 +110,32 @@ async function createAll(server: Server, key: string, ids: (string | undefined)[
   await Promise.all(Array.from({ length: lanes }, () => lane().catch(() => undefined)));
 }
 
-/** Kills a server in the middle of its deliveries; answers how many of them it leaves. */
-async function killAmid(server: Server, { database }: Lives, seen: readonly Seen[], dice: Dice): Promise<number> {
+/** Kills a server in the middle of its deliveries; returns the number of remaining ones. */
+async function killAmid(
+  server: Server,
+  { database }: ServerProcesses,
+  seen: readonly ReceivedRequest[],
+  dice: SeededRandom,
+): Promise<number> {
   const enough = seen.length + dice.below(Math.ceil((tasks / kills) * types.length * webhooks));
-  const latest = performance.now() + 5_000;
+  const latest = performance.now() + 3_000;
   while (seen.length < enough && performance.now() < latest) await delay(5);
   await server.end("SIGKILL");
   return countOf(database, "delivery WHERE state = 'pending'");
 }
 
 async function countOf(database: TestDatabase, rows: string): Promise<number> {
-  const [row] = await directly(database, `SELECT COUNT(*) AS n FROM ${rows}`);
+  const [row] = await runDirectly(database, `SELECT COUNT(*) AS n FROM ${rows}`);
   return Number(row?.["n"]);
 }
 
-/** Lets a server live for days, until nothing is to be sent any more. */
-async function settle(lives: Lives, seen: readonly Seen[]): Promise<void> {
+/** Runs a server for days, until no delivery is due any more. */
+async function settle(lives: ServerProcesses, seen: readonly ReceivedRequest[]): Promise<void> {
   const { database } = lives;
   await eventually("all tasks rest", async () => (await countOf(database, "task WHERE status = 'running'")) === 0);
-  // Ten attempts, and one that was cut off more than once.
+  // Ten attempts, and one that was cut off more than once: by a kill, or by a clock step past its lease.
   for (let day = 0; day < 20; day += 1, lives.later(25 * hourMs)) {
-    const isDone = async () => (await countOf(database, `delivery WHERE state = 'pending' AND next_at <= ${lives.now() + soonMs}`)) === 0;
+    const isDone = async () => (await countOf(database, `delivery WHERE state = 'pending' AND next_at <= ${lives.now()}`)) === 0;
     while (!(await isDone())) {
       const before = seen.length;
       await eventually("what is due is sent", async () => seen.length > before || (await isDone()));
@@ -141,8 +145,8 @@ async function settle(lives: Lives, seen: readonly Seen[]): Promise<void> {
   throw new Error("deliveries never end");
 }
 
-/** Holds what the receiver has seen against the tasks that were acknowledged. */
-function check(seen: readonly Seen[], ids: readonly (string | undefined)[]): void {
+/** Compares the receiver's requests with the acknowledged tasks. */
+function check(seen: readonly ReceivedRequest[], ids: readonly (string | undefined)[]): void {
   const accepted = new Set(seen.filter(({ isAccepted }) => isAccepted).map(({ key }) => key));
   for (const [key, attempts] of Map.groupBy(seen, ({ key }) => key)) {
     const bodies = [...new Set(attempts.map(({ body }) => body))];
@@ -164,10 +168,10 @@ const paths = Array.from({ length: webhooks }, (_, index) => `/${index}`);
 
 describe.each(isFull ? databaseKinds : (["sqlite"] as const))("webhooks of a server that is killed again and again (%s)", (kind) => {
   test.skipIf(kind === "postgresql" && postgresTemplate === undefined)(
-    "are told of every acknowledged task at least once, with the same id and body each time, first attempts in order",
+    "receive every acknowledged task at least once, with the same id and body each time, first attempts in order",
     async () => {
       await using hook = await failing();
-      await using lives = await openLives(kind);
+      await using lives = await openProcesses(kind);
       const begun = performance.now();
       let server = await lives.start();
       const key = await lives.key();
@@ -175,14 +179,14 @@ describe.each(isFull ? databaseKinds : (["sqlite"] as const))("webhooks of a ser
         const { body } = await userOf(server, key).call("webhook.create", { url: hook.url + path, event_types: types });
         expect(body).toMatchObject({ ok: true });
       }
-      const dice = diceOf(`webhooks of ${kind}`);
+      const random = seededRandom(`webhooks of ${kind}`);
       const ids: (string | undefined)[] = Array.from({ length: tasks }, () => undefined);
       let left = 0;
       for (let kill = 1; kill <= kills; kill += 1) {
         const creating = createAll(server, key, ids, Math.ceil((tasks / kills) * kill));
-        left += await killAmid(server, lives, hook.seen, dice);
+        left += await killAmid(server, lives, hook.seen, random);
         await creating;
-        // What was cut off is due again, and so are the retries of the first minutes; progress is too old then.
+        // Interrupted deliveries are due again, and so are the retries of the first minutes; progress events are too old then.
         if (kill % 5 === 0 || kill === kills) lives.later(hourMs);
         server = await lives.start();
       }
@@ -195,10 +199,10 @@ describe.each(isFull ? databaseKinds : (["sqlite"] as const))("webhooks of a ser
       check(hook.seen, ids);
       const accepted = hook.seen.filter(({ isAccepted }) => isAccepted);
       const different = new Set(accepted.map(({ key }) => key)).size;
-      const told = await countOf(lives.database, "webhook_event");
+      const eventCount = await countOf(lives.database, "webhook_event");
       const seconds = Math.round((performance.now() - begun) / 1000);
       console.info(
-        `${kind}: ${kills} kills in ${seconds} s, ${tasks} tasks, ${told} events for ${webhooks} webhooks each, ` +
+        `${kind}: ${kills} kills in ${seconds} s, ${tasks} tasks, ${eventCount} events for ${webhooks} webhooks each, ` +
           `${hook.seen.length} requests, ${hook.seen.length - accepted.length} of them failed, ${different} deliveries accepted, ` +
           `${accepted.length - different} duplicates of them`,
       );

@@ -1,20 +1,24 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
+import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { postgresTemplate } from "../support/database.ts";
 import { type S3Server, startS3 } from "../support/s3-server.ts";
 import type { Calling } from "../support/service.ts";
-import { books, type FileTown, fileTown, openPut, put, slotOf, until, uploaded } from "./files-rig.ts";
+import { createSlot, type FilePlatform, openFilePlatform, openPut, put, readBlobTotals, until, uploadFile } from "./files-rig.ts";
 
 const envOf = ({ bucket }: S3Server, redirect: "on" | "off") => ({
   ...{ S3_BUCKET: bucket.name, S3_ENDPOINT: bucket.endpoint ?? "", S3_REDIRECT: redirect, S3_PREFIX: "shared" },
   ...{ S3_ACCESS_KEY_ID: bucket.credentials?.accessKeyId ?? "", S3_SECRET_ACCESS_KEY: bucket.credentials?.secretAccessKey ?? "" },
 });
 
-/** More than a part. */
+/** Shortens sleeps: the sweep runs twice a second, and the bucket reads the real time in signatures. */
+const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 500), signal) };
+
+/** More than one part. */
 const large = randomBytes(7 * 1024 ** 2);
 
-/** A task that has this file, and the link that its first message shows. */
-async function attached(town: FileTown, person: Calling, fileId: string): Promise<string> {
+/** Creates a task with this file; returns the link that its first message shows. */
+async function attached(platform: FilePlatform, person: Calling, fileId: string): Promise<string> {
   const content = [
     { type: "text", text: "[[forever]]" },
     { type: "file", file_id: fileId },
@@ -22,16 +26,16 @@ async function attached(town: FileTown, person: Calling, fileId: string): Promis
   const made = await person.v2("task.create", { message: { content } });
   expect(made.status).toBe(200);
   const { body } = await person.v2("task.listMessages", { task_id: made.body["task_id"], order: "asc" });
-  return town.reach(body["messages"][0].user_message.attachments[0].url);
+  return platform.reach(body["messages"][0].user_message.attachments[0].url);
 }
 
 test.each(["off", "on"] as const)("a platform keeps files in a bucket, from the PUT to the sweep; redirects are %s", async (redirect) => {
   await using s3 = await startS3();
-  await using town = await fileTown("sqlite", { env: envOf(s3, redirect) });
-  const ann = await town.service.person();
-  const { id } = await uploaded(town, ann, large, "large.bin");
-  expect([s3.objects().length, s3.uploads(), town.stored()]).toEqual([1, [], []]);
-  const link = await attached(town, ann, id);
+  await using platform = await openFilePlatform("sqlite", { clock, env: envOf(s3, redirect) });
+  const ann = await platform.service.person();
+  const { id } = await uploadFile(platform, ann, large, "large.bin");
+  expect([s3.objects().length, s3.uploads(), platform.stored()]).toEqual([1, [], []]);
+  const link = await attached(platform, ann, id);
   const first = await fetch(link, { redirect: "manual" });
   expect([first.status, first.headers.get("location")?.startsWith(s3.bucket.endpoint ?? "?")]).toEqual(
     redirect === "on" ? [302, true] : [200, undefined],
@@ -48,28 +52,28 @@ test.each(["off", "on"] as const)("a platform keeps files in a bucket, from the 
   expect((await fetch(link)).status).toBe(404);
 });
 
-test("an upload that is cut leaves nothing in the bucket, and its slot takes the next", async () => {
+test("an upload that is cut leaves nothing in the bucket, and its slot accepts the next", async () => {
   await using s3 = await startS3();
-  await using town = await fileTown("sqlite", { env: envOf(s3, "off") });
-  const ann = await town.service.person();
-  const { url } = await slotOf(town, ann);
+  await using platform = await openFilePlatform("sqlite", { env: envOf(s3, "off") });
+  const ann = await platform.service.person();
+  const { url } = await createSlot(platform, ann);
   const cut = openPut(url, { "content-length": 20 * 1024 ** 2 });
   for (const _ of [1, 2]) await cut.send(large);
   await until(() => s3.uploads().length === 1);
   cut.cut();
-  await until(async () => (await books(town.database)).blobs.length === 0);
-  expect([s3.objects(), s3.uploads(), (await books(town.database)).isExact]).toEqual([[], [], true]);
+  await until(async () => (await readBlobTotals(platform.database)).blobs.length === 0);
+  expect([s3.objects(), s3.uploads(), (await readBlobTotals(platform.database)).isExact]).toEqual([[], [], true]);
   expect((await put(url, large)).status).toBe(200);
 });
 
-test.skipIf(postgresTemplate === undefined)("what one process takes another gives out: they share the bucket", async () => {
+test.skipIf(postgresTemplate === undefined)("a file that one process stores is served by another: they share the bucket", async () => {
   await using s3 = await startS3();
-  await using town = await fileTown("postgresql", { nodes: 2, idle: false, env: envOf(s3, "off") });
-  const ann = await town.service.person();
-  const [one, other] = town.service.nodes.map(({ url }) => url);
-  const slot = await slotOf(town, ann, "notes.txt");
+  await using platform = await openFilePlatform("postgresql", { nodes: 2, idle: false, env: envOf(s3, "off") });
+  const ann = await platform.service.person();
+  const [one, other] = platform.service.nodes.map(({ url }) => url);
+  const slot = await createSlot(platform, ann, "notes.txt");
   expect((await put(`${one}${new URL(slot.url).pathname}`, "Water the garden.")).status).toBe(200);
-  const { pathname } = new URL(await attached(town, ann, slot.id));
+  const { pathname } = new URL(await attached(platform, ann, slot.id));
   for (const node of [one, other]) expect(await (await fetch(`${node}${pathname}`)).text()).toBe("Water the garden.");
-  expect(town.stored()).toEqual([]);
+  expect(platform.stored()).toEqual([]);
 });

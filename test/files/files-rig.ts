@@ -6,31 +6,34 @@ import { join } from "node:path";
 import type { Clock } from "../../src/core/clock.ts";
 import type { Store } from "../../src/core/store.ts";
 import { type DatabaseKind, openTestStore, type TestDatabase } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
+import { runDirectly } from "../support/direct.ts";
 import { hangMs } from "../support/patience.ts";
 import { type Calling, openService, type Service } from "../support/service.ts";
 
-/** A platform with a folder of its own for bytes. */
-export interface FileTown extends AsyncDisposable {
+/** A platform with its own folder for bytes. */
+export interface FilePlatform extends AsyncDisposable {
   readonly service: Service;
   readonly database: TestDatabase;
-  /** Where they are. */
+  /** The folder of the bytes. */
   readonly folder: string;
-  /** The bytes in its storage: paths below its folder. */
+  /** The bytes in its storage: paths relative to its folder. */
   stored(): readonly string[];
-  /** A link of the platform, as this test reaches it. */
+  /** Maps a link of the platform to an address that this test can reach. */
   reach(link: string): string;
 }
 
-export interface FileTownOptions {
+export interface FilePlatformOptions {
   readonly clock?: Clock;
   readonly env?: Readonly<Record<string, string>>;
   readonly nodes?: number;
-  /** False: tasks are run. */
+  /** False: tasks run. */
   readonly idle?: boolean;
 }
 
-export async function fileTown(kind: DatabaseKind, { env = {}, clock, nodes = 1, idle = true }: FileTownOptions = {}): Promise<FileTown> {
+export async function openFilePlatform(
+  kind: DatabaseKind,
+  { env = {}, clock, nodes = 1, idle = true }: FilePlatformOptions = {},
+): Promise<FilePlatform> {
   const dataDir = mkdtempSync(join(tmpdir(), "files-"));
   const database = await openTestStore(kind, clock ? { clock } : {});
   const timed = clock ? { clock } : {};
@@ -39,7 +42,7 @@ export async function fileTown(kind: DatabaseKind, { env = {}, clock, nodes = 1,
     service,
     database,
     folder: join(dataDir, "files"),
-    stored: () => storedIn(dataDir),
+    stored: () => storedFiles(dataDir),
     reach: (link) => link.replace("https://platform.test", service.url),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
@@ -49,29 +52,29 @@ export async function fileTown(kind: DatabaseKind, { env = {}, clock, nodes = 1,
   };
 }
 
-/** The files with bytes below a data folder. */
-export function storedIn(dataDir: string): readonly string[] {
+/** Paths of the files with bytes in a data folder. */
+export function storedFiles(dataDir: string): readonly string[] {
   const folder = join(dataDir, "files");
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => statSync(join(folder, path)).isFile());
 }
 
-/** A slot as file.upload answers it. */
-export interface Slot {
+/** A slot as file.upload returns it. */
+export interface UploadSlot {
   readonly id: string;
   readonly url: string;
   readonly until: number;
 }
 
-export async function slotOf(town: Pick<FileTown, "reach">, person: Calling, filename = "notes.txt"): Promise<Slot> {
+export async function createSlot(platform: Pick<FilePlatform, "reach">, person: Calling, filename = "notes.txt"): Promise<UploadSlot> {
   const { status, body } = await person.v2("file.upload", { filename });
   if (status !== 200) throw new Error(JSON.stringify(body));
-  return { id: body["file"].id, url: town.reach(body["upload_url"]), until: body["upload_expires_at"] };
+  return { id: body["file"].id, url: platform.reach(body["upload_url"]), until: body["upload_expires_at"] };
 }
 
 type Body = string | Uint8Array<ArrayBuffer> | ReadableStream;
 
-/** A raw PUT, as clients do it. */
+/** A raw PUT, as clients send it. */
 export async function put(url: string, body: Body, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   const streamed = body instanceof ReadableStream ? { duplex: "half" as const } : {};
   const reply = await fetch(url, { method: "PUT", headers, body, ...streamed });
@@ -85,25 +88,25 @@ export interface Answer {
   readonly body: any;
 }
 
-/** A file that is uploaded. */
-export async function uploaded(town: FileTown, person: Calling, bytes: Body = "Hello.", filename?: string): Promise<Slot> {
-  const slot = await slotOf(town, person, filename);
+/** An uploaded file. */
+export async function uploadFile(platform: FilePlatform, person: Calling, bytes: Body = "Hello.", filename?: string): Promise<UploadSlot> {
+  const slot = await createSlot(platform, person, filename);
   const { status, body } = await put(slot.url, bytes);
   if (status !== 200) throw new Error(JSON.stringify(body));
   return slot;
 }
 
-/** What file.detail says. */
-export const detail = async (person: Calling, file_id: string) => (await person.v2("file.detail", { file_id })).body["file"];
+/** The answer of file.detail. */
+export const fileDetail = async (person: Calling, file_id: string) => (await person.v2("file.detail", { file_id })).body["file"];
 
 export const sha256 = (bytes: string | Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** A PUT that can be held open, fed and cut. */
+/** A PUT that can be held open, sent in parts and cut. */
 export interface OpenPut {
   send(bytes: string | Uint8Array): Promise<void>;
   end(): void;
   cut(): void;
-  /** The status and the body; rejects once it is cut. */
+  /** The status and the body; rejects once the PUT is cut. */
   readonly answer: Promise<Pick<Answer, "status" | "body">>;
 }
 
@@ -129,7 +132,7 @@ export function openPut(url: string, headers: Readonly<Record<string, string | n
   };
 }
 
-/** Lets what was set going go on, until it is as wanted. */
+/** Waits until `holds` returns true, while background work continues. */
 export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
   const end = performance.now() + hangMs;
   while (!(await holds())) {
@@ -138,10 +141,10 @@ export async function until(holds: () => Promise<boolean> | boolean): Promise<vo
   }
 }
 
-/** What the database says of all blobs, and whether each account's sum is theirs. */
-export async function books(database: TestDatabase) {
-  const blobs = await directly(database, "SELECT id, account_id, state, bytes, lease_until FROM blob");
-  const sums = await directly(database, "SELECT account_id, bytes FROM storage");
+/** All blobs in the database, and whether each account's total matches them. */
+export async function readBlobTotals(database: TestDatabase) {
+  const blobs = await runDirectly(database, "SELECT id, account_id, state, bytes, lease_until FROM blob");
+  const sums = await runDirectly(database, "SELECT account_id, bytes FROM storage");
   const taken = (id: unknown) =>
     blobs.filter((row) => row["account_id"] === id && row["state"] !== "dropped").reduce((sum, row) => sum + Number(row["bytes"]), 0);
   return {
@@ -153,5 +156,5 @@ export async function books(database: TestDatabase) {
   };
 }
 
-/** What an account's files take of its quota. */
-export const used = (store: Store, { accountId }: { readonly accountId: string }): Promise<number> => store.blobs.used(accountId);
+/** The bytes that an account's files use of its quota. */
+export const quotaUsed = (store: Store, { accountId }: { readonly accountId: string }): Promise<number> => store.blobs.usedBytes(accountId);

@@ -3,14 +3,14 @@ import { FileService } from "../../src/gen/proto/file/v2/file_service_pb.ts";
 import { describeOnEach } from "../support/database.ts";
 import { tokenOf } from "../support/token.ts";
 import { rpcWires } from "../support/wires.ts";
-import { books, detail, fileTown, put, sha256, slotOf, uploaded, used } from "./files-rig.ts";
+import { createSlot, fileDetail, openFilePlatform, put, quotaUsed, readBlobTotals, sha256, uploadFile } from "./files-rig.ts";
 
 const absent = { status: 404, body: { error: { code: "not_found", message: "file not found" } } };
 
 describeOnEach("files over v2", (database) => {
-  test("a slot is pending until its bytes are PUT, then uploaded, with its size, type and end", async () => {
-    await using town = await fileTown(database);
-    const ann = await town.service.person();
+  test("a slot is pending until its bytes are PUT, then uploaded, with its size, type and expiry", async () => {
+    await using platform = await openFilePlatform(database);
+    const ann = await platform.service.person();
     const { status, body } = await ann.v2("file.upload", { filename: "notes.txt" });
     expect(status).toBe(200);
     expect(body["file"]).toEqual({
@@ -20,62 +20,62 @@ describeOnEach("files over v2", (database) => {
     expect(body["upload_expires_at"] - body["file"].created_at).toSatisfy((seconds: number) => seconds === 180 || seconds === 181);
     const { id } = body["file"];
     const pending = { ...body["file"], bytes: null, content_type: "text/plain", error_message: null };
-    expect(await detail(ann, id)).toEqual(pending);
-    await put(town.reach(body["upload_url"]), "Hello.");
-    const file = await detail(ann, id);
+    expect(await fileDetail(ann, id)).toEqual(pending);
+    await put(platform.reach(body["upload_url"]), "Hello.");
+    const file = await fileDetail(ann, id);
     expect(file).toEqual({ ...pending, status: "uploaded", bytes: 6, expires_at: expect.any(Number) });
     expect(Math.abs(file.expires_at - file.created_at - 48 * 3600)).toBeLessThan(30);
-    expect(await town.service.store.files.byId(id)).toMatchObject({ sha256: sha256("Hello.") });
-    expect(town.stored()).toHaveLength(1);
-    expect(await books(town.database)).toMatchObject({ blobs: [{ state: "kept", bytes: 6 }], isExact: true });
+    expect(await platform.service.store.files.byId(id)).toMatchObject({ sha256: sha256("Hello.") });
+    expect(platform.stored()).toHaveLength(1);
+    expect(await readBlobTotals(platform.database)).toMatchObject({ blobs: [{ state: "kept", bytes: 6 }], isExact: true });
   });
 
-  test("a deleted file answers `deleted`, gives its room back at once, and is absent to a second deletion", async () => {
-    await using town = await fileTown(database);
-    const ann = await town.service.person();
-    const { id, url } = await uploaded(town, ann);
-    expect(await used(town.service.store, ann)).toBe(6);
+  test("a deleted file is answered as `deleted`, releases its quota at once, and is not found at a second deletion", async () => {
+    await using platform = await openFilePlatform(database);
+    const ann = await platform.service.person();
+    const { id, url } = await uploadFile(platform, ann);
+    expect(await quotaUsed(platform.service.store, ann)).toBe(6);
     expect(await ann.v2("file.delete", { file_id: id })).toMatchObject({ status: 200, body: { ok: true } });
-    expect(await detail(ann, id)).toMatchObject({ status: "deleted", filename: "notes.txt" });
+    expect(await fileDetail(ann, id)).toMatchObject({ status: "deleted", filename: "notes.txt" });
     expect(await ann.v2("file.delete", { file_id: id })).toMatchObject(absent);
-    expect(await used(town.service.store, ann)).toBe(0);
+    expect(await quotaUsed(platform.service.store, ann)).toBe(0);
     expect(await put(url, "Hello.")).toMatchObject(absent);
   });
 
-  test("a pending file can be deleted, and takes no bytes after that", async () => {
-    await using town = await fileTown(database);
-    const ann = await town.service.person();
-    const { id, url } = await slotOf(town, ann);
+  test("a pending file can be deleted, and accepts no bytes after that", async () => {
+    await using platform = await openFilePlatform(database);
+    const ann = await platform.service.person();
+    const { id, url } = await createSlot(platform, ann);
     expect(await ann.v2("file.delete", { file_id: id })).toMatchObject({ status: 200 });
     expect(await put(url, "Hello.")).toMatchObject(absent);
-    expect(town.stored()).toEqual([]);
-    expect(await books(town.database)).toMatchObject({ blobs: [], isExact: true });
+    expect(platform.stored()).toEqual([]);
+    expect(await readBlobTotals(platform.database)).toMatchObject({ blobs: [], isExact: true });
   });
 
-  test("another account's file, another space's and an unknown one are the same answer", async () => {
-    await using town = await fileTown(database);
-    const ann = await town.service.person();
-    const { id } = await uploaded(town, ann);
-    const colleague = await town.service.person({ with: ann });
-    const elsewhere = await town.service.person({ as: ann });
-    for (const person of [colleague, elsewhere, await town.service.person()]) {
+  test("the files of another account, of another space and unknown ids get the same answer", async () => {
+    await using platform = await openFilePlatform(database);
+    const ann = await platform.service.person();
+    const { id } = await uploadFile(platform, ann);
+    const colleague = await platform.service.person({ with: ann });
+    const elsewhere = await platform.service.person({ as: ann });
+    for (const person of [colleague, elsewhere, await platform.service.person()]) {
       for (const file_id of [id, "file-unknown"]) {
         expect(await person.v2("file.detail", { file_id })).toMatchObject(absent);
         expect(await person.v2("file.delete", { file_id })).toMatchObject(absent);
       }
       expect((await person.client(FileService).listFiles({})).data).toEqual([]);
     }
-    expect(await detail(ann, id)).toMatchObject({ status: "uploaded" });
+    expect(await fileDetail(ann, id)).toMatchObject({ status: "uploaded" });
   });
 
-  test("a token with `create_task` sees what its own app brought, one with `manage_all_tasks` all (decisions.md 26)", async () => {
-    await using town = await fileTown(database);
-    const ann = await town.service.person();
-    const [one, other] = [await tokenOf(town.service, ann), await tokenOf(town.service, ann)];
-    const all = await tokenOf(town.service, ann, { scopes: ["manage_all_tasks"] });
-    const ids = [await uploaded(town, ann), await uploaded(town, one), await uploaded(town, other)].map(({ id }) => id);
-    const seenBy = async (who: typeof one) =>
-      Promise.all(ids.map(async (file_id) => (await who.v2("file.detail", { file_id })).status === 200));
+  test("a token with `create_task` sees the uploads of its app, one with `manage_all_tasks` all (spec/decisions.md 26)", async () => {
+    await using platform = await openFilePlatform(database);
+    const ann = await platform.service.person();
+    const [one, other] = [await tokenOf(platform.service, ann), await tokenOf(platform.service, ann)];
+    const all = await tokenOf(platform.service, ann, { scopes: ["manage_all_tasks"] });
+    const ids = [await uploadFile(platform, ann), await uploadFile(platform, one), await uploadFile(platform, other)].map(({ id }) => id);
+    const seenBy = async (caller: typeof one) =>
+      Promise.all(ids.map(async (file_id) => (await caller.v2("file.detail", { file_id })).status === 200));
     expect(await seenBy(one)).toEqual([false, true, false]);
     expect(await seenBy(all)).toEqual([true, true, true]);
     expect((await one.client(FileService).listFiles({})).data.map(({ id }) => id)).toEqual([ids[1]]);
@@ -83,17 +83,17 @@ describeOnEach("files over v2", (database) => {
     expect(await one.v2("file.delete", { file_id: ids[1] })).toMatchObject({ status: 200 });
   });
 
-  test("a list has the newest, ten unless asked, without what is deleted", async () => {
-    await using town = await fileTown(database);
-    const ann = await town.service.person();
+  test("a list has the newest files, ten by default, without deleted ones", async () => {
+    await using platform = await openFilePlatform(database);
+    const ann = await platform.service.person();
     const ids: string[] = [];
-    for (let i = 0; i < 12; i += 1) ids.unshift((await slotOf(town, ann, `${i}.txt`)).id);
+    for (let i = 0; i < 12; i += 1) ids.unshift((await createSlot(platform, ann, `${i}.txt`)).id);
     await ann.v2("file.delete", { file_id: ids[1] });
     const client = ann.client(FileService);
-    const listed = async (limit?: number) => (await client.listFiles(limit === undefined ? {} : { limit })).data.map(({ id }) => id);
-    const living = ids.filter((_, i) => i !== 1);
-    expect(new Set(await listed(11))).toEqual(new Set(living));
-    expect(await listed()).toHaveLength(10);
+    const listIds = async (limit?: number) => (await client.listFiles(limit === undefined ? {} : { limit })).data.map(({ id }) => id);
+    const remaining = ids.filter((_, i) => i !== 1);
+    expect(new Set(await listIds(11))).toEqual(new Set(remaining));
+    expect(await listIds()).toHaveLength(10);
     expect((await client.listFiles({ limit: 1 })).data[0]).toMatchObject({ contentType: "text/plain" });
   });
 });
@@ -120,8 +120,8 @@ describe("file.upload", () => {
     ["a letter without a shape", "setup.e\u200bxe"],
     ["an archive that Java runs", "a.jar"],
   ])("refuses %s", async (_, filename) => {
-    await using town = await fileTown("sqlite");
-    const ann = await town.service.person();
+    await using platform = await openFilePlatform("sqlite");
+    const ann = await platform.service.person();
     const { status, body } = await ann.v2("file.upload", { filename });
     expect([status, body.error?.code]).toEqual([400, "invalid_argument"]);
     expect(body.error?.message).toMatch(/filename/);
@@ -136,31 +136,31 @@ describe("file.upload", () => {
     ["quotes", `a"b'c%.csv`, "text/csv"],
     ["a script in the middle", "run.sh.txt", "text/plain"],
   ])("takes %s, and keeps the name as it is", async (_, filename, contentType) => {
-    await using town = await fileTown("sqlite");
-    const ann = await town.service.person();
-    const { id } = await uploaded(town, ann, "x", filename);
-    const file = await detail(ann, id);
+    await using platform = await openFilePlatform("sqlite");
+    const ann = await platform.service.person();
+    const { id } = await uploadFile(platform, ann, "x", filename);
+    const file = await fileDetail(ann, id);
     expect(file.filename).toBe(filename);
     if (contentType !== "application/octet-stream") expect(file.content_type).toBe(contentType);
   });
 
   test("answers the same over every wire", async () => {
-    await using town = await fileTown("sqlite");
-    const ann = await town.service.person();
+    await using platform = await openFilePlatform("sqlite");
+    const ann = await platform.service.person();
     for (const wire of rpcWires) {
       const client = ann.client(FileService, wire);
       const { file, uploadUrl } = await client.uploadFile({ filename: "a.txt" });
-      expect((await put(town.reach(uploadUrl), "x")).status).toBe(200);
+      expect((await put(platform.reach(uploadUrl), "x")).status).toBe(200);
       expect((await client.getFile({ fileId: file?.id ?? "" })).file).toMatchObject({ bytes: 1n, contentType: "text/plain" });
       await client.deleteFile({ fileId: file?.id ?? "" });
     }
   });
 
-  test("is refused to an account that is full, with the pages' word for it", async () => {
-    await using town = await fileTown("sqlite", { env: { FILE_QUOTA: "1KiB" } });
-    const ann = await town.service.person();
-    await uploaded(town, ann, "x".repeat(1023));
-    const { id } = await uploaded(town, ann, "x");
+  test("is refused to an account over its quota, with the error text of the pages", async () => {
+    await using platform = await openFilePlatform("sqlite", { env: { FILE_QUOTA: "1KiB" } });
+    const ann = await platform.service.person();
+    await uploadFile(platform, ann, "x".repeat(1023));
+    const { id } = await uploadFile(platform, ann, "x");
     const refused = await ann.v2("file.upload", { filename: "a.txt" });
     expect(refused).toMatchObject({ status: 429, body: { error: { code: "resource_exhausted" } } });
     expect(refused.body.error?.message).toMatch(/QuotaExceededError/);

@@ -9,11 +9,11 @@ import type { Wire } from "./request.ts";
 export interface Callee {
   readonly rpc: string;
   readonly method: DescMethod;
-  /** Null for the services beside the table. */
+  /** Null for the services outside the table. */
   readonly operation: Operation | null;
 }
 
-/** Every operation there is, and the services beside the table. */
+/** Every operation, and the services outside the table. */
 export const callees: readonly Callee[] = [
   ...operationTable().all.map((operation) => ({ rpc: operation.rpc, method: operation.method, operation })),
   ...[Health, ServerReflection, ServerReflectionAlpha]
@@ -23,7 +23,7 @@ export const callees: readonly Callee[] = [
 
 const noSideEffects = 1;
 
-/** Whether a wire form has this call at all. */
+/** Whether a wire form has this call. */
 export function has(wire: Wire, { method, operation }: Callee): boolean {
   const reads = method.idempotency === noSideEffects;
   if (wire === "v2") return operation?.name != null;

@@ -35,7 +35,7 @@ const over2 = (listener: (stream: ServerHttp2Stream) => void, over: Partial<Fuzz
 
 const answer = { status: 418, body: Buffer.from("tea"), cut: false };
 
-test("an answer is told whole, over both versions of HTTP", async () => {
+test("an answer is returned completely, over both versions of HTTP", async () => {
   expect(await over1((_, response) => response.writeHead(418, { B: "c" }).end("tea"))).toMatchObject({
     answer: { ...answer, headers: { b: "c" }, trailers: {} },
   });
@@ -47,12 +47,12 @@ test("an answer is told whole, over both versions of HTTP", async () => {
   expect(await over2(trailing)).toMatchObject({ answer: { ...answer, headers: { b: "c" }, trailers: { "grpc-status": "0" } } });
 });
 
-test("a call that nobody answers is unanswered", async () => {
+test("a call without an answer is unanswered", async () => {
   expect(await over1(() => undefined, {}, { answerMs: 1 })).toEqual({ unanswered: "nothing more after 1 ms" });
   expect(await over2(() => undefined, {}, { answerMs: 1 })).toEqual({ unanswered: "nothing more after 1 ms" });
 });
 
-test("an answer that has no end is none", async () => {
+test("an answer without an end is unanswered", async () => {
   const headOnly = (stream: ServerHttp2Stream) => void stream.respond({ ":status": 200 });
   expect(await over2(headOnly, {}, { answerMs: 200 })).toEqual({ unanswered: "200, but no end of it: nothing more after 200 ms" });
 });
@@ -62,14 +62,14 @@ test("a connection that is closed instead of an answer is unanswered", async () 
   expect(await over2((stream) => stream.close(2))).toMatchObject({ unanswered: expect.stringContaining("reset with 2") });
 });
 
-test("a stream that stays open is an answer, and the client goes away from it", async () => {
+test("a stream that stays open is an answer, and the client disconnects from it", async () => {
   const gone = Promise.withResolvers<void>();
   const outcome = await over1((_, response) => void response.on("close", gone.resolve).write("first"), { streaming: true });
   expect(outcome).toMatchObject({ answer: { status: 200, cut: true } });
   await gone.promise;
 });
 
-test("a stream that has said nothing yet is told apart from one that was refused", async () => {
+test("a silent open stream is distinguished from a refused one", async () => {
   expect(await over1(() => undefined, { streaming: true }, { silenceMs: 1 })).toEqual({ silent: true });
   expect(await over1((_, response) => response.writeHead(418).end("tea"), { streaming: true })).toMatchObject({ answer });
 });

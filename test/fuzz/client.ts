@@ -2,10 +2,10 @@ import { Agent, type IncomingMessage, request as startHttp1 } from "node:http";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import type { FuzzAnswer, FuzzRequest } from "./request.ts";
 
-/** What became of a request: an answer, a stream that is open and has said nothing yet, or none, and why. */
+/** The outcome of a request: an answer, an open stream without data so far, or no answer with a reason. */
 export type Outcome = { readonly answer: FuzzAnswer } | { readonly silent: true } | { readonly unanswered: string };
 
-/** Sends requests over connections that it keeps. */
+/** Sends requests over persistent connections. */
 export interface FuzzClient {
   send(request: FuzzRequest): Promise<Outcome>;
   close(): void;
@@ -15,14 +15,14 @@ export interface FuzzClient {
 export interface Patience {
   /** For any answer; longer than a call may be held. */
   readonly answerMs: number;
-  /** For the first bytes of a stream, which may have nothing to tell. */
+  /** For the first bytes of a stream, which may have no data. */
   readonly silenceMs: number;
-  /** From a stream's first bytes until the client goes away from it. */
+  /** From a stream's first bytes until the client disconnects. */
   readonly streamMs: number;
 }
 
-/** What an exchange tells of its answer as it comes. */
-interface Hearing {
+/** The parts of an answer that an exchange reports as they arrive. */
+interface ExchangeEvents {
   head(status: number, headers: Readonly<Record<string, unknown>>): void;
   body(chunk: Buffer): void;
   trailers(fields: Readonly<Record<string, unknown>>): void;
@@ -30,11 +30,11 @@ interface Hearing {
   fail(why: string): void;
 }
 
-/** Lets go of an exchange; early when there is more to come. */
+/** Ends an exchange; early when more data follows. */
 type End = (early: boolean) => void;
 
 /** Begins an exchange. */
-type Begin = (request: FuzzRequest, hearing: Hearing) => End;
+type Begin = (request: FuzzRequest, events: ExchangeEvents) => End;
 
 export function fuzzClient(origin: string, patience: Patience): FuzzClient {
   const http1 = overHttp1(origin);
@@ -50,9 +50,9 @@ export function fuzzClient(origin: string, patience: Patience): FuzzClient {
 
 function exchange(begin: Begin, request: FuzzRequest, { answerMs, silenceMs, streamMs }: Patience): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
-  const heard = { status: 0, headers: {}, trailers: {}, chunks: [] as Buffer[] };
+  const received = { status: 0, headers: {}, trailers: {}, chunks: [] as Buffer[] };
   const timers = [setTimeout(() => fail(`nothing more after ${answerMs} ms`), answerMs)];
-  if (request.streaming) timers.push(setTimeout(() => heard.status === 0 && finish({ silent: true }), silenceMs));
+  if (request.streaming) timers.push(setTimeout(() => received.status === 0 && finish({ silent: true }), silenceMs));
 
   function finish(outcome: Outcome): void {
     for (const timer of timers) clearTimeout(timer);
@@ -60,28 +60,28 @@ function exchange(begin: Begin, request: FuzzRequest, { answerMs, silenceMs, str
     end(!("answer" in outcome) || outcome.answer.cut);
   }
   function fail(why: string): void {
-    finish({ unanswered: heard.status === 0 ? why : `${heard.status}, but no end of it: ${why}` });
+    finish({ unanswered: received.status === 0 ? why : `${received.status}, but no end of it: ${why}` });
   }
   function answer(cut: boolean): void {
-    const { status, headers, trailers, chunks } = heard;
+    const { status, headers, trailers, chunks } = received;
     finish({ answer: { status, headers, trailers, body: Buffer.concat(chunks), cut } });
   }
 
   const end = begin(request, {
     head(status, headers) {
-      Object.assign(heard, { status, headers: plain(headers) });
+      Object.assign(received, { status, headers: plain(headers) });
       // A refusal ends by itself.
       if (request.streaming && status === 200) timers.push(setTimeout(() => answer(true), streamMs));
     },
-    body: (chunk) => void heard.chunks.push(chunk),
-    trailers: (fields) => Object.assign(heard.trailers, plain(fields)),
+    body: (chunk) => void received.chunks.push(chunk),
+    trailers: (fields) => Object.assign(received.trailers, plain(fields)),
     end: () => answer(false),
     fail,
   });
   return promise;
 }
 
-/** Names of HTTP/2's own are left out. */
+/** HTTP/2's pseudo-headers are left out. */
 const plain = (fields: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (name.startsWith(":") ? [] : [[name, String(value)]])));
 
@@ -89,36 +89,36 @@ const reasonOf = (error: Error): string => ("code" in error ? `${error.code}` : 
 
 function overHttp1(origin: string): { readonly begin: Begin; readonly close: () => void } {
   const agent = new Agent({ keepAlive: true });
-  const begin: Begin = ({ method, path, headers, body }, hearing) => {
-    // Node leaves the length out of a DELETE, whatever is sent.
+  const begin: Begin = ({ method, path, headers, body }, events) => {
+    // Node sends no length with a DELETE, for any body.
     const length = body.length > 0 ? { "content-length": body.length } : {};
     const sent = startHttp1(origin, { method, path, headers: { ...(headers as Record<string, string | string[]>), ...length }, agent });
     sent.on("response", (response: IncomingMessage) => {
-      hearing.head(response.statusCode ?? 0, response.headers);
-      response.on("data", hearing.body);
+      events.head(response.statusCode ?? 0, response.headers);
+      response.on("data", events.body);
       response.on("end", () => {
-        hearing.trailers(response.trailers);
-        hearing.end();
+        events.trailers(response.trailers);
+        events.end();
       });
-      response.on("error", (error) => hearing.fail(reasonOf(error)));
+      response.on("error", (error) => events.fail(reasonOf(error)));
     });
-    sent.on("error", (error) => hearing.fail(reasonOf(error)));
+    sent.on("error", (error) => events.fail(reasonOf(error)));
     sent.end(body.length === 0 ? undefined : body);
     return (early) => void (early && sent.destroy());
   };
   return { begin, close: () => agent.destroy() };
 }
 
-/** So many connections at a time; the server takes a hundred requests on each. */
+/** Number of connections at a time; the server accepts a hundred requests on each. */
 const sessionsMax = 3;
-/** After so many requests another connection takes their place: servers count what is strange on each. */
+/** Requests after which a new connection replaces the old one: servers count errors per connection. */
 const requestsMax = 1_000;
-/** Megabytes: by default a client that still has ten to send refuses what comes in. */
+/** Megabytes: by default a client that still has ten to send refuses incoming data. */
 const maxSessionMemory = 1_000;
 
 interface Session {
   readonly http2: ClientHttp2Session;
-  /** Begun, and those of them that are not over. */
+  /** Started requests, and those that have not ended. */
   requests: number;
   open: number;
 }
@@ -131,12 +131,12 @@ function overHttp2(origin: string): { readonly begin: Begin; readonly close: () 
   function newSession(): Session {
     const http2 = connect(origin, { maxSessionMemory });
     all.add(http2);
-    // Its requests hear of it.
+    // Its requests report the error.
     http2.on("error", () => undefined).on("close", () => all.delete(http2));
     return { http2, requests: 0, open: 0 };
   }
 
-  /** A connection that still takes requests. */
+  /** A connection that still accepts requests. */
   function session(): Session {
     turn = (turn + 1) % sessionsMax;
     const known = sessions[turn];
@@ -146,17 +146,17 @@ function overHttp2(origin: string): { readonly begin: Begin; readonly close: () 
     return fit;
   }
 
-  const begin: Begin = ({ method, path, headers, body }, hearing) => {
+  const begin: Begin = ({ method, path, headers, body }, events) => {
     const endStream = body.length === 0;
     const used = session();
     used.requests += 1;
     used.open += 1;
     const all = { ...(headers as Record<string, string | string[]>), ":method": method, ":path": path };
     const stream = used.http2.request(all, { endStream });
-    hear(stream, hearing);
+    reportAnswer(stream, events);
     stream.on("close", () => {
       used.open -= 1;
-      // Not earlier: what is under way then would be refused.
+      // Not earlier: open requests would be refused.
       if (used.requests === requestsMax && used.open === 0) used.http2.close();
     });
     if (!endStream) stream.end(body);
@@ -165,12 +165,12 @@ function overHttp2(origin: string): { readonly begin: Begin; readonly close: () 
   return { begin, close: () => all.forEach((open) => void open.destroy()) };
 }
 
-function hear(stream: ClientHttp2Stream, hearing: Hearing): void {
-  stream.on("response", ({ ":status": status, ...fields }) => hearing.head(Number(status), fields));
-  stream.on("data", hearing.body);
-  stream.on("trailers", hearing.trailers);
-  stream.on("error", (error) => hearing.fail(`${reasonOf(error)}, reset with ${stream.rstCode}`));
-  // The server need not have read what was sent.
-  stream.on("end", () => stream.aborted || hearing.end());
-  stream.on("close", () => hearing.fail(`reset with ${stream.rstCode}`));
+function reportAnswer(stream: ClientHttp2Stream, events: ExchangeEvents): void {
+  stream.on("response", ({ ":status": status, ...fields }) => events.head(Number(status), fields));
+  stream.on("data", events.body);
+  stream.on("trailers", events.trailers);
+  stream.on("error", (error) => events.fail(`${reasonOf(error)}, reset with ${stream.rstCode}`));
+  // The server may have left the body unread.
+  stream.on("end", () => stream.aborted || events.end());
+  stream.on("close", () => events.fail(`reset with ${stream.rstCode}`));
 }

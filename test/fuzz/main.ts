@@ -1,12 +1,12 @@
 // `npm run fuzz -- [--seed N] [--runs N] [--first N]`: generated requests over every operation and wire.
 import { parseArgs } from "node:util";
-import { shown } from "./failing.ts";
+import { describeFailure } from "./failing.ts";
 import { fuzz } from "./run.ts";
 
 const { values } = parseArgs({ options: { seed: { type: "string" }, runs: { type: "string" }, first: { type: "string" } } });
 const number = (text: string | undefined, fallback: number): number => {
   const value = text === undefined ? fallback : Number(text);
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${text} is no whole number`);
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${text} is not a whole number`);
   return value;
 };
 
@@ -23,7 +23,7 @@ const { tally, faults } = await fuzz({
     console.log(`${sent} of ${runs}, ${Math.round(sent / seconds())} a second, ${complaints.length} complaints`),
 });
 console.log(`\n${tally.table()}\n\n${tally.sent} requests in ${seconds().toFixed(1)} s`);
-for (const complaint of tally.complaints) console.log(`\n${shown(seed, complaint)}`);
+for (const complaint of tally.complaints) console.log(`\n${describeFailure(seed, complaint)}`);
 for (const fault of faults) console.log(`\nFAULT  ${fault}`);
 const failed = tally.complaints.length + faults.length;
 console.log(failed === 0 ? "\nnothing to complain about" : `\n${failed} complaints`);

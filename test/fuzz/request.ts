@@ -2,17 +2,17 @@
 export const wires = ["v2", "v2-get", "connect-json", "connect-proto", "connect-get", "grpc", "grpc-web", "grpc-web-text"] as const;
 export type Wire = (typeof wires)[number];
 
-/** What is wrong with a request, if anything: each kind leaves all other parts sound. */
+/** The fault in a request, if any: each kind leaves all other parts valid. */
 export const kinds = ["valid", "nearly valid", "hostile payload", "frames", "compression", "head", "path"] as const;
 export type Kind = (typeof kinds)[number];
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** A request as it goes over a socket. */
+/** A request as sent over a socket. */
 export interface FuzzRequest {
   readonly wire: Wire;
   readonly kind: Kind;
-  /** What is called: an RPC, for instance `task.v2.TaskService/CreateTask`. */
+  /** The called RPC, for instance `task.v2.TaskService/CreateTask`. */
   readonly rpc: string;
   /** The RPC may answer more than once: its answer may stay open. */
   readonly streaming: boolean;
@@ -25,16 +25,16 @@ export interface FuzzRequest {
   readonly body: Uint8Array;
 }
 
-/** What came back. */
+/** The received answer. */
 export interface FuzzAnswer {
   readonly status: number;
-  /** In lower case; several of a name are joined by commas. */
+  /** In lower case; several values of a name are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
   readonly trailers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** The answer was still open, and the client went away from it. */
+  /** The answer was still open, and the client disconnected. */
   readonly cut: boolean;
 }
 
-/** Says what is wrong with an answer; an empty list when nothing is. */
+/** Returns the faults of an answer; an empty list for a correct one. */
 export type Judge = (request: FuzzRequest, answer: FuzzAnswer) => readonly string[];

@@ -13,23 +13,23 @@ export interface RunOptions {
   readonly first?: number;
   readonly runs: number;
   readonly patience?: Patience;
-  /** Hears of the run every few seconds. */
+  /** Reports progress every few seconds. */
   readonly onProgress?: (tally: Tally) => void;
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface Report {
   readonly tally: Tally;
-  /** What is wrong with the process rather than with one answer. */
+  /** Faults of the process, not of one answer. */
   readonly faults: readonly string[];
 }
 
 const patience: Patience = { answerMs: 75_000, silenceMs: 15_000, streamMs: 25 };
 const progressMs = 5_000;
-/** Requests at a time; below WATCH_LIMIT, so that no held call may be refused for want of a place. */
+/** Requests at a time; below WATCH_LIMIT, so that no held call may be refused for a missing slot. */
 const lanes = 48;
 
-/** Sends `runs` requests to a platform of its own and judges every answer. */
+/** Sends `runs` requests to a separate platform and judges every answer. */
 export async function fuzz({ seed, first = 0, runs, onProgress, ...options }: RunOptions): Promise<Report> {
   await using platform = await startPlatform();
   const client = fuzzClient(platform.url, options.patience ?? patience);
@@ -43,11 +43,11 @@ export async function fuzz({ seed, first = 0, runs, onProgress, ...options }: Ru
     while (next < first + runs && platform.isAlive()) {
       const nth = next++;
       const request = nthRequest(seed, nth);
-      watched.begun(nth, request);
+      watched.begin(nth, request);
       const outcome = await client.send(request);
-      watched.over(nth, outcome);
+      watched.end(nth, outcome);
       if ("answer" in outcome) platform.known.learn(textOf(outcome));
-      count.count(nth, request, outcome, flawsOf(request, outcome));
+      count.count(nth, request, outcome, faultsOf(request, outcome));
     }
   }
 
@@ -63,13 +63,13 @@ export async function fuzz({ seed, first = 0, runs, onProgress, ...options }: Ru
   }
 }
 
-function flawsOf(request: FuzzRequest, outcome: Outcome): readonly string[] {
+function faultsOf(request: FuzzRequest, outcome: Outcome): readonly string[] {
   if ("unanswered" in outcome) return [`no answer: ${outcome.unanswered}`];
   if ("answer" in outcome) return judge(request, outcome.answer);
-  // Every stream has something to tell at once, unless it was asked for what comes after some seq that nobody knows.
+  // Every stream sends something at once, unless the request continues after an unknown seq.
   return request.kind === "hostile payload" ? [] : ["a stream that says nothing"];
 }
 
-/** Long answers are lists, of which the beginning is enough. */
+/** Long answers are lists; their beginning is enough. */
 const learnMax = 4_096;
 const textOf = ({ answer }: { readonly answer: { readonly body: Buffer } }): string => answer.body.toString("latin1", 0, learnMax);

@@ -1,9 +1,9 @@
 import type { Outcome } from "./client.ts";
-import { type Cost, flawsOfCost, lowest, tooMuchCpu, tooMuchMemory } from "./oracle/cost.ts";
+import { type Cost, faultsOfCost, lowest, tooMuchCpu, tooMuchMemory } from "./oracle/cost.ts";
 import type { Meter } from "./oracle/meter.ts";
 import type { FuzzRequest } from "./request.ts";
 
-/** What a request cost by itself, or what it and others under way with it did. */
+/** The cost of one request alone, or of it and concurrent requests. */
 interface Costly {
   readonly nth: number;
   readonly request: FuzzRequest;
@@ -13,24 +13,24 @@ interface Costly {
 
 type Send = (request: FuzzRequest) => Promise<Outcome>;
 
-/** Finds requests that cost too much among many that are under way at once. */
+/** Finds requests that cost too much among many concurrent ones. */
 export interface Suspects {
   /** A request begins. */
-  begun(nth: number, request: FuzzRequest): void;
-  /** It is over. Now and then what all cost meanwhile is looked at. */
-  over(nth: number, outcome: Outcome): void;
+  begin(nth: number, request: FuzzRequest): void;
+  /** A request ends. The total cost is checked at intervals. */
+  end(nth: number, outcome: Outcome): void;
   /**
    * Sends those that may have cost too much CPU again, one at a time.
    *
-   * @returns those that did by themselves, each time. Memory is not taken again while it has not been given back: so of requests
-   * that took too much together the first stands for all.
+   * @returns those that did so alone, each time. Memory that is not released is not allocated again, so of several requests
+   * that used too much together only the first is reported.
    */
   alone(send: Send): Promise<readonly Costly[]>;
 }
 
 /** Requests between two looks at the meter. */
 const batch = 50;
-/** More would only tell the same. */
+/** More would only report the same. */
 const suspectsMax = 500;
 const tries = 3;
 
@@ -38,22 +38,22 @@ const tries = 3;
  * Requests go out many at a time, so that a cost belongs to all of a batch. When it is more than the dearest request of the batch
  * may cost on top of what all usually do, each of them is a suspect.
  *
- * @param meter of the server; null where nothing is known of it.
+ * @param meter of the server; null when the cost is unknown.
  */
 export function suspects(meter: Meter | null): Suspects {
   const underWay = new Map<number, FuzzRequest>();
   const found = new Map<number, FuzzRequest>();
   const costly: Costly[] = [];
-  let seen = new Map<number, FuzzRequest>();
+  let sinceLook = new Map<number, FuzzRequest>();
   let over = 0;
 
   function look(outcome: Outcome): void {
-    const requests = seen;
-    seen = new Map(underWay);
-    const flaws = meter === null ? [] : flawsTogether(meter.read(), [...requests.values()]);
-    if (flaws.includes(tooMuchCpu)) for (const [nth, request] of requests) if (found.size < suspectsMax) found.set(nth, request);
+    const requests = sinceLook;
+    sinceLook = new Map(underWay);
+    const faults = meter === null ? [] : faultsTogether(meter.read(), [...requests.values()]);
+    if (faults.includes(tooMuchCpu)) for (const [nth, request] of requests) if (found.size < suspectsMax) found.set(nth, request);
     const [first] = requests;
-    if (first && flaws.includes(tooMuchMemory)) costly.push({ nth: first[0], request: first[1], outcome, flaws: [tooMuchMemory] });
+    if (first && faults.includes(tooMuchMemory)) costly.push({ nth: first[0], request: first[1], outcome, flaws: [tooMuchMemory] });
   }
 
   /** Sends a request by itself, and again while it costs too much; the lowest cost counts. */
@@ -63,17 +63,17 @@ export function suspects(meter: Meter | null): Suspects {
       of.read();
       const outcome = await send(request);
       costs.push(of.read());
-      const flaws = flawsOfCost(lowest(costs), sizeOf(request)).filter((flaw) => flaw === tooMuchCpu);
-      if (flaws.length === 0 || costs.length === tries) return { nth, request, outcome, flaws };
+      const faults = faultsOfCost(lowest(costs), sizeOf(request)).filter((flaw) => flaw === tooMuchCpu);
+      if (faults.length === 0 || costs.length === tries) return { nth, request, outcome, flaws: faults };
     }
   }
 
   return {
-    begun(nth, request) {
+    begin(nth, request) {
       underWay.set(nth, request);
-      seen.set(nth, request);
+      sinceLook.set(nth, request);
     },
-    over(nth, outcome) {
+    end(nth, outcome) {
       underWay.delete(nth);
       if (++over % batch === 0) look(outcome);
     },
@@ -92,9 +92,9 @@ export function suspects(meter: Meter | null): Suspects {
 /** What requests cost that are nothing special, in milliseconds. */
 const usualMs = 10;
 
-function flawsTogether({ cpuMs, heapBytes }: Cost, requests: readonly FuzzRequest[]): readonly string[] {
+function faultsTogether({ cpuMs, heapBytes }: Cost, requests: readonly FuzzRequest[]): readonly string[] {
   const beyondUsual = { cpuMs: cpuMs - usualMs * requests.length, heapBytes };
-  return requests.length === 0 ? [] : flawsOfCost(beyondUsual, Math.max(...requests.map(sizeOf)));
+  return requests.length === 0 ? [] : faultsOfCost(beyondUsual, Math.max(...requests.map(sizeOf)));
 }
 
 /** What of a request goes over the socket, roughly. */

@@ -1,24 +1,24 @@
-import type { KeyKind } from "../../src/core/caller.ts";
+import type { KeyKind } from "../../src/core/accounts/caller.ts";
 
-/** Whose credential a request shows. A member or a guest is somebody else for each attack, so that no rate limit is shared; the kinds of keys are the owner's. */
+/** The credential of a request. Each attack has another member or guest, so none shares a rate limit; keys are the owner's. */
 export type Sender = "anonymous" | "member" | "guest" | KeyKind;
 
-/** Where an attack goes, and as whom. */
+/** The address of an attack, and its sender. */
 export interface Target {
   readonly port: number;
-  /** The attacker's address, another one of 127.0.0.0/8 for each attack: what is counted per address is counted for it alone. */
+  /** The attacker's address, another one of 127.0.0.0/8 for each attack: limits per address count it separately. */
   readonly address: string;
-  /** The headers that show the sender's credential. */
+  /** The headers with the sender's credential. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** One attack: bytes that are sent, and how the server must answer. */
+/** One attack: bytes to send, and the required answer of the server. */
 export interface Attack {
-  /** What is sent, and where. */
+  /** The content and its target. */
   readonly name: string;
   readonly by: Sender;
-  /** Sends it; resolves with the answer in words, as the senders in `send/` give it. */
+  /** Sends it; resolves with the answer as text, in the form of the senders in `send/`. */
   readonly send: (target: Target) => Promise<string>;
-  /** The answers that are right. */
+  /** The correct answers. */
   readonly expected: readonly string[];
 }

@@ -1,5 +1,5 @@
 // `npm run hostile -- [--only PATTERN] [--rounds N] [--accepted]`: sends every attack whose name matches, and prints the answers and
-// what they cost; then, when asked to, as many bodies as BODY_MEMORY takes, and more.
+// their cost; then, with `--accepted`, as many bodies as BODY_MEMORY accepts, and more.
 import { parseArgs } from "node:util";
 import { memoryOf, resetPeak } from "../support/process-memory.ts";
 import { startPlatform } from "./platform.ts";

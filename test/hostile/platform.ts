@@ -2,16 +2,16 @@ import { addMembers, addPeople } from "../fuzz/platform/people.ts";
 import { startServer } from "../support/server-process.ts";
 import type { Sender, Target } from "./attack.ts";
 
-/** A platform under attack: a server in a process of its own, with all limits at their defaults. */
+/** A platform under attack: a server in a separate process, with all limits at their defaults. */
 export interface Platform extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
   isAlive(): boolean;
-  /** A new attacker: an address of its own, and for a member or a guest an account of its own. @throws Error when there are no more */
+  /** A new attacker with a new address, and for a member or a guest a new account. @throws Error when there are no more */
   attacker(by: Sender): Target;
 }
 
-/** As `npm start` has it; the heap is bounded so that a server which does not bound its requests ends, rather than the machine. */
+/** As in `npm start`; the heap is bounded so that a server without bounds on its requests ends, and not the machine. */
 const NODE_OPTIONS = "--max-semi-space-size=4 --max-old-space-size=1500";
 
 /** @param accounts how many members and how many guests there are */
@@ -28,7 +28,7 @@ export async function startPlatform(accounts: number): Promise<Platform> {
 
   function headersOf(by: Sender): Target["headers"] {
     if (by === "anonymous") return {};
-    // SCIM takes its key there alone.
+    // SCIM accepts its key only there.
     return by === "team_user_mgmt" ? { authorization: `Bearer ${keyOf(by)}` } : { "x-service-api-key": keyOf(by) };
   }
 

@@ -3,34 +3,34 @@ import type { Attack } from "./attack.ts";
 import type { Platform } from "./platform.ts";
 import { excessOf, type Liveness } from "./probe/liveness.ts";
 
-/** What became of one attack. */
+/** The outcome of one attack. */
 export interface Result {
   readonly name: string;
   readonly expected: readonly string[];
   readonly answer: string;
   /** Until the answer, in milliseconds. */
   readonly took: number;
-  /** How much later `/livez` was answered meanwhile than it had to be, at most, in milliseconds. */
+  /** The longest delay of `/livez` during the attack beyond its idle latency, in milliseconds. */
   readonly excess: number;
-  /** Resident memory afterwards, in bytes. */
+  /** Resident memory after it, in bytes. */
   readonly resident: number;
 }
 
-/** The most that `/livez` may be late, in milliseconds. */
+/** The maximum allowed delay of `/livez`, in milliseconds. */
 export const excessMax = 500;
-/** A late answer counts when it comes again each time: the machine's noise does not. */
-const tries = 3;
+/** A late answer counts when every try has one: noise of the machine does not repeat. */
+export const tries = 3;
 
-/** A platform, and what is known of its idle time. */
-export interface Ground {
+/** A platform, and its latency when idle. */
+export interface AttackedPlatform {
   readonly platform: Platform;
   readonly liveness: Liveness;
   /** The median of `/livez` on an idle server, in milliseconds. */
   readonly idle: number;
 }
 
-/** Sends one attack, and again while `/livez` is too late, at most three times; each time as another attacker. The result with the least delay counts. */
-export async function run(ground: Ground, attack: Attack): Promise<Result> {
+/** Sends one attack, and repeats it as another attacker while `/livez` is late, at most three times. The smallest delay counts. */
+export async function run(ground: AttackedPlatform, attack: Attack): Promise<Result> {
   let least: Result | undefined;
   for (let left = tries; left > 0 && ground.platform.isAlive(); left--) {
     const result = await once(ground, attack);
@@ -40,7 +40,7 @@ export async function run(ground: Ground, attack: Attack): Promise<Result> {
   return least ?? { ...attack, answer: "the server is dead", took: 0, excess: Number.POSITIVE_INFINITY, resident: 0 };
 }
 
-async function once({ platform, liveness, idle }: Ground, { name, by, send, expected }: Attack): Promise<Result> {
+async function once({ platform, liveness, idle }: AttackedPlatform, { name, by, send, expected }: Attack): Promise<Result> {
   await liveness.since();
   const begun = performance.now();
   const answer = await send(platform.attacker(by));

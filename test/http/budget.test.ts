@@ -1,29 +1,28 @@
 import { describe, expect, test } from "vitest";
-import { Budget } from "../../src/http/budget.ts";
-import { connectionGuard } from "../../src/http/connection-guard.ts";
+import { Budget, connectionGuard } from "../../src/http/budget.ts";
 
 describe("a budget", () => {
-  test("gives each holder up to its own limit, and all together up to theirs", () => {
-    const budget = new Budget({ inAll: 10, each: 4 });
+  test("gives each holder up to its limit, and all together up to the shared limit", () => {
+    const budget = new Budget({ total: 10, perHolder: 4 });
     expect([budget.take("a", 4), budget.take("a", 1)]).toEqual([true, false]);
     expect([budget.take("b", 4), budget.take("c", 3), budget.take("c", 2)]).toEqual([true, false, true]);
     expect(budget.held).toBe(10);
   });
 
-  test("takes nothing where it refuses, and has room for what was given back", () => {
-    const budget = new Budget({ inAll: 10, each: 4 });
+  test("reserves nothing when it refuses, and reuses what was released", () => {
+    const budget = new Budget({ total: 10, perHolder: 4 });
     budget.take("a", 3);
     expect(budget.take("a", 2)).toBe(false);
     expect(budget.held).toBe(3);
-    budget.give("a", 2);
+    budget.release("a", 2);
     expect([budget.take("a", 3), budget.held]).toEqual([true, 4]);
   });
 
-  test("remembers only holders that have something", () => {
-    const budget = new Budget({ inAll: 10, each: 4 });
+  test("remembers only holders that hold something", () => {
+    const budget = new Budget({ total: 10, perHolder: 4 });
     for (const holder of ["a", "b", "c"]) {
       budget.take(holder, 1);
-      budget.give(holder, 1);
+      budget.release(holder, 1);
     }
     expect([budget.holders, budget.held]).toEqual([0, 0]);
   });
@@ -52,12 +51,12 @@ describe("connections of one address", () => {
     expect([enter(address), enter(address), enter(address)]).not.toContain(null);
   });
 
-  test("are not limited where there is no limit", () => {
+  test("are not limited when no limit is set", () => {
     const enter = connectionGuard(null);
     expect([enter("192.0.2.1"), enter("192.0.2.1")]).not.toContain(null);
   });
 
-  test("whose address is not known any more count together", () => {
+  test("whose address is no longer known count together", () => {
     const enter = connectionGuard(1);
     expect([enter(""), enter("")].map((leave) => leave !== null)).toEqual([true, false]);
   });

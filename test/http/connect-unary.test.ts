@@ -9,13 +9,13 @@ import { type RawRequest, send } from "../wires/raw.ts";
 const app = fastify({ forceCloseConnections: true });
 let url: string;
 
-/** Takes calls and refuses them; what it passes on is answered with 299. */
+/** Accepts calls and refuses them; calls that it passes on are answered with 299. */
 beforeAll(async () => {
   app.addHook(
     "onRequest",
     connectUnary({
       operations: operationTable(),
-      admit: () => Promise.reject(new Failure("unauthenticated", "nobody is let in")),
+      admit: () => Promise.reject(new Failure("unauthenticated", "access is refused")),
       performer: {
         perform: () => Promise.reject(new Error("not asked")),
         stream: () => Promise.reject(new Error("not asked")),
@@ -46,7 +46,7 @@ test.each<[string, RawRequest]>([
   ["a binary message", { headers: { "content-type": "application/proto" }, body: "" }],
   ["a body in pieces", { headers: json, body: ["{", "}"] }],
   ["a client that would take a compressed answer", { headers: { ...json, "accept-encoding": "gzip, br" }, body: "{}" }],
-])("a plain call is taken: %s", async (_what, call) => {
+])("a plain call is handled: %s", async (_what, call) => {
   expect(await statusOf(getTask, call)).toBe(401);
 });
 
@@ -62,6 +62,6 @@ test.each<[string, string, RawRequest]>([
   ["no type", getTask, { body: "{}" }],
   ["a stream", "task.v2.TaskService/WatchTask", { headers: json, body: "{}" }],
   ["an RPC that there is not", "task.v2.TaskService/BurnTask", { headers: json, body: "{}" }],
-])("whatever is not plain is passed on: %s", async (_what, path, call) => {
+])("a call that is not plain is passed on: %s", async (_what, path, call) => {
   expect(await statusOf(path, call)).toBe(299);
 });

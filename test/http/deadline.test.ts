@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boundDeadline } from "../../src/http/deadline.ts";
+import { boundDeadline } from "../../src/http/request-hooks.ts";
 import { openService } from "../support/service.ts";
 import { send } from "../wires/raw.ts";
 
@@ -19,11 +19,11 @@ test.each([
   [{ "grpc-timeout": "1n" }, { "grpc-timeout": "1n" }],
   [{ "grpc-timeout": "5" }, { "grpc-timeout": "5" }],
   [{}, {}],
-])("a deadline that no timer can hold is the longest one: %j", (headers, expected) => {
+])("a deadline never exceeds the longest timer: %j", (headers, expected) => {
   expect(bounded({ ...headers } as Record<string, string>)).toEqual(expected);
 });
 
-test("a caller with all the time in the world is answered, not timed out at once", async () => {
+test("a caller with a very long deadline is answered and does not time out at once", async () => {
   await using service = await openService({ idle: true });
   const { key } = await service.person();
   const headers = { "content-type": "application/json", "x-service-api-key": key, "connect-timeout-ms": "9999999999" };
@@ -31,7 +31,7 @@ test("a caller with all the time in the world is answered, not timed out at once
   expect(reply.status).toBe(200);
 });
 
-test("a body of a type that nobody reads is refused in the envelope", async () => {
+test("a body of an unsupported type is refused in the envelope", async () => {
   await using service = await openService({ idle: true });
   const { key } = await service.person();
   const headers = { "content-type": "application/x-www-form-urlencoded", "x-service-api-key": key };
@@ -40,7 +40,7 @@ test("a body of a type that nobody reads is refused in the envelope", async () =
   expect(reply.json()).toMatchObject({ ok: false, request_id: expect.stringMatching(/^req_/), error: { code: "invalid_argument" } });
 });
 
-test("a message that health cannot read is the sender's fault", async () => {
+test("a message that health cannot read is a client error", async () => {
   await using service = await openService({ idle: true });
   const headers = { "content-type": "application/proto" };
   const reply = await send(`${service.url}/grpc.health.v1.Health/Check`, { headers, body: "{}" });

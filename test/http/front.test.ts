@@ -22,7 +22,7 @@ async function open(handler: Handler, options: FrontOptions = {}) {
   return { front, server, port, [Symbol.asyncDispose]: () => front.drain(0) };
 }
 
-/** A handler that tells when a request is in, and answers when the test says so. */
+/** A handler that reports when a request has arrived, and answers when the test says so. */
 function held() {
   const arrivals = new EventEmitter();
   const handler: Handler = (request, response) => void arrivals.emit("call", request, response);
@@ -38,7 +38,7 @@ function raw(port: number): Socket {
   return socket;
 }
 
-/** What comes first; empty for a connection that is closed instead. */
+/** The first bytes received; empty for a connection that is closed without any. */
 async function firstBytes(socket: Socket): Promise<string> {
   const gone = new AbortController();
   socket.once("close", () => gone.abort());
@@ -46,7 +46,7 @@ async function firstBytes(socket: Socket): Promise<string> {
   return String(bytes);
 }
 
-/** Each byte in a packet of its own, as far as the kernel lets it. */
+/** Each byte in a separate packet, if the kernel sends it so. */
 async function drip(socket: Socket, bytes: string): Promise<void> {
   for (const byte of bytes) {
     await new Promise((sent) => socket.write(byte, "latin1", sent));
@@ -65,18 +65,18 @@ async function callHttp2(client: ClientHttp2Session, headers = {}): Promise<stri
 
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const emptySettings = "\0\0\0\x04\0\0\0\0\0";
-/** The head of `GET /` as a whole request of its own stream (RFC 7541 appendix A). */
+/** The head of `GET /` as a complete request in its own stream (RFC 7541 appendix A). */
 const getRequest = "\0\0\x06\x01\x05\0\0\0\x01\x82\x86\x84\x41\x01a";
 
 describe("one port", () => {
-  test("speaks HTTP/1.1 and HTTP/2", async () => {
+  test("serves HTTP/1.1 and HTTP/2", async () => {
     await using service = await open(echo);
     const client = session(service.port);
     expect(await text(await answerOf(get(`http://127.0.0.1:${service.port}/a`)))).toBe("GET /a over 1.1");
     expect(await callHttp2(client, { ":path": "/b" })).toBe("GET /b over 2.0");
   });
 
-  test("knows HTTP/2's preface when it comes byte by byte", async () => {
+  test("recognizes HTTP/2's preface when it arrives byte by byte", async () => {
     await using service = await open(echo);
     const socket = raw(service.port);
     await drip(socket, preface + emptySettings);
@@ -102,7 +102,7 @@ describe("one port", () => {
     expect((await text(socket)).match(/\/\d [a-z]+;/g)).toEqual(["/1 one;", "/2 two;", `/3 ${"x".repeat(100_000)};`]);
   });
 
-  test("goes on after a client that goes away in the middle of a body", async () => {
+  test("continues to serve after a client disconnects in the middle of a body", async () => {
     const { handler, next } = held();
     await using service = await open(handler);
     const call = next();
@@ -151,7 +151,7 @@ describe("a connection", () => {
     await once(socket, "close");
   });
 
-  test("of HTTP/2 ends when the client closes its half", async () => {
+  test("of HTTP/2 ends when the client closes its side", async () => {
     await using service = await open(echo);
     const socket = raw(service.port);
     socket.write(preface + emptySettings, "latin1");
@@ -160,14 +160,14 @@ describe("a connection", () => {
     await once(socket, "close");
   });
 
-  test("of HTTP/2 may have so many requests at a time", async () => {
+  test("of HTTP/2 has a limit of concurrent requests", async () => {
     await using service = await open(echo, { streamsMax: 7 });
     const client = session(service.port);
     const [settings] = await once(client, "remoteSettings");
     expect(settings.maxConcurrentStreams).toBe(7);
   });
 
-  test("of HTTP/2 without a request is closed after a while, one with a request is not", async () => {
+  test("of HTTP/2 without a request is closed after a timeout, one with a request is not", async () => {
     const { handler, next } = held();
     await using service = await open(handler, { idleMs: 40 });
     const [busy, idle] = [session(service.port), session(service.port)];
@@ -182,7 +182,7 @@ describe("a connection", () => {
     await once(busy, "close");
   });
 
-  test("of HTTP/2 loses a request whose body does not end", async () => {
+  test("of HTTP/2 resets a request whose body does not end", async () => {
     await using service = await open((request) => void request.resume(), { bodyMs: 40 });
     const stream = session(service.port).request({ ":method": "POST" }, { endStream: false });
     stream.on("error", () => undefined).resume();
@@ -192,7 +192,7 @@ describe("a connection", () => {
 });
 
 describe("connections", () => {
-  test("beyond the limit of an address are closed at once, and others are not", async () => {
+  test("beyond the limit of an address are closed at once, others are not", async () => {
     const peers = ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2"];
     await using service = await open(echo, { connectionsPerAddress: 2, peerOf: () => peers.shift() ?? "" });
     const answers: string[] = [];
@@ -206,7 +206,7 @@ describe("connections", () => {
     expect(answers.map((answer) => answer.slice(0, 12))).toEqual(["HTTP/1.1 200", "HTTP/1.1 200", "", "HTTP/1.1 200"]);
   });
 
-  test("beyond the limit of all are closed at once, until another has ended", async () => {
+  test("beyond the total limit are closed at once, until another has ended", async () => {
     await using service = await open(echo, { connectionsMax: 1 });
     const first = raw(service.port);
     first.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -220,7 +220,7 @@ describe("connections", () => {
   });
 });
 
-test("the front has by default the limits that docs/security.md and docs/proxy.md state", () => {
+test("the front's default limits are those that docs/operate/security.md and docs/operate/proxy.md state", () => {
   expect(defaultLimits).toMatchObject({
     ...{ silentMs: 10_000, headersMs: 10_000, bodyMs: 60_000, anonymousMs: 15_000, unfinishedMax: 32, idleMs: 72_000, graceMs: 5_000 },
     ...{ streamsMax: 100, pingMs: 15_000, pingAnswerMs: 20_000, connectionsMax: 10_000, connectionsPerAddress: 256 },
@@ -228,7 +228,7 @@ test("the front has by default the limits that docs/security.md and docs/proxy.m
 });
 
 describe("a quiet HTTP/2 connection", () => {
-  test("gets a PING while a request is open, and lives on when it is answered", async () => {
+  test("gets a PING while a request is open, and stays open when it is answered", async () => {
     const { handler, next } = held();
     await using service = await open(handler, { pingMs: 30, pingAnswerMs: 60_000 });
     const client = session(service.port);
@@ -269,7 +269,7 @@ describe("a drain", () => {
     await expect(answerOf(get(`http://127.0.0.1:${service.port}/`))).rejects.toThrow("ECONNREFUSED");
   });
 
-  test("lets a running HTTP/1.1 call finish, and says that the connection closes", async () => {
+  test("lets a running HTTP/1.1 call finish, and announces that the connection closes", async () => {
     const { handler, next } = held();
     await using service = await open(handler);
     const call = next();
@@ -283,7 +283,7 @@ describe("a drain", () => {
     await drained;
   });
 
-  test("lets an answer that had begun go on, and closes the connection after it", async () => {
+  test("lets an answer that had begun finish, and closes the connection after it", async () => {
     const { handler, next } = held();
     await using service = await open(handler);
     const call = next();
@@ -297,7 +297,7 @@ describe("a drain", () => {
     await drained;
   });
 
-  test("answers all requests that a connection sent at once", async () => {
+  test("answers all requests that a connection sent together", async () => {
     const { handler, next } = held();
     await using service = await open(handler);
     const socket = raw(service.port);
@@ -336,7 +336,7 @@ describe("a drain", () => {
     await drained;
   });
 
-  test("lets a running HTTP/2 call finish, and says which requests were too late", async () => {
+  test("lets a running HTTP/2 call finish, and reports which requests were too late", async () => {
     const { handler, next } = held();
     await using service = await open(handler);
     const client = session(service.port);
@@ -368,11 +368,11 @@ describe("a drain", () => {
     expect(await texts).toEqual(["open;ended", "open;ended"]);
   });
 
-  test("destroys at the deadline what does not end", async () => {
+  test("destroys connections that have not ended at the deadline", async () => {
     const deadline = Promise.withResolvers<void>();
-    const asked: number[] = [];
+    const attempts: number[] = [];
     const sleep = (ms: number) => {
-      asked.push(ms);
+      attempts.push(ms);
       return deadline.promise;
     };
     await using service = await open((_request, response) => void response.write("open;"), { clock: { ...systemClock, sleep } });
@@ -384,20 +384,20 @@ describe("a drain", () => {
     overHttp2.on("error", () => undefined).resume();
     const drained = service.front.drain(25);
     await once(client, "goaway");
-    expect(asked).toEqual([25_000]);
+    expect(attempts).toEqual([25_000]);
     deadline.resolve();
     await drained;
     await Promise.all(gone);
   });
 
-  test("of a server that never listened is over at once", async () => {
+  test("of a server that never listened ends at once", async () => {
     const front = httpFront();
     front.serverFactory(echo, {});
     await front.drain(60);
     await httpFront().drain(60);
   });
 
-  test("may be asked for twice", async () => {
+  test("may be requested twice", async () => {
     await using service = await open(echo);
     await Promise.all([service.front.drain(60), service.front.drain(60)]);
     await service.front.drain(60);
@@ -405,7 +405,7 @@ describe("a drain", () => {
 });
 
 describe("Fastify", () => {
-  test("is served on both versions, and its close does not wait for idle connections", async () => {
+  test("is served over both versions, and its close does not wait for idle connections", async () => {
     const front = httpFront();
     const app = fastify({ serverFactory: front.serverFactory, forceCloseConnections: false });
     app.post("/", async (request) => ({ over: request.raw.httpVersion, body: request.body }));

@@ -18,7 +18,7 @@ test.skipIf(disk === undefined)(
     await becomes(503);
     expect((await fetch(`${server.url}/livez`)).status).toBe(200);
     const errors = server
-      .said()
+      .stderrText()
       .split("\n")
       .filter((line) => line.includes('"level":50'))
       .map((line) => JSON.parse(line).msg);

@@ -3,11 +3,11 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { ListMessagesRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { plainGrpcMessage } from "../../src/http/grpc-message.ts";
+import { plainGrpcMessage } from "../../src/http/request-hooks.ts";
 import { openService } from "../support/service.ts";
 import { framed, sendHttp2 } from "../wires/raw.ts";
 
-/** What is sent for a text as Connect encodes it. */
+/** The bytes sent for a text as Connect encodes it. */
 function sent(text: string): string {
   const response = Object.create(ServerResponse.prototype) as ServerResponse;
   const add = vi.fn();
@@ -18,7 +18,7 @@ function sent(text: string): string {
   return add.mock.calls[0]?.[0]["grpc-message"];
 }
 
-test("any text is read by clients that undo all of the encoding, and by those that undo what they would encode", () => {
+test("any text is read correctly by clients that decode all of it, and by those that decode only what they would encode", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
       expect(decodeURIComponent(sent(text))).toBe(text);
@@ -28,11 +28,11 @@ test("any text is read by clients that undo all of the encoding, and by those th
   );
 });
 
-test("blanks at the ends, which a header cannot have, stay encoded", () => {
+test("leading and trailing blanks, which a header cannot have, stay encoded", () => {
   expect(sent("  timeout value: ")).toBe("%20%20timeout value:%20");
 });
 
-test("printable ASCII is sent as it is, and a percent sign is not", () => {
+test("printable ASCII is sent unchanged, and a percent sign is encoded", () => {
   expect(sent("limit: must be greater than or equal to 1, /and/ [0] é 100%")).toBe(
     "limit: must be greater than or equal to 1, /and/ [0] %C3%A9 100%25",
   );

@@ -2,13 +2,14 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
+import type { Store } from "../../src/core/store.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
 import { readiness } from "../../src/http/health.ts";
 import { services } from "../../src/services.ts";
 import { describeOnEach, openTestStore, postgresTemplate, runOn } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
-import { faulty } from "../support/faults.ts";
+import { runDirectly } from "../support/direct.ts";
+import { storeWithFaults } from "../support/faults.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { clientOf, rpcWires } from "../support/wires.ts";
@@ -29,16 +30,17 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A service whose store answers as told, beside what it really does. */
+/** A service whose store can be replaced by a failing or silent one. */
 async function serviceOver(ping: () => Promise<void>, options: Parameters<typeof openService>[0] = {}): Promise<Service & AsyncDisposable> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await openTestStore("sqlite"));
-  const service = stack.use(await openService({ idle: true, over: { store: { ...database.store, ping }, url: database.url }, ...options }));
+  const withPing = (store: Store): Store => ({ ...store, ping, withAfterTask: (after) => withPing(store.withAfterTask(after)) });
+  const service = stack.use(await openService({ idle: true, over: { store: withPing(database.store), url: database.url }, ...options }));
   return { ...service, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 describe.each(rpcWires)("grpc.health.v1 over %s", (wire) => {
-  test("knows every service, and the whole, without a credential", async () => {
+  test("knows every service, and the server as a whole, without a credential", async () => {
     await using service = await openService({ idle: true });
     const health = clientOf(Health, wire, service.url, {});
     for (const name of everyService) expect([name, (await health.check({ service: name })).status]).toEqual([name, Status.SERVING]);
@@ -47,7 +49,7 @@ describe.each(rpcWires)("grpc.health.v1 over %s", (wire) => {
     expect(new Set(Object.values(statuses).map(({ status }) => status))).toEqual(new Set([Status.SERVING]));
   });
 
-  test("does not find what it does not serve", async () => {
+  test("reports unknown services as not found", async () => {
     await using service = await openService({ idle: true });
     const error = ConnectError.from(
       await clientOf(Health, wire, service.url, {})
@@ -61,19 +63,19 @@ describe.each(rpcWires)("grpc.health.v1 over %s", (wire) => {
     ["", [Status.SERVING, Status.NOT_SERVING]],
     [ProjectService.typeName, [Status.SERVING, Status.NOT_SERVING]],
     ["no.such.Service", [Status.SERVICE_UNKNOWN]],
-  ])("tells who watches %j when the drain begins, and ends there", async (name, statuses) => {
+  ])("notifies watchers of %j when the drain begins, and ends there", async (name, statuses) => {
     await using service = await openService({ idle: true });
-    const seen: Status[] = [];
+    const received: Status[] = [];
     let drained: Promise<void> | undefined;
     for await (const { status } of clientOf(Health, wire, service.url, {}).watch({ service: name })) {
-      seen.push(status);
+      received.push(status);
       drained ??= service.drain();
     }
     await drained;
-    expect(seen).toEqual(statuses);
+    expect(received).toEqual(statuses);
   });
 
-  test("says so when the store does not answer", async () => {
+  test("reports NOT_SERVING when the store does not answer", async () => {
     await using service = await serviceOver(() => Promise.reject(new Error("gone")));
     const health = clientOf(Health, wire, service.url, {});
     expect((await health.check({})).status).toBe(Status.NOT_SERVING);
@@ -85,34 +87,34 @@ describe.each(rpcWires)("grpc.health.v1 over %s", (wire) => {
 });
 
 describe("the probes", () => {
-  test("say that the process lives and takes calls", async () => {
+  test("report that the process is alive and accepts calls", async () => {
     await using service = await openService({ idle: true });
     expect(await probe(`${service.url}/livez`)).toBe("200 ok");
     expect(await probe(`${service.url}/readyz`)).toBe("200 ready");
   });
 
-  test("say that it lives but takes no calls when the store fails", async () => {
+  test("report that it is alive but accepts no calls when the store fails", async () => {
     await using service = await serviceOver(() => Promise.reject(new Error("gone")));
     expect(await probe(`${service.url}/livez`)).toBe("200 ok");
     expect(await probe(`${service.url}/readyz`)).toBe("503 not ready");
   });
 
-  test("say so after two seconds when the store is silent", async () => {
+  test("report it after two seconds when the store does not answer", async () => {
     const clock = stillClock();
-    const asked = Promise.withResolvers<void>();
+    const called = Promise.withResolvers<void>();
     const silent = () => {
-      asked.resolve();
+      called.resolve();
       return new Promise<void>(() => undefined);
     };
     await using service = await serviceOver(silent, { clock });
     const ready = probe(`${service.url}/readyz`);
-    await asked.promise;
+    await called.promise;
     await clock.advance(2000);
     expect(await ready).toBe("503 not ready");
     expect(await probe(`${service.url}/livez`)).toBe("200 ok");
   });
 
-  test("share one write a second, however many ask, and one at a time", async () => {
+  test("share one write a second, however many requests arrive, and run one at a time", async () => {
     const clock = stillClock();
     let writes = 0;
     let answer = Promise.resolve();
@@ -122,14 +124,14 @@ describe("the probes", () => {
     };
     const ready = () => readiness({ ping, clock, leaving: new AbortController().signal, log: () => undefined });
     const one = ready();
-    expect(await Promise.all(Array.from({ length: 50 }, one.ready))).toEqual(Array(50).fill(true));
+    expect(await Promise.all(Array.from({ length: 50 }, one.checkReady))).toEqual(Array(50).fill(true));
     expect(writes).toBe(1);
     await clock.advance(1000);
     answer = new Promise(() => undefined);
-    const silent = one.ready();
+    const silent = one.checkReady();
     await clock.advance(2000);
     expect(await silent).toBe(false);
-    const stillSilent = one.ready();
+    const stillSilent = one.checkReady();
     await clock.advance(2000);
     expect(await stillSilent).toBe(false);
     expect(writes, "the write that is silent is waited for, and no other begun").toBe(2);
@@ -152,18 +154,18 @@ describe("the probes", () => {
     await expect(probe(`http://127.0.0.1:${port}/livez`)).rejects.toThrow();
   });
 
-  test("on ADMIN_PORT stand alone, and tell of the drain until it is over", async () => {
+  test("on ADMIN_PORT are the only routes, and report the drain until it is over", async () => {
     const port = await freePort();
     const admin = `http://127.0.0.1:${port}`;
     await using database = await openTestStore("sqlite");
-    const asked = Promise.withResolvers<void>();
+    const called = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
     const list = async () => {
-      asked.resolve();
+      called.resolve();
       await answer.promise;
       return [];
     };
-    const store = faulty(database.store, "projects", () => ({ list }));
+    const store = storeWithFaults(database.store, "projects", () => ({ list }));
     await using service = await openService({
       idle: true,
       over: { store, url: database.url },
@@ -174,7 +176,7 @@ describe("the probes", () => {
     expect((await fetch(`${admin}/v2/project.list`, { method: "POST", headers: { "x-service-api-key": ann.key } })).status).toBe(404);
 
     const held = ann.v2("project.list");
-    await asked.promise;
+    await called.promise;
     const drained = service.drain();
     expect([await probe(`${admin}/livez`), await probe(`${admin}/readyz`)]).toEqual(["200 ok", "503 not ready"]);
     answer.resolve();
@@ -185,7 +187,7 @@ describe("the probes", () => {
 });
 
 describe.skipIf(postgresTemplate === undefined)("a worker", () => {
-  test("has probes, health and the streams of browsers, and takes no calls", async () => {
+  test("has probes, health and browser streams, and accepts no calls", async () => {
     await using service = await openService({ database: "postgresql", env: { ROLE: "worker" } });
     const ann = await service.person();
     expect([await probe(`${service.url}/livez`), await probe(`${service.url}/readyz`)]).toEqual(["200 ok", "200 ready"]);
@@ -199,7 +201,7 @@ describeOnEach("readiness", (kind) => {
   test("writes to the database, and leaves nothing", async () => {
     await using database = await openTestStore(kind);
     await database.store.ping();
-    expect(await directly(database, "SELECT key FROM setting WHERE key LIKE 'ping-%'")).toEqual([]);
+    expect(await runDirectly(database, "SELECT key FROM setting WHERE key LIKE 'ping-%'")).toEqual([]);
   });
 
   test("fails where the database cannot be written", async () => {

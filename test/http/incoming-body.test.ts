@@ -20,17 +20,17 @@ function begun() {
   return { request, response, body: incomingBody(request) };
 }
 
-test("an upload has its own timer, in place of the one of other bodies", () => {
+test("an upload has its upload timer instead of the timer of other bodies", () => {
   const { body } = begun();
-  body?.isUpload();
+  body?.allowUploadTime();
   expect(vi.getTimerCount()).toBe(1);
 });
 
-test("a request whose client has left keeps no timer, also when it turns out to be an upload after that", () => {
+test("a request whose client has disconnected keeps no timer, even if it turns out to be an upload later", () => {
   const { request, response, body } = begun();
   request.destroy();
   response.emit("close");
   expect(vi.getTimerCount()).toBe(0);
-  body?.isUpload();
+  body?.allowUploadTime();
   expect(vi.getTimerCount()).toBe(0);
 });

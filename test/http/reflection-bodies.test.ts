@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openService, type Service } from "../support/service.ts";
 import { framed, sendHttp2 } from "../wires/raw.ts";
 
-/** What the services that need no credential may be sent, in bytes, compressed or not. */
+/** Request limit in bytes, compressed or not, of the services that need no credential. */
 const limit = 65_536;
 const zeros = Buffer.alloc(8 * 1024 ** 2);
 const path = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
@@ -21,7 +21,7 @@ const refusal = /grpc-status: 8\r\n/;
 test.each([
   ["gzip", gzipSync(zeros)],
   ["br", brotliCompressSync(zeros)],
-])("a small compressed request over gRPC-Web that unpacks to more than its limit is refused, %s", async (coding, bytes) => {
+])("a small compressed request over gRPC-Web that decompresses to more than its limit is refused, %s", async (coding, bytes) => {
   expect(bytes.length).toBeLessThan(limit);
   const request = { headers: { ...headers, "grpc-encoding": coding }, body: framed(bytes, 1) };
   const { status, text } = await sendHttp2(`${service.url}${path}`, request);
@@ -30,8 +30,8 @@ test.each([
   expect(decodeURIComponent(text)).toContain(`${limit}`);
 });
 
-// Such a request was unpacked to 32 MiB in two thousand turns of the event loop, which on a busy machine outlasted its client.
-test("a request over gRPC-Web that announces more than its limit is answered before the rest of it has come", async () => {
+// Decompressing such a request to 32 MiB took two thousand turns of the event loop; on a busy machine its client timed out.
+test("a request over gRPC-Web that announces more than its limit is answered before the rest of it arrives", async () => {
   const session = connect(service.url);
   const stream = session.request({ ":method": "POST", ":path": path, ...headers, "grpc-encoding": "gzip" });
   let text = "";
@@ -40,7 +40,7 @@ test("a request over gRPC-Web that announces more than its limit is answered bef
   });
   const ended = new Promise((resolve) => stream.once("end", resolve));
   stream.on("error", () => undefined);
-  // Its head and a byte: the other 300,000 never come.
+  // Its head and one byte; the other 300,000 never arrive.
   stream.write(framed(Buffer.alloc(300_000), 1).subarray(0, 6));
   await ended;
   expect(text).toMatch(refusal);

@@ -25,7 +25,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 type Question = MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"];
 
-/** The files in an order in which each comes after its imports, all of which have to be there. */
+/** The files in an order in which each follows its imports. All imports must be present. */
 function importsFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
   const sorted = new Set<FileDescriptorProto>();
   const visit = (name: string): void => {
@@ -43,23 +43,23 @@ describe.each([
   ["v1", ServerReflection],
   ["v1alpha", ServerReflectionAlpha],
 ])("server reflection %s", (version, desc) => {
-  /** Asks all at once on one stream, without a credential. */
+  /** Sends all questions at once on one stream, without a credential. */
   async function ask(...questions: Question[]) {
     async function* requests() {
       for (const messageRequest of questions) yield { host: "h", ...(messageRequest ? { messageRequest } : {}) };
     }
-    // The two versions differ in nothing but the package's name.
+    // The two versions differ only in the package's name.
     const client = createClient(desc as typeof ServerReflection, createGrpcTransport({ baseUrl: service.url }));
     const answers = await Array.fromAsync(client.serverReflectionInfo(requests()));
     return answers.map(({ messageResponse }) => messageResponse);
   }
 
-  /** The types that a file's answer brings: it is whole when they can be linked. */
+  /** The types in a file's answer. The answer is complete when they can be linked. */
   async function typesOf(question: Question) {
     const [answer] = await ask(question);
     if (answer?.case !== "fileDescriptorResponse") throw new Error(`no file: ${JSON.stringify(answer)}`);
-    const given = answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
-    return createFileRegistry(create(FileDescriptorSetSchema, { file: importsFirst(given) }));
+    const descriptors = answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
+    return createFileRegistry(create(FileDescriptorSetSchema, { file: importsFirst(descriptors) }));
   }
 
   test("lists every service that is served", async () => {
@@ -94,7 +94,7 @@ describe.each([
     expect(numbers).toMatchObject({ case: "allExtensionNumbersResponse", value: { extensionNumber: [50101] } });
   });
 
-  test("answers many questions on one stream, and says of each that it found nothing", async () => {
+  test("answers many questions on one stream, and reports each that it does not find", async () => {
     const notFound = { case: "errorResponse", value: { errorCode: 5 } };
     const answers = await ask(
       { case: "fileByFilename", value: "no/such.proto" },
@@ -105,7 +105,7 @@ describe.each([
     expect(answers).toMatchObject([notFound, notFound, notFound, { case: "errorResponse", value: { errorCode: 3 } }]);
   });
 
-  test("is enough for buf curl to call an operation that it knows nothing of", async () => {
+  test("is enough for buf curl to call an operation without its schema", async () => {
     const curl = async (...args: string[]) => {
       const common = ["curl", "--http2-prior-knowledge", "--protocol", "grpc", "--reflect", "--reflect-protocol", `grpc-${version}`];
       const { stdout } = await run("node_modules/.bin/buf", [...common, ...args]);

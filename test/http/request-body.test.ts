@@ -6,9 +6,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { defaultLimits, type FrontLimits } from "../../src/http/front-limits.ts";
 import { bodyWatch, incomingBody } from "../../src/http/incoming-body.ts";
-import { bodyOf } from "../../src/http/request-body.ts";
+import { readBodyOrNull } from "../../src/http/request-body.ts";
 
-/** When a body is read, which comes in one packet with its head: before the parser has it, before its end is known, and after that. */
+/** When a body in one packet with its head is read: before the parser has it, before its end is known, and after that. */
 const moments = {
   "before it has arrived": null,
   "before its end": () => Promise.resolve(),
@@ -24,19 +24,19 @@ interface Case {
   readonly body?: string;
 }
 
-/** What reading a body of 20 bytes comes to, and the next one of its connection. */
+/** The outcome of reading a body of 20 bytes, and of the next one on its connection. */
 async function outcomesOf({ moment, maxBytes, limits = {}, body = ofLength }: Case): Promise<readonly unknown[]> {
   const watch = bodyWatch({ ...defaultLimits, ...limits }, () => "192.0.2.1");
   const outcomes: unknown[] = [];
   let requests = 0;
   async function read(request: IncomingMessage): Promise<unknown> {
-    const bytes = await bodyOf(request, { maxBytes, of: "a test" });
+    const bytes = await readBodyOrNull(request, { maxBytes, name: "a test" });
     return bytes === null ? null : Buffer.from(bytes).toString();
   }
   const server = createServer(async (request, response) => {
     const number = requests++;
     watch(request, response);
-    incomingBody(request)?.belongsTo("ann");
+    incomingBody(request)?.assignTo("ann");
     if (moment) await moment();
     outcomes[number] = await read(request).catch(({ reason }) => reason);
     if (!request.readableEnded) await once(request, "end");
@@ -65,8 +65,8 @@ describe.each(Object.entries(moments))("a body that is read %s", (_name, moment)
     [40, 40, "12345678901234567890"],
     [40, 39, "unavailable"],
     [39, 39, "unavailable"],
-  ])("counts twice: with %i bytes of memory for bodies, and %i for an account", async (bodyMemory, bodyShare, outcome) => {
-    // The next one may come while this one is still held.
+  ])("counts against both limits: with %i bytes of memory for bodies, and %i for an account", async (bodyMemory, bodyShare, outcome) => {
+    // The next body may arrive while this one is still in memory.
     const [first] = await outcomesOf({ moment, maxBytes: 20, limits: { bodyMemory, bodyShare } });
     expect(first).toBe(outcome);
   });

@@ -3,7 +3,7 @@ import { requestReader } from "../../src/http/request.ts";
 import { growthOf, linearGrowth } from "../support/growth.ts";
 
 const read = requestReader(() => "req_1", null);
-const isStrict = (prefer: string): boolean => read({ headers: { prefer }, socket: { remoteAddress: "192.0.2.1" } }).strict;
+const isStrict = (prefer: string): boolean => read({ headers: { prefer }, socket: { remoteAddress: "192.0.2.1" } }).isStrict;
 
 describe("the Prefer header", () => {
   test.each([
@@ -18,11 +18,11 @@ describe("the Prefer header", () => {
     ["handling=strict=strict", true],
     ["handling=stricter", false],
     ["", false],
-  ])("%j asks for strict handling: %s", (prefer, strict) => {
+  ])("%j requests strict handling: %s", (prefer, strict) => {
     expect(isStrict(prefer)).toBe(strict);
   });
 
-  // A head over HTTP/2 may have 64 KiB, and is read before the credential.
+  // A head over HTTP/2 may have 64 KiB, and is read before the credential is checked.
   test.each([
     ["escaped quotes without an end", (size: number) => `"${'\\"'.repeat(size)}`],
     ["quotes and backslashes", (size: number) => '"\\'.repeat(size)],

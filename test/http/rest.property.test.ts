@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { v1Table } from "../../src/http/v1/routes.ts";
-import { fileTown, uploaded } from "../files/files-rig.ts";
+import { openFilePlatform, uploadFile } from "../files/files-rig.ts";
 import { oddPaths } from "../fuzz/requests/paths.ts";
 
 const facade = [
@@ -20,7 +20,7 @@ const addresses = [
   ...["PUT /uploads/{id}/{id}/{id}", "GET /downloads/{id}/{id}/{id}"],
 ];
 const verbs = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-/** Members that some route reads, so that the values reach it. */
+/** Members that some route reads, so that it uses the values. */
 const members =
   "prompt attachments task_id project_id filename name instruction webhook url input model stream previous_response_id background title limit order after".split(
     " ",
@@ -64,18 +64,18 @@ const calls = (known: readonly string[]) =>
     body: bodies,
   });
 
-interface Seen {
+interface AnswerText {
   readonly status: number;
   readonly type: string;
   readonly body: string;
 }
 
-async function send(url: string, method: string, path: string, headers: Record<string, string>, body: string): Promise<Seen> {
+async function send(url: string, method: string, path: string, headers: Record<string, string>, body: string): Promise<AnswerText> {
   const { hostname, port } = new URL(url);
-  // Node gives some methods no length by itself.
+  // Node sends no length with some methods.
   const length = method === "GET" || method === "HEAD" ? {} : { "content-length": Buffer.byteLength(body) };
   const sent = request({ hostname, port, method, path, headers: { ...headers, ...length, connection: "close" }, agent: false });
-  const answer = new Promise<Seen>((resolve, reject) => {
+  const answer = new Promise<AnswerText>((resolve, reject) => {
     sent.once("error", reject).once("response", (reply) => {
       text(reply).then((said) => resolve({ status: reply.statusCode ?? 0, type: reply.headers["content-type"] ?? "", body: said }), reject);
     });
@@ -84,7 +84,7 @@ async function send(url: string, method: string, path: string, headers: Record<s
   return answer;
 }
 
-/** A refusal's form: v1's, with the facade's `error` beside it or not, or v2's. */
+/** The form of a refusal: v1's, with or without the facade's `error`, or v2's. */
 const refusals = {
   v1: { code: expect.any(Number), message: expect.any(String), details: [] },
   facade: {
@@ -98,17 +98,17 @@ const refusals = {
 
 function formOf(path: string): readonly (keyof typeof refusals)[] {
   if (/^(\/v1)?\/responses\b/.test(path) || /^\/files\b/.test(path)) return ["facade"];
-  // An id that no router takes makes it an unknown address of v1, which is answered as SDKs of the facade read it.
+  // An id that no router accepts makes an unknown address of v1, which is answered as SDKs of the facade read it.
   if (/^\/v1\//.test(path)) return ["v1", "facade"];
   return ["v2"];
 }
 
-test("whatever comes to v1, the facade and the links is answered in the form of its wire, and never by a fault", async () => {
-  await using town = await fileTown("sqlite");
+test("any request to v1, the facade and the links is answered in the form of its wire, and never with an internal error", async () => {
+  await using town = await openFilePlatform("sqlite");
   const ann = await town.service.person();
-  const { id: file } = await uploaded(town, ann);
+  const { id: file } = await uploadFile(town, ann);
   const { body: made } = await ann.v2("task.create", { message: { content: "Hi" } });
-  const seen = new Set<number>();
+  const statuses = new Set<number>();
   await fc.assert(
     fc.asyncProperty(calls([file, made["task_id"]]), async ({ verb, at, id, bend, query, type, body }) => {
       const [own = "", template = ""] = at.split(" ");
@@ -119,11 +119,11 @@ test("whatever comes to v1, the facade and the links is answered in the form of 
         authorization: "Bearer x",
         ...(type === "" ? {} : { "content-type": Buffer.from(type).toString("latin1") }),
       };
-      // Node's parser refuses what begins otherwise.
+      // Node's parser refuses other beginnings.
       if (!path.startsWith("/")) return;
       const method = verb ?? own;
       const answer = await send(town.service.url, method, path.replaceAll(/[^\x21-\x7e]/g, "%20"), headers, body);
-      seen.add(answer.status);
+      statuses.add(answer.status);
       expect(answer.status === 501 || answer.status < 500, JSON.stringify(answer)).toBe(true);
       if (answer.status < 400 || method === "HEAD") return;
       const { warnings = ["one"], ...said } = JSON.parse(answer.body);
@@ -136,7 +136,7 @@ test("whatever comes to v1, the facade and the links is answered in the form of 
     }),
     { numRuns: 1_500, seed: 6 },
   );
-  expect([200, 400, 403, 404, 405].filter((status) => !seen.has(status))).toEqual([]);
+  expect([200, 400, 403, 404, 405].filter((status) => !statuses.has(status))).toEqual([]);
   expect(town.service.logged.filter(({ level }) => level === "error")).toEqual([]);
 });
 

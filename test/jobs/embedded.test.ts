@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Job } from "../../src/core/jobs/job.ts";
-import { embeddedQueue } from "../../src/jobs/embedded.ts";
-import type { Queue } from "../../src/jobs/queue.ts";
+import type { Job } from "../../src/core/processes/shared.ts";
+import { embeddedQueue, type Queue } from "../../src/jobs/embedded.ts";
 import { passTime, passUntil, type WatchedStore, watchedStore } from "../runtime/watched-store.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
+import { runDirectly } from "../support/direct.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 
 describe("the embedded queue", () => {
@@ -32,22 +31,22 @@ describe("the embedded queue", () => {
   const put = (store: Pick<TestStore["store"], "change">, key: string) =>
     store.change((tx) => tx.jobs.put({ kind: "run", key, runAt: clock.now() }));
 
-  test("hands out a job that is put in the very moment in which there was none", async () => {
+  test("delivers a job that is put just after a query found none", async () => {
     const change = watched.store.change.bind(watched.store);
     let isPut = false;
     watched.store.change = async (work) => {
       const taken = await change(work);
-      // Nothing was found, and whoever looked does not know it yet.
+      // The query found nothing, and the queue does not know it yet.
       if (!isPut) await put(db.store, "late");
       isPut = true;
       return taken;
     };
     await clock.advance(1_000);
-    // The clock stands still from here: no later look can find it.
+    // The clock does not move from here, so no later query can find the job.
     await expect.poll(() => keys).toEqual(["late"]);
   });
 
-  test("hands out a job again when what it did could not be written down", async () => {
+  test("delivers a job again when its completion could not be stored", async () => {
     let changes = 0;
     watched.before("change", () => {
       changes += 1;
@@ -59,7 +58,7 @@ describe("the embedded queue", () => {
     expect(keys).toEqual(["a", "a"]);
   });
 
-  test("goes on after the database was away", async () => {
+  test("continues after the database was unavailable", async () => {
     let tries = 0;
     watched.before("change", () => {
       tries += 1;
@@ -70,15 +69,15 @@ describe("the embedded queue", () => {
     expect(logged.filter((text) => text === "taking jobs failed")).toHaveLength(3);
   });
 
-  test("hands out at once what nobody told of when news may have been missed", async () => {
-    await directly(db, `INSERT INTO job (kind, key, run_at) VALUES ('run', 'a', ${clock.now()})`);
+  test("delivers an unannounced job at once after a possible loss of notifications", async () => {
+    await runDirectly(db, `INSERT INTO job (kind, key, run_at) VALUES ('run', 'a', ${clock.now()})`);
     await watched.quiet();
     expect(keys).toEqual([]);
-    watched.lose();
+    watched.notifyLoss();
     await expect.poll(() => keys).toEqual(["a"]);
   });
 
-  test("leaves nothing that still ticks when it is drained", async () => {
+  test("leaves no timer when it is drained", async () => {
     await queue.drain();
     const before = watched.calls("change");
     await put(db.store, "a");

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { postgresQueue } from "../../src/jobs/postgres.ts";
 import { openTestStore, postgresTemplate } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
+import { runDirectly } from "../support/direct.ts";
 import { pendingJobs } from "../support/jobs.ts";
 import { openService } from "../support/service.ts";
 import { openQueueRig, type QueueRig } from "./queue-rig.ts";
@@ -21,16 +21,16 @@ describe.skipIf(postgresTemplate === undefined)("the queue of PostgreSQL", () =>
   const take = () => rig.open(async (jobs) => void keys.push(...jobs.map(({ key }) => key)));
   const put = (key: string, inMs = 0) => rig.store.change((tx) => tx.jobs.put({ kind: "run", key, runAt: rig.clock.now() + inMs }));
 
-  test("hands out what another process puts at once: it is told, and does not look", async () => {
+  test("delivers another process's job at once, by notification instead of a query", async () => {
     await take();
     await rig.pass(300);
     await put("a");
     await put("b");
-    // The clock stands still: no look can find it.
+    // The clock does not move, so no query can find the job.
     await expect.poll(() => keys.toSorted()).toEqual(["a", "b"]);
   });
 
-  test("hands out nothing before it is committed, and nobody takes a job that a change is putting again", async () => {
+  test("delivers no uncommitted job, and no job that a change is putting again", async () => {
     await take();
     await put("waits", 1_000);
     const written = Promise.withResolvers<void>();
@@ -48,50 +48,50 @@ describe.skipIf(postgresTemplate === undefined)("the queue of PostgreSQL", () =>
     await expect.poll(() => keys.toSorted()).toEqual(["new", "waits"]);
   });
 
-  test("goes on after its connections were cut, and says so", async () => {
+  test("continues after its connections were closed, and logs it", async () => {
     const { logged } = await take();
     await rig.pass(300);
-    await directly(rig.db, `SELECT pg_terminate_backend(pid) ${connections}`);
+    await runDirectly(rig.db, `SELECT pg_terminate_backend(pid) ${connections}`);
     await expect.poll(() => logged).toContain("taking jobs failed");
     await put("a");
     await rig.passUntil(() => keys.length > 0);
     expect(keys).toEqual(["a"]);
   });
 
-  test("writes down nothing of what its work threw", async () => {
+  test("stores nothing of an error that work threw", async () => {
     const { logged } = await rig.open(async () => {
       throw new Error("quite secret");
     });
     await put("a");
-    await expect.poll(async () => (await directly(rig.db, "SELECT output::text FROM pgboss.job"))[0]?.["output"]).toContain("failed");
-    const [job] = await directly(rig.db, "SELECT j::text AS row FROM pgboss.job j");
+    await expect.poll(async () => (await runDirectly(rig.db, "SELECT output::text FROM pgboss.job"))[0]?.["output"]).toContain("failed");
+    const [job] = await runDirectly(rig.db, "SELECT j::text AS row FROM pgboss.job j");
     expect(job?.["row"]).not.toContain("secret");
     expect(logged).toEqual(["taking jobs failed"]);
   });
 
-  test("tries again for as long as work fails", async () => {
+  test("retries as long as work fails", async () => {
     let tries = 0;
     await rig.open(async () => {
       tries += 1;
       if (tries < 8) throw new Error("not now");
     });
     await put("a");
-    // 1, 2, 4, 8 and 16 s, each up to twice as long, and then half a minute at most.
+    // 1, 2, 4, 8 and 16 s, each up to twice as long, then at most 30 s.
     expect(await rig.passUntil(() => tries === 8)).toBeLessThanOrEqual(150_000);
     await expect.poll(() => pendingJobs(rig.db)).toEqual([]);
   });
 
-  test("clears away what was done a minute or two ago", async () => {
+  test("deletes jobs that ended a minute or two ago", async () => {
     await take();
     await put("a");
     await expect.poll(() => pendingJobs(rig.db)).toEqual([]);
-    expect(await directly(rig.db, "SELECT id FROM pgboss.job")).toHaveLength(1);
+    expect(await runDirectly(rig.db, "SELECT id FROM pgboss.job")).toHaveLength(1);
     await rig.pass(120_000);
-    expect(await directly(rig.db, "SELECT id FROM pgboss.job")).toEqual([]);
+    expect(await runDirectly(rig.db, "SELECT id FROM pgboss.job")).toEqual([]);
   });
 
-  test("leaves no connection behind when it is drained", async () => {
-    const count = async () => (await directly(rig.db, `SELECT pid ${connections}`)).length;
+  test("leaves no connection when it is drained", async () => {
+    const count = async () => (await runDirectly(rig.db, `SELECT pid ${connections}`)).length;
     const before = await count();
     const { queue } = await take();
     await expect.poll(count).toBeGreaterThan(before);
@@ -99,16 +99,16 @@ describe.skipIf(postgresTemplate === undefined)("the queue of PostgreSQL", () =>
     await expect.poll(count).toBe(before);
   });
 
-  test("is refused where nobody answers", async () => {
+  test("fails to open where no server answers", async () => {
     await expect(postgresQueue("postgresql://127.0.0.1:1/none", rig.store.feed, () => undefined)).rejects.toThrow();
   });
 });
 
-test.skipIf(postgresTemplate === undefined)("a process that only serves puts jobs, and has no connection of pg-boss's", async () => {
+test.skipIf(postgresTemplate === undefined)("puts jobs without a connection of pg-boss in a process that only serves", async () => {
   await using database = await openTestStore("postgresql");
   await using service = await openService({ over: database, idle: true });
   const ann = await service.person();
   const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
   expect(await pendingJobs(database)).toEqual([body["task_id"]]);
-  expect(await directly(database, `SELECT pid ${connections}`)).toEqual([]);
+  expect(await runDirectly(database, `SELECT pid ${connections}`)).toEqual([]);
 });

@@ -1,11 +1,10 @@
 import { PgBoss, TestClock } from "pg-boss";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
-import type { Job } from "../../src/core/jobs/job.ts";
+import type { Job } from "../../src/core/processes/shared.ts";
 import type { Store } from "../../src/core/store.ts";
-import { embeddedQueue } from "../../src/jobs/embedded.ts";
+import { embeddedQueue, type Queue } from "../../src/jobs/embedded.ts";
 import { postgresQueue } from "../../src/jobs/postgres.ts";
-import type { Queue } from "../../src/jobs/queue.ts";
 import { openStore } from "../../src/store/open.ts";
 import { passTime, passUntil, type WatchedStore, watchedStore } from "../runtime/watched-store.ts";
 import { type DatabaseKind, databaseUrl, openTestStore, type TestDatabase } from "../support/database.ts";
@@ -14,7 +13,7 @@ import { stillClock } from "../support/still-clock.ts";
 type Work = (jobs: readonly Job[]) => Promise<void>;
 
 /** A process that takes jobs. */
-export interface Process {
+export interface QueueProcess {
   readonly queue: Queue;
   readonly store: Store;
   readonly logged: string[];
@@ -23,19 +22,19 @@ export interface Process {
 /** Bounds in milliseconds of the clock. */
 type Bounds = readonly [least: number, most: number];
 
-/** Queues on one database, by a clock that stands still until a test moves it. */
+/** Queues on one database; their clock moves only when a test moves it. */
 export interface QueueRig extends AsyncDisposable {
   readonly db: TestDatabase;
   readonly clock: Pick<Clock, "now">;
-  /** A store of a process that takes nothing. */
+  /** A store of a process that takes no jobs. */
   readonly store: Store;
-  /** When a job is due again whose work failed, and one whose process died. */
-  readonly again: { readonly failed: Bounds; readonly died: Bounds };
-  open(work: Work, wanted?: () => boolean): Promise<Process>;
-  /** A process takes what is due, and is gone. */
+  /** When a job becomes due again after its work has failed, and after its process has died. */
+  readonly retryAfter: { readonly failed: Bounds; readonly died: Bounds };
+  open(work: Work, wanted?: () => boolean): Promise<QueueProcess>;
+  /** A process takes the due jobs and dies. */
   takeAndDie(): Promise<void>;
   pass(ms: number): Promise<void>;
-  /** Moves the clock until something holds; answers how far. */
+  /** Moves the clock until a condition holds; returns by how much. */
   passUntil(holds: () => Promise<boolean> | boolean): Promise<number>;
 }
 
@@ -46,7 +45,7 @@ async function embeddedRig(): Promise<QueueRig> {
   const db = opening.use(await openTestStore("sqlite"));
   const clock = stillClock();
   const watched: WatchedStore[] = [];
-  const processes: Process[] = [];
+  const processes: QueueProcess[] = [];
   opening.defer(async () => {
     for (const { queue, store } of processes) await queue.drain().then(() => store.close());
   });
@@ -55,14 +54,14 @@ async function embeddedRig(): Promise<QueueRig> {
     db,
     clock,
     store: db.store,
-    again: { failed: [30_000, 31_100], died: [30_000, 31_100] },
+    retryAfter: { failed: [30_000, 31_100], died: [30_000, 31_100] },
     async open(work, wanted) {
-      const own = watchedStore(await openStore({ databaseUrl: db.url, clock: systemClock, random: systemRandom }));
+      const watchedOne = watchedStore(await openStore({ databaseUrl: db.url, clock: systemClock, random: systemRandom }));
       const logged: string[] = [];
-      const queue = embeddedQueue(own.store, clock, (_, text) => void logged.push(text));
+      const queue = embeddedQueue(watchedOne.store, clock, (_, text) => void logged.push(text));
       await queue.subscribe("run", work, wanted);
-      watched.push(own);
-      const process = { queue, store: own.store, logged };
+      watched.push(watchedOne);
+      const process = { queue, store: watchedOne.store, logged };
       processes.push(process);
       return process;
     },
@@ -73,15 +72,15 @@ async function embeddedRig(): Promise<QueueRig> {
   };
 }
 
-/** Every session of pg-boss's, and every one of a store's, reads the test's clock where it would read PostgreSQL's. */
+/** Sessions of pg-boss and of the store read the test's clock instead of PostgreSQL's. */
 async function postgresRig(): Promise<QueueRig> {
   await using opening = new AsyncDisposableStack();
-  // A copy of its own: pg-boss remembers in it when it last did what, by this clock.
+  // A separate database: pg-boss stores the times of its maintenance in it, by this clock.
   const db = opening.use(await databaseUrl("postgresql"));
   const clock = new TestClock();
-  // The one who is there as long as the clock is needed.
+  // Runs as long as the clock is needed.
   const keeper = new PgBoss({ connectionString: db.url, max: 2, clock, supervise: false, schedule: false });
-  // Its connections are cut with those of the others.
+  // Its connections are closed with those of the others.
   keeper.on("error", () => undefined);
   await keeper.start();
   opening.defer(() => keeper.stop({ graceful: false }));
@@ -89,7 +88,7 @@ async function postgresRig(): Promise<QueueRig> {
     openStore({ databaseUrl: onTestClock(db.url), clock: { ...systemClock, now: () => clock.now() }, random: systemRandom });
   const store = await openOther();
   opening.defer(() => store.close());
-  const processes: Process[] = [];
+  const processes: QueueProcess[] = [];
   opening.defer(async () => {
     for (const { queue, store } of processes) await queue.drain().then(() => store.close());
   });
@@ -102,7 +101,7 @@ async function postgresRig(): Promise<QueueRig> {
     db,
     clock,
     store,
-    again: { failed: [1_000, 2_700], died: [30_000, 48_000] },
+    retryAfter: { failed: [1_000, 2_700], died: [30_000, 48_000] },
     async open(work, wanted) {
       const logged: string[] = [];
       const store = await openOther();
@@ -117,7 +116,7 @@ async function postgresRig(): Promise<QueueRig> {
     async passUntil(holds) {
       const begun = clock.now();
       while (!(await holds())) {
-        if (clock.now() - begun > 120_000) throw new Error("it did not come to hold within two minutes of the clock");
+        if (clock.now() - begun > 120_000) throw new Error("the condition did not hold within two minutes of the clock");
         await pass(100);
       }
       return clock.now() - begun;

@@ -17,24 +17,24 @@ describeOnEach("the queue", (kind) => {
     store.change((tx) => tx.jobs.put({ kind: "run", key, runAt: rig.clock.now() + inMs }));
   const pending = () => pendingJobs(rig.db);
 
-  /** A process that keeps what it was given. */
+  /** A process that stores the jobs it received. */
   async function taking() {
     const keys: string[] = [];
     const process = await rig.open(async (jobs) => void keys.push(...jobs.map(({ key }) => key)));
     return { ...process, keys };
   }
 
-  describe("hands out a job", () => {
+  describe("delivers a job", () => {
     test("of this process at once", async () => {
       const { keys, store } = await taking();
       await rig.pass(300);
       await put(store, "a");
-      // The clock stands still: no later look can find it.
+      // The clock does not move, so no later query can find it.
       await expect.poll(() => keys).toEqual(["a"]);
       await expect.poll(pending).toEqual([]);
     });
 
-    test("of this process within a second, and not at once, while it has no room", async () => {
+    test("of this process within a second, and not at once, while it has no capacity", async () => {
       const keys: string[] = [];
       const { store } = await rig.open(
         async (jobs) => void keys.push(...jobs.map(({ key }) => key)),
@@ -68,7 +68,7 @@ describeOnEach("the queue", (kind) => {
       expect(await rig.passUntil(() => keys.length > 0)).toBeLessThanOrEqual(1_100);
     });
 
-    test("when the latest put says: earlier", async () => {
+    test("at the time of the latest put: earlier", async () => {
       const { keys, store } = await taking();
       await put(store, "a", 60_000);
       await put(store, "a", 2_000);
@@ -77,7 +77,7 @@ describeOnEach("the queue", (kind) => {
       expect(keys).toEqual(["a"]);
     });
 
-    test("when the latest put says: later", async () => {
+    test("at the time of the latest put: later", async () => {
       const { keys, store } = await taking();
       await put(store, "a", 2_000);
       await put(store, "a", 10_000);
@@ -96,7 +96,7 @@ describeOnEach("the queue", (kind) => {
       expect([...one.keys, ...two.keys].toSorted()).toEqual(wanted.toSorted());
     });
 
-    test("of a change that was rolled back to nobody", async () => {
+    test("never from a change that was rolled back", async () => {
       const { keys, store } = await taking();
       const change = store.change(async (tx) => {
         await tx.jobs.put({ kind: "run", key: "a", runAt: rig.clock.now() });
@@ -109,8 +109,8 @@ describeOnEach("the queue", (kind) => {
     });
   });
 
-  describe("hands out a job again", () => {
-    test("when its work failed, after a while and not before", async () => {
+  describe("delivers a job again", () => {
+    test("when its work has failed, after a pause and not before", async () => {
       const times: number[] = [];
       const { logged, store } = await rig.open(async () => {
         times.push(rig.clock.now());
@@ -119,24 +119,24 @@ describeOnEach("the queue", (kind) => {
       await put(store, "a");
       await rig.passUntil(() => times.length === 2);
       const [first = 0, second = 0] = times;
-      const [least, most] = rig.again.failed;
-      expect(second - first).toBeGreaterThanOrEqual(least);
-      expect(second - first).toBeLessThanOrEqual(most);
+      const [minMs, maxMs] = rig.retryAfter.failed;
+      expect(second - first).toBeGreaterThanOrEqual(minMs);
+      expect(second - first).toBeLessThanOrEqual(maxMs);
       await expect.poll(pending).toEqual([]);
       expect(logged).toEqual(["taking jobs failed"]);
     });
 
-    test("when the process that had it is gone", async () => {
+    test("when its process has died", async () => {
       await put(rig.store, "a");
       await rig.takeAndDie();
       const { keys } = await taking();
-      const [least, most] = rig.again.died;
-      await rig.pass(least - 200);
+      const [minMs, maxMs] = rig.retryAfter.died;
+      await rig.pass(minMs - 200);
       expect(keys).toEqual([]);
-      expect(await rig.passUntil(() => keys.length > 0)).toBeLessThanOrEqual(most - least + 200);
+      expect(await rig.passUntil(() => keys.length > 0)).toBeLessThanOrEqual(maxMs - minMs + 200);
     });
 
-    test("when it was put again while it was in hand: that put may know more", async () => {
+    test("when it was put again while it ran, because that put may be newer", async () => {
       const gate = Promise.withResolvers<void>();
       const seen: string[] = [];
       let world = "old";
@@ -155,7 +155,7 @@ describeOnEach("the queue", (kind) => {
     });
   });
 
-  test("hands out at least once after the last of many puts", async () => {
+  test("delivers at least once after the last of many puts", async () => {
     let world = 0;
     let seen = 0;
     const { store } = await rig.open(async () => {
@@ -172,7 +172,7 @@ describeOnEach("the queue", (kind) => {
   });
 
   describe("when it is drained", () => {
-    test("waits for the jobs in hand, and takes no more", async () => {
+    test("waits for running jobs and takes no more", async () => {
       const gate = Promise.withResolvers<void>();
       const begun = Promise.withResolvers<void>();
       const seen: string[] = [];
@@ -191,10 +191,10 @@ describeOnEach("the queue", (kind) => {
       gate.resolve();
       await drain;
       expect(seen).toEqual(["in hand"]);
-      expect(await pending(), "what is done is written down, what waits is another process's").toEqual(["waits"]);
+      expect(await pending(), "finished jobs are stored, waiting ones belong to another process").toEqual(["waits"]);
     });
 
-    test("leaves nothing that still takes", async () => {
+    test("leaves nothing that still takes jobs", async () => {
       const { queue, keys } = await taking();
       await rig.pass(1_500);
       await queue.drain();

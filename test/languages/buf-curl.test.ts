@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { share } from "../support/depth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
-import { bufCurl, bufProtocols, bufSpeaker } from "./buf-speaker.ts";
-import { expectPlaceGivenBack } from "./place.ts";
+import { bufClient, bufCurl, bufProtocols } from "./buf-speaker.ts";
+import { expectSlotReleased } from "./place.ts";
 import { operations, operationsIn } from "./proto-files.ts";
-import { tellStory } from "./story.ts";
+import { runStory } from "./story.ts";
 import { expectStory } from "./transcript.ts";
 
 let service: Service;
@@ -15,20 +16,21 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-describe.each(bufProtocols)("buf curl by reflection over %s", (protocol) => {
+// A short run uses one of the protocols.
+describe.each(share(bufProtocols, 1, bufProtocols.length))("buf curl by reflection over %s", (protocol) => {
   const lines = async (...args: string[]) => (await bufCurl(protocol, ...args, service.url)).trim().split("\n");
 
   test("lists every service and every method of the table of operations", async () => {
     expect(operationsIn(await lines("--list-methods"))).toEqual(operations);
-    const listed = await lines("--list-services");
-    expect(listed.filter((name) => !name.startsWith("grpc."))).toEqual([...new Set(operations.map((rpc) => rpc.split("/")[0]))]);
+    const services = await lines("--list-services");
+    expect(services.filter((name) => !name.startsWith("grpc."))).toEqual([...new Set(operations.map((rpc) => rpc.split("/")[0]))]);
   });
 
   test("creates, watches, answers, confirms and stops a task", async () => {
-    const told = await tellStory((key) => bufSpeaker(protocol, service.url, key), ann.key);
-    expectStory(told, { metadata: false });
+    const story = await runStory((key) => bufClient(protocol, service.url, key), ann.key);
+    expectStory(story, { metadata: false });
   });
 
-  test("gives its place back when it leaves a watch", () =>
-    expectPlaceGivenBack((url) => ({ speak: (key) => bufSpeaker(protocol, url, key) })));
+  test("releases its slot when it leaves a watch", () =>
+    expectSlotReleased((url) => ({ clientFor: (key) => bufClient(protocol, url, key) })));
 });

@@ -4,15 +4,15 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { root } from "../support/server-process.ts";
-import { type Answers, type Method, Refused, type Speaker } from "./story.ts";
+import { type Answers, type Method, Refused, type StoryClient } from "./story.ts";
 
 const run = promisify(execFile);
 
-/** Wire forms of `buf curl`; it learns of methods and messages by reflection, which needs HTTP/2. */
+/** Wire protocols of `buf curl`; it finds methods and messages by reflection, which needs HTTP/2. */
 export const bufProtocols = ["grpc", "grpcweb", "connect"] as const;
 export type BufProtocol = (typeof bufProtocols)[number];
 
-/** What `buf curl` prints; it knows nothing of proto/. */
+/** The output of `buf curl`, which has no access to proto/. */
 export async function bufCurl(protocol: BufProtocol, ...args: string[]): Promise<string> {
   return (await run(buf, [...argumentsOf(protocol), ...args])).stdout;
 }
@@ -20,8 +20,8 @@ export async function bufCurl(protocol: BufProtocol, ...args: string[]): Promise
 const buf = `${root}node_modules/.bin/buf`;
 const argumentsOf = (protocol: BufProtocol) => ["curl", "--protocol", protocol, "--http2-prior-knowledge"];
 
-/** A shell script's way to talk: a process for each call, JSON in and out. */
-export function bufSpeaker(protocol: BufProtocol, url: string, key: string): Speaker {
+/** Calls from a shell script: a process for each call, JSON in and out. */
+export function bufClient(protocol: BufProtocol, url: string, key: string): StoryClient {
   const argumentsFor = (method: string, request: object) => [
     ...["--header", `x-service-api-key: ${key}`, "--data", JSON.stringify(request)],
     `${url}/task.v2.TaskService/${method}`,
@@ -34,13 +34,13 @@ export function bufSpeaker(protocol: BufProtocol, url: string, key: string): Spe
     },
 
     async *watch(request) {
-      // npm's `buf` only starts the real one, which outlives it: both end as a group.
+      // npm's `buf` only starts the real program, which outlives it; both end as a process group.
       const child = spawn(buf, [...argumentsOf(protocol), ...argumentsFor("WatchTask", request)], { detached: true });
-      const [said, ended] = [text(child.stderr), once(child, "close")];
+      const [errorText, ended] = [text(child.stderr), once(child, "close")];
       try {
         yield* messagesIn(child);
         const [exitCode] = await ended;
-        if (exitCode !== 0) refuse(await said);
+        if (exitCode !== 0) refuse(await errorText);
       } finally {
         if (child.exitCode === null && child.pid) process.kill(-child.pid);
         await ended;
@@ -49,7 +49,7 @@ export function bufSpeaker(protocol: BufProtocol, url: string, key: string): Spe
   };
 }
 
-/** Each answer is printed over several lines, the last of which is a brace of its own. */
+/** Each answer is printed over several lines; the last line is a single brace. */
 async function* messagesIn({ stdout }: { readonly stdout: NodeJS.ReadableStream }): AsyncGenerator<Answers["WatchTask"]> {
   let message = "";
   for await (const line of createInterface({ input: stdout })) {
@@ -64,7 +64,7 @@ function refuse(stderr: string): never {
   throw refusalIn(stderr);
 }
 
-/** The last thing that `buf curl` prints is the error in Connect's JSON form. */
+/** `buf curl` prints the error last, in Connect's JSON form. */
 export function refusalIn(stderr: string): Refused {
   const [printed = "{}"] = /\{[^{}]*\}\s*$/.exec(stderr) ?? [];
   const { code = "", message = stderr } = JSON.parse(printed) as { readonly code?: string; readonly message?: string };

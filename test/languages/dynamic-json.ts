@@ -1,7 +1,4 @@
-/**
- * Messages as dynamic loading shows and wants them: with the names of the .proto
- * files, and google.protobuf.Struct as it is on the wire.
- */
+/** Messages in the form of dynamic loading: with the names of the .proto files, and google.protobuf.Struct as it is on the wire. */
 interface Struct {
   readonly fields?: Readonly<Record<string, Value>>;
 }
@@ -16,18 +13,18 @@ type Value =
 
 type Change = (name: string, value: never) => readonly [name: string, value: unknown] | undefined;
 
-/** A message in protobuf's JSON form; of Structs it knows the `input` of an approval. */
+/** Converts a message from protobuf's JSON form; its only Struct is the `input` of an approval. */
 export const toDynamic = (message: object): object =>
   members(message, snake, (name, value) => (name === "input" ? [name, struct(value)] : undefined)) as object;
 
-/** The other way round. */
+/** The reverse conversion. */
 export const fromDynamic = (message: unknown): unknown =>
   members(message, camel, (name, value) => {
     if (name === "confirm_input_schema" || name === "params") return [camel(name), ofStruct(value)];
     return name === "result" ? [name, ofValue(value)] : undefined;
   });
 
-/** The same message with other names, and what is no message changed apart. */
+/** Renames the members of a message; `change` converts members that are not messages. */
 function members(message: unknown, rename: (name: string) => string, change: Change): unknown {
   if (Array.isArray(message)) return message.map((item) => members(item, rename, change));
   if (typeof message !== "object" || message === null) return message;

@@ -5,15 +5,15 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { expectGolden } from "../support/golden.ts";
 import { lacks } from "../support/needs.ts";
 import { bufCurl, bufProtocols, refusalIn } from "./buf-speaker.ts";
-import { type Enterprise, enterpriseStory, listTasks, openEnterprise, removeMember, tellEnterprise } from "./enterprise.ts";
+import { type EnterpriseRig, enterpriseStory, listTasks, openEnterpriseRig, removeMember, runEnterpriseStory } from "./enterprise.ts";
 import { lacksStubs, pythonStubs } from "./python-tools.ts";
 
 const run = promisify(execFile);
 
-describe("enterprise clients of other hands", () => {
-  let enterprise: Enterprise;
+describe("enterprise clients in other languages", () => {
+  let enterprise: EnterpriseRig;
   beforeAll(async () => {
-    enterprise = await openEnterprise();
+    enterprise = await openEnterpriseRig();
   });
   afterAll(() => enterprise?.[Symbol.asyncDispose]());
 
@@ -34,29 +34,29 @@ describe("enterprise clients of other hands", () => {
     const { service, owner } = enterprise;
     await enterprise.putMember(protocol);
     const call = async (rpc: string, key: string | null, request: JsonObject) => {
-      const shown = key === null ? [] : ["--header", `x-api-key: ${key}`];
-      const asked = ["--data", JSON.stringify(request), `${service.url}/${rpc}`];
-      const printed = await bufCurl(protocol, ...shown, ...asked).catch(({ stderr }) => {
+      const keyHeader = key === null ? [] : ["--header", `x-api-key: ${key}`];
+      const requestArgs = ["--data", JSON.stringify(request), `${service.url}/${rpc}`];
+      const printed = await bufCurl(protocol, ...keyHeader, ...requestArgs).catch(({ stderr }) => {
         throw refusalIn(stderr);
       });
       return JSON.parse(printed) as JsonObject;
     };
-    expect(await tellEnterprise(call, protocol, enterprise)).toMatchObject(enterpriseStory(protocol, owner.spaceId));
+    expect(await runEnterpriseStory(call, protocol, enterprise)).toMatchObject(enterpriseStory(protocol, owner.spaceId));
   });
 
-  test.skipIf(lacks("curl"))("curl with plain JSON gets the golden answers", async () => {
+  test.skipIf(lacks("curl"))("curl with plain JSON receives the golden answers", async () => {
     const { service, owner, manager, reader } = enterprise;
     await enterprise.putMember("tu_81");
     const golden: string[] = [];
     const curl = async (rpc: string, header: string | null, body: string) => {
-      const shown = ["-H", "Content-Type: application/json", ...(header === null ? [] : ["-H", header])];
-      const { stdout } = await run("curl", ["-s", "-w", " %{http_code}", ...shown, "-d", body, `${service.url}/${rpc}`]);
+      const keyHeader = ["-H", "Content-Type: application/json", ...(header === null ? [] : ["-H", header])];
+      const { stdout } = await run("curl", ["-s", "-w", " %{http_code}", ...keyHeader, "-d", body, `${service.url}/${rpc}`]);
       const [, answer = "", status = ""] = /^([\s\S]*) (\d{3})$/.exec(stdout) ?? [];
-      const told = answer
+      const normalized = answer
         .replaceAll(owner.spaceId, "SPACE")
         .replaceAll(owner.memberId, "OWNER")
         .replaceAll(/req_\w+/g, "req_…");
-      golden.push(`${body.replaceAll(owner.memberId, "OWNER")} ▶ /${rpc}\n${status} ${told}\n`);
+      golden.push(`${body.replaceAll(owner.memberId, "OWNER")} ▶ /${rpc}\n${status} ${normalized}\n`);
     };
     const [manages, reads] = [`X-API-Key: ${manager.key}`, `X-API-Key: ${reader.key}`];
     await curl(removeMember, manages, '{"team_user_id":"tu_81"}');

@@ -3,26 +3,26 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { putTask, userMessage } from "../store/samples.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 
-/** What enterprise clients call: the method's path. */
+/** Paths of methods that enterprise clients call. */
 export const removeMember = "team.v2.TeamUserManagementApiV2Service/RemoveMember";
 export const listTasks = "dataexport.v1.EnterpriseDataExportService/ListTasks";
 
-/** A person with tasks, two of which are there and one deleted. */
+/** A person with two tasks and a deleted one. */
 export const lea = "0b9f2f1e-3c55-4f0e-9d3a-5f1f9a7c2e10";
 
 /** A platform of one team, with a key for each kind of enterprise client. */
-export interface Enterprise extends AsyncDisposable {
+export interface EnterpriseRig extends AsyncDisposable {
   readonly service: Service;
   readonly owner: { readonly memberId: string; readonly spaceId: string };
-  /** For team users. */
+  /** The key's owner for team users. */
   readonly manager: Person;
-  /** For exports. */
+  /** The key's owner for exports. */
   readonly reader: Person;
-  /** An admin `id`, who holds a profile; whom a client removes. */
+  /** Adds an admin `id`, to whom a member is delegated; clients remove the admin. */
   putMember(id: string): Promise<void>;
 }
 
-export async function openEnterprise(): Promise<Enterprise> {
+export async function openEnterpriseRig(): Promise<EnterpriseRig> {
   const service = await openService({ idle: true });
   const { store } = service;
   const owner = await service.person();
@@ -60,7 +60,7 @@ export async function openEnterprise(): Promise<Enterprise> {
     const at = Date.UTC(2031, 3, index + 1, 8);
     const task = { id: `task-${index}`, accountId: lea, spaceId, title, createdAt: at, updatedAt: at + 60_000, lastMessageAt: at };
     await putTask(store, { ...task, status: "stopped" }, [userMessage()]);
-    if (title === "Draft") await store.change((tx) => tx.tasks.bury(task.id, at + 120_000, false));
+    if (title === "Draft") await store.change((tx) => tx.tasks.tombstone(task.id, at + 120_000, false));
   }
   const { id: memberId = "" } = (await store.accounts.ownerOf(spaceId)) ?? {};
   return {
@@ -77,7 +77,7 @@ export async function openEnterprise(): Promise<Enterprise> {
   };
 }
 
-/** What a client saw when it removed a member and listed Lea's tasks, and what it was refused; protobuf's JSON form. */
+/** The expected lines of a client that removes a member, lists Lea's tasks and is refused; protobuf's JSON form. */
 export const enterpriseStory = (id: string, spaceId: string) => {
   const named = (name: string) => ({ team_user_id: name, email: `${name}@corp.test`, user_name: `Name of ${name}` });
   const cascade = {
@@ -101,16 +101,20 @@ export const enterpriseStory = (id: string, spaceId: string) => {
     { step: "refused", what: "a removal with a key for exports", code: "PERMISSION_DENIED" },
     { step: "refused", what: "a list with a key for members", code: "PERMISSION_DENIED" },
     { step: "refused", what: "a list without a key", code: "UNAUTHENTICATED" },
-    { step: "refused", what: "a list of a stranger's tasks", code: "NOT_FOUND" },
+    { step: "refused", what: "a list of an unknown user's tasks", code: "NOT_FOUND" },
     { step: "refused", what: "a list without a page", code: "INVALID_ARGUMENT" },
   ];
 };
 
-/** A client of some language: calls a method with a key, or throws what it was refused with, as `{ code }`. */
+/** A client in some language: calls a method with a key, or throws the refusal as `{ code }`. */
 export type EnterpriseCall = (rpc: string, key: string | null, request: JsonObject) => Promise<JsonObject>;
 
-/** Removes a member and lists Lea's tasks, and tells what came of it. */
-export async function tellEnterprise(call: EnterpriseCall, id: string, { owner, manager, reader }: Enterprise): Promise<JsonObject[]> {
+/** Removes a member, lists Lea's tasks, and returns the results. */
+export async function runEnterpriseStory(
+  call: EnterpriseCall,
+  id: string,
+  { owner, manager, reader }: EnterpriseRig,
+): Promise<JsonObject[]> {
   const remove = (teamUserId: string, { key }: Person) => call(removeMember, key, { team_user_id: teamUserId });
   const list = (key: string | null, asked: JsonObject = {}) =>
     call(listTasks, key, { user: "lea@corp.test", page: 1, page_size: 10, ...asked });
@@ -130,7 +134,7 @@ export async function tellEnterprise(call: EnterpriseCall, id: string, { owner, 
     await refused("a removal with a key for exports", remove("lea", reader)),
     await refused("a list with a key for members", list(manager.key)),
     await refused("a list without a key", list(null)),
-    await refused("a list of a stranger's tasks", list(reader.key, { user: "nobody@corp.test" })),
+    await refused("a list of an unknown user's tasks", list(reader.key, { user: "nobody@corp.test" })),
     await refused("a list without a page", list(reader.key, { page: 0 })),
   ];
 }

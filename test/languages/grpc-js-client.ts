@@ -11,37 +11,37 @@ import {
 } from "@grpc/grpc-js";
 import type { PackageDefinition } from "@grpc/proto-loader";
 import { fromDynamic, toDynamic } from "./dynamic-json.ts";
-import { type Answers, type Method, Refused, type Speaker } from "./story.ts";
+import { type Answers, type Method, Refused, type StoryClient } from "./story.ts";
 
-/** The same names and values however a definition was loaded: a loaded descriptor keeps the names of its file. */
+/** Keeps the same names and values however a definition was loaded: a loaded descriptor keeps the names of its file. */
 export const loading = { keepCase: true, longs: String, enums: String };
 
 type Unary = (request: object, metadata: Metadata, options: CallOptions, callback: requestCallback<unknown>) => void;
 
-/** The client that grpc-js makes of the loaded definition: it has the methods in lowerCamelCase, too. */
+/** The client that grpc-js makes of the loaded definition; it has the methods in lowerCamelCase, too. */
 type TaskClient = Readonly<Record<Method, Unary>> & {
   WatchTask(request: object, metadata: Metadata, options: CallOptions): ClientReadableStream<unknown>;
   close(): void;
 };
 
-/** What dynamic loading makes of proto/; nothing in it has a type. */
+/** The result of dynamically loading proto/, which is untyped. */
 interface Packages {
   readonly task: { readonly v2: { readonly TaskService: new (address: string, credentials: ChannelCredentials) => TaskClient } };
 }
 
-/** A connection, and who speaks over it. */
-interface GrpcJs extends Disposable {
-  readonly speak: (key: string) => Speaker;
+/** A connection and the client that uses it. */
+interface GrpcJsConnection extends Disposable {
+  readonly clientFor: (key: string) => StoryClient;
 }
 
 /** grpc-js over a definition that was loaded at run time. */
-export function grpcJsClient(definition: PackageDefinition, url: string): GrpcJs {
+export function grpcJsClient(definition: PackageDefinition, url: string): GrpcJsConnection {
   const { TaskService } = (loadPackageDefinition(definition) as unknown as Packages).task.v2;
   const client = new TaskService(new URL(url).host, credentials.createInsecure());
-  return { speak: (key) => speaker(client, key), [Symbol.dispose]: () => client.close() };
+  return { clientFor: (key) => createClient(client, key), [Symbol.dispose]: () => client.close() };
 }
 
-function speaker(client: TaskClient, key: string): Speaker {
+function createClient(client: TaskClient, key: string): StoryClient {
   const metadata = new Metadata();
   metadata.set("x-service-api-key", key);
   const within = (limitMs: number) => ({ deadline: Date.now() + limitMs });
@@ -60,7 +60,7 @@ function speaker(client: TaskClient, key: string): Speaker {
       try {
         for await (const answer of stream) yield fromDynamic(answer) as Answers["WatchTask"];
       } catch (thrown) {
-        // Streams of grpc-js throw nothing else.
+        // Streams of grpc-js throw only this type.
         throw refusedBy(thrown as ServiceError);
       } finally {
         stream.cancel();

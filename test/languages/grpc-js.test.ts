@@ -6,9 +6,9 @@ import { loadFileDescriptorSetFromBuffer, loadSync, type PackageDefinition } fro
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { grpcJsClient, loading } from "./grpc-js-client.ts";
-import { expectPlaceGivenBack, expectTimeLimit } from "./place.ts";
+import { expectSlotReleased, expectTimeLimit } from "./place.ts";
 import { operations, operationsIn, protoFiles, protoFolder } from "./proto-files.ts";
-import { saying, tellStory } from "./story.ts";
+import { messageOf, runStory } from "./story.ts";
 import { expectStory } from "./transcript.ts";
 
 let service: Service;
@@ -27,10 +27,10 @@ interface Reflection {
   close(): void;
 }
 
-/** What the server says of itself, asked with nothing but reflection's own file. */
+/** The server's own description, requested with only reflection's own file. */
 async function fromServer(): Promise<PackageDefinition> {
   const packages = loadPackageDefinition(loadSync("grpc/reflection/v1/reflection.proto", { includeDirs: [protoFolder] }));
-  // Nothing that was loaded at run time has a type.
+  // Definitions that are loaded at run time have no types.
   const { v1 } = (packages["grpc"] as unknown as { reflection: { v1: { ServerReflection: new (...args: unknown[]) => Reflection } } })
     .reflection;
   const client = new v1.ServerReflection(new URL(service.url).host, credentials.createInsecure());
@@ -57,13 +57,13 @@ describe("grpc-js with dynamic loading", () => {
 
   test("creates, watches, answers, confirms and stops a task", async () => {
     using client = grpcJsClient(fromFiles(), service.url);
-    expectStory(await tellStory(client.speak, ann.key));
+    expectStory(await runStory(client.clientFor, ann.key));
   });
 
-  test("creates, reads and stops a task with what reflection says", async () => {
+  test("creates, reads and stops a task with a definition from reflection", async () => {
     using client = grpcJsClient(await fromServer(), service.url);
-    const { call } = client.speak(ann.key);
-    const { taskId } = await call("CreateTask", saying("[[forever]]"));
+    const { call } = client.clientFor(ann.key);
+    const { taskId } = await call("CreateTask", messageOf("[[forever]]"));
     expect(await call("GetTask", { taskId })).toMatchObject({ task: { id: taskId, status: "TASK_STATUS_RUNNING" } });
     await call("StopTask", { taskId });
     expect(await call("GetTask", { taskId })).toMatchObject({ task: { status: "TASK_STATUS_STOPPED" }, lastSeq: 4 });
@@ -71,6 +71,6 @@ describe("grpc-js with dynamic loading", () => {
 
   const connect = (url: string) => grpcJsClient(fromFiles(), url);
 
-  test("gives its place back when it leaves a watch", () => expectPlaceGivenBack(connect));
+  test("releases its slot when it leaves a watch", () => expectSlotReleased(connect));
   test("can limit the time of a watch", () => expectTimeLimit(connect));
 });

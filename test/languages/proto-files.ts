@@ -7,13 +7,13 @@ import { root } from "../support/server-process.ts";
 /** The folder that an integrator copies. */
 export const protoFolder = join(root, "proto");
 
-/** All of its files, as they import each other. */
+/** All of its files, with the paths by which they import each other. */
 export const protoFiles = globSync("**/*.proto", { cwd: protoFolder }).toSorted();
 
-/** Every method that the folder describes, for instance `task.v2.TaskService/GetTask`: the table of operations. */
+/** Every method in the folder, for instance `task.v2.TaskService/GetTask`: the table of operations. */
 export const operations = operationTable(services)
   .all.map(({ rpc }) => rpc)
   .toSorted();
 
-/** The methods of these that are operations: health and reflection are none. */
+/** The operations among these methods, without health and reflection. */
 export const operationsIn = (methods: Iterable<string>): string[] => [...methods].filter((rpc) => !rpc.startsWith("grpc.")).toSorted();

@@ -22,12 +22,12 @@ const run: Stubs["run"] = (script, env) => (stubs as Stubs).run(script, env);
 describe.skipIf(lacksStubs)("Python with generated stubs", () => {
   test("imports every module, and has every operation", async () => {
     const { modules, methods, hidden } = JSON.parse(await run("modules.py"));
-    const wanted = protoFiles
+    const expected = protoFiles
       .map((file) => file.replace(".proto", "").replaceAll("/", "."))
       .flatMap((name) => [`${name}_pb2`, `${name}_pb2_grpc`]);
-    expect(modules).toEqual(wanted.toSorted());
+    expect(modules).toEqual(expected.toSorted());
     expect(operationsIn(methods)).toEqual(operations);
-    // Another package of this kind would be another line in the stubs' users' programs: see stubs.py.
+    // Another package of this kind needs another line in the programs of the stubs' users: see stubs.py.
     expect(hidden).toEqual(["grpc"]);
   });
 

@@ -1,13 +1,13 @@
-/** What the story's client says, with the directives of the offline agent (contract/decisions.md 19). */
-const orders = "[[say Hello]] [[ask Colour? | red | blue]] [[confirm terminalExecute]] [[forever]]";
+/** The story's message, with directives of the offline agent (spec/decisions.md 19). */
+const directives = "[[say Hello]] [[ask Colour? | red | blue]] [[confirm terminalExecute]] [[forever]]";
 
-/** What a client did or saw, in the order in which it did; events and members as protobuf's JSON form has them. */
+/** A client's actions and received events in order; events and members in protobuf's JSON form. */
 export interface Line {
   readonly step: string;
   readonly [fact: string]: unknown;
 }
 
-/** Of an event, what the story goes by. */
+/** The members of an event that the story uses. */
 interface Event {
   readonly seq: number;
   readonly statusUpdate?: {
@@ -16,7 +16,7 @@ interface Event {
   };
 }
 
-/** Of each answer, what the story goes by. */
+/** The members of each answer that the story uses. */
 export interface Answers {
   readonly CreateTask: { readonly taskId: string };
   readonly SendMessage: unknown;
@@ -30,19 +30,18 @@ export interface Answers {
 export type Method = Exclude<keyof Answers, "WatchTask">;
 
 /** A client of `task.v2.TaskService` in some language: protobuf's JSON form in and out. */
-export interface Speaker {
+export interface StoryClient {
   /** @throws Refused with the server's answer. */
   call<M extends Method>(method: M, request: object): Promise<Answers[M]>;
   /**
-   * Who leaves the loop gives the call up. With a time limit, in milliseconds, the
-   * server hears of it.
+   * Leaving the loop cancels the call. The time limit, in milliseconds, is sent to the server.
    *
    * @throws Refused with the server's answer.
    */
   watch(request: object, limitMs?: number): AsyncIterable<Answers["WatchTask"]>;
 }
 
-/** A refusal, as the client's library tells it. */
+/** A refusal, as the client's library reports it. */
 export class Refused extends Error {
   /** gRPC's name of the code, for instance `NOT_FOUND`. */
   readonly code: string;
@@ -56,66 +55,70 @@ export class Refused extends Error {
   }
 }
 
-type Tell = (step: string, facts?: object) => void;
+type RecordStep = (step: string, facts?: object) => void;
 
-/** Drives one task from its creation to its end, is refused in every way there is, and tells what it saw. */
-export async function tellStory(speak: (key: string) => Speaker, key: string): Promise<Line[]> {
+/** Drives one task from its creation to its end, provokes each kind of refusal, and returns the record. */
+export async function runStory(connect: (key: string) => StoryClient, key: string): Promise<Line[]> {
   const lines: Line[] = [];
-  const tell: Tell = (step, facts = {}) => void lines.push({ step, ...facts });
-  const client = speak(key);
-  const { taskId } = await client.call("CreateTask", saying(orders));
-  tell("created", { taskId });
-  const approval = await answerQuestion(client, taskId, tell);
-  tell("left");
+  const record: RecordStep = (step, facts = {}) => void lines.push({ step, ...facts });
+  const client = connect(key);
+  const { taskId } = await client.call("CreateTask", messageOf(directives));
+  record("created", { taskId });
+  const approval = await answerQuestion(client, taskId, record);
+  record("left");
   const { confirmed } = await client.call("ConfirmAction", { taskId, eventId: approval.eventId, input: { accept: true } });
-  tell("confirmed", { confirmed });
-  await stopWhenRunning(client, taskId, approval.seq, tell);
-  tell("ended");
+  record("confirmed", { confirmed });
+  await stopWhenRunning(client, taskId, approval.seq, record);
+  record("ended");
   const { messages } = await client.call("ListMessages", { taskId, verbose: true, order: "SORT_ORDER_ASC" });
   const { task, lastSeq } = await client.call("GetTask", { taskId });
-  tell("settled", { messages, status: task.status, lastSeq });
-  await beRefused(client, speak("sk-nobody"), taskId, tell);
+  record("settled", { messages, status: task.status, lastSeq });
+  await provokeRefusals(client, connect("sk-nobody"), taskId, record);
   return lines;
 }
 
-/** A request that says this, in protobuf's JSON form. */
-export const saying = (text: string) => ({ message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text }] } });
+/** A request with this text, in protobuf's JSON form. */
+export const messageOf = (text: string) => ({ message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text }] } });
 
 /** Watches across the turn's end; leaves where the task waits for an approval. */
-async function answerQuestion(client: Speaker, taskId: string, tell: Tell): Promise<{ readonly eventId: string; readonly seq: number }> {
+async function answerQuestion(
+  client: StoryClient,
+  taskId: string,
+  record: RecordStep,
+): Promise<{ readonly eventId: string; readonly seq: number }> {
   for await (const { event } of client.watch({ taskId })) {
-    tell("event", { event });
+    record("event", { event });
     const { waitingForEventType: kind, waitingForEventId: eventId = "" } = event.statusUpdate?.statusDetail ?? {};
     if (kind === "terminalExecute") return { eventId, seq: event.seq };
     if (kind !== "messageAskUser") continue;
-    await client.call("SendMessage", { taskId, ...saying("red") });
-    tell("answered");
+    await client.call("SendMessage", { taskId, ...messageOf("red") });
+    record("answered");
   }
-  throw new Error("the watch ended before the approval was asked for");
+  throw new Error("the watch ended before the approval was requested");
 }
 
-/** Takes the watch up again behind what was seen; it ends by itself once the task has stopped. */
-async function stopWhenRunning(client: Speaker, taskId: string, afterSeq: number, tell: Tell): Promise<void> {
+/** Resumes the watch after the last received event; it ends by itself once the task has stopped. */
+async function stopWhenRunning(client: StoryClient, taskId: string, afterSeq: number, record: RecordStep): Promise<void> {
   for await (const { event } of client.watch({ taskId, afterSeq, untilSettled: true })) {
-    tell("event", { event });
+    record("event", { event });
     if (event.statusUpdate?.agentStatus !== "TASK_STATUS_RUNNING") continue;
     await client.call("StopTask", { taskId });
-    tell("stopped");
+    record("stopped");
   }
 }
 
-async function beRefused(client: Speaker, stranger: Speaker, taskId: string, tell: Tell): Promise<void> {
+async function provokeRefusals(client: StoryClient, unauthenticated: StoryClient, taskId: string, record: RecordStep): Promise<void> {
   async function refused(what: string, work: Promise<unknown>): Promise<void> {
     const refusal = await work.catch((thrown: unknown) => thrown);
     if (!(refusal instanceof Refused)) throw new Error(`${what} was not refused`, { cause: refusal });
-    tell("refused", { what, code: refusal.code, message: refusal.message, requestId: refusal.requestId });
+    record("refused", { what, code: refusal.code, message: refusal.message, requestId: refusal.requestId });
   }
-  await refused("a bad key", stranger.call("GetTask", { taskId }));
-  await refused("a watch with a bad key", drained(stranger.watch({ taskId })));
+  await refused("a bad key", unauthenticated.call("GetTask", { taskId }));
+  await refused("a watch with a bad key", readAll(unauthenticated.watch({ taskId })));
   await refused("an unknown task", client.call("GetTask", { taskId: "nobody" }));
-  await refused("a watch of an unknown task", drained(client.watch({ taskId: "nobody" })));
+  await refused("a watch of an unknown task", readAll(client.watch({ taskId: "nobody" })));
   await refused("a limit out of range", client.call("ListMessages", { taskId, limit: 201 }));
   await refused("an order that is none", client.call("ListTasks", { order: 99 }));
 }
 
-const drained = (stream: AsyncIterable<unknown>): Promise<unknown> => Array.fromAsync(stream);
+const readAll = (stream: AsyncIterable<unknown>): Promise<unknown> => Array.fromAsync(stream);

@@ -3,20 +3,20 @@ import type { Line } from "./story.ts";
 
 type Event = Readonly<Record<string, unknown>>;
 
-/** Says whether a client of some language saw the story as it is: every event once, in order, and every refusal. */
+/** Expects a client's story to be complete: every event once and in order, and every refusal. */
 export function expectStory(lines: readonly Line[], { metadata = true } = {}): void {
-  const told = lines.flatMap(({ step, event }) => (step === "event" ? [event as Event] : []));
-  expect(lines).toEqual(transcript(told, metadata ? expect.stringMatching(/^req_/) : null));
-  const ids = told.map(({ id }) => id);
+  const events = lines.flatMap(({ step, event }) => (step === "event" ? [event as Event] : []));
+  expect(lines).toEqual(transcript(events, metadata ? expect.stringMatching(/^req_/) : null));
+  const ids = events.map(({ id }) => id);
   expect(new Set(ids).size).toBe(13);
-  // What a wait names is the event before it.
-  const waits = told.map((event) => detailOf(event)?.["waitingForEventId"]);
-  expect(waits.filter(Boolean)).toEqual([ids[3], ids[7]]);
+  // The event of a pending wait is the one before it.
+  const waitIds = events.map((event) => detailOf(event)?.["waitingForEventId"]);
+  expect(waitIds.filter(Boolean)).toEqual([ids[3], ids[7]]);
 }
 
 const detailOf = (event: Event) => (event["statusUpdate"] as { statusDetail?: Event } | undefined)?.statusDetail;
 
-/** The whole of what a client does and sees; `messages` are the events as it saw them before. */
+/** All actions and events of a client; `messages` are the events as listed. */
 function transcript(messages: readonly Event[], requestId: unknown): Line[] {
   const approval = { tool: "terminal", actionId: any };
   return [

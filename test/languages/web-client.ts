@@ -1,17 +1,17 @@
 import { type DescMethodUnary, fromJson, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
 import { type CallOptions, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { type Answers, type Method, Refused, type Speaker } from "./story.ts";
+import { type Answers, type Method, Refused, type StoryClient } from "./story.ts";
 
 /** A Connect client of the generated code, over one of a browser's transports. */
-export function webSpeaker(transport: Transport, key: string): Speaker {
+export function webClient(transport: Transport, key: string): StoryClient {
   const client = createClient(TaskService, transport);
   const headers = { "x-service-api-key": key };
 
   return {
     async call<M extends Method>(method: M, request: object) {
       const { input, output }: DescMethodUnary = TaskService.method[localNames[method]];
-      // What is sent is of this method's own type, though the compiler cannot see it.
+      // The request has this method's own type, which the compiler cannot see.
       const send = client[localNames[method]] as unknown as (request: Message, options: CallOptions) => Promise<Message>;
       const answer = await send(fromJson(input, request as JsonValue), { headers, timeoutMs: 20_000 }).catch(refuse);
       return toJson(output, answer) as unknown as Answers[M];
@@ -19,15 +19,15 @@ export function webSpeaker(transport: Transport, key: string): Speaker {
 
     async *watch(request, limitMs = 20_000) {
       const { input, output } = TaskService.method.watchTask;
-      const away = new AbortController();
+      const left = new AbortController();
       try {
-        const options = { headers, timeoutMs: limitMs, signal: away.signal };
+        const options = { headers, timeoutMs: limitMs, signal: left.signal };
         for await (const answer of client.watchTask(fromJson(input, request as JsonValue), options))
           yield toJson(output, answer) as unknown as Answers["WatchTask"];
       } catch (thrown) {
         refuse(thrown);
       } finally {
-        away.abort();
+        left.abort();
       }
     },
   };

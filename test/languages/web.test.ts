@@ -3,11 +3,11 @@ import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/conn
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { UserService } from "../../src/gen/proto/user/v2/user_service_pb.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
-import { listed, pageOf } from "./browser-fetch.ts";
-import { expectPlaceGivenBack, expectTimeLimit } from "./place.ts";
-import { tellStory } from "./story.ts";
+import { listItems, pageOf } from "./browser-fetch.ts";
+import { expectSlotReleased, expectTimeLimit } from "./place.ts";
+import { runStory } from "./story.ts";
 import { expectStory } from "./transcript.ts";
-import { webSpeaker } from "./web-client.ts";
+import { webClient } from "./web-client.ts";
 
 type Fetches = Pick<typeof globalThis, "fetch">;
 
@@ -34,15 +34,15 @@ const wires = {
 describe.each(Object.entries(wires))("a page of another origin over %s", (_name, { read, transport }) => {
   test("creates, watches, answers, confirms and stops a task", async () => {
     const page = pageOf(origin);
-    expectStory(await tellStory((key) => webSpeaker(transport(service.url, page), key), ann.key));
+    expectStory(await runStory((key) => webClient(transport(service.url, page), key), ann.key));
   });
 
-  const connect = (url: string) => ({ speak: (key: string) => webSpeaker(transport(url, globalThis), key) });
+  const connect = (url: string) => ({ clientFor: (key: string) => webClient(transport(url, globalThis), key) });
 
-  test("gives its place back when it leaves a watch", () => expectPlaceGivenBack(connect));
+  test("releases its slot when it leaves a watch", () => expectSlotReleased(connect));
   test("can limit the time of a watch", () => expectTimeLimit(connect));
 
-  test("asks before it calls, and may read the request's id", async () => {
+  test("sends a preflight, and may read the request's id", async () => {
     const page = pageOf(origin);
     const { promise: head, resolve: onHeader } = Promise.withResolvers<Headers>();
     await createClient(UserService, transport(service.url, page)).getCurrentUser(
@@ -67,15 +67,15 @@ describe("CORS for gRPC-Web and Connect", () => {
   test.each([
     ...["content-type", "x-service-api-key", "authorization", "idempotency-key"],
     ...["x-grpc-web", "x-user-agent", "grpc-timeout", "connect-protocol-version", "connect-timeout-ms"],
-  ])("lets pages send %s", async (name) => {
+  ])("allows pages to send %s", async (name) => {
     const headers = { origin, "access-control-request-method": "POST", "access-control-request-headers": name };
     const reply = await fetch(url(), { method: "OPTIONS", headers });
-    expect(listed(reply, "access-control-allow-headers")).toContain(name);
+    expect(listItems(reply, "access-control-allow-headers")).toContain(name);
   });
 
-  test.each(["application/grpc-web+proto", "application/proto"])("lets pages read what a call ended with: %s", async (type) => {
+  test.each(["application/grpc-web+proto", "application/proto"])("allows pages to read the outcome of a call: %s", async (type) => {
     const reply = await fetch(url(), { method: "POST", headers: { origin, "content-type": type } });
-    expect(listed(reply, "access-control-expose-headers")).toEqual(
+    expect(listItems(reply, "access-control-expose-headers")).toEqual(
       expect.arrayContaining(["grpc-status", "grpc-message", "grpc-status-details-bin", "x-request-id", "retry-after"]),
     );
   });

@@ -4,7 +4,7 @@ import { openService, type Person, type Service, type ServiceNode } from "../sup
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { callV2, type V2Reply } from "../support/wires.ts";
 
-/** Three processes that only answer calls; the minute of their limits does not end. */
+/** Three processes that only answer calls; the minute of their rate limits does not end. */
 const openNodes = (env: Readonly<Record<string, string>> = {}): Promise<Service> =>
   openService({ database: "postgresql", nodes: 3, idle: true, clock: stillClock(quarterPast), env });
 
@@ -23,7 +23,7 @@ describe.skipIf(postgresTemplate === undefined)("three nodes on one database", (
     ["0.25", "project.list", 25],
     ["1.5", "project.list", 150],
     ["2.5", "task.create", 25],
-  ])("let in what RATE_LIMITS %s allows of %s, %i calls a minute over all of them and not one more", async (factor, name, limit) => {
+  ])("admitted what RATE_LIMITS %s allows of %s, %i calls a minute over all of them and not one more", async (factor, name, limit) => {
     await using service = await openNodes({ RATE_LIMITS: factor });
     const ann = await service.person();
     const body = name === "task.create" ? { message: { content: "Hi" } } : { name: "Garden" };
@@ -33,7 +33,7 @@ describe.skipIf(postgresTemplate === undefined)("three nodes on one database", (
     for (const node of service.nodes) expect((await at(node, ann, name, body)).status, "each knows that it is over").toBe(429);
   });
 
-  test("never pass a limit when one of them takes most of the calls", async () => {
+  test("never exceed a limit when one of them receives most of the calls", async () => {
     await using service = await openNodes({ RATE_LIMITS: "default" });
     const ann = await service.person();
     const [one, two, three] = service.nodes;
@@ -44,18 +44,18 @@ describe.skipIf(postgresTemplate === undefined)("three nodes on one database", (
     ];
     const letIn = replies.filter(({ status }) => status === 200).length;
     expect(letIn).toBeLessThanOrEqual(100);
-    // What a node has reserved and did not use is all that can be missing.
+    // Only quota that a node has reserved and not used can be missing.
     expect(letIn).toBeGreaterThan(90);
   });
 
-  test("count strangers of one address together", async () => {
+  test("count unauthenticated callers of one address together", async () => {
     await using service = await openNodes({ RATE_LIMITS: "default" });
     const replies = await times(90, () => callV2(service.url, "project.list", {}));
     expect(replies.filter(({ status }) => status === 401)).toHaveLength(60);
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(30);
   });
 
-  test("refuse a key from the moment that one of them has revoked it", async () => {
+  test("refuse a key as soon as one of them has revoked it", async () => {
     await using service = await openNodes();
     const ann = await service.person();
     for (const node of service.nodes) expect((await at(node, ann, "user.me")).status).toBe(200);
@@ -64,7 +64,7 @@ describe.skipIf(postgresTemplate === undefined)("three nodes on one database", (
     expect(replies.map(({ status }) => status)).toEqual([401, 401, 401]);
   });
 
-  test("each give the answer again that another gave to an idempotency key, and one of them makes it", async () => {
+  test("return the same answer for an idempotency key that another answered, and only one of them runs the call", async () => {
     await using service = await openNodes();
     const ann = await service.person();
     const create = () => ann.v2("task.create", { message: { content: "Hi" } }, { headers: { "idempotency-key": "once" } });

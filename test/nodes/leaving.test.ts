@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { openTestStore, postgresTemplate } from "../support/database.ts";
-import { faulty } from "../support/faults.ts";
+import { storeWithFaults } from "../support/faults.ts";
 import { openService } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { callV2 } from "../support/wires.ts";
 
-/** A probe over a connection of its own, as a load balancer sends it. */
+/** A probe over a separate connection, as a load balancer sends it. */
 async function probe(url: string): Promise<number> {
   const reply = await fetch(`${url}/readyz`, { headers: { connection: "close" } });
   await reply.text();
@@ -13,17 +13,17 @@ async function probe(url: string): Promise<number> {
 }
 
 describe("a node behind a load balancer", () => {
-  test("says that it leaves first, takes calls on for NOTICE_SECONDS, and then finishes what it has", async () => {
+  test("reports first that it is leaving, accepts calls for NOTICE_SECONDS, and then finishes its work", async () => {
     const clock = stillClock();
     await using database = await openTestStore("sqlite", { clock });
-    const asked = Promise.withResolvers<void>();
+    const called = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
     const list = async () => {
-      asked.resolve();
+      called.resolve();
       await answer.promise;
       return [];
     };
-    const store = faulty(database.store, "projects", () => ({ list }));
+    const store = storeWithFaults(database.store, "projects", () => ({ list }));
     const env = { NOTICE_SECONDS: "10", DRAIN_SECONDS: "60" };
     await using service = await openService({ idle: true, clock, env, over: { store, url: database.url } });
     const ann = await service.person();
@@ -40,7 +40,7 @@ describe("a node behind a load balancer", () => {
     expect([await probe(service.url), (await me()).status]).toEqual([503, 200]);
 
     const held = ann.v2("project.list");
-    await asked.promise;
+    await called.promise;
     await clock.advance(1);
     await expect(me(), "it takes no calls any more").rejects.toThrow();
     expect(over, "a call is still under way").toBe(false);
@@ -49,14 +49,14 @@ describe("a node behind a load balancer", () => {
     await drained;
   });
 
-  test("without NOTICE_SECONDS takes no more calls from the start", async () => {
+  test("without NOTICE_SECONDS accepts no more calls from the start of the drain", async () => {
     const clock = stillClock();
     await using service = await openService({ idle: true, clock });
     await service.drain();
     await expect(probe(service.url)).rejects.toThrow();
   });
 
-  test.skipIf(postgresTemplate === undefined)("that only works gets no calls, and leaves at once", async () => {
+  test.skipIf(postgresTemplate === undefined)("that only runs tasks gets no calls, and leaves at once", async () => {
     const clock = stillClock();
     await using service = await openService({ database: "postgresql", clock, env: { ROLE: "worker", NOTICE_SECONDS: "10" } });
     await service.drain();

@@ -8,7 +8,7 @@ import { callV2 } from "../support/wires.ts";
 const depth = 10;
 
 test.skipIf(postgresTemplate === undefined)(
-  "three nodes refuse new work with 429 while QUEUE_DEPTH tasks wait in all, from a second on whoever took them, and take it again when fewer wait",
+  "three nodes refuse new tasks with 429 while QUEUE_DEPTH tasks wait in total, at most a second later on every node, and accept them again when fewer wait",
   async () => {
     const clock = stillClock();
     const env = { QUEUE_DEPTH: String(depth) };

@@ -7,10 +7,14 @@ import { systemRandom } from "../../src/core/ids.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type Checkout, copyCheckout } from "../commands/checkout.ts";
 import { openTestStore, postgresTemplate, rowsIn } from "../support/database.ts";
+import { sample } from "../support/depth.ts";
 import { hangMs } from "../support/patience.ts";
 import { openService, type Person } from "../support/service.ts";
 
-/** What a later release may do while nodes of this one serve. */
+/** Number of calls that must succeed at each stage. */
+const some = sample(100, 20);
+
+/** Changes that a later release may make while nodes of this one serve. */
 const additive = `
 ALTER TABLE task ADD COLUMN extra TEXT NOT NULL DEFAULT 'none';
 ALTER TABLE task_event ADD COLUMN extra BIGINT;
@@ -28,13 +32,13 @@ function laterRelease(): Checkout {
 
 /** Calls without a pause, several at a time, until it is stopped. */
 function traffic(person: Person) {
-  const seen = { calls: 0, refused: [] as unknown[] };
+  const stats = { calls: 0, refused: [] as unknown[] };
   let stopping = false;
 
   async function call(name: string, body: object): Promise<string> {
     const reply = await person.v2(name, body).catch((thrown: unknown) => ({ status: 0, body: { error: thrown, task_id: "" } }));
-    seen.calls += 1;
-    if (reply.status !== 200) seen.refused.push({ name, status: reply.status, error: reply.body.error });
+    stats.calls += 1;
+    if (reply.status !== 200) stats.refused.push({ name, status: reply.status, error: reply.body.error });
     return String(reply.body["task_id"]);
   }
 
@@ -49,11 +53,11 @@ function traffic(person: Person) {
 
   const callers = [callOn(), callOn(), callOn(), callOn()];
   return {
-    seen,
-    /** Resolves when so many more calls were answered. */
+    seen: stats,
+    /** Resolves after this many more calls were answered. */
     async more(count: number): Promise<void> {
-      const enough = seen.calls + count;
-      await vi.waitFor(() => expect(seen.calls).toBeGreaterThanOrEqual(enough), { timeout: hangMs });
+      const enough = stats.calls + count;
+      await vi.waitFor(() => expect(stats.calls).toBeGreaterThanOrEqual(enough), { timeout: hangMs });
     },
     async stop() {
       stopping = true;
@@ -63,7 +67,7 @@ function traffic(person: Person) {
 }
 
 test.skipIf(postgresTemplate === undefined)(
-  "nodes of this release serve on, without a failure, while a later one waits to migrate the database, does so, and after it",
+  "nodes of this release serve without a failure while a later one waits to migrate the database, migrates it, and afterwards",
   async () => {
     await using database = await openTestStore("postgresql");
     using later = laterRelease();
@@ -76,9 +80,9 @@ test.skipIf(postgresTemplate === undefined)(
     await using service = await openService({ over: database, nodes: 2 });
     const ann = await service.person();
     const calls = traffic(ann);
-    await calls.more(100);
+    await calls.more(some);
 
-    // A change that is under way for longer than a migration may hold up everybody else.
+    // A change that takes longer than a migration may block all other changes.
     const change = new Client(database.url);
     await change.connect();
     await change.query("BEGIN; LOCK TABLE task IN ROW EXCLUSIVE MODE");
@@ -87,16 +91,16 @@ test.skipIf(postgresTemplate === undefined)(
     const waiting = () =>
       rowsIn(database.url, "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%ADD COLUMN extra%'");
     await vi.waitFor(async () => expect(await waiting()).toHaveLength(1), { timeout: hangMs, interval: 20 });
-    await calls.more(100);
+    await calls.more(some);
     await change.query("COMMIT");
     await change.end();
     expect(await migrating.ended).toMatchObject({ code: 0 });
     expect(await rowsIn(database.url, "SELECT COUNT(*) FROM extra")).toHaveLength(1);
-    await calls.more(100);
+    await calls.more(some);
 
     const server = later.command([process.execPath, "src/main.ts"], { ...env, PORT: "0" });
     await server.says(/"msg":"ready"/);
-    await calls.more(100);
+    await calls.more(some);
     server.child.kill("SIGTERM");
     expect(await server.ended).toMatchObject({ code: 0 });
 
@@ -104,7 +108,7 @@ test.skipIf(postgresTemplate === undefined)(
     expect(calls.seen.refused).toEqual([]);
     const afresh = openStore({ databaseUrl: database.url, clock: systemClock, random: systemRandom });
     await expect(afresh, "one of this release that starts now").rejects.toMatchObject({
-      reason: "precondition",
+      reason: "failed_precondition",
       message: expect.stringContaining("migrated by a newer release (9999_later)"),
     });
   },

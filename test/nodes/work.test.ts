@@ -2,14 +2,14 @@ import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Clock } from "../../src/core/clock.ts";
 import { postgresTemplate } from "../support/database.ts";
-import { checkAnswered, seenInStore } from "../support/invariants.ts";
+import { checkAnswered, taskInStore } from "../support/invariants.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 
-/** Everybody looks by himself once in this time. */
+/** Every node polls once in this interval. */
 const lookMs = 1_000;
 
-/** A clock that stands still for all who wait for so long or longer; what is shorter is over at once. */
+/** A clock whose long sleeps wait for `advance`; sleeps shorter than the poll interval end at once. */
 const napping = (clock: StillClock): Clock => ({
   ...clock,
   sleep: (ms, signal) => (ms < lookMs ? turn() : clock.sleep(ms, signal)),
@@ -46,18 +46,18 @@ describe.skipIf(postgresTemplate === undefined)("a node that takes calls and one
     }
   }
 
-  test("the one is woken at once by what the other was asked, the runs end at once that the other stops, and the next begins", async () => {
+  test("the worker is woken at once by a call to the other node, runs that the other stops end at once, and the next begins", async () => {
     const first = await create("[[forever]]");
     await until(first, ({ nodeId }) => nodeId !== null);
     const second = await create("[[forever]]");
     expect(await service.store.tasks.byId(second), "there is room for one").toMatchObject({ nodeId: null });
     expect((await ann.v2("task.stop", { task_id: first })).status).toBe(200);
     await until(second, ({ nodeId }) => nodeId !== null);
-    expect(clock.monotonic(), "nobody has looked by himself").toBe(0);
-    checkAnswered(await seenInStore(service.store, first));
+    expect(clock.monotonic(), "no user has looked by himself").toBe(0);
+    checkAnswered(await taskInStore(service.store, first));
   });
 
-  test("the one answers a message that the other took, and the other shows the answer", async () => {
+  test("the worker answers a message that the other node received, and the other shows the answer", async () => {
     const id = await create("[[ask Which one?]] [[say That one]]");
     await until(id, ({ status }) => status === "waiting");
     expect((await ann.v2("task.sendMessage", { task_id: id, message: { content: "This" } })).status).toBe(200);
@@ -65,7 +65,7 @@ describe.skipIf(postgresTemplate === undefined)("a node that takes calls and one
     const { body } = await ann.v2("task.listMessages", { task_id: id, order: "asc" });
     expect(JSON.stringify(body)).toContain("That one");
     expect(clock.monotonic()).toBe(0);
-    checkAnswered(await seenInStore(service.store, id));
+    checkAnswered(await taskInStore(service.store, id));
   });
 });
 

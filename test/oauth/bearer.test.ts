@@ -3,7 +3,7 @@ import { pairOf, putApp, replyOf, userMe } from "../support/oauth.ts";
 import { openService } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 
-test("v2 tells a client with a token what is wrong with it, and one without that a token would do (RFC 6750 3)", async () => {
+test("v2 reports to a client what is wrong with its token, and to one without a token that a token is accepted (RFC 6750 3)", async () => {
   await using service = await openService({ idle: true, clock: stillClock() });
   const ann = await service.person();
   const of = await putApp(service, ann, { scopes: ["create_project"] });

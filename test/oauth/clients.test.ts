@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { codeFor, issuer, type Mode, modes, putApp, type TestApp, userMe, verifier } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 
-// Independent clients, as they come: they discover, exchange, refresh, look and revoke.
-// They know the platform by its public name; a resolver of names would do what is done here.
+// Independent client libraries discover, exchange, refresh, introspect and revoke.
+// They know the platform by its public name; this test replaces a name resolver.
 let service: Service;
 let ann: Person;
 let of: TestApp;
@@ -19,11 +19,11 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const redirectUri = "https://app.example/cb";
 const here = (url: string): string => url.replace(issuer, service.url);
-/** What comes back to the app after consent. */
+/** The redirect to the app after consent. */
 const callback = async (mode: Mode): Promise<URL> =>
   new URL(`${redirectUri}?${new URLSearchParams({ code: await codeFor(service, ann, of, mode), state: "s", iss: issuer })}`);
 
-describe("oauth4webapi, all checks on", () => {
+describe("oauth4webapi, with all checks on", () => {
   const options = { [oauth.customFetch]: (url: string, init: object) => fetch(here(url), init) };
   const authentications: Record<Mode, () => oauth.ClientAuth> = {
     "pkce+secret": () => oauth.ClientSecretBasic(of.secret),
@@ -55,7 +55,7 @@ describe("oauth4webapi, all checks on", () => {
     await expect(oauth.processRefreshTokenResponse(as, client, dead)).rejects.toMatchObject({ error: "invalid_grant", status: 400 });
   });
 
-  test("the access token is one of RFC 9068, by the published keys", async () => {
+  test("the access token follows RFC 9068, verified with the published keys", async () => {
     const url = new URL(issuer);
     const as = await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, { ...options, algorithm: "oauth2" }));
     const client: oauth.Client = { client_id: of.app.clientId };

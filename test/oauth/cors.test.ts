@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openService } from "../support/service.ts";
 
-test("the OAuth endpoints are open to pages of any origin, v2 only to those that are configured (decisions.md 36)", async () => {
+test("the OAuth endpoints are open to pages of any origin, v2 only to configured origins (spec/decisions.md 36)", async () => {
   await using service = await openService({ idle: true, env: { CORS_ORIGINS: "https://app.example" } });
   const allowed = async (path: string, origin: string) => {
     const headers = { origin, "access-control-request-method": "POST", "access-control-request-headers": "content-type" };

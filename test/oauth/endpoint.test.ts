@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 import { endpoint } from "../../src/oauth/endpoint.ts";
 
-/** Which limits a request with this client id counts for, where no client has that id. */
+/** The limits that a request with this client id counts for when no client has that id. */
 async function countedFor(clientId: string): Promise<readonly string[]> {
   const counted: string[] = [];
   const token = endpoint(
     {
-      store: { clients: { find: async () => null } } as never, // Nothing else of it is asked.
+      store: { clients: { find: async () => null } } as never, // No other method of it is called.
       limits: {
         client: async () => void counted.push("client"),
-        proven: async () => void counted.push("proven"),
-        unproven: async () => void counted.push("unproven"),
+        authenticatedClient: async () => void counted.push("proven"),
+        unauthenticatedClient: async () => void counted.push("unproven"),
       },
     },
-    { name: "token", proves: async () => true, answer: async () => ({}) },
+    { name: "token", hasIssuedToken: async () => true, answer: async () => ({}) },
   );
   const form = new Map([["client_id", clientId]]);
   await expect(token({ form, authorization: undefined, requestId: "req_1", address: "192.0.2.1", now: 0 })).rejects.toThrow(
@@ -26,6 +26,6 @@ test.each([
   "x".repeat(22),
   "x".repeat(199),
   "no client id",
-])("a client that there is not has no counter of its own: %s", async (clientId) => {
+])("a client that does not exist has no separate counter: %s", async (clientId) => {
   expect(await countedFor(clientId)).toEqual(["unproven"]);
 });

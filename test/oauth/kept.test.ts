@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
-import { startChores } from "../../src/chores.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { codeDigest } from "../../src/core/oauth/code.ts";
 import { backlog } from "../../src/core/tasks/backlog.ts";
 import { openStore } from "../../src/store/open.ts";
-import { databaseUrl, describeOnEach, rowsIn } from "../support/database.ts";
-import { faulty } from "../support/faults.ts";
+import { startMaintenance } from "../../src/wiring/maintenance.ts";
+import { databaseUrl, describeOnOne, rowsIn } from "../support/database.ts";
+import { storeWithFaults } from "../support/faults.ts";
 import { codeFor, exchangeCode, modes, pairOf, postForm, putApp, refreshProof, refreshWith, userMe } from "../support/oauth.ts";
 import { openService } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 
 const day = 24 * 3_600_000;
 
-describeOnEach("what is kept", (kind) => {
-  test("holds no code, token or secret, in no table and no line of the log", async () => {
+describeOnOne("stored OAuth data", (kind) => {
+  test("has no code, token or secret, in any table or log line", async () => {
     await using database = await databaseUrl(kind);
     const clock = stillClock();
     const store = await openStore({ databaseUrl: database.url, clock, random: systemRandom });
@@ -39,19 +39,19 @@ describeOnEach("what is kept", (kind) => {
         : "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'";
     const tables = (await rowsIn(database.url, schema)).map(({ name }) => String(name));
     expect(tables).toContain("oauth_family");
-    const plain = (_: string, value: unknown) => (typeof value === "bigint" ? `${value}` : value);
-    const kept = (await Promise.all(tables.map((name) => rowsIn(database.url, `SELECT * FROM "${name}"`)))).map((rows) =>
-      JSON.stringify(rows, plain),
+    const replacer = (_: string, value: unknown) => (typeof value === "bigint" ? `${value}` : value);
+    const stored = (await Promise.all(tables.map((name) => rowsIn(database.url, `SELECT * FROM "${name}"`)))).map((rows) =>
+      JSON.stringify(rows, replacer),
     );
-    expect(kept.join().includes(of.app.clientId), "the scan sees what is there").toBe(true);
-    const everything = `${kept.join()}${JSON.stringify(service.logged)}`;
-    // A token's last part alone would do.
+    expect(stored.join().includes(of.app.clientId), "the scan reads the rows").toBe(true);
+    const everything = `${stored.join()}${JSON.stringify(service.logged)}`;
+    // The last part of a token alone would be enough to use it.
     for (const text of secrets.flatMap((secret) => [secret, secret.slice(-22)])) expect(everything.includes(text)).toBe(false);
     await service[Symbol.asyncDispose]();
     await store.close();
   });
 
-  test("tells the audit log of each race and each theft (decisions.md 31)", async () => {
+  test("has an audit entry for each race and each theft (spec/decisions.md 31)", async () => {
     await using database = await databaseUrl(kind);
     const clock = stillClock();
     const store = await openStore({ databaseUrl: database.url, clock, random: systemRandom });
@@ -86,50 +86,50 @@ describeOnEach("what is kept", (kind) => {
     await store.close();
   });
 
-  test("goes a day after it is of no use, and not before", async () => {
+  test("is deleted a day after it can no longer be used, and not before", async () => {
     const clock = stillClock();
     await using service = await openService({ database: kind, idle: true, clock });
     const ann = await service.person();
     const of = await putApp(service, ann);
     const code = await codeFor(service, ann, of, "pkce", quarterPast);
-    const [living, revoked] = [await pairOf(service, ann, of, "pkce", quarterPast), await pairOf(service, ann, of, "pkce", quarterPast)];
+    const [active, revoked] = [await pairOf(service, ann, of, "pkce", quarterPast), await pairOf(service, ann, of, "pkce", quarterPast)];
     await postForm(service.url, "/oauth/revoke", { token: revoked.refresh_token, client_id: of.app.clientId });
     const familyOf = ({ refresh_token }: { readonly refresh_token: string }) =>
-      service.store.families.state(refresh_token.split("_")[1] ?? "");
-    const chores = async () => {
-      const ground = { store: service.store, clock, log: () => undefined, config: { deletedTaskDays: 0, webhookLogDays: 30 } };
+      service.store.families.findState(refresh_token.split("_")[1] ?? "");
+    const runMaintenance = async () => {
+      const parts = { store: service.store, clock, log: () => undefined, config: { deletedTaskDays: 0, webhookLogDays: 30 } };
       const nothing = async () => undefined;
-      const stop = startChores(
-        ground,
+      const stop = startMaintenance(
+        parts,
         backlog(service.store, 1),
         { write: nothing },
         { retire: nothing },
-        { sweep: nothing, forget: nothing },
+        { sweep: nothing, purge: nothing },
       );
       await clock.advance(1);
       await stop();
     };
     clock.step(day - 10);
-    await chores();
+    await runMaintenance();
     expect(await service.store.codes.find(codeDigest(code))).not.toBeNull();
     expect(await familyOf(revoked)).not.toBeNull();
     clock.step(600_020);
-    await chores();
+    await runMaintenance();
     expect(await service.store.codes.find(codeDigest(code))).toBeNull();
     expect(await familyOf(revoked)).toBeNull();
     clock.step(29 * day);
-    await chores();
-    expect(await familyOf(living)).not.toBeNull();
+    await runMaintenance();
+    expect(await familyOf(active)).not.toBeNull();
     clock.step(day);
-    await chores();
-    expect(await familyOf(living)).toBeNull();
+    await runMaintenance();
+    expect(await familyOf(active)).toBeNull();
   });
 
-  test("is nobody's to read in an error: a stranger's is server_error (oauth.md 5.6)", async () => {
+  test("is never part of an error: an unexpected error is server_error (spec/oauth.md 5.6)", async () => {
     await using database = await databaseUrl(kind);
     const clock = stillClock();
     const store = await openStore({ databaseUrl: database.url, clock, random: systemRandom });
-    const broken = faulty(store, "clients", () => ({ find: () => Promise.reject(new Error("row 7 of oauth_secret")) }));
+    const broken = storeWithFaults(store, "clients", () => ({ find: () => Promise.reject(new Error("row 7 of oauth_secret")) }));
     const service = await openService({ over: { store: broken, url: database.url }, idle: true, clock });
     const reply = await postForm(service.url, "/oauth/revoke", { token: "x", client_id: "client_x" });
     expect([reply.status, reply.body]).toEqual([500, { error: "server_error", error_description: "internal error" }]);

@@ -16,12 +16,12 @@ const times = <T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> 
 const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
 const statusesOf = (replies: readonly OAuthReply[]) => Object.groupBy(replies, ({ status }) => `${status}`);
 
-describeOnEach("limits of the OAuth endpoints (decisions.md 32)", (kind) => {
+describeOnEach("limits of the OAuth endpoints (spec/decisions.md 32)", (kind) => {
   test.each([
     "/oauth/token",
     "/oauth/revoke",
     "/oauth/introspect",
-  ])("%s: the 61st of a client and address in a minute is 429, whatever it proves", async (path) => {
+  ])("%s: the 61st of a client and address in a minute is 429, with or without proof", async (path) => {
     await using service = await open(kind);
     const ann = await service.person();
     const of = await putApp(service, ann);
@@ -43,7 +43,7 @@ describeOnEach("limits of the OAuth endpoints (decisions.md 32)", (kind) => {
     expect(others.status, "another client from there").not.toBe(429);
   });
 
-  test("what proves to be the client's is counted over all addresses", async () => {
+  test("requests that prove a client are counted for it over all addresses", async () => {
     await using service = await open(kind);
     const of = await putApp(service, await service.person());
     const body = { token: "x", client_id: of.app.clientId, client_secret: of.secret };
@@ -52,7 +52,7 @@ describeOnEach("limits of the OAuth endpoints (decisions.md 32)", (kind) => {
     expect(statusesOf(replies)["429"]).toHaveLength(10);
   });
 
-  test("a token of the client proves as well as its secret", async () => {
+  test("a token of the client proves it as its secret does", async () => {
     await using service = await open(kind);
     const ann = await service.person();
     const of = await putApp(service, ann);
@@ -63,17 +63,17 @@ describeOnEach("limits of the OAuth endpoints (decisions.md 32)", (kind) => {
     expect(statusesOf(replies)["429"]).toHaveLength(10);
   });
 
-  test("what proves nothing never counts against other addresses", async () => {
+  test("requests without proof never count against other addresses", async () => {
     await using service = await open(kind);
     const of = await putApp(service, await service.person());
-    const nothing = { token: "x", client_id: of.app.clientId };
-    const replies = await times(100, (n) => postForm(service.url, "/oauth/revoke", nothing, from(`10.0.3.${n}`)));
+    const withoutProof = { token: "x", client_id: of.app.clientId };
+    const replies = await times(100, (n) => postForm(service.url, "/oauth/revoke", withoutProof, from(`10.0.3.${n}`)));
     expect(statusesOf(replies)["200"]).toHaveLength(100);
-    const own = await postForm(service.url, "/oauth/revoke", { ...nothing, client_secret: of.secret }, from("10.0.4.1"));
-    expect(own.status).toBe(200);
+    const withProof = await postForm(service.url, "/oauth/revoke", { ...withoutProof, client_secret: of.secret }, from("10.0.4.1"));
+    expect(withProof.status).toBe(200);
   });
 
-  test("what proves nothing is 429 after 300 a minute from one address, whatever clients it names", async () => {
+  test("requests without proof get 429 after 300 a minute from one address, for any client ids", async () => {
     await using service = await open(kind);
     const guess = (n: number) => postForm(service.url, "/oauth/token", { grant_type: "x", client_id: `client_${n}` }, from("10.0.5.1"));
     const replies = await times(900, guess);
@@ -84,7 +84,7 @@ describeOnEach("limits of the OAuth endpoints (decisions.md 32)", (kind) => {
     expect((await postForm(service.url, "/oauth/token", {}, from("10.0.5.2"))).status).toBe(400);
   });
 
-  test("RATE_LIMITS counts here too", async () => {
+  test("RATE_LIMITS applies to these endpoints too", async () => {
     await using service = await open(kind, "0.1");
     const of = await putApp(service, await service.person());
     const body = { token: "x", client_id: of.app.clientId, client_secret: of.secret };

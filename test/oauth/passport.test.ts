@@ -4,8 +4,8 @@ import express from "express";
 import passport from "passport";
 import OAuth2Strategy from "passport-oauth2";
 import { expect, test } from "vitest";
-import { allow, authorizePath, visitor } from "../console/consent-rig.ts";
-import { openTown } from "../sign-in/people-rig.ts";
+import { allow, authorizePath, createVisitor } from "../console/consent-rig.ts";
+import { openSignInPlatform } from "../sign-in/people-rig.ts";
 import { freePort } from "../support/free-port.ts";
 import { type Mode, modes, putAppOf, type TestApp, userMe } from "../support/oauth.ts";
 
@@ -13,11 +13,11 @@ interface Site extends AsyncDisposable {
   readonly url: string;
 }
 
-/** A small site behind passport, as its own pages show how to write one: `/callback` answers the tokens that it was given. */
+/** A small site with passport, written as its documentation shows: `/callback` answers the tokens that it received. */
 async function openSite(port: number, platform: string, { app, secret }: TestApp, mode: Mode): Promise<Site> {
   const url = `http://127.0.0.1:${port}`;
   const site = express();
-  // One visitor, one session.
+  // One browser, one session.
   const session = {};
   site.use((request, _response, next) => {
     Object.assign(request, { session });
@@ -32,7 +32,7 @@ async function openSite(port: number, platform: string, { app, secret }: TestApp
       callbackURL: `${url}/callback`,
       state: true,
       ...(mode === "secret" ? {} : { pkce: true }),
-    } as OAuth2Strategy.StrategyOptions, // Its types do not know PKCE.
+    } as OAuth2Strategy.StrategyOptions, // Its types do not include PKCE.
     (accessToken: string, refreshToken: string, _profile: unknown, done: (error: null, user: object) => void) =>
       done(null, { accessToken, refreshToken }),
   );
@@ -45,10 +45,10 @@ async function openSite(port: number, platform: string, { app, secret }: TestApp
   return { url, [Symbol.asyncDispose]: () => new Promise((closed) => void server.close(() => closed()).closeAllConnections()) };
 }
 
-test.each(modes)("passport-oauth2 behind Express signs somebody in through our pages, in the mode %s", async (mode) => {
+test.each(modes)("passport-oauth2 behind Express signs a user in through our pages, in the mode %s", async (mode) => {
   const [port, sitePort] = [await freePort(), await freePort()];
   const platform = `http://127.0.0.1:${port}`;
-  await using town = await openTown("sqlite", { PORT: `${port}`, BASE_URL: platform });
+  await using town = await openSignInPlatform("sqlite", { PORT: `${port}`, BASE_URL: platform });
   const ann = await town.member({ email: "ann@example.com" });
   const of = await putAppOf(town.store, ann, { redirectUris: [`http://127.0.0.1:${sitePort}/callback`] });
   await using site = await openSite(sitePort, platform, of, mode);
@@ -59,7 +59,7 @@ test.each(modes)("passport-oauth2 behind Express signs somebody in through our p
   const signedIn = await town.signIn(browser, "ann@example.com", undefined, sent.pathname + sent.search);
   const page = await browser.get(signedIn.location);
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-  const allowed = await visitor(platform, cookie).send(page, authorizePath, allow);
+  const allowed = await createVisitor(platform, cookie).send(page, authorizePath, allow);
   const back = await fetch(allowed.location, { redirect: "manual" });
   expect(back.status).toBe(200);
   const { accessToken } = (await back.json()) as { readonly accessToken: string };

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { issuer, type Mode, modes, pairOf, postForm, putApp, refreshWith, type TestApp, userMe } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { quarterPast, type StillClock, stillClock } from "../support/still-clock.ts";
 
 const seconds = quarterPast / 1000;
 
-describeOnEach("tokens of a client", (kind) => {
+describeOnOne("tokens of a client", (kind) => {
   let service: Service;
   let clock: StillClock;
   let ann: Person;
@@ -24,8 +24,8 @@ describeOnEach("tokens of a client", (kind) => {
   const introspect = async (token: string, app = of) =>
     (await postForm(service.url, "/oauth/introspect", { token, ...withSecret(app) })).body;
 
-  describe("are revoked (oauth.md 6, RFC 7009)", () => {
-    test.each(modes)("a refresh token with its access token, in the mode %s", async (mode) => {
+  describe("revocation (spec/oauth.md 6, RFC 7009)", () => {
+    test.each(modes)("revokes a refresh token with its access token, in the mode %s", async (mode) => {
       const { access_token, refresh_token } = await pair(mode);
       const proof = mode === "secret" ? withSecret(of) : { client_id: of.app.clientId };
       const reply = await revoke({ token: refresh_token, token_type_hint: "access_token", ...proof });
@@ -34,7 +34,7 @@ describeOnEach("tokens of a client", (kind) => {
       expect((await refreshWith(service, of, mode, refresh_token)).body.error).toBe("invalid_grant");
     });
 
-    test("an access token alone; the refresh token goes on", async () => {
+    test("revokes an access token alone; the refresh token stays valid", async () => {
       const { access_token, refresh_token } = await pair("pkce");
       expect((await revoke({ token: access_token, client_id: of.app.clientId })).status).toBe(200);
       expect((await userMe(service.url, access_token)).status).toBe(401);
@@ -42,21 +42,21 @@ describeOnEach("tokens of a client", (kind) => {
       expect((await userMe(service.url, next.body.access_token)).status).toBe(200);
     });
 
-    test("an old access token does not take the new one along", async () => {
+    test("of an old access token does not revoke the new one", async () => {
       const first = await pair("pkce");
       const next = await refreshWith(service, of, "pkce", first.refresh_token);
       expect((await revoke({ token: first.access_token, client_id: of.app.clientId })).status).toBe(200);
       expect((await userMe(service.url, next.body.access_token)).status).toBe(200);
     });
 
-    test("a refresh token that was rotated away takes its family along: the answer may have been lost", async () => {
+    test("of a rotated refresh token revokes its family, because the answer may have been lost", async () => {
       const first = await pair("pkce");
       const next = await refreshWith(service, of, "pkce", first.refresh_token);
       await revoke({ token: first.refresh_token, client_id: of.app.clientId });
       expect((await userMe(service.url, next.body.access_token)).status).toBe(401);
     });
 
-    test("not in Secret mode without the secret, nor with a wrong one", async () => {
+    test("is refused in Secret mode without the secret, or with a wrong one", async () => {
       const { access_token, refresh_token } = await pair("secret");
       for (const token of [access_token, refresh_token]) {
         expect((await revoke({ token, client_id: of.app.clientId })).body.error).toBe("invalid_client");
@@ -65,7 +65,7 @@ describeOnEach("tokens of a client", (kind) => {
       expect((await userMe(service.url, access_token)).status).toBe(200);
     });
 
-    test("not by another client, which is told nothing", async () => {
+    test("by another client has no effect, and the answer does not show that", async () => {
       const { access_token, refresh_token } = await pair("pkce");
       const thief = await putApp(service, ann);
       for (const token of [access_token, refresh_token]) expect((await revoke({ token, ...withSecret(thief) })).status).toBe(200);
@@ -82,14 +82,14 @@ describeOnEach("tokens of a client", (kind) => {
       expect((await revoke({ token, ...withSecret(of) })).status).toBe(200);
     });
 
-    test("and 400 it is without a token, 401 for an unknown client", async () => {
+    test("without a token is answered with 400, by an unknown client with 401", async () => {
       expect((await revoke(withSecret(of))).body.error).toBe("invalid_request");
       expect((await revoke({ token: "x", client_id: "client_none" })).body.error).toBe("invalid_client");
     });
   });
 
-  describe("are looked at (RFC 7662)", () => {
-    test("a living access token, by its client", async () => {
+  describe("introspection (RFC 7662)", () => {
+    test("shows an active access token to its client", async () => {
       const { access_token } = await pair("secret");
       const jti = JSON.parse(Buffer.from(access_token.split(".")[1], "base64url").toString()).jti;
       expect(await introspect(access_token)).toEqual({
@@ -98,7 +98,7 @@ describeOnEach("tokens of a client", (kind) => {
       });
     });
 
-    test("a living refresh token, which has no type", async () => {
+    test("shows an active refresh token, without a token type", async () => {
       const { refresh_token } = await pair("secret");
       expect(await introspect(refresh_token)).toEqual({
         ...{ active: true, client_id: of.app.clientId, sub: ann.accountId, iss: issuer, exp: seconds + 30 * 86_400 },
@@ -106,29 +106,29 @@ describeOnEach("tokens of a client", (kind) => {
       });
     });
 
-    test("whatever does not live, or is not the client's own, is inactive and nothing else (2.2)", async () => {
+    test("shows any inactive token, and any token of another client, as inactive without details (2.2)", async () => {
       const first = await pair("secret");
       const next = await refreshWith(service, of, "secret", first.refresh_token);
-      const stranger = await putApp(service, ann);
+      const otherApp = await putApp(service, ann);
       const inactive = { active: false };
       for (const token of [first.access_token, first.refresh_token, "x", "refresh_a_b_c"])
         expect(await introspect(token)).toEqual(inactive);
       for (const token of [next.body.access_token, next.body.refresh_token]) {
-        expect(await introspect(token, stranger)).toEqual(inactive);
+        expect(await introspect(token, otherApp)).toEqual(inactive);
         expect(await introspect(token)).toMatchObject({ active: true });
       }
       await revoke({ token: next.body.refresh_token, ...withSecret(of) });
       for (const token of [next.body.access_token, next.body.refresh_token]) expect(await introspect(token)).toEqual(inactive);
     });
 
-    test("one that has expired is inactive", async () => {
+    test("shows an expired token as inactive", async () => {
       const { access_token, refresh_token } = await pair("secret");
       clock.step(86_400_000);
       expect([(await introspect(access_token)).active, (await introspect(refresh_token)).active]).toEqual([false, true]);
       clock.step(-86_400_000);
     });
 
-    test("never without a secret (2.1): client_id alone would be an oracle", async () => {
+    test("always requires a secret (2.1): client_id alone would reveal tokens", async () => {
       const { access_token } = await pair("pkce");
       const reply = await postForm(service.url, "/oauth/introspect", { token: access_token, client_id: of.app.clientId });
       expect([reply.status, reply.body.error]).toEqual([401, "invalid_client"]);

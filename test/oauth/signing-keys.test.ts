@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeProtectedHeader, exportJWK, generateKeyPair, jwtVerify, SignJWT, UnsecuredJWT } from "jose";
 import { describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
-import { signingKeys } from "../../src/core/oauth/signing-keys.ts";
+import { signingKeys } from "../../src/core/oauth/signing-key.ts";
 import { cipher } from "../support/cipher.ts";
 import { describeOnEach, nodesOf, openTestStore, rowsIn } from "../support/database.ts";
 import { issuer, pairOf, putApp, refreshWith, replyOf, userMe } from "../support/oauth.ts";
@@ -14,7 +14,7 @@ const kidOf = (token: string): string | undefined => decodeProtectedHeader(token
 const published = async (url: string): Promise<{ readonly kid: string }[]> => (await replyOf(await fetch(`${url}/oauth/jwks`))).body.keys;
 
 describeOnEach("signing keys", (kind) => {
-  test("follow one another after 90 days; the old one is published a day longer than its last token lives (oauth.md 13)", async () => {
+  test("are replaced after 90 days; the old key is published for a day after its last token expires (spec/oauth.md 13)", async () => {
     const clock = stillClock();
     await using service = await openService({ database: kind, nodes: nodesOf(kind), idle: true, clock });
     const ann = await service.person();
@@ -45,12 +45,12 @@ describeOnEach("signing keys", (kind) => {
     expect((await published(service.url)).map(({ kid }) => kid)).toEqual([newKid]);
   });
 
-  test("are public in the JWKS, sealed in the database, and forgotten when their time is over", async () => {
+  test("are public in the JWKS, encrypted in the database, and deleted when their time is over", async () => {
     const clock = stillClock();
     await using database = await openTestStore(kind);
     const { store } = database;
     const keys = signingKeys({ store, cipher, clock, ids: systemIds });
-    const [one] = await keys.published();
+    const [one] = await keys.listPublicKeys();
     expect(one).toEqual({
       kty: "EC",
       crv: "P-256",
@@ -63,7 +63,7 @@ describeOnEach("signing keys", (kind) => {
     const [row] = await store.signingKeys.list();
     expect(Buffer.from(row?.privateKey ?? []).toString("latin1")).not.toMatch(/kty|"d"/);
     clock.step(90 * day);
-    await keys.signing();
+    await keys.current();
     await keys.retire();
     expect(await store.signingKeys.list()).toHaveLength(2);
     clock.step(2 * day);
@@ -71,19 +71,19 @@ describeOnEach("signing keys", (kind) => {
     expect(await rowsIn(database.url, "SELECT id FROM signing_key")).toHaveLength(1);
   });
 
-  test("are looked for ten times a second and no more, whatever is forged, and nobody's new key is refused for that", async () => {
+  test("are looked up at most ten times a second for any number of forged ids, and no new key is refused for that", async () => {
     const clock = stillClock();
     const sent: string[] = [];
     await using database = await openTestStore(kind, { onStatement: (sql) => void sent.push(sql) });
     const keys = signingKeys({ store: database.store, cipher, clock, ids: systemIds });
-    const forged = () => Array.from({ length: 100 }, () => keys.verifying(systemIds.short()));
+    const lookUpForged = () => Array.from({ length: 100 }, () => keys.publicKey(systemIds.short()));
     sent.length = 0;
-    expect(new Set(await Promise.all(forged()))).toEqual(new Set([null]));
+    expect(new Set(await Promise.all(lookUpForged()))).toEqual(new Set([null]));
     expect(sent).toHaveLength(1);
-    expect(await keys.verifying("no kid of ours")).toBeNull();
-    const other = await signingKeys({ store: database.store, cipher, clock, ids: systemIds }).signing();
+    expect(await keys.publicKey("no kid of ours")).toBeNull();
+    const other = await signingKeys({ store: database.store, cipher, clock, ids: systemIds }).current();
     sent.length = 0;
-    const found = Promise.all([...forged(), keys.verifying(other.kid)]);
+    const found = Promise.all([...lookUpForged(), keys.publicKey(other.kid)]);
     await clock.advance(99);
     expect(sent).toEqual([]);
     await clock.advance(1);
@@ -93,7 +93,7 @@ describeOnEach("signing keys", (kind) => {
 });
 
 describe("an access token (RFC 9068)", () => {
-  test("says whose it is and for what, signed with a published key", async () => {
+  test("has the account, scopes and expiry, signed with a published key", async () => {
     await using service = await openService({ idle: true, clock: stillClock() });
     const ann = await service.person();
     const of = await putApp(service, ann, { generation: 3 });
@@ -114,7 +114,7 @@ describe("an access token (RFC 9068)", () => {
     expect(access_token.length).toBeLessThan(8192);
   });
 
-  test("that is forged is refused as an invalid token, and costs no statement (RFC 9068 4)", async () => {
+  test("with a forged signature is refused as an invalid token, and runs no statement (RFC 9068 4)", async () => {
     const clock = stillClock();
     await using service = await openService({ idle: true, clock });
     const ann = await service.person();
@@ -132,7 +132,7 @@ describe("an access token (RFC 9068)", () => {
       ...JSON.parse(Buffer.from(cipher.open(row?.privateKey ?? new Uint8Array(), `signing_key:${kid}`)).toString()),
       alg: "ES256",
     };
-    const forged = {
+    const lookUpForged = {
       "another key": await signed({}),
       "the public key as a secret": await signed({ alg: "HS256" }, claims, new TextEncoder().encode(row?.publicKey)),
       "an embedded key": await signed({ jwk: await exportJWK((await generateKeyPair("ES256", { extractable: true })).publicKey) }),
@@ -147,7 +147,7 @@ describe("an access token (RFC 9068)", () => {
       nonsense: "a.b.c",
       "too much": `${access_token}${"a".repeat(9000)}`,
     };
-    for (const [what, token] of Object.entries(forged)) {
+    for (const [what, token] of Object.entries(lookUpForged)) {
       const before = service.statements.length;
       const { status, body: answer } = await userMe(service.url, token);
       expect([what, status, answer.error.message]).toEqual([what, 401, "Invalid or missing API key or access token: invalid token"]);

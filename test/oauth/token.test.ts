@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import {
   codeFor,
   exchangeCode,
@@ -24,9 +24,9 @@ import { type StillClock, stillClock } from "../support/still-clock.ts";
 const other = "a".repeat(43);
 const day = 24 * 3_600_000;
 
-const failed = ({ status, body }: OAuthReply) => `${status} ${body.error}`;
+const failureOf = ({ status, body }: OAuthReply) => `${status} ${body.error}`;
 
-describeOnEach("the token endpoint", (kind) => {
+describeOnOne("the token endpoint", (kind) => {
   let service: Service;
   let clock: StillClock;
   let ann: Person;
@@ -41,7 +41,9 @@ describeOnEach("the token endpoint", (kind) => {
   const code = (mode: Mode, app = of) => codeFor(service, ann, app, mode, clock.now());
   const pair = (mode: Mode, app = of) => pairOf(service, ann, app, mode, clock.now());
 
-  test.each(modes)("gives a pair that works, and a new one for it, in the mode %s (oauth.md 5.4, 5.5, 5.7)", async (mode) => {
+  test.each(
+    modes,
+  )("returns a valid pair, and a new one when it is refreshed, in the mode %s (spec/oauth.md 5.4, 5.5, 5.7)", async (mode) => {
     const reply = await exchangeCode(service, of, mode, await code(mode));
     expect(reply.status).toBe(200);
     const shape = {
@@ -60,68 +62,68 @@ describeOnEach("the token endpoint", (kind) => {
   });
 
   test.each([
-    ["oauth.md 5.4: PKCE + Secret without the secret is PKCE", "pkce+secret", { client_secret: undefined }, "200 undefined"],
-    ["oauth.md 5.4: Secret without the secret", "secret", { client_secret: undefined }, "401 invalid_client"],
-    ["oauth.md 13: a verifier without a challenge", "secret", { code_verifier: verifier }, "400 invalid_request"],
-    ["oauth.md 13: no verifier for a challenge", "pkce+secret", { code_verifier: undefined }, "400 invalid_request"],
+    ["spec/oauth.md 5.4: PKCE + Secret without the secret is PKCE", "pkce+secret", { client_secret: undefined }, "200 undefined"],
+    ["spec/oauth.md 5.4: Secret without the secret", "secret", { client_secret: undefined }, "401 invalid_client"],
+    ["spec/oauth.md 13: a verifier without a challenge", "secret", { code_verifier: verifier }, "400 invalid_request"],
+    ["spec/oauth.md 13: no verifier for a challenge", "pkce+secret", { code_verifier: undefined }, "400 invalid_request"],
     ["RFC 7636 4.6: another verifier", "pkce", { code_verifier: other }, "400 invalid_grant"],
     ["RFC 7636 4.1: a verifier too short", "pkce", { code_verifier: "short" }, "400 invalid_request"],
     ["RFC 7636 4.1: a verifier of other characters", "pkce", { code_verifier: "ä".repeat(43) }, "400 invalid_request"],
-    ["oauth.md 5.6: a wrong secret", "secret", { client_secret: "secret_x" }, "401 invalid_client"],
-    ["oauth.md 5.6: a wrong secret beside a right verifier", "pkce", { client_secret: "secret_x" }, "401 invalid_client"],
-    ["oauth.md 5.6: an unknown client", "pkce", { client_id: "client_none" }, "401 invalid_client"],
-    ["oauth.md 7: a client_id that can be none", "pkce", { client_id: "client none" }, "401 invalid_client"],
-    ["oauth.md 5.2: no client_id", "pkce", { client_id: undefined }, "400 invalid_request"],
-    ["oauth.md 5.2: no code", "pkce", { code: undefined }, "400 invalid_request"],
-    ["RFC 6749 3.2: an empty code is none", "pkce", { code: "" }, "400 invalid_request"],
-    ["oauth.md 5.2: no redirect_uri", "pkce", { redirect_uri: undefined }, "400 invalid_request"],
+    ["spec/oauth.md 5.6: a wrong secret", "secret", { client_secret: "secret_x" }, "401 invalid_client"],
+    ["spec/oauth.md 5.6: a wrong secret next to a right verifier", "pkce", { client_secret: "secret_x" }, "401 invalid_client"],
+    ["spec/oauth.md 5.6: an unknown client", "pkce", { client_id: "client_none" }, "401 invalid_client"],
+    ["spec/oauth.md 7: a client_id that is not valid", "pkce", { client_id: "client none" }, "401 invalid_client"],
+    ["spec/oauth.md 5.2: no client_id", "pkce", { client_id: undefined }, "400 invalid_request"],
+    ["spec/oauth.md 5.2: no code", "pkce", { code: undefined }, "400 invalid_request"],
+    ["RFC 6749 3.2: an empty code is missing", "pkce", { code: "" }, "400 invalid_request"],
+    ["spec/oauth.md 5.2: no redirect_uri", "pkce", { redirect_uri: undefined }, "400 invalid_request"],
     ["RFC 6749 4.1.3: another redirect_uri", "pkce", { redirect_uri: "https://app.example/cb/" }, "400 invalid_grant"],
-    ["oauth.md 5.6: an unknown code", "pkce", { code: "code_x_y" }, "400 invalid_grant"],
-    ["oauth.md 5.2: no grant_type", "pkce", { grant_type: undefined }, "400 invalid_request"],
+    ["spec/oauth.md 5.6: an unknown code", "pkce", { code: "code_x_y" }, "400 invalid_grant"],
+    ["spec/oauth.md 5.2: no grant_type", "pkce", { grant_type: undefined }, "400 invalid_request"],
     ["RFC 6749 5.2: another grant_type", "pkce", { grant_type: "password" }, "400 unsupported_grant_type"],
   ] as const)("exchange, %s", async (_, mode, members: Members, answer) => {
     const text = await code(mode);
     const reply = await exchangeCode(service, of, mode, text, members);
-    expect(failed(reply)).toBe(answer);
+    expect(failureOf(reply)).toBe(answer);
     if (reply.status === 200) return;
     expect(reply.body.error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
-    // oauth.md 13: a failed exchange does not burn the code.
+    // spec/oauth.md 13: a failed exchange does not use up the code.
     expect((await exchangeCode(service, of, mode, text)).status).toBe(200);
   });
 
   test.each([
-    ["oauth.md 5.3: Secret without the secret", "secret", { client_secret: undefined }, "401 invalid_client"],
-    ["oauth.md 5.3: PKCE + Secret without the secret", "pkce+secret", { client_secret: undefined }, "401 invalid_client"],
-    ["oauth.md 13: PKCE + Secret without the verifier", "pkce+secret", { code_verifier: undefined }, "400 invalid_request"],
-    ["oauth.md 13: PKCE + Secret with another verifier", "pkce+secret", { code_verifier: other }, "400 invalid_grant"],
-    ["oauth.md 5.6: a wrong secret", "secret", { client_secret: "secret_x" }, "401 invalid_client"],
-    ["oauth.md 5.3: no refresh token", "pkce", { refresh_token: undefined }, "400 invalid_request"],
-    ["oauth.md 5.6: one that never was", "pkce", { refresh_token: "refresh_a_b_c" }, "400 invalid_grant"],
+    ["spec/oauth.md 5.3: Secret without the secret", "secret", { client_secret: undefined }, "401 invalid_client"],
+    ["spec/oauth.md 5.3: PKCE + Secret without the secret", "pkce+secret", { client_secret: undefined }, "401 invalid_client"],
+    ["spec/oauth.md 13: PKCE + Secret without the verifier", "pkce+secret", { code_verifier: undefined }, "400 invalid_request"],
+    ["spec/oauth.md 13: PKCE + Secret with another verifier", "pkce+secret", { code_verifier: other }, "400 invalid_grant"],
+    ["spec/oauth.md 5.6: a wrong secret", "secret", { client_secret: "secret_x" }, "401 invalid_client"],
+    ["spec/oauth.md 5.3: no refresh token", "pkce", { refresh_token: undefined }, "400 invalid_request"],
+    ["spec/oauth.md 5.6: one that never existed", "pkce", { refresh_token: "refresh_a_b_c" }, "400 invalid_grant"],
     ["RFC 6749 6: a wider scope", "pkce", { scope: "create_task manage_all_tasks" }, "400 invalid_scope"],
   ] as const)("refresh, %s", async (_, mode, members: Members, answer) => {
     const { refresh_token } = await pair(mode);
-    expect(failed(await refreshWith(service, of, mode, refresh_token, members))).toBe(answer);
+    expect(failureOf(await refreshWith(service, of, mode, refresh_token, members))).toBe(answer);
     expect((await refreshWith(service, of, mode, refresh_token)).status).toBe(200);
   });
 
-  test("a forged refresh token neither works nor kills the family it names", async () => {
+  test("a forged refresh token is refused, and does not revoke the family that it names", async () => {
     const { refresh_token } = await pair("pkce");
     const [, family = ""] = refresh_token.split("_");
     const forged = `refresh_${family}_${systemIds.short()}_${systemIds.short()}`;
-    expect(failed(await refreshWith(service, of, "pkce", forged))).toBe("400 invalid_grant");
+    expect(failureOf(await refreshWith(service, of, "pkce", forged))).toBe("400 invalid_grant");
     expect((await refreshWith(service, of, "pkce", refresh_token)).status).toBe(200);
   });
 
-  test("another client's code and refresh token are invalid_grant, and stay good (RFC 6749 5.2)", async () => {
+  test("another client's code and refresh token are invalid_grant, and stay valid for their client (RFC 6749 5.2)", async () => {
     const thief = await putApp(service, ann);
     const text = await code("secret");
-    expect(failed(await exchangeCode(service, thief, "secret", text))).toBe("400 invalid_grant");
+    expect(failureOf(await exchangeCode(service, thief, "secret", text))).toBe("400 invalid_grant");
     const { body } = await exchangeCode(service, of, "secret", text);
-    expect(failed(await refreshWith(service, thief, "secret", body.refresh_token))).toBe("400 invalid_grant");
+    expect(failureOf(await refreshWith(service, thief, "secret", body.refresh_token))).toBe("400 invalid_grant");
     expect((await refreshWith(service, of, "secret", body.refresh_token)).status).toBe(200);
   });
 
-  test("refresh may narrow the scopes of its access token, and the next refresh has all of them again (RFC 6749 6)", async () => {
+  test("a refresh may narrow the scopes of its access token, and the next refresh has all scopes again (RFC 6749 6)", async () => {
     const first = await pair("secret");
     const narrow = await refreshWith(service, of, "secret", first.refresh_token, { scope: "create_project" });
     expect(narrow.body.scope).toBe("create_project");
@@ -135,52 +137,52 @@ describeOnEach("the token endpoint", (kind) => {
     expect(wide.body.scope).toBe("create_task create_project");
   });
 
-  test("an app that is confidential only gives nothing without a secret (decisions.md 25)", async () => {
+  test("an app that is only confidential gets no token without its secret (spec/decisions.md 25)", async () => {
     const strict = await putApp(service, ann, { confidentialOnly: true });
-    expect(failed(await exchangeCode(service, strict, "pkce", await code("pkce", strict)))).toBe("401 invalid_client");
+    expect(failureOf(await exchangeCode(service, strict, "pkce", await code("pkce", strict)))).toBe("401 invalid_client");
     const { refresh_token } = await pair("pkce+secret", strict);
-    expect(failed(await refreshWith(service, strict, "pkce", refresh_token))).toBe("401 invalid_client");
+    expect(failureOf(await refreshWith(service, strict, "pkce", refresh_token))).toBe("401 invalid_client");
     const late = await putApp(service, ann);
     const tokens = await pair("pkce", late);
     await service.store.change((tx) => tx.apps.update({ ...late.app, confidentialOnly: true }));
-    expect(failed(await refreshWith(service, late, "pkce", tokens.refresh_token))).toBe("401 invalid_client");
+    expect(failureOf(await refreshWith(service, late, "pkce", tokens.refresh_token))).toBe("401 invalid_client");
     expect((await refreshWith(service, late, "secret", tokens.refresh_token)).status).toBe(200);
   });
 
-  test("a secret that is revoked authenticates no more, and any active one does (oauth.md 1.4, 8)", async () => {
+  test("a revoked secret is refused, and any active secret is accepted (spec/oauth.md 1.4, 8)", async () => {
     const app = await putApp(service, ann);
     const [secret] = await service.store.apps.secrets(app.app.clientId);
     const tokens = await pair("secret", app);
     await service.store.change((tx) => tx.apps.revokeSecret(app.app.clientId, secret?.id ?? "", clock.now()));
-    expect(failed(await refreshWith(service, app, "secret", tokens.refresh_token))).toBe("401 invalid_client");
+    expect(failureOf(await refreshWith(service, app, "secret", tokens.refresh_token))).toBe("401 invalid_client");
     expect((await userMe(service.url, tokens.access_token)).status).toBe(200);
   });
 
-  test("a code is good for ten minutes, an access token for a day, a refresh token for thirty (oauth.md 7)", async () => {
+  test("a code is valid for ten minutes, an access token for a day, a refresh token for thirty days (spec/oauth.md 7)", async () => {
     const [young, old] = [await code("pkce"), await code("pkce")];
     clock.step(599_999);
     const tokens = (await exchangeCode(service, of, "pkce", young)).body;
     clock.step(1);
-    expect(failed(await exchangeCode(service, of, "pkce", old))).toBe("400 invalid_grant");
+    expect(failureOf(await exchangeCode(service, of, "pkce", old))).toBe("400 invalid_grant");
     clock.step(day);
     expect((await userMe(service.url, tokens.access_token)).body.error.message).toContain("bearer token is invalid or revoked");
     clock.step(29 * day - 1000);
     const next = await refreshWith(service, of, "pkce", tokens.refresh_token);
     expect(next.status).toBe(200);
     clock.step(30 * day);
-    expect(failed(await refreshWith(service, of, "pkce", next.body.refresh_token))).toBe("400 invalid_grant");
+    expect(failureOf(await refreshWith(service, of, "pkce", next.body.refresh_token))).toBe("400 invalid_grant");
   });
 
-  test("a code that is used again takes back what it gave (RFC 6749 4.1.2), unless its client raced itself (oauth.md 13)", async () => {
+  test("a code that is used again revokes the tokens that it returned (RFC 6749 4.1.2), unless its client raced itself (spec/oauth.md 13)", async () => {
     const text = await code("pkce");
     const { body } = await exchangeCode(service, of, "pkce", text);
     clock.step(2_000);
-    expect(failed(await exchangeCode(service, of, "pkce", text))).toBe("400 invalid_grant");
+    expect(failureOf(await exchangeCode(service, of, "pkce", text))).toBe("400 invalid_grant");
     expect((await userMe(service.url, body.access_token)).status).toBe(200);
     clock.step(1);
-    expect(failed(await exchangeCode(service, of, "pkce", text))).toBe("400 invalid_grant");
+    expect(failureOf(await exchangeCode(service, of, "pkce", text))).toBe("400 invalid_grant");
     expect((await userMe(service.url, body.access_token)).status).toBe(401);
-    expect(failed(await refreshWith(service, of, "pkce", body.refresh_token))).toBe("400 invalid_grant");
+    expect(failureOf(await refreshWith(service, of, "pkce", body.refresh_token))).toBe("400 invalid_grant");
   });
 
   test.each([
@@ -189,7 +191,7 @@ describeOnEach("the token endpoint", (kind) => {
   ])("a code that is used again at once with %s takes back what it gave", async (_, members) => {
     const text = await code("pkce");
     const { body } = await exchangeCode(service, of, "pkce", text);
-    expect(failed(await exchangeCode(service, of, "pkce", text, members))).toBe("400 invalid_grant");
+    expect(failureOf(await exchangeCode(service, of, "pkce", text, members))).toBe("400 invalid_grant");
     expect((await userMe(service.url, body.access_token)).status).toBe(401);
   });
 
@@ -200,58 +202,58 @@ describeOnEach("the token endpoint", (kind) => {
       "reauthorization_required",
     ],
     ["deletion", (app: TestApp) => service.store.change((tx) => tx.apps.remove(app.app.clientId, 1)), "bearer token is invalid or revoked"],
-  ] as const)("%s of the app kills codes, refresh and access tokens (decisions.md 30)", async (_, change, message) => {
+  ] as const)("%s of the app kills codes, refresh and access tokens (spec/decisions.md 30)", async (_, change, message) => {
     const app = await putApp(service, ann);
     const [text, tokens] = [await code("pkce", app), await pair("pkce", app)];
     await change(app);
-    expect(failed(await exchangeCode(service, app, "pkce", text))).toBe("400 invalid_grant");
-    expect(failed(await refreshWith(service, app, "pkce", tokens.refresh_token))).toBe("400 invalid_grant");
+    expect(failureOf(await exchangeCode(service, app, "pkce", text))).toBe("400 invalid_grant");
+    expect(failureOf(await refreshWith(service, app, "pkce", tokens.refresh_token))).toBe("400 invalid_grant");
     expect((await userMe(service.url, tokens.access_token)).body.error.message).toContain(message);
   });
 
-  test("a revoked grant kills codes, refresh and access tokens (oauth.md 8)", async () => {
+  test("a revoked grant revokes codes, refresh and access tokens (spec/oauth.md 8)", async () => {
     const app = await putApp(service, ann);
     const [text, tokens] = [await code("pkce", app), await pair("pkce", app)];
     await service.store.change((tx) => tx.grants.revokeAll(ann.accountId, ann.spaceId, clock.now()));
-    expect(failed(await exchangeCode(service, app, "pkce", text))).toBe("400 invalid_grant");
-    expect(failed(await refreshWith(service, app, "pkce", tokens.refresh_token))).toBe("400 invalid_grant");
+    expect(failureOf(await exchangeCode(service, app, "pkce", text))).toBe("400 invalid_grant");
+    expect(failureOf(await refreshWith(service, app, "pkce", tokens.refresh_token))).toBe("400 invalid_grant");
     expect((await userMe(service.url, tokens.access_token)).status).toBe(401);
   });
 
-  test("somebody who is no member of the app's team gets nothing for a code (decisions.md 30)", async () => {
-    const stranger = await service.person({ as: await service.person(), with: ann, member: false });
-    expect(failed(await exchangeCode(service, of, "pkce", await codeFor(service, stranger, of, "pkce", clock.now())))).toBe(
+  test("a user who left the app's team gets no tokens for a code (spec/decisions.md 30)", async () => {
+    const otherApp = await service.person({ as: await service.person(), with: ann, member: false });
+    expect(failureOf(await exchangeCode(service, of, "pkce", await codeFor(service, otherApp, of, "pkce", clock.now())))).toBe(
       "400 invalid_grant",
     );
   });
 
-  test("scopes that were taken from the app are not in its new tokens (oauth.md 8)", async () => {
+  test("scopes that were removed from the app are not in its new tokens (spec/oauth.md 8)", async () => {
     const app = await putApp(service, ann);
     const tokens = await pair("pkce", app);
     await service.store.change((tx) => tx.apps.update({ ...app.app, scopes: ["create_project"] }));
     expect((await refreshWith(service, app, "pkce", tokens.refresh_token)).body.scope).toBe("create_project");
   });
 
-  describe("a refresh token used again (decisions.md 31)", () => {
-    test.each(modes)("within ten seconds by the same client is a race: the family lives (%s)", async (mode) => {
+  describe("a refresh token used again (spec/decisions.md 31)", () => {
+    test.each(modes)("within ten seconds by the same client is a race: the family stays valid (%s)", async (mode) => {
       const first = await pair(mode);
       const next = await refreshWith(service, of, mode, first.refresh_token);
       clock.step(10_000);
-      expect(failed(await refreshWith(service, of, mode, first.refresh_token))).toBe("400 invalid_grant");
+      expect(failureOf(await refreshWith(service, of, mode, first.refresh_token))).toBe("400 invalid_grant");
       expect((await userMe(service.url, next.body.access_token)).status).toBe(200);
       expect((await refreshWith(service, of, mode, next.body.refresh_token)).status).toBe(200);
     });
 
-    test.each(modes)("later kills the family (%s)", async (mode) => {
+    test.each(modes)("later revokes the family (%s)", async (mode) => {
       const first = await pair(mode);
       const next = await refreshWith(service, of, mode, first.refresh_token);
       clock.step(10_001);
-      expect(failed(await refreshWith(service, of, mode, first.refresh_token))).toBe("400 invalid_grant");
+      expect(failureOf(await refreshWith(service, of, mode, first.refresh_token))).toBe("400 invalid_grant");
       expect((await userMe(service.url, next.body.access_token)).status).toBe(401);
-      expect(failed(await refreshWith(service, of, mode, next.body.refresh_token))).toBe("400 invalid_grant");
+      expect(failureOf(await refreshWith(service, of, mode, next.body.refresh_token))).toBe("400 invalid_grant");
     });
 
-    test("and older than the one just before kills the family at once", async () => {
+    test("and older than the previous one revokes the family at once", async () => {
       const first = await pair("pkce");
       const second = await refreshWith(service, of, "pkce", first.refresh_token);
       const third = await refreshWith(service, of, "pkce", second.body.refresh_token);
@@ -259,24 +261,24 @@ describeOnEach("the token endpoint", (kind) => {
       expect((await userMe(service.url, third.body.access_token)).status).toBe(401);
     });
 
-    test("with another verifier kills the family at once", async () => {
+    test("with another verifier revokes the family at once", async () => {
       const first = await pair("pkce+secret");
       const next = await refreshWith(service, of, "pkce+secret", first.refresh_token);
       await refreshWith(service, of, "pkce+secret", first.refresh_token, { code_verifier: other });
       expect((await userMe(service.url, next.body.access_token)).status).toBe(401);
     });
 
-    test("without the secret that it needs changes nothing", async () => {
+    test("without the required secret changes nothing", async () => {
       const first = await pair("secret");
       const next = await refreshWith(service, of, "secret", first.refresh_token);
-      expect(failed(await refreshWith(service, of, "secret", first.refresh_token, { client_secret: undefined }))).toBe(
+      expect(failureOf(await refreshWith(service, of, "secret", first.refresh_token, { client_secret: undefined }))).toBe(
         "401 invalid_client",
       );
       expect((await userMe(service.url, next.body.access_token)).status).toBe(200);
     });
   });
 
-  test("parameters come as JSON, as a form, and by Basic (oauth.md 5.1)", async () => {
+  test("parameters are accepted as JSON, as a form, and by Basic (spec/oauth.md 5.1)", async () => {
     const { clientId } = of.app;
     const basic = { authorization: `Basic ${Buffer.from(`${clientId}:${of.secret}`).toString("base64")}` };
     const exchange = async (members: Members, how: Parameters<typeof postForm>[3]) =>
@@ -290,11 +292,11 @@ describeOnEach("the token endpoint", (kind) => {
     expect((await exchange(inBody, { json: true })).status).toBe(200);
     expect((await exchange({}, { headers: basic })).status).toBe(200);
     expect((await exchange({ client_id: clientId }, { headers: basic, json: true })).status).toBe(200);
-    expect(failed(await exchange(inBody, { headers: basic }))).toBe("400 invalid_request");
-    expect(failed(await exchange({ client_id: "client_other" }, { headers: basic }))).toBe("400 invalid_request");
+    expect(failureOf(await exchange(inBody, { headers: basic }))).toBe("400 invalid_request");
+    expect(failureOf(await exchange({ client_id: "client_other" }, { headers: basic }))).toBe("400 invalid_request");
     for (const authorization of ["Basic !", "Bearer x", `Basic ${Buffer.from("%zz:x").toString("base64")}`, "Basic eA=="]) {
       const reply = await exchange({}, { headers: { authorization } });
-      expect([failed(reply), reply.headers.get("www-authenticate")]).toEqual([
+      expect([failureOf(reply), reply.headers.get("www-authenticate")]).toEqual([
         "401 invalid_client",
         expect.stringMatching(/^Basic realm=/),
       ]);
@@ -302,7 +304,7 @@ describeOnEach("the token endpoint", (kind) => {
     expect((await exchange({ ...inBody, client_secret: "x" }, {})).headers.get("www-authenticate")).toBeNull();
   });
 
-  test("Basic is form-decoded (RFC 6749 2.3.1)", async () => {
+  test("Basic credentials are form-decoded (RFC 6749 2.3.1)", async () => {
     const encoded = of.app.clientId.replace("_", "%5F");
     const authorization = `Basic ${Buffer.from(`${encoded}:${of.secret.replace("_", "%5f")}`).toString("base64")}`;
     const members = { grant_type: "authorization_code", code: await code("secret"), redirect_uri: of.app.redirectUris[0] };
@@ -312,29 +314,29 @@ describeOnEach("the token endpoint", (kind) => {
   test.each([
     ["RFC 6749 3.2: a repeated parameter", "application/x-www-form-urlencoded", "code=a&code=b", 400],
     ["RFC 6749 3.2: a repeated member", "application/json", '{"code":"a","c\\u006fde":"b"}', 400],
-    ["a member that is no text", "application/json", '{"client_id":1}', 400],
+    ["a member that is not a text", "application/json", '{"client_id":1}', 400],
     ["nested members", "application/json", '{"client_id":["x"]}', 400],
     ["deep nesting", "application/json", "[".repeat(60_000), 400],
-    ["no object", "application/json", "null", 400],
-    ["no JSON", "application/json", "{", 400],
-    ["no UTF-8", "application/json", Uint8Array.of(0xff), 400],
+    ["not an object", "application/json", "null", 400],
+    ["not JSON", "application/json", "{", 400],
+    ["not UTF-8", "application/json", Uint8Array.of(0xff), 400],
     ["another type", "text/plain", "grant_type=x", 400],
     ["no body", "application/x-www-form-urlencoded", "", 400],
     ["more than 64 kB", "application/x-www-form-urlencoded", "x".repeat(65_537), 413],
   ])("%s is invalid_request", async (_, type, body, status) => {
     const reply = await replyOf(await fetch(`${service.url}/oauth/token`, { method: "POST", headers: { "content-type": type }, body }));
-    expect(failed(reply)).toBe(`${status} invalid_request`);
+    expect(failureOf(reply)).toBe(`${status} invalid_request`);
   });
 
-  test("a type with parameters and in capitals is known, and null is absent", async () => {
+  test("a media type with parameters and in capitals is accepted, and null is absent", async () => {
     const body = JSON.stringify({ grant_type: "x", client_id: of.app.clientId, client_secret: null, more: true });
     const reply = await replyOf(
       await fetch(`${service.url}/oauth/token`, { method: "POST", headers: { "content-type": "Application/JSON; charset=utf-8" }, body }),
     );
-    expect(failed(reply)).toBe("400 unsupported_grant_type");
+    expect(failureOf(reply)).toBe("400 unsupported_grant_type");
   });
 
-  test("every answer has its headers (oauth.md 5.1, RFC 6749 5.1, decisions.md 36)", async () => {
+  test("every answer has its headers (spec/oauth.md 5.1, RFC 6749 5.1, spec/decisions.md 36)", async () => {
     const replies = [
       await exchangeCode(service, of, "pkce", await code("pkce")),
       await postForm(service.url, "/oauth/token", {}),
@@ -362,7 +364,7 @@ describeOnEach("the token endpoint", (kind) => {
     ["/oauth/introspect", "POST"],
     ["/oauth/jwks", "GET"],
     ["/.well-known/oauth-authorization-server", "GET"],
-  ])("%s takes %s, tells a browser so, and answers 405 to the rest (RFC 6749 3.2)", async (path, method) => {
+  ])("%s takes %s, shows a browser so, and answers 405 to the rest (RFC 6749 3.2)", async (path, method) => {
     const preflight = await fetch(service.url + path, {
       method: "OPTIONS",
       headers: {
@@ -375,7 +377,7 @@ describeOnEach("the token endpoint", (kind) => {
     expect(preflight.headers.get("access-control-allow-methods")).toBe(method);
     for (const wrong of ["GET", "POST", "PUT", "DELETE"].filter((name) => name !== method)) {
       const reply = await replyOf(await fetch(service.url + path, { method: wrong }));
-      expect([failed(reply), reply.headers.get("allow")]).toEqual(["405 invalid_request", method]);
+      expect([failureOf(reply), reply.headers.get("allow")]).toEqual(["405 invalid_request", method]);
     }
   });
 

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { type ScopeName, scopeNames } from "../../src/core/accounts/caller.ts";
 import { connectors, myBrowserId } from "../../src/core/connectors/catalogue.ts";
 import { systemIds } from "../../src/core/ids.ts";
-import { type ScopeName, scopeNames } from "../../src/core/oauth/scope.ts";
 import { Access_Credential } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import { operationTable } from "../../src/operations.ts";
 import { settingsRig } from "../settings/settings-rig.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import type { TestApp } from "../support/oauth.ts";
 import type { Calling, Person } from "../support/service.ts";
 import { newApp, type Token, type TokenOptions, tokenOf } from "../support/token.ts";
@@ -14,7 +14,7 @@ import { sampleOf } from "../wires/sample.ts";
 
 const message = { content: "Say hello" };
 
-/** Every operation that takes a task's id, with what else it needs. */
+/** Every operation with a task's id, and the other input that it needs. */
 const onTasks: readonly (readonly [name: string, body: object])[] = [
   ["task.detail", {}],
   ["task.listMessages", {}],
@@ -26,43 +26,44 @@ const onTasks: readonly (readonly [name: string, body: object])[] = [
   ["task.delete", {}],
 ];
 
-const told = ({ status, body }: V2Reply): string => (body.error ? `${status} ${body.error.code}: ${body.error.message}` : String(status));
+const resultOf = ({ status, body }: V2Reply): string =>
+  body.error ? `${status} ${body.error.code}: ${body.error.message}` : String(status);
 const notFound = "404 not_found: task not found";
 
-describeOnEach("under a token", (database) => {
+describeOnOne("under a token", (database) => {
   const rig = settingsRig(database);
-  const token = (who: Person, options?: TokenOptions) => tokenOf(rig.service, who, options);
+  const token = (caller: Person, options?: TokenOptions) => tokenOf(rig.service, caller, options);
   let ann: Person;
   let bo: Person;
   /** Two apps of the team. */
   let app: TestApp;
   let otherApp: TestApp;
-  let own: Token;
+  let ownToken: Token;
   let all: Token;
   let other: Token;
   let bosOwn: Token;
 
-  const create = async (who: Calling, more: object = {}): Promise<string> => {
-    const { body } = await who.v2("task.create", { message, ...more });
+  const create = async (caller: Calling, more: object = {}): Promise<string> => {
+    const { body } = await caller.v2("task.create", { message, ...more });
     if (!body.ok) throw new Error(JSON.stringify(body));
     return body["task_id"];
   };
   const row = (id: string) => rig.service.store.tasks.byId(id);
-  const listed = async (who: Calling, query: object = {}): Promise<string[]> =>
-    (await who.v2("task.list", { limit: 100, ...query })).body["data"].map(({ id }: { id: string }) => id);
+  const listIds = async (caller: Calling, query: object = {}): Promise<string[]> =>
+    (await caller.v2("task.list", { limit: 100, ...query })).body["data"].map(({ id }: { id: string }) => id);
 
   beforeAll(async () => {
     ann = await rig.person();
     bo = await rig.person({ with: ann });
     [app, otherApp] = await Promise.all([newApp(rig.service, ann), newApp(rig.service, ann)]);
-    own = await token(ann, { of: app });
+    ownToken = await token(ann, { of: app });
     all = await token(ann, { of: app, scopes: ["manage_all_tasks"] });
     other = await token(ann, { of: otherApp });
     bosOwn = await token(bo, { of: app });
   });
 
   describe("every operation", () => {
-    /** What the table says of a token with these scopes; the samples name nothing that there is. */
+    /** The result that the scope table gives for a token with these scopes; the samples name no existing objects. */
     const expected = (scopes: readonly ScopeName[]) =>
       Object.fromEntries(
         operationTable().all.flatMap(({ name, access }) => {
@@ -71,7 +72,7 @@ describeOnEach("under a token", (database) => {
           if (!access.credentials.has(Access_Credential.OAUTH))
             return [[name, "403 permission_denied: insufficient_scope: this operation accepts an API key only"]];
           const open = needed.length === 0 || needed.some((scope) => scopes.includes(scope));
-          return [[name, open ? "let in" : `403 permission_denied: insufficient_scope: required one of [${needed.join(", ")}]`]];
+          return [[name, open ? "admitted" : `403 permission_denied: insufficient_scope: required one of [${needed.join(", ")}]`]];
         }),
       );
 
@@ -84,51 +85,52 @@ describeOnEach("under a token", (database) => {
       const seen: Record<string, string> = {};
       for (const [name, body] of pairs) {
         const reply = await v2(name, body);
-        seen[name] = reply.status === 403 ? told(reply) : [200, 204, 400, 404, 501].includes(reply.status) ? "let in" : told(reply);
+        seen[name] =
+          reply.status === 403 ? resultOf(reply) : [200, 204, 400, 404, 501].includes(reply.status) ? "admitted" : resultOf(reply);
       }
       expect(seen).toEqual(expected(scopes));
     });
   });
 
-  test("what an app creates is tagged with it, also with manage_all_tasks; what a key creates is not", async () => {
-    const [mine, wide, keyed] = await Promise.all([own, all, ann].map((who) => create(who)));
+  test("a task that an app creates is tagged with it, also with manage_all_tasks; a task that a key creates is not", async () => {
+    const [mine, wide, keyed] = await Promise.all([ownToken, all, ann].map((caller) => create(caller)));
     expect((await row(mine ?? ""))?.clientId).toBe(app.app.clientId);
     expect((await row(wide ?? ""))?.clientId).toBe(app.app.clientId);
     expect(await row(wide ?? "")).toMatchObject({ apiKeyId: null, accountId: ann.accountId, spaceId: ann.spaceId });
     expect((await row(keyed ?? ""))?.clientId).toBeNull();
-    const detail = (await own.v2("task.detail", { task_id: mine })).body["task"];
+    const detail = (await ownToken.v2("task.detail", { task_id: mine })).body["task"];
     expect(detail).not.toHaveProperty("created_by_api_key");
   });
 
   describe("of create_task", () => {
-    /** Tasks that are not this app's, or not this user's, by why. */
+    /** Tasks of other apps or users, by case. */
     let ids: Record<string, string>;
     beforeAll(async () => {
-      const gone = await create(own);
-      await own.v2("task.stop", { task_id: gone });
-      await own.v2("task.delete", { task_id: gone });
+      const deletedId = await create(ownToken);
+      await ownToken.v2("task.stop", { task_id: deletedId });
+      await ownToken.v2("task.delete", { task_id: deletedId });
       ids = {
         "her own, by key": await create(ann),
         "her own, by another app": await create(other),
         "a colleague's, by this app": await create(bosOwn),
         "a colleague's, shared with the team": await create(bo, { share_visibility: "team" }),
-        "a stranger's, public": await create(await rig.person(), { share_visibility: "public" }),
-        "her own, deleted": gone,
-        "nobody's": systemIds.short(),
+        "another team's, public": await create(await rig.person(), { share_visibility: "public" }),
+        "her own, deleted": deletedId,
+        unknown: systemIds.short(),
       };
     });
 
-    test.each(onTasks)("%s answers for tasks of others as for unknown ones, and changes nothing", async (name, body) => {
+    test.each(onTasks)("%s answers for other callers' tasks as for unknown ones, and changes nothing", async (name, body) => {
       const alive = Object.values(ids);
       const before = await Promise.all(alive.map(row));
       for (const [why, task_id] of [...Object.entries(ids), ["the main task", "agent-default-main_task"]] as const) {
-        expect(told(await own.v2(name, { task_id, ...body })), why).toBe(notFound);
+        expect(resultOf(await ownToken.v2(name, { task_id, ...body })), why).toBe(notFound);
       }
       expect(await Promise.all(alive.map(row))).toEqual(before);
     });
 
-    test("everything may be done with the app's own tasks, by any of its tokens of this user", async () => {
-      const task_id = await create(own);
+    test("every operation is allowed on the app's own tasks, with any of its tokens for this user", async () => {
+      const task_id = await create(ownToken);
       const again = await token(ann, { of: app });
       for (const [name, body] of [
         ["task.detail", {}],
@@ -138,12 +140,12 @@ describeOnEach("under a token", (database) => {
         ["task.stop", {}],
         ["task.delete", {}],
       ] as const) {
-        expect([name, told(await again.v2(name, { task_id, ...body }))]).toEqual([name, "200"]);
+        expect([name, resultOf(await again.v2(name, { task_id, ...body }))]).toEqual([name, "200"]);
       }
-      expect(told(await own.v2("task.detail", { task_id }))).toBe(notFound);
+      expect(resultOf(await ownToken.v2("task.detail", { task_id }))).toBe(notFound);
     });
 
-    test("lists leave others' tasks out without a word, page by page", async () => {
+    test("lists omit other callers' tasks on every page", async () => {
       const dora = await rig.person();
       const itsApp = await newApp(rig.service, dora);
       const hers = await token(dora, { of: itsApp });
@@ -163,92 +165,94 @@ describeOnEach("under a token", (database) => {
       }
       expect(pages.toSorted()).toEqual(mine.toSorted());
       expect(cursor).toBeUndefined();
-      expect(await listed(hers, { scope: "agent_subtask", agent_id: "agent-default" })).toEqual([]);
-      expect(await listed(await token(dora))).toEqual([]);
+      expect(await listIds(hers, { scope: "agent_subtask", agent_id: "agent-default" })).toEqual([]);
+      expect(await listIds(await token(dora))).toEqual([]);
       const wide = await token(dora, { of: itsApp, scopes: ["manage_all_tasks"] });
-      expect((await listed(wide)).toSorted()).toEqual((await listed(dora)).toSorted());
-      expect(await listed(dora)).toHaveLength(9);
+      expect((await listIds(wide)).toSorted()).toEqual((await listIds(dora)).toSorted());
+      expect(await listIds(dora)).toHaveLength(9);
     });
 
-    test("a reference to a task of others is absent when it is given, and nothing is made (contract/v2.md 9.8)", async () => {
-      const [mine, second] = [await create(own), await create(own)];
-      const before = await listed(own);
+    test("a reference to another caller's task is answered as absent, and nothing is created (spec/api.md 9.8)", async () => {
+      const [mine, second] = [await create(ownToken), await create(ownToken)];
+      const before = await listIds(ownToken);
       const absent = "404 not_found: message.task_references: task not found";
       for (const [why, id] of Object.entries(ids)) {
         const task_references = [mine, id];
-        expect(told(await own.v2("task.create", { message: { ...message, task_references } })), why).toBe(absent);
-        expect(told(await own.v2("task.sendMessage", { task_id: mine, message: { ...message, task_references } })), why).toBe(absent);
+        expect(resultOf(await ownToken.v2("task.create", { message: { ...message, task_references } })), why).toBe(absent);
+        expect(resultOf(await ownToken.v2("task.sendMessage", { task_id: mine, message: { ...message, task_references } })), why).toBe(
+          absent,
+        );
       }
-      expect(await listed(own)).toEqual(before);
+      expect(await listIds(ownToken)).toEqual(before);
       expect((await row(mine))?.references).toEqual([]);
       const task_references = [second, mine, second];
-      expect(told(await own.v2("task.sendMessage", { task_id: mine, message: { ...message, task_references } }))).toBe("200");
+      expect(resultOf(await ownToken.v2("task.sendMessage", { task_id: mine, message: { ...message, task_references } }))).toBe("200");
       expect((await row(mine))?.references).toEqual([second]);
-      const made = await create(own, { message: { ...message, task_references: [mine] } });
+      const made = await create(ownToken, { message: { ...message, task_references: [mine] } });
       expect((await row(made))?.references).toEqual([mine]);
     });
 
-    test("a reference to whatever is taken from a key and from manage_all_tasks, for the agent to find out", async () => {
+    test("any reference is accepted from a key and from manage_all_tasks, and the agent resolves it", async () => {
       const task_references = Object.values(ids);
-      for (const who of [ann, all]) {
-        const made = await create(who, { message: { ...message, task_references } });
+      for (const caller of [ann, all]) {
+        const made = await create(caller, { message: { ...message, task_references } });
         expect((await row(made))?.references).toEqual(task_references);
       }
     });
   });
 
   describe("of manage_all_tasks", () => {
-    test.each(onTasks)("%s reaches all of the user's tasks, and nobody else's", async (name, body) => {
-      for (const who of [ann, own, other]) {
-        const task_id = await create(who);
+    test.each(onTasks)("%s reaches all of the user's tasks, and no other user's", async (name, body) => {
+      for (const caller of [ann, ownToken, other]) {
+        const task_id = await create(caller);
         if (name === "task.delete" || name === "task.watch") await ann.v2("task.stop", { task_id });
-        const seen = told(await all.v2(name, { task_id, ...body }));
-        // An event that asks for nothing is known by its id: the task was found.
+        const seen = resultOf(await all.v2(name, { task_id, ...body }));
+        // An event that requests nothing is found by its id: the task was found.
         expect(seen).toBe(name === "task.confirmAction" ? "404 not_found: event_id: event not found" : "200");
       }
-      for (const who of [bo, bosOwn, await rig.person()]) {
-        expect(told(await all.v2(name, { task_id: await create(who, { share_visibility: "public" }), ...body }))).toBe(notFound);
+      for (const caller of [bo, bosOwn, await rig.person()]) {
+        expect(resultOf(await all.v2(name, { task_id: await create(caller, { share_visibility: "public" }), ...body }))).toBe(notFound);
       }
     });
 
-    test("the agent's main task is one of them", async () => {
-      expect(told(await all.v2("task.detail", { task_id: "agent-default-main_task" }))).toBe("200");
+    test("the agent's main task is one of the user's tasks", async () => {
+      expect(resultOf(await all.v2("task.detail", { task_id: "agent-default-main_task" }))).toBe("200");
     });
   });
 
   describe("projects", () => {
-    const project = async (who: Calling): Promise<string> => (await who.v2("project.create", { name: "Garden" })).body["project"].id;
+    const project = async (caller: Calling): Promise<string> => (await caller.v2("project.create", { name: "Garden" })).body["project"].id;
 
-    test("are there for create_project and manage_all_tasks, made by whomever", async () => {
+    test("are visible to create_project and manage_all_tasks, from any app", async () => {
       const wide = await token(ann, { scopes: ["create_task", "create_project"] });
       const made = [await project(ann), await project(wide), await project(all)];
-      for (const who of [wide, all]) {
-        const { data } = (await who.v2("project.list")).body;
+      for (const caller of [wide, all]) {
+        const { data } = (await caller.v2("project.list")).body;
         for (const id of made) {
           expect(data.map((each: { id: string }) => each.id)).toContain(id);
-          const task_id = await create(who, { project_id: id });
-          expect(await listed(who, { scope: "project", project_id: id })).toContain(task_id);
+          const task_id = await create(caller, { project_id: id });
+          expect(await listIds(caller, { scope: "project", project_id: id })).toContain(task_id);
         }
       }
     });
 
-    test("are absent to a token without such a scope, in task.create and as a filter (decisions.md 16)", async () => {
+    test("are absent for a token without such a scope, in task.create and as a filter (spec/decisions.md 16)", async () => {
       const project_id = await project(ann);
-      const before = await listed(own);
+      const before = await listIds(ownToken);
       for (const id of [project_id, systemIds.short()]) {
         const absent = "404 not_found: project_id: project not found";
-        expect(told(await own.v2("task.create", { message, project_id: id }))).toBe(absent);
-        expect(told(await own.v2("task.list", { project_id: id }))).toBe(absent);
-        expect(told(await own.v2("task.list", { scope: "project", project_id: id }))).toBe(absent);
+        expect(resultOf(await ownToken.v2("task.create", { message, project_id: id }))).toBe(absent);
+        expect(resultOf(await ownToken.v2("task.list", { project_id: id }))).toBe(absent);
+        expect(resultOf(await ownToken.v2("task.list", { scope: "project", project_id: id }))).toBe(absent);
       }
-      expect(await listed(own)).toEqual(before);
+      expect(await listIds(ownToken)).toEqual(before);
     });
 
     test("of a colleague are absent with every scope", async () => {
       const project_id = await project(bo);
       const wide = await token(ann, { scopes: scopeNames });
-      expect(told(await wide.v2("task.create", { message, project_id }))).toBe("404 not_found: project_id: project not found");
-      expect(await listed(wide, { project_id })).toEqual([]);
+      expect(resultOf(await wide.v2("task.create", { message, project_id }))).toBe("404 not_found: project_id: project not found");
+      expect(await listIds(wide, { project_id })).toEqual([]);
     });
   });
 
@@ -256,13 +260,13 @@ describeOnEach("under a token", (database) => {
     const [gmail = "", slack = ""] = connectors.filter(({ name }) => name === "Gmail" || name === "Slack").map(({ id }) => id);
     const refusal = (uid: string) => `403 permission_denied: insufficient_scope: connector ${uid} not granted`;
     const missing = (uid: string) => `400 invalid_argument: message.connectors[0]: ${uid} is not installed`;
-    const named = async (who: Calling, uids: readonly string[]): Promise<string[]> => {
-      const task_id = await create(who);
+    const named = async (caller: Calling, uids: readonly string[]): Promise<string[]> => {
+      const task_id = await create(caller);
       const body = { message: { ...message, connectors: uids } };
-      return [told(await who.v2("task.create", body)), told(await who.v2("task.sendMessage", { task_id, ...body }))];
+      return [resultOf(await caller.v2("task.create", body)), resultOf(await caller.v2("task.sendMessage", { task_id, ...body }))];
     };
 
-    test("that the user has not granted are refused by name, before it is said that they are not installed", async () => {
+    test("that the user has not granted are refused by name, before the check that they are installed", async () => {
       const granted = await token(ann, { scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
       expect(await named(granted, [slack])).toEqual([refusal(slack), refusal(slack)]);
       expect(await named(granted, [gmail, slack])).toEqual([refusal(slack), refusal(slack)]);
@@ -271,7 +275,7 @@ describeOnEach("under a token", (database) => {
       expect(await named(ann, [slack])).toEqual([missing(slack), missing(slack)]);
     });
 
-    test("need their scope beside the grant, and My Browser its own", async () => {
+    test("need their scope in addition to the grant, and My Browser a separate one", async () => {
       const without = await token(ann, { scopes: ["manage_all_tasks"], connectorUids: [gmail] });
       expect(await named(without, [gmail])).toEqual([refusal(gmail), refusal(gmail)]);
       const browsing = await token(ann, { scopes: ["create_task", "use_my_browsers"], connectorUids: [gmail] });
@@ -281,38 +285,38 @@ describeOnEach("under a token", (database) => {
       expect(await named(connecting, [myBrowserId])).toEqual([refusal(myBrowserId), refusal(myBrowserId)]);
     });
 
-    test("that are left out, or empty, refuse nothing; the list shows what is installed, which is nothing", async () => {
-      expect(await named(own, [])).toEqual(["200", "200"]);
+    test("that are omitted or empty cause no refusal; the list shows the installed ones, which are none", async () => {
+      expect(await named(ownToken, [])).toEqual(["200", "200"]);
       const granted = await token(ann, { scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
-      for (const who of [ann, own, granted]) expect((await who.v2("connector.list")).body["data"]).toEqual([]);
+      for (const caller of [ann, ownToken, granted]) expect((await caller.v2("connector.list")).body["data"]).toEqual([]);
     });
   });
 
-  test("each app has idempotency records of its own, apart from its user's", async () => {
+  test("each app has separate idempotency records from its user's", async () => {
     const headers = { "idempotency-key": "the-same" };
-    const made = async (who: Calling) => (await who.v2("task.create", { message }, { headers })).body["task_id"];
-    const callers = [ann, own, other, bosOwn];
+    const made = async (caller: Calling) => (await caller.v2("task.create", { message }, { headers })).body["task_id"];
+    const callers = [ann, ownToken, other, bosOwn];
     const ids = [];
-    for (const who of callers) ids.push(await made(who));
+    for (const caller of callers) ids.push(await made(caller));
     expect(new Set(ids).size).toBe(4);
     const again = [];
-    for (const who of callers) again.push(await made(who));
+    for (const caller of callers) again.push(await made(caller));
     expect(again).toEqual(ids);
-    // Another token of the same app and user is the same client.
+    // Another token of the same app and user counts as the same client.
     expect(await made(all)).toBe(ids[1]);
   });
 
-  test("each app has cursors of its own, apart from its user's, whatever it may see", async () => {
+  test("each app has separate cursors from its user's, with any scopes", async () => {
     const dora = await rig.person();
     const scopes = ["manage_all_tasks"] as const;
     const one = await token(dora, { scopes });
     const callers: readonly Calling[] = [dora, one, await token(dora, { scopes })];
     for (let i = 0; i < 2; i += 1) await create(dora);
-    for (const who of callers) {
-      const { next_cursor: cursor } = (await who.v2("task.list", { limit: 1 })).body;
+    for (const caller of callers) {
+      const { next_cursor: cursor } = (await caller.v2("task.list", { limit: 1 })).body;
       for (const reader of callers) {
-        const seen = told(await reader.v2("task.list", { limit: 1, cursor }));
-        expect(seen).toBe(reader === who ? "200" : "400 invalid_argument: cursor: is not a cursor of this list");
+        const seen = resultOf(await reader.v2("task.list", { limit: 1, cursor }));
+        expect(seen).toBe(reader === caller ? "200" : "400 invalid_argument: cursor: is not a cursor of this list");
       }
     }
   });

@@ -1,17 +1,17 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemIds } from "../../src/core/ids.ts";
 import { projectsMax } from "../../src/core/projects/project.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
-import { describeOnEach, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
-import { faulty } from "../support/faults.ts";
+import { sampleProject } from "../store/samples.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
+import { storeWithFaults } from "../support/faults.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { rpcWires } from "../support/wires.ts";
 
-/** What was counted, a little later: time for others to count the same, where nothing keeps them from it. */
-async function dawdling(count: Promise<number>): Promise<number> {
+/** Returns the count a little later, so that concurrent calls could read the same count without a lock. */
+async function slowCount(count: Promise<number>): Promise<number> {
   const counted = await count;
   for (let n = 0; n < 20; n++) await turn();
   return counted;
@@ -19,8 +19,8 @@ async function dawdling(count: Promise<number>): Promise<number> {
 
 const shortId = /^[2-9A-HJ-NP-Za-km-z]{22}$/;
 
-describeOnEach("project.create", (database) => {
-  // Half a second past a full one: the contract's times are whole seconds.
+describeOnOne("project.create", (database) => {
+  // Half a second after a full one: the specification's times are whole seconds.
   const clock = stillClock(quarterPast + 500);
   let opened: TestStore;
   let service: Service;
@@ -28,8 +28,8 @@ describeOnEach("project.create", (database) => {
 
   beforeAll(async () => {
     opened = await openTestStore(database, { clock });
-    const store = faulty(opened.store, "projects", (rows) => ({ count: (spaceId) => dawdling(rows.count(spaceId)) }));
-    service = await openService({ nodes: nodesOf(database), idle: true, clock, over: { store, url: opened.url } });
+    const store = storeWithFaults(opened.store, "projects", (rows) => ({ count: (spaceId) => slowCount(rows.count(spaceId)) }));
+    service = await openService({ idle: true, clock, over: { store, url: opened.url } });
     ann = await service.person();
   });
   afterAll(async () => {
@@ -37,7 +37,7 @@ describeOnEach("project.create", (database) => {
     await opened[Symbol.asyncDispose]();
   });
 
-  test("answers the project with its instruction", async () => {
+  test("returns the project with its instruction", async () => {
     const { status, body } = await ann.v2("project.create", { name: "Garden", instruction: "Answer in verse." });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -51,12 +51,12 @@ describeOnEach("project.create", (database) => {
     ["left out", {}],
     ["null", { instruction: null }],
     ["empty", { instruction: "" }],
-  ])("leaves the instruction out of its answer when it was %s", async (_what, given) => {
+  ])("omits the instruction from its answer when it was %s", async (_what, given) => {
     const { body } = await ann.v2("project.create", { name: "Garden", ...given });
     expect(Object.keys(body["project"]).toSorted()).toEqual(["created_at", "id", "name"]);
   });
 
-  test.each(rpcWires)("answers alike over %s", async (wire) => {
+  test.each(rpcWires)("gives the same answer over %s", async (wire) => {
     const projects = ann.client(ProjectService, wire);
     const { project } = await projects.createProject({ name: "Garden", instruction: "Answer in verse." });
     expect(project).toMatchObject({ name: "Garden", instruction: "Answer in verse.", createdAt: BigInt(quarterPast / 1000) });
@@ -71,8 +71,8 @@ describeOnEach("project.create", (database) => {
     ["with blanks at its ends", "  Garden\t\n"],
     ["in several scripts", "Gärten 庭園 حديقة \u{1F469}\u200D\u{1F33E}"],
     ["that looks like a query", "'; DROP TABLE project; -- %_\\"],
-    ["with the last character that is none", "\uffff\u0001"],
-  ])("keeps a name %s as it is", async (_what, name) => {
+    ["with the last noncharacter", "\uffff\u0001"],
+  ])("keeps a name %s unchanged", async (_what, name) => {
     const instruction = name.repeat(3);
     const { body } = await ann.v2("project.create", { name, instruction });
     expect(body["project"]).toMatchObject({ name, instruction });
@@ -86,21 +86,21 @@ describeOnEach("project.create", (database) => {
     expect(body["project"].instruction).toBe(instruction);
   });
 
-  test("makes another project each time, also of the same name", async () => {
+  test("makes another project each time, also with the same name", async () => {
     const replies = await Promise.all(Array.from({ length: 20 }, () => ann.v2("project.create", { name: "Twin" })));
     expect(new Set(replies.map(({ body }) => body["project"].id)).size).toBe(20);
   });
 
-  test("is refused on every wire once its space holds a thousand, and lets exactly that many in when fifty come at once", async () => {
+  test("is refused on every wire once its space has a thousand, and fifty concurrent calls create exactly the remaining ones", async () => {
     const owner = await service.person();
     const colleague = await service.person({ with: owner });
     await fill(owner, projectsMax - 20);
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, n) => (n % 2 ? owner : colleague).v2("project.create", { name: "Last" })),
     );
-    const told = replies.map(({ status, body }) => `${status} ${body.error?.code ?? "ok"}`);
-    expect(told.filter((text) => text === "200 ok")).toHaveLength(20);
-    expect(told.filter((text) => text === "429 resource_exhausted")).toHaveLength(30);
+    const outcomes = replies.map(({ status, body }) => `${status} ${body.error?.code ?? "ok"}`);
+    expect(outcomes.filter((text) => text === "200 ok")).toHaveLength(20);
+    expect(outcomes.filter((text) => text === "429 resource_exhausted")).toHaveLength(30);
     expect(await service.store.projects.count(owner.spaceId)).toBe(projectsMax);
 
     const { status, body } = await owner.v2("project.create", { name: "One more" });
@@ -118,11 +118,11 @@ describeOnEach("project.create", (database) => {
     expect((await ann.v2("project.create", { name: "Elsewhere" })).status).toBe(200);
   });
 
-  /** Projects without a call each. */
+  /** Inserts projects without calls. */
   function fill({ accountId, spaceId }: Person, count: number): Promise<void> {
     return service.store.change(async (tx) => {
       for (let n = 0; n < count; n++) {
-        await tx.projects.insert({ id: systemIds.short(), accountId, spaceId, name: `${n}`, instruction: "", createdAt: n });
+        await tx.projects.insert(sampleProject({ accountId, spaceId, createdAt: n }));
       }
     });
   }

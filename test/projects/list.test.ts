@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
-import { describeOnEach, nodesOf } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { rpcWires } from "../support/wires.ts";
 
-describeOnEach("project.list", (database) => {
+describeOnOne("project.list", (database) => {
   const clock = stillClock();
   let service: Service;
 
   beforeAll(async () => {
-    service = await openService({ database, nodes: nodesOf(database), idle: true, clock });
+    service = await openService({ database, idle: true, clock });
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
@@ -19,12 +19,12 @@ describeOnEach("project.list", (database) => {
     return body["data"].map(({ name }: { name: string }) => name);
   };
 
-  test("is an empty list at first, and has no members of paging", async () => {
+  test("is an empty list at first, and has no paging members", async () => {
     const { status, body } = await (await service.person()).v2("project.list");
     expect([status, body]).toEqual([200, { ok: true, request_id: expect.any(String), data: [] }]);
   });
 
-  test("shows at once what was created, with and without an instruction", async () => {
+  test("shows a created project immediately, with and without an instruction", async () => {
     const ann = await service.person();
     const created = [
       (await ann.v2("project.create", { name: "Garden", instruction: "Be brief." })).body["project"],
@@ -35,7 +35,7 @@ describeOnEach("project.list", (database) => {
     expect(body["data"]).toEqual(expect.arrayContaining(created));
   });
 
-  test("has the newest first, and one order for those of one millisecond", async () => {
+  test("has the newest first, with a stable order within a millisecond", async () => {
     const ann = await service.person();
     for (const name of ["first", "second", "third"]) {
       await ann.v2("project.create", { name });
@@ -48,14 +48,14 @@ describeOnEach("project.list", (database) => {
     expect((await namesOf(ann)).slice(0, 5)).toEqual(Array<string>(5).fill("same"));
   });
 
-  test("is the same by GET, by POST and over every RPC wire, whichever made the projects", async () => {
+  test("is the same by GET, by POST and over every RPC wire, for projects made on any wire", async () => {
     const ann = await service.person();
     for (const wire of rpcWires) await ann.client(ProjectService, wire).createProject({ name: wire, instruction: "Be brief." });
     await ann.v2("project.create", { name: "v2" });
     const { body: posted } = await ann.v2("project.list");
-    const { body: got } = await ann.v2("project.list", {}, { method: "GET" });
+    const { body: listed } = await ann.v2("project.list", {}, { method: "GET" });
     expect(posted["data"]).toHaveLength(rpcWires.length + 1);
-    expect(got["data"]).toEqual(posted["data"]);
+    expect(listed["data"]).toEqual(posted["data"]);
     for (const wire of rpcWires) {
       const { data } = await ann.client(ProjectService, wire).listProjects({});
       const spelled = data.map(({ id, name, instruction, createdAt }) => ({
@@ -68,7 +68,7 @@ describeOnEach("project.list", (database) => {
     }
   });
 
-  test("shows a project to its account in its space alone, to all of its keys", async () => {
+  test("shows a project only to its account in its space, with all its keys", async () => {
     const ann = await service.person();
     await ann.v2("project.create", { name: "Ann's" });
     const colleague = await service.person({ with: ann, role: "admin" });
@@ -90,7 +90,7 @@ describeOnEach("project.list", (database) => {
     }
   });
 
-  test("ignores what the first API knew", async () => {
+  test("ignores the parameters of the first API version", async () => {
     const ann = await service.person();
     for (const name of ["Garden", "Pond"]) await ann.v2("project.create", { name });
     const { status, body } = await ann.v2("project.list", { limit: "1", cursor: "x" }, { method: "GET" });

@@ -1,18 +1,18 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { said } from "../store/samples.ts";
+import { agentMessage } from "../store/samples.ts";
 import { describeOnEach } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
-import { checkAnswered, seenInStore } from "../support/invariants.ts";
+import { runDirectly } from "../support/direct.ts";
+import { checkAnswered, taskInStore } from "../support/invariants.ts";
 import { until } from "../support/until.ts";
-import { atOnce, many, raceRig } from "./race-rig.ts";
+import { atOnce, callCount, raceRig } from "./race-rig.ts";
 
 describeOnEach("deleting", (kind) => {
   const rig = raceRig(kind);
 
   const eventsLeft = async (id: string) =>
-    Number((await directly(rig.db, `SELECT COUNT(*) AS n FROM task_event WHERE task_id = '${id}'`))[0]?.["n"]);
-  const tombstone = async (id: string) => (await directly(rig.db, `SELECT status, node_id, deleted_at FROM task WHERE id = '${id}'`))[0];
+    Number((await runDirectly(rig.db, `SELECT COUNT(*) AS n FROM task_event WHERE task_id = '${id}'`))[0]?.["n"]);
+  const tombstone = async (id: string) => (await runDirectly(rig.db, `SELECT status, node_id, deleted_at FROM task WHERE id = '${id}'`))[0];
 
   async function expectGone(id: string): Promise<void> {
     expect((await rig.call("task.detail", id)).status).toBe(404);
@@ -22,20 +22,20 @@ describeOnEach("deleting", (kind) => {
     expect([row?.["status"], row?.["node_id"]]).toEqual(["stopped", null]);
   }
 
-  test(`${many} tasks whose runs still write leaves nothing of them, and they add nothing after`, async () => {
-    const says = Array.from({ length: 30 }, (_, i) => `[[say ${i}]]`).join(" ");
+  test(`${callCount} tasks whose runs still write deletes all of their data, and the runs add nothing after`, async () => {
+    const contentOf = Array.from({ length: 30 }, (_, i) => `[[say ${i}]]`).join(" ");
     const ids = await atOnce(async (i) => {
-      const id = await rig.create(`[[sleep ${i / 1_000}]] ${says}`);
+      const id = await rig.create(`[[sleep ${i / 1_000}]] ${contentOf}`);
       expect((await rig.call("task.stop", id)).status).toBe(200);
       expect((await rig.call("task.delete", id)).status).toBe(200);
       return id;
     });
-    // Whoever ran one of them has had time for his next event when a later task is through.
-    await rig.atRest(await rig.create("Hello"));
+    // Every runner of one of them has had time for its next event when a later task is finished.
+    await rig.waitUntilSettled(await rig.create("Hello"));
     for (const id of ids) await expectGone(id);
   });
 
-  test(`${many} tasks whose runners hear of nothing and write on and on ends them all the same`, async () => {
+  test(`${callCount} tasks whose runners get no notification and keep writing ends the tasks`, async () => {
     const ids = await atOnce(async () => {
       const id = await rig.create("[[forever]]");
       const { fence } = await until(rig.store, id, ({ nodeId }) => nodeId !== null);
@@ -43,7 +43,7 @@ describeOnEach("deleting", (kind) => {
       async function writeOn(): Promise<void> {
         for (let after = 0; after < 3; after += deleted ? 1 : 0) {
           await turn();
-          await rig.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), when: { fence }, events: [said("On and on")] }));
+          await rig.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), when: { fence }, events: [agentMessage("On and on")] }));
         }
       }
       async function deleteIt(): Promise<void> {
@@ -60,32 +60,32 @@ describeOnEach("deleting", (kind) => {
     for (const id of ids) await expectGone(id);
   });
 
-  test(`${many} tasks to which a message is sent at the same moment: the one or the other, never half`, async () => {
+  test(`${callCount} tasks to which a message is sent at the same moment: one of both takes effect completely`, async () => {
     const outcomes = await atOnce(async () => {
       const id = await rig.create("Hello");
-      await rig.atRest(id);
+      await rig.waitUntilSettled(id);
       const [deleted, sent] = await Promise.all([rig.call("task.delete", id), rig.send(id, "More")]);
       return { id, deleted: deleted.status, sent: sent.status };
     });
     for (const { id, deleted, sent } of outcomes) {
       if (deleted === 200) {
-        // The message came too late, or to a task that had run to its end already.
+        // The message came too late, or reached a task that had already ended.
         expect([404, 200]).toContain(sent);
         await expectGone(id);
       } else {
         expect([deleted, sent]).toEqual([412, 200]);
-        await rig.atRest(id);
-        checkAnswered(await seenInStore(rig.store, id));
+        await rig.waitUntilSettled(id);
+        checkAnswered(await taskInStore(rig.store, id));
       }
     }
   });
 
-  test(`one task ${many} times deletes it once`, async () => {
+  test(`one task ${callCount} times deletes it once`, async () => {
     const id = await rig.create("Hello");
-    await rig.atRest(id);
+    await rig.waitUntilSettled(id);
     const answers = await atOnce(() => rig.call("task.delete", id));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 404)).toHaveLength(many - 1);
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(callCount - 1);
     await expectGone(id);
   });
 });

@@ -2,28 +2,29 @@ import { afterAll, beforeAll } from "vitest";
 import type { Store } from "../../src/core/store.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import { type DatabaseKind, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
+import { sample } from "../support/depth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import type { V2Reply } from "../support/wires.ts";
 
-/** So many at once. */
-export const many = 50;
+/** The number of simultaneous calls. */
+export const callCount = sample(50, 25);
 
-/** A platform with somebody who calls it over real sockets. */
+/** A platform with one user who calls it over real sockets. */
 export interface RaceRig {
   readonly db: TestStore;
   readonly store: Store;
   readonly person: Person;
-  /** Creates a task and answers its id. */
+  /** Creates a task and returns its id. */
   create(content: string): Promise<string>;
   /** Calls an operation on a task. */
   call(operation: string, id: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<V2Reply>;
   send(id: string, content: string): Promise<V2Reply>;
-  /** The task once nobody runs it and nothing waits. */
-  atRest(id: string): Promise<Task>;
+  /** The task once it has no run and nothing waits. */
+  waitUntilSettled(id: string): Promise<Task>;
 }
 
-/** @returns the rig of a suite, open from its first test on; on PostgreSQL three nodes take calls in turn. */
+/** @returns the rig of a suite, open from its first test; on PostgreSQL three nodes get calls in rotation. */
 export function raceRig(kind: DatabaseKind): RaceRig {
   let open: { db: TestStore; service: Service; ann: Person } | undefined;
   beforeAll(async () => {
@@ -57,9 +58,10 @@ export function raceRig(kind: DatabaseKind): RaceRig {
     },
     call,
     send: (id, content) => call("task.sendMessage", id, { message: { content } }),
-    atRest: (id) => until(rig().db.store, id, (task) => task.status !== "running"),
+    waitUntilSettled: (id) => until(rig().db.store, id, (task) => task.status !== "running"),
   };
 }
 
-/** Does the same so often at once. */
-export const atOnce = <T>(work: (i: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: many }, (_, i) => work(i)));
+/** Does the same work `many` times at once. */
+export const atOnce = <T>(work: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: callCount }, (_, i) => work(i)));

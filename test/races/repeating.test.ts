@@ -1,24 +1,24 @@
 import { expect, test } from "vitest";
 import { describeOnEach } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
-import { checkAnswered, seenInStore } from "../support/invariants.ts";
-import { atOnce, many, raceRig } from "./race-rig.ts";
+import { runDirectly } from "../support/direct.ts";
+import { checkAnswered, taskInStore } from "../support/invariants.ts";
+import { atOnce, callCount, raceRig } from "./race-rig.ts";
 
-describeOnEach(`one idempotency key ${many} times at once`, (kind) => {
+describeOnEach(`one idempotency key ${callCount} times at once`, (kind) => {
   const rig = raceRig(kind);
-  const tasks = async () => Number((await directly(rig.db, "SELECT COUNT(*) AS n FROM task"))[0]?.["n"]);
+  const tasks = async () => Number((await runDirectly(rig.db, "SELECT COUNT(*) AS n FROM task"))[0]?.["n"]);
 
-  test("creates one task, and every answer names it", async () => {
+  test("creates one task, and every answer has its id", async () => {
     const before = await tasks();
     const body = { message: { content: "Hello" } };
     const answers = await atOnce(() => rig.call("task.create", "", body, { "idempotency-key": "create-once" }));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect(new Set(answers.map((answer) => answer.body["task_id"])).size).toBe(1);
-    expect(answers.filter(({ headers }) => headers.get("idempotent-replayed") === "true")).toHaveLength(many - 1);
+    expect(answers.filter(({ headers }) => headers.get("idempotent-replayed") === "true")).toHaveLength(callCount - 1);
     expect(await tasks()).toBe(before + 1);
     const id = String(answers[0]?.body["task_id"]);
-    await rig.atRest(id);
-    const seen = await seenInStore(rig.store, id);
+    await rig.waitUntilSettled(id);
+    const seen = await taskInStore(rig.store, id);
     checkAnswered(seen);
     expect(seen.events.filter(({ type }) => type === "user_message")).toHaveLength(1);
   });
@@ -28,8 +28,8 @@ describeOnEach(`one idempotency key ${many} times at once`, (kind) => {
     const body = { message: { content: "[[say More]]" } };
     const answers = await atOnce(() => rig.call("task.sendMessage", id, body, { "idempotency-key": "send-once" }));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    await rig.atRest(id);
-    const seen = await seenInStore(rig.store, id);
+    await rig.waitUntilSettled(id);
+    const seen = await taskInStore(rig.store, id);
     checkAnswered(seen);
     expect(seen.events.filter(({ type }) => type === "user_message")).toHaveLength(2);
     expect(seen.events.filter(({ text }) => text === "More")).toHaveLength(1);

@@ -7,23 +7,23 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { WatchTaskRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
 import { framesIn } from "../support/event-stream.ts";
-import { faulty } from "../support/faults.ts";
+import { storeWithFaults } from "../support/faults.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { watcher } from "../support/watcher.ts";
-import { seqs, seqsOf, step } from "../tasks/watch-rig.ts";
+import { numbersUpTo, seqsOf, step } from "../tasks/watch-rig.ts";
 import { framed } from "../wires/raw.ts";
 
-/** Far more than what lies in the kernel's buffers between two sockets. */
+/** Far more than the kernel buffers between two sockets hold. */
 const events = 3_000;
 const content = "x".repeat(10_000);
 
 const rpc = "/task.v2.TaskService/WatchTask";
 
-/** Opens a connection, asks to watch, and reads nothing. */
-type Ask = (url: string, person: Person, taskId: string) => Duplex;
+/** Opens a connection, requests a watch, and reads nothing. */
+type OpenWatch = (url: string, person: Person, taskId: string) => Duplex;
 
 const overHttp1 =
-  (head: (taskId: string) => string, body: (taskId: string) => Buffer): Ask =>
+  (head: (taskId: string) => string, body: (taskId: string) => Buffer): OpenWatch =>
   (url, { key }, taskId) => {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.write(`${head(taskId)}\r\nHost: x\r\nx-service-api-key: ${key}\r\nContent-Length: ${body(taskId).length}\r\n\r\n`);
@@ -32,7 +32,7 @@ const overHttp1 =
   };
 
 const overHttp2 =
-  (head: (taskId: string) => Record<string, string>, body: (taskId: string) => Buffer): Ask =>
+  (head: (taskId: string) => Record<string, string>, body: (taskId: string) => Buffer): OpenWatch =>
   (url, { key }, taskId) => {
     const session = connectHttp2(url);
     session.on("error", () => undefined);
@@ -47,38 +47,38 @@ const none = () => Buffer.alloc(0);
 const json = (taskId: string) => framed(Buffer.from(JSON.stringify({ taskId })));
 const binary = (taskId: string) => framed(toBinary(WatchTaskRequestSchema, create(WatchTaskRequestSchema, { taskId })));
 
-/** Reads what was not read, to the end. */
-type TakeUp = (body: Duplex) => Promise<number[]>;
+/** Reads the unread rest to the end. */
+type ReadRest = (body: Duplex) => Promise<number[]>;
 
 interface Wire {
   readonly wire: string;
-  readonly ask: Ask;
-  readonly takeUp?: TakeUp;
+  readonly openWatch: OpenWatch;
+  readonly readRest?: ReadRest;
 }
 
 const wires: readonly Wire[] = [
-  { wire: "server-sent events over HTTP/1.1", ask: overHttp1((taskId) => `GET ${query(taskId)} HTTP/1.1`, none) },
-  { wire: "server-sent events over HTTP/2", ask: overHttp2((taskId) => ({ ":path": query(taskId) }), none), takeUp: seqsIn },
-  { wire: "Connect over HTTP/1.1", ask: overHttp1(() => `POST ${rpc} HTTP/1.1\r\nContent-Type: application/connect+json`, json) },
+  { wire: "server-sent events over HTTP/1.1", openWatch: overHttp1((taskId) => `GET ${query(taskId)} HTTP/1.1`, none) },
+  { wire: "server-sent events over HTTP/2", openWatch: overHttp2((taskId) => ({ ":path": query(taskId) }), none), readRest: seqsIn },
+  { wire: "Connect over HTTP/1.1", openWatch: overHttp1(() => `POST ${rpc} HTTP/1.1\r\nContent-Type: application/connect+json`, json) },
   {
     wire: "gRPC",
-    ask: overHttp2(() => ({ ":method": "POST", ":path": rpc, "content-type": "application/grpc", te: "trailers" }), binary),
+    openWatch: overHttp2(() => ({ ":method": "POST", ":path": rpc, "content-type": "application/grpc", te: "trailers" }), binary),
   },
 ];
 
-describe.each(wires)("who watches over $wire and reads nothing", ({ ask, takeUp }) => {
+describe.each(wires)("a watch over $wire whose client reads nothing", ({ openWatch, readRest }) => {
   let db: TestStore;
   let stalling: Service;
   let other: Service;
   let ann: Person;
-  /** Events that the service of the stalled reader has read. */
+  /** Number of events that the stalled reader's service has read. */
   let read = 0;
 
   beforeAll(async () => {
-    // Connect complains of who goes away while it writes.
+    // Connect logs an error for a client that disconnects during a write.
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     db = await openTestStore("sqlite");
-    const counting = faulty(db.store, "events", (rows) => ({
+    const counting = storeWithFaults(db.store, "events", (rows) => ({
       async list(taskId, window) {
         const page = await rows.list(taskId, window);
         read += page.length;
@@ -97,14 +97,14 @@ describe.each(wires)("who watches over $wire and reads nothing", ({ ask, takeUp 
   });
 
   const write = (id: string, count: number, status?: "stopped") => {
-    const said = Array.from({ length: count }, () => step(content));
-    return db.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: said, ...(status ? { set: { status } } : {}) }));
+    const statusLine = Array.from({ length: count }, () => step(content));
+    return db.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: statusLine, ...(status ? { set: { status } } : {}) }));
   };
 
-  test("is told no more than the sockets hold, delays nobody, and misses nothing in the end", async () => {
+  test("gets only what the sockets hold, delays no other watch, and gets every event in the end", async () => {
     const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
     const id = String(body["task_id"]);
-    const stalled = ask(stalling.url, ann, id);
+    const stalled = openWatch(stalling.url, ann, id);
     stalled.on("error", () => undefined);
     const reads = watcher(other.url, ann, "sse", { taskId: id, untilSettled: true });
     await reads.until(2);
@@ -113,7 +113,7 @@ describe.each(wires)("who watches over $wire and reads nothing", ({ ask, takeUp 
       await turn();
     }
     await reads.until(2 + events);
-    // It stands still: nothing that comes moves it.
+    // The stalled watch stays as it is: no new event moves it.
     let before = -1;
     for (let rounds = 0; before !== read; rounds += 1) {
       expect(rounds).toBeLessThan(20);
@@ -125,11 +125,11 @@ describe.each(wires)("who watches over $wire and reads nothing", ({ ask, takeUp 
     expect(before).toBeLessThan(events / 2);
     const { lastSeq = 0 } = (await write(id, 1, "stopped")) ?? {};
     expect(await reads.end).toBe("ok");
-    expect(seqsOf(reads)).toEqual(seqs(lastSeq));
+    expect(seqsOf(reads)).toEqual(numbersUpTo(lastSeq));
     expect(read).toBe(before);
 
-    const told = takeUp && (await takeUp(stalled));
-    if (told) expect(told).toEqual(seqs(lastSeq));
+    const received = readRest && (await readRest(stalled));
+    if (received) expect(received).toEqual(numbersUpTo(lastSeq));
     stalled.destroy();
     expect([...stalling.logged, ...other.logged]).toEqual([]);
   });

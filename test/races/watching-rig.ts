@@ -11,22 +11,22 @@ import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { type Watcher, type WatchQuery, type WatchWire, watcher } from "../support/watcher.ts";
 
-/** Two services on one database: two processes' stores on PostgreSQL, one process's on SQLite, which has no more. */
+/** Two services on one database: the stores of two processes on PostgreSQL, of one process on SQLite, which has only one. */
 export interface WatchingRig {
   readonly ann: Person;
   readonly store: Store;
   create(): Promise<string>;
-  /** Writes in one transaction, through the first process; the others look around within the second that passes. */
+  /** Writes in one transaction through the first process; the other services poll within the next second. */
   write(id: string, events: readonly NewEvent[], status?: TaskStatus): Promise<void>;
   remove(id: string): Promise<void>;
   /** Watches through one of the services. */
   watch(wire: WatchWire, query: WatchQuery, through?: number): Watcher;
 }
 
-/** News of other processes is looked for so often. */
+/** Interval in which events of other processes are polled. */
 const lookMs = 1_000;
 
-/** @returns the rig of a suite, open from its first test on. */
+/** @returns the rig of a suite, open from its first test. */
 export function watchingRig(kind: DatabaseKind): WatchingRig {
   const clock = stillClock();
   const watchers = new Set<Watcher>();

@@ -14,11 +14,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test("every migration is as it landed", () => {
+test("every migration is unchanged since its release", () => {
   expect(migrationComplaints(prismaFolder)).toEqual([]);
 });
 
-test("a landed migration that changes is refused, with the way back; recording does not help", () => {
+test("a changed released migration is refused, and the error says how to restore it; recording does not help", () => {
   appendFileSync(join(folder, first), "-- a comment\n");
   const complaint = expect.stringMatching(
     /^sqlite\/migrations\/0001_first\/migration\.sql has changed, .*restore it .*npm run migration NAME/,
@@ -28,12 +28,12 @@ test("a landed migration that changes is refused, with the way back; recording d
   expect(migrationComplaints(folder)).toEqual([complaint]);
 });
 
-test("a landed migration that is gone is refused", () => {
+test("a deleted released migration is refused", () => {
   rmSync(join(folder, "postgresql/migrations/0002_waiting_and_agents"), { recursive: true });
-  expect(migrationComplaints(folder)).toEqual([expect.stringMatching(/^postgresql\/migrations\/0002_waiting_and_agents\S+ is gone/)]);
+  expect(migrationComplaints(folder)).toEqual([expect.stringMatching(/^postgresql\/migrations\/0002_waiting_and_agents\S+ is missing/)]);
 });
 
-test("a new migration needs a digest, which a command adds behind the others", () => {
+test("a new migration needs a digest, which a command appends", () => {
   const added = "postgresql/migrations/9999_next/migration.sql";
   const before = readFileSync(join(folder, "migrations.sha256"), "utf8");
   mkdirSync(join(folder, "postgresql/migrations/9999_next"));

@@ -13,8 +13,8 @@ test("the lock file has the version of package.json", () => {
 
 test("the changelog has this version first, then every release with its date, the newest first", () => {
   const released = readReleases().all.map((release) => `[${release.version}] - ${release.date}`);
-  const own = released.some((heading) => heading.startsWith(`[${version}]`)) ? [] : [`[${version}] - Unreleased`];
-  expect(headings).toEqual([...own, ...released.toReversed()]);
+  const unreleased = released.some((heading) => heading.startsWith(`[${version}]`)) ? [] : [`[${version}] - Unreleased`];
+  expect(headings).toEqual([...unreleased, ...released.toReversed()]);
 });
 
 test("a release names its commit in full", () => {

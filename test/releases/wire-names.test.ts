@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { readReleases, schemaOf } from "../../scripts/releases.ts";
 import { operation, wire, word } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 
-/** Every name of a schema that a client may have written down, one line each. */
+/** Every name of a schema that client code may contain, one per line. */
 function wireNames(schema: FileDescriptorSet): ReadonlySet<string> {
   const registry: FileRegistry = createFileRegistry(schema);
   const names: string[] = [];
@@ -28,16 +28,18 @@ function wireNames(schema: FileDescriptorSet): ReadonlySet<string> {
   return new Set(names);
 }
 
-const lacking = (before: FileDescriptorSet, now: FileDescriptorSet): readonly string[] => [...wireNames(before).difference(wireNames(now))];
+const missingNames = (before: FileDescriptorSet, now: FileDescriptorSet): readonly string[] => [
+  ...wireNames(before).difference(wireNames(now)),
+];
 
 const built = execFileSync("node_modules/.bin/buf", ["build", "--exclude-source-info", "-o", "-"], { maxBuffer: 2 ** 26 });
 const now = (): FileDescriptorSet => fromBinary(FileDescriptorSetSchema, built);
 
-test.each(readReleases().all)("no service, method, v2 name, member or word of $version is gone", (release) => {
-  expect(lacking(schemaOf(release), now())).toEqual([]);
+test.each(readReleases().all)("no service, method, v2 name, member or value of $version is removed", (release) => {
+  expect(missingNames(schemaOf(release), now())).toEqual([]);
 });
 
-test("a service, a method, a member or a word that goes is named", () => {
+test("a removed service, method, member or value is reported", () => {
   const changed = now();
   const file = (name: string) => changed.file.find((each) => each.name === name);
   const user = file("user/v2/user_service.proto");
@@ -47,7 +49,7 @@ test("a service, a method, a member or a word that goes is named", () => {
   user?.service.splice(0);
   file("task/v2/task.proto")?.enumType[0]?.value.pop();
   file("task/v2/task.proto")?.messageType[0]?.field.pop();
-  const named = lacking(now(), changed);
+  const named = missingNames(now(), changed);
   expect(named).toContain("service user.v2.UserService");
   expect(named).toContain('v2 name "user.me"');
   expect(named).toContain(`method task.v2.TaskService/${gone} (unary)`);

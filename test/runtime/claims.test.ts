@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Claimable, Task } from "../../src/core/tasks/task.ts";
-import { claimTasks, giveBack, idleClaimsMax } from "../../src/runtime/claims.ts";
-import { putTask, said, userMessage } from "../store/samples.ts";
+import type { ClaimableTask, Task } from "../../src/core/tasks/task.ts";
+import { claimTasks, idleClaimsMax, releaseClaim } from "../../src/runtime/claims.ts";
+import { agentMessage, putTask, userMessage } from "../store/samples.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
 
 const now = 5000;
@@ -13,21 +13,21 @@ describeOnEach("claims", (kind) => {
   });
   afterAll(() => test_[Symbol.asyncDispose]());
 
-  const claim = (candidates: readonly Claimable[], node = "n1") => test_.store.change((tx) => claimTasks(tx, candidates, node, now));
-  const asSeen = async ({ id }: Pick<Task, "id">): Promise<Task> => {
+  const claim = (claimable: readonly ClaimableTask[], node = "n1") => test_.store.change((tx) => claimTasks(tx, claimable, node, now));
+  const readTask = async ({ id }: Pick<Task, "id">): Promise<Task> => {
     const task = await test_.store.tasks.byId(id);
     if (!task) throw new Error(`no task ${id}`);
     return task;
   };
 
   describe("a claim", () => {
-    test("of a task that waits begins its turn with all its messages", async () => {
+    test("of a waiting task begins its turn with all its messages", async () => {
       const task = await putTask(test_.store, { fence: 4 }, [userMessage()]);
       const [claimed] = await claim([task]);
       expect(claimed).toMatchObject({ id: task.id, nodeId: "n1", fence: 5, claims: 1, idleClaims: 0, consumedSeq: 1 });
     });
 
-    test("of a task whose run was lost goes on with its turn", async () => {
+    test("of a task whose run was lost resumes its turn", async () => {
       const task = await putTask(test_.store, { nodeId: "dead", claims: 2, idleClaims: 1, lastSeq: 9, consumedSeq: 3 });
       const [claimed] = await claim([task]);
       expect(claimed).toMatchObject({ nodeId: "n1", claims: 3, idleClaims: 2, consumedSeq: 3 });
@@ -39,15 +39,15 @@ describeOnEach("claims", (kind) => {
       readonly fence?: boolean;
     }[] = [
       { why: "ended", change: { status: "stopped" } },
-      { why: "was claimed by somebody", change: { nodeId: "n2" } },
-      { why: "changed hands and was given back", change: {}, fence: true },
+      { why: "was claimed by another process", change: { nodeId: "n2" } },
+      { why: "was claimed and released", change: {}, fence: true },
     ];
-    test.each(changed)("does nothing to a task that $why since it was seen", async ({ change, fence }) => {
+    test.each(changed)("leaves alone a task that $why since it was read", async ({ change, fence }) => {
       const seen = await putTask(test_.store, { nodeId: null }, [userMessage()]);
       await test_.store.change((tx) => tx.tasks.advance(seen.id, { now, set: { ...change, ...(fence ? { raiseFence: true } : {}) } }));
-      const before = await asSeen(seen);
+      const before = await readTask(seen);
       expect(await claim([seen])).toEqual([]);
-      expect(await asSeen(seen)).toEqual(before);
+      expect(await readTask(seen)).toEqual(before);
     });
 
     test("is won by one of many at once", async () => {
@@ -64,47 +64,47 @@ describeOnEach("claims", (kind) => {
 
   describe(`${idleClaimsMax} claims without an event`, () => {
     async function claimOften(task: Task, times: number): Promise<void> {
-      for (let i = 0; i < times; i += 1) expect(await claim([await asSeen(task)]), `claim ${i + 1}`).toHaveLength(1);
+      for (let i = 0; i < times; i += 1) expect(await claim([await readTask(task)]), `claim ${i + 1}`).toHaveLength(1);
     }
 
-    test("are granted, and the next ends the task in an internal error", async () => {
+    test("are granted, and the next one ends the task in an internal error", async () => {
       const task = await putTask(test_.store, {}, [userMessage()]);
       await claimOften(task, idleClaimsMax);
-      expect(await claim([await asSeen(task)])).toEqual([]);
-      expect(await asSeen(task)).toMatchObject({ status: "error", nodeId: null, lastSeq: 3 });
+      expect(await claim([await readTask(task)])).toEqual([]);
+      expect(await readTask(task)).toMatchObject({ status: "error", nodeId: null, lastSeq: 3 });
       const [, error, status] = await test_.store.events.list(task.id, { order: "asc", limit: 10, verbose: true });
       expect(error).toMatchObject({ type: "error_message", payload: { errorType: "internal" } });
       expect(status).toMatchObject({ type: "status_update", payload: { agentStatus: "error" } });
     });
 
-    test("are counted anew after an event, the claim that made it being the first", async () => {
+    test("are counted again after an event, from the claim that wrote it", async () => {
       const task = await putTask(test_.store);
       await claimOften(task, idleClaimsMax);
-      await test_.store.change((tx) => tx.tasks.advance(task.id, { now, events: [said()] }));
+      await test_.store.change((tx) => tx.tasks.advance(task.id, { now, events: [agentMessage()] }));
       await claimOften(task, idleClaimsMax - 1);
-      expect(await claim([await asSeen(task)])).toEqual([]);
+      expect(await claim([await readTask(task)])).toEqual([]);
     });
   });
 
-  describe("giving back", () => {
-    test("puts a task into the queue, and what still runs it may write no more", async () => {
+  describe("releasing", () => {
+    test("puts a task into the queue, and its run may write no more", async () => {
       const task = await putTask(test_.store, { nodeId: "n1", fence: 3, claims: 2 });
-      await test_.store.change((tx) => giveBack(tx, [task], now));
-      expect(await asSeen(task)).toMatchObject({ status: "running", nodeId: null, fence: 4, claims: 2 });
+      await test_.store.change((tx) => releaseClaim(tx, [task], now));
+      expect(await readTask(task)).toMatchObject({ status: "running", nodeId: null, fence: 4, claims: 2 });
     });
 
-    test("in good order is no sign that a task does harm", async () => {
+    test("in order does not count as an idle claim", async () => {
       const task = await putTask(test_.store, { nodeId: "n1", idleClaims: 20 });
-      await test_.store.change((tx) => giveBack(tx, [task], now));
-      expect(await asSeen(task)).toMatchObject({ idleClaims: 0 });
+      await test_.store.change((tx) => releaseClaim(tx, [task], now));
+      expect(await readTask(task)).toMatchObject({ idleClaims: 0 });
     });
 
-    test("leaves alone what somebody has taken over", async () => {
+    test("leaves a task alone that another process has claimed", async () => {
       const seen = await putTask(test_.store, { nodeId: "n1" });
       await claim([seen], "n2");
-      const before = await asSeen(seen);
-      await test_.store.change((tx) => giveBack(tx, [seen], now));
-      expect(await asSeen(seen)).toEqual(before);
+      const before = await readTask(seen);
+      await test_.store.change((tx) => releaseClaim(tx, [seen], now));
+      expect(await readTask(seen)).toEqual(before);
     });
   });
 });

@@ -43,7 +43,7 @@ describeOnEach("with 10,000 queued tasks of one account", (kind) => {
     expect(failed).toEqual([]);
   });
 
-  /** Every run takes as long as another. */
+  /** Every run takes this long. */
   const agent: Agent = async function* ({ taskId, signal }) {
     begun.push(taskId);
     await clock.sleep(runMs, signal).catch(() => undefined);
@@ -54,26 +54,36 @@ describeOnEach("with 10,000 queued tasks of one account", (kind) => {
     for (let i = 0; i < nodes; i += 1) {
       const store = await openStore({ databaseUrl: db.url, clock: systemClock, random: systemRandom });
       stores.push(store);
-      const seen = watchedStore(store);
-      watched.push(seen);
-      const lease = await openLease(seen.store, clock, systemIds, kind === "sqlite");
+      const watchedOne = watchedStore(store);
+      watched.push(watchedOne);
+      const lease = await openLease(watchedOne.store, clock, systemIds, kind === "sqlite");
       const log: Log = (level, text) => void (level === "error" && failed.push(text));
       runs.push(
-        startRuns({ store: seen.store, clock, ids: systemIds, cipher, log, lease, concurrency, ...withoutFiles, agentFor: () => agent }),
+        startRuns({
+          store: watchedOne.store,
+          clock,
+          ids: systemIds,
+          cipher,
+          log,
+          lease,
+          concurrency,
+          ...withoutFiles,
+          agentFor: () => agent,
+        }),
       );
     }
   }
 
-  test.each([1, 3])("another's first one begins within a run's length, with %i at once in each process", async (concurrency) => {
+  test.each([1, 3])("another account's first task begins within one run's length, with %i at once in each process", async (concurrency) => {
     await openNodes(concurrency);
     await passTime(clock, 2.5 * runMs, ...watched);
-    expect(begun.length, "all are busy").toBe(3 * concurrency * nodesOf(kind));
+    expect(begun.length, "all processes are busy").toBe(3 * concurrency * nodesOf(kind));
     const { id } = await putTask(db.store, { id: "first", accountId: "modest", queuedAt: clock.now() });
     const waited = await passUntil(clock, () => begun.includes(id), ...watched);
     expect(waited).toBeLessThanOrEqual(runMs);
   });
 
-  test("two accounts take turns where one runs at a time, however long one of them has waited", async () => {
+  test("two accounts alternate where one runs at a time, however long one of them has waited", async () => {
     await openNodes(1, 1);
     await passTime(clock, 2.5 * runMs, ...watched);
     await putQueue(db, "second", 50);
@@ -83,7 +93,7 @@ describeOnEach("with 10,000 queued tasks of one account", (kind) => {
     expect(turns).toEqual(["second", "greedy", "second", "greedy", "second", "greedy"]);
   });
 
-  test("and within an account the oldest comes first", async () => {
+  test("within an account the oldest comes first", async () => {
     await openNodes(1);
     await passTime(clock, 3.5 * runMs, ...watched);
     const first = Array.from({ length: begun.length }, (_, i) => `greedy-${i + 1}`);

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { absent } from "../../src/core/failure.ts";
-import type { GivenFile } from "../../src/runtime/agent.ts";
+import { notFound } from "../../src/core/failure.ts";
+import type { AttachedFile } from "../../src/runtime/agent.ts";
 import { growthOf, linearGrowth } from "../support/growth.ts";
-import { afterAsking, answerOf, turnOf } from "./offline-turn.ts";
+import { answerOf, answerTurn, playTurn } from "./offline-turn.ts";
 
 const mega = 1024 * 1024;
 
-/** A file whose bytes come in pieces. */
-const given = (filename: string, contentType: string, content: string | Uint8Array, piece = 7): GivenFile => {
+/** A file whose bytes arrive in pieces. */
+const fileOf = (filename: string, contentType: string, content: string | Uint8Array, piece = 7): AttachedFile => {
   const bytes = Buffer.from(content);
   return {
     ...{ filename, contentType, bytes: bytes.length },
@@ -18,46 +18,50 @@ const given = (filename: string, contentType: string, content: string | Uint8Arr
   };
 };
 
-/** What the agent says of files alone. */
-const told = (...attachments: readonly GivenFile[]) => answerOf("", { attachments });
+/** The agent's text about files alone. */
+const textAbout = (...attachments: readonly AttachedFile[]) => answerOf("", { attachments });
 
 describe("a profile", () => {
   test.each([
     [
       "a table",
-      given("q3.csv", "text/csv", 'name,amount,"with ""quotes"", and more"\r\ntea,1.5,\r\ncoffee,3,x\r\n'),
+      fileOf("q3.csv", "text/csv", 'name,amount,"with ""quotes"", and more"\r\ntea,1.5,\r\ncoffee,3,x\r\n'),
       'File q3.csv (text/csv, 63 bytes): a table of 2 rows and 3 columns\n- column name: text, 2 different values\n- column amount: numbers from 1.5 to 3, mean 2.25\n- column with "quotes", and more: text, 1 different value, 1 empty',
     ],
     [
       "a table with tabs",
-      given("a.tsv", "text/tab-separated-values", "a\tb\n1\t-2"),
+      fileOf("a.tsv", "text/tab-separated-values", "a\tb\n1\t-2"),
       "a table of 1 row and 2 columns\n- column a: numbers from 1 to 1, mean 1\n- column b: numbers from -2 to -2, mean -2",
     ],
-    ["a table with semicolons", given("a.csv", "text/csv", "a;b\n1;2"), "a table of 1 row and 2 columns\n- column a: numbers"],
-    ["a table with a line break in a field", given("a.csv", "text/csv", 'a,b\n"x\ny",2\n'), "a table of 1 row and 2 columns"],
-    ["a table with odd rows", given("a.csv", "text/csv", "a,b\n1\n1,2,3\n1,2"), "- 2 rows with more or fewer fields than names"],
-    ["a table of names alone", given("a.csv", "text/csv", "a,\n"), "a table of 0 rows and 2 columns\n- column a: empty\n- column 2: empty"],
-    ["a table with a quote that does not end", given("a.csv", "text/csv", 'a,b\n"x,2'), "no table that can be read\n- 2 lines, 2 words"],
-    ["an empty table", given("a.csv", "text/csv", ""), "no table that can be read\n- 0 lines, 0 words"],
-    ["a JSON object", given("a.json", "application/json", '{"b": 1, "a": []}'), "a JSON object with 2 keys: b, a"],
-    ["an empty JSON object", given("a.json", "application/json", "{}"), "a JSON object with no keys"],
+    ["a table with semicolons", fileOf("a.csv", "text/csv", "a;b\n1;2"), "a table of 1 row and 2 columns\n- column a: numbers"],
+    ["a table with a line break in a field", fileOf("a.csv", "text/csv", 'a,b\n"x\ny",2\n'), "a table of 1 row and 2 columns"],
+    ["a table with odd rows", fileOf("a.csv", "text/csv", "a,b\n1\n1,2,3\n1,2"), "- 2 rows with more or fewer fields than names"],
+    [
+      "a table with only a header",
+      fileOf("a.csv", "text/csv", "a,\n"),
+      "a table of 0 rows and 2 columns\n- column a: empty\n- column 2: empty",
+    ],
+    ["a table with a quote that does not end", fileOf("a.csv", "text/csv", 'a,b\n"x,2'), "not a valid table\n- 2 lines, 2 words"],
+    ["an empty table", fileOf("a.csv", "text/csv", ""), "not a valid table\n- 0 lines, 0 words"],
+    ["a JSON object", fileOf("a.json", "application/json", '{"b": 1, "a": []}'), "a JSON object with 2 keys: b, a"],
+    ["an empty JSON object", fileOf("a.json", "application/json", "{}"), "a JSON object with no keys"],
     [
       "a JSON array",
-      given("a.json", "application/json", '[1, null, {"x": 2}, "t", []]'),
+      fileOf("a.json", "application/json", '[1, null, {"x": 2}, "t", []]'),
       "a JSON array of 5 items\n- items: number, null, object, string, array\n- first object: 1 key: x",
     ],
-    ["another JSON value", given("a.json", "application/problem+json", "true"), "a JSON boolean"],
-    ["what only claims to be JSON", given("a.json", "application/json", "{oops"), "no valid JSON\n- 1 line, 1 word\n- first line: {oops"],
-    ["text", given("a.md", "text/markdown", "\n\n  # Title  \r\nand two\rlines\n"), "5 lines, 5 words\n- first line: # Title"],
-    ["text without an end of line", given("a.txt", "text/plain", "one"), "(text/plain, 3 bytes): 1 line, 1 word\n- first line: one"],
-    ["nothing", given("a.txt", "text/plain", ""), "File a.txt (text/plain, 0 bytes): 0 lines, 0 words"],
-    ["text of no known type", given("a.foo", "application/octet-stream", "hi"), "1 line, 1 word"],
-    ["text that is not UTF-8", given("a.txt", "text/plain", Uint8Array.of(0x61, 0xff)), "no text in UTF-8, so not looked into"],
-    ["text with U+0000", given("a.txt", "text/plain", "a\0b"), "no text in UTF-8, so not looked into"],
-    ["characters cut in two", given("a.txt", "text/plain", "ü漢🙂", 1), "1 line, 1 word\n- first line: ü漢🙂"],
-    ["a character that does not end", given("a.txt", "text/plain", Uint8Array.of(0x61, 0xc3)), "no text in UTF-8"],
-  ])("of %s says what it is", async (_what, file, text) => {
-    expect(await told(file)).toContain(text);
+    ["another JSON value", fileOf("a.json", "application/problem+json", "true"), "a JSON boolean"],
+    ["invalid JSON", fileOf("a.json", "application/json", "{oops"), "not valid JSON\n- 1 line, 1 word\n- first line: {oops"],
+    ["text", fileOf("a.md", "text/markdown", "\n\n  # Title  \r\nand two\rlines\n"), "5 lines, 5 words\n- first line: # Title"],
+    ["text without an end of line", fileOf("a.txt", "text/plain", "one"), "(text/plain, 3 bytes): 1 line, 1 word\n- first line: one"],
+    ["nothing", fileOf("a.txt", "text/plain", ""), "File a.txt (text/plain, 0 bytes): 0 lines, 0 words"],
+    ["text of no known type", fileOf("a.foo", "application/octet-stream", "hi"), "1 line, 1 word"],
+    ["text that is not UTF-8", fileOf("a.txt", "text/plain", Uint8Array.of(0x61, 0xff)), "not UTF-8 text, so not read"],
+    ["text with U+0000", fileOf("a.txt", "text/plain", "a\0b"), "not UTF-8 text, so not read"],
+    ["characters split between pieces", fileOf("a.txt", "text/plain", "ü漢🙂", 1), "1 line, 1 word\n- first line: ü漢🙂"],
+    ["a character that does not end", fileOf("a.txt", "text/plain", Uint8Array.of(0x61, 0xc3)), "not UTF-8 text"],
+  ])("of %s describes it", async (_name, file, text) => {
+    expect(await textAbout(file)).toContain(text);
   });
 
   test.each([
@@ -65,16 +69,16 @@ describe("a profile", () => {
     "application/pdf",
     "image/png",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-  ])("of %s says kind and size, and reads nothing of it", async (contentType) => {
+  ])("of %s has type and size, and does not read it", async (contentType) => {
     const read = () => {
-      throw new Error("nothing of it is read");
+      throw new Error("the file must not be read");
     };
-    expect(await told({ filename: "a.bin", contentType, bytes: 12, read })).toBe(`File a.bin (${contentType}, 12 bytes): not looked into`);
+    expect(await textAbout({ filename: "a.bin", contentType, bytes: 12, read })).toBe(`File a.bin (${contentType}, 12 bytes): not read`);
   });
 
-  test("is of the first megabyte, and says so where there is more", async () => {
+  test("covers the first megabyte, and mentions a remainder", async () => {
     let taken = 0;
-    const endless: GivenFile = {
+    const endless: AttachedFile = {
       ...{ filename: "a.csv", contentType: "text/csv", bytes: 500 * mega },
       async *read() {
         yield Buffer.from("a,b\n");
@@ -84,28 +88,28 @@ describe("a profile", () => {
         }
       },
     };
-    const text = await told(endless);
-    // Of 1,048,576 bytes, the last row may be cut: it is left out.
+    const text = await textAbout(endless);
+    // The last row of the first 1,048,576 bytes may be cut, so it is left out.
     expect(text).toContain("a table of 262142 rows and 2 columns");
-    expect(text).toContain("- this is of its first megabyte, the rest was not read");
+    expect(text).toContain("- only its first megabyte was read");
     expect(taken).toBeLessThan(mega + 100);
-    expect(await told(given("b.txt", "text/plain", "a".repeat(mega), mega))).not.toContain("first megabyte");
-    expect(await told(given("b.txt", "text/plain", "ü".repeat(mega), mega))).toContain("- this is of its first megabyte");
-    expect(await told(given("b.json", "application/json", `"${"x".repeat(mega)}"`, mega))).toContain("1 line, 1 word");
+    expect(await textAbout(fileOf("b.txt", "text/plain", "a".repeat(mega), mega))).not.toContain("first megabyte");
+    expect(await textAbout(fileOf("b.txt", "text/plain", "ü".repeat(mega), mega))).toContain("- only its first megabyte was read");
+    expect(await textAbout(fileOf("b.json", "application/json", `"${"x".repeat(mega)}"`, mega))).toContain("1 line, 1 word");
   });
 
-  test("of a file that is gone says so, and any other fault is one", async () => {
-    const failing = (thrown: Error): GivenFile => ({
+  test("reports a missing file; any other error is thrown", async () => {
+    const failing = (thrown: Error): AttachedFile => ({
       ...{ filename: "a.txt", contentType: "text/plain", bytes: 3 },
       async *read() {
         throw thrown;
       },
     });
-    expect(await told(failing(absent("file")))).toBe("File a.txt (text/plain, 3 bytes): gone before it was read");
-    await expect(told(failing(new Error("disk")))).rejects.toThrow("disk");
+    expect(await textAbout(failing(notFound("file")))).toBe("File a.txt (text/plain, 3 bytes): gone before it was read");
+    await expect(textAbout(failing(new Error("disk")))).rejects.toThrow("disk");
   });
 
-  test("of any bytes under any type is the same for the same bytes, and takes a time that grows with them", async () => {
+  test("depends only on the bytes and the type, in a time linear in the size", async () => {
     const types = fc.constantFrom("text/csv", "application/json", "text/plain", "application/octet-stream", "application/zip");
     const hostile = fc.constantFrom('"', '""', ",", "\n", "[", "{", '"a":', "\t", ";", "é", "\r");
     const content = fc.oneof(
@@ -113,37 +117,37 @@ describe("a profile", () => {
       fc.array(hostile, { maxLength: 200 }).map((pieces) => Buffer.from(pieces.join(""))),
     );
     const same = fc.asyncProperty(content, types, async (bytes, type) => {
-      expect(await told(given("a", type, bytes))).toBe(await told(given("a", type, bytes, 1)));
+      expect(await textAbout(fileOf("a", type, bytes))).toBe(await textAbout(fileOf("a", type, bytes, 1)));
     });
     await fc.assert(same);
     for (const piece of ['"', '""', '"",', '"a,', ",", "\n", '"\n', "["]) {
-      const tell = (bytes: number) => told(given("a.csv", "text/csv", piece.repeat(bytes / piece.length), bytes));
-      expect(await growthOf(tell, mega / 16), JSON.stringify(piece)).toBeLessThan(linearGrowth);
+      const timeOf = (bytes: number) => textAbout(fileOf("a.csv", "text/csv", piece.repeat(bytes / piece.length), bytes));
+      expect(await growthOf(timeOf, mega / 16), JSON.stringify(piece)).toBeLessThan(linearGrowth);
     }
   });
 });
 
 describe("files in a turn", () => {
-  const csv = given("q3.csv", "text/csv", "a\n1\n");
+  const csv = fileOf("q3.csv", "text/csv", "a\n1\n");
 
-  test("are told of beside the answer, each in its place, 20 of them", async () => {
-    const text = await answerOf("Sum up these files", { attachments: [csv, given("b.txt", "text/plain", "hi")] });
+  test("are described next to the answer, in order, at most 20", async () => {
+    const text = await answerOf("Sum up these files", { attachments: [csv, fileOf("b.txt", "text/plain", "hi")] });
     expect(text).toMatch(/You wrote: Sum up these files\nFile q3\.csv .*\n- column a.*\nFile b\.txt .*\n.*\nSubject:/);
-    expect(await answerOf("", { attachments: Array<GivenFile>(22).fill(csv) })).toMatch(/… and 2 files more$/);
+    expect(await answerOf("", { attachments: Array<AttachedFile>(22).fill(csv) })).toMatch(/… and 2 files more$/);
   });
 
   test("are a step of the plan", async () => {
-    const { events } = await turnOf("Sum up this file", { attachments: [csv] });
+    const { events } = await playTurn("Sum up this file", { attachments: [csv] });
     expect(JSON.stringify(events)).toContain("Look into the files");
-    expect(JSON.stringify((await turnOf("Sum up this file")).events)).not.toContain("Look into the files");
+    expect(JSON.stringify((await playTurn("Sum up this file")).events)).not.toContain("Look into the files");
   });
 
-  test("say enough in interactive mode, whose question is for messages that say too little", async () => {
-    expect((await turnOf("", { interactive: true, attachments: [csv] })).outcome).toMatchObject({ kind: "finish" });
+  test("are enough in interactive mode, whose question is for short messages", async () => {
+    expect((await playTurn("", { interactive: true, attachments: [csv] })).outcome).toMatchObject({ kind: "finish" });
   });
 
-  test("that came with a question's message are told of in the answer's turn", async () => {
-    const { outcome } = await afterAsking("[[ask Which?]] Look", "This", { attachments: [csv] });
+  test("of a message before a question are described in the answer's turn", async () => {
+    const { outcome } = await answerTurn("[[ask Which?]] Look", "This", { attachments: [csv] });
     expect(outcome).toMatchObject({ kind: "finish", content: expect.stringContaining("File q3.csv") });
   });
 });

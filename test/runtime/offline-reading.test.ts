@@ -1,36 +1,36 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Placed, readOrders } from "../../src/runtime/agents/offline/reading.ts";
+import { type PlacedDirective, readDirectives } from "../../src/runtime/agents/offline/reading.ts";
 import { growthOf, linearGrowth } from "../support/growth.ts";
-import { answerOf, anyDirective, anyText, confirmable, printed, turnOf } from "./offline-turn.ts";
+import { answerOf, anyDirective, anyText, confirmable, playTurn, printDirective } from "./offline-turn.ts";
 
 const expectLinear = async (textOf: (length: number) => string): Promise<void> =>
-  expect(await growthOf((length) => readOrders(textOf(length)), 12_500), textOf(50)).toBeLessThan(linearGrowth);
+  expect(await growthOf((length) => readDirectives(textOf(length)), 12_500), textOf(50)).toBeLessThan(linearGrowth);
 
 const plainText = anyText.filter((text) => !text.includes("[["));
 const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 
-/** The directives of a text, without where they stand. */
+/** The directives of a text, without their positions. */
 function directivesIn(text: string): readonly unknown[] {
-  const orders = readOrders(text);
-  return "fault" in orders ? [orders.fault] : orders.directives.map(({ directive }: Placed) => directive);
+  const outcome = readDirectives(text);
+  return "fault" in outcome ? [outcome.fault] : outcome.directives.map(({ directive }: PlacedDirective) => directive);
 }
 
 describe("a message", () => {
-  test("without [[ has no directives, and stays what it is", () => {
+  test("without [[ has no directives and stays unchanged", () => {
     fc.assert(
       fc.property(plainText, (text) => {
-        expect(readOrders(text)).toEqual({ prose: text.trim(), directives: [] });
+        expect(readDirectives(text)).toEqual({ prose: text.trim(), directives: [] });
       }),
     );
   });
 
-  test("has the directives that were written into it, in order, and the text around them", () => {
+  test("has its directives in order, and the text around them", () => {
     const written = fc.array(fc.record({ directive: anyDirective, after: plainText.filter((text) => !/^\]|\[$/.test(text)) }));
     const read = fc.property(written, (parts) => {
-      const text = parts.map(({ directive, after }) => printed(directive) + after).join("");
+      const text = parts.map(({ directive, after }) => printDirective(directive) + after).join("");
       expect(directivesIn(text)).toEqual(parts.map(({ directive }) => directive));
-      expect(readOrders(text)).toMatchObject({
+      expect(readDirectives(text)).toMatchObject({
         prose: parts
           .map(({ after }) => after)
           .join("")
@@ -40,7 +40,7 @@ describe("a message", () => {
     fc.assert(read);
   });
 
-  test("says of each directive where it stands, and how it was written", () => {
+  test("has each directive's position and original text", () => {
     const parts = fc.array(
       fc.tuple(
         plainText.filter((text) => !/^\]|\[$/.test(text)),
@@ -48,19 +48,19 @@ describe("a message", () => {
       ),
       { minLength: 1 },
     );
-    const placed = fc.property(parts, (written) => {
-      const text = written.map(([before, directive]) => before + printed(directive)).join("");
-      const orders = readOrders(text);
-      const found = "fault" in orders ? [] : orders.directives;
-      expect(found.map(({ source }) => source)).toEqual(written.map(([, directive]) => printed(directive)));
+    const positions = fc.property(parts, (written) => {
+      const text = written.map(([before, directive]) => before + printDirective(directive)).join("");
+      const outcome = readDirectives(text);
+      const found = "fault" in outcome ? [] : outcome.directives;
+      expect(found.map(({ source }) => source)).toEqual(written.map(([, directive]) => printDirective(directive)));
       expect(found.map(({ position, source }) => text.slice(position, position + source.length))).toEqual(
         found.map(({ source }) => source),
       );
     });
-    fc.assert(placed);
+    fc.assert(positions);
   });
 
-  test("is read in a time that grows with the text, and no faster", async () => {
+  test("is read in linear time", async () => {
     for (const piece of [
       "[[",
       "[[value ",
@@ -110,14 +110,14 @@ describe("a directive", () => {
     ["[[confirm terminalExecute]]", { name: "confirm", kind: "terminalExecute", variant: "" }],
     ["[[confirm webdevRunAction]]", { name: "confirm", kind: "webdevRunAction", variant: "run" }],
     ["[[confirm webdevRunAction | deploy]]", { name: "confirm", kind: "webdevRunAction", variant: "deploy" }],
-    ["[[fail quota_limit]]", { name: "fail", errorType: "quota_limit", text: "Failed as asked." }],
-    ["[[fail quota_limit |]]", { name: "fail", errorType: "quota_limit", text: "Failed as asked." }],
+    ["[[fail quota_limit]]", { name: "fail", errorType: "quota_limit", text: "Failed as requested." }],
+    ["[[fail quota_limit |]]", { name: "fail", errorType: "quota_limit", text: "Failed as requested." }],
     ["[[fail timeout | Too slow | really]]", { name: "fail", errorType: "timeout", text: "Too slow | really" }],
     ["[[forever]]", { name: "forever" }],
     ["[[ crash ]]", { name: "crash" }],
   ])("%j is read", (text, directive) => {
     expect(directivesIn(`Before ${text} after`)).toEqual([directive]);
-    expect(readOrders(`Before ${text} after`)).toMatchObject({ prose: "Before  after" });
+    expect(readDirectives(`Before ${text} after`)).toMatchObject({ prose: "Before  after" });
   });
 
   test.each(confirmable)("confirm %s %s is read", (kind, variant) => {
@@ -132,22 +132,22 @@ describe("a malformed directive", () => {
     ["[[progress]]", /progress needs a text/],
     ["[[subtask ]]", /subtask needs a text/],
     ["[[say ", /ends with \]\]/],
-    ["[[say a [[crash]]", /cannot stand inside another/],
+    ["[[say a [[crash]]", /cannot be inside another/],
     [
       "[[]]",
-      /an empty directive is no directive: there are say, think, progress, plan, step, tool, credits, file, subtask, site, value, sleep, ask, confirm, fail/,
+      /an empty directive is not a directive: use one of say, think, progress, plan, step, tool, credits, file, subtask, site, value, sleep, ask, confirm, fail/,
     ],
-    ["[[jump 3]]", /jump is no directive/],
-    ["[[SAY hi]]", /SAY is no directive/],
-    ["[[constructor]]", /constructor is no directive/],
-    [`[[${"😀".repeat(50)}]]`, /: (😀){40} is no directive/u],
+    ["[[jump 3]]", /jump is not a directive/],
+    ["[[SAY hi]]", /SAY is not a directive/],
+    ["[[constructor]]", /constructor is not a directive/],
+    [`[[${"😀".repeat(50)}]]`, /: (😀){40} is not a directive/u],
     ["[[site Tea]]", /site needs a title of 1 to 255 characters, and HTML after \|/],
     [`[[site ${"x".repeat(256)} | a]]`, /site needs a title/],
     ["[[file a.txt]]", /file needs a name, and its content after \|/],
     ["[[file a.txt | ]]", /file needs a name, and its content after \|/],
     ["[[file | Hello]]", /file needs a name, and its content after \|/],
     ["[[file ../a.txt | Hello]]", /file: the name: must be a name, not a path/],
-    ["[[file a.exe | Hello]]", /file: the name: executables and scripts are not taken/],
+    ["[[file a.exe | Hello]]", /file: the name: executables and scripts are not accepted/],
     ["[[file a\u202etxt.pdf | Hello]]", /file: the name: must not hold control or bidirectional characters/],
     ["[[file aaaaaa.txt | Hello]]".replace("aaaaaa", "a".repeat(300)), /file: the name: must be at most 255 bytes/],
     ["[[plan]]", /plan needs 1 to 50 titles/],
@@ -186,9 +186,9 @@ describe("a malformed directive", () => {
     ["[[ask | Red]]", /ask needs a question/],
     ["[[ask Which? | ]]", /up to 20 options, each after a \| and not empty/],
     [`[[ask Which?${"| a".repeat(21)}]]`, /up to 20 options/],
-    ["[[confirm]]", /nothing is no kind of confirmation: there are needConnectMyBrowser, gmailSendAction,/],
-    ["[[confirm terminal]]", /terminal is no kind of confirmation/],
-    ["[[confirm toString]]", /toString is no kind of confirmation/],
+    ["[[confirm]]", /nothing is not a kind of confirmation: use one of needConnectMyBrowser, gmailSendAction,/],
+    ["[[confirm terminal]]", /terminal is not a kind of confirmation/],
+    ["[[confirm toString]]", /toString is not a kind of confirmation/],
     ["[[confirm messageAskUser]]", /messageAskUser is a question: use ask/],
     ["[[confirm cascadeAskUser]]", /cascadeAskUser is a question: use ask/],
     ["[[confirm deployAction | deploy]]", /deployAction has no variants/],
@@ -198,30 +198,30 @@ describe("a malformed directive", () => {
     ["[[fail | text]]", /fail needs an error type/],
     ["[[forever 3]]", /forever takes no argument/],
     ["[[crash now]]", /crash takes no argument/],
-  ])("%s is a fault that names its place and rule, and nothing before it was done", async (text, rule) => {
-    const { events, outcome } = await turnOf(`[[say ok]] then ${text}`);
+  ])("%s is a fault that names its position and rule, and nothing before it was done", async (text, rule) => {
+    const { events, outcome } = await playTurn(`[[say ok]] then ${text}`);
     expect(events).toEqual([]);
     expect(outcome).toMatchObject({ kind: "fail", errorType: "invalid_directive", content: expect.stringMatching(/^at position 16: /) });
     expect(outcome).toMatchObject({ content: expect.stringMatching(rule) });
   });
 
-  test("is told of in which of the messages it stands", async () => {
+  test("names the message that contains it", async () => {
     expect(await answerOf(["[[say a", "b]]"])).toBe("message 1 of 2, at position 0: a directive ends with ]]");
-    expect(await answerOf(["fine", "not [[so]]"])).toMatch(/^message 2 of 2, at position 4: so is no directive/);
+    expect(await answerOf(["fine", "not [[so]]"])).toMatch(/^message 2 of 2, at position 4: so is not a directive/);
   });
 
-  test("is a step beyond the plan's last, in whichever message", async () => {
+  test("is a step beyond the plan's last, in any message", async () => {
     expect(await answerOf("[[plan A]] [[step]] [[step]] [[step]]")).toBe("at position 29: the plan has no more steps");
     expect(await answerOf(["[[plan A]] [[step]]", "[[step]]"])).toBe("Done.");
     expect(await answerOf(["[[plan A]] [[step]]", "[[step]] [[step]]"])).toBe("message 2 of 2, at position 9: the plan has no more steps");
     expect(await answerOf("[[plan A]] [[step]] [[step]] [[plan B]] [[step]] [[step]]")).toBe("Done.");
   });
 
-  test("is one too many: the directives of a turn have a length", async () => {
+  test("is a directive beyond the limit: the directives of a turn have a total length", async () => {
     const long = `[[say ${"a".repeat(19_000)}]]`;
     expect(await answerOf(Array.from({ length: 5 }, () => long))).toBe("a".repeat(19_000));
     expect(await answerOf(Array.from({ length: 6 }, () => long))).toBe(
-      "message 6 of 6, at position 0: the directives of a turn, with those left from before, have at most 100000 characters",
+      "message 6 of 6, at position 0: the directives of a turn, with those left from the previous turn, may have at most 100000 characters",
     );
   });
 });

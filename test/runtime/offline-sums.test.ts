@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sumsIn } from "../../src/runtime/agents/offline/sums.ts";
+import { findSums } from "../../src/runtime/agents/offline/answer.ts";
 import { growthOf, linearGrowth } from "../support/growth.ts";
 import { answerOf } from "./offline-turn.ts";
 
@@ -12,19 +12,19 @@ describe("a sum", () => {
     ["7 - 9, -3 × 2.5", "7 - 9 = -2; -3 × 2.5 = -7.5"],
     ["999999999 * 999999999", "999999999 * 999999999 ≈ 999999998000000000"],
     ["123456.78 * 1000", "123456.78 * 1000 = 123456780"],
-  ])("in %j is worked out", (text, found) => expect(sumsIn(text).join("; ")).toBe(found));
+  ])("in %j is computed", (text, found) => expect(findSums(text).join("; ")).toBe(found));
 
-  test("is found in a list too, and five at most are worked out", async () => {
+  test("is found in a list too, and at most five are computed", async () => {
     expect(await answerOf("- 3 + 4\n- 5 * 6")).toContain("\n3 + 4 = 7\n5 * 6 = 30\n");
-    expect(sumsIn("1 + 1, ".repeat(9))).toHaveLength(5);
+    expect(findSums("1 + 1, ".repeat(9))).toHaveLength(5);
   });
 
-  test("is looked for in a time that grows with the text, and no faster", async () => {
-    const look = (length: number) => {
+  test("is searched in linear time", async () => {
+    const search = (length: number) => {
       const texts = [`${"1 + ".repeat(length / 4)}1x`, `${"1+".repeat(length / 2)}x`, "1".repeat(length), `1${" ".repeat(length)}+ x`];
-      for (const text of texts) expect(sumsIn(text)).toEqual([]);
+      for (const text of texts) expect(findSums(text)).toEqual([]);
     };
-    expect(await growthOf(look, 5_000)).toBeLessThan(linearGrowth);
+    expect(await growthOf(search, 5_000)).toBeLessThan(linearGrowth);
   });
 
   const others = [
@@ -42,5 +42,5 @@ describe("a sum", () => {
     "-5",
     "5 +",
   ];
-  test.each(others)("%j holds none that could be worked out alone", (text) => expect(sumsIn(text)).toEqual([]));
+  test.each(others)("%j has none that could be computed by itself", (text) => expect(findSums(text)).toEqual([]));
 });

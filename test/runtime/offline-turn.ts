@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { isQuestion, type KindName, kinds, variantsOf } from "../../src/core/actions/kind.ts";
 import type { NewEvent, PlanStep } from "../../src/core/tasks/event.ts";
-import type { Decided, Outcome, Turn } from "../../src/runtime/agent.ts";
+import type { Decision, Outcome, Turn } from "../../src/runtime/agent.ts";
 import type { Directive } from "../../src/runtime/agents/offline/directives.ts";
 import { offlineAgent } from "../../src/runtime/agents/offline/offline.ts";
-import { nothingBeside } from "../support/agent-files.ts";
+import { turnWithoutFiles } from "../support/agent-files.ts";
 import { movableClock } from "../support/clock.ts";
 
-/** What the agent did in one run of a turn. */
-export interface Played {
+/** The agent's events and outcome in one run of a turn. */
+export interface PlayedTurn {
   readonly events: readonly NewEvent[];
   readonly credits: number;
   readonly outcome: Outcome;
 }
 
-/** A run of a turn with these messages, the first of a task that interacts with nobody unless told otherwise. */
-export async function turnOf(messages: string | readonly string[], more: Partial<Turn> = {}): Promise<Played> {
+/** Runs a turn with these messages, by default the first of a task without an interactive user. */
+export async function playTurn(messages: string | readonly string[], more: Partial<Turn> = {}): Promise<PlayedTurn> {
   const turn: Turn = {
     taskId: "t",
     title: "",
@@ -25,7 +25,7 @@ export async function turnOf(messages: string | readonly string[], more: Partial
     interactive: false,
     earlier: [],
     messages: typeof messages === "string" ? [messages] : messages,
-    ...nothingBeside,
+    ...turnWithoutFiles,
     memo: null,
     decisions: [],
     written: [],
@@ -49,43 +49,43 @@ export async function turnOf(messages: string | readonly string[], more: Partial
   }
 }
 
-/** What a turn ends with saying; empty when it ends without a word. */
+/** The final text of a turn; empty when it ends without one. */
 export async function answerOf(messages: string | readonly string[], more: Partial<Turn> = {}): Promise<string> {
-  const { outcome } = await turnOf(messages, more);
+  const { outcome } = await playTurn(messages, more);
   return "content" in outcome ? outcome.content : "";
 }
 
-/** The turn after a question: the agent is given back what it left to itself. */
-export async function afterAsking(asking: string, answer: string | readonly string[], more: Partial<Turn> = {}): Promise<Played> {
-  const { outcome } = await turnOf(asking, more);
+/** The turn after a question: the agent gets its memo. */
+export async function answerTurn(asking: string, answer: string | readonly string[], more: Partial<Turn> = {}): Promise<PlayedTurn> {
+  const { outcome } = await playTurn(asking, more);
   if (outcome.kind !== "ask") throw new Error(`no question but ${JSON.stringify(outcome)}`);
   const earlier = [
     { role: "user", content: asking },
     { role: "assistant", content: outcome.content },
   ] as const;
-  // A memo is kept as JSON.
-  return turnOf(answer, { earlier, ...more, memo: JSON.parse(JSON.stringify(outcome.memo)) });
+  // A memo is stored as JSON.
+  return playTurn(answer, { earlier, ...more, memo: JSON.parse(JSON.stringify(outcome.memo)) });
 }
 
 /** The snapshots of plans among events. */
 export const plansIn = (events: readonly NewEvent[]): readonly (readonly PlanStep[])[] =>
   events.flatMap((event) => (event.type === "plan_update" ? [event.payload.steps] : []));
 
-/** What was said, by any kind of message. */
-export const saidIn = (events: readonly NewEvent[]): readonly string[] =>
+/** The texts of all kinds of messages. */
+export const textsIn = (events: readonly NewEvent[]): readonly string[] =>
   events.flatMap((event) => (event.type === "assistant_message" ? [event.payload.content] : []));
 
 /** A decision that accepts. */
-export const accepted: Decided = { kind: "deployAction", accepted: true, input: { accept: true } };
+export const acceptance: Decision = { kind: "deployAction", accepted: true, input: { accept: true } };
 
-/** Kinds that are confirmed, with each variant; one without variants has the empty one. */
+/** Kinds of approvals, with each variant; one without variants has the empty one. */
 export const confirmable: readonly (readonly [kind: KindName, variant: string])[] = Object.keys(kinds)
   // The keys of a record of kinds are kinds.
   .map((kind) => kind as KindName)
   .filter((kind) => !isQuestion(kind))
   .flatMap((kind) => (variantsOf(kind).length > 0 ? variantsOf(kind) : [""]).map((variant) => [kind, variant] as const));
 
-/** Any text, pieces of directives among it. */
+/** Any text, with pieces of directives among it. */
 export const anyText = fc
   .array(
     fc.oneof(
@@ -125,13 +125,13 @@ const json = fc
   .map((value) => JSON.parse(JSON.stringify(value)) as fc.JsonValue)
   .filter((value) => !/\\u0000|\\ud[89a-f]/.test(JSON.stringify(value)));
 
-/** Any directive, as it is once it was read. */
+/** Any directive, in its parsed form. */
 export const anyDirective: fc.Arbitrary<Directive> = fc.oneof(
   fc.record({ name: fc.constantFrom("say", "think", "progress"), text: trimmed }),
   fc.record({ name: fc.constant("plan"), titles: fc.array(part, { minLength: 1, maxLength: 50 }) }),
   fc.record({ name: fc.constant("tool"), tool: word, status: fc.constantFrom("success", "error", "rollback") }),
   fc.record({ name: fc.constant("credits"), credits: fc.integer({ min: 1, max: 1_000_000 }) }),
-  // What `fc.jsonValue` makes is JSON, only typed more loosely.
+  // `fc.jsonValue` makes JSON with a wider type.
   fc.record({ name: fc.constant("value"), value: json }) as fc.Arbitrary<Directive>,
   fc.record({ name: fc.constant("sleep"), seconds: fc.integer({ min: 0, max: 86_400_000 }).map((ms) => ms / 1000) }),
   fc.record({ name: fc.constant("file"), filename: fc.stringMatching(/^[a-z]{1,20}\.(txt|csv|json)$/), content: trimmed }),
@@ -141,8 +141,8 @@ export const anyDirective: fc.Arbitrary<Directive> = fc.oneof(
   fc.record({ name: fc.constantFrom("step", "forever", "crash") }),
 );
 
-/** A directive as somebody writes it. */
-export function printed(directive: Directive): string {
+/** A directive as a user writes it. */
+export function printDirective(directive: Directive): string {
   const bars = (...parts: readonly string[]) => parts.join(" | ");
   const argument = () => {
     switch (directive.name) {

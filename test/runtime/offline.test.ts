@@ -2,20 +2,20 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/core/clock.ts";
 import { movableClock } from "../support/clock.ts";
-import { afterAsking, answerOf, anyText, plansIn, turnOf } from "./offline-turn.ts";
+import { answerOf, answerTurn, anyText, plansIn, playTurn } from "./offline-turn.ts";
 
 describe("an answer", () => {
-  test("is the same for the same turn, and so are all events before it", async () => {
+  test("is the same for the same turn, as are all events before it", async () => {
     const same = fc.asyncProperty(anyText, fc.string(), async (text, instruction) => {
       const earlier = [{ role: "user", content: text }] as const;
-      expect(await turnOf(text, { instruction, earlier })).toEqual(await turnOf(text, { instruction, earlier }));
+      expect(await playTurn(text, { instruction, earlier })).toEqual(await playTurn(text, { instruction, earlier }));
     });
     await fc.assert(same);
   });
 
-  test("comes to any text: an end, a question, or a fault of a directive", async () => {
+  test("reacts to any text with an end, a question, or a fault of a directive", async () => {
     const ends = fc.asyncProperty(anyText, async (text) => {
-      const { outcome } = await turnOf(text);
+      const { outcome } = await playTurn(text);
       expect(outcome).toMatchObject(
         outcome.kind === "fail"
           ? { errorType: "invalid_directive" }
@@ -25,7 +25,7 @@ describe("an answer", () => {
     await fc.assert(ends);
   });
 
-  test("tells what was asked, point by point, and honestly what it is", async () => {
+  test("repeats the request point by point, and states plainly what it is", async () => {
     expect(await answerOf("Compare tea and coffee. Then:\n- choose one\n2) say why")).toBe(
       [
         "You made 4 points:",
@@ -40,7 +40,7 @@ describe("an answer", () => {
     expect(await answerOf("Tell me about owls")).toContain("You wrote: Tell me about owls\nSubject: tell, about and owls.");
   });
 
-  test("names the project's instruction, and what the user wrote before, without its directives", async () => {
+  test("names the project's instruction and earlier user messages, without directives", async () => {
     const earlier = [
       { role: "user", content: "[[say hm]] Tell me about owls" },
       { role: "assistant", content: "Owls are birds" },
@@ -51,19 +51,19 @@ describe("an answer", () => {
     expect(await answerOf("And cats?")).not.toMatch(/instruction|Before this/);
   });
 
-  test("cuts what is long, and says how much it left out", async () => {
+  test("cuts long texts and reports how much it left out", async () => {
     const points = Array.from({ length: 25 }, (_, n) => `Point ${n}`).join("\n");
     expect(await answerOf(points)).toContain("You made 25 points:");
     expect(await answerOf(points)).toContain("20. Point 19\n… and 5 more");
     expect(await answerOf("x".repeat(300))).toContain(`You wrote: ${"x".repeat(199)}…`);
   });
 
-  test("says that it speaks English where another language was asked for", async () => {
-    expect(await answerOf("Hallo", { locale: "de-DE" })).toContain("It speaks English only, not de-DE.");
+  test("states that it answers in English where another language was requested", async () => {
+    expect(await answerOf("Hallo", { locale: "de-DE" })).toContain("It answers in English only, not de-DE.");
     expect(await answerOf("Hello", { locale: "en-GB" })).not.toContain("English");
   });
 
-  test("takes the messages of a turn together", async () => {
+  test("combines the messages of a turn", async () => {
     expect(await answerOf(["Tell me about cats", "And about dogs"])).toContain("1. Tell me about cats\n2. And about dogs");
   });
 });
@@ -72,8 +72,8 @@ describe("a plan", () => {
   test.each([
     ["Tell me about owls", ["Read the request", "Write the answer"]],
     ["One. Two.", ["Read the request", "Go through its points", "Write the answer"]],
-  ])("for %j has the steps %j, each told as it begins", async (text, titles) => {
-    const { events } = await turnOf(text);
+  ])("for %j has the steps %j, each reported as it begins", async (text, titles) => {
+    const { events } = await playTurn(text);
     const begun = events.flatMap((event) => (event.type === "new_plan_step" ? [event.payload] : []));
     expect(begun).toEqual(titles.map((title, i) => ({ stepId: `step_${i + 1}`, title })));
     expect(plansIn(events).map((steps) => steps.map(({ status }) => status))).toEqual(
@@ -82,14 +82,14 @@ describe("a plan", () => {
     expect(events.filter(({ type }) => type === "explanation")).toHaveLength(titles.length);
   });
 
-  test("has a time of begin once a step began, of end once it ended, in seconds and in order", async () => {
+  test("has a start time once a step began, an end time once it ended, in seconds and in order", async () => {
     const clock = movableClock();
     const now = () => {
       clock.pass(1_000);
       return clock.now();
     };
     const ticking: Clock = { ...clock, now };
-    const [first, , last] = plansIn((await turnOf("Tell me about owls", { clock: ticking })).events);
+    const [first, , last] = plansIn((await playTurn("Tell me about owls", { clock: ticking })).events);
     expect(first).toMatchObject([{ startedAt: 1_790_000_001 }, { status: "todo" }]);
     expect(first?.[0]).not.toHaveProperty("endAt");
     expect(first?.[1]).not.toHaveProperty("startedAt");
@@ -103,18 +103,18 @@ describe("a plan", () => {
 describe("an unclear request", () => {
   const interactive = true;
 
-  test.each(["", "Hi", "Tea please", "漢字", "…!"])("%j is asked about, once, where the user is there to answer", async (text) => {
-    const { events, outcome } = await turnOf(text, { interactive });
+  test.each(["", "Hi", "Tea please", "漢字", "…!"])("%j leads to one question, where the user is interactive", async (text) => {
+    const { events, outcome } = await playTurn(text, { interactive });
     expect(events).toEqual([]);
     expect(outcome).toMatchObject({ kind: "ask", options: ["Do your best with it"] });
     expect(await answerOf(text, { interactive })).toBe(
       text === "" ? "What would you like me to do?" : `What would you like me to do with “${text}”?`,
     );
-    expect((await afterAsking(text, "Yes", { interactive })).outcome).toMatchObject({ kind: "finish" });
+    expect((await answerTurn(text, "Yes", { interactive })).outcome).toMatchObject({ kind: "finish" });
   });
 
-  test("is answered together with what was said about it, as work of its own", async () => {
-    const { events, outcome } = await afterAsking("Tea please", "Compare green and black tea.", { interactive });
+  test("is answered together with the reply, as new work", async () => {
+    const { events, outcome } = await answerTurn("Tea please", "Compare green and black tea.", { interactive });
     expect(plansIn(events)[0]).toHaveLength(3);
     expect(outcome).toMatchObject({
       content: expect.stringContaining("You made 2 points:\n1. Tea please\n2. Compare green and black tea."),
@@ -123,18 +123,18 @@ describe("an unclear request", () => {
   });
 
   test("may be answered by directives", async () => {
-    const { events, outcome } = await afterAsking("Hi", "[[say one]]", { interactive });
+    const { events, outcome } = await answerTurn("Hi", "[[say one]]", { interactive });
     expect(events).toEqual([{ type: "assistant_message", payload: { content: "one" } }]);
     expect(outcome).toMatchObject({ kind: "finish", content: expect.stringContaining("You wrote: Hi") });
   });
 
   test.each([
     ["three words are enough", "Tell about owls", { interactive }],
-    ["words need no blanks between them", "帮我写一份关于猫头鹰的报告", { interactive }],
+    ["words need not be separated by blanks", "帮我写一份关于猫头鹰的报告", { interactive }],
     ["directives are clear", "[[say one]]", { interactive }],
-    ["without interactive mode the agent does its best", "Hi", {}],
+    ["without interactive mode the agent decides itself", "Hi", {}],
     ["the messages of a turn count together", ["Tell", "about", "owls"], { interactive }],
-  ])("is not there: %s", async (_, messages, more) => {
-    expect((await turnOf(messages, more)).outcome).toMatchObject({ kind: "finish" });
+  ])("is not present: %s", async (_, messages, more) => {
+    expect((await playTurn(messages, more)).outcome).toMatchObject({ kind: "finish" });
   });
 });

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { referencesOf } from "../../src/core/tasks/references.ts";
-import { annAtHome, bo, putTask, said, userMessage } from "../store/samples.ts";
+import { referencesOf } from "../../src/core/tasks/message.ts";
+import { agentMessage, annAtHome, bo, putTask, userMessage } from "../store/samples.ts";
 import { describeOnEach, openTestStore } from "../support/database.ts";
 
 describeOnEach("the tasks that a task refers to", (kind) => {
-  test("are opened as its owner sees them at that time, and nothing else is", async () => {
+  test("are opened with its owner's access at that time, and no others are", async () => {
     await using db = await openTestStore(kind);
-    const put = (members = {}) => putTask(db.store, members, [userMessage("Ask"), said("Answer")]);
+    const put = (members = {}) => putTask(db.store, members, [userMessage("Ask"), agentMessage("Answer")]);
     const own = await put({ title: "Own" });
     const deleted = await put();
-    await db.store.change((tx) => tx.tasks.bury(deleted.id, 1, false));
+    await db.store.change((tx) => tx.tasks.tombstone(deleted.id, 1, false));
     const hidden = [deleted, await put(bo), await put(annAtHome)];
     const ids = [own, ...hidden].map(({ id }) => id);
     const references = referencesOf(db.store, { ...own, references: ids });
@@ -19,11 +19,11 @@ describeOnEach("the tasks that a task refers to", (kind) => {
     for (const { id } of hidden) expect(await references.open(id)).toBeNull();
     const unnamed = await put();
     for (const id of [unnamed.id, "agent-default-main_task", ""]) expect(await references.open(id)).toBeNull();
-    await db.store.change((tx) => tx.tasks.bury(own.id, 1, false));
+    await db.store.change((tx) => tx.tasks.tombstone(own.id, 1, false));
     expect(await references.open(own.id)).toBeNull();
   });
 
-  test("are to an app's task only those of the app", async () => {
+  test("for an app's task are only those of the app", async () => {
     await using db = await openTestStore(kind);
     const [mine, byKey, others] = [
       await putTask(db.store, { clientId: "app" }),

@@ -4,7 +4,7 @@ import { Failure } from "../../src/core/failure.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
-import { begin, resume, stop } from "../../src/core/tasks/lifecycle.ts";
+import { firstEvents, resume, stop } from "../../src/core/tasks/lifecycle.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import type { Agent, Outcome } from "../../src/runtime/agent.ts";
 import { offlineAgent } from "../../src/runtime/agents/offline/offline.ts";
@@ -16,8 +16,8 @@ import { putTask } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { type DatabaseKind, describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
-import { checkAnswered, seenInStore } from "../support/invariants.ts";
+import { runDirectly } from "../support/direct.ts";
+import { checkAnswered, taskInStore } from "../support/invariants.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { passTime, passUntil, type WatchedStore, watchedStore } from "./watched-store.ts";
 
@@ -26,13 +26,13 @@ const done: Outcome = { kind: "finish", content: "Done" };
 interface ProcessOptions {
   readonly concurrency?: number;
   readonly agent?: Agent;
-  /** Its own time; without it that of the others. */
+  /** Its own clock; by default the shared one. */
   readonly clock?: StillClock;
   /** It holds the folder. */
   readonly alone?: boolean;
 }
 
-/** A process that runs tasks, with a store of its own on the common database. */
+/** A process that runs tasks, with its own store on the common database. */
 interface Process {
   readonly watched: WatchedStore;
   readonly clock: StillClock;
@@ -41,8 +41,8 @@ interface Process {
   readonly logged: string[];
 }
 
-/** How often an agent began, and lets go on all that wait. */
-interface Held {
+/** Records how often an agent began, and releases all waiting runs. */
+interface HoldingAgent {
   readonly agent: Agent;
   /** Ids of tasks, in the order in which their runs began. */
   readonly begun: string[];
@@ -50,8 +50,8 @@ interface Held {
   release(): void;
 }
 
-/** An agent that holds each run until it is released. */
-function holding(): Held {
+/** Creates an agent that holds each run until it is released. */
+function createHoldingAgent(): HoldingAgent {
   const begun: string[] = [];
   const gate = Promise.withResolvers<void>();
   let now = 0;
@@ -90,7 +90,7 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
   });
 
   beforeEach(async () => {
-    for (const table of ["task", "task_event", "node", "job"]) await directly(db, `DELETE FROM ${table}`);
+    for (const table of ["task", "task_event", "node", "job"]) await runDirectly(db, `DELETE FROM ${table}`);
     clock = stillClock();
     processes = [];
   });
@@ -134,8 +134,8 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
   const pass = (ms: number, own = clock) => passTime(own, ms, ...watchedStores());
   const passUntilHere = (holds: () => Promise<boolean> | boolean, own = clock) => passUntil(own, holds, ...watchedStores());
 
-  const put = (text = "Hello", members: Partial<Task> = {}) => putTask(db.store, members, begin(text));
-  const asIs = async ({ id }: Pick<Task, "id">): Promise<Task> => {
+  const put = (text = "Hello", members: Partial<Task> = {}) => putTask(db.store, members, firstEvents(text));
+  const taskRow = async ({ id }: Pick<Task, "id">): Promise<Task> => {
     const task = await db.store.tasks.byId(id);
     if (!task) throw new Error("no such task");
     return task;
@@ -143,83 +143,83 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
   const is =
     (status: string, ...tasks: readonly Task[]) =>
     async () => {
-      const seen = await Promise.all(tasks.map(asIs));
-      return seen.every((task) => task.status === status);
+      const rows = await Promise.all(tasks.map(taskRow));
+      return rows.every((task) => task.status === status);
     };
   const advance = (process: Process, { id }: Task, step: { readonly set: object; readonly events: readonly NewEvent[] }) =>
     process.watched.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), ...step }));
 
-  test("takes what waits when it starts, and what is put later when it is woken", async () => {
+  test("take waiting tasks at start, and later ones after a notification", async () => {
     const before = await put();
     const process = await openProcess();
     await passUntilHere(is("stopped", before));
     const later = await put();
     await process.runs.wake();
     // Its fence, not its node: a quick run may be over already.
-    expect((await asIs(later)).fence, "a wake-up has claimed when it is done").toBe(1);
+    expect((await taskRow(later)).fence, "a wake-up resolves after its claims").toBe(1);
     await passUntilHere(is("stopped", later));
-    for (const { id } of [before, later]) checkAnswered(await seenInStore(db.store, id));
+    for (const { id } of [before, later]) checkAnswered(await taskInStore(db.store, id));
   });
 
-  test("finds within a second what nobody woke it for", async () => {
+  test("find unannounced tasks within a second", async () => {
     await openProcess();
     await pass(500);
     const task = await put();
     expect(
-      await passUntilHere(async () => (await asIs(task)).nodeId !== null || (await asIs(task)).status === "stopped"),
+      await passUntilHere(async () => (await taskRow(task)).nodeId !== null || (await taskRow(task)).status === "stopped"),
     ).toBeLessThanOrEqual(1_000);
   });
 
-  test("looks at once when news may have been missed: for what was put, and for what was stopped", async () => {
+  test("query at once after a possible loss of notifications: for new and for stopped tasks", async () => {
     const running = await put("[[forever]]");
     const process = await openProcess();
     await passUntilHere(() => process.runs.size() === 1);
     await pass(100);
-    // By another process, of which this one hears nothing.
-    await directly(db, `UPDATE task SET fence = fence + 1, node_id = NULL, status = 'stopped' WHERE id = '${running.id}'`);
+    // By another process, without a notification to this one.
+    await runDirectly(db, `UPDATE task SET fence = fence + 1, node_id = NULL, status = 'stopped' WHERE id = '${running.id}'`);
     await process.watched.quiet();
     expect(process.runs.size()).toBe(1);
-    process.watched.lose();
+    process.watched.notifyLoss();
     await process.watched.quiet();
     expect(process.runs.size()).toBe(0);
     const { id } = await put("[[forever]]", { status: "stopped" });
-    await directly(db, `UPDATE task SET status = 'running' WHERE id = '${id}'`);
-    process.watched.lose();
+    await runDirectly(db, `UPDATE task SET status = 'running' WHERE id = '${id}'`);
+    process.watched.notifyLoss();
     await process.watched.quiet();
     expect(process.runs.size()).toBe(1);
   });
 
-  test("looks once for many wake-ups at once", async () => {
+  test("query once for many notifications at once", async () => {
     const process = await openProcess();
     await pass(100);
-    const before = process.watched.calls("tasks.unowned");
+    const before = process.watched.calls("tasks.listUnowned");
     await Promise.all(Array.from({ length: 50 }, () => process.runs.wake()));
-    expect(process.watched.calls("tasks.unowned") - before).toBeLessThanOrEqual(2);
+    expect(process.watched.calls("tasks.listUnowned") - before).toBeLessThanOrEqual(2);
   });
 
   describe("have a limit", () => {
-    test("that is never passed, and the next begins when one ends, before any second is over", async () => {
-      const held = holding();
+    test("that is never exceeded, and the next begins when one ends, in less than a second", async () => {
+      const holdingAgent = createHoldingAgent();
       const tasks = await Promise.all(Array.from({ length: 7 }, () => put("Hello", { lastTimestamp: 0, createdAt: 0 })));
-      const process = await openProcess({ concurrency: 3, agent: held.agent });
+      const process = await openProcess({ concurrency: 3, agent: holdingAgent.agent });
       await process.runs.wake();
-      await passUntilHere(() => held.begun.length === 3);
+      await passUntilHere(() => holdingAgent.begun.length === 3);
       await Promise.all(Array.from({ length: 5 }, () => process.runs.wake()));
       await pass(100);
-      expect([held.begun.length, process.runs.size()]).toEqual([3, 3]);
-      held.release();
+      expect([holdingAgent.begun.length, process.runs.size()]).toEqual([3, 3]);
+      holdingAgent.release();
       expect(await passUntilHere(is("stopped", ...tasks))).toBeLessThan(1_000);
-      expect(held.most()).toBe(3);
+      expect(holdingAgent.most()).toBe(3);
     });
 
     test("within which the least-served account comes first", async () => {
-      const held = holding();
+      const holdingAgent = createHoldingAgent();
       const members = (accountId: string, queuedAt: number) => ({ accountId, queuedAt });
       const busy = await Promise.all([1, 2, 3, 4].map((at) => put("Busy", members("busy", at))));
       const modest = await put("Modest", members("modest", 5));
-      await openProcess({ concurrency: 3, agent: held.agent });
-      await passUntilHere(() => held.begun.length === 3);
-      expect(held.begun.toSorted()).toEqual([busy[0]?.id, busy[1]?.id, modest.id].toSorted());
+      await openProcess({ concurrency: 3, agent: holdingAgent.agent });
+      await passUntilHere(() => holdingAgent.begun.length === 3);
+      expect(holdingAgent.begun.toSorted()).toEqual([busy[0]?.id, busy[1]?.id, modest.id].toSorted());
     });
   });
 
@@ -231,7 +231,7 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
       await advance(process, task, stop);
       for (const { quiet } of watchedStores()) await quiet();
       expect(process.runs.size()).toBe(0);
-      checkAnswered(await seenInStore(db.store, task.id));
+      checkAnswered(await taskInStore(db.store, task.id));
     });
 
     test("within a second when another process stops their task", async () => {
@@ -239,70 +239,70 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
       const process = await openProcess();
       await passUntilHere(() => process.runs.size() === 1);
       await db.store.change((tx) => tx.tasks.advance(task.id, { now: clock.now(), ...stop }));
-      expect(process.runs.size(), "it has not heard of it").toBe(1);
+      expect(process.runs.size(), "it has received no notification").toBe(1);
       expect(await passUntilHere(() => process.runs.size() === 0)).toBeLessThanOrEqual(1_100);
     });
 
-    test("not because of news that are older than they are", async () => {
+    test("not because of notifications older than they are", async () => {
       const task = await put("[[forever]]", { fence: 7 });
       const process = await openProcess();
       await passUntilHere(() => process.runs.size() === 1);
       const news = { taskId: task.id, lastSeq: 2 };
-      // The claim has raised the fence to 8. What was stopped before came to rest before.
-      process.watched.tell({ ...news, fence: 7, status: "stopped" });
-      process.watched.tell({ ...news, fence: 8, status: "running" });
+      // The claim has raised the fence to 8. An earlier stop ended before it.
+      process.watched.notify({ ...news, fence: 7, status: "stopped" });
+      process.watched.notify({ ...news, fence: 8, status: "running" });
       await process.watched.quiet();
       expect(process.runs.size()).toBe(1);
-      process.watched.tell({ ...news, fence: 9, status: "running" });
+      process.watched.notify({ ...news, fence: 9, status: "running" });
       await passUntilHere(() => process.runs.size() === 0);
     });
 
-    test("and an agent that will not clean up keeps its task's next run, and nobody else's, waiting for 5 s", async () => {
-      const seen: string[] = [];
-      const stubborn: Agent = async function* ({ messages }) {
-        seen.push(String(messages[0]));
+    test("and an agent that does not clean up delays only its own task's next run, by 5 s", async () => {
+      const rows: string[] = [];
+      const stubbornAgent: Agent = async function* ({ messages }) {
+        rows.push(String(messages[0]));
         if (messages[0] === "Stubborn") await new Promise<never>(() => undefined);
         return done;
       };
-      const stubborns = await Promise.all(Array.from({ length: 5 }, () => put("Stubborn")));
-      // There is less room than there are tasks that cannot use it.
-      const process = await openProcess({ agent: stubborn, concurrency: 7 });
-      await passUntilHere(() => seen.length === 5);
-      for (const task of stubborns) {
+      const stubbornTasks = await Promise.all(Array.from({ length: 5 }, () => put("Stubborn")));
+      // The capacity is smaller than the number of tasks that cannot use it.
+      const process = await openProcess({ agent: stubbornAgent, concurrency: 7 });
+      await passUntilHere(() => rows.length === 5);
+      for (const task of stubbornTasks) {
         await advance(process, task, stop);
         await advance(process, task, resume("Again", 0));
       }
       const other = await put("Other", { queuedAt: 9_999 });
       await process.runs.wake();
-      expect(await passUntilHere(is("stopped", other)), "others go on").toBeLessThan(1_000);
-      expect(seen).not.toContain("Again");
-      const waited = await passUntilHere(is("stopped", ...stubborns));
+      expect(await passUntilHere(is("stopped", other)), "others continue").toBeLessThan(1_000);
+      expect(rows).not.toContain("Again");
+      const waited = await passUntilHere(is("stopped", ...stubbornTasks));
       expect(waited).toBeLessThanOrEqual(5_500);
-      for (const { id } of stubborns) checkAnswered(await seenInStore(db.store, id));
+      for (const { id } of stubbornTasks) checkAnswered(await taskInStore(db.store, id));
     });
   });
 
-  describe("are found again", () => {
-    test("within a second after a crash of the run, and go on as if nothing had been", async () => {
+  describe("are resumed", () => {
+    test("within a second after a crash of the run, as if it had not crashed", async () => {
       const text = "[[say Before]] [[crash]] [[say After]]";
       const task = await put(text);
       await openProcess();
       expect(await passUntilHere(is("stopped", task))).toBeLessThanOrEqual(2_000);
-      const { events } = await seenInStore(db.store, task.id);
+      const { events } = await taskInStore(db.store, task.id);
       expect(events.flatMap((event) => event.text ?? []).slice(0, 3)).toEqual([text, "Before", "After"]);
-      checkAnswered(await seenInStore(db.store, task.id));
+      checkAnswered(await taskInStore(db.store, task.id));
     });
 
-    test("when a task names this process and it knows nothing of it", async () => {
+    test("when a task names this process, which does not know it", async () => {
       const process = await openProcess();
       await pass(100);
       const task = await put("Hello", { nodeId: process.nodeId(), claims: 1, consumedSeq: 2, fence: 3 });
       await passUntilHere(is("stopped", task));
-      expect(await asIs(task)).toMatchObject({ fence: 4 });
-      checkAnswered(await seenInStore(db.store, task.id));
+      expect(await taskRow(task)).toMatchObject({ fence: 4 });
+      checkAnswered(await taskInStore(db.store, task.id));
     });
 
-    test("when a run fails for want of the database, which is no fault of the agent's", async () => {
+    test("when a run fails because the database is unavailable, which is not the agent's fault", async () => {
       const process = await openProcess();
       await pass(100);
       let failures = 0;
@@ -313,10 +313,10 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
       const task = await put();
       await passUntilHere(is("stopped", task));
       expect(process.logged.filter((text) => text === "a run failed")).toHaveLength(2);
-      checkAnswered(await seenInStore(db.store, task.id));
+      checkAnswered(await taskInStore(db.store, task.id));
     });
 
-    test("however often a run fails for want of the database: that is not held against its task", async () => {
+    test("however often a run fails because the database is unavailable: it does not count against its task", async () => {
       const process = await openProcess();
       await pass(100);
       let failures = 0;
@@ -325,16 +325,16 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
         if (failures <= idleClaimsMax + 5) throw new Failure("unavailable", "no database");
       });
       const task = await put();
-      await passUntilHere(async () => (await asIs(task)).status !== "running");
-      expect(await asIs(task)).toMatchObject({ status: "stopped" });
-      checkAnswered(await seenInStore(db.store, task.id));
+      await passUntilHere(async () => (await taskRow(task)).status !== "running");
+      expect(await taskRow(task)).toMatchObject({ status: "stopped" });
+      checkAnswered(await taskInStore(db.store, task.id));
     });
 
     test("after sweeps that failed", async () => {
       const process = await openProcess();
       await pass(100);
       let failures = 0;
-      process.watched.before("tasks.owned", () => {
+      process.watched.before("tasks.listOwned", () => {
         failures += 1;
         if (failures <= 3) throw new Error("no database");
       });
@@ -345,7 +345,7 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
   });
 
   describe("of a dead peer", () => {
-    test("are all taken over after 15 s, and its row is removed when the last is", async () => {
+    test("are all taken over after 15 s, and its row is removed with the last one", async () => {
       const tasks = await Promise.all(
         Array.from({ length: 40 }, () => put("Hello", { nodeId: "dead", claims: 1, consumedSeq: 2, fence: 3 })),
       );
@@ -353,122 +353,122 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
       const { runs } = await openProcess();
       await pass(14_000);
       expect(runs.size()).toBe(0);
-      await passUntilHere(async () => (await asIs(tasks[0] as Task)).claims > 1);
-      const seen = await Promise.all(tasks.map(asIs));
+      await passUntilHere(async () => (await taskRow(tasks[0] as Task)).claims > 1);
+      const rows = await Promise.all(tasks.map(taskRow));
       expect(
-        seen.filter(({ claims }) => claims === 1),
-        "however many there are",
+        rows.filter(({ claims }) => claims === 1),
+        "for any number of tasks",
       ).toEqual([]);
       await passUntilHere(is("stopped", ...tasks));
       await passUntilHere(async () => (await db.store.nodes.list()).every(({ id }) => id !== "dead"));
-      for (const { id } of tasks) checkAnswered(await seenInStore(db.store, id));
+      for (const { id } of tasks) checkAnswered(await taskInStore(db.store, id));
     });
 
-    test("are taken over at once by the holder of the folder, who knows that there is no peer", async () => {
+    test("are taken over at once by the holder of the folder, which knows that no peer exists", async () => {
       const tasks = await Promise.all(Array.from({ length: 5 }, () => put("Hello", { nodeId: "before", claims: 1, consumedSeq: 2 })));
       await db.store.change((tx) => tx.nodes.insert({ id: "before", beat: 3, startedAt: 0, address: null }));
       const { watched } = await openProcess({ alone: true });
       await watched.quiet();
-      const seen = await Promise.all(tasks.map(asIs));
-      expect(seen.map(({ claims }) => claims)).toEqual(seen.map(() => 2));
+      const rows = await Promise.all(tasks.map(taskRow));
+      expect(rows.map(({ claims }) => claims)).toEqual(rows.map(() => 2));
       await passUntilHere(is("stopped", ...tasks));
     });
 
-    test("go on here when its event loop stood still, and nothing that it then still writes is kept", async () => {
-      // The first one's clock stands still while the second one's goes: nothing of it happens.
-      const frozen = stillClock();
+    test("continue here after its event loop was blocked, and its later writes are refused", async () => {
+      // The first process's clock stops while the second one's advances: the first does nothing.
+      const stoppedClock = stillClock();
       const task = await put("[[say One]] [[sleep 3]] [[say Two]]");
-      const first = await openProcess({ clock: frozen });
-      const lost = first.nodeId();
-      await passUntilHere(async () => (await asIs(task)).lastSeq === 3, frozen);
+      const first = await openProcess({ clock: stoppedClock });
+      const oldNodeId = first.nodeId();
+      await passUntilHere(async () => (await taskRow(task)).lastSeq === 3, stoppedClock);
       const second = await openProcess();
       await passUntilHere(() => second.runs.size() === 1);
-      expect(await asIs(task)).toMatchObject({ nodeId: second.nodeId(), claims: 2 });
-      await passUntilHere(async () => (await db.store.nodes.list()).every(({ id }) => id !== lost));
-      // It wakes: its agent has slept enough, and its next beat is due.
-      await pass(6_000, frozen);
-      expect((await seenInStore(db.store, task.id)).events).toHaveLength(3);
+      expect(await taskRow(task)).toMatchObject({ nodeId: second.nodeId(), claims: 2 });
+      await passUntilHere(async () => (await db.store.nodes.list()).every(({ id }) => id !== oldNodeId));
+      // It resumes: its agent's sleep is over, and its next heartbeat is due.
+      await pass(6_000, stoppedClock);
+      expect((await taskInStore(db.store, task.id)).events).toHaveLength(3);
       expect(first.runs.size()).toBe(0);
-      expect(first.nodeId(), "it goes on under another name").not.toBe(lost);
+      expect(first.nodeId(), "it continues with another row").not.toBe(oldNodeId);
       await passUntilHere(is("stopped", task));
-      const { events } = await seenInStore(db.store, task.id);
+      const { events } = await taskInStore(db.store, task.id);
       expect(events.filter(({ text }) => text === "Two")).toHaveLength(1);
-      checkAnswered(await seenInStore(db.store, task.id));
+      checkAnswered(await taskInStore(db.store, task.id));
     });
   });
 
-  test("are given up after 10 s in which the process could not beat, and taken up again when it can", async () => {
+  test("are released after 10 s without a heartbeat, and resumed when the process can beat again", async () => {
     const task = await put("[[forever]]");
     const process = await openProcess();
     await passUntilHere(() => process.runs.size() === 1);
-    let away = true;
+    let isUnavailable = true;
     process.watched.before("change", () => {
-      if (away) throw new Error("no database");
+      if (isUnavailable) throw new Error("no database");
     });
     await pass(9_000);
     expect(process.runs.size()).toBe(1);
     expect(await passUntilHere(() => process.runs.size() === 0)).toBeLessThanOrEqual(7_500);
-    const { fence } = await asIs(task);
-    away = false;
+    const { fence } = await taskRow(task);
+    isUnavailable = false;
     await passUntilHere(() => process.runs.size() === 1);
-    expect(await asIs(task)).toMatchObject({ nodeId: process.nodeId(), fence: fence + 1 });
+    expect(await taskRow(task)).toMatchObject({ nodeId: process.nodeId(), fence: fence + 1 });
   });
 
-  test("have no more than one claim to a task that two processes want", async () => {
-    const held = holding();
+  test("are at most one per task that two processes claim", async () => {
+    const holdingAgent = createHoldingAgent();
     await Promise.all(Array.from({ length: 40 }, () => put("Hello")));
-    const two = [await openProcess({ agent: held.agent }), await openProcess({ agent: held.agent })];
-    await passUntilHere(() => held.begun.length >= 40);
+    const two = [await openProcess({ agent: holdingAgent.agent }), await openProcess({ agent: holdingAgent.agent })];
+    await passUntilHere(() => holdingAgent.begun.length >= 40);
     await pass(2_500);
-    expect(new Set(held.begun).size).toBe(40);
+    expect(new Set(holdingAgent.begun).size).toBe(40);
     expect(two.reduce((sum, { runs }) => sum + runs.size(), 0)).toBe(40);
   });
 
   describe("in a drain", () => {
-    test("are given back at once, and another process goes on without repeating or losing anything", async () => {
+    test("are released at once, and another process continues without repetition or loss", async () => {
       const text = "[[say One]] [[sleep 5]] [[say Two]]";
       const task = await put(text);
       const first = await openProcess();
-      await passUntilHere(async () => (await asIs(task)).lastSeq === 3);
+      await passUntilHere(async () => (await taskRow(task)).lastSeq === 3);
       await first.runs.drain();
-      expect(await asIs(task)).toMatchObject({ status: "running", nodeId: null, idleClaims: 0 });
+      expect(await taskRow(task)).toMatchObject({ status: "running", nodeId: null, idleClaims: 0 });
       expect(await db.store.nodes.list(), "it leaves no row behind").toEqual([]);
       await openProcess();
       await passUntilHere(is("stopped", task));
-      const texts = (await seenInStore(db.store, task.id)).events.flatMap((event) => event.text ?? []);
+      const texts = (await taskInStore(db.store, task.id)).events.flatMap((event) => event.text ?? []);
       expect(texts.slice(0, 3)).toEqual([text, "One", "Two"]);
-      checkAnswered(await seenInStore(db.store, task.id));
+      checkAnswered(await taskInStore(db.store, task.id));
     });
 
-    test("are given back before a stubborn agent has cleaned up", async () => {
+    test("are released before a stubborn agent has cleaned up", async () => {
       const task = await put();
       let hasBegun = false;
-      const stubborn: Agent = async function* () {
+      const stubbornAgent: Agent = async function* () {
         hasBegun = true;
         await new Promise<never>(() => undefined);
         return done;
       };
-      const process = await openProcess({ agent: stubborn });
+      const process = await openProcess({ agent: stubbornAgent });
       await passUntilHere(() => hasBegun);
       const drained = process.runs.drain();
-      await passUntilHere(async () => (await asIs(task)).nodeId === null);
+      await passUntilHere(async () => (await taskRow(task)).nodeId === null);
       expect(process.runs.size()).toBe(1);
       await clock.advance(6_000);
       await drained;
     });
 
-    test("are given back too when they were abandoned and not found again yet", async () => {
+    test("are released too when they were abandoned and not found again so far", async () => {
       const task = await put("[[crash]]");
       const process = await openProcess();
-      await passUntilHere(async () => (await asIs(task)).nodeId !== null && process.runs.size() === 0);
+      await passUntilHere(async () => (await taskRow(task)).nodeId !== null && process.runs.size() === 0);
       await process.runs.drain();
-      expect(await asIs(task)).toMatchObject({ nodeId: null });
+      expect(await taskRow(task)).toMatchObject({ nodeId: null });
       expect(await db.store.nodes.list()).toEqual([]);
     });
 
-    test("are given back, and never begun, when their claim was under way", async () => {
-      const held = holding();
-      const process = await openProcess({ agent: held.agent });
+    test("are released, and never begun, when their claim was in progress", async () => {
+      const holdingAgent = createHoldingAgent();
+      const process = await openProcess({ agent: holdingAgent.agent });
       await pass(100);
       const task = await put();
       const reached = Promise.withResolvers<void>();
@@ -482,37 +482,37 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
       const drained = process.runs.drain();
       gate.resolve();
       await Promise.all([woken, drained]);
-      expect(held.begun).toEqual([]);
-      expect(await asIs(task)).toMatchObject({ status: "running", nodeId: null });
+      expect(holdingAgent.begun).toEqual([]);
+      expect(await taskRow(task)).toMatchObject({ status: "running", nodeId: null });
       expect(await db.store.nodes.list()).toEqual([]);
     });
 
-    test("leave nothing that still ticks", async () => {
+    test("leave no timer", async () => {
       const process = await openProcess();
       await pass(2_000);
       await process.runs.drain();
-      const before = process.watched.calls("tasks.owned") + process.watched.calls("change");
+      const before = process.watched.calls("tasks.listOwned") + process.watched.calls("change");
       await process.runs.wake();
       await pass(20_000);
-      expect(process.watched.calls("tasks.owned") + process.watched.calls("change")).toBe(before);
+      expect(process.watched.calls("tasks.listOwned") + process.watched.calls("change")).toBe(before);
     });
 
-    test("end although the database is gone, for others will find them", async () => {
+    test("end although the database is gone, because others will find them", async () => {
       const task = await put("[[forever]]");
       const process = await openProcess();
       await passUntilHere(() => process.runs.size() === 1);
-      let away = true;
+      let isUnavailable = true;
       process.watched.before("change", () => {
-        if (away) throw new Error("no database");
+        if (isUnavailable) throw new Error("no database");
       });
       await process.runs.drain();
-      expect(process.logged).toContain("giving runs back failed");
-      expect(await asIs(task)).toMatchObject({ nodeId: process.nodeId() });
+      expect(process.logged).toContain("releasing runs failed");
+      expect(await taskRow(task)).toMatchObject({ nodeId: process.nodeId() });
       expect(
         (await db.store.nodes.list()).map(({ id }) => id),
-        "the row stays with what it owns",
+        "the row stays with the tasks it owns",
       ).toEqual([process.nodeId()]);
-      away = false;
+      isUnavailable = false;
     });
   });
 
@@ -523,10 +523,10 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
     const { store } = process.watched;
     const change = store.change.bind(store);
     let stopped = false;
-    // The claim is committed and its news told; the run is not known yet.
+    // The claim is committed and its notification sent; the run is not registered so far.
     store.change = async (work) => {
       const result = await change(work);
-      if (!stopped && (await asIs(task)).nodeId !== null) {
+      if (!stopped && (await taskRow(task)).nodeId !== null) {
         stopped = true;
         await change((tx) => tx.tasks.advance(task.id, { now: clock.now(), ...stop }));
       }
@@ -534,8 +534,8 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
     };
     await process.runs.wake();
     expect(stopped).toBe(true);
-    expect(process.runs.size(), "it has begun, on a fence that is old already").toBe(1);
+    expect(process.runs.size(), "it has begun, with an outdated fence").toBe(1);
     expect(await passUntilHere(() => process.runs.size() === 0)).toBeLessThanOrEqual(1_100);
-    checkAnswered(await seenInStore(db.store, task.id));
+    checkAnswered(await taskInStore(db.store, task.id));
   });
 });

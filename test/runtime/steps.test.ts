@@ -3,12 +3,12 @@ import { setImmediate as turn } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Log } from "../../src/core/log.ts";
 import type { Agent, Turn } from "../../src/runtime/agent.ts";
-import { Lost, stepsOf } from "../../src/runtime/steps.ts";
-import { thought } from "../store/samples.ts";
-import { nothingBeside } from "../support/agent-files.ts";
+import { agentSteps, RunLost } from "../../src/runtime/steps.ts";
+import { agentThought } from "../store/samples.ts";
+import { turnWithoutFiles } from "../support/agent-files.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 
-const finished = { kind: "finish", content: "Done" } as const;
+const finishOutcome = { kind: "finish", content: "Done" } as const;
 const never = () => new Promise<never>(() => undefined);
 
 let clock: StillClock;
@@ -24,7 +24,7 @@ beforeEach(() => {
 const log: Log = (level, text, fields) => void logged.push(`${level}: ${text} ${String(fields?.["taskId"])}`);
 
 function stepsFor(agent: Agent) {
-  const asked: Turn = {
+  const abortableTurn: Turn = {
     ...{
       taskId: "t1",
       title: "",
@@ -34,7 +34,7 @@ function stepsFor(agent: Agent) {
       interactive: false,
       earlier: [],
       messages: ["Hi"],
-      ...nothingBeside,
+      ...turnWithoutFiles,
       memo: null,
       decisions: [],
       written: [],
@@ -47,10 +47,10 @@ function stepsFor(agent: Agent) {
     clock,
     signal: abort.signal,
   };
-  return stepsOf(agent, asked, { clock, log });
+  return agentSteps(agent, abortableTurn, { clock, log });
 }
 
-/** Whether a promise has settled yet; no time passes meanwhile. */
+/** Whether a promise has settled; no time passes. */
 async function settled(promise: Promise<unknown>): Promise<boolean> {
   let done = false;
   promise.then(
@@ -62,31 +62,31 @@ async function settled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe("an aborted run", () => {
-  test("stops waiting for its agent at once, whatever that does", async () => {
+  test("stops waiting for its agent at once, also when the agent never ends", async () => {
     const steps = stepsFor(async function* () {
-      yield { events: [thought()] };
+      yield { events: [agentThought()] };
       return never();
     });
     await steps.next();
     const next = steps.next();
     abort.abort();
-    await expect(next).rejects.toThrow(Lost);
-    await expect(steps.next(), "and asks it for nothing more").rejects.toThrow(Lost);
+    await expect(next).rejects.toThrow(RunLost);
+    await expect(steps.next(), "and requests no more steps").rejects.toThrow(RunLost);
   });
 
-  test("wakes an agent that sleeps, which cleans up before the run has ended", async () => {
+  test("wakes a sleeping agent, which cleans up before the run has ended", async () => {
     const done: string[] = [];
-    const steps = stepsFor(async function* (asked) {
+    const steps = stepsFor(async function* (abortableTurn) {
       try {
-        await asked.clock.sleep(86_400_000, asked.signal);
+        await abortableTurn.clock.sleep(86_400_000, abortableTurn.signal);
       } finally {
         done.push("cleaned up");
       }
-      return finished;
+      return finishOutcome;
     });
     const next = steps.next();
     abort.abort();
-    await expect(next).rejects.toThrow(Lost);
+    await expect(next).rejects.toThrow(RunLost);
     await steps.close();
     expect(done).toEqual(["cleaned up"]);
     expect(logged).toEqual([]);
@@ -96,12 +96,12 @@ describe("an aborted run", () => {
     const done: string[] = [];
     const steps = stepsFor(async function* () {
       try {
-        yield { events: [thought()] };
+        yield { events: [agentThought()] };
         done.push("went on");
       } finally {
         done.push("cleaned up");
       }
-      return finished;
+      return finishOutcome;
     });
     await steps.next();
     abort.abort();
@@ -112,11 +112,11 @@ describe("an aborted run", () => {
   test("gives an agent 5 s to clean up and then leaves it", async () => {
     const steps = stepsFor(async function* () {
       await never();
-      return finished;
+      return finishOutcome;
     });
     const next = steps.next();
     abort.abort();
-    await expect(next).rejects.toThrow(Lost);
+    await expect(next).rejects.toThrow(RunLost);
     const closed = steps.close();
     await clock.advance(4_999);
     expect(await settled(closed)).toBe(false);
@@ -125,7 +125,7 @@ describe("an aborted run", () => {
     expect(logged).toEqual(["warn: an agent did not clean up in time t1"]);
   });
 
-  test("is not kept alive by the time that its agent did not need", async () => {
+  test("leaves no timer of the time that its agent did not need", async () => {
     let sleeping = 0;
     const { sleep } = clock;
     clock.sleep = (ms, signal) => {
@@ -133,8 +133,8 @@ describe("an aborted run", () => {
       return sleep(ms, signal).finally(() => (sleeping -= 1));
     };
     const steps = stepsFor(async function* () {
-      yield { events: [thought()] };
-      return finished;
+      yield { events: [agentThought()] };
+      return finishOutcome;
     });
     await steps.next();
     abort.abort();
@@ -143,26 +143,26 @@ describe("an aborted run", () => {
     expect(sleeping).toBe(0);
   });
 
-  test("takes what its agent throws then for no failure", async () => {
-    const steps = stepsFor(async function* (asked) {
-      if (!asked.signal.aborted) await new Promise((resolve) => asked.signal.addEventListener("abort", resolve));
+  test("ignores later errors of its agent", async () => {
+    const steps = stepsFor(async function* (abortableTurn) {
+      if (!abortableTurn.signal.aborted) await new Promise((resolve) => abortableTurn.signal.addEventListener("abort", resolve));
       throw new Error("torn down");
     });
     const next = steps.next();
     abort.abort();
-    await expect(next).rejects.toThrow(Lost);
+    await expect(next).rejects.toThrow(RunLost);
     await steps.close();
     expect(logged).toEqual([]);
   });
 
-  test("does not begin, if it was aborted before", async () => {
+  test("does not begin if it was aborted before", async () => {
     let begun = false;
     const steps = stepsFor(async function* () {
       begun = true;
-      return finished;
+      return finishOutcome;
     });
     abort.abort();
-    await expect(steps.next()).rejects.toThrow(Lost);
+    await expect(steps.next()).rejects.toThrow(RunLost);
     await steps.close();
     expect(begun).toBe(false);
   });
@@ -177,10 +177,10 @@ test("an agent that throws has failed with `internal`, and its text stays in the
   expect(logged).toEqual(["error: an agent failed t1"]);
 });
 
-test("a run of many steps leaves no listener behind with each", async () => {
+test("a run of many steps leaves no listener with each", async () => {
   const steps = stepsFor(async function* () {
-    for (let i = 0; i < 500; i += 1) yield { events: [thought()] };
-    return finished;
+    for (let i = 0; i < 500; i += 1) yield { events: [agentThought()] };
+    return finishOutcome;
   });
   while (!(await steps.next()).done);
   expect(getEventListeners(abort.signal, "abort")).toEqual([]);

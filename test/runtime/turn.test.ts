@@ -1,16 +1,16 @@
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Caller } from "../../src/core/caller.ts";
+import type { Caller } from "../../src/core/accounts/caller.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { attachmentOf } from "../../src/core/files/attachment.ts";
-import { fileReader } from "../../src/core/files/read.ts";
+import { attachmentOf } from "../../src/core/files/file.ts";
+import { fileReader } from "../../src/core/files/files.ts";
 import { systemIds } from "../../src/core/ids.ts";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
-import { finish, begin as firstEvents, queueMessage, resume, stop } from "../../src/core/tasks/lifecycle.ts";
+import { finish, firstEvents, queueMessage, resume, stop } from "../../src/core/tasks/lifecycle.ts";
 import type { Advance, Task } from "../../src/core/tasks/task.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { openTurn } from "../../src/runtime/turn.ts";
-import { ann, putTask, said, sampleProject, thought, userMessage } from "../store/samples.ts";
+import { agentMessage, agentThought, ann, putTask, sampleProject, userMessage } from "../store/samples.ts";
 import { agentFiles, withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { movableClock } from "../support/clock.ts";
@@ -39,7 +39,7 @@ describeOnEach("a turn", (kind) => {
     openTurn({ store: db.store, clock, ids: systemIds, cipher, ...withoutFiles }, task, new AbortController().signal);
   const begin = (text: string, members: Partial<Task> = {}) => putTask(db.store, members, [userMessage(text)]);
 
-  test("has the task's first message, and nothing from before", async () => {
+  test("has the task's first message and no history", async () => {
     const turn = await open(await claim(await begin("Hello")));
     expect(turn).toMatchObject({ messages: ["Hello"], earlier: [], claim: 1, instruction: "", written: [], decisions: [], memo: null });
   });
@@ -51,7 +51,7 @@ describeOnEach("a turn", (kind) => {
     expect(turn.instruction).toBe("Be brief");
   });
 
-  test("that follows an ended one has the new message, and knows what was said before", async () => {
+  test("that follows an ended one has the new message and the history", async () => {
     const first = await claim(await begin("One"));
     await advance(first.id, finish("Answer one"));
     const turn = await open(await claim(await advance(first.id, resume("Two", 0))));
@@ -62,13 +62,13 @@ describeOnEach("a turn", (kind) => {
     ]);
   });
 
-  test("that follows at once has every message that came in meanwhile, however many, in order", async () => {
+  test("that follows at once has every message that arrived in the meantime, in order", async () => {
     const { id } = await claim(await begin("One"));
     const later = Array.from({ length: 1_205 }, (_, i) => `More ${i}`);
     await db.store.change(async (tx) => {
       for (const text of later) await tx.tasks.advance(id, { now: clock.now(), ...queueMessage(text) });
     });
-    const next = await advance(id, { set: { beginTurn: true }, events: [said("Answer one")] });
+    const next = await advance(id, { set: { beginTurn: true }, events: [agentMessage("Answer one")] });
     const turn = await open(next);
     expect(turn.messages).toEqual(later);
     expect(turn.earlier).toEqual([
@@ -77,7 +77,7 @@ describeOnEach("a turn", (kind) => {
     ]);
   });
 
-  test("leaves out what a stop has dropped", async () => {
+  test("leaves out messages that a stop has dropped", async () => {
     const { id } = await claim(await begin("One"));
     await advance(id, queueMessage("Two"));
     await advance(id, stop);
@@ -86,18 +86,18 @@ describeOnEach("a turn", (kind) => {
     expect(turn.earlier.map(({ content }) => content)).toEqual(["One", "Two"]);
   });
 
-  test("that is resumed is the same again, but for the claim, and knows what it has written", async () => {
+  test("that is resumed is the same except for the claim, and has its written events", async () => {
     const first = await claim(await begin("One"));
     const before = await open(first);
-    const events: NewEvent[] = [thought("Hm"), said("Part")];
+    const events: NewEvent[] = [agentThought("Hm"), agentMessage("Part")];
     await advance(first.id, { events });
     const more = await advance(first.id, queueMessage("Two"));
     const turn = await open(await claim(more));
     expect(turn).toMatchObject({ messages: before.messages, earlier: before.earlier, claim: 2 });
-    expect(turn.written, "what others added does not count").toMatchObject(events);
+    expect(turn.written, "events of others do not count").toMatchObject(events);
   });
 
-  test("has the files that its messages brought, which are read until they expire", async () => {
+  test("has the files of its messages, which can be read until they expire", async () => {
     const files = agentFiles(db.store, systemClock);
     const expired = { ...systemClock, now: () => Date.now() + 49 * 3_600_000 };
     try {
@@ -117,7 +117,7 @@ describeOnEach("a turn", (kind) => {
         task,
         signal,
       );
-      await expect(Array.fromAsync(late.attachments[0]?.read() ?? [])).rejects.toMatchObject({ reason: "absent" });
+      await expect(Array.fromAsync(late.attachments[0]?.read() ?? [])).rejects.toMatchObject({ reason: "not_found" });
     } finally {
       files.remove();
     }

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { confirmations } from "../../src/core/actions/confirm.ts";
-import type { Caller } from "../../src/core/caller.ts";
+import type { Caller } from "../../src/core/accounts/caller.ts";
 import { systemIds } from "../../src/core/ids.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { eventId } from "../../src/core/tasks/event.ts";
-import { begin } from "../../src/core/tasks/lifecycle.ts";
+import { firstEvents } from "../../src/core/tasks/lifecycle.ts";
 import { taskSteps } from "../../src/core/tasks/steps.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
-import { tasks } from "../../src/core/tasks/tasks.ts";
+import { confirmations } from "../../src/core/use-cases/confirm-action.ts";
+import { tasks } from "../../src/core/use-cases/manage-tasks.ts";
 import type { Agent, Outcome, Progress, Turn } from "../../src/runtime/agent.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { runTask } from "../../src/runtime/run.ts";
-import { ann, putTask, said, thought } from "../store/samples.ts";
+import { agentMessage, agentThought, ann, putTask } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { movableClock } from "../support/clock.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
-import { checkTask, seenInStore } from "../support/invariants.ts";
+import { checkTask, taskInStore } from "../support/invariants.ts";
 
 const clock = movableClock();
 const caller: Caller = { ...ann, role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "key" } };
@@ -37,30 +37,30 @@ describeOnEach("a task that waits", (kind) => {
   afterAll(() => db[Symbol.asyncDispose]());
 
   const steps = taskSteps(clock);
-  const backlog = { enter: () => undefined };
+  const backlog = { add: () => undefined };
   const operations = tasks({ clock, ids: systemIds, backlog, steps, keepsEvents: false });
   const { confirm } = confirmations(clock, cipher, backlog, steps);
-  const asIs = async (id: string): Promise<Task> => {
+  const taskRow = async (id: string): Promise<Task> => {
     const task = await db.store.tasks.byId(id);
     if (!task) throw new Error("no such task");
     return task;
   };
   const events = (id: string) => db.store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
-  const told = async (id: string) => (await events(id)).map(({ type, payload }) => ({ type, payload }));
+  const payloads = async (id: string) => (await events(id)).map(({ type, payload }) => ({ type, payload }));
 
-  /** Claims the task and runs it until it rests; answers the turns that the agent was given. */
+  /** Claims the task and runs it until it rests; returns the agent's turns. */
   async function run(id: string, script: (turn: Turn, nth: number) => AsyncGenerator<Progress, Outcome, void>): Promise<Turn[]> {
     const turns: Turn[] = [];
     const agent: Agent = (turn) => script(turn, turns.push(turn));
-    const task = await asIs(id);
+    const task = await taskRow(id);
     const [claimed] = await db.store.change((tx) => claimTasks(tx, [task], "n1", clock.now()));
     if (!claimed) throw new Error("not claimed");
     const parts = { store: db.store, clock, ids: systemIds, cipher, log: () => undefined, ...withoutFiles, agentFor: () => agent };
     await runTask(claimed, new AbortController().signal, parts);
-    checkTask(await seenInStore(db.store, id));
+    checkTask(await taskInStore(db.store, id));
     return turns;
   }
-  const put = async () => (await putTask(db.store, { createdAt: clock.now() }, begin("Hello"))).id;
+  const put = async () => (await putTask(db.store, { createdAt: clock.now() }, firstEvents("Hello"))).id;
   const send = (id: string, text: string) =>
     db.store.change((tx) => operations.send(tx, caller, id, { texts: [text], references: [] }, {}));
   const stop = (id: string) => db.store.change((tx) => operations.stop(tx, caller, id));
@@ -71,13 +71,13 @@ describeOnEach("a task that waits", (kind) => {
   };
 
   describe("for an answer", () => {
-    test("says what is asked, and which event asks", async () => {
+    test("has the question and the event that asks it", async () => {
       const id = await put();
       await run(id, async function* () {
         return asks();
       });
-      expect(await asIs(id)).toMatchObject({ status: "waiting", nodeId: null });
-      expect((await told(id)).slice(-2)).toEqual([
+      expect(await taskRow(id)).toMatchObject({ status: "waiting", nodeId: null });
+      expect((await payloads(id)).slice(-2)).toEqual([
         {
           type: "assistant_message",
           payload: {
@@ -95,25 +95,26 @@ describeOnEach("a task that waits", (kind) => {
           },
         },
       ]);
-      expect(await pendingSeq(id)).toBe((await asIs(id)).lastSeq - 1);
+      expect(await pendingSeq(id)).toBe((await taskRow(id)).lastSeq - 1);
     });
 
-    test("goes on with the message, and gives the agent what it left to itself, also when the run is lost", async () => {
+    test("continues with the message and gives the agent its memo, also when the run is lost", async () => {
       const id = await put();
       await run(id, async function* () {
         return asks({ left: ["a", 1] });
       });
       await send(id, "This");
-      const [lost] = await run(id, async function* () {
-        yield { events: [thought()] };
+      const [lostTurn] = await run(id, async function* () {
+        yield { events: [agentThought()] };
         return { kind: "abandon" };
       });
       const [turn] = await run(id, async function* () {
-        yield { events: [thought()] };
+        yield { events: [agentThought()] };
         return finish;
       });
-      for (const given of [lost, turn]) expect(given).toMatchObject({ messages: ["This"], memo: { left: ["a", 1] }, decisions: [] });
-      expect(await asIs(id)).toMatchObject({ status: "stopped", recalls: false });
+      for (const eachTurn of [lostTurn, turn])
+        expect(eachTurn).toMatchObject({ messages: ["This"], memo: { left: ["a", 1] }, decisions: [] });
+      expect(await taskRow(id)).toMatchObject({ status: "stopped", recalls: false });
     });
 
     test.each<[string, (id: string) => Promise<unknown>]>([
@@ -128,7 +129,7 @@ describeOnEach("a task that waits", (kind) => {
           await send(id, "Other");
         },
       ],
-    ])("leaves nothing behind %s", async (_, happens) => {
+    ])("leaves no memo %s", async (_, happens) => {
       const id = await put();
       await run(id, async function* () {
         return asks("left");
@@ -149,7 +150,7 @@ describeOnEach("a task that waits", (kind) => {
         return asks("left");
       });
       expect(turns[1]).toMatchObject({ messages: ["That"], memo: "left", earlier: [{ content: "Hello" }, { content: "Which?" }] });
-      expect(await asIs(id)).toMatchObject({ status: "stopped" });
+      expect(await taskRow(id)).toMatchObject({ status: "stopped" });
       expect(await pendingSeq(id)).toBe(0);
     });
   });
@@ -157,12 +158,12 @@ describeOnEach("a task that waits", (kind) => {
   describe("for an approval", () => {
     const params = { messages: [{ to: "a@example.com" }, { to: "b@example.com" }] };
 
-    test("says what is to be done, and what a decision looks like", async () => {
+    test("has the action and the form of a decision", async () => {
       const id = await put();
       await run(id, async function* () {
         return confirms("gmailSendAction", { description: "Two mails", params });
       });
-      const [use, status] = (await told(id)).slice(-2);
+      const [use, status] = (await payloads(id)).slice(-2);
       expect(use).toMatchObject({
         type: "tool_used",
         payload: { tool: "gmail_send", status: "pending_confirmation", description: "Two mails", params },
@@ -179,20 +180,20 @@ describeOnEach("a task that waits", (kind) => {
       });
     });
 
-    test.each([true, false])("goes on with the same turn after accept: %s, with one decision more, and repeats nothing", async (accept) => {
+    test.each([true, false])("continues the same turn after accept: %s, with one more decision, and repeats nothing", async (accept) => {
       const id = await put();
       const script = async function* (turn: Turn): AsyncGenerator<Progress, Outcome, void> {
-        yield { events: [said("Before")] };
+        yield { events: [agentMessage("Before")] };
         if (turn.decisions.length < 1) return confirms("gmailSendAction", { params });
-        yield { events: [thought("Between"), thought("Between")] };
+        yield { events: [agentThought("Between"), agentThought("Between")] };
         if (turn.decisions.length < 2) return confirms("videoGenerate");
-        yield { events: [said("After")] };
+        yield { events: [agentMessage("After")] };
         return finish;
       };
       await run(id, script);
       const input = { accept, indices: [1] };
       expect(await answer(id, input)).toEqual({ taskId: id, confirmed: true });
-      expect(await asIs(id)).toMatchObject({ status: "running", nodeId: null });
+      expect(await taskRow(id)).toMatchObject({ status: "running", nodeId: null });
       await run(id, script);
       await answer(id, { choice: "premium" });
       const [turn] = await run(id, script);
@@ -202,7 +203,7 @@ describeOnEach("a task that waits", (kind) => {
           { kind: "gmailSendAction", accepted: accept, input },
           { kind: "videoGenerate", accepted: true, input: { choice: "premium" } },
         ],
-        written: [said("Before"), thought("Between"), thought("Between")],
+        written: [agentMessage("Before"), agentThought("Between"), agentThought("Between")],
       });
       const [first] = await db.store.actions.after(id, 0);
       const uses = (await events(id)).filter(({ type }) => type === "tool_used").map(({ payload }) => payload);
@@ -213,24 +214,24 @@ describeOnEach("a task that waits", (kind) => {
         { tool: "video_generate", status: "success", result: { choice: "premium" } },
       ]);
       expect((await events(id)).filter(({ type }) => type === "explanation")).toHaveLength(2);
-      expect(await asIs(id)).toMatchObject({ status: "stopped" });
+      expect(await taskRow(id)).toMatchObject({ status: "stopped" });
     });
 
-    test("waits on after an input that decides nothing, and writes nothing", async () => {
+    test("keeps waiting after an input that decides nothing, and writes nothing", async () => {
       const id = await put();
       await run(id, async function* () {
         return confirms("shopifyAction");
       });
-      const before = await asIs(id);
+      const before = await taskRow(id);
       expect(await answer(id, { accept: false })).toEqual({ taskId: id, confirmed: false });
-      expect(await asIs(id)).toEqual(before);
+      expect(await taskRow(id)).toEqual(before);
     });
 
-    test("is not asked again where the user allowed it for the task: each time is told all the same", async () => {
+    test("does not ask again where the user allowed it for the task; each use is still reported", async () => {
       const id = await put();
       const script = async function* (turn: Turn): AsyncGenerator<Progress, Outcome, void> {
         for (let nth = 0; nth < 3; nth += 1) {
-          yield { events: [said(`Step ${nth}`)] };
+          yield { events: [agentMessage(`Step ${nth}`)] };
           if (turn.decisions.length === nth) return confirms("terminalExecute", { params: { command: "ls" } });
         }
         return finish;
@@ -238,7 +239,7 @@ describeOnEach("a task that waits", (kind) => {
       await run(id, script);
       await answer(id, { accept: true, always_allow: true });
       const turns = await run(id, script);
-      expect(await asIs(id)).toMatchObject({ status: "stopped", allowed: ["terminalExecute"] });
+      expect(await taskRow(id)).toMatchObject({ status: "stopped", allowed: ["terminalExecute"] });
       expect(turns.at(-1)?.decisions).toEqual([
         { kind: "terminalExecute", accepted: true, input: { accept: true, always_allow: true }, params: { command: "ls" } },
         { kind: "terminalExecute", accepted: true, input: {}, params: { command: "ls" } },
@@ -247,14 +248,14 @@ describeOnEach("a task that waits", (kind) => {
       const uses = (await events(id)).flatMap((event) => (event.type === "tool_used" ? [event.payload] : []));
       expect(uses.map(({ status }) => status)).toEqual(["pending_confirmation", "success", "success", "success"]);
       expect(new Set(uses.map(({ actionId }) => actionId)).size).toBe(3);
-      const texts = (await seenInStore(db.store, id)).events.flatMap(({ text }) => text ?? []);
+      const texts = (await taskInStore(db.store, id)).events.flatMap(({ text }) => text ?? []);
       expect(texts).toEqual(["Hello", "Step 0", "Step 1", "Step 2", "Done"]);
       await send(id, "Again");
       await run(id, script);
-      expect(await asIs(id), "in later turns too").toMatchObject({ status: "stopped" });
+      expect(await taskRow(id), "also in later turns").toMatchObject({ status: "stopped" });
     });
 
-    test("asks again for another kind, and in another task (decisions.md 15)", async () => {
+    test("asks again for another kind, and in another task (spec/decisions.md 15)", async () => {
       const id = await put();
       await run(id, async function* () {
         return confirms("deployAction");
@@ -263,12 +264,12 @@ describeOnEach("a task that waits", (kind) => {
       await run(id, async function* () {
         return confirms("terminalExecute");
       });
-      expect(await asIs(id)).toMatchObject({ status: "waiting", allowed: ["deployAction"] });
+      expect(await taskRow(id)).toMatchObject({ status: "waiting", allowed: ["deployAction"] });
       const other = await put();
       await run(other, async function* () {
         return confirms("deployAction");
       });
-      expect(await asIs(other)).toMatchObject({ status: "waiting", allowed: [] });
+      expect(await taskRow(other)).toMatchObject({ status: "waiting", allowed: [] });
     });
 
     test.each<[string, (id: string) => Promise<unknown>]>([
@@ -291,11 +292,11 @@ describeOnEach("a task that waits", (kind) => {
       expect(turn).toMatchObject({ messages: ["Never mind"], memo: null, decisions: [] });
       expect(await db.store.actions.after(id, seq - 1)).toMatchObject([{ state: "dismissed" }]);
       await expect(db.store.change((tx) => confirm(tx, caller, id, eventId(id, seq), { accept: true }))).rejects.toMatchObject({
-        reason: "precondition",
+        reason: "failed_precondition",
       });
     });
 
-    test("is never asked for when a message came before: that begins the next turn", async () => {
+    test("is not requested when a message came before, which begins the next turn", async () => {
       const id = await put();
       const turns = await run(id, async function* (_turn, nth) {
         if (nth > 1) return finish;
@@ -306,7 +307,7 @@ describeOnEach("a task that waits", (kind) => {
       expect((await events(id)).some(({ type }) => type === "tool_used")).toBe(false);
     });
 
-    test("keeps what was decided from everybody but the agent", async () => {
+    test("shows decisions to the agent only", async () => {
       const id = await put();
       const script = async function* (turn: Turn): AsyncGenerator<Progress, Outcome, void> {
         return turn.decisions.length === 0 ? confirms("webdevRequestSecrets") : finish;
@@ -321,34 +322,34 @@ describeOnEach("a task that waits", (kind) => {
       expect(Buffer.from(action?.input ?? []).toString("latin1")).not.toContain("hush");
     });
 
-    test("counts a decision as progress: a task may be asked for approval as often as it likes", async () => {
+    test("counts a decision as progress: a task may ask for approval without a limit", async () => {
       const id = await put();
-      const wanted = 30;
+      const count = 30;
       const script = async function* (turn: Turn): AsyncGenerator<Progress, Outcome, void> {
-        return turn.decisions.length < wanted ? confirms("videoGenerate") : finish;
+        return turn.decisions.length < count ? confirms("videoGenerate") : finish;
       };
-      for (let nth = 0; nth < wanted; nth += 1) {
+      for (let nth = 0; nth < count; nth += 1) {
         await run(id, script);
         await answer(id, { choice: "standard" });
       }
       await run(id, script);
-      expect(await asIs(id)).toMatchObject({ status: "stopped" });
+      expect(await taskRow(id)).toMatchObject({ status: "stopped" });
     });
   });
 
-  test("costs what its agent says, once, and never more than the wire can hold", async () => {
+  test("costs the agent's reported credits, once, and never more than the wire can hold", async () => {
     const id = await put();
     const script = async function* (): AsyncGenerator<Progress, Outcome, void> {
-      yield { events: [thought()], credits: 7 };
+      yield { events: [agentThought()], credits: 7 };
       return { kind: "abandon" };
     };
     await run(id, script);
     await run(id, async function* () {
-      yield { events: [thought()], credits: 7 };
-      yield { events: [thought()], credits: 2 ** 31 - 10 };
-      yield { events: [thought()], credits: 5 };
+      yield { events: [agentThought()], credits: 7 };
+      yield { events: [agentThought()], credits: 2 ** 31 - 10 };
+      yield { events: [agentThought()], credits: 5 };
       return finish;
     });
-    expect(await asIs(id)).toMatchObject({ credits: 2 ** 31 - 1 });
+    expect(await taskRow(id)).toMatchObject({ credits: 2 ** 31 - 1 });
   });
 });

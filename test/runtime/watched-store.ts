@@ -2,37 +2,37 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Store, TaskNews } from "../../src/core/store.ts";
 import type { StillClock } from "../support/still-clock.ts";
 
-/** A real store of which it is known when it has nothing to do, and that can be made to fail. */
+/** A real store that reports when it is idle, and that can be made to fail. */
 export interface WatchedStore {
   readonly store: Store;
-  /** How often a method was called so far: `tasks.unowned`, `change`. */
+  /** The number of calls of a method so far: `tasks.unowned`, `change`. */
   calls(method: string): number;
-  /** Called before each use of a method; what it throws or waits for happens to the caller. */
+  /** Runs `hook` before each use of a method; the caller gets its errors and delays. */
   before(method: string, hook: () => Promise<void> | void): void;
-  /** Tells the listeners news of the test's own. */
-  tell(news: TaskNews): void;
-  /** Tells the listeners that news may have been missed. */
-  lose(): void;
-  /** Resolves when nothing has been under way for a while. */
+  /** Sends a notification of the test to the listeners. */
+  notify(news: TaskNews): void;
+  /** Notifies the listeners that notifications may be lost. */
+  notifyLoss(): void;
+  /** Resolves when no call has been in progress for a while. */
   quiet(): Promise<void>;
 }
 
-/** What runs read outside of changes. */
-const rooms = [
+/** The store's modules that runs read outside of changes. */
+const moduleNames = [
   "tasks",
   "events",
   "nodes",
   "projects",
-  "means",
+  "taskResources",
   "skills",
   "connectors",
   "actions",
   "budgets",
 ] as const satisfies (keyof Store)[];
 
-type Method = (...asked: unknown[]) => unknown;
+type Method = (...args: unknown[]) => unknown;
 
-/** Turns of the event loop without anything under way that count as quiet. */
+/** Turns of the event loop without a call in progress that count as quiet. */
 const quietTurns = 5;
 
 export function watchedStore(real: Store): WatchedStore {
@@ -42,21 +42,21 @@ export function watchedStore(real: Store): WatchedStore {
 
   const watched =
     (name: string, method: Method): Method =>
-    async (...asked) => {
+    async (...args) => {
       counts.set(name, (counts.get(name) ?? 0) + 1);
       underWay += 1;
       try {
         await hooks.get(name)?.();
-        return await method(...asked);
+        return await method(...args);
       } finally {
         underWay -= 1;
       }
     };
 
-  const aggregate = (room: string, methods: object) =>
-    Object.fromEntries(Object.entries(methods).map(([name, method]: [string, Method]) => [name, watched(`${room}.${name}`, method)]));
+  const aggregate = (moduleName: string, methods: object) =>
+    Object.fromEntries(Object.entries(methods).map(([name, method]: [string, Method]) => [name, watched(`${moduleName}.${name}`, method)]));
 
-  const reads = Object.fromEntries(rooms.map((room) => [room, aggregate(room, real[room])]));
+  const reads = Object.fromEntries(moduleNames.map((moduleName) => [moduleName, aggregate(moduleName, real[moduleName])]));
   const listeners = new Set<(news: TaskNews) => void>();
   const losers = new Set<() => void>();
   const feed: Store["feed"] = {
@@ -72,14 +72,14 @@ export function watchedStore(real: Store): WatchedStore {
       return () => void (losers.delete(listener) && forget());
     },
   };
-  // The members are the store's own, each within a count.
+  // The members are the store's own, each with a counter.
   const store = { ...real, ...reads, feed, change: watched("change", real.change as Method) } as unknown as Store;
   return {
     store,
-    tell(news) {
+    notify(news) {
       for (const listener of listeners) listener(news);
     },
-    lose() {
+    notifyLoss() {
       for (const listener of losers) listener();
     },
     calls: (method) => counts.get(method) ?? 0,
@@ -90,10 +90,10 @@ export function watchedStore(real: Store): WatchedStore {
   };
 }
 
-/** Small enough that what wakes within it wakes as good as at once. */
+/** Small enough that a timer within it fires almost at once. */
 const stepMs = 100;
 
-/** Moves a clock on, step by step, and gives the stores the time that they take after each. */
+/** Moves a clock step by step, and waits for the stores after each step. */
 export async function passTime(clock: StillClock, ms: number, ...stores: readonly WatchedStore[]): Promise<void> {
   for (let left = ms; left > 0; left -= stepMs) {
     for (const { quiet } of stores) await quiet();
@@ -102,7 +102,7 @@ export async function passTime(clock: StillClock, ms: number, ...stores: readonl
   for (const { quiet } of stores) await quiet();
 }
 
-/** Moves a clock on until something holds; answers how long that took in the clock's time. */
+/** Moves a clock until a condition holds; returns the elapsed time of the clock. */
 export async function passUntil(
   clock: StillClock,
   holds: () => Promise<boolean> | boolean,
@@ -110,7 +110,7 @@ export async function passUntil(
 ): Promise<number> {
   const begun = clock.monotonic();
   while (!(await holds())) {
-    if (clock.monotonic() - begun > 120_000) throw new Error("it did not come to hold within two minutes of the clock");
+    if (clock.monotonic() - begun > 120_000) throw new Error("the condition did not hold within two minutes of the clock");
     await passTime(clock, stepMs, ...stores);
   }
   return clock.monotonic() - begun;

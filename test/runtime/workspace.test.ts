@@ -2,7 +2,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fileSweep } from "../../src/core/files/sweep.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
-import { dropWorkspace, type Workspace } from "../../src/core/workspaces/workspace.ts";
+import { deleteWorkspace, type Workspace } from "../../src/core/workspaces/workspace.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { putTask, userMessage } from "../store/samples.ts";
 import { type AgentFiles, agentFiles } from "../support/agent-files.ts";
@@ -24,7 +24,7 @@ describeOnEach("the workspace of a task", (kind) => {
     await db[Symbol.asyncDispose]();
   });
 
-  async function claimed(): Promise<Task> {
+  async function claimTask(): Promise<Task> {
     const task = await putTask(db.store, {}, [userMessage()]);
     const [mine] = await db.store.change((tx) => claimTasks(tx, [task], "n1", clock.now()));
     if (!mine) throw new Error("not claimed");
@@ -33,10 +33,11 @@ describeOnEach("the workspace of a task", (kind) => {
   const open = (task: Task, signal = new AbortController().signal): Workspace => files.workspaceOf(task, signal);
   const read = (workspace: Workspace, path: string) => text(workspace.read(path));
   const blobs = () => rowsIn(db.url, "SELECT state FROM blob");
-  const sweep = () => fileSweep({ store: db.store, blobs: files.blobs, clock, log: () => undefined }).sweep(new AbortController().signal);
+  const sweep = () =>
+    fileSweep({ changeBytes: db.store.change, blobs: files.blobs, clock, log: () => undefined }).sweep(new AbortController().signal);
 
-  test("keeps what is written, under one spelling of each path, for the next run too", async () => {
-    const task = await claimed();
+  test("keeps written files, under one spelling of each path, for the next run too", async () => {
+    const task = await claimTask();
     const workspace = open(task);
     await workspace.write("./notes//a.txt", bytes("one"));
     await workspace.write("b.txt", bytes("two"));
@@ -46,36 +47,36 @@ describeOnEach("the workspace of a task", (kind) => {
     ]);
     expect(await read(open(task), "notes/a.txt")).toBe("one");
     expect(await workspace.find("nothing")).toBeNull();
-    await expect(read(workspace, "nothing")).rejects.toMatchObject({ reason: "absent" });
-    await expect(read(workspace, "../b.txt")).rejects.toMatchObject({ reason: "invalid" });
-    await expect(workspace.write("b.txt/c", bytes("x"))).rejects.toMatchObject({ reason: "invalid" });
-    expect(await open(await claimed()).list()).toEqual([]);
+    await expect(read(workspace, "nothing")).rejects.toMatchObject({ reason: "not_found" });
+    await expect(read(workspace, "../b.txt")).rejects.toMatchObject({ reason: "invalid_argument" });
+    await expect(workspace.write("b.txt/c", bytes("x"))).rejects.toMatchObject({ reason: "invalid_argument" });
+    expect(await open(await claimTask()).list()).toEqual([]);
   });
 
-  test("drops the bytes of what is replaced, removed or refused, and those of a deleted task", async () => {
+  test("deletes the bytes of replaced, removed and refused files, and those of a deleted task", async () => {
     await sweep();
     const before = (await blobs()).length;
-    const task = await claimed();
+    const task = await claimTask();
     const workspace = open(task);
     await workspace.write("a", bytes("one"));
     await workspace.write("a", bytes("two"));
     await workspace.write("b", bytes("three"));
-    await expect(workspace.write("a/b", bytes("x"))).rejects.toMatchObject({ reason: "invalid" });
+    await expect(workspace.write("a/b", bytes("x"))).rejects.toMatchObject({ reason: "invalid_argument" });
     expect(await workspace.remove("b")).toBe(true);
     expect(await workspace.remove("b")).toBe(false);
     await sweep();
     expect((await blobs()).length).toBe(before + 1);
     expect(await read(workspace, "a")).toBe("two");
-    await db.store.change((tx) => dropWorkspace(tx, task.id));
+    await db.store.change((tx) => deleteWorkspace(tx, task.id));
     await sweep();
     expect((await blobs()).length).toBe(before);
     expect(await workspace.list()).toEqual([]);
   });
 
-  test("takes nothing from a run that has lost its fence, or whose task rests", async () => {
+  test("accepts nothing from a run that has lost its fence, or whose task rests", async () => {
     await sweep();
     const before = (await blobs()).length;
-    const task = await claimed();
+    const task = await claimTask();
     const workspace = open(task);
     await workspace.write("a", bytes("mine"));
     await db.store.change((tx) => tx.tasks.advance(task.id, { now: clock.now(), set: { raiseFence: true } }));

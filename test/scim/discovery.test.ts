@@ -4,7 +4,7 @@ import { type CallScim, scimOf, userSchema } from "./scim-rig.ts";
 
 type Described = { readonly name: string; readonly subAttributes?: readonly Described[] };
 
-describe("what SCIM is here", () => {
+describe("SCIM discovery", () => {
   const rig = settingsRig("sqlite");
   let scim: CallScim;
   beforeAll(async () => {
@@ -12,7 +12,7 @@ describe("what SCIM is here", () => {
     scim = scimOf(rig.service, await rig.person({ as: owner, with: owner, kind: "team_user_mgmt" }));
   });
 
-  test("the configuration says what is supported, and what is not", async () => {
+  test("the configuration lists supported and unsupported features", async () => {
     expect(await scim("GET /ServiceProviderConfig")).toMatchObject({
       status: 200,
       body: {
@@ -29,7 +29,7 @@ describe("what SCIM is here", () => {
     });
   });
 
-  test("each document stands in its list, and at the location that it names", async () => {
+  test("each document is in its list, and at its stated location", async () => {
     for (const list of ["/ResourceTypes", "/Schemas"]) {
       const { body } = await scim(`GET ${list}`);
       expect(body).toMatchObject({ totalResults: 1, itemsPerPage: 1 });
@@ -40,7 +40,7 @@ describe("what SCIM is here", () => {
     }
   });
 
-  test("the schema has every attribute that a user is shown with", async () => {
+  test("the schema has every attribute of a returned user", async () => {
     const { id } = (await scim("POST /Users", { userName: "ann@corp.example", displayName: "Ann Lee", externalId: "ann" })).body;
     const { schemas: _, id: __, meta: ___, ...shown } = (await scim(`GET /Users/${id}`)).body;
     const { attributes } = (await scim(`GET /Schemas/${userSchema}`)).body as { readonly attributes: readonly Described[] };
@@ -51,7 +51,7 @@ describe("what SCIM is here", () => {
     expect(Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, partsOf(value)]))).toEqual(named);
   });
 
-  test("of a user only what is asked for is shown, with what always is, and nothing that is not wanted", async () => {
+  test("attributes of a user are limited to the requested and the always returned ones, without the excluded ones", async () => {
     const { id, ...whole } = (await scim("POST /Users", { userName: "bo@corp.example", displayName: "Bo Roth" })).body;
     const shown = async (query: string) => Object.keys((await scim(`GET /Users/${id}?${query}`)).body).toSorted();
     const all = ["id", ...Object.keys(whole)].toSorted();

@@ -1,13 +1,13 @@
 import { assert, asyncProperty, constantFrom, integer, option } from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { settingsRig } from "../settings/settings-rig.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { type CallScim, patchOf, scimOf } from "./scim-rig.ts";
 
 const size = 23;
 const filters = { "": size, "filter=active eq true&": 15, "filter=active eq false&": 8 } as const;
 
-describeOnEach("pages of users", (database) => {
+describeOnOne("pages of users", (database) => {
   const rig = settingsRig(database);
   let scim: CallScim;
   const ids: string[] = [];
@@ -19,38 +19,38 @@ describeOnEach("pages of users", (database) => {
     for (let n = 1; n < size + 2; n += 1) {
       const active = n % 3 !== 0;
       const { id } = (await scim("POST /Users", { userName: `u${n}@corp.example`, active })).body;
-      // Two that were removed: they are in no page and no total.
+      // Two removed users: they are in no page and not in the total.
       if (n === 5 || n === 10) expect((await scim(`DELETE /Users/${id}`)).status).toBe(204);
       else ids.push(id);
       if (!active) inactive.add(id);
     }
   });
 
-  test("together are everybody once, in one order, whatever their length; none is longer than asked for", async () => {
+  test("contain every user once, in one order, for any page length; none is longer than requested", async () => {
     const pages = asyncProperty(
       integer({ min: 1, max: 30 }),
       constantFrom(...(Object.keys(filters) as (keyof typeof filters)[])),
       async (count, filter) => {
-        const wanted = ids.filter((id) => filter === "" || inactive.has(id) === filter.includes("false"));
-        const seen: string[] = [];
-        for (let startIndex = 1; startIndex <= wanted.length; startIndex += count) {
+        const expected = ids.filter((id) => filter === "" || inactive.has(id) === filter.includes("false"));
+        const listed: string[] = [];
+        for (let startIndex = 1; startIndex <= expected.length; startIndex += count) {
           const { body } = await scim(`GET /Users?${filter}startIndex=${startIndex}&count=${count}`);
           expect(body).toMatchObject({
-            totalResults: wanted.length,
+            totalResults: expected.length,
             startIndex,
-            itemsPerPage: Math.min(count, wanted.length - startIndex + 1),
+            itemsPerPage: Math.min(count, expected.length - startIndex + 1),
           });
           expect(body.Resources).toHaveLength(body.itemsPerPage);
-          seen.push(...body.Resources.map(({ id }: { id: string }) => id));
+          listed.push(...body.Resources.map(({ id }: { id: string }) => id));
         }
-        expect(seen).toEqual(wanted);
+        expect(listed).toEqual(expected);
       },
     );
     expect(ids).toHaveLength(size);
     await assert(pages, { numRuns: 12 });
   });
 
-  test("a page beyond the end, or of none, is empty and has the total; below the least the least counts", async () => {
+  test("a page after the end, or of length zero, is empty and has the total; a start below one counts as one", async () => {
     const places = asyncProperty(
       option(integer({ min: -5, max: 300 })),
       option(integer({ min: -5, max: 300 })),
@@ -67,7 +67,7 @@ describeOnEach("pages of users", (database) => {
     await assert(places, { numRuns: 25 });
   });
 
-  test("who was removed is shown to nobody: not by id, filter, or change", async () => {
+  test("a removed user is never returned: not by id, filter, or change", async () => {
     const { id } = (await scim("POST /Users", { userName: "gone@corp.example", externalId: "gone" })).body;
     await scim(`DELETE /Users/${id}`);
     for (const filter of ['userName eq "gone@corp.example"', 'externalId eq "gone"', "active eq false", "active eq true"]) {

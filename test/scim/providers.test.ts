@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { settingsRig } from "../settings/settings-rig.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { type CallScim, patchOf, scimOf, userSchema } from "./scim-rig.ts";
 
@@ -10,7 +10,7 @@ const list = (resources: readonly unknown[], facts = {}) => ({
   ...{ totalResults: resources.length, startIndex: 1, itemsPerPage: resources.length, Resources: resources, ...facts },
 });
 
-describeOnEach("provisioning", (database) => {
+describeOnOne("provisioning", (database) => {
   const rig = settingsRig(database);
   let owner: Person;
   let manager: Person;
@@ -24,7 +24,7 @@ describeOnEach("provisioning", (database) => {
   const statusOf = async (id: string): Promise<unknown> =>
     (await manager.v2("team.user.detail", { team_user_id: id })).body["user"]?.status;
 
-  test("as Okta does it: looked up, made, read, pushed, deactivated, reactivated, deleted", async () => {
+  test("by Okta: look up, create, read, push, deactivate, reactivate, delete", async () => {
     const lookup = '/Users?filter=userName eq "ann.lee@corp.example"&startIndex=1&count=100';
     expect(await scim(`GET ${lookup}`)).toMatchObject({ status: 200, body: list([]) });
 
@@ -68,10 +68,10 @@ describeOnEach("provisioning", (database) => {
     expect((await scim(`GET /Users/${id}`)).body).toEqual(made.body);
     expect((await scim(`GET ${lookup}`)).body).toEqual(list([made.body]));
 
-    const married = await scim(`PUT /Users/${id}`, { ...pushed, id, displayName: "Ann Lee-Roth", meta: { resourceType: "User" } });
-    expect(married).toMatchObject({ status: 200, body: { displayName: "Ann Lee-Roth", active: true } });
-    expect(married.body.meta.version).not.toBe(made.body.meta.version);
-    expect((await scim(`PUT /Users/${id}`, { ...pushed, displayName: "Ann Lee-Roth" })).body).toEqual(married.body);
+    const renamed = await scim(`PUT /Users/${id}`, { ...pushed, id, displayName: "Ann Lee-Roth", meta: { resourceType: "User" } });
+    expect(renamed).toMatchObject({ status: 200, body: { displayName: "Ann Lee-Roth", active: true } });
+    expect(renamed.body.meta.version).not.toBe(made.body.meta.version);
+    expect((await scim(`PUT /Users/${id}`, { ...pushed, displayName: "Ann Lee-Roth" })).body).toEqual(renamed.body);
 
     expect(await scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { active: false } }))).toMatchObject({
       status: 200,
@@ -91,7 +91,7 @@ describeOnEach("provisioning", (database) => {
     expect((await scim("POST /Users", pushed)).status).toBe(201);
   });
 
-  test("as Entra ID does it: tried, looked up, made with a role, changed in its own shapes, disabled, enabled, deleted", async () => {
+  test("by Entra ID: probe, look up, create with a role, change in its own forms, disable, enable, delete", async () => {
     const probe = await scim('GET /Users?filter=userName eq "6fd1b2a4-8f8e-4f2e-9f5a-0d3a1c2b9e11"');
     expect(probe).toMatchObject({ status: 200, body: list([]) });
     const lookup = '/Users?filter=externalId eq "bo.roth"';
@@ -148,29 +148,29 @@ describeOnEach("provisioning", (database) => {
     expect((await scim('GET /Users?filter=externalId eq "boris.roth"')).body).toEqual(list([]));
   });
 
-  test("each operation that a request comes to has an audit row of its own, with the request that asked", async () => {
+  test("each operation of a request has a separate audit row with the id of the request", async () => {
     const made = await scim("POST /Users", { userName: "cy@corp.example", displayName: "Cy", active: false });
     const { id } = made.body;
-    const row = await rig.audited(`${service}/CreateUser`, id);
+    const row = await rig.auditRow(`${service}/CreateUser`, id);
     expect(row).toMatchObject({
       credential: `key:${manager.keyId}`,
       request_id: made.headers.get("x-request-id"),
       account_id: owner.accountId,
     });
-    expect(JSON.parse(String((await rig.audited(`${service}/UpdateUser`, id))["after"]))).toMatchObject({ status: "inactive" });
+    expect(JSON.parse(String((await rig.auditRow(`${service}/UpdateUser`, id))["after"]))).toMatchObject({ status: "inactive" });
     await scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { displayName: "Cyd" } }));
-    expect(JSON.parse(String((await rig.audited(`${service}/RenameProfile`, id))["after"]))).toMatchObject({ name: "Cyd" });
+    expect(JSON.parse(String((await rig.auditRow(`${service}/RenameProfile`, id))["after"]))).toMatchObject({ name: "Cyd" });
     await scim(`DELETE /Users/${id}`);
-    expect(await rig.audited(`${service}/RemoveMember`, id)).toMatchObject({ subject: id });
+    expect(await rig.auditRow(`${service}/RemoveMember`, id)).toMatchObject({ subject: id });
   });
 
-  test("a change that is refused in part changes nothing", async () => {
+  test("a partly refused change has no effect", async () => {
     await scim("POST /Users", { userName: "dee@corp.example", externalId: "dee" });
     const { id } = (await scim("POST /Users", { userName: "di@corp.example", displayName: "Di", externalId: "di" })).body;
     const before = (await scim(`GET /Users/${id}`)).body;
-    const wanted = { active: false, displayName: "Dee", roles: "admin" };
+    const input = { active: false, displayName: "Dee", roles: "admin" };
     for (const taken of [{ userName: "DEE@corp.example" }, { externalId: "dee" }]) {
-      const refused = await scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { ...wanted, ...taken } }));
+      const refused = await scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { ...input, ...taken } }));
       expect(refused).toMatchObject({ status: 409, body: { scimType: "uniqueness", status: "409" } });
     }
     expect((await scim(`GET /Users/${id}`)).body).toEqual(before);
@@ -184,7 +184,7 @@ describeOnEach("provisioning", (database) => {
     [undefined, { path: "name.familyName", value: "Bos" }, "Bos"],
     [undefined, { path: "title", value: "Dr" }, undefined],
     ["Kim", { path: "displayName", value: "" }, "Kim"],
-  ])("whose name is %j is, after %j, %j", async (displayName, operation, name) => {
+  ])("a user named %j is, after %j, %j", async (displayName, operation, name) => {
     const { id } = (await scim("POST /Users", { userName: "kim@corp.example", displayName })).body;
     const changed = await scim(`PATCH /Users/${id}`, patchOf({ op: "replace", ...operation }));
     await scim(`DELETE /Users/${id}`);
@@ -196,7 +196,7 @@ describeOnEach("provisioning", (database) => {
     ["admin", "member"],
     ["member", "member"],
     ["guest", "guest"],
-  ])("whose role %s is taken away is a %s, and who is pushed without one keeps it", async (role, left) => {
+  ])("a user without the removed role %s is a %s, and a user pushed without one keeps it", async (role, left) => {
     const { id, userName } = (await scim("POST /Users", { userName: "liv@corp.example", roles: [{ value: role }] })).body;
     const pushed = await scim(`PUT /Users/${id}`, { userName });
     const taken = await scim(`PATCH /Users/${id}`, patchOf({ op: "Remove", path: "roles" }));
@@ -204,7 +204,7 @@ describeOnEach("provisioning", (database) => {
     expect([pushed.body.roles, taken.body.roles]).toEqual([role, left].map((value) => [{ value, primary: true }]));
   });
 
-  test("of changes of one version that come at once, one is made", async () => {
+  test("one of several concurrent changes with the same version succeeds", async () => {
     const { id, meta } = (await scim("POST /Users", { userName: "ida@corp.example", displayName: "Ida" })).body;
     const rename = (displayName: string) =>
       scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { displayName } }), { "If-Match": meta.version });
@@ -215,7 +215,7 @@ describeOnEach("provisioning", (database) => {
     expect((await scim(`GET /Users/${id}`)).body).toEqual(made?.body);
   });
 
-  test("of people of one address who are made at once, one is made", async () => {
+  test("one of several concurrent creations with the same address succeeds", async () => {
     const replies = await Promise.all(Array.from({ length: 8 }, () => scim("POST /Users", { userName: "joy@corp.example" })));
     expect(replies.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(409)]);
     expect(replies.filter(({ status }) => status === 409).map(({ body }) => body.scimType)).toEqual(Array(7).fill("uniqueness"));
@@ -232,7 +232,7 @@ describeOnEach("provisioning", (database) => {
       });
     });
 
-    test("shows its delegate address, keeps its external id, and is found by both alone", async () => {
+    test("shows its delegate address, keeps its external id, and is found only by these two", async () => {
       const { body } = await scim(`GET /Users/${id}`);
       expect(body).toMatchObject({ externalId: "eva", userName: expect.stringMatching(/^delegate-/), active: false });
       const found = async (filter: string) =>
@@ -242,7 +242,7 @@ describeOnEach("provisioning", (database) => {
       expect(await found('userName eq "eva@corp.example"')).toEqual([]);
     });
 
-    test("takes the address from before, which its provider goes on pushing, as no change, and no other one", async () => {
+    test("treats the previous address, which its provider keeps sending, as no change, and refuses any other one", async () => {
       const before = (await scim(`GET /Users/${id}`)).body;
       const pushed = await scim(`PUT /Users/${id}`, { userName: "Eva@corp.example", externalId: "eva", active: false });
       expect(pushed).toMatchObject({ status: 200, body: before });
@@ -253,15 +253,15 @@ describeOnEach("provisioning", (database) => {
     });
   });
 
-  test("who was deactivated has no key that opens anything until reactivated", async () => {
+  test("a deactivated user's keys grant no access until reactivation", async () => {
     const gil = await rig.person({ with: owner });
     const { id } = (await scim("GET /Users?count=200")).body.Resources.at(-1);
     const active = (value: boolean) => scim(`PATCH /Users/${id}`, patchOf({ op: "replace", path: "active", value }));
-    const tried = async () => (await gil.v2("task.list", {})).status;
-    expect(await tried()).toBe(200);
+    const callStatus = async () => (await gil.v2("task.list", {})).status;
+    expect(await callStatus()).toBe(200);
     await active(false);
-    expect(await tried()).toBe(401);
+    expect(await callStatus()).toBe(401);
     await active(true);
-    expect(await tried()).toBe(200);
+    expect(await callStatus()).toBe(200);
   });
 });

@@ -18,7 +18,7 @@ describe("SCIM", () => {
   });
   const ownerId = async () => (await scim("GET /Users?count=1")).body.Resources[0].id as string;
 
-  describe("asks for a Team User Management key behind Bearer", () => {
+  describe("requires a Team User Management key as a Bearer token", () => {
     const addresses = ["GET /Users", "POST /Users", "GET /Users/x", "PUT /Users/x", "PATCH /Users/x", "DELETE /Users/x"];
     const described = ["/ServiceProviderConfig", "/ResourceTypes", "/ResourceTypes/User", "/Schemas", `/Schemas/${userSchema}`];
 
@@ -49,7 +49,7 @@ describe("SCIM", () => {
       expect(two).toMatchObject({ status: 400 });
     });
 
-    test("which opens behind Bearer elsewhere what it opens in its own header", async () => {
+    test("accepts the Bearer key elsewhere for the same operations as in its own header", async () => {
       const { key } = await manager(owner);
       const reply = await fetch(`${rig.service.url}/v2/team.user.list`, {
         method: "POST",
@@ -60,7 +60,7 @@ describe("SCIM", () => {
     });
   });
 
-  test("another team's user is as absent as nobody, and in no list", async () => {
+  test("another team's user is not found, like an unknown id, and is in no list", async () => {
     const stranger = scimOf(rig.service, await manager(await rig.person()));
     for (const id of [ann, "nobody", "a".repeat(300)]) {
       const calls = [`GET /Users/${id}`, `PUT /Users/${id}`, `PATCH /Users/${id}`, `DELETE /Users/${id}`];
@@ -79,7 +79,7 @@ describe("SCIM", () => {
     ["PATCH", patchOf({ op: "replace", path: 'roles[primary eq "True"].value', value: "admin" })],
     ["PATCH", patchOf({ op: "remove", path: "roles" })],
     ["DELETE", undefined],
-  ])("the owner takes no %s that changes anything: %j", async (verb, body) => {
+  ])("the owner accepts no %s that changes anything: %j", async (verb, body) => {
     const id = await ownerId();
     const before = (await scim(`GET /Users/${id}`)).body;
     expect(before.roles).toEqual([{ value: "owner", primary: true }]);
@@ -87,7 +87,7 @@ describe("SCIM", () => {
     expect((await scim(`GET /Users/${id}`)).body).toEqual(before);
   });
 
-  test("the owner as they are may be pushed", async () => {
+  test("the owner may be pushed unchanged", async () => {
     const { id, userName } = (await scim(`GET /Users/${await ownerId()}`)).body;
     expect((await scim(`PUT /Users/${id}`, { userName, active: true, roles: [{ value: "owner" }] })).status).toBe(200);
   });
@@ -129,7 +129,7 @@ describe("SCIM", () => {
     ["/Users", "GET, POST"],
     ["/Users/x", "GET, PUT, PATCH, DELETE"],
     ["/Schemas", "GET"],
-  ])("%s names the verbs that it takes", async (path, allow) => {
+  ])("%s names the methods it accepts", async (path, allow) => {
     for (const verb of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((one) => !allow.split(", ").includes(one))) {
       const reply = await scim(`${verb} ${path}`);
       expect(reply).toMatchObject(refusal(405));
@@ -137,7 +137,7 @@ describe("SCIM", () => {
     }
   });
 
-  test("takes application/scim+json and application/json, over both HTTP versions, and no other type", async () => {
+  test("accepts application/scim+json and application/json, over both HTTP versions, and no other type", async () => {
     const { key } = await manager(owner);
     const body = { active: true };
     for (const type of ["application/json", "application/scim+json", "Application/SCIM+JSON; charset=utf-8"]) {
@@ -160,7 +160,7 @@ describe("SCIM", () => {
     expect(plain.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
-  test("a version that is old by now is not overwritten, and one that is known is not sent again", async () => {
+  test("an outdated version is not overwritten, and a known one is not sent again", async () => {
     const { version } = (await scim(`GET /Users/${ann}`)).body.meta;
     const kept = await scim(`GET /Users/${ann}`, undefined, { "If-None-Match": version });
     expect(kept).toMatchObject({ status: 304, body: null });
@@ -175,7 +175,7 @@ describe("SCIM", () => {
   });
 });
 
-test("the limits are those of the operations that requests stand for", async () => {
+test("the limits are those of the corresponding operations", async () => {
   const clock = stillClock();
   await using service = await openService({ idle: true, clock, env: { RATE_LIMITS: "default" } });
   const owner = await service.person();

@@ -2,10 +2,10 @@ import { expect } from "vitest";
 import type { Person } from "../support/service.ts";
 import { type RawReply, send } from "../wires/raw.ts";
 
-/** Calls an address below `/scim/v2`, for instance `GET /Users?count=2`, with a body if there is one. */
+/** Calls an address below `/scim/v2`, for instance `GET /Users?count=2`, with an optional body. */
 export type CallScim = (at: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<ScimReply>;
 
-/** An answer as it came; the body is null where there is none. */
+/** A received answer; the body is null if there is none. */
 export interface ScimReply {
   readonly status: number;
   readonly headers: Headers;
@@ -13,7 +13,7 @@ export interface ScimReply {
   readonly body: any;
 }
 
-/** A provider that shows these headers on every call. */
+/** A provider that sends these headers on every call. */
 export const scimWith =
   (service: { readonly url: string }, shown: Readonly<Record<string, string>>): CallScim =>
   async (at, body, headers = {}) => {

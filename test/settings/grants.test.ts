@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne, nodesOf } from "../support/database.ts";
 import { codeFor, exchangeCode, refreshWith } from "../support/oauth.ts";
 import type { Person } from "../support/service.ts";
 import { newApp, type Token, tokenOf } from "../support/token.ts";
 import { callV2 } from "../support/wires.ts";
-import { appsOf, refusalOf, settingsRig } from "./settings-rig.ts";
+import { appsOf, outcomeOf, settingsRig } from "./settings-rig.ts";
 
 const revoked = "401 Invalid or missing API key or access token: bearer token is invalid or revoked";
 const expanded = "401 Invalid or missing API key or access token: reauthorization_required";
 
-describeOnEach("what members let apps do", (database) => {
-  const rig = settingsRig(database);
+describeOnOne("app grants of members", (database) => {
+  const rig = settingsRig(database, { nodes: nodesOf(database) });
   let ann: Person;
   let bo: Person;
   beforeAll(async () => {
@@ -19,14 +19,14 @@ describeOnEach("what members let apps do", (database) => {
     bo = await rig.person({ with: ann });
   });
 
-  /** What every node says to a token, by the very next call. */
-  const standing = async ({ headers }: Token): Promise<string[]> => {
+  /** The answer of every node to a token, on its next call. */
+  const answers = async ({ headers }: Token): Promise<string[]> => {
     const nodes = rig.service.nodes.map(({ url }) => callV2(url, "user.me", {}, { headers }));
     const answers = (await Promise.all(nodes)).map(({ status, body }) => (body.error ? `${status} ${body.error.message}` : String(status)));
     return [...new Set(answers)];
   };
 
-  test("is listed to each for himself, newest first, with the app's name and page", async () => {
+  test("are listed to their own member, newest first, with the app's name and page", async () => {
     const of = await newApp(rig.service, ann);
     await tokenOf(rig.service, bo, { of, scopes: ["create_task", "create_project"] });
     const { data } = await appsOf(bo).listOAuth2Grants({});
@@ -45,49 +45,49 @@ describeOnEach("what members let apps do", (database) => {
     expect((await appsOf(ann).listOAuth2Grants({})).data).toEqual([]);
   });
 
-  test("is taken back for all tokens and codes that the app has of this user, by the next call; others' live on", async () => {
+  test("when revoked, end all tokens and codes of the app for this user by the next call; those of others stay valid", async () => {
     const of = await newApp(rig.service, ann);
     const [one, two] = [await tokenOf(rig.service, ann, { of }), await tokenOf(rig.service, ann, { of })];
     const bos = await tokenOf(rig.service, bo, { of });
     const code = await codeFor(rig.service, ann, of, "pkce");
     const { clientId } = one;
-    expect([await standing(one), await standing(two)]).toEqual([["200"], ["200"]]);
-    expect(await refusalOf((await ann.session()).client(OAuth2AppService).revokeOAuth2Grant({ clientId }))).toBe("let in");
-    expect([await standing(one), await standing(two), await standing(bos)]).toEqual([[revoked], [revoked], ["200"]]);
+    expect([await answers(one), await answers(two)]).toEqual([["200"], ["200"]]);
+    expect(await outcomeOf((await ann.session()).client(OAuth2AppService).revokeOAuth2Grant({ clientId }))).toBe("let in");
+    expect([await answers(one), await answers(two), await answers(bos)]).toEqual([[revoked], [revoked], ["200"]]);
     expect((await exchangeCode(rig.service, of, "pkce", code)).body).toMatchObject({ error: "invalid_grant" });
     expect((await refreshWith(rig.service, of, "pkce", one.refreshToken)).body).toMatchObject({ error: "invalid_grant" });
     expect((await appsOf(ann).listOAuth2Grants({})).data.map((grant) => grant.clientId)).not.toContain(clientId);
-    expect(await refusalOf(appsOf(ann).revokeOAuth2Grant({ clientId }))).toBe("NotFound: grant not found");
-    const anew = await tokenOf(rig.service, ann, { of });
-    expect([await standing(anew), await standing(one)]).toEqual([["200"], [revoked]]);
+    expect(await outcomeOf(appsOf(ann).revokeOAuth2Grant({ clientId }))).toBe("NotFound: grant not found");
+    const secondTokens = await tokenOf(rig.service, ann, { of });
+    expect([await answers(secondTokens), await answers(one)]).toEqual([["200"], [revoked]]);
   });
 
-  test("is nobody else's to take back, whatever his role", async () => {
+  test("cannot be revoked by another member of any role", async () => {
     const of = await newApp(rig.service, ann);
     const token = await tokenOf(rig.service, bo, { of });
     const stranger = await rig.person();
     for (const who of [ann, stranger]) {
-      expect(await refusalOf(appsOf(who).revokeOAuth2Grant({ clientId: token.clientId }))).toBe("NotFound: grant not found");
+      expect(await outcomeOf(appsOf(who).revokeOAuth2Grant({ clientId: token.clientId }))).toBe("NotFound: grant not found");
     }
-    expect(await refusalOf(appsOf(ann).revokeOAuth2Grant({ clientId: "client_unknown" }))).toBe("NotFound: grant not found");
-    expect(await standing(token)).toEqual(["200"]);
+    expect(await outcomeOf(appsOf(ann).revokeOAuth2Grant({ clientId: "client_unknown" }))).toBe("NotFound: grant not found");
+    expect(await answers(token)).toEqual(["200"]);
   });
 
-  describe("ends with its app", () => {
-    test("that is deleted: tokens, codes, secrets and the list", async () => {
+  describe("end with the app", () => {
+    test("when it is deleted, with tokens, codes, secrets and the list", async () => {
       const of = await newApp(rig.service, ann);
       const token = await tokenOf(rig.service, bo, { of });
       const code = await codeFor(rig.service, bo, of, "secret");
       await appsOf(ann).deleteOAuth2App({ clientId: token.clientId });
-      expect(await standing(token)).toEqual([revoked]);
-      // contract/decisions.md 30
+      expect(await answers(token)).toEqual([revoked]);
+      // spec/decisions.md 30
       expect((await exchangeCode(rig.service, of, "secret", code)).body).toMatchObject({ error: "invalid_grant" });
       expect((await refreshWith(rig.service, of, "pkce", token.refreshToken)).body).toMatchObject({ error: "invalid_grant" });
       expect((await appsOf(bo).listOAuth2Grants({})).data.map(({ clientId }) => clientId)).not.toContain(token.clientId);
-      expect(await refusalOf(appsOf(bo).revokeOAuth2Grant({ clientId: token.clientId }))).toBe("NotFound: grant not found");
+      expect(await outcomeOf(appsOf(bo).revokeOAuth2Grant({ clientId: token.clientId }))).toBe("NotFound: grant not found");
     });
 
-    test("that is expanded, until the user agrees anew; what was taken from the app is taken from its tokens", async () => {
+    test("when it is expanded, until the user consents again; a scope removed from the app is removed from its tokens", async () => {
       const { app, clientSecret } = await appsOf(ann).createOAuth2App({
         name: "Garden",
         redirectUris: ["https://app.example/cb"],
@@ -101,25 +101,25 @@ describeOnEach("what members let apps do", (database) => {
       const token = await tokenOf(rig.service, bo, { of, scopes: ["create_task", "create_project"] });
       const code = await codeFor(rig.service, bo, of, "pkce");
       await set("create_task");
-      expect(await standing(token)).toEqual(["200"]);
+      expect(await answers(token)).toEqual(["200"]);
       const body = (await token.v2("project.list")).body;
       expect(body.error?.message).toBe("insufficient_scope: required one of [create_project, manage_all_tasks]");
       await set("create_task", "create_project");
-      expect(await standing(token)).toEqual([expanded]);
+      expect(await answers(token)).toEqual([expanded]);
       expect((await exchangeCode(rig.service, of, "pkce", code)).body).toMatchObject({ error: "invalid_grant" });
       expect((await refreshWith(rig.service, of, "pkce", token.refreshToken)).body).toMatchObject({ error: "invalid_grant" });
-      const anew = await tokenOf(rig.service, bo, { of, scopes: ["create_task", "create_project"] });
-      expect(await standing(anew)).toEqual(["200"]);
+      const secondTokens = await tokenOf(rig.service, bo, { of, scopes: ["create_task", "create_project"] });
+      expect(await answers(secondTokens)).toEqual(["200"]);
     });
 
-    test("in nothing else: a new name, another redirect URI, a secret that is revoked leave tokens alone", async () => {
+    test("only then: a new name, another redirect URI or a revoked secret do not affect tokens", async () => {
       const of = await newApp(rig.service, ann);
       const token = await tokenOf(rig.service, bo, { of });
       const { clientId } = token;
       await appsOf(ann).updateOAuth2App({ clientId, name: "Orchard", redirectUris: ["myapp://cb"] });
       const { data } = await appsOf(ann).listOAuth2AppSecrets({ clientId });
       await appsOf(ann).revokeOAuth2AppSecret({ clientId, secretId: data[0]?.id ?? "" });
-      expect(await standing(token)).toEqual(["200"]);
+      expect(await answers(token)).toEqual(["200"]);
       const code = await codeFor(rig.service, bo, of, "secret");
       expect((await exchangeCode(rig.service, of, "secret", code)).body).toMatchObject({ error: "invalid_client" });
     });

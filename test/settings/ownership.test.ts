@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { hashPassword } from "../../src/core/sign-in/password-hash.ts";
+import { hashPassword } from "../../src/core/sign-in/password.ts";
 import { ApiKeyKind } from "../../src/gen/proto/settings/v1/api_key_pb.ts";
 import { ApiKeyService } from "../../src/gen/proto/settings/v1/api_key_service_pb.ts";
 import { TeamService } from "../../src/gen/proto/settings/v1/team_service_pb.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
+import { describeOnOne, nodesOf, rowsIn } from "../support/database.ts";
+import { runDirectly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
-import { keysOf, refusalOf, settingsRig } from "./settings-rig.ts";
+import { keysOf, outcomeOf, settingsRig } from "./settings-rig.ts";
 
 const minute = 60_000;
 
-describeOnEach("a team's ownership", (database) => {
+describeOnOne("a team's ownership", (database) => {
   const clock = stillClock();
-  const rig = settingsRig(database, { clock });
+  const rig = settingsRig(database, { clock, nodes: nodesOf(database) });
 
   const memberOf = async ({ accountId, spaceId }: Person) => {
     const member = await rig.service.store.accounts.member(`team-${spaceId}`, accountId);
@@ -30,105 +30,107 @@ describeOnEach("a team's ownership", (database) => {
     const bo = await rig.person({ with: ann, role });
     return { ann, bo, teamUserId: (await memberOf(bo)).id };
   };
-  const give = async (who: Person, teamUserId: string, { provedAt = clock.now(), password = "" } = {}) =>
-    refusalOf((await who.session({ provedAt })).client(TeamService).transferOwnership({ teamUserId, password }));
+  const transfer = async (who: Person, teamUserId: string, { provedAt = clock.now(), password = "" } = {}) =>
+    outcomeOf((await who.session({ provedAt })).client(TeamService).transferOwnership({ teamUserId, password }));
 
-  test.each(["super_admin", "admin"] as const)("moves to an active %s, and the old owner is a super admin", async (role) => {
+  test.each(["super_admin", "admin"] as const)("moves to an active %s, and the old owner becomes a super admin", async (role) => {
     const { ann, bo, teamUserId } = await team(role);
-    expect(await give(ann, teamUserId)).toBe("let in");
+    expect(await transfer(ann, teamUserId)).toBe("let in");
     expect(await rolesIn(ann, bo)).toEqual(["super_admin", "owner"]);
     expect(await owners(ann)).toEqual([bo.accountId]);
-    expect(await rig.audited("settings.v1.TeamService/TransferOwnership", teamUserId)).toMatchObject({ account_id: ann.accountId });
-    expect(await give(ann, teamUserId)).toMatch(/^PermissionDenied: /);
-    expect(await give(bo, (await memberOf(ann)).id)).toBe("let in");
+    expect(await rig.auditRow("settings.v1.TeamService/TransferOwnership", teamUserId)).toMatchObject({ account_id: ann.accountId });
+    expect(await transfer(ann, teamUserId)).toMatch(/^PermissionDenied: /);
+    expect(await transfer(bo, (await memberOf(ann)).id)).toBe("let in");
     expect(await rolesIn(ann, bo)).toEqual(["owner", "super_admin"]);
   });
 
-  test("stays where the heir is no active super admin or admin", async () => {
+  test("does not move to an heir who is not an active super admin or admin", async () => {
     for (const role of ["member", "guest"] as const) {
       const { ann, teamUserId } = await team(role);
-      expect(await give(ann, teamUserId)).toBe("FailedPrecondition: the new owner must be an active super admin or admin of the team");
+      expect(await transfer(ann, teamUserId)).toBe("FailedPrecondition: the new owner must be an active super admin or admin of the team");
       expect(await rolesIn(ann)).toEqual(["owner"]);
     }
     const { ann, bo, teamUserId } = await team();
-    expect(await give(ann, (await memberOf(ann)).id)).toMatch(/^FailedPrecondition: /);
-    await directly(rig.db, `UPDATE membership SET status = 'inactive' WHERE id = '${teamUserId}'`);
-    expect(await give(ann, teamUserId)).toMatch(/^FailedPrecondition: /);
-    await directly(rig.db, `UPDATE membership SET status = 'removed' WHERE id = '${teamUserId}'`);
-    expect(await give(ann, teamUserId)).toBe("NotFound: member not found");
+    expect(await transfer(ann, (await memberOf(ann)).id)).toMatch(/^FailedPrecondition: /);
+    await runDirectly(rig.db, `UPDATE membership SET status = 'inactive' WHERE id = '${teamUserId}'`);
+    expect(await transfer(ann, teamUserId)).toMatch(/^FailedPrecondition: /);
+    await runDirectly(rig.db, `UPDATE membership SET status = 'removed' WHERE id = '${teamUserId}'`);
+    expect(await transfer(ann, teamUserId)).toBe("NotFound: member not found");
     const stranger = await team();
-    expect(await give(ann, stranger.teamUserId)).toBe("NotFound: member not found");
-    expect(await give(ann, bo.accountId)).toBe("NotFound: member not found");
+    expect(await transfer(ann, stranger.teamUserId)).toBe("NotFound: member not found");
+    expect(await transfer(ann, bo.accountId)).toBe("NotFound: member not found");
     expect(await owners(ann)).toEqual([ann.accountId]);
   });
 
-  test("is the owner's alone to give, by a session and by no key", async () => {
+  test("can only be transferred by the owner, with a session and without a key", async () => {
     const { ann, teamUserId } = await team();
     for (const role of ["super_admin", "admin", "member", "guest"] as const) {
-      expect(await give(await rig.person({ with: ann, role }), teamUserId)).toMatch(/^PermissionDenied: /);
+      expect(await transfer(await rig.person({ with: ann, role }), teamUserId)).toMatch(/^PermissionDenied: /);
     }
-    expect(await refusalOf(ann.client(TeamService).transferOwnership({ teamUserId }))).toMatch(/^PermissionDenied: /);
+    expect(await outcomeOf(ann.client(TeamService).transferOwnership({ teamUserId }))).toMatch(/^PermissionDenied: /);
     expect(await owners(ann)).toEqual([ann.accountId]);
   });
 
-  describe("wants a proof anew (decisions.md 7)", () => {
-    test("that is five minutes old at most, where no password is given", async () => {
+  describe("requires a fresh proof (spec/decisions.md 7)", () => {
+    test("at most five minutes old, without a password", async () => {
       const { ann, bo, teamUserId } = await team();
-      expect(await give(ann, teamUserId, { provedAt: clock.now() - 5 * minute - 1 })).toMatch(
-        /^FailedPrecondition: prove who you are again/,
+      expect(await transfer(ann, teamUserId, { provedAt: clock.now() - 5 * minute - 1 })).toMatch(
+        /^FailedPrecondition: confirm your identity again/,
       );
       expect(await owners(ann)).toEqual([ann.accountId]);
-      expect(await give(ann, teamUserId, { provedAt: clock.now() - 5 * minute })).toBe("let in");
+      expect(await transfer(ann, teamUserId, { provedAt: clock.now() - 5 * minute })).toBe("let in");
       expect(await owners(ann)).toEqual([bo.accountId]);
     });
 
-    test("or the password, which counts however old the session, and a wrong one however young", async () => {
+    test("or the password, which counts for a session of any age, and a wrong one is refused for a session of any age", async () => {
       const { ann, bo, teamUserId } = await team();
       const stored = await hashPassword("correct horse battery");
       await rig.service.store.change((tx) => tx.signIns.setPassword(ann.accountId, stored));
-      expect(await give(ann, teamUserId, { password: "wrong horse battery" })).toBe("PermissionDenied: password: is wrong");
+      expect(await transfer(ann, teamUserId, { password: "wrong horse battery" })).toBe("PermissionDenied: password: is wrong");
       expect(await owners(ann)).toEqual([ann.accountId]);
       const old = clock.now() - 29 * 24 * 60 * minute;
-      expect(await give(ann, teamUserId, { provedAt: old, password: "correct horse battery" })).toBe("let in");
+      expect(await transfer(ann, teamUserId, { provedAt: old, password: "correct horse battery" })).toBe("let in");
       expect(await owners(ann)).toEqual([bo.accountId]);
-      expect(await give(bo, (await memberOf(ann)).id, { password: "correct horse battery" })).toBe("PermissionDenied: password: is wrong");
+      expect(await transfer(bo, (await memberOf(ann)).id, { password: "correct horse battery" })).toBe(
+        "PermissionDenied: password: is wrong",
+      );
     });
   });
 
-  test("is not given by guessing: the 11th password of a minute is not looked at, over all nodes", async () => {
+  test("is protected against guessing: the 11th password in a minute is not checked, over all nodes", async () => {
     const { ann, teamUserId } = await team();
-    const tried = [];
-    for (let i = 1; i <= 11; i += 1) tried.push(await give(ann, teamUserId, { password: "wrong horse battery" }));
-    expect(tried.slice(0, 10)).toEqual(Array<string>(10).fill("PermissionDenied: password: is wrong"));
-    expect(tried[10]).toBe("ResourceExhausted: too many passwords tried");
+    const outcomes = [];
+    for (let i = 1; i <= 11; i += 1) outcomes.push(await transfer(ann, teamUserId, { password: "wrong horse battery" }));
+    expect(outcomes.slice(0, 10)).toEqual(Array<string>(10).fill("PermissionDenied: password: is wrong"));
+    expect(outcomes[10]).toBe("ResourceExhausted: too many passwords tried");
     expect(await owners(ann)).toEqual([ann.accountId]);
   });
 
-  test("moves once when two heirs are named at once", async () => {
+  test("moves once for two concurrent heirs", async () => {
     const { ann, bo, teamUserId } = await team();
     const carl = await rig.person({ with: ann, role: "admin" });
-    const outcomes = await Promise.all([teamUserId, (await memberOf(carl)).id].map((id) => give(ann, id)));
+    const outcomes = await Promise.all([teamUserId, (await memberOf(carl)).id].map((id) => transfer(ann, id)));
     expect(outcomes.filter((outcome) => outcome === "let in")).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome.startsWith("PermissionDenied: "))).toHaveLength(1);
     expect(await owners(ann)).toEqual([outcomes[0] === "let in" ? bo.accountId : carl.accountId]);
   });
 
-  test("takes the enterprise keys along: they open what they opened, and are the new owner's to see and revoke", async () => {
+  test("moves with the enterprise keys: they keep their permissions, and only the new owner sees and revokes them", async () => {
     const { ann, bo, teamUserId } = await team();
     const siem = await rig.person({ as: ann, with: ann, kind: "siem" });
     const elsewhere = await rig.person({ as: ann, kind: "siem" });
     const opens = async ({ v2 }: Person) => (await v2("enterprise.compliance.export.detail", {})).body.error?.code;
-    // Let in, and told what is missing.
+    // The call is admitted, and the answer names the missing argument.
     const before = await opens(siem);
     expect(before).toBe("invalid_argument");
-    expect(await give(ann, teamUserId)).toBe("let in");
+    expect(await transfer(ann, teamUserId)).toBe("let in");
     expect(await opens(siem)).toBe(before);
     const idsOf = async (who: Person) => (await keysOf(who).listApiKeys({})).data.map(({ id }) => id);
     expect(await idsOf(ann)).toEqual([ann.keyId]);
     expect((await idsOf(bo)).toSorted()).toEqual([bo.keyId, siem.keyId].toSorted());
-    expect(await refusalOf(keysOf(ann).revokeApiKey({ id: siem.keyId }))).toBe("NotFound: API key not found");
-    const wanted = { name: "next", kind: ApiKeyKind.SIEM };
-    expect(await refusalOf((await ann.session()).client(ApiKeyService).createApiKey(wanted))).toMatch(/^PermissionDenied: /);
+    expect(await outcomeOf(keysOf(ann).revokeApiKey({ id: siem.keyId }))).toBe("NotFound: API key not found");
+    const keyInput = { name: "next", kind: ApiKeyKind.SIEM };
+    expect(await outcomeOf((await ann.session()).client(ApiKeyService).createApiKey(keyInput))).toMatch(/^PermissionDenied: /);
     await keysOf(bo).revokeApiKey({ id: siem.keyId });
     expect(await opens(siem)).toBe("permission_denied");
     expect(await opens(elsewhere)).toBe("invalid_argument");

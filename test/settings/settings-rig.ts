@@ -2,23 +2,23 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { ApiKeyService } from "../../src/gen/proto/settings/v1/api_key_service_pb.ts";
-import { type DatabaseKind, nodesOf, openTestStore, rowsIn, type TestStore } from "../support/database.ts";
+import { type DatabaseKind, openTestStore, rowsIn, type TestStore } from "../support/database.ts";
 import { openService, type Person, type PersonOptions, type Service, type ServiceOptions } from "../support/service.ts";
 
-/** A platform of a suite, on a database that can be looked into; three nodes take turns on PostgreSQL. */
+/** A platform of a suite, on a database that tests can read. */
 export interface SettingsRig {
   readonly db: TestStore;
   readonly service: Service;
   person(options?: PersonOptions): Promise<Person>;
-  /** The audit row of an operation on something. */
-  audited(rpc: string, subject: string | undefined): Promise<Record<string, unknown>>;
+  /** The audit row of an operation on a subject. */
+  auditRow(rpc: string, subject: string | undefined): Promise<Record<string, unknown>>;
 }
 
 export function settingsRig(database: DatabaseKind, options: ServiceOptions = {}): SettingsRig {
   let open: { db: TestStore; service: Service } | undefined;
   beforeAll(async () => {
     const db = await openTestStore(database, options.clock ? { clock: options.clock } : {});
-    open = { db, service: await openService({ over: db, nodes: nodesOf(database), idle: true, ...options }) };
+    open = { db, service: await openService({ over: db, idle: true, ...options }) };
   });
   afterAll(async () => {
     await open?.service[Symbol.asyncDispose]();
@@ -36,7 +36,7 @@ export function settingsRig(database: DatabaseKind, options: ServiceOptions = {}
       return rig().service;
     },
     person: (asked) => rig().service.person(asked),
-    async audited(rpc, subject) {
+    async auditRow(rpc, subject) {
       const [row] = await rowsIn(rig().db.url, `SELECT * FROM audit_event WHERE operation = '${rpc}' AND subject = '${subject}'`);
       if (!row) throw new Error(`${rpc} left no audit row`);
       return row;
@@ -44,8 +44,8 @@ export function settingsRig(database: DatabaseKind, options: ServiceOptions = {}
   };
 }
 
-/** A refusal in words: its code, and its text. */
-export async function refusalOf(call: Promise<unknown>): Promise<string> {
+/** A refusal as text: its code and its message. */
+export async function outcomeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;
     return "let in";
@@ -58,5 +58,5 @@ export async function refusalOf(call: Promise<unknown>): Promise<string> {
 export const appsOf = (person: Person) => person.client(OAuth2AppService);
 export const keysOf = (person: Person) => person.client(ApiKeyService);
 
-/** What an app cannot be made without. */
+/** The required fields of an app. */
 export const garden = { name: "Garden", redirectUris: ["https://a.example/cb"] };

@@ -1,17 +1,17 @@
 import { beforeAll, expect, test } from "vitest";
 import { roles } from "../../src/core/accounts/account.ts";
-import { keyKinds } from "../../src/core/caller.ts";
+import { keyKinds } from "../../src/core/accounts/caller.ts";
 import { workerDigest } from "../../src/core/workers/worker.ts";
 import { WorkerService } from "../../src/gen/proto/settings/v1/worker_service_pb.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, nodesOf, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { callJson, remoteEnv } from "../workers/worker-rig.ts";
-import { refusalOf, settingsRig } from "./settings-rig.ts";
+import { outcomeOf, settingsRig } from "./settings-rig.ts";
 
-describeOnEach("the credentials of remote workers", (database) => {
+describeOnOne("credentials of remote workers", (database) => {
   const clock = stillClock();
-  const rig = settingsRig(database, { clock, env: remoteEnv });
+  const rig = settingsRig(database, { clock, env: remoteEnv, nodes: nodesOf(database) });
   let ann: Person;
   beforeAll(async () => {
     ann = await rig.person();
@@ -20,30 +20,30 @@ describeOnEach("the credentials of remote workers", (database) => {
   const seconds = (ms: number) => BigInt(Math.floor(ms / 1000));
   const poll = async (secret: string) => callJson(rig.service.url, "worker.v1.WorkerService/Poll", {}, { "x-api-key": secret });
 
-  test("are made by the owner's session, shown once, and kept as a hash", async () => {
+  test("are made with the owner's session, shown once, and stored as a hash", async () => {
     const { worker, secret } = await (await browser(ann)).createWorker({ name: "ci", profiles: ["manus-1.6"] });
     expect(worker).toMatchObject({ name: "ci", profiles: ["manus-1.6"], createdAt: seconds(clock.now()), runs: 0 });
     expect(secret).toMatch(/^wk-[A-Za-z0-9_-]{49}$/);
     expect((await poll(secret)).status).toBe(200);
     const [row] = await rowsIn(rig.db.url, `SELECT digest FROM worker WHERE id = '${worker?.id}'`);
     expect(row).toEqual({ digest: workerDigest(secret) });
-    const audit = await rig.audited("settings.v1.WorkerService/CreateWorker", worker?.id);
+    const audit = await rig.auditRow("settings.v1.WorkerService/CreateWorker", worker?.id);
     expect(JSON.stringify(audit)).not.toContain(secret.slice(3));
   });
 
-  test("are never made by a key, and had in hand by the owner alone, or by the account of a personal space", async () => {
+  test("are never made with a key, and are available only to the owner, or to the account of a personal space", async () => {
     for (const kind of keyKinds) {
       const { client } = await rig.person({ as: ann, with: ann, kind });
-      expect(await refusalOf(client(WorkerService).createWorker({ name: "next" }))).toContain("PermissionDenied");
-      if (kind !== "general") expect(await refusalOf(client(WorkerService).listWorkers({}))).toContain("PermissionDenied");
+      expect(await outcomeOf(client(WorkerService).createWorker({ name: "next" }))).toContain("PermissionDenied");
+      if (kind !== "general") expect(await outcomeOf(client(WorkerService).listWorkers({}))).toContain("PermissionDenied");
     }
     for (const role of roles.filter((name) => name !== "owner")) {
       const other = await rig.person({ with: ann, role });
       const session = await browser(other);
-      expect(await refusalOf(session.createWorker({ name: "x" }))).toContain("PermissionDenied");
-      expect(await refusalOf(session.listWorkers({}))).toContain("PermissionDenied");
-      expect(await refusalOf(session.revokeWorker({ id: "x" }))).toContain("PermissionDenied");
-      expect(await refusalOf(other.client(WorkerService).listWorkers({}))).toContain("PermissionDenied");
+      expect(await outcomeOf(session.createWorker({ name: "x" }))).toContain("PermissionDenied");
+      expect(await outcomeOf(session.listWorkers({}))).toContain("PermissionDenied");
+      expect(await outcomeOf(session.revokeWorker({ id: "x" }))).toContain("PermissionDenied");
+      expect(await outcomeOf(other.client(WorkerService).listWorkers({}))).toContain("PermissionDenied");
     }
     const alone = await rig.person({ personal: true });
     const { secret } = await (await browser(alone)).createWorker({ name: "mine" });
@@ -51,34 +51,34 @@ describeOnEach("the credentials of remote workers", (database) => {
     expect((await alone.client(WorkerService).listWorkers({})).data).toMatchObject([{ name: "mine" }]);
   });
 
-  test("are revoked once, by a key too, on every node by the next call, and by nobody of another space", async () => {
+  test("are revoked once, with a key too, on every node by the next call, and not from another space", async () => {
     const { worker, secret } = await (await browser(ann)).createWorker({ name: "short" });
     const stranger = await rig.person();
     const id = worker?.id ?? "";
-    expect(await refusalOf((await browser(stranger)).revokeWorker({ id }))).toContain("NotFound");
+    expect(await outcomeOf((await browser(stranger)).revokeWorker({ id }))).toContain("NotFound");
     await ann.client(WorkerService).revokeWorker({ id });
     for (const _ of rig.service.nodes) expect(await poll(secret)).toMatchObject({ status: 401 });
-    expect(await refusalOf(ann.client(WorkerService).revokeWorker({ id }))).toContain("NotFound");
+    expect(await outcomeOf(ann.client(WorkerService).revokeWorker({ id }))).toContain("NotFound");
     expect((await ann.client(WorkerService).listWorkers({})).data.map((each) => each.id)).not.toContain(id);
   });
 
-  test("are 50 at most in a space", async () => {
+  test("are at most 50 in a space", async () => {
     const bob = await rig.person();
     const session = await browser(bob);
     const made = await Promise.allSettled(Array.from({ length: 52 }, (_, i) => session.createWorker({ name: `w${i}` })));
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(50);
-    expect(await refusalOf(session.createWorker({ name: "more" }))).toContain("ResourceExhausted");
+    expect(await outcomeOf(session.createWorker({ name: "more" }))).toContain("ResourceExhausted");
   });
 
   test.each([
     ["a name with a blank at its end", { name: "a " }],
     ["no name", { name: "" }],
-    ["a profile that is none", { name: "a", profiles: ["Big One"] }],
+    ["an invalid profile", { name: "a", profiles: ["Big One"] }],
   ])("are refused with %s", async (_what, wish) => {
-    expect(await refusalOf((await browser(ann)).createWorker(wish))).toContain("InvalidArgument");
+    expect(await outcomeOf((await browser(ann)).createWorker(wish))).toContain("InvalidArgument");
   });
 
-  test("are listed with their runs, when they were seen, and what waits for them", async () => {
+  test("are listed with their runs, the time of their last call, and their waiting tasks", async () => {
     const bob = await rig.person();
     const { worker, secret } = await (await browser(bob)).createWorker({ name: "busy" });
     const asked = clock.now();

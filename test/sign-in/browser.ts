@@ -1,21 +1,21 @@
-/** A page, or wherever else an address led. */
-export interface Seen {
+/** The answer of a page, or of any other address. */
+export interface PageResponse {
   readonly status: number;
   readonly text: string;
   readonly headers: Headers;
-  /** Where it leads on; empty when it does not. */
+  /** The redirect target; empty without a redirect. */
   readonly location: string;
 }
 
-/** As much of a browser as our pages need: cookies and forms, and no redirect is followed by itself. */
+/** The parts of a browser that our pages need: cookies and forms; it follows no redirect by itself. */
 export interface Browser {
   readonly cookies: Map<string, string>;
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Seen>;
-  post(path: string, fields: Fields, headers?: Readonly<Record<string, string>>): Promise<Seen>;
-  /** Sends the form of a page whose action ends so, with its hidden fields and these. */
-  submit(page: Seen, action: string, fields?: Fields, headers?: Readonly<Record<string, string>>): Promise<Seen>;
-  /** Follows redirects within the site, from an answer to the page at their end. */
-  follow(seen: Seen): Promise<Seen>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<PageResponse>;
+  post(path: string, fields: Fields, headers?: Readonly<Record<string, string>>): Promise<PageResponse>;
+  /** Sends the form of a page whose action ends with `action`: its hidden fields, and `fields`. */
+  submit(page: PageResponse, action: string, fields?: Fields, headers?: Readonly<Record<string, string>>): Promise<PageResponse>;
+  /** Follows redirects within the site, from an answer to the final page. */
+  follow(seen: PageResponse): Promise<PageResponse>;
 }
 
 type Fields = Readonly<Record<string, string>>;
@@ -23,9 +23,9 @@ type Fields = Readonly<Record<string, string>>;
 export function openBrowser(url: string): Browser {
   const cookies = new Map<string, string>();
 
-  async function go(path: string, init: RequestInit): Promise<Seen> {
+  async function send(path: string, init: RequestInit): Promise<PageResponse> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const headers = { ...(init.headers as Fields | undefined), ...(cookie === "" ? {} : { cookie }) }; // Only records are given.
+    const headers = { ...(init.headers as Fields | undefined), ...(cookie === "" ? {} : { cookie }) }; // Callers pass headers only as records.
     const answer = await fetch(url + path, { ...init, headers, redirect: "manual" });
     for (const line of answer.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
@@ -35,8 +35,8 @@ export function openBrowser(url: string): Browser {
     return { status: answer.status, text: await answer.text(), headers: answer.headers, location: answer.headers.get("location") ?? "" };
   }
 
-  const get: Browser["get"] = (path, headers = {}) => go(path, { headers });
-  const post: Browser["post"] = (path, fields, headers = {}) => go(path, { method: "POST", body: new URLSearchParams(fields), headers });
+  const get: Browser["get"] = (path, headers = {}) => send(path, { headers });
+  const post: Browser["post"] = (path, fields, headers = {}) => send(path, { method: "POST", body: new URLSearchParams(fields), headers });
   return {
     cookies,
     get,

@@ -1,4 +1,4 @@
-/** As much of the package as the tests use: it comes without types. */
+/** The part of the package that the tests use: it has no types. */
 declare module "oidc-provider" {
   import type { RequestListener } from "node:http";
 

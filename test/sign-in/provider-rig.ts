@@ -2,20 +2,20 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
-/** What the provider says of a person. */
+/** The provider's claims about a user. */
 export interface Claims {
   readonly email?: string;
   readonly email_verified?: boolean;
 }
 
-/** An OpenID Connect provider on loopback, where anybody signs in by their subject and any password. */
+/** An OpenID Connect provider on loopback; any user signs in with a subject and any password. */
 export interface ProviderRig extends AsyncDisposable {
   readonly issuer: string;
-  /** What it says of each subject from now on. */
+  /** The claims for each subject from now on. */
   readonly people: Map<string, Claims>;
-  /** The times that it was asked for tokens. */
+  /** The token requests so far. */
   readonly exchanges: string[];
-  /** Signs a subject in where the platform led to; answers the address that the browser is sent back to. */
+  /** Signs a subject in at the address from the platform; returns the address that the browser is redirected to. */
   signIn(url: string, subject: string): Promise<string>;
 }
 
@@ -52,7 +52,7 @@ export async function openProvider(): Promise<ProviderRig> {
   };
 }
 
-/** Through the provider's own forms, login and consent, until it sends the browser back. */
+/** Passes the provider's forms, login and consent, until it redirects the browser back. */
 export async function walk(url: string, subject: string, back = redirectUri): Promise<string> {
   const cookies = new Map<string, string>();
   let at = url;

@@ -3,13 +3,13 @@ import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { SkillService } from "../../src/gen/proto/settings/v1/skill_service_pb.ts";
 import { skillZip } from "../core/skills/zip-maker.ts";
-import { type FileTown, fileTown } from "../files/files-rig.ts";
-import { describeOnEach } from "../support/database.ts";
+import { type FilePlatform, openFilePlatform } from "../files/files-rig.ts";
+import { describeOnOne } from "../support/database.ts";
 import { modelsFile } from "../support/model/rig.ts";
 import { modelApis, openModelServer } from "../support/model/server.ts";
 import { openService, type Person } from "../support/service.ts";
 import { untilStatus } from "../support/until.ts";
-import { handOf, remoteEnv } from "../workers/worker-rig.ts";
+import { createWorker, remoteEnv } from "../workers/worker-rig.ts";
 
 const endpoints = await Promise.all(
   modelApis.map(async (api) => {
@@ -24,27 +24,30 @@ afterAll(async () => {
   }
 });
 
-/** Tells of itself what nobody could guess. */
-const told = "Every line ends with a tulip.";
-const archive = Uint8Array.from(skillZip("Minutes", [{ name: "tulip.txt", content: told }], told));
+/** A text that a model could not guess. */
+const secretText = "Every line ends with a tulip.";
+const archive = Uint8Array.from(skillZip("Minutes", [{ name: "tulip.txt", content: secretText }], secretText));
 
-describeOnEach("a skill that a message forces", (database) => {
-  /** A platform on which nothing runs, somebody with a skill, and a task that forces it. */
-  async function forcing(): Promise<{ town: FileTown; ann: Person; skillId: string; taskId: string }> {
-    const town = await fileTown(database);
-    const ann = await town.service.person();
+describeOnOne("a skill that a message forces", (database) => {
+  /** A platform that runs no tasks, a user with a skill, and a task that forces it. */
+  async function openForcedTask(): Promise<{ rig: FilePlatform; ann: Person; skillId: string; taskId: string }> {
+    const rig = await openFilePlatform(database);
+    const ann = await rig.service.person();
     const { skill } = await ann.client(SkillService).createSkill({ archive });
     const skillId = skill?.id ?? "";
     const { body } = await ann.v2("task.create", { message: { content: "What was decided?", force_skills: [skillId] } });
-    return { town, ann, skillId, taskId: String(body["task_id"]) };
+    return { rig, ann, skillId, taskId: String(body["task_id"]) };
   }
-  /** Runs what waits, as another process does, and answers what the task came to. */
-  async function ran({ town, ann, taskId }: { town: FileTown; ann: Person; taskId: string }, env: Readonly<Record<string, string>> = {}) {
+  /** Runs the waiting task, as another process does, and returns its uses and answer. */
+  async function runTask(
+    { rig, ann, taskId }: { rig: FilePlatform; ann: Person; taskId: string },
+    env: Readonly<Record<string, string>> = {},
+  ) {
     await using _runner = await openService({
-      over: { store: town.service.store, url: town.database.url },
-      env: { DATA_DIR: dirname(town.folder), ...env },
+      over: { store: rig.service.store, url: rig.database.url },
+      env: { DATA_DIR: dirname(rig.folder), ...env },
     });
-    await untilStatus(town.service.store, taskId, "stopped");
+    await untilStatus(rig.service.store, taskId, "stopped");
     const { body } = await ann.v2("task.listMessages", { task_id: taskId, order: "asc", verbose: true, limit: 200 });
     const events: readonly {
       readonly type: string;
@@ -61,73 +64,73 @@ describeOnEach("a skill that a message forces", (database) => {
     endpoints,
   )("is invoked for a model that never invokes anything: an event shows it, and the model begins with it ($api)", async (endpoint) => {
     const { server } = endpoint;
-    const { town, ...forced } = await forcing();
-    await using _ = town;
+    const { rig, ...forced } = await openForcedTask();
+    await using _ = rig;
     const asked = server.requests.length;
     server.play([{ text: "Nothing." }]);
-    const { uses, answer } = await ran({ town, ...forced }, ofModel(endpoint));
+    const { uses, answer } = await runTask({ rig, ...forced }, ofModel(endpoint));
     expect(uses).toMatchObject([
       { tool: "use_skill", status: "success", brief: "Using the skill Minutes", params: { skill: forced.skillId } },
     ]);
     expect(answer).toBe("Nothing.");
     const requests = server.requests.slice(asked);
     expect(requests).toHaveLength(1);
-    const [system, ...said] = requests[0]?.messages ?? [];
+    const [system, ...otherMessages] = requests[0]?.messages ?? [];
     expect(system?.text).toContain(`"id":"${forced.skillId}"`);
-    expect(said.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
-    expect(said[1]?.calls).toEqual([{ name: "use_skill", input: { skill: forced.skillId } }]);
-    expect(said[2]?.text).toContain("tulip.txt");
+    expect(otherMessages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+    expect(otherMessages[1]?.calls).toEqual([{ name: "use_skill", input: { skill: forced.skillId } }]);
+    expect(otherMessages[2]?.text).toContain("tulip.txt");
   });
 
-  test.each(endpoints)("is nothing to a model once it was deleted between the message and the turn ($api)", async (endpoint) => {
+  test.each(endpoints)("is absent for a model once it was deleted between the message and the turn ($api)", async (endpoint) => {
     const { server } = endpoint;
-    const { town, ...forced } = await forcing();
-    await using _ = town;
+    const { rig, ...forced } = await openForcedTask();
+    await using _ = rig;
     await forced.ann.client(SkillService).deleteSkill({ id: forced.skillId });
     const asked = server.requests.length;
     server.play([{ text: "Nothing." }]);
-    expect(await ran({ town, ...forced }, ofModel(endpoint))).toEqual({ uses: [], answer: "Nothing." });
+    expect(await runTask({ rig, ...forced }, ofModel(endpoint))).toEqual({ uses: [], answer: "Nothing." });
     const [request] = server.requests.slice(asked);
     expect(request?.tools).not.toContain("use_skill");
     expect(JSON.stringify(request?.messages)).not.toMatch(/Minutes|tulip/);
   });
 
-  test("is told of as gone when its bytes are, by the model's turn and by the offline agent's, and both go on", async () => {
+  test("without bytes is reported as gone by the model's turn and the offline agent's, and both continue", async () => {
     const [endpoint = null] = endpoints;
     for (const env of [{}, endpoint?.file.env ?? {}]) {
-      const { town, ...forced } = await forcing();
-      await using _ = town;
+      const { rig, ...forced } = await openForcedTask();
+      await using _ = rig;
       endpoint?.server.play([{ text: "Nothing." }]);
-      for (const path of town.stored()) rmSync(join(town.folder, path));
-      const { uses, answer } = await ran({ town, ...forced }, env);
+      for (const path of rig.stored()) rmSync(join(rig.folder, path));
+      const { uses, answer } = await runTask({ rig, ...forced }, env);
       expect(uses).toMatchObject([{ tool: "use_skill", status: "error", params: { skill: forced.skillId }, result: "The skill is gone." }]);
       expect(answer).not.toBe("");
     }
   });
 
-  test("is invoked and named by the offline agent, and neither once it was deleted between the message and the turn", async () => {
+  test("is invoked and named by the offline agent, unless it was deleted between the message and the turn", async () => {
     for (const isDeleted of [false, true]) {
-      const { town, ...forced } = await forcing();
-      await using _ = town;
+      const { rig, ...forced } = await openForcedTask();
+      await using _ = rig;
       if (isDeleted) await forced.ann.client(SkillService).deleteSkill({ id: forced.skillId });
-      const { uses, answer } = await ran({ town, ...forced });
+      const { uses, answer } = await runTask({ rig, ...forced });
       expect(uses).toMatchObject(isDeleted ? [] : [{ status: "success", result: { name: "Minutes", files: ["SKILL.md", "tulip.txt"] } }]);
       expect(uses).toHaveLength(isDeleted ? 0 : 1);
-      expect(answer.includes("Skills at hand: Minutes (used).")).toBe(!isDeleted);
+      expect(answer.includes("Available skills: Minutes (used).")).toBe(!isDeleted);
     }
   });
 
-  test("comes with a worker's run, and not once it was deleted between the message and the turn", async () => {
+  test("arrives with a worker's run, unless it was deleted between the message and the turn", async () => {
     for (const isDeleted of [false, true]) {
-      const { town, ...forced } = await forcing();
-      await using _ = town;
+      const { rig, ...forced } = await openForcedTask();
+      await using _ = rig;
       if (isDeleted) await forced.ann.client(SkillService).deleteSkill({ id: forced.skillId });
       await using runner = await openService({
-        over: { store: town.service.store, url: town.database.url },
-        env: { DATA_DIR: dirname(town.folder), ...remoteEnv },
+        over: { store: rig.service.store, url: rig.database.url },
+        env: { DATA_DIR: dirname(rig.folder), ...remoteEnv },
       });
-      const hand = await handOf(runner, forced.ann);
-      const { skills = [] } = await hand.take();
+      const hand = await createWorker(runner, forced.ann);
+      const { skills = [] } = await hand.pollUntilRun();
       expect(skills).toMatchObject(isDeleted ? [] : [{ id: forced.skillId, name: "Minutes", forced: true }]);
       expect(skills).toHaveLength(isDeleted ? 0 : 1);
     }

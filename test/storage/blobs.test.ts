@@ -9,13 +9,13 @@ const never = new AbortController().signal;
 const id = "4bYq2NPR9cUoXf7WmDkTzA";
 const digest = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Bytes in chunks as sockets give them. */
+/** Bytes in chunks as sockets deliver them. */
 function* chunks(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
 }
 const streamOf = (bytes: Buffer): Readable => Readable.from(chunks(bytes), { objectMode: false });
 
-/** So many bytes, and then `stuck` is called and nothing more comes. */
+/** Yields this many bytes, then calls `stuck` and yields nothing more. */
 function stalling(bytes: number, stuck: (stream: Readable) => void): Readable {
   let left = bytes;
   const stream = new Readable({
@@ -33,7 +33,7 @@ describe.each([
   { where: "a folder", open: folderRig },
   { where: "a bucket", open: bucketRig },
 ])("bytes in $where", ({ open }) => {
-  test.each([0, 1, 65_536, 5 * MiB, 5 * MiB + 1, 12 * MiB])("come back as they were put: %i of them", async (length) => {
+  test.each([0, 1, 65_536, 5 * MiB, 5 * MiB + 1, 12 * MiB])("are read as they were put: %i of them", async (length) => {
     await using rig = await open();
     const bytes = randomBytes(length);
     await rig.blobs.put(id, streamOf(bytes), never);
@@ -54,7 +54,7 @@ describe.each([
     expect(digest(read)).toBe(digest(bytes.subarray(start, end + 1)));
   });
 
-  test("are replaced as a whole when they are put again", async () => {
+  test("are replaced completely when they are put again", async () => {
     await using rig = await open();
     await rig.blobs.put(id, streamOf(Buffer.alloc(6 * MiB)), never);
     await rig.blobs.put(id, streamOf(Buffer.from("second")), never);
@@ -64,7 +64,7 @@ describe.each([
 
   test("are absent before they are put and after they were removed", async () => {
     await using rig = await open();
-    const absent = { reason: "absent", message: "file not found" };
+    const absent = { reason: "not_found", message: "file not found" };
     await expect(rig.blobs.read(id)).rejects.toMatchObject(absent);
     await rig.blobs.put(id, streamOf(Buffer.from("bytes")), never);
     await rig.blobs.remove(id);
@@ -73,7 +73,7 @@ describe.each([
     await rig.blobs.remove(id);
   });
 
-  test.each([1, 11 * MiB])("that are given up after %i of them leave nothing, and their source is closed", async (length) => {
+  test.each([1, 11 * MiB])("that are aborted after %i of them leave nothing, and their source is closed", async (length) => {
     await using rig = await open();
     const giveUp = new AbortController();
     const source = stalling(length, () => giveUp.abort(new Error("no longer wanted")));
@@ -82,7 +82,7 @@ describe.each([
     expect(rig.left()).toEqual([]);
   });
 
-  test.each([1, 11 * MiB])("whose source fails after %i of them leave nothing, and the fault is the source's own", async (length) => {
+  test.each([1, 11 * MiB])("whose source fails after %i of them leave nothing, and the error is the source's", async (length) => {
     await using rig = await open();
     const fault = new Error("the source broke");
     await expect(
@@ -107,7 +107,7 @@ describe.each([
     expect(rig.left()).toEqual([]);
   });
 
-  test("are not begun once they are given up", async () => {
+  test("are not begun after an abort", async () => {
     await using rig = await open();
     const source = streamOf(Buffer.from("bytes"));
     await expect(rig.blobs.put(id, source, AbortSignal.abort())).rejects.toThrow();
@@ -115,7 +115,7 @@ describe.each([
     expect(rig.left()).toEqual([]);
   });
 
-  test("that a dead process began are removed, and nobody else's", async () => {
+  test("that a dead process began are removed, and no other process's are", async () => {
     await using rig = await open();
     const [dead, longer] = [`${id}_1`, `${id}_11`];
     await rig.die(dead);
@@ -129,7 +129,7 @@ describe.each([
     expect(rig.left()).toEqual([id]);
   });
 
-  test("many at a time do not meet", async () => {
+  test("many at a time do not interfere", async () => {
     await using rig = await open();
     const all = Array.from({ length: 40 }, (_, index) => ({ name: `blob-${index}`, bytes: randomBytes(1000 + index) }));
     await Promise.all(all.map(({ name, bytes }) => rig.blobs.put(name, streamOf(bytes), never)));

@@ -6,15 +6,15 @@ import { expect, test } from "vitest";
 import { folderRig } from "./rig.ts";
 
 const never = new AbortController().signal;
-const put = (rig: { readonly blobs: import("../../src/core/files/blobs.ts").Blobs }, id: string, bytes = "bytes") =>
+const put = (rig: { readonly blobs: import("../../src/core/files/blob.ts").Blobs }, id: string, bytes = "bytes") =>
   rig.blobs.put(id, Readable.from([Buffer.from(bytes)]), never);
-/** Where a folder keeps an id. */
+/** The path of an id in a folder. */
 function pathOf(folder: string, id: string): string {
   const found = readdirSync(folder, { recursive: true, withFileTypes: true }).find((entry) => entry.isFile() && entry.name === id);
   return join(found?.parentPath ?? "", id);
 }
 
-test("ids that begin alike stand in subfolders of their own, and only this user reads them", async () => {
+test("ids with a common prefix have separate subfolders, and only this user can read them", async () => {
   await using rig = await folderRig();
   for (let index = 0; index < 20; index++) await put(rig, `blob-of-one-minute-${index}`);
   const paths = readdirSync(rig.folder, { recursive: true }).filter((path) => String(path).includes("blob-"));
@@ -24,7 +24,7 @@ test("ids that begin alike stand in subfolders of their own, and only this user 
   expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777]).toEqual([0o600, 0o700]);
 });
 
-test("bytes have no name of their own before they are whole", async () => {
+test("bytes have no file name before they are complete", async () => {
   await using rig = await folderRig();
   let seen: readonly string[] = [];
   async function* source() {
@@ -37,16 +37,16 @@ test("bytes have no name of their own before they are whole", async () => {
   expect(rig.left()).toEqual(["whole"]);
 });
 
-test("a full disk is said to be full, without its paths, and nothing is left", async () => {
+test("a full disk is reported, without its paths, and nothing is left", async () => {
   await using rig = await folderRig();
   await put(rig, "full");
   const path = pathOf(rig.folder, "full");
   rmSync(path);
-  // Whatever is written there finds no room.
+  // Every write there fails for lack of space.
   symlinkSync("/dev/full", `${path}.part`);
   const refusal = {
     reason: "unavailable",
-    message: "there is no room to store this now",
+    message: "the storage is full, try again later",
     cause: expect.objectContaining({ code: "ENOSPC" }),
   };
   await expect(put(rig, "full")).rejects.toMatchObject(refusal);
@@ -55,7 +55,7 @@ test("a full disk is said to be full, without its paths, and nothing is left", a
   expect(await text(await rig.blobs.read("full"))).toBe("there is room again");
 });
 
-test("bytes that are being read are read to their end although they are removed meanwhile", async () => {
+test("bytes that are being read are read to their end although they are removed during the read", async () => {
   await using rig = await folderRig();
   await put(rig, "gone", "x".repeat(3_000_000));
   const bytes = await rig.blobs.read("gone");
@@ -63,7 +63,7 @@ test("bytes that are being read are read to their end although they are removed 
   expect(await text(bytes)).toHaveLength(3_000_000);
 });
 
-test("a fault that is no full disk stays what it is, and is no refusal", async () => {
+test("an error other than a full disk is passed on, and is not a refusal", async () => {
   await using rig = await folderRig();
   await put(rig, "odd");
   const path = pathOf(rig.folder, "odd");

@@ -3,23 +3,23 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { CreateMultipartUploadCommand, S3Client, UploadPartCommand } from "@aws-sdk/client-s3";
-import type { Blobs } from "../../src/core/files/blobs.ts";
-import { localBlobs } from "../../src/storage/local.ts";
-import { s3Blobs } from "../../src/storage/s3.ts";
+import type { Blobs } from "../../src/core/files/blob.ts";
+import { createLocalBlobs } from "../../src/storage/local.ts";
+import { createS3Blobs } from "../../src/storage/s3.ts";
 import { startS3 } from "../support/s3-server.ts";
 
 /** A storage under test. */
-export interface Rig extends AsyncDisposable {
+export interface StorageRig extends AsyncDisposable {
   readonly blobs: Blobs;
-  /** Names of all that it keeps, whole or begun. */
+  /** Names of all objects that it keeps, complete or begun. */
   left(): readonly string[];
-  /** Leaves what a process leaves that dies while it puts this. */
+  /** Leaves what a process leaves when it dies during this put. */
   die(id: string): Promise<void>;
 }
 
-export async function folderRig(): Promise<Rig & { readonly folder: string }> {
+export async function folderRig(): Promise<StorageRig & { readonly folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), "blobs-"));
-  const blobs = localBlobs(folder);
+  const blobs = createLocalBlobs(folder);
   const files = () => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const never = new AbortController().signal;
   return {
@@ -40,7 +40,7 @@ export async function folderRig(): Promise<Rig & { readonly folder: string }> {
   };
 }
 
-export async function bucketRig(): Promise<Rig> {
+export async function bucketRig(): Promise<StorageRig> {
   const server = await startS3();
   const { name: Bucket, endpoint, region, credentials, prefix } = server.bucket;
   const client = new S3Client({
@@ -50,7 +50,7 @@ export async function bucketRig(): Promise<Rig> {
     credentials: credentials ?? { accessKeyId: "", secretAccessKey: "" },
   });
   return {
-    blobs: s3Blobs(server.bucket),
+    blobs: createS3Blobs(server.bucket),
     left: () => [...server.objects(), ...server.uploads()].map((key) => key.replace(prefix, "")),
     async die(id) {
       const place = { Bucket, Key: prefix + id };

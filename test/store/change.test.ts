@@ -1,27 +1,28 @@
 import { expect, test, vi } from "vitest";
 import { Failure, failureOf } from "../../src/core/failure.ts";
 import type { Tx } from "../../src/core/store.ts";
+import type { TaskWritten } from "../../src/core/tasks/task.ts";
 import { backoffMs } from "../../src/store/change.ts";
 import { describeOnEach, openTestStore } from "../support/database.ts";
 import { pendingJobs } from "../support/jobs.ts";
-import { ann, putTask, said, sampleProject, sampleTask } from "./samples.ts";
+import { agentMessage, ann, putTask, sampleProject, sampleTask } from "./samples.ts";
 
-/** Long enough for statements of another change, if that runs at all. */
+/** Long enough for the statements of another change, if it runs in this time. */
 const turns = async () => {
   for (let turn = 0; turn < 5000; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
 describeOnEach("change", (kind) => {
-  test("is all there once it resolves, and nothing of it once it rejects", async () => {
+  test("is complete once it resolves, and leaves nothing once it rejects", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const write = async (tx: Tx, id: string) => {
-      await tx.tasks.insert(sampleTask({ id }), [said()]);
+      await tx.tasks.insert(sampleTask({ id }), [agentMessage()]);
       await tx.projects.insert(sampleProject({ id }));
       await tx.jobs.put({ kind: "run", key: id, runAt: 1 });
     };
     await store.change((tx) => write(tx, "kept"));
-    const refusal = new Failure("precondition", "no");
+    const refusal = new Failure("failed_precondition", "no");
     const refused = store.change(async (tx) => {
       await write(tx, "lost");
       throw refusal;
@@ -58,7 +59,7 @@ describeOnEach("change", (kind) => {
     expect(await follow?.()).toBe(2);
   });
 
-  test("its transaction ends with it: a tx that was kept writes no more", async () => {
+  test("ends its transaction: a `tx` that was kept cannot write", async () => {
     await using database = await openTestStore(kind);
     let kept: Tx | undefined;
     await database.store.change(async (tx) => {
@@ -68,7 +69,7 @@ describeOnEach("change", (kind) => {
     expect(await database.store.projects.find(ann, "late")).toBeNull();
   });
 
-  test("fifty at once that read, then write what they read, lose nothing", async () => {
+  test("fifty at once that read, then write what they read, lose no update", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putTask(store, { id: "t", title: "0" });
@@ -83,7 +84,7 @@ describeOnEach("change", (kind) => {
     expect(await store.tasks.byId("t")).toMatchObject({ title: "50" });
   });
 
-  test("changes that block each other are tried again until each went through", async () => {
+  test("changes that block each other are retried until each commits", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putTask(store, { id: "a" });
@@ -92,8 +93,8 @@ describeOnEach("change", (kind) => {
     const both = (first: string, second: string) =>
       store.change(async (tx) => {
         runs += 1;
-        await tx.tasks.advance(first, { now: 1, events: [said()] });
-        await tx.tasks.advance(second, { now: 1, events: [said()] });
+        await tx.tasks.advance(first, { now: 1, events: [agentMessage()] });
+        await tx.tasks.advance(second, { now: 1, events: [agentMessage()] });
       });
     await Promise.all([both("a", "b"), both("b", "a"), both("a", "b"), both("b", "a")]);
     expect(await store.tasks.byId("a")).toMatchObject({ lastSeq: 4 });
@@ -101,7 +102,7 @@ describeOnEach("change", (kind) => {
     expect(runs).toBeGreaterThanOrEqual(4);
   });
 
-  test("a race for something unique is run again, so that the loser finds it", async () => {
+  test("a conflict on a unique value is retried, and the retry finds the winner's row", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const looked = Promise.withResolvers<void>();
@@ -115,7 +116,7 @@ describeOnEach("change", (kind) => {
         await after();
         return id;
       });
-    // Both look before the first commits, unless the second is not let in before that.
+    // Both read before the first commits, unless the second has to wait.
     const first = make(
       "x",
       () => undefined,
@@ -125,7 +126,7 @@ describeOnEach("change", (kind) => {
     expect(new Set(await Promise.all([first, second])).size).toBe(1);
   });
 
-  test("a driver's error leaves the store without its text", async () => {
+  test("a driver's error is passed on without its text", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await store.change((tx) => tx.projects.insert(sampleProject({ id: "twice" })));
@@ -136,7 +137,7 @@ describeOnEach("change", (kind) => {
     expect(outside).toMatchObject({ name: "Failure", message: "internal error" });
   });
 
-  test("one that does not end is given up, and the next goes through", async () => {
+  test("one that does not end is aborted, and the next commits", async () => {
     await using database = await openTestStore(kind, { changeMs: 100 });
     const { store } = database;
     const held = Promise.withResolvers<void>();
@@ -153,13 +154,50 @@ describeOnEach("change", (kind) => {
     expect((await store.projects.list(ann)).map(({ id }) => id)).toEqual(["next"]);
   });
 
-  test("what its work throws leaves it as it is", async () => {
+  test("an error of its work is passed on unchanged", async () => {
     await using database = await openTestStore(kind);
     const mistake = new TypeError("mine");
     await expect(database.store.change(() => Promise.reject(mistake))).rejects.toBe(mistake);
   });
 
-  test("work that follows a commit is done before the change resolves, and cannot undo it", async () => {
+  test("a store with a task follower calls it once for each task that was written, with its new state", async () => {
+    await using database = await openTestStore(kind);
+    const seen: TaskWritten[] = [];
+    const following = database.store.withAfterTask(async (tx, written) => {
+      seen.push(written);
+      expect(await tx.tasks.byId(written.task.id)).toEqual(written.task);
+    });
+    await following.change(async (tx) => {
+      await tx.tasks.insert(sampleTask({ id: "a" }), [agentMessage()]);
+      await tx.tasks.advance("a", { now: 1, set: { title: "B" }, events: [agentMessage(), agentMessage()] });
+      await tx.tasks.advance("a", { now: 2, when: { fence: 9 }, set: { title: "C" } });
+      await tx.tasks.advance("a", { now: 3, set: { title: "D" } });
+    });
+    const brief = seen.map(({ task, isNew, events }) => [task.title, isNew, events.length, task.lastSeq]);
+    expect(brief).toEqual([
+      [sampleTask().title, true, 1, 1],
+      ["B", false, 2, 3],
+      ["D", false, 0, 3],
+    ]);
+    await database.store.change((tx) => tx.tasks.advance("a", { now: 4 }));
+    expect(seen, "the store that it was made of has none").toHaveLength(3);
+  });
+
+  test("is rolled back when a task follower fails", async () => {
+    await using database = await openTestStore(kind);
+    const refusal = new Failure("failed_precondition", "no");
+    const following = database.store.withAfterTask(() => Promise.reject(refusal));
+    await expect(following.change((tx) => tx.tasks.insert(sampleTask({ id: "a" }), [agentMessage()]))).rejects.toBe(refusal);
+    expect(await database.store.tasks.byId("a")).toBeNull();
+  });
+
+  test("within a change is an error too when the outer store has a task follower", async () => {
+    await using database = await openTestStore(kind);
+    const following = database.store.withAfterTask(async () => undefined);
+    await expect(following.change(() => database.store.change(async () => 1))).rejects.toThrow("a change within a change");
+  });
+
+  test("work after a commit is done before the change resolves, and cannot undo it", async () => {
     const log = vi.fn();
     await using database = await openTestStore(kind, { log });
     const { store } = database;
@@ -185,7 +223,7 @@ describeOnEach("change", (kind) => {
   });
 });
 
-test("the pause before another try grows, is never nothing and stays short", () => {
+test("the pause before a retry grows, is never zero and stays short", () => {
   const least = Array.from({ length: 10 }, (_, n) => backoffMs(n + 1, () => Uint8Array.of(0)));
   const most = Array.from({ length: 10 }, (_, n) => backoffMs(n + 1, () => Uint8Array.of(255)));
   expect(Math.min(...least)).toBeGreaterThan(0);

@@ -1,27 +1,28 @@
 import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
-import { sharedCommits } from "../../src/store/shared-commit.ts";
-import { sql } from "../../src/store/sql.ts";
-import { connectSqlite, driverOf } from "../../src/store/sqlite-adapter.ts";
-import { sqliteStatements } from "../../src/store/sqlite-statements.ts";
-import type { Statements } from "../../src/store/statements.ts";
+import { groupCommit } from "../../src/store/group-commit.ts";
+import { connectSqlite, driverOf, sqliteStatements } from "../../src/store/sqlite-adapter.ts";
+import { type Statements, sql } from "../../src/store/statements.ts";
+import { computedShape, text } from "../../src/store/table.ts";
 import { databaseUrl } from "../support/database.ts";
 
-/** Shared commits over a real file, of which every script is seen, and may be made to fail. */
+const named = computedShape({ name: text(sql`name`) });
+
+/** Group commits on a real file; every script is recorded, and can be made to fail. */
 export interface CommitsRig extends AsyncDisposable {
   readonly scripts: string[];
-  /** Does something in a change of its own; resolves when that is durable. */
-  readonly change: ReturnType<typeof sharedCommits>;
+  /** Runs work in a separate change; resolves when it is durable. */
+  readonly change: ReturnType<typeof groupCommit>;
   /** Called before each script. */
   before: (script: string) => void;
   readonly adapter: SqlDriverAdapter;
-  /** What another connection finds. */
+  /** The rows that another connection reads. */
   names(): Promise<string[]>;
 }
 
 export const put = (statements: Statements, name: string): Promise<number> =>
   statements.execute(sql`INSERT INTO t (name) VALUES (${name})`);
 
-/** @param now by which changes gather in a commit; it stands still unless told otherwise, so that a slow machine parts nobody. */
+/** @param now the clock that bounds a group; by default it does not advance, so that a slow machine splits no group. */
 export async function commitsRig(now = () => 0): Promise<CommitsRig> {
   const database = await databaseUrl("sqlite");
   const path = database.url.replace("file:", "");
@@ -38,7 +39,7 @@ export async function commitsRig(now = () => 0): Promise<CommitsRig> {
     scripts,
     adapter,
     before: () => undefined,
-    change: sharedCommits(
+    change: groupCommit(
       {
         statements: sqliteStatements(driver),
         begin: async () => script("BEGIN IMMEDIATE"),
@@ -49,8 +50,7 @@ export async function commitsRig(now = () => 0): Promise<CommitsRig> {
       },
       now,
     ),
-    names: async () =>
-      (await sqliteStatements(driverOf(other)).query<{ name: string }>(sql`SELECT name FROM t ORDER BY name`)).map(({ name }) => name),
+    names: async () => (await named.rows(sqliteStatements(driverOf(other)))(sql`SELECT name FROM t ORDER BY name`)).map(({ name }) => name),
     async [Symbol.asyncDispose]() {
       await adapter.dispose();
       await other.dispose();

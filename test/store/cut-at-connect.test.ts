@@ -5,7 +5,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { openStore } from "../../src/store/open.ts";
 
-/** A message of PostgreSQL's protocol: its letter, its length, its body. */
+/** A message of PostgreSQL's protocol: its letter, length and body. */
 function message(letter: string, body: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32BE(body.length + 4);
@@ -16,7 +16,7 @@ const welcome = message("R", Buffer.alloc(4));
 const ready = message("Z", Buffer.from("I"));
 const cut = message("E", Buffer.from("SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"));
 
-/** A server that lets everybody in, and cuts all but so many first connections off with the same packet. */
+/** A server that accepts every login, and cuts all connections but the first `spared` with the same packet. */
 async function cuttingServer(spared: number): Promise<Server> {
   let connections = 0;
   const greet = (socket: Socket) => {
@@ -32,14 +32,14 @@ async function cuttingServer(spared: number): Promise<Server> {
   return server;
 }
 
-// The first connection only tries; the second belongs to a pool.
+// The first connection only tests the database; the second belongs to a pool.
 test.each([
   0, 1,
 ])("a connection that is cut off as soon as it is made, after %i others, makes the database unavailable and ends no process", async (spared) => {
   const server = await cuttingServer(spared);
   const { port } = server.address() as { readonly port: number }; // It listens on TCP.
   const opened = openStore({ databaseUrl: `postgresql://any@127.0.0.1:${port}/any`, clock: systemClock, random: systemRandom });
-  // An error that nobody heard would fail this run besides.
+  // An unhandled error would also fail this run.
   await expect(opened).rejects.toMatchObject({ name: "Failure", reason: "unavailable" });
   server.close();
 });

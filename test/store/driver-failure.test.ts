@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { Failure } from "../../src/core/failure.ts";
-import { driverFailure, isBusy, repetitions } from "../../src/store/driver-failure.ts";
-import { Misuse } from "../../src/store/misuse.ts";
+import { driverFailure, isBusy, maxRetries } from "../../src/store/driver-failure.ts";
+import { ProgrammingError } from "../../src/store/statements.ts";
 
-/** An error as Prisma throws it: its own code, and the adapter's cause beneath. */
+/** An error as Prisma throws it: its own code, and the adapter's cause. */
 const prisma = (code: string | undefined, cause?: { kind: string; originalCode?: string }) =>
   Object.assign(new Error(`statement and rows`), {
     name: "PrismaClientKnownRequestError",
@@ -31,13 +31,13 @@ test.each([
   { why: "a unique race", thrown: prisma("P2002", { kind: "UniqueConstraintViolation" }), again: 2, reason: "internal" },
   { why: "a unique race of a raw statement", thrown: prisma("P2010", { kind: "UniqueConstraintViolation" }), again: 2, reason: "internal" },
   {
-    why: "SQLite's lock in other hands",
+    why: "SQLite's lock held by another process",
     thrown: prisma("P1008", { kind: "SocketTimeout", originalCode: "SQLITE_BUSY" }),
     again: 0,
     reason: "unavailable",
   },
   { why: "the same of a raw statement", thrown: adapter("SocketTimeout", "SQLITE_BUSY"), again: 0, reason: "unavailable" },
-  { why: "a database that is gone", thrown: prisma("P1001", { kind: "DatabaseNotReachable" }), again: 0, reason: "unavailable" },
+  { why: "an unreachable database", thrown: prisma("P1001", { kind: "DatabaseNotReachable" }), again: 0, reason: "unavailable" },
   {
     why: "a database that shuts down",
     thrown: prisma("P2010", { kind: "postgres", originalCode: "57P01" }),
@@ -61,33 +61,33 @@ test.each([
   { why: "a mistake in SQL", thrown: prisma("P2010", { kind: "postgres", originalCode: "42601" }), again: 0, reason: "internal" },
   { why: "a pool's own error", thrown: new Error("timeout exceeded when trying to connect"), again: 0, reason: "unavailable" },
 ])("$why is tried again $again times, then $reason, without its text", ({ thrown, again, reason }) => {
-  expect(repetitions(thrown)).toBe(again);
+  expect(maxRetries(thrown)).toBe(again);
   const failure = driverFailure(thrown);
   expect(failure).toMatchObject({ name: "Failure", reason, cause: thrown });
   expect((failure as Failure).message).not.toContain(thrown.message);
 });
 
 test.each<readonly [string, unknown, unknown?]>([
-  ["a refusal", new Failure("absent", "task not found")],
-  ["a mistake in our own calls", new Misuse("outside a change")],
-  ...[new TypeError("mine"), "a string", undefined, null].map((own): [string, unknown, unknown] => [
-    `what the caller threw (${String(own)})`,
-    own,
-    own,
+  ["a refusal", new Failure("not_found", "task not found")],
+  ["a mistake in our own calls", new ProgrammingError("outside a change")],
+  ...[new TypeError("mine"), "a string", undefined, null].map((thrownByCaller): [string, unknown, unknown] => [
+    `what the caller threw (${String(thrownByCaller)})`,
+    thrownByCaller,
+    thrownByCaller,
   ]),
 ])("%s stays as it is", (_, thrown, ofCaller) => {
   expect(driverFailure(thrown, ofCaller)).toBe(thrown);
-  expect(repetitions(thrown)).toBe(0);
+  expect(maxRetries(thrown)).toBe(0);
 });
 
-test("a driver's error that passed through the caller is none of his", () => {
+test("a driver's error that passed through the caller is not the caller's", () => {
   const broken = Object.assign(new Error("Client has encountered a connection error"), { clientVersion: "7" });
   expect(driverFailure(broken, broken)).toMatchObject({ reason: "unavailable" });
   const failed = prisma("P2002");
   expect(driverFailure(failed, failed)).toMatchObject({ reason: "internal" });
 });
 
-test("only SQLite's lock is busy", () => {
+test("only SQLite's lock error counts as busy", () => {
   expect(isBusy(adapter("SocketTimeout"))).toBe(true);
   expect([adapter("sqlite"), new Error("database is locked"), undefined].map(isBusy)).toEqual([false, false, false]);
 });

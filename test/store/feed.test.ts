@@ -1,19 +1,19 @@
 import { expect, test, vi } from "vitest";
 import type { TaskNews } from "../../src/core/store.ts";
 import { describeOnEach, openTestStore } from "../support/database.ts";
-import { putTask, said, sampleTask, thought, userMessage } from "./samples.ts";
+import { agentMessage, agentThought, putTask, sampleTask, userMessage } from "./samples.ts";
 
 describeOnEach("feed", (kind) => {
-  test("tells after the commit, once per task, with its newest state", async () => {
+  test("notifies after the commit, once per task, with its newest state", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const news: TaskNews[] = [];
     const kinds: string[] = [];
-    store.feed.onTask((told) => void news.push(told));
-    store.feed.onJob((told) => void kinds.push(told));
+    store.feed.onTask((item) => void news.push(item));
+    store.feed.onJob((item) => void kinds.push(item));
     await store.change(async (tx) => {
       await tx.tasks.insert(sampleTask({ id: "t" }), [userMessage()]);
-      await tx.tasks.advance("t", { now: 1, set: { raiseFence: true }, events: [thought(), said()] });
+      await tx.tasks.advance("t", { now: 1, set: { raiseFence: true }, events: [agentThought(), agentMessage()] });
       await tx.jobs.put({ kind: "run", key: "t", runAt: 1 });
       await tx.jobs.put({ kind: "run", key: "u", runAt: 1 });
       expect([news, kinds]).toEqual([[], []]);
@@ -22,7 +22,7 @@ describeOnEach("feed", (kind) => {
     expect(kinds).toEqual(["run"]);
   });
 
-  test("tells what is committed: whoever hears of an event can read it", async () => {
+  test("notifies of committed events: every listener can read them", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const read = new Promise((resolve) => {
@@ -32,7 +32,7 @@ describeOnEach("feed", (kind) => {
     expect(await read).toHaveLength(1);
   });
 
-  test("tells nothing of a change that was rolled back, or of a guard that did not hold", async () => {
+  test("sends nothing for a change that was rolled back, or for a guard that did not hold", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putTask(store, { id: "t" });
@@ -40,26 +40,26 @@ describeOnEach("feed", (kind) => {
     store.feed.onTask(listener);
     store.feed.onJob(listener);
     const refused = store.change(async (tx) => {
-      await tx.tasks.advance("t", { now: 1, events: [said()] });
+      await tx.tasks.advance("t", { now: 1, events: [agentMessage()] });
       await tx.jobs.put({ kind: "run", key: "t", runAt: 1 });
       throw new Error("no");
     });
     await expect(refused).rejects.toThrow();
-    await store.change((tx) => tx.tasks.advance("t", { now: 1, when: { fence: 7 }, events: [said()] }));
+    await store.change((tx) => tx.tasks.advance("t", { now: 1, when: { fence: 7 }, events: [agentMessage()] }));
     expect(listener).not.toHaveBeenCalled();
   });
 
-  test("tells of a burial, so that who watches learns of it", async () => {
+  test("notifies of a tombstone, so that watches end", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putTask(store, { id: "t" });
     const listener = vi.fn();
     store.feed.onTask(listener);
-    await store.change((tx) => tx.tasks.bury("t", 1, false));
+    await store.change((tx) => tx.tasks.tombstone("t", 1, false));
     expect(listener).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ taskId: "t", fence: 1 }));
   });
 
-  test("a listener that throws is logged, and harms neither the change nor the other listeners", async () => {
+  test("a listener that throws is logged, and affects neither the change nor the other listeners", async () => {
     const log = vi.fn();
     await using database = await openTestStore(kind, { log });
     const { store } = database;
@@ -73,7 +73,7 @@ describeOnEach("feed", (kind) => {
     expect(log).toHaveBeenCalledExactlyOnceWith("error", expect.any(String), { cause: new Error("deaf") });
   });
 
-  test("a listener that was taken away hears no more; the same one added twice is two", async () => {
+  test("a removed listener receives nothing more; the same one added twice is called twice", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const listener = vi.fn();

@@ -4,15 +4,15 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { holdFolder, makeFolder, tightenFiles } from "../../src/store/folder.ts";
+import { lockFolder, makeFolder, tightenFiles } from "../../src/store/folder.ts";
 
 async function temporaryFolder() {
   const path = await mkdtemp(join(tmpdir(), "test-folder-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** A process that holds the folder, until it is killed as hard as can be. */
-async function holder(folder: string) {
+/** Starts a process that holds the folder, until it is killed with SIGKILL. */
+async function startHolder(folder: string) {
   const child = spawn(process.execPath, [join(import.meta.dirname, "processes", "hold.ts"), folder], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -25,35 +25,35 @@ async function holder(folder: string) {
   return { kill, [Symbol.asyncDispose]: kill };
 }
 
-test("a second server on one folder is refused, and told which", async () => {
+test("a second server on one folder is refused with an error that names the folder", async () => {
   await using folder = await temporaryFolder();
-  const held = await holdFolder(folder.path);
-  const refusal = await holdFolder(folder.path).catch((thrown: unknown) => thrown);
-  expect(refusal).toMatchObject({ reason: "precondition", message: expect.stringContaining(folder.path) });
+  const held = await lockFolder(folder.path);
+  const refusal = await lockFolder(folder.path).catch((thrown: unknown) => thrown);
+  expect(refusal).toMatchObject({ reason: "failed_precondition", message: expect.stringContaining(folder.path) });
   await held.release();
-  await (await holdFolder(folder.path)).release();
+  await (await lockFolder(folder.path)).release();
 });
 
-test("a folder is made, and two folders are two", async () => {
+test("a folder is created, and two folders have separate locks", async () => {
   await using folder = await temporaryFolder();
-  const one = await holdFolder(join(folder.path, "a", "b"));
-  const other = await holdFolder(join(folder.path, "a", "c"));
+  const one = await lockFolder(join(folder.path, "a", "b"));
+  const other = await lockFolder(join(folder.path, "a", "c"));
   await one.release();
   await other.release();
 });
 
-test("another process's hold is seen, and ends with the process however it dies", async () => {
+test("another process's lock is detected, and ends with the process however it ends", async () => {
   await using folder = await temporaryFolder();
-  await using other = await holder(folder.path);
-  await expect(holdFolder(folder.path)).rejects.toMatchObject({ reason: "precondition" });
+  await using other = await startHolder(folder.path);
+  await expect(lockFolder(folder.path)).rejects.toMatchObject({ reason: "failed_precondition" });
   await other.kill();
-  await (await holdFolder(folder.path)).release();
+  await (await lockFolder(folder.path)).release();
 });
 
 describe("a data folder", () => {
   const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
-  test("is made with those above it, for this user alone, and nothing is left in it", async () => {
+  test("is created with its parents, only this user can enter it, and it stays empty", async () => {
     await using folder = await temporaryFolder();
     const path = join(folder.path, "a", "b");
     makeFolder(path, "DATA_DIR");
@@ -61,14 +61,14 @@ describe("a data folder", () => {
     expect(await readdir(path)).toEqual([]);
   });
 
-  test("that cannot be made or written is reported in one sentence with the setting and the cause", async () => {
+  test("that cannot be created or written is reported in one sentence with the setting and the cause", async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, "file");
     await writeFile(file, "");
     for (const [path, cause] of [
       [file, "ENOTDIR"],
       [join(file, "below"), "ENOTDIR"],
-      // Node's own recursive mkdir never ends here.
+      // Node's own recursive mkdir never returns here.
       ["/proc/x/y", "ENOENT"],
       [join(folder.path, "x".repeat(300)), "ENAMETOOLONG"],
     ] as const) {
@@ -76,7 +76,7 @@ describe("a data folder", () => {
     }
   });
 
-  test("that others can enter is reported, and our files in it are closed to them", async () => {
+  test("that other users can enter is reported, and our files in it are closed to them", async () => {
     await using folder = await temporaryFolder();
     const [database, files, missing] = ["platform.db", "files", "first-key"].map((name) => join(folder.path, name)) as [
       string,

@@ -1,22 +1,27 @@
 import { expect, test, vi } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
-import { changer } from "../../src/store/change.ts";
-import { createFeed } from "../../src/store/feed.ts";
-import { jobRows } from "../../src/store/rows/job.ts";
-import type { Client } from "../../src/store/session.ts";
+import { createChangeRunner } from "../../src/store/change.ts";
+import { createFeed } from "../../src/store/news.ts";
+import { jobRows } from "../../src/store/rows/processes.ts";
 import { commitsRig } from "./commits-rig.ts";
 
-test("a change that a lost commit took along is made anew, whole, and what follows it happens once", async () => {
+test("a change of a lost commit is run again completely, and its effects happen once", async () => {
   await using rig = await commitsRig();
   await rig.adapter.executeScript("CREATE TABLE job (kind TEXT, key TEXT, run_at INTEGER, PRIMARY KEY (kind, key))");
   const fail = (thrown: unknown) => expect.fail(String(thrown));
-  const told = createFeed(fail);
+  const notified = createFeed(fail);
   const kinds: string[] = [];
-  told.feed.onJob((kind) => void kinds.push(kind));
-  // Nothing that is done here goes by Prisma's models.
-  const writer = { client: {} as Client, dialect: "sqlite", jobs: jobRows, transact: rig.change } as const;
-  const change = changer(writer, { clock: systemClock, random: systemRandom, feed: told, afterwards: fail, changeMs: 15_000 });
+  notified.feed.onJob((kind) => void kinds.push(kind));
+  const noClient = () => Promise.reject(new Error("nothing here uses Prisma's client"));
+  const writer = { client: noClient, dialect: "sqlite", jobs: jobRows, transact: rig.change } as const;
+  const change = createChangeRunner(writer, {
+    clock: systemClock,
+    random: systemRandom,
+    feed: notified,
+    afterwards: fail,
+    changeMs: 15_000,
+  });
   const follow = vi.fn();
   const runs: string[] = [];
   const all = await Promise.allSettled(

@@ -8,7 +8,7 @@ import { migrationDrift } from "../../scripts/migration-drift.ts";
 import { migrationList, openEngine } from "../../scripts/schema-engine.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
-import { whileInUse } from "../../src/store/migrate.ts";
+import { retryWhileInUse } from "../../src/store/migrate.ts";
 import { openStore } from "../../src/store/open.ts";
 import { movableClock } from "../support/clock.ts";
 import { type DatabaseKind, databaseUrl, describeOnEach, openTestStore, rowsIn, runOn } from "../support/database.ts";
@@ -17,7 +17,7 @@ import { lacks } from "../support/needs.ts";
 
 const open = (url: string) => openStore({ databaseUrl: url, clock: systemClock, random: systemRandom });
 
-/** All that makes a schema, as sorted lines. */
+/** The complete schema, as sorted lines. */
 const schemas: Record<DatabaseKind, string> = {
   sqlite:
     "SELECT sql AS line FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name <> '_prisma_migrations' ORDER BY tbl_name, type DESC, name",
@@ -36,13 +36,13 @@ const schemas: Record<DatabaseKind, string> = {
 };
 
 describeOnEach("migrations", (kind) => {
-  test("make the schema that is checked in", async () => {
+  test("create the schema that is checked in", async () => {
     await using database = await openTestStore(kind);
     const lines = (await rowsIn(database.url, schemas[kind])).map(({ line }) => String(line));
     expectGolden(`schema.${kind}.sql`, `${lines.join("\n")}\n`);
   });
 
-  test("are applied once by processes that start at once, which prepare one after the other", async () => {
+  test("are applied once by processes that start at the same time, which prepare one at a time", async () => {
     await using database = await databaseUrl(kind, { empty: true });
     const script = join(import.meta.dirname, "processes", "open.ts");
     await Promise.all(Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, [script, database.url])));
@@ -52,7 +52,7 @@ describeOnEach("migrations", (kind) => {
     expect(starts).toEqual({ value: "4" });
   });
 
-  test("are booked as Prisma books them, so that its own commands agree", async () => {
+  test("are recorded as Prisma records them, so that its own commands agree", async () => {
     await using database = await openTestStore(kind);
     const adapter = kind === "sqlite" ? new PrismaBetterSqlite3({ url: database.url }) : describablePostgres(database.url);
     const engine = await openEngine(kind, adapter);
@@ -79,11 +79,11 @@ describeOnEach("migrations", (kind) => {
     await runOn(database.url, sql);
     const before = await rowsIn(database.url, "SELECT migration_name, checksum FROM _prisma_migrations");
     const refusal = await open(database.url).catch((thrown: unknown) => thrown);
-    expect(refusal).toMatchObject({ reason: "precondition", message: expect.stringMatching(says) });
+    expect(refusal).toMatchObject({ reason: "failed_precondition", message: expect.stringMatching(says) });
     expect(await rowsIn(database.url, "SELECT migration_name, checksum FROM _prisma_migrations")).toEqual(before);
   });
 
-  test("are not left half done by a prepare that fails, and the next start goes on", async () => {
+  test("are not left incomplete by a prepare that fails, and the next start continues", async () => {
     await using database = await databaseUrl(kind, { empty: true });
     const prepare = () => Promise.reject(new Error("another key"));
     const refused = openStore({ databaseUrl: database.url, clock: systemClock, random: systemRandom, prepare });
@@ -99,17 +99,17 @@ test.skipIf(lacks("postgresql"))("the migrations of both databases lead to the m
   expect(await migrationDrift(server)).toEqual({ sqlite: "", postgresql: "" });
 });
 
-test("a database that is neither is refused", async () => {
-  await expect(open("mysql://localhost/x")).rejects.toMatchObject({ reason: "invalid" });
+test("a database of another kind is refused", async () => {
+  await expect(open("mysql://localhost/x")).rejects.toMatchObject({ reason: "invalid_argument" });
 });
 
-test("a table that stays in use is asked for again and again, but not for ever", async () => {
+test("a lock on a table that stays in use is requested repeatedly, for a limited time", async () => {
   const clock = movableClock();
   const inUse = Object.assign(new Error("canceling statement due to lock timeout"), { cause: { originalCode: "55P03" } });
   const work = vi.fn(() => Promise.reject(inUse));
-  await expect(whileInUse(work, clock)).rejects.toBe(inUse);
+  await expect(retryWhileInUse(work, clock)).rejects.toBe(inUse);
   expect(work.mock.calls.length).toBe(60);
   const other = vi.fn(() => Promise.reject(new Error("syntax error")));
-  await expect(whileInUse(other, clock)).rejects.toThrow("syntax error");
+  await expect(retryWhileInUse(other, clock)).rejects.toThrow("syntax error");
   expect(other).toHaveBeenCalledOnce();
 });

@@ -8,15 +8,14 @@ import { systemClock } from "../../src/core/clock.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { faultText } from "../../src/fault.ts";
-import { openStore } from "../../src/store/open.ts";
-import { openFailure } from "../../src/store/open-failure.ts";
+import { openFailure, openStore } from "../../src/store/open.ts";
 import { databaseUrl, postgresTemplate, runOn } from "../support/database.ts";
 
-/** What an operator reads of a database that cannot be opened. */
+/** The error text for an operator when a database cannot be opened. */
 async function refusalOf(url: string): Promise<string> {
   const thrown = await openStore({ databaseUrl: url, clock: systemClock, random: systemRandom }).then(
     () => new Error("it was opened"),
-    (refused: unknown) => refused,
+    (failure: unknown) => failure,
   );
   expect(thrown).toBeInstanceOf(Failure);
   const text = faultText(thrown);
@@ -25,7 +24,7 @@ async function refusalOf(url: string): Promise<string> {
   return text.trim();
 }
 
-describe("the error for a PostgreSQL that cannot be opened names the setting, the place and the cause", () => {
+describe("the error for a PostgreSQL that cannot be opened names the setting, the address and the cause", () => {
   test("no server listens there", async () => {
     expect(await refusalOf("postgresql://ann:sesame@127.0.0.1:1/platform")).toBe(
       "DATABASE_URL: the database platform at 127.0.0.1:1 cannot be opened: connect ECONNREFUSED 127.0.0.1:1",
@@ -46,7 +45,7 @@ describe("the error for a PostgreSQL that cannot be opened names the setting, th
   });
 });
 
-describe.skipIf(postgresTemplate === undefined)("so is one that refuses", () => {
+describe.skipIf(postgresTemplate === undefined)("as does the error for a PostgreSQL that refuses", () => {
   const at = (change: (url: URL) => void): string => {
     const url = new URL(postgresTemplate ?? "");
     change(url);
@@ -63,7 +62,7 @@ describe.skipIf(postgresTemplate === undefined)("so is one that refuses", () => 
     expect(text).toMatch(/^DATABASE_URL: .* cannot be opened: 28000: role "nobody" does not exist$/);
   });
 
-  test("a role without the right to make tables", async () => {
+  test("a role without the right to create tables", async () => {
     await using database = await databaseUrl("postgresql", { empty: true });
     const role = `weak_${process.pid}`;
     await runOn(database.url, `CREATE ROLE ${role} LOGIN`);
@@ -76,7 +75,7 @@ describe.skipIf(postgresTemplate === undefined)("so is one that refuses", () => 
   });
 });
 
-test("the password is left out of what a library says", () => {
+test("the password is removed from a library's error text", () => {
   const url = "postgresql://ann:ses%40me@db.example.com/platform";
   const text = faultText(openFailure(url, new Error(`cannot read ${url}: ses@me`)));
   expect(text).toBe(
@@ -84,7 +83,7 @@ test("the password is left out of what a library says", () => {
   );
 });
 
-test("the error for a file that is no database names its path", async () => {
+test("the error for a file that is not a database names its path", async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), "open-failure-"));
   const path = join(folder.path, "platform.db");
   await writeFile(path, "no database ".repeat(1000));
@@ -101,7 +100,7 @@ test.skipIf(process.getuid?.() !== 0)("the error for a file of another user name
   expect(await refusalOf(`file:${path}`)).toContain(`${path} cannot be opened by user 0, it belongs to user 65534: SQLITE_`);
 });
 
-/** A server that answers each login with this error of PostgreSQL's. */
+/** A server that answers each login with this PostgreSQL error. */
 async function refusingServer(code: string, text: string) {
   const body = Buffer.from(`SFATAL\0C${code}\0M${text}\0\0`);
   const head = Buffer.concat([Buffer.from("E"), Buffer.alloc(4)]);

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from "vitest";
 import type { Store, Tx } from "../../src/core/store.ts";
 import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
-import { ann, putTask, said } from "./samples.ts";
+import { agentMessage, ann, putTask } from "./samples.ts";
 import { writes } from "./writes.ts";
 
-/** Reads that take none of the made-up arguments below: with arguments of their own. */
+/** Reads that accept none of the sample arguments below, with suitable arguments. */
 const reads: Readonly<Record<string, (tx: Tx) => unknown>> = {
   "conversations.list": (tx) => tx.conversations.list(ann, {}, { orderBy: "createdAt", order: "asc", limit: 1 }),
   "deliveries.due": (tx) => tx.deliveries.due(1, { max: 1, perWebhook: 1, full: [] }),
@@ -14,9 +14,9 @@ const reads: Readonly<Record<string, (tx: Tx) => unknown>> = {
   "usage.people": (tx) => tx.usage.people("north", { range: { from: 1, to: 2 }, sort: "tasks", order: "asc", limit: 1 }),
 };
 
-type Method = (...given: readonly unknown[]) => unknown;
+type Method = (...args: readonly unknown[]) => unknown;
 
-/** Every method of every aggregate, by `aggregate.method`, as it is at run time. */
+/** Every method of every aggregate at run time, as `aggregate.method`. */
 const methodsOf = (tx: Tx): readonly [name: string, method: Method][] =>
   Object.entries(tx).flatMap(([aggregate, rows]) =>
     typeof rows !== "object" || notAggregates.has(aggregate)
@@ -24,20 +24,20 @@ const methodsOf = (tx: Tx): readonly [name: string, method: Method][] =>
       : Object.entries<Method>(rows).map(([name, method]): [string, Method] => [`${aggregate}.${name}`, method]),
   );
 
-/** Of the store, apart from every transaction. */
+/** Members of the store that belong to no transaction. */
 const notAggregates = new Set(["feed", "counters"]);
 
-/** An object that has every member, each with this value. */
-const having = (value: unknown): object =>
+/** An object whose every member has this value. */
+const withMembers = (value: unknown): object =>
   new Proxy({ id: value }, { get: (_, name) => (typeof name === "string" && name !== "then" ? value : undefined) });
 
-/** One of these is as most parameters want it. */
-const madeUp = ["x", 1, ["x"], having("x"), having(1), having(["x"]), having(null)];
-const calls = madeUp.flatMap((first) => madeUp.map((second) => [first, second, second, second, second]));
+/** Most parameters accept one of these. */
+const sampleValues = ["x", 1, ["x"], withMembers("x"), withMembers(1), withMembers(["x"]), withMembers(null)];
+const calls = sampleValues.flatMap((first) => sampleValues.map((second) => [first, second, second, second, second]));
 
 type Verdict = "refused" | "answered" | "unclear";
 
-/** What a call outside a change comes to. A refusal is the database's own, or that of a method that asks for its change. */
+/** The result of a call outside a change. A refusal comes from the database, or from a method that requires its change. */
 async function verdictOf(call: () => unknown): Promise<Verdict> {
   try {
     await call();
@@ -50,27 +50,27 @@ async function verdictOf(call: () => unknown): Promise<Verdict> {
 const reasonsOf = (thrown: unknown): readonly string[] =>
   thrown instanceof Error ? [`${thrown.message} ${JSON.stringify(thrown)}`, ...reasonsOf(thrown.cause)] : [JSON.stringify(thrown) ?? ""];
 
-/** A method that is refused with any arguments writes; one that is not, and answers with some, reads. */
+/** A method that is refused with any arguments writes; one that is not refused, and answers with some, reads. */
 async function verdictOn(name: string, method: Method, store: Store): Promise<Verdict> {
-  const own = reads[name];
-  let verdict: Verdict = own ? await verdictOf(() => own(store)) : "unclear";
-  for (const given of calls) {
-    const next = await verdictOf(() => method(...given));
-    if (next === "refused") return next;
-    if (next === "answered") verdict = next;
+  const read = reads[name];
+  let verdict: Verdict = read ? await verdictOf(() => read(store)) : "unclear";
+  for (const args of calls) {
+    const result = await verdictOf(() => method(...args));
+    if (result === "refused") return result;
+    if (result === "answered") verdict = result;
   }
   return verdict;
 }
 
-/** A statement that writes stands in the method itself: some run it only when they have found something. */
-const saysSo = (method: Method): boolean => /\bexecute\(|changeOf\(|\.(create|update|upsert|delete)\w*\(/.test(String(method));
+/** The method itself contains a statement that writes: some methods run it only when they have found a row. */
+const containsWrite = (method: Method): boolean => /\bexecute\(|changeOf\(|\.(create|update|upsert|delete)\w*\(/.test(String(method));
 
 describeOnEach("outside a change", (kind) => {
   const suite = storeOfSuite(kind);
 
   beforeAll(async () => {
-    await putTask(suite.store, { id: "deleted" }, [said()]);
-    await suite.store.change((tx) => tx.tasks.bury("deleted", 1, false));
+    await putTask(suite.store, { id: "deleted" }, [agentMessage()]);
+    await suite.store.change((tx) => tx.tasks.tombstone("deleted", 1, false));
   });
 
   test.each(writes)("%s is refused", async (_, write) => {
@@ -78,15 +78,17 @@ describeOnEach("outside a change", (kind) => {
   });
 });
 
-test("the list of writes has every method that is not a read, and nothing else", async () => {
+test("the list of writes has exactly the methods that are not reads", async () => {
   await using database = await openTestStore("sqlite");
   const { store } = database;
   const names = new Set(writes.map(([name]) => name));
   const methods = methodsOf(store);
-  const said = await store.change(async (tx) => new Set(methodsOf(tx).flatMap(([name, method]) => (saysSo(method) ? [name] : []))));
+  const writing = await store.change(
+    async (tx) => new Set(methodsOf(tx).flatMap(([name, method]) => (containsWrite(method) ? [name] : []))),
+  );
   const unlisted: string[] = [];
   for (const [name, method] of methods)
-    if (!names.has(name) && (said.has(name) || (await verdictOn(name, method, store)) !== "answered")) unlisted.push(name);
+    if (!names.has(name) && (writing.has(name) || (await verdictOn(name, method, store)) !== "answered")) unlisted.push(name);
   expect(unlisted, "name each in writes.ts; a read that no made-up argument fits, in `reads` of this file").toEqual([]);
   expect([...names.difference(new Set(methods.map(([name]) => name)))]).toEqual([]);
 });

@@ -27,7 +27,7 @@ describe.skipIf(postgresTemplate === undefined)("PostgreSQL", () => {
     expect(log).toHaveBeenCalled();
   });
 
-  test("a URL that carries settings of the session keeps them, and reads still cannot write", async () => {
+  test("a URL with session settings keeps them, and reads still cannot write", async () => {
     await using plain = await databaseUrl("postgresql");
     const url = new URL(plain.url);
     url.searchParams.set("options", "-c lock_timeout=1");

@@ -8,12 +8,12 @@ import { openStore } from "../../src/store/open.ts";
 import { openRelay } from "../../src/store/relay.ts";
 import { databaseUrl, postgresTemplate, rowsIn, runOn, type TestDatabase } from "../support/database.ts";
 import { hangMs } from "../support/patience.ts";
-import { putTask, said, sampleTask, userMessage } from "./samples.ts";
+import { agentMessage, putTask, sampleTask, userMessage } from "./samples.ts";
 
-/** A store, and all that its feed has told. */
+/** A store, and everything that its feed has reported. */
 interface Listener {
   readonly store: Store;
-  readonly heard: (TaskNews | string)[];
+  readonly received: (TaskNews | string)[];
 }
 
 /** Two processes on one database. */
@@ -25,18 +25,18 @@ interface Pair extends AsyncDisposable {
 
 const log = vi.fn();
 
-async function listener({ url }: TestDatabase, clock: Clock = systemClock): Promise<Listener> {
+async function openListener({ url }: TestDatabase, clock: Clock = systemClock): Promise<Listener> {
   const store = await openStore({ databaseUrl: url, clock, random: systemRandom, log });
-  const heard: Listener["heard"] = [];
-  store.feed.onTask((news) => void heard.push(news));
-  store.feed.onJob((kind) => void heard.push(`job ${kind}`));
-  store.feed.onLost(() => void heard.push("lost"));
-  return { store, heard };
+  const received: Listener["received"] = [];
+  store.feed.onTask((news) => void received.push(news));
+  store.feed.onJob((kind) => void received.push(`job ${kind}`));
+  store.feed.onLost(() => void received.push("lost"));
+  return { store, received: received };
 }
 
 async function openPair(clock?: Clock): Promise<Pair> {
   const database = await databaseUrl("postgresql");
-  const [one, other] = [await listener(database, clock), await listener(database, clock)];
+  const [one, other] = [await openListener(database, clock), await openListener(database, clock)];
   return {
     ...{ database, one, other },
     async [Symbol.asyncDispose]() {
@@ -46,36 +46,36 @@ async function openPair(clock?: Clock): Promise<Pair> {
   };
 }
 
-/** What comes after everything that was told before it: a task named by a mark, which is left out. */
-async function until({ heard }: Listener, mark: string): Promise<Listener["heard"]> {
-  const isMark = (told: TaskNews | string) => typeof told === "object" && told.taskId === mark;
-  await vi.waitFor(() => expect(heard.some(isMark)).toBe(true), { timeout: hangMs });
-  return heard.filter((told) => !isMark(told));
+/** The news before the mark, a task that is left out of the result. */
+async function until({ received }: Listener, mark: string): Promise<Listener["received"]> {
+  const isMark = (item: TaskNews | string) => typeof item === "object" && item.taskId === mark;
+  await vi.waitFor(() => expect(received.some(isMark)).toBe(true), { timeout: hangMs });
+  return received.filter((item) => !isMark(item));
 }
 
-const signal = ({ store }: Listener, mark: string) => putTask(store, { id: mark });
+const sendMark = ({ store }: Listener, mark: string) => putTask(store, { id: mark });
 
 const listening = "FROM pg_stat_activity WHERE datname = current_database() AND query ~ '^(LISTEN|SELECT pg_notify)'";
-const cutting = (query: string) => `SELECT pg_terminate_backend(pid) ${query}`;
+const terminate = (query: string) => `SELECT pg_terminate_backend(pid) ${query}`;
 
 describe.skipIf(postgresTemplate === undefined)("news between processes", () => {
-  test("are told to the others after the commit, and to oneself once", async () => {
+  test("are sent to the others after the commit, and to the sender once", async () => {
     await using pair = await openPair();
     const { one, other } = pair;
     await one.store.change(async (tx) => {
       const { id } = await tx.tasks.insert(sampleTask({ id: "t" }), [userMessage()]);
-      await tx.tasks.advance(id, { now: 1, set: { raiseFence: true }, events: [said()] });
+      await tx.tasks.advance(id, { now: 1, set: { raiseFence: true }, events: [agentMessage()] });
       await tx.jobs.put({ kind: "run", key: id, runAt: 1 });
     });
-    await signal(one, "end");
+    await sendMark(one, "end");
     const news = [{ taskId: "t", lastSeq: 2, fence: 1, status: "running" }, "job run"];
     expect(await until(other, "end")).toEqual(news);
-    await signal(other, "back");
+    await sendMark(other, "back");
     await until(one, "back");
-    expect(one.heard).toEqual([...news, expect.objectContaining({ taskId: "end" }), expect.objectContaining({ taskId: "back" })]);
+    expect(one.received).toEqual([...news, expect.objectContaining({ taskId: "end" }), expect.objectContaining({ taskId: "back" })]);
   });
 
-  test("tell what is committed: whoever hears of an event can read it", async () => {
+  test("are about committed events: every receiver can read them", async () => {
     await using pair = await openPair();
     const { one, other } = pair;
     const read = new Promise((resolve) => {
@@ -85,7 +85,7 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
     expect(await read).toHaveLength(1);
   });
 
-  test("of a change that was rolled back are told to nobody", async () => {
+  test("of a change that was rolled back are not sent", async () => {
     await using pair = await openPair();
     const { one, other } = pair;
     const refused = one.store.change(async (tx) => {
@@ -93,63 +93,63 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
       throw new Error("no");
     });
     await expect(refused).rejects.toThrow("no");
-    await signal(one, "end");
+    await sendMark(one, "end");
     expect(await until(other, "end")).toEqual([]);
   });
 
-  test("of hundreds of changes at once all come, in fewer notifications than changes", async () => {
+  test("of hundreds of simultaneous changes all arrive, in fewer notifications than changes", async () => {
     await using pair = await openPair();
     const { one, other } = pair;
-    const ear = await connected(pair.database);
+    const client = await connected(pair.database);
     const notifications = vi.fn();
-    ear.on("notification", notifications);
-    await ear.query("LISTEN platform");
+    client.on("notification", notifications);
+    await client.query("LISTEN platform");
     await Promise.all(Array.from({ length: 300 }, (_, i) => putTask(one.store, { id: `many-${i}` })));
-    await signal(one, "end");
+    await sendMark(one, "end");
     expect(await until(other, "end")).toHaveLength(300);
-    await ear.query("SELECT 1");
+    await client.query("SELECT 1");
     expect(notifications.mock.calls.length).toBeLessThan(200);
-    await ear.end();
+    await client.end();
   });
 
-  test("of one change with more tasks than a notification holds all come", async () => {
+  test("of one change with more tasks than a notification holds all arrive", async () => {
     await using pair = await openPair();
     const { one, other } = pair;
     await one.store.change(async (tx) => {
       for (let i = 0; i < 300; i += 1) await tx.tasks.insert(sampleTask({ id: `one-${i}` }), []);
     });
-    await signal(one, "end");
+    await sendMark(one, "end");
     expect(await until(other, "end")).toHaveLength(300);
   });
 
-  test("that are still to be sent are sent before a process ends", async () => {
+  test("that are pending are sent before a process ends", async () => {
     await using pair = await openPair();
-    const third = await listener(pair.database);
+    const third = await openListener(pair.database);
     await putTask(third.store, { id: "last" });
     await third.store.close();
-    await signal(pair.one, "end");
+    await sendMark(pair.one, "end");
     expect(await until(pair.other, "end")).toEqual([expect.objectContaining({ taskId: "last" })]);
   });
 
-  test("that cannot be read make a process look, whoever sent them", async () => {
+  test("that cannot be parsed make a process poll", async () => {
     await using pair = await openPair();
     await runOn(pair.database.url, "NOTIFY platform, 'nonsense'");
-    await vi.waitFor(() => expect(pair.one.heard).toEqual(["lost"]), { timeout: hangMs });
+    await vi.waitFor(() => expect(pair.one.received).toEqual(["lost"]), { timeout: hangMs });
   });
 
   describe("when the connection is cut", () => {
-    test("make whoever could not hear look again, and are heard from then on", async () => {
+    test("make every process that missed them poll, and are received from then on", async () => {
       await using pair = await openPair();
       const { database, one, other } = pair;
       log.mockClear();
-      expect(await rowsIn(database.url, cutting(listening))).toHaveLength(2);
-      await vi.waitFor(() => expect([one.heard, other.heard]).toEqual([["lost"], ["lost"]]), { timeout: hangMs });
-      await signal(one, "end");
+      expect(await rowsIn(database.url, terminate(listening))).toHaveLength(2);
+      await vi.waitFor(() => expect([one.received, other.received]).toEqual([["lost"], ["lost"]]), { timeout: hangMs });
+      await sendMark(one, "end");
       expect(await until(other, "end")).toEqual(["lost"]);
       expect(log).toHaveBeenCalledWith("error", "the connection for news is gone", expect.anything());
     });
 
-    test("and none can be made, are not needed for any call; tries grow rarer, and go on until one succeeds", async () => {
+    test("are not needed for any call while no connection can be made; retries become less frequent, and continue until one succeeds", async () => {
       const pauses: number[] = [];
       const clock: Clock = {
         ...systemClock,
@@ -165,13 +165,13 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
           new URL("/postgres", database.url).href,
           `ALTER DATABASE ${new URL(database.url).pathname.slice(1)} ALLOW_CONNECTIONS ${connections}`,
         );
-      // The connections of calls are there, and stay.
+      // The connections of calls exist and stay open.
       await putTask(one.store, { id: "before" });
       await other.store.tasks.byId("before");
       log.mockClear();
       const cut = await connected(database);
       await allow(false);
-      await cut.query(cutting(listening));
+      await cut.query(terminate(listening));
       await vi.waitFor(() => expect(pauses.filter((ms) => ms === 5_000).length).toBeGreaterThan(4), { timeout: hangMs });
       expect(pauses.toSorted((a, b) => a - b).slice(0, 4)).toEqual([100, 100, 200, 200]);
       expect(log.mock.calls, "one line for each process").toHaveLength(2);
@@ -179,15 +179,17 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
       expect(await other.store.tasks.byId("meanwhile")).not.toBeNull();
       await allow(true);
       await cut.end();
-      await vi.waitFor(() => expect([one.heard, other.heard].every((heard) => heard.includes("lost"))).toBe(true), { timeout: hangMs });
-      await signal(one, "end");
+      await vi.waitFor(() => expect([one.received, other.received].every((received) => received.includes("lost"))).toBe(true), {
+        timeout: hangMs,
+      });
+      await sendMark(one, "end");
       await until(other, "end");
     });
   });
 
-  test("are not heard by a process whose first try fails until a later one succeeds, and it starts all the same", async () => {
+  test("are not received by a process whose first connection fails until a retry succeeds, and it starts nevertheless", async () => {
     await using database = await databaseUrl("postgresql");
-    const told = { tell: vi.fn(), lose: vi.fn() };
+    const listener = { publish: vi.fn(), reportLoss: vi.fn() };
     const failed = vi.fn();
     const away = new URL(database.url);
     away.port = "1";
@@ -199,10 +201,10 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
         return systemClock.sleep(60_000, signal);
       },
     };
-    const relay = await openRelay({ databaseUrl: away.href, clock, told, failed });
+    const relay = await openRelay({ databaseUrl: away.href, clock, notified: listener, failed });
     await sleeping.promise;
     expect(failed).toHaveBeenCalledTimes(1);
-    expect(told.lose).not.toHaveBeenCalled();
+    expect(listener.reportLoss).not.toHaveBeenCalled();
     await relay.close();
   });
 });

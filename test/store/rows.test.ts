@@ -12,34 +12,34 @@ describeOnEach("projects", (kind) => {
     });
     expect(await store.projects.list(ann)).toEqual(mine.toReversed());
     expect(await store.projects.find(ann, mine[0]?.id ?? "")).toEqual(mine[0]);
-    for (const stranger of [bo, annAtHome]) expect(await store.projects.find(stranger, mine[0]?.id ?? "")).toBeNull();
+    for (const otherAccount of [bo, annAtHome]) expect(await store.projects.find(otherAccount, mine[0]?.id ?? "")).toBeNull();
     expect(await store.projects.count("north")).toBe(4);
     expect(await store.projects.find({ ...ann, clientId: "app" }, mine[0]?.id ?? "")).toEqual(mine[0]);
   });
 });
 
 describeOnEach("nodes", (kind) => {
-  test("beat while their row is there", async () => {
+  test("record heartbeats while their row exists", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await store.change((tx) => tx.nodes.insert({ id: "b", beat: 0, startedAt: 2, address: null }));
     await store.change((tx) => tx.nodes.insert({ id: "a", beat: 0, startedAt: 1, address: null }));
-    expect(await store.change((tx) => tx.nodes.raiseBeat("b"))).toBe(true);
-    expect(await store.change((tx) => tx.nodes.raiseBeat("b"))).toBe(true);
+    expect(await store.change((tx) => tx.nodes.raiseHeartbeat("b"))).toBe(true);
+    expect(await store.change((tx) => tx.nodes.raiseHeartbeat("b"))).toBe(true);
     await store.change((tx) => tx.nodes.setAddress("b", "http://127.0.0.1:8081"));
     expect(await store.nodes.list()).toEqual([
       { id: "a", beat: 0, startedAt: 1, address: null },
       { id: "b", beat: 2, startedAt: 2, address: "http://127.0.0.1:8081" },
     ]);
     await store.change((tx) => tx.nodes.remove("b"));
-    expect(await store.change((tx) => tx.nodes.raiseBeat("b"))).toBe(false);
+    expect(await store.change((tx) => tx.nodes.raiseHeartbeat("b"))).toBe(false);
     await store.change((tx) => tx.nodes.remove("b"));
     expect(await store.nodes.list()).toHaveLength(1);
   });
 });
 
 describeOnEach("settings", (kind) => {
-  test("are what was put last", async () => {
+  test("have the value of the last write", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     expect(await store.settings.get("k")).toBeNull();
@@ -50,20 +50,20 @@ describeOnEach("settings", (kind) => {
 });
 
 describeOnEach("audit", (kind) => {
-  test("notes gather in a change, and end with it", async () => {
+  test("entries are collected in a change, and written when it ends", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const noted = await store.change(async ({ audit }) => {
       audit.note({ subject: "t", before: { title: "a" } });
       audit.note({ after: { title: "b" } });
-      return audit.noted();
+      return audit.notes();
     });
     expect(noted).toEqual({ subject: "t", before: { title: "a" }, after: { title: "b" } });
-    expect(await store.change(async ({ audit }) => audit.noted())).toEqual({});
-    expect(store.audit.noted()).toEqual({});
+    expect(await store.change(async ({ audit }) => audit.notes())).toEqual({});
+    expect(store.audit.notes()).toEqual({});
   });
 
-  test("a change that is tried again notes anew", async () => {
+  test("a change that is retried collects its entries again", async () => {
     await using database = await openTestStore(kind);
     let runs = 0;
     const noted = await database.store.change(async (tx) => {
@@ -71,12 +71,12 @@ describeOnEach("audit", (kind) => {
       tx.audit.note(runs === 1 ? { before: { run: 1 } } : { after: { run: runs } });
       const doubled = sampleProject({ id: "p" });
       if (runs === 1) for (let n = 0; n < 2; n += 1) await tx.projects.insert(doubled);
-      return tx.audit.noted();
+      return tx.audit.notes();
     });
     expect(noted).toEqual({ after: { run: 2 } });
   });
 
-  test("entries are written whole", async () => {
+  test("entries are written completely", async () => {
     await using database = await openTestStore(kind);
     const entry = sampleAudit({ subject: "t", before: { a: 1 }, after: null, at: 1_790_000_000_000 });
     await database.store.change((tx) => tx.audit.insert(entry));

@@ -1,14 +1,15 @@
 import type { Member } from "../../src/core/accounts/account.ts";
+import type { Scope } from "../../src/core/accounts/caller.ts";
 import type { AuditEntry, AuditRefusal } from "../../src/core/audit/audit.ts";
-import type { Scope } from "../../src/core/caller.ts";
+import type { InstalledConnector } from "../../src/core/connectors/connector.ts";
 import type { NewComplianceExport, NewDataExport } from "../../src/core/exports/export.ts";
 import type { StoredFile } from "../../src/core/files/file.ts";
+import type { IdempotencyKey } from "../../src/core/idempotency/idempotency-record.ts";
 import type { ApiKey } from "../../src/core/keys/api-key.ts";
-import type { Project } from "../../src/core/projects/project.ts";
-import type { ReplayKey } from "../../src/core/replay/replay.ts";
+import { newProject, type Project } from "../../src/core/projects/project.ts";
 import type { Store } from "../../src/core/store.ts";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
-import { restingTask } from "../../src/core/tasks/new-task.ts";
+import { idleTask } from "../../src/core/tasks/lifecycle.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import type { Delivery, WebhookEvent } from "../../src/core/webhooks/delivery.ts";
 import { documentedEventTypes, type Webhook } from "../../src/core/webhooks/webhook.ts";
@@ -21,13 +22,13 @@ export const newId = (what: string): string => {
 };
 
 export const ann: Scope = { accountId: "ann", spaceId: "north" };
-/** In the same space, another person. */
+/** Another person in the same space. */
 export const bo: Scope = { accountId: "bo", spaceId: "north" };
-/** The same person, in another space. */
+/** The same person in another space. */
 export const annAtHome: Scope = { accountId: "ann", spaceId: "home" };
 
 export const sampleTask = (members: Partial<Task> = {}): Task => ({
-  ...restingTask(newId("task"), ann, 1000),
+  ...idleTask(newId("task"), ann, 1000),
   title: "Sort the post",
   status: "running",
   agentProfile: "manus-1.6",
@@ -35,19 +36,15 @@ export const sampleTask = (members: Partial<Task> = {}): Task => ({
 });
 
 export const userMessage = (content = "Please"): NewEvent => ({ type: "user_message", payload: { content, messageType: "text" } });
-export const said = (content = "Done"): NewEvent => ({ type: "assistant_message", payload: { content } });
-export const thought = (content = "Hm"): NewEvent => ({ type: "explanation", payload: { content } });
+export const agentMessage = (content = "Done"): NewEvent => ({ type: "assistant_message", payload: { content } });
+export const agentThought = (content = "Hm"): NewEvent => ({ type: "explanation", payload: { content } });
 
-/** Puts a task into the store, with its first events. */
+/** Puts a task with its first events into the store. */
 export const putTask = (store: Store, members: Partial<Task> = {}, events: readonly NewEvent[] = []): Promise<Task> =>
   store.change((tx) => tx.tasks.insert(sampleTask(members), events));
 
 export const sampleProject = (members: Partial<Project> = {}): Project => ({
-  id: newId("project"),
-  ...ann,
-  name: "Post",
-  instruction: "",
-  createdAt: 1000,
+  ...newProject(ann, { id: newId("project"), name: "Post", instruction: "" }, 1000),
   ...members,
 });
 
@@ -93,7 +90,14 @@ export const sampleMember = (members: Partial<Member> = {}): Member => ({
   ...members,
 });
 
-/** Ann and Bo, the team that they could be members of, and Ann's personal space. */
+export const sampleConnector = (members: Partial<InstalledConnector> = {}): InstalledConnector => ({
+  ...{ id: newId("connector"), ...ann, uid: newId("uid"), name: "Garden", description: "", category: "", type: "mcp", state: "ready" },
+  ...{ server: { transport: "none" }, credentials: null, isDefault: false, policy: {}, createdAt: 1000, updatedAt: 1000 },
+  ...{ tools: [], toolsAt: null },
+  ...members,
+});
+
+/** Ann and Bo, the team that they can be members of, and Ann's personal space. */
 export async function putPeople(store: Store): Promise<void> {
   await store.change(async ({ accounts }) => {
     for (const id of ["ann", "bo"]) {
@@ -105,7 +109,7 @@ export async function putPeople(store: Store): Promise<void> {
   });
 }
 
-export const sampleReplay = (members: Partial<ReplayKey> = {}): ReplayKey => ({
+export const sampleReplay = (members: Partial<IdempotencyKey> = {}): IdempotencyKey => ({
   ...ann,
   clientId: "",
   operation: "o",

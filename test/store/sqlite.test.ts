@@ -8,14 +8,14 @@ import { connectSqlite } from "../../src/store/sqlite-adapter.ts";
 import { movableClock } from "../support/clock.ts";
 import { databaseUrl, openTestStore, rowsIn } from "../support/database.ts";
 
-/** Another process's transaction, as far as SQLite can tell. */
+/** A transaction that SQLite sees as another process's. */
 async function otherWriter(url: string) {
   const other = await new PrismaBetterSqlite3({ url }).connect();
   await other.executeScript("BEGIN IMMEDIATE");
   return { commit: () => other.executeScript("COMMIT"), [Symbol.asyncDispose]: () => other.dispose() };
 }
 
-test("a write waits for another process's, and others are served meanwhile", async () => {
+test("a write waits for another process's, and other calls are served in the meantime", async () => {
   await using database = await openTestStore("sqlite");
   await using other = await otherWriter(database.url);
   let written = false;
@@ -31,7 +31,7 @@ test("a write waits for another process's, and others are served meanwhile", asy
   expect(await database.store.settings.get("k")).toBe("v");
 });
 
-test("a write that has waited for five seconds is unavailable, and the next one goes through", async () => {
+test("a write that has waited for five seconds is unavailable, and the next one succeeds", async () => {
   const clock = movableClock();
   const sleep = async () => clock.pass(2000);
   await using database = await openTestStore("sqlite", { clock: { ...clock, sleep } });
@@ -43,7 +43,7 @@ test("a write that has waited for five seconds is unavailable, and the next one 
   await database.store.change((tx) => tx.settings.put("k", "v"));
 });
 
-test("commits survive a power cut: the journal is synced in full, and references are kept", async () => {
+test("commits survive a power cut: the journal is synced, and foreign keys are enforced", async () => {
   await using database = await openTestStore("sqlite");
   const connection = await connectSqlite(database.url.replace("file:", ""));
   const pragma = async (name: string) => (await connection.queryRaw({ sql: `PRAGMA ${name}`, args: [], argTypes: [] })).rows[0]?.[0];
@@ -53,7 +53,7 @@ test("commits survive a power cut: the journal is synced in full, and references
   await connection.dispose();
 });
 
-test("what was acknowledged is there after the process was killed", async () => {
+test("acknowledged writes exist after the process was killed", async () => {
   await using database = await databaseUrl("sqlite");
   const script = join(import.meta.dirname, "processes", "write.ts");
   const child = spawn(process.execPath, [script, database.url], { stdio: ["ignore", "pipe", "inherit"] });
@@ -78,7 +78,7 @@ test("a closed store has its journal in its file", async () => {
   expect(statSync(path).size).toBeGreaterThan(0);
 });
 
-test.each(["sqlite", "postgresql"])("the client of %s is of that database", (provider) => {
+test.each(["sqlite", "postgresql"])("the client of %s belongs to that database", (provider) => {
   const text = readFileSync(join(import.meta.dirname, "../../src/gen/prisma", provider, "internal/class.ts"), "utf8");
   expect(text).toContain(`"activeProvider": "${provider}"`);
 });

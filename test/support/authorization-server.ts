@@ -2,22 +2,22 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
-/** An authorization server of a connector: clients register themselves, refresh tokens are good once. */
+/** An authorization server of a connector: clients register themselves, refresh tokens are single use. */
 export interface AuthorizationServer extends AsyncDisposable {
   readonly issuer: string;
-  /** Requests for tokens, as their bodies say. */
+  /** The bodies of token requests. */
   readonly grants: string[];
-  /** Every token that it gave, and every code and verifier that it was shown. */
+  /** Every token that it issued, and every code and verifier that it received. */
   readonly secrets: string[];
   /** Refuses every refresh from now on. */
   refuseRefresh: boolean;
-  /** Takes back every access token that it gave. */
-  takeBack(): void;
-  /** Whether it gave this access token, and has not taken it back. */
-  isLiving(token: string): boolean;
+  /** Revokes every access token that it issued. */
+  revokeAccess(): void;
+  /** Whether it issued this access token, and has not revoked it. */
+  isValid(token: string): boolean;
 }
 
-/** @param tokenSeconds so long tokens live. */
+/** @param tokenSeconds the lifetime of tokens. */
 export async function openAuthorizationServer(tokenSeconds = 60): Promise<AuthorizationServer> {
   const server = createServer().unref();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -46,10 +46,10 @@ export async function openAuthorizationServer(tokenSeconds = 60): Promise<Author
   const answer = provider.callback();
   const grants: string[] = [];
   const secrets: string[] = [];
-  const given = new Set<string>();
+  const issued = new Set<string>();
   const state = { refuseRefresh: false };
   server.on("request", async (request, reply) => {
-    // The SDK looks here first; the server of the connector says nothing of where its tokens come from.
+    // The SDK looks here first; the connector's server does not name its authorization server.
     if (request.url !== "/token") return answer(request, reply);
     const body = (await Array.fromAsync(request)).map(String).join("");
     const grant = new URLSearchParams(body).get("grant_type") ?? "";
@@ -62,11 +62,11 @@ export async function openAuthorizationServer(tokenSeconds = 60): Promise<Author
     const write = reply.end.bind(reply);
     reply.end = ((text: unknown, ...rest: []) => {
       const { access_token, refresh_token } = JSON.parse(String(text ?? "{}"));
-      if (access_token) given.add(access_token);
+      if (access_token) issued.add(access_token);
       secrets.push(...[access_token, refresh_token].filter(Boolean));
-      return write(text as string, ...rest); // koa answers with the whole text
+      return write(text as string, ...rest); // koa answers with the complete text
     }) as typeof reply.end;
-    // oidc-provider takes a body that was read already.
+    // oidc-provider accepts a body that was read before.
     Object.assign(request, { body: Object.fromEntries(new URLSearchParams(body)) });
     answer(request, reply);
   });
@@ -74,8 +74,8 @@ export async function openAuthorizationServer(tokenSeconds = 60): Promise<Author
     issuer,
     grants,
     secrets,
-    isLiving: (token) => given.has(token),
-    takeBack: () => given.clear(),
+    isValid: (token) => issued.has(token),
+    revokeAccess: () => issued.clear(),
     get refuseRefresh() {
       return state.refuseRefresh;
     },

@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/core/clock.ts";
 
-/** A clock that a test moves; who sleeps on it goes on at once, and time has passed. */
+/** A clock that a test moves. A sleep on it ends at once, and moves the time. */
 export interface MovableClock extends Clock {
   /** Sets the time of day, in either direction. */
   set(now: number): void;

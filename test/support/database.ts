@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
@@ -9,38 +9,56 @@ import { afterAll, beforeAll, describe, inject } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
+import { pathOf } from "../../src/store/backend.ts";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
+import { share } from "./depth.ts";
 import { lacks } from "./needs.ts";
 
 export const databaseKinds = ["sqlite", "postgresql"] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
 
-/** The set-ups of a suite that `describeOnEach` runs: one process on SQLite, three on PostgreSQL. */
+/** For suites that test several processes on a shared database: one on SQLite, three on PostgreSQL. */
 export const nodesOf = (kind: DatabaseKind): number => (kind === "sqlite" ? 1 : 3);
 
 /** The database that others are copied from; undefined where PostgreSQL is not installed, which `CI=true` does not allow. */
 export const postgresTemplate: string | undefined = lacks("postgresql") ? undefined : (inject("postgresTemplate") ?? undefined);
 
-/** A database of a test's own, gone with it. */
+/** A database of a single test, removed with it. */
 export interface TestDatabase extends AsyncDisposable {
   readonly kind: DatabaseKind;
-  /** As `DATABASE_URL` takes it. */
+  /** In the form of `DATABASE_URL`. */
   readonly url: string;
 }
 
-/** A store on a database of its own. */
+/** A store on a separate database. */
 export interface TestStore extends TestDatabase {
   readonly store: Store;
 }
 
-/** Runs a suite on both databases; without PostgreSQL its half is skipped. */
-export function describeOnEach(name: string, suite: (kind: DatabaseKind) => void): void {
-  for (const kind of databaseKinds) {
-    describe.skipIf(kind === "postgresql" && postgresTemplate === undefined)(`${name} (${kind})`, () => suite(kind));
-  }
+type Suite = (kind: DatabaseKind) => void;
+
+/** Runs a suite on both databases; without PostgreSQL its part is skipped. */
+export const describeOnEach = (name: string, suite: Suite): void => describeOn(databaseKinds, name, suite);
+
+/**
+ * Runs a suite about a wire or a rule, not about the store: in short runs on one of the databases, chosen by its name
+ * and the seed, in full runs on both. `test/store` tests the store's methods on each.
+ */
+export function describeOnOne(name: string, suite: Suite): void {
+  const letters = [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0);
+  describeOn(postgresTemplate === undefined ? ["sqlite"] : share(databaseKinds, letters, databaseKinds.length), name, suite);
 }
 
-/** An open store on a fresh database; what is not given is the system's. */
+function describeOn(kinds: readonly DatabaseKind[], name: string, suite: Suite): void {
+  for (const kind of kinds)
+    describe.skipIf(kind === "postgresql" && postgresTemplate === undefined)(`${name} (${kind})`, () => suite(kind));
+}
+
+/** For rows that are the same on both databases: in short runs half of them for each database. */
+export const halfFor = <T>(kind: DatabaseKind, rows: readonly T[]): readonly T[] =>
+  share(rows, databaseKinds.indexOf(kind), databaseKinds.length);
+
+/** An open store on a fresh database; missing options have the system's values. */
 export async function openTestStore(kind: DatabaseKind, options: Partial<Omit<StoreOptions, "databaseUrl">> = {}): Promise<TestStore> {
   const database = await emptyDatabase(kind);
   const store = await openStore({ clock: systemClock, random: systemRandom, ...options, databaseUrl: database.url });
@@ -54,7 +72,7 @@ export async function openTestStore(kind: DatabaseKind, options: Partial<Omit<St
   };
 }
 
-/** A store that the tests of a suite share: for those that keep to rows of their own. */
+/** A store that the tests of a suite share: for tests that use only their rows. */
 export function storeOfSuite(kind: DatabaseKind, options?: Parameters<typeof openTestStore>[1]): Pick<TestStore, "store" | "url"> {
   let opened: TestStore | undefined;
   const shared = (): TestStore => {
@@ -77,7 +95,7 @@ export function storeOfSuite(kind: DatabaseKind, options?: Parameters<typeof ope
 
 /**
  * The URL of a fresh database, for tests that start processes. PostgreSQL's is migrated
- * unless it is to be empty; SQLite's file is not there yet.
+ * unless `empty` is set; SQLite's file does not exist at first.
  */
 export async function databaseUrl(kind: DatabaseKind, { empty = false }: { readonly empty?: boolean } = {}): Promise<TestDatabase> {
   return kind === "sqlite" ? freshFile() : freshCopy(empty ? "template0" : "template");
@@ -104,34 +122,62 @@ function urlOf(name: string): string {
   return new URL(`/${name}`, postgresTemplate).href;
 }
 
-/** Databases that tests of this file are done with, empty again: a copy takes ten times as long. */
+/** PostgreSQL databases that finished tests of this worker used, emptied again: a copy takes ten times as long. */
 const emptied: TestDatabase[] = [];
 
-/** A database whose tables are as the migrations left them; nobody else was or is on it. */
+/** The tables and functions that the migrations create in a database, once one was copied. */
+let pristine: unknown;
+
+/** A database in the state after the migrations, without other connections. */
 async function emptyDatabase(kind: DatabaseKind): Promise<TestDatabase> {
-  if (kind === "sqlite") return freshFile();
+  if (kind === "sqlite") {
+    const file = await freshFile();
+    await copyFile(inject("sqliteTemplate"), pathOf(file.url));
+    return file;
+  }
   const database = emptied.pop() ?? (await freshCopy("template"));
+  pristine ??= (await stateOf(database)).schema;
   return { ...database, [Symbol.asyncDispose]: () => putBack(database) };
 }
 
+/** Keeps a database for the next test, unless it has other connections, which may still write, or its schema was changed. */
 async function putBack(database: TestDatabase): Promise<void> {
-  const others =
-    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
-  // Whoever is still on it may write when the next test is.
-  if ((await rowsIn(database.url, others)).length > 0) return database[Symbol.asyncDispose]();
-  const tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'";
-  const names = (await rowsIn(database.url, tables)).map(({ tablename }) => tablename);
-  await runOn(database.url, `TRUNCATE pgboss.job, ${names.join(", ")}`);
+  const { others, schema, used } = await stateOf(database);
+  if (others > 0 || schema !== pristine) return database[Symbol.asyncDispose]();
+  if (used !== null) await runOn(database.url, `TRUNCATE ${used} CASCADE`);
   emptied.push(database);
 }
 
-/** Runs one statement on a connection of its own. */
+interface State {
+  /** Connections other than the querying one. */
+  readonly others: number;
+  readonly schema: string;
+  /** The tables that have pages: each truncated table costs new files. */
+  readonly used: string | null;
+}
+
+async function stateOf({ url }: TestDatabase): Promise<State> {
+  const [state] = await rowsIn(url, stateQuery);
+  return { others: Number(state?.["others"]), schema: String(state?.["schema"]), used: (state?.["used"] ?? null) as State["used"] }; // a text
+}
+
+const stateQuery = `SELECT
+  (SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend') AS others,
+  (SELECT concat_ws(' ', (SELECT md5(string_agg(relname, ' ' ORDER BY relname)) FROM pg_class WHERE relkind IN ('r', 'i')),
+    (SELECT count(*) FROM pg_attribute), (SELECT count(*) FROM pg_proc),
+    (SELECT md5(string_agg(concat(migration_name, checksum, finished_at IS NULL), ' ' ORDER BY id)) FROM _prisma_migrations))) AS schema,
+  (SELECT string_agg(oid::regclass::text, ', ') FROM pg_class
+    WHERE relkind = 'r' AND pg_relation_size(oid) > 0 AND relname <> '_prisma_migrations'
+      AND (relnamespace = 'public'::regnamespace OR (relnamespace = 'pgboss'::regnamespace AND relname LIKE 'job%'))) AS used`;
+
+/** Runs one statement on a new connection. */
 export async function runOn(url: string, statement: string): Promise<void> {
   const adapter = await connect(url);
   await adapter.executeScript(statement).finally(() => adapter.dispose());
 }
 
-/** What a query finds, read past the store. */
+/** The rows of a query, read without the store. */
 export async function rowsIn(url: string, query: string): Promise<Record<string, unknown>[]> {
   const adapter = await connect(url);
   const { columnNames, rows } = await adapter.queryRaw({ sql: query, args: [], argTypes: [] }).finally(() => adapter.dispose());

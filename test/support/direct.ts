@@ -2,21 +2,21 @@ import { PrismaPg } from "@prisma/adapter-pg";
 import { connectSqlite } from "../../src/store/sqlite-adapter.ts";
 import type { TestDatabase } from "./database.ts";
 
-/** Rows as the database has them, by column; whole numbers as text or number, as each driver gives them. */
+/** Rows in the database, by column; integers as text or number, depending on the driver. */
 export type DirectRow = Readonly<Record<string, unknown>>;
 
-/** Runs one statement beside the store: for what no operation can see or do. */
-export async function directly(database: TestDatabase, sql: string): Promise<readonly DirectRow[]> {
-  await using beside = await openBeside(database);
+/** Runs one statement outside the store: for data that no operation can read or write. */
+export async function runDirectly(database: TestDatabase, sql: string): Promise<readonly DirectRow[]> {
+  await using beside = await openDirect(database);
   return beside.query(sql);
 }
 
-/** A connection beside the store's, for many statements. */
-export interface Beside extends AsyncDisposable {
+/** A connection outside the store, for many statements. */
+export interface DirectConnection extends AsyncDisposable {
   query(sql: string): Promise<readonly DirectRow[]>;
 }
 
-export async function openBeside({ kind, url }: TestDatabase): Promise<Beside> {
+export async function openDirect({ kind, url }: TestDatabase): Promise<DirectConnection> {
   const connection =
     kind === "sqlite" ? await connectSqlite(url.replace(/^file:/, "")) : await new PrismaPg({ connectionString: url, max: 1 }).connect();
   return {

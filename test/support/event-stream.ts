@@ -8,8 +8,8 @@ export type Frame =
   | { readonly comment: string };
 
 /**
- * Reads server-sent events by the letter of the HTML standard (9.2.6): lines end with
- * CR LF, LF or CR; a blank one dispatches; what has no data is dropped.
+ * Reads server-sent events exactly as in the HTML standard (9.2.6): lines end with
+ * CR LF, LF or CR; a blank line dispatches; events without data are dropped.
  */
 export async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
   let [event, data, lastEventId]: [string, string[], string] = ["", [], ""];
@@ -27,7 +27,7 @@ export async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
-/** Whole lines; what comes after the last line's end is dropped, as the standard has it. */
+/** Complete lines; text after the last line's end is dropped, as in the standard. */
 async function* linesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let rest = "";

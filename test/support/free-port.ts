@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A port that was free a moment ago: for a server whose address has to be known before it listens. */
+/** A port that was free a moment ago: for a server whose address must be known before it listens. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

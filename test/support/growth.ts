@@ -1,7 +1,7 @@
 /**
- * How many times the processor time of a work grows when its size does by 16: about 16 where the time is in proportion
- * to the size, 256 where it goes with the square. Processor time is counted and not seconds, the least of three tries,
- * so that neither a slow machine nor its other work changes it much.
+ * The growth factor of CPU time when the size of the work grows by 16: about 16 for linear time,
+ * 256 for quadratic time. It measures CPU time instead of elapsed time, and takes the least of three tries,
+ * so that a slow or busy machine changes it little.
  */
 export async function growthOf(work: (size: number) => unknown, size: number): Promise<number> {
   const least = async (of: number) => Math.min(await timeOf(work, of), await timeOf(work, of), await timeOf(work, of));
@@ -9,13 +9,13 @@ export async function growthOf(work: (size: number) => unknown, size: number): P
   return (await least(size * 16)) / Math.max(await least(size), shortestMicros);
 }
 
-/** What a growth in proportion to the size stays below, and one with the square does not. */
+/** A bound above linear growth and below quadratic growth. */
 export const linearGrowth = 64;
 
-/** Below a millisecond the clock of the processor says little. */
+/** Below a millisecond the CPU clock is inaccurate. */
 const shortestMicros = 1_000;
 
-/** Microseconds of processor time. */
+/** Microseconds of CPU time. */
 async function timeOf(work: (size: number) => unknown, size: number): Promise<number> {
   const before = process.cpuUsage();
   await work(size);

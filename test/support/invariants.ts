@@ -1,25 +1,25 @@
 import { expect } from "vitest";
 import type { Store } from "../../src/core/store.ts";
-import { type SeenEvent, type SeenTask, taskFlaws } from "./task-flaws.ts";
+import { type CheckedEvent, type CheckedTask, violationsOfTask } from "./task-flaws.ts";
 
-export type { SeenEvent, SeenTask };
+export type { CheckedEvent, CheckedTask };
 
-/** What holds of every task at every moment, whatever happened to it. */
-export function checkTask(task: SeenTask): void {
-  expect(taskFlaws(task), task.id).toEqual([]);
+/** Checks the rules that hold for every task at every moment. */
+export function checkTask(task: CheckedTask): void {
+  expect(violationsOfTask(task), task.id).toEqual([]);
 }
 
-/** As `checkTask`, of a task that has come to rest: every message was answered, unless a stop or a failure came after it. */
-export function checkAnswered(task: SeenTask): void {
+/** Like `checkTask`, for an idle task: every message was answered, unless a stop or a failure came after it. */
+export function checkAnswered(task: CheckedTask): void {
   checkTask(task);
   expect(task.status, `${task.id} has ended`).not.toBe("running");
-  const asked = task.events.findLast(({ type }) => type === "user_message");
+  const lastMessage = task.events.findLast(({ type }) => type === "user_message");
   const answer = task.events.findLast(({ type }) => ["assistant_message", "error_message", "user_stop"].includes(type));
-  expect(answer?.seq, `${task.id}: something follows the last message`).toBeGreaterThan(asked?.seq ?? 0);
+  expect(answer?.seq, `${task.id}: something follows the last message`).toBeGreaterThan(lastMessage?.seq ?? 0);
 }
 
-/** A task as the store has it. */
-export async function seenInStore(store: Store, id: string): Promise<SeenTask> {
+/** A task in the store. */
+export async function taskInStore(store: Store, id: string): Promise<CheckedTask> {
   const task = await store.tasks.byId(id);
   const events = await store.events.list(id, { order: "asc", limit: 10_000, verbose: true });
   return {
@@ -29,8 +29,8 @@ export async function seenInStore(store: Store, id: string): Promise<SeenTask> {
   };
 }
 
-/** Of any payload, what is checked of it, if it has it. */
-function wordsOf(payload: object): Pick<SeenEvent, "status" | "text"> {
+/** The checked members of a payload, if it has them. */
+function wordsOf(payload: object): Pick<CheckedEvent, "status" | "text"> {
   const { agentStatus, content } = payload as { readonly agentStatus?: string; readonly content?: string };
   return { status: agentStatus, text: content };
 }

@@ -6,10 +6,10 @@ interface Received {
   readonly text: string;
 }
 
-/** Without the breaks that quoted-printable puts into long lines. */
+/** Joins the lines that quoted-printable has broken. */
 const unfolded = (text: string): string => text.replaceAll("=\r\n", "");
 
-/** A mail server on loopback, and what came to it. */
+/** A mail server on loopback, with the mails that it received. */
 export async function openMailServer(options: SMTPServerOptions = {}) {
   const received: Received[] = [];
   const server = new SMTPServer({

@@ -1,8 +1,8 @@
-import type { OnBehalf } from "../../src/core/on-behalf.ts";
+import type { OnBehalf } from "../../src/core/accounts/caller.ts";
 import { LookUpFailed } from "../../src/egress/look-up.ts";
 import type { Resolve } from "../../src/egress/resolve.ts";
 
-/** An account that waits for what it asks as long as it takes. */
+/** An account whose requests wait as long as necessary. */
 export const patient: OnBehalf = { accountId: "patient", signal: new AbortController().signal };
 
 /** Finds no name. */

@@ -5,7 +5,7 @@ import type { ToolName } from "./tools.ts";
  * Whether this machine lacks one of these tools: for `test.skipIf(lacks("ruby"))` and `describe.skipIf`. Vitest
  * lists the missing ones at the end of the run (`tools.ts`).
  *
- * @throws Error naming the tool and the line that installs it, where `CI=true`: there every test has to run.
+ * @throws Error with the tool and its install command, where `CI=true`: there every test must run.
  */
 export function lacks(...tools: readonly ToolName[]): boolean {
   const missing = inject("missingTools");
@@ -15,9 +15,9 @@ export function lacks(...tools: readonly ToolName[]): boolean {
 }
 
 /**
- * Skips the test that is running where one of these tools is missing: for helpers that many tests call.
+ * Skips the running test where one of these tools is missing: for helpers of many tests.
  *
- * @throws as `lacks`, and to end the test that is skipped.
+ * @throws like `lacks`, and to end the skipped test.
  */
 export function need(...tools: readonly ToolName[]): void {
   if (!lacks(...tools)) return;
@@ -26,7 +26,7 @@ export function need(...tools: readonly ToolName[]): void {
   running.context.skip(`needs ${tools.join(", ")}`);
 }
 
-/** As `need`, for lines of a shell: bash, and what they call of the tools that are not on every machine. */
+/** Like `need`, for shell lines: bash, and the tools in them that not every machine has. */
 export const needInShell = (lines: string): void => need("bash", ...called.filter((tool) => lines.includes(`${tool} `)));
 
 const called = ["curl", "jq", "openssl"] as const;

@@ -11,7 +11,7 @@ export const issuer = "https://platform.test";
 export const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 export const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/** An app as `settings` would have made it: of Ann's team in the north unless told otherwise. */
+/** An app as `settings` creates it: by default of Ann's team in the north. */
 export const sampleApp = (members: Partial<OAuthApp> = {}): OAuthApp => ({
   clientId: `client_${systemIds.short()}`,
   spaceId: "north",
@@ -32,11 +32,11 @@ export const sampleApp = (members: Partial<OAuthApp> = {}): OAuthApp => ({
   ...members,
 });
 
-/** The three modes (contract/oauth.md 5.4). */
+/** The three modes (spec/oauth.md 5.4). */
 export const modes = ["pkce+secret", "secret", "pkce"] as const;
 export type Mode = (typeof modes)[number];
 
-/** An answer of an OAuth endpoint as it came. */
+/** An answer of an OAuth endpoint as received. */
 export interface OAuthReply {
   readonly status: number;
   readonly headers: Headers;
@@ -47,7 +47,7 @@ export interface OAuthReply {
 /** Members of a body; undefined leaves one out. */
 export type Members = Readonly<Record<string, string | undefined>>;
 
-/** An app that stands in the database, with one secret. */
+/** An app in the database, with one secret. */
 export interface TestApp {
   readonly app: OAuthApp;
   readonly secret: string;
@@ -55,7 +55,7 @@ export interface TestApp {
 
 export const secretDigest = (secret: string): string => createHash("sha256").update(secret).digest("hex");
 
-/** Puts an app of a person's team into the store, and a secret of it. */
+/** Inserts an app of a person's team into the store, with a secret. */
 export async function putAppOf(
   store: Store,
   person: Pick<Person, "accountId" | "spaceId">,
@@ -74,16 +74,16 @@ export async function putAppOf(
 export const putApp = ({ store }: Service, person: Person, members: Partial<OAuthApp> = {}): Promise<TestApp> =>
   putAppOf(store, person, members);
 
-/** A code, as the consent page would give it. */
+/** A code like those of the consent page. */
 export async function codeFor(service: Service, person: Person, { app }: TestApp, mode: Mode, now = Date.now()): Promise<string> {
   const { accountId, spaceId } = person;
   const [redirectUri = ""] = app.redirectUris;
-  const asked = { scopes: app.scopes, state: null, challenge: mode === "secret" ? null : challenge, prompt: null, issuer };
-  const approval = { request: { app, redirectUri, ...asked }, accountId, spaceId, connectorUids: app.connectorUids };
+  const request = { scopes: app.scopes, state: null, challenge: mode === "secret" ? null : challenge, prompt: null, issuer };
+  const approval = { request: { app, redirectUri, ...request }, accountId, spaceId, connectorUids: app.connectorUids };
   return (await service.store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, approval))).code;
 }
 
-/** Posts a form to an endpoint, or JSON, or whatever is told. */
+/** Posts a form to an endpoint, or JSON, or another type. */
 export async function postForm(
   url: string,
   path: string,
@@ -101,14 +101,14 @@ export async function replyOf(reply: Response): Promise<OAuthReply> {
   return { status: reply.status, headers: reply.headers, body: text === "" ? null : JSON.parse(text) };
 }
 
-/** What a mode shows at the exchange, beside the code. */
+/** The proof of a mode at the exchange, in addition to the code. */
 export const exchangeProof = (mode: Mode, { app, secret }: TestApp): Members => ({
   client_id: app.clientId,
   ...(mode === "pkce" ? {} : { client_secret: secret }),
   ...(mode === "secret" ? {} : { code_verifier: verifier }),
 });
 
-/** What a mode shows at a refresh, beside the token. */
+/** The proof of a mode at a refresh, in addition to the token. */
 export const refreshProof = (mode: Mode, { app, secret }: TestApp): Members => ({
   client_id: app.clientId,
   ...(mode === "pkce" ? {} : { client_secret: secret }),
@@ -134,14 +134,14 @@ export const refreshWith = (service: Service, of: TestApp, mode: Mode, refreshTo
     ...members,
   });
 
-/** A fresh pair of a mode. */
+/** A fresh token pair of a mode. */
 export async function pairOf(service: Service, person: Person, of: TestApp, mode: Mode, now?: number): Promise<OAuthReply["body"]> {
   const { status, body } = await exchangeCode(service, of, mode, await codeFor(service, person, of, mode, now));
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body;
 }
 
-/** `user.me` by a token, at a node: what any living token may. */
+/** `user.me` by a token, at a node: every valid token may call it. */
 export async function userMe(url: string, accessToken: string): Promise<OAuthReply> {
   const headers = { authorization: `Bearer ${accessToken}`, "content-type": "application/json" };
   return replyOf(await fetch(`${url}/v2/user.me`, { method: "POST", headers, body: "{}" }));

@@ -1,9 +1,9 @@
 /**
- * How long a test waits for what is going to happen, in milliseconds: a guard against hangs, far more than a machine
- * needs that is ten times slower. No test measures by it. What has to happen in time is bounded by a moved clock or
- * by progress.
+ * The timeout of expected events, in milliseconds: a guard against hangs, far more than a machine needs
+ * that is ten times slower. It is not a measurement. Tests of timing use a moved clock or
+ * progress.
  */
 export const hangMs = 300_000;
 
-/** How long a whole test may take, in milliseconds: as `hangMs`, a guard against hangs. */
+/** The timeout of a test, in milliseconds: like `hangMs`, a guard against hangs. */
 export const testMs = 900_000;

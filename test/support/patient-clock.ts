@@ -1,12 +1,12 @@
 import type { Clock } from "../../src/core/clock.ts";
 
-/** A clock for whoever calls a real server: what waits for an answer waits, and pauses between calls take no time. */
+/** A clock for clients of a real server: waits for an answer last, and pauses between calls take no time. */
 export interface PatientClock extends Clock {
   /** Milliseconds of the pauses so far. */
   readonly pauses: readonly number[];
-  /** Resolves once somebody waits for an answer. */
+  /** Resolves once a caller waits for an answer. */
   waiting(): Promise<void>;
-  /** Lets time pass: whoever has waited for long enough goes on. */
+  /** Lets time pass: waits that have lasted long enough end. */
   pass(ms: number): void;
 }
 
@@ -15,7 +15,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** @param longest sleeps up to here are pauses, which are over at once; longer ones last until the test lets time pass. */
+/** @param longest sleeps up to this length are pauses and end at once; longer ones last until the test lets time pass. */
 export function patientClock(longest = 60_000, start = 1_790_000_000_000): PatientClock {
   let passed = 0;
   const pauses: number[] = [];

@@ -1,4 +1,4 @@
-/** A document with one text on each page; or with these bytes as the content of its pages, packed already. */
+/** A document with one text on each page; or with these compressed bytes as the content of its pages. */
 export function pdfOf(pages: readonly (string | { readonly deflated: Buffer })[]): Buffer {
   const kids = pages.map((_, i) => `${4 + i * 2} 0 R`).join(" ");
   const objects: (string | readonly Buffer[])[] = [

@@ -14,5 +14,5 @@ export function memoryOf(pid: number): Memory {
   return { resident: bytes("VmRSS"), peak: bytes("VmHWM") };
 }
 
-/** Makes the peak equal to what is resident now (proc(5), `clear_refs`). */
+/** Sets the peak to the current resident memory (proc(5), `clear_refs`). */
 export const resetPeak = (pid: number): void => writeFileSync(`/proc/${pid}/clear_refs`, "5");

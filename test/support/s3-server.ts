@@ -7,11 +7,11 @@ import { basename, join } from "node:path";
 import S3rver from "s3rver";
 import type { Bucket } from "../../src/config/bucket.ts";
 
-/** A server that speaks the protocol of S3, with one bucket in a folder. */
+/** A server with S3's protocol, with one bucket in a folder. */
 export interface S3Server extends AsyncDisposable {
-  /** How to reach its bucket. */
+  /** Access to its bucket. */
   readonly bucket: Bucket;
-  /** The keys of whole objects. */
+  /** The keys of complete objects. */
   objects(): readonly string[];
   /** The keys of multipart uploads that were neither completed nor aborted. */
   uploads(): readonly string[];
@@ -19,7 +19,7 @@ export interface S3Server extends AsyncDisposable {
 
 const name = "files";
 
-/** s3rver, and before it the two calls about multipart uploads that it has not: to list them, and to abort one. */
+/** s3rver, with two added calls about multipart uploads: to list them, and to abort one. */
 export async function startS3(): Promise<S3Server> {
   const directory = mkdtempSync(join(tmpdir(), "s3-"));
   const rver = new S3rver({ directory, silent: true, configureBuckets: [{ name }] });
@@ -43,7 +43,7 @@ export async function startS3(): Promise<S3Server> {
   };
 }
 
-/** Multipart uploads as s3rver keeps them: a folder each, with its key in a file. */
+/** Multipart uploads in s3rver's storage: a folder each, with its key in a file. */
 function uploadsIn(folder: string) {
   const all = () =>
     globSync("*/key", { cwd: folder }).map((path) => ({ id: path.replace("/key", ""), key: readFileSync(join(folder, path), "utf8") }));

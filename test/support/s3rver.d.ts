@@ -1,7 +1,7 @@
 declare module "s3rver" {
   import type { IncomingMessage, ServerResponse } from "node:http";
 
-  /** As much of it as is used here. */
+  /** The part of its types that is used here. */
   export default class S3rver {
     constructor(options: {
       readonly directory: string;

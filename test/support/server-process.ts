@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface ServerProcess extends AsyncDisposable {
   readonly url: string;
   readonly dataDir: string;
@@ -17,13 +17,18 @@ export interface ServerProcess extends AsyncDisposable {
 /** The checkout. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
+/** The part of the environment for child processes: where programs are, and where compiled code is cached. */
+export function ownEnvironment(): Record<string, string> {
+  const { PATH = "", NODE_COMPILE_CACHE = "", NODE_COMPILE_CACHE_PORTABLE = "" } = process.env;
+  return { PATH, NODE_COMPILE_CACHE, NODE_COMPILE_CACHE_PORTABLE };
+}
+
 /** Starts `src/main.ts` on a free port and an empty data folder; resolves once it is ready. */
 export async function startServer(env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
-  const dataDir = mkdtempSync(join(tmpdir(), "server-"));
-  const { PATH = "" } = process.env;
+  const dataDir = env["DATA_DIR"] ?? mkdtempSync(join(tmpdir(), "server-"));
   const child = spawn(process.execPath, ["src/main.ts"], {
     cwd: root,
-    env: { PATH, DATA_DIR: dataDir, PORT: "0", RATE_LIMITS: "off", ...env },
+    env: { ...ownEnvironment(), DATA_DIR: dataDir, PORT: "0", RATE_LIMITS: "off", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const port = await readyPort(child);
@@ -42,7 +47,7 @@ export async function startServer(env: Readonly<Record<string, string>> = {}): P
   };
 }
 
-/** The port, once the log says `ready` and the first start has said where its key is. */
+/** The port, once the log says `ready` and the first start has printed the path of its key. */
 async function readyPort(child: ChildProcess): Promise<number> {
   let said = "";
   return new Promise((resolve, reject) => {

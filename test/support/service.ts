@@ -2,15 +2,14 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { type Config, loadConfig } from "../../src/config.ts";
 import type { Role } from "../../src/core/accounts/account.ts";
-import { ensureDefaultAgents } from "../../src/core/agents/default-agent.ts";
-import type { KeyKind } from "../../src/core/caller.ts";
-import type { Clock } from "../../src/core/clock.ts";
-import { systemClock } from "../../src/core/clock.ts";
+import type { KeyKind } from "../../src/core/accounts/caller.ts";
+import { ensureDefaultAgents } from "../../src/core/agents/agent.ts";
+import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { Store, Tx } from "../../src/core/store.ts";
-import type { Surroundings } from "../../src/installation.ts";
+import type { Ambient } from "../../src/installation.ts";
 import { startPlatform } from "../../src/platform.ts";
 import { openStore } from "../../src/store/open.ts";
 import { cipher } from "./cipher.ts";
@@ -18,9 +17,9 @@ import { type DatabaseKind, openTestStore, type TestStore } from "./database.ts"
 import { type SessionOptions, type SignedIn, signIn } from "./session.ts";
 import { callV2, clientOf, type RpcWire, type V2Call, type V2Reply } from "./wires.ts";
 
-/** Whoever calls with a credential. */
+/** A caller with a credential. */
 export interface Calling {
-  /** The credential's. */
+  /** The credential's headers. */
   readonly headers: Readonly<Record<string, string>>;
   /** A v2 call, to the next node. */
   v2(name: string, body?: unknown, call?: V2Call): Promise<V2Reply>;
@@ -35,7 +34,7 @@ export const callingWith = (headers: Readonly<Record<string, string>>, next: () 
   client: (service, wire = "connect-json") => clientOf(service, wire, next(), headers),
 });
 
-/** Somebody with a key. */
+/** A user with a key. */
 export interface Person extends Calling {
   readonly key: string;
   readonly keyId: string;
@@ -51,7 +50,7 @@ export interface PersonOptions {
   readonly with?: Pick<Person, "accountId" | "spaceId">;
   /** The same account with another key: in another team, or, together with `with`, in that one's. */
   readonly as?: Pick<Person, "accountId" | "spaceId">;
-  /** False: the key is left of somebody who never was a member. */
+  /** False: the key remains of an account that never was a member. */
   readonly member?: boolean;
   readonly personal?: boolean;
   readonly kind?: KeyKind;
@@ -65,22 +64,22 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** A whole platform in this process, of one node or several: only the clock and the database are the test's. */
+/** A complete platform in this process, of one node or several: only the clock and the database belong to the test. */
 export interface Service extends AsyncDisposable {
-  /** The address of a node that takes calls, and each time that of the next one. */
+  /** The address of a node that accepts calls, on each read that of the next one. */
   readonly url: string;
   readonly nodes: readonly ServiceNode[];
   /** The first node's. */
   readonly store: Store;
-  /** The statements that went to the database so far; to be counted. */
+  /** The statements sent to the database so far, for counting. */
   readonly statements: string[];
   readonly logged: readonly LogLine[];
-  /** A new person, by default the owner of a team of its own, or a member of a colleague's. */
+  /** A new person, by default the owner of a new team, or a member of a colleague's team. */
   person(options?: PersonOptions): Promise<Person>;
   drain(): Promise<void>;
 }
 
-/** One process of a platform, with a store of its own. */
+/** One process of a platform, with a separate store. */
 export interface ServiceNode {
   readonly url: string;
   readonly store: Store;
@@ -89,16 +88,16 @@ export interface ServiceNode {
 
 export interface ServiceOptions {
   readonly database?: DatabaseKind;
-  /** So many processes on the one database, which has to be PostgreSQL for more than one. */
+  /** Number of processes on the one database, which must be PostgreSQL for more than one. */
   readonly nodes?: number;
-  /** What each of them does, instead of their number. */
+  /** The role of each of them, instead of their number. */
   readonly roles?: readonly Config["role"][];
   /** Environment variables, as an operator would set them. */
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
-  /** Serve over a store that is open already, for instance as a second process would. */
+  /** Serve over an open store, for instance as a second process would. */
   readonly over?: Pick<TestStore, "store" | "url">;
-  /** Only answers calls: no task is ever run, so that nothing happens beside what the test does. */
+  /** Only answers calls and runs no task, so that only the test causes changes. */
   readonly idle?: boolean;
 }
 
@@ -127,7 +126,7 @@ export async function openService({
       }),
     ),
   );
-  const next = inTurn(nodes.filter((_, i) => roles?.[i] !== "worker"));
+  const next = roundRobin(nodes.filter((_, i) => roles?.[i] !== "worker"));
   const drain = async () => void (await Promise.all(nodes.map((node) => node.drain())));
   return {
     get url() {
@@ -158,11 +157,11 @@ function configOf(databaseUrl: string, env: Readonly<Record<string, string>>, id
     ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
     ...env,
   });
-  // SQLite's configuration knows no such role: there is one process, which does all.
+  // SQLite's configuration has no roles: its one process does everything.
   return idle ? { ...config, role: "api" } : config;
 }
 
-async function openNode(config: Config, store: Store, outside: Surroundings): Promise<ServiceNode> {
+async function openNode(config: Config, store: Store, outside: Ambient): Promise<ServiceNode> {
   const platform = await startPlatform(config, store, cipher, outside);
   let drained: Promise<void> | undefined;
   return {
@@ -172,8 +171,8 @@ async function openNode(config: Config, store: Store, outside: Surroundings): Pr
   };
 }
 
-/** Gives one after the other, and begins anew. */
-function inTurn<T>(all: readonly T[]): () => T {
+/** Returns the items in rotation. */
+function roundRobin<T>(all: readonly T[]): () => T {
   let turn = 0;
   return () => {
     const next = all[turn % all.length];
@@ -185,7 +184,7 @@ function inTurn<T>(all: readonly T[]): () => T {
 
 let people = 0;
 
-/** Where people call, and by which clock. */
+/** The address and the clock of callers. */
 interface Place {
   readonly next: () => string;
   readonly clock: Clock;
@@ -231,7 +230,7 @@ interface Made {
   readonly createdAt: number;
 }
 
-/** Account, space, team and membership, as far as they are not there yet. */
+/** Account, space, team and membership; existing ones are kept. */
 async function insertPerson({ accounts }: Tx, made: Made, options: PersonOptions): Promise<void> {
   const { with: colleague, as: self, personal = false, member = true } = options;
   const { role = colleague ? "member" : "owner" } = options;

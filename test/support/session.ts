@@ -2,20 +2,20 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import type { Clock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
-import { newSessionText, sessionDigest, sessionMs } from "../../src/core/sign-in/session.ts";
+import { newSessionText, sessionDigest, sessionMs } from "../../src/core/sign-in/sign-in.ts";
 import type { Store } from "../../src/core/store.ts";
-import { sessionCookieName } from "../../src/http/session-cookie.ts";
+import { sessionCookieName } from "../../src/http/request.ts";
 import { clientOf, type RpcWire } from "./wires.ts";
 
 export interface SessionOptions {
-  /** When the person last proved who they are; now unless given. */
+  /** When the person last proved their identity; now by default. */
   readonly provedAt?: number;
 }
 
 /** A signed-in browser. */
 export interface SignedIn {
   readonly id: string;
-  /** The cookie, and the origin that a page of ours has: they count on the Connect wire alone. */
+  /** The cookie, and the origin of this service's pages: they are valid on the Connect wire only. */
   readonly headers: { readonly cookie: string; readonly origin: string };
   /** A client with the session, of the next node. */
   client<S extends DescService>(service: S, wire?: RpcWire): Client<S>;
@@ -27,7 +27,7 @@ interface Place {
   readonly consentUrl: string;
 }
 
-/** Signs somebody in, past the pages. */
+/** Signs a person in, without the pages. */
 export async function signIn(
   store: Store,
   { next, clock, consentUrl }: Place,

@@ -2,20 +2,20 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../src/core/clock.ts";
 
 /**
- * A clock that stands still until a test moves it, for a whole service: what sleeps
- * in it sleeps until then. (`movableClock` lets nobody sleep, so that loops spin.)
+ * A clock that does not move until a test moves it, for a complete service: sleeps
+ * on it last until then. (`movableClock` ends every sleep at once, so that loops spin.)
  */
 export interface StillClock extends Clock {
-  /** Moves on; whoever has slept enough is woken in order, at the time it asked for, and gets a turn before the next. */
+  /** Moves on; each sleep that has ended wakes in order, at its requested time, and gets a turn before the next. */
   advance(ms: number): Promise<void>;
   /**
-   * Moves on in one step, as on a machine that was suspended: whoever has slept enough wakes once, whatever the time. For
-   * hours, in which `advance` wakes what looks every second thousands of times.
+   * Moves on in one step, as on a suspended machine: each sleep that has ended wakes once, at the new time. For
+   * hours, in which `advance` would wake loops of one second thousands of times.
    */
   leap(ms: number): Promise<void>;
-  /** Steps the time of day, in either direction; nobody wakes, for sleep goes by the other time. */
+  /** Steps the time of day, in either direction; no sleep ends, because sleeps use the monotonic clock. */
   step(ms: number): void;
-  /** How many sleep now: all that repeat something are back when as many sleep as before a move. */
+  /** The number of current sleeps: all loops have finished a round when it is the same as before a move. */
   readonly sleeping: number;
 }
 
@@ -24,7 +24,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A quarter past a minute: 45 s of it are left. */
+/** A quarter past a minute: 45 s of it remain. */
 export const quarterPast = 1_790_000_055_000;
 
 /** @param start Unix milliseconds at first. */

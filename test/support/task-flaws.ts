@@ -1,30 +1,30 @@
-/** An event as far as it is checked, from a store or from an answer. */
-export interface SeenEvent {
+/** The checked part of an event, from a store or from an answer. */
+export interface CheckedEvent {
   readonly seq: number;
   readonly type: string;
   /** Unix ms. */
   readonly timestamp: number;
-  /** Of a status_update. */
+  /** For a status_update. */
   readonly status?: string | undefined;
-  /** Of a message. */
+  /** For a message. */
   readonly text?: string | undefined;
 }
 
 /** A task with all its events, oldest first. */
-export interface SeenTask {
+export interface CheckedTask {
   readonly id: string;
   readonly status: string;
-  readonly events: readonly SeenEvent[];
+  readonly events: readonly CheckedEvent[];
 }
 
-/** What an ended task may get still; all else is the runner's. */
+/** Events that an ended task may still get; all others are the runner's. */
 const notByRunner: readonly string[] = ["user_message", "user_stop", "status_update"];
 
-/** What of a task breaks a rule that holds of every task at every moment, whatever happened to it; nothing when all is well. */
-export function taskFlaws({ status, events }: SeenTask): readonly string[] {
-  const flaws: string[] = [];
+/** Violations of the rules that hold for every task at every moment; empty for a correct task. */
+export function violationsOfTask({ status, events }: CheckedTask): readonly string[] {
+  const violations: string[] = [];
   const rule = (text: string, breaks: readonly unknown[]) => {
-    if (breaks.length > 0) flaws.push(`${text}: ${JSON.stringify(breaks)}`);
+    if (breaks.length > 0) violations.push(`${text}: ${JSON.stringify(breaks)}`);
   };
   rule(
     "numbers run from 1, without gap or double",
@@ -41,18 +41,18 @@ export function taskFlaws({ status, events }: SeenTask): readonly string[] {
   );
   rule("the status is the newest status_update", statuses.at(-1) === status ? [] : [status, ...statuses.slice(-1)]);
   rule("no runner writes after the end", afterTheEnd(events));
-  return flaws;
+  return violations;
 }
 
-/** A task runs, rests, and runs again; only what waits may also be stopped where it stands. */
+/** A task runs, rests, and runs again; only a waiting task may also be stopped directly. */
 const follows = (word: string | undefined, before: string | undefined): boolean =>
   word === "running" ? before !== "running" : before === "running" || (before === "waiting" && word === "stopped");
 
 /**
- * What a runner wrote while the task was at rest. A structured result right behind
- * `stopped` belongs to the end, and a decision's tool right before `running` to the user.
+ * The runner's events while the task was idle. A structured result directly after
+ * `stopped` belongs to the end, and a decision's tool event directly before `running` to the user.
  */
-function afterTheEnd(events: readonly SeenEvent[]): readonly SeenEvent[] {
+function afterTheEnd(events: readonly CheckedEvent[]): readonly CheckedEvent[] {
   let status: string | undefined = "stopped";
   return events.filter((event, i) => {
     if (event.type === "status_update") status = event.status;

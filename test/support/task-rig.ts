@@ -1,34 +1,33 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import type { Task, TaskStatus } from "../../src/core/tasks/task.ts";
-import { nodesOf } from "./database.ts";
 import { openService, type Person, type Service, type ServiceOptions } from "./service.ts";
 import { until, untilStatus } from "./until.ts";
 import type { V2Body } from "./wires.ts";
 
-/** One platform for all tests of a suite, and somebody who has tasks there. */
+/** One platform for all tests of a suite, and a user with tasks there. */
 export interface TaskRig {
   readonly service: Service;
   /** Owner of a team. */
   readonly ann: Person;
-  /** Creates a task, of ann's unless told otherwise, and answers its id. */
+  /** Creates a task, by default ann's, and returns its id. */
   create(content?: unknown, more?: object, who?: Person): Promise<string>;
   /** Creates a task and waits for its end. */
-  finished(content?: unknown, more?: object, who?: Person): Promise<string>;
+  runToEnd(content?: unknown, more?: object, who?: Person): Promise<string>;
   send(id: string, content: unknown, more?: object, who?: Person): Promise<void>;
   reach(id: string, status: TaskStatus): Promise<Task>;
-  /** The row itself. */
+  /** The database row. */
   row(id: string): Promise<Task>;
-  /** All events of a task in order, verbose ones too, as v2 shows them. */
+  /** All events of a task in order, including verbose ones, in v2's form. */
   events(id: string, query?: object): Promise<V2Body[]>;
-  /** Puts a task that rests into a status that nothing can reach yet. */
+  /** Sets an idle task to a status that no operation can reach so far. */
   force(id: string, status: TaskStatus): Promise<void>;
 }
 
-/** Opens a platform before the tests of a suite, and closes it after them; on PostgreSQL it has three nodes, which take calls in turn. */
+/** Opens a platform before the tests of a suite, and closes it after them */
 export function taskRig(options: ServiceOptions = {}): TaskRig {
   let open: { service: Service; ann: Person } | undefined;
   beforeAll(async () => {
-    const service = await openService({ nodes: nodesOf(options.database ?? "sqlite"), ...options });
+    const service = await openService(options);
     open = { service, ann: await service.person() };
   });
   afterAll(async () => open?.service[Symbol.asyncDispose]());
@@ -51,7 +50,7 @@ export function taskRig(options: ServiceOptions = {}): TaskRig {
       return rig().ann;
     },
     create,
-    async finished(content, more, who) {
+    async runToEnd(content, more, who) {
       const id = await create(content, more, who);
       await untilStatus(rig().service.store, id, "stopped");
       return id;
@@ -80,7 +79,7 @@ export function taskRig(options: ServiceOptions = {}): TaskRig {
   };
 }
 
-/** A v2 reply that refuses input and names what is wrong with it. */
+/** A v2 reply that refuses input and names the fault. */
 export const invalid = (named: string) => ({
   status: 400,
   body: { ok: false, error: { code: "invalid_argument", message: expect.stringContaining(named) } },

@@ -1,37 +1,37 @@
+import { type ScopeName, scopeNames } from "../../src/core/accounts/caller.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { approve } from "../../src/core/oauth/consent.ts";
-import { type ScopeName, scopeNames } from "../../src/core/oauth/scope.ts";
 import { challenge, exchangeCode, issuer, putApp, type TestApp } from "./oauth.ts";
 import { type Calling, callingWith, type Person, type Service } from "./service.ts";
 
-/** An app that acts for somebody. */
+/** An app that acts for a user. */
 export interface Token extends Calling {
   readonly clientId: string;
   readonly refreshToken: string;
 }
 
 export interface TokenOptions {
-  /** Those that the user agrees to; create_task alone unless given. */
+  /** The scopes that the user agrees to; by default only create_task. */
   readonly scopes?: readonly ScopeName[];
-  /** Those that the user grants; the app may ask for these and no others, unless it is there already. */
+  /** The scopes that a new app may request, which the user grants; ignored for an existing app. */
   readonly connectorUids?: readonly string[];
-  /** An app that is there; a new one unless given. */
+  /** An existing app; by default a new one. */
   readonly of?: TestApp;
-  /** The time of the platform's clock, where that is not the machine's. */
+  /** The time of the platform's clock, if it differs from the machine's. */
   readonly now?: number;
 }
 
 const gmail = ["9444d960-ab7e-450f-9cb9-b9467fb0adda"];
 
-/** An app of somebody's team that may be let do everything. */
+/** An app of a person's team that may be granted every scope. */
 export const newApp = (service: Service, person: Person, connectorUids: readonly string[] = gmail): Promise<TestApp> =>
   putApp(service, person, { scopes: scopeNames, connectorUids });
 
-/** A token by which an app acts for somebody, as the consent page and the token endpoint give it. */
+/** A token by which an app acts for a user, from the consent page and the token endpoint. */
 export async function tokenOf(service: Service, person: Person, options: TokenOptions = {}): Promise<Token> {
   const { scopes = ["create_task"], connectorUids = [], now = Date.now() } = options;
   const of = options.of ?? (await newApp(service, person, options.connectorUids));
-  // As it is by now: a code of an earlier generation opens nothing.
+  // The current generation: a code of an earlier one grants no access.
   const app = (await service.store.apps.find(of.app.clientId)) ?? of.app;
   const [redirectUri = ""] = app.redirectUris;
   const request = { app, redirectUri, scopes, state: null, challenge, prompt: null, issuer };

@@ -7,7 +7,7 @@ import { postgresPrograms } from "../../scripts/scratch-postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Tools that tests use and that this machine lacks, each with what to do about it. */
+    /** Tools of tests that this machine lacks, each with the remedy. */
     readonly missingTools: Partial<Record<ToolName, string>>;
   }
 }
@@ -33,7 +33,7 @@ const are =
   async (): Promise<boolean> =>
     programs.every((program) => allOnPath(program).length > 0);
 
-/** The first Python that can import these modules: packages of Debian are for Debian's Python, which need not come first. */
+/** The first Python that can import these modules. Debian's packages need Debian's Python, which may come later in the path. */
 export async function pythonWith(modules: string, path = process.env["PATH"] ?? ""): Promise<string | undefined> {
   for (const python of allOnPath("python3", path)) {
     const works = promisify(execFile)(python, ["-c", `import ${modules}`], { env: { PATH: path } });
@@ -42,7 +42,7 @@ export async function pythonWith(modules: string, path = process.env["PATH"] ?? 
   return undefined;
 }
 
-/** What tests use beside Node, npm, a shell and its usual commands: how it is found, and Debian's packages of it. */
+/** Tools that tests use in addition to Node, npm, a shell and its usual commands: their check, and Debian's packages. */
 const tools = {
   bash: { isThere: are("bash"), packages: "bash" },
   bubblewrap: { isThere: are("bwrap"), packages: "bubblewrap" },
@@ -70,7 +70,7 @@ const isTool = (name: string): name is ToolName => name in tools;
 /** The line that installs a tool. */
 const installLine = (tool: ToolName): string => `apt-get install ${tools[tool].packages}`;
 
-/** Vitest's global set-up: looks once for every tool, and lists at the end of a run those that are missing. */
+/** Vitest's global set-up: looks once for every tool, and lists the missing ones at the end of a run. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const names = Object.keys(tools).filter(isTool);
   const there = await Promise.all(names.map((name) => tools[name].isThere()));

@@ -3,15 +3,15 @@ import type { Task, TaskStatus } from "../../src/core/tasks/task.ts";
 import { hangMs } from "./patience.ts";
 
 /**
- * The task as soon as it is as wanted: read once, and again at each piece of news,
+ * Waits until the task matches: reads it once, and again at each notification,
  * so that nothing sleeps and nothing is missed.
  */
 export async function until(store: Store, taskId: string, wanted: (task: Task) => boolean): Promise<Task> {
   const found = Promise.withResolvers<Task>();
-  let seen: Task | null = null;
+  let latest: Task | null = null;
   async function look(): Promise<void> {
-    seen = await store.tasks.byId(taskId);
-    if (seen && wanted(seen)) found.resolve(seen);
+    latest = await store.tasks.byId(taskId);
+    if (latest && wanted(latest)) found.resolve(latest);
   }
   const forgets = [
     store.feed.onTask((news) => {
@@ -19,7 +19,7 @@ export async function until(store: Store, taskId: string, wanted: (task: Task) =
     }),
     store.feed.onLost(() => void look().catch(found.reject)),
   ];
-  const tooLate = setTimeout(() => found.reject(new Error(`task ${taskId} never was as wanted: ${JSON.stringify(seen)}`)), hangMs);
+  const tooLate = setTimeout(() => found.reject(new Error(`task ${taskId} never was as wanted: ${JSON.stringify(latest)}`)), hangMs);
   look().catch(found.reject);
   try {
     return await found.promise;

@@ -13,15 +13,15 @@ import { clientOf, type RpcWire, rpcWires, type V2Body } from "./wires.ts";
 export const watchWires = ["sse", "sse-post", "sse-http2", ...rpcWires] as const;
 export type WatchWire = (typeof watchWires)[number];
 
-/** Of an event, what all wires show alike. */
-export interface ToldEvent {
+/** The parts of an event that are equal on all wires. */
+export interface WatchedEvent {
   readonly id: string;
   readonly seq: number;
-  /** In v2's word. */
+  /** In v2's name. */
   readonly type: string;
 }
 
-/** What is asked for; `lastEventId` on server-sent events only. */
+/** The request; `lastEventId` on server-sent events only. */
 export interface WatchQuery {
   readonly taskId: string;
   readonly afterSeq?: number;
@@ -29,33 +29,33 @@ export interface WatchQuery {
   readonly lastEventId?: string;
 }
 
-/** Somebody who watches, over real sockets. */
+/** A watcher of a task, over real sockets. */
 export interface Watcher {
-  /** What was told so far. */
-  readonly told: readonly ToldEvent[];
-  /** Comments so far; none but on server-sent events. */
+  /** The events received so far. */
+  readonly events: readonly WatchedEvent[];
+  /** Comments so far; only on server-sent events. */
   readonly comments: readonly string[];
-  /** Resolves once so many events were told. @throws when it ends before. */
+  /** Resolves once this many events have arrived. @throws when the stream ends before. */
   until(count: number): Promise<void>;
-  /** `ok`, or the code and text of the refusal or the end: the same words on all wires, save for the 401. */
+  /** `ok`, or the code and text of the refusal or the end: equal on all wires, except the 401. */
   readonly end: Promise<string>;
-  /** Of the answer's head. */
+  /** From the answer's head. */
   readonly headers: Promise<Headers>;
-  /** What came with the error at the end, as an RPC client sees it; empty without one. */
+  /** The details of the error at the end, as an RPC client sees them; empty without one. */
   readonly metadata: Promise<Headers>;
-  /** Goes away without a word. */
+  /** Disconnects. */
   close(): void;
 }
 
 /** How a wire's stream reaches a watcher. */
 interface Stream {
-  readonly events: AsyncIterable<ToldEvent | { readonly comment: string }>;
+  readonly events: AsyncIterable<WatchedEvent | { readonly comment: string }>;
   close(): void;
 }
 
 /** Begins to watch at once. */
 export function watcher(url: string, person: Calling, wire: WatchWire, query: WatchQuery): Watcher {
-  const told: ToldEvent[] = [];
+  const events: WatchedEvent[] = [];
   const comments: string[] = [];
   const headers = Promise.withResolvers<Headers>();
   headers.promise.catch(() => undefined);
@@ -67,7 +67,7 @@ export function watcher(url: string, person: Calling, wire: WatchWire, query: Wa
     try {
       for await (const next of stream.events) {
         if ("comment" in next) comments.push(next.comment);
-        else told.push(next);
+        else events.push(next);
         bell.dispatchEvent(new Event("told"));
       }
       return new Ended("ok");
@@ -82,11 +82,11 @@ export function watcher(url: string, person: Calling, wire: WatchWire, query: Wa
   });
 
   return {
-    told,
+    events: events,
     comments,
     async until(count) {
-      while (told.length < count && ended === undefined) await once(bell, "told");
-      if (told.length < count) throw new Error(`ended with ${told.length} of ${count} events: ${ended}`);
+      while (events.length < count && ended === undefined) await once(bell, "told");
+      if (events.length < count) throw new Error(`ended with ${events.length} of ${count} events: ${ended}`);
     },
     end: end.then(({ message }) => message),
     headers: headers.promise,
@@ -115,9 +115,9 @@ function overRpc(
   tell: (headers: Headers) => void,
 ): Stream {
   const away = new AbortController();
-  const asked = { taskId, untilSettled, ...(afterSeq === undefined ? {} : { afterSeq }) };
-  const answers = clientOf(TaskService, wire, url, headers).watchTask(asked, { signal: away.signal, onHeader: tell });
-  async function* events(): AsyncGenerator<ToldEvent> {
+  const request = { taskId, untilSettled, ...(afterSeq === undefined ? {} : { afterSeq }) };
+  const answers = clientOf(TaskService, wire, url, headers).watchTask(request, { signal: away.signal, onHeader: tell });
+  async function* events(): AsyncGenerator<WatchedEvent> {
     try {
       for await (const { event } of answers) {
         if (!event) throw new Error("an answer without an event");
@@ -136,9 +136,9 @@ const snake = (name: string): string => name.replace(/(?<!^)[A-Z]/g, "_$&").toLo
 function overEvents(url: string, person: Calling, wire: WatchWire, query: WatchQuery, tell: (headers: Headers) => void): Stream {
   const { lastEventId, taskId: task_id, afterSeq: after_seq, untilSettled: until_settled } = query;
   const headers = { ...person.headers, ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }) };
-  const asked = JSON.parse(JSON.stringify({ task_id, after_seq, until_settled })) as Record<string, string>;
+  const body = JSON.parse(JSON.stringify({ task_id, after_seq, until_settled })) as Record<string, string>;
   const send = wire === "sse-http2" ? overHttp2 : overHttp1;
-  const { answer, close } = send(`${url}/v2/task.watch`, wire === "sse-post" ? "POST" : "GET", headers, asked);
+  const { answer, close } = send(`${url}/v2/task.watch`, wire === "sse-post" ? "POST" : "GET", headers, body);
   async function* events() {
     const { status, headers: given, body } = await answer;
     tell(given);
@@ -154,8 +154,8 @@ async function refusal(status: number, body: Readable): Promise<Ended> {
   return new Ended(`${error?.code}: ${error?.message} (${status})`);
 }
 
-/** The events of a stream; its frames say of each event what the event says. */
-async function* eventsIn(body: Readable): AsyncGenerator<ToldEvent | { readonly comment: string }> {
+/** The events of a stream; each frame's fields repeat the event's. */
+async function* eventsIn(body: Readable): AsyncGenerator<WatchedEvent | { readonly comment: string }> {
   for await (const frame of framesIn(body)) {
     if ("comment" in frame) {
       yield frame;
@@ -166,7 +166,7 @@ async function* eventsIn(body: Readable): AsyncGenerator<ToldEvent | { readonly 
       if (data.ok) return;
       throw new Ended(`${data.error?.code}: ${data.error?.message}`);
     }
-    const { id, seq, type } = data as unknown as ToldEvent;
+    const { id, seq, type } = data as unknown as WatchedEvent;
     if (frame.event !== type || frame.lastEventId !== `${seq}`)
       throw new Error(`the frame ${frame.event} ${frame.lastEventId} holds ${frame.data}`);
     yield { id, seq, type };
@@ -212,7 +212,7 @@ function overHttp2(url: string, method: string, headers: Headed, asked: Record<s
   return { answer: answer(), close: () => session.destroy() };
 }
 
-/** What a request's "response" comes with; one that is given up before has none. */
+/** The result of a request's "response"; an aborted request has none. */
 async function headOf<T>(sent: EventEmitter): Promise<T> {
   const closed = once(sent, "close").then(() => Promise.reject(new Ended("broken: gone")));
   const [head] = await Promise.race([once(sent, "response"), closed]);

@@ -2,9 +2,9 @@ import { systemIds } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { documentedEventTypes, type Webhook } from "../../src/core/webhooks/webhook.ts";
 import type { TestDatabase } from "./database.ts";
-import { directly } from "./direct.ts";
+import { runDirectly } from "./direct.ts";
 
-/** Puts a webhook into the store, as it would stand there once it was registered; its id. */
+/** Inserts a webhook into the store, in the state after its registration; returns its id. */
 export async function putWebhook(store: Store, members: Pick<Webhook, "accountId" | "spaceId"> & Partial<Webhook>): Promise<string> {
   const id = systemIds.short();
   const { accountId, spaceId, clientId = null, status = "active", eventTypes = documentedEventTypes, deletedAt = null } = members;
@@ -15,8 +15,8 @@ export async function putWebhook(store: Store, members: Pick<Webhook, "accountId
   return id;
 }
 
-/** What a webhook is or was to be told, as the database has it. */
-export interface ToldEvent {
+/** A delivered or pending event of a webhook, in the database. */
+export interface OutboxEvent {
   readonly id: string;
   readonly type: string;
   readonly taskId: string;
@@ -26,13 +26,13 @@ export interface ToldEvent {
   readonly state: string;
 }
 
-/** Everything that a webhook was told, by task in the order in which it happened. */
-export async function toldTo(database: TestDatabase, webhookId: string): Promise<readonly ToldEvent[]> {
-  const rows = await directly(
+/** The events for a webhook, per task in order. */
+export async function eventsFor(database: TestDatabase, webhookId: string): Promise<readonly OutboxEvent[]> {
+  const rows = await runDirectly(
     database,
     `SELECT e.id, e.type, e.task_id, e.seq, e.body, d.state FROM delivery d JOIN webhook_event e ON e.id = d.event_id
     WHERE d.webhook_id = '${webhookId}' AND d.type = e.type AND d.task_id = e.task_id AND d.seq = e.seq ORDER BY e.task_id, e.seq`,
   );
-  // The columns are those that are asked for.
-  return rows.map(({ task_id, seq, ...row }) => ({ ...row, taskId: task_id, seq: Number(seq) }) as ToldEvent);
+  // The columns are those of the query.
+  return rows.map(({ task_id, seq, ...row }) => ({ ...row, taskId: task_id, seq: Number(seq) }) as OutboxEvent);
 }

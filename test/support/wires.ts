@@ -33,14 +33,14 @@ export const clientOf = <S extends DescService>(
   headers: Readonly<Record<string, string>>,
 ): Client<S> => createClient(service, transportOf(wire, baseUrl, headers));
 
-/** A v2 answer as it came: status, headers, and the body as JSON. */
+/** A v2 answer as received: status, headers, and the body as JSON. */
 export interface V2Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly body: V2Body;
 }
 
-/** The envelope, and whatever stands beside it. */
+/** The envelope, and the members next to it. */
 export interface V2Body {
   readonly ok: boolean;
   readonly request_id: string;
@@ -53,11 +53,11 @@ export interface V2Body {
 export interface V2Call {
   readonly headers?: Readonly<Record<string, string>>;
   readonly method?: string;
-  /** Sent as it is, instead of `body` as JSON. */
+  /** Sent unchanged, instead of `body` as JSON. */
   readonly raw?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** The envelope is all of a body, or the data of a stream's last frame. */
+/** The envelope is the complete body, or the data of a stream's last frame. */
 const envelopeIn = (body: string): string => (body.startsWith(":") ? body.slice(body.lastIndexOf("\ndata: ") + "\ndata: ".length) : body);
 
 /** Calls a v2 operation over a real socket; a stream is read to its end. */

@@ -4,8 +4,8 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { books, type FileTown, fileTown, put, slotOf, until, uploaded } from "../files/files-rig.ts";
-import { describeOnEach } from "../support/database.ts";
+import { createSlot, type FilePlatform, openFilePlatform, put, readBlobTotals, until, uploadFile } from "../files/files-rig.ts";
+import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { invalid } from "../support/task-rig.ts";
 import { tokenOf } from "../support/token.ts";
@@ -16,8 +16,8 @@ const code = "export const answer: number = 42;\n";
 const dataOf = (text: string | Uint8Array, type = "text/csv"): string => `data:${type};base64,${Buffer.from(text).toString("base64")}`;
 const file = (more: object) => ({ type: "file", ...more });
 
-/** What another server gives: a table under any address but `/none`. */
-async function receiver(): Promise<Server> {
+/** The files of another server: a table at any address except `/none`. */
+async function startFileServer(): Promise<Server> {
   const server = createServer((request, answer) => {
     if (request.url === "/none") answer.writeHead(404).end();
     else if (request.url === "/large") answer.writeHead(200, { "content-length": 20 * 1024 * 1024 + 1 }).end("a");
@@ -31,29 +31,29 @@ async function receiver(): Promise<Server> {
   return server;
 }
 
-describeOnEach("files in messages", (database) => {
-  let town: FileTown;
+describeOnOne("files in messages", (database) => {
+  let platform: FilePlatform;
   let ann: Person;
-  let elsewhere: Server;
+  let fileServer: Server;
   let address: string;
 
   beforeAll(async () => {
-    town = await fileTown(database, { env: { FETCH_ALLOW: "loopback" }, idle: false });
-    ann = await town.service.person();
-    elsewhere = await receiver();
-    address = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`; // It listens on TCP.
+    platform = await openFilePlatform(database, { env: { FETCH_ALLOW: "loopback" }, idle: false });
+    ann = await platform.service.person();
+    fileServer = await startFileServer();
+    address = `http://127.0.0.1:${(fileServer.address() as AddressInfo).port}`; // The server listens on TCP.
   });
   afterAll(async () => {
-    await town[Symbol.asyncDispose]();
-    await new Promise((resolve) => elsewhere.close(resolve));
+    await platform[Symbol.asyncDispose]();
+    await new Promise((resolve) => fileServer.close(resolve));
   });
 
   const create = (content: unknown, who: Pick<Person, "v2"> = ann) => who.v2("task.create", { message: { content } });
 
-  async function settled(content: unknown): Promise<string> {
+  async function createSettledTask(content: unknown): Promise<string> {
     const { body } = await create(content);
     if (!body.ok) throw new Error(JSON.stringify(body));
-    await untilStatus(town.service.store, body["task_id"], "stopped");
+    await untilStatus(platform.service.store, body["task_id"], "stopped");
     return body["task_id"];
   }
 
@@ -72,38 +72,41 @@ describeOnEach("files in messages", (database) => {
     await expect(ann.client(TaskService).createTask({ message: { content } })).rejects.toMatchObject({ code: Code.InvalidArgument });
   });
 
-  test("are fetched no further once their caller is gone, and nothing is left of them", async () => {
+  test("are no longer fetched when the caller disconnects, and nothing is stored", async () => {
     const asked: string[] = [];
     const arrived = Promise.withResolvers<void>();
     const slow = createServer((request, answer) => {
       asked.push(request.url ?? "");
       if (asked.length === 1) answer.end(csv);
-      else arrived.resolve(); // It says nothing more.
+      else arrived.resolve(); // It sends nothing more.
     });
     await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
-    const { port } = slow.address() as AddressInfo; // It listens on TCP.
+    const { port } = slow.address() as AddressInfo; // The server listens on TCP.
     const gone = new AbortController();
     const content = Array.from({ length: 5 }, (_, i) => ({ type: ContentPartType.FILE, fileUrl: `http://127.0.0.1:${port}/${i}` }));
-    const before = town.stored().length;
+    const before = platform.stored().length;
     const call = ann.client(TaskService).createTask({ message: { content } }, { signal: gone.signal });
     await arrived.promise;
     gone.abort();
     await expect(call).rejects.toMatchObject({ code: Code.Canceled });
-    await until(async () => town.stored().length === before && (await books(town.database)).blobs.every(({ state }) => state === "kept"));
+    await until(
+      async () =>
+        platform.stored().length === before && (await readBlobTotals(platform.database)).blobs.every(({ state }) => state === "kept"),
+    );
     slow.closeAllConnections();
     await new Promise((resolve) => slow.close(resolve));
     expect(asked).toEqual(["/0", "/1"]);
   });
-  const download = (url: string) => fetch(town.reach(url));
+  const download = (url: string) => fetch(platform.reach(url));
 
-  test("a closed port is reported like an address that is not allowed", async () => {
-    const told = async (file_url: string) => (await create([file({ file_url })])).body.error?.message;
-    expect(await told("http://127.0.0.1:1/a.csv")).toBe(await told("http://10.0.0.1/a.csv"));
+  test("a closed port is reported like a forbidden address", async () => {
+    const errorFor = async (file_url: string) => (await create([file({ file_url })])).body.error?.message;
+    expect(await errorFor("http://127.0.0.1:1/a.csv")).toBe(await errorFor("http://10.0.0.1/a.csv"));
   });
 
-  test("an upload becomes an attachment with a link that needs no key, and the agent has looked into it", async () => {
-    const { id: file_id } = await uploaded(town, ann, csv, "q3.csv");
-    const id = await settled([{ type: "text", text: "Sum this up" }, file({ file_id, filename: "other.txt" })]);
+  test("an upload becomes an attachment with a link that needs no key, and the agent has read it", async () => {
+    const { id: file_id } = await uploadFile(platform, ann, csv, "q3.csv");
+    const id = await createSettledTask([{ type: "text", text: "Sum this up" }, file({ file_id, filename: "other.txt" })]);
     const { content, message_type, attachments } = await brought(id);
     expect({ content, message_type }).toEqual({ content: "Sum this up", message_type: "text" });
     expect(attachments).toEqual([
@@ -115,7 +118,7 @@ describeOnEach("files in messages", (database) => {
     expect(answer.assistant_message.content).toContain("File q3.csv (text/csv, 27 bytes): a table of 2 rows and 2 columns");
   });
 
-  test("bytes in the message, and at an address, become files of the caller's, with the names and types that they say", async () => {
+  test("bytes in the message, and at an address, become files of the caller, with their stated names and types", async () => {
     const content = [
       file({ file_data: dataOf(csv, "text/csv;charset=utf-8"), filename: "a.csv" }),
       file({ file_data: dataOf(csv), filename: "b.txt", mime_type: "Text/Plain; charset=utf-8" }),
@@ -124,7 +127,7 @@ describeOnEach("files in messages", (database) => {
       file({ file_url: `${address}/` }),
       file({ file_url: `${address}/c.csv`, filename: "d.png", mime_type: "image/png" }),
     ];
-    const id = await settled(content);
+    const id = await createSettledTask(content);
     const { content: text, attachments } = await brought(id);
     expect(text).toBe("");
     expect(attachments.map(({ type, filename, content_type }: Record<string, string>) => [type, filename, content_type])).toEqual([
@@ -138,8 +141,8 @@ describeOnEach("files in messages", (database) => {
     for (const { url } of attachments) expect(await (await download(url)).text()).toBe(csv);
   });
 
-  test("TypeScript is told as such, however it comes, and the agent reads it as text", async () => {
-    const { id: file_id } = await uploaded(town, ann, code, "app.ts");
+  test("TypeScript has its own type from every source, and the agent reads it as text", async () => {
+    const { id: file_id } = await uploadFile(platform, ann, code, "app.ts");
     const content = [
       file({ file_id }),
       file({ file_url: `${address}/app.ts` }),
@@ -147,17 +150,17 @@ describeOnEach("files in messages", (database) => {
       file({ file_data: dataOf(code, "video/mp2t"), filename: "view.tsx" }),
       file({ file_data: dataOf(code, "video/mp2t"), filename: "clip.ts", mime_type: "video/mp2t" }),
     ];
-    const id = await settled([{ type: "text", text: "Look" }, ...content]);
+    const id = await createSettledTask([{ type: "text", text: "Look" }, ...content]);
     const types = (await brought(id)).attachments.map(({ content_type }: Record<string, string>) => content_type);
     expect(types).toEqual([...Array(4).fill("text/typescript"), "video/mp2t"]);
     const answer = (await events(id)).find(({ type }: { type: string }) => type === "assistant_message");
     expect(answer.assistant_message.content).toContain("File app.ts (text/typescript, 34 bytes)");
   });
 
-  test("files may come without a word: the title is the first one's name; and with a later message", async () => {
+  test("files may come without text: the title is the first file's name; they may also come with a later message", async () => {
     const { body } = await create([file({ file_data: dataOf("hi", "text/plain"), filename: "hello.txt" })]);
     expect(body).toMatchObject({ ok: true, task_title: "hello.txt" });
-    await untilStatus(town.service.store, body["task_id"], "stopped");
+    await untilStatus(platform.service.store, body["task_id"], "stopped");
     const message = { content: [{ type: "voice", file_data: dataOf("RIFF", "audio/wav"), filename: "a.wav" }] };
     expect(await ann.v2("task.sendMessage", { task_id: body["task_id"], message })).toMatchObject({ status: 200 });
     const said = (await events(body["task_id"])).filter(({ type }: { type: string }) => type === "user_message").at(-1).user_message;
@@ -168,11 +171,11 @@ describeOnEach("files in messages", (database) => {
     });
   });
 
-  test("an app that may only create tasks brings files of its own, and no others of its user's", async () => {
-    const [own, other] = [await tokenOf(town.service, ann), await tokenOf(town.service, ann)];
-    const { id: file_id } = await uploaded(town, own);
+  test("an app that may only create tasks adds files as its own, and no other files of its user", async () => {
+    const [own, other] = [await tokenOf(platform.service, ann), await tokenOf(platform.service, ann)];
+    const { id: file_id } = await uploadFile(platform, own);
     expect(await create([file({ file_id })], own)).toMatchObject({ status: 200 });
-    const theirs = [(await uploaded(town, other)).id, (await uploaded(town, ann)).id];
+    const theirs = [(await uploadFile(platform, other)).id, (await uploadFile(platform, ann)).id];
     for (const id of theirs) {
       expect(await create([file({ file_id: id })], own)).toMatchObject(invalid("message.content[0].file_id: is unknown"));
     }
@@ -185,9 +188,9 @@ describeOnEach("files in messages", (database) => {
   });
 
   test("attachments have links on the stream too, on v2 and gRPC", async () => {
-    const id = await settled([file({ file_data: dataOf(csv), filename: "a.csv" })]);
+    const id = await createSettledTask([file({ file_data: dataOf(csv), filename: "a.csv" })]);
     const url = expect.stringMatching(/^https:\/\/platform\.test\/downloads\/file-/);
-    const stream = await fetch(`${town.service.url}/v2/task.watch?task_id=${id}&until_settled=true`, { headers: ann.headers });
+    const stream = await fetch(`${platform.service.url}/v2/task.watch?task_id=${id}&until_settled=true`, { headers: ann.headers });
     const [, data = ""] = /event: user_message\n(?:id: .*\n)?data: (.*)/.exec((await stream.text()).replace(/^id: .*\n/gm, "")) ?? [];
     expect(JSON.parse(data).user_message.attachments).toMatchObject([{ filename: "a.csv", url }]);
     for await (const { event } of ann.client(TaskService, "grpc").watchTask({ taskId: id, untilSettled: true })) {
@@ -195,12 +198,12 @@ describeOnEach("files in messages", (database) => {
       expect(event.payload.value.attachments).toMatchObject([{ filename: "a.csv", contentType: "text/csv", url }]);
       return;
     }
-    expect.unreachable("it tells of the message");
+    expect.unreachable("the stream has the message");
   });
 
-  test("an agent's file has a link, which dies with the task; what the user brought does not", async () => {
-    const { id: file_id } = await uploaded(town, ann);
-    const id = await settled([{ type: "text", text: "[[file sums.csv | a,b]]" }, file({ file_id })]);
+  test("an agent's file has a link, which ends with the task; the link of a user's file does not", async () => {
+    const { id: file_id } = await uploadFile(platform, ann);
+    const id = await createSettledTask([{ type: "text", text: "[[file sums.csv | a,b]]" }, file({ file_id })]);
     const made = (await events(id)).find(({ type }: { type: string }) => type === "assistant_message").assistant_message;
     expect(made).toMatchObject({
       content: "Here is sums.csv.",
@@ -214,16 +217,18 @@ describeOnEach("files in messages", (database) => {
     expect((await download(own)).status).toBe(200);
   });
 
-  describe("refuses, and then nothing was made:", () => {
+  describe("refuses, without creating anything:", () => {
     const part = "message.content[1]";
     const gone = async () => {
-      const { id } = await uploaded(town, ann);
+      const { id } = await uploadFile(platform, ann);
       await ann.v2("file.delete", { file_id: id });
       return { file_id: id };
     };
-    const foreign = async () => ({ file_id: (await uploaded(town, await town.service.person())).id });
+    const foreign = async () => ({ file_id: (await uploadFile(platform, await platform.service.person())).id });
     const artefact = async () => {
-      const made = (await events(await settled("[[file a.txt | a]]"))).find(({ type }: { type: string }) => type === "assistant_message");
+      const made = (await events(await createSettledTask("[[file a.txt | a]]"))).find(
+        ({ type }: { type: string }) => type === "assistant_message",
+      );
       return { file_id: /file-[A-Za-z0-9]+/.exec(made.assistant_message.attachments[0].url)?.[0] };
     };
     const data = dataOf("hi", "text/plain");
@@ -232,9 +237,13 @@ describeOnEach("files in messages", (database) => {
     const failed = `${part}.file_url: could not be fetched: `;
     test.each<[why: string, more: object | (() => Promise<object>), named: string]>([
       ["an unknown file", { file_id: "file-nothing" }, `${part}.file_id: is unknown`],
-      ["somebody else's file", foreign, `${part}.file_id: is unknown`],
+      ["another account's file", foreign, `${part}.file_id: is unknown`],
       ["an artefact of a task", artefact, `${part}.file_id: is unknown`],
-      ["a file that is not uploaded", async () => ({ file_id: (await slotOf(town, ann)).id }), `${part}.file_id: is not uploaded yet`],
+      [
+        "a file that is not uploaded",
+        async () => ({ file_id: (await createSlot(platform, ann)).id }),
+        `${part}.file_id: is not uploaded yet`,
+      ],
       ["a file that is deleted", gone, `${part}.file_id: is deleted`],
       ["no source", {}, `${part}: must have exactly one of`],
       ["two sources", { file_id: "f", file_data: data, filename: "a.txt" }, `${part}: must have exactly one of`],
@@ -244,9 +253,9 @@ describeOnEach("files in messages", (database) => {
       ["data that is not base64", { file_data: `${data}!`, filename: "a.txt" }, `${part}.file_data: must be base64`],
       ["data without its padding", { file_data: data.slice(0, -1), filename: "a.txt" }, `${part}.file_data: must be base64`],
       ["a forbidden kind", { ...name, filename: "run.sh" }, `${part}.filename: executables`],
-      ["a forbidden kind in disguise", { ...name, filename: "run.EXE. " }, `${part}.filename: executables`],
+      ["a disguised forbidden kind", { ...name, filename: "run.EXE. " }, `${part}.filename: executables`],
       ["a path for a name", { ...name, filename: "../../etc/passwd" }, `${part}.filename: must be a name, not a path`],
-      ["a media type that is none", { ...name, filename: "a.txt", mime_type: "text" }, `${part}.mime_type: must be a media type`],
+      ["an invalid media type", { ...name, filename: "a.txt", mime_type: "text" }, `${part}.mime_type: must be a media type`],
       ["a media type of 256 characters", { ...name, filename: "a.txt", mime_type: "a/".padEnd(256, "b") }, `${part}.mime_type`],
       [
         "an address that answers 404",
@@ -254,14 +263,14 @@ describeOnEach("files in messages", (database) => {
         `${failed}the server answered with status 404, not with 200`,
       ],
       [
-        "an address of too much",
+        "an address with too many bytes",
         () => Promise.resolve({ file_url: `${address}/large` }),
         `${failed}the file must be at most 20971520 bytes`,
       ],
       [
-        "an address whose answer is cut",
+        "an address with a truncated answer",
         () => Promise.resolve({ file_url: `${address}/cut` }),
-        `${failed}the connection failed before the whole`,
+        `${failed}the connection failed before the complete`,
       ],
       ["an address of a forbidden kind", () => Promise.resolve({ file_url: `${address}/virus.exe` }), `${part}.file_url: executables`],
       ["an address of another scheme", { file_url: "file:///etc/passwd" }, `${failed}it must be an http or https URL`],
@@ -275,7 +284,7 @@ describeOnEach("files in messages", (database) => {
       expect((await ann.v2("task.list")).body["data"]).toHaveLength(before);
     });
 
-    test("more than 20 MB of data, and takes just 20 MB", async () => {
+    test("more than 20 MB of data, but accepts exactly 20 MB", async () => {
       const max = 20 * 1024 * 1024;
       const over = await create([file({ file_data: dataOf(Buffer.alloc(max + 1)), filename: "a.bin" })]);
       expect(over).toMatchObject(invalid("message.content[0].file_data: is over 20 MB"));
@@ -287,7 +296,7 @@ describeOnEach("files in messages", (database) => {
       "connect-binary",
       "grpc",
       "grpc-web",
-    ] as const)("on %s what v2 refuses, and takes what it takes", async (wire) => {
+    ] as const)("on %s what v2 refuses, and accepts what v2 accepts", async (wire) => {
       const client = ann.client(TaskService, wire);
       const withPart = (more: object) => client.createTask({ message: { content: [{ type: ContentPartType.FILE, ...more }] } });
       const refused = { code: Code.InvalidArgument, rawMessage: expect.stringContaining("message.content[0].file_data: must be base64") };
@@ -297,11 +306,11 @@ describeOnEach("files in messages", (database) => {
   });
 });
 
-test("an address of this machine is refused unless the operator allows it, like one that answers nothing", async () => {
-  await using town = await fileTown("sqlite");
-  const ann = await town.service.person();
-  const elsewhere = await receiver();
-  const { port } = elsewhere.address() as AddressInfo; // It listens on TCP.
+test("a loopback address is refused unless the operator allows it, like one without an answer", async () => {
+  await using platform = await openFilePlatform("sqlite");
+  const ann = await platform.service.person();
+  const fileServer = await startFileServer();
+  const { port } = fileServer.address() as AddressInfo; // The server listens on TCP.
   const texts = new Set<string | undefined>();
   for (const file_url of [`http://127.0.0.1:${port}/a.csv`, `http://127.0.0.1:1/a.csv`]) {
     const reply = await ann.v2("task.create", { message: { content: [file({ file_url })] } });
@@ -309,14 +318,14 @@ test("an address of this machine is refused unless the operator allows it, like 
     texts.add(reply.body.error?.message);
   }
   expect(texts.size).toBe(1);
-  expect(town.stored()).toEqual([]);
-  await new Promise((resolve) => elsewhere.close(resolve));
+  expect(platform.stored()).toEqual([]);
+  await new Promise((resolve) => fileServer.close(resolve));
 });
 
-test("an upload that nobody finished is not stored by a message that is refused", async () => {
-  await using town = await fileTown("sqlite");
-  const ann = await town.service.person();
-  const slot = await slotOf(town, ann);
+test("a refused message does not store an incomplete upload", async () => {
+  await using platform = await openFilePlatform("sqlite");
+  const ann = await platform.service.person();
+  const slot = await createSlot(platform, ann);
   const message = { content: [file({ file_id: slot.id })] };
   expect(await ann.v2("task.create", { message })).toMatchObject(invalid("message.content[0].file_id: is not uploaded yet"));
   await put(slot.url, "hi");

@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { taskRig } from "../support/task-rig.ts";
 
-/** Every operation that takes a task's id, with what else it needs. */
+/** Every operation with a task id, with its other input. */
 const operations: readonly (readonly [name: string, body: object])[] = [
   ["task.detail", {}],
   ["task.update", { title: "Taken" }],
@@ -19,44 +19,44 @@ const operations: readonly (readonly [name: string, body: object])[] = [
 
 const message = { content: [{ type: ContentPartType.TEXT, text: "hi" }] };
 
-describeOnEach("a task that is not the caller's", (database) => {
+describeOnOne("a task that is not the caller's", (database) => {
   const rig = taskRig({ database });
-  /** Ids that mean nothing to ann, by why. */
+  /** Ids that ann cannot use, by the reason. */
   let ids: Record<string, string>;
-  /** Those of them that are somebody's. */
-  let theirs: string[];
+  /** Those that belong to another account. */
+  let othersIds: string[];
   beforeAll(async () => {
-    const [colleague, stranger, solo] = await Promise.all([
+    const [colleague, outsider, personalUser] = await Promise.all([
       rig.service.person({ with: rig.ann, role: "admin" }),
       rig.service.person(),
       rig.service.person({ personal: true }),
     ]);
-    const gone = await rig.finished();
-    await rig.ann.v2("task.delete", { task_id: gone });
-    const elsewhere = await rig.finished("hi", {}, solo);
-    // A task of ann's account in another space is as far away as a stranger's.
+    const deletedId = await rig.runToEnd();
+    await rig.ann.v2("task.delete", { task_id: deletedId });
+    const elsewhere = await rig.runToEnd("hi", {}, personalUser);
+    // A task of ann's account in another space is as inaccessible as another account's.
     const copy = { ...(await rig.row(elsewhere)), id: systemIds.short(), accountId: rig.ann.accountId };
     await rig.service.store.change((tx) => tx.tasks.insert(copy, []));
     ids = {
-      "a colleague's, shared with the team": await rig.finished("hi", { share_visibility: "team" }, colleague),
-      "a stranger's, public": await rig.finished("hi", { share_visibility: "public" }, stranger),
+      "a colleague's, shared with the team": await rig.runToEnd("hi", { share_visibility: "team" }, colleague),
+      "another account's, public": await rig.runToEnd("hi", { share_visibility: "public" }, outsider),
       "her own in another space": copy.id,
-      "her own, deleted": gone,
-      "nobody's": systemIds.short(),
-      "no id at all": "../task",
+      "her own, deleted": deletedId,
+      unknown: systemIds.short(),
+      "not an id": "../task",
     };
-    theirs = Object.entries(ids).flatMap(([why, id]) => (/colleague|stranger|other space/.test(why) ? [id] : []));
+    othersIds = Object.entries(ids).flatMap(([why, id]) => (/colleague|another account|other space/.test(why) ? [id] : []));
   });
 
   describe.each(operations)("%s", (name, body) => {
-    test("answers as for an unknown id, whosever it is, and changes nothing", async () => {
-      const before = await Promise.all(theirs.map(rig.row));
+    test("answers as for an unknown id, for any owner, and changes nothing", async () => {
+      const before = await Promise.all(othersIds.map(rig.row));
       for (const [why, task_id] of Object.entries(ids)) {
         const { status, body: answer } = await rig.ann.v2(name, { task_id, ...body });
         const { ok, error } = answer;
         expect({ status, ok, error }, why).toEqual({ status: 404, ok: false, error: { code: "not_found", message: "task not found" } });
       }
-      expect(await Promise.all(theirs.map(rig.row))).toEqual(before);
+      expect(await Promise.all(othersIds.map(rig.row))).toEqual(before);
     });
   });
 

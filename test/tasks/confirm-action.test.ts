@@ -2,12 +2,12 @@ import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { inputSchema, isKind, isQuestion, type KindName, kindOf, kinds, variantsOf } from "../../src/core/actions/kind.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { putOnline } from "../browsers/online-row.ts";
-import { describeOnEach } from "../support/database.ts";
+import { insertOnline } from "../browsers/online-row.ts";
+import { describeOnEach, halfFor, nodesOf } from "../support/database.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { rpcWires } from "../support/wires.ts";
 
-/** An input that each kind takes. */
+/** An input that each kind accepts. */
 const accepted: Partial<Record<KindName, object>> = {
   needConnectMyBrowser: { action: "select", client_id: "b1" },
   videoGenerate: { choice: "premium" },
@@ -18,11 +18,11 @@ const rows = Object.keys(kinds)
   .filter((name): name is KindName => isKind(name) && !isQuestion(name))
   .flatMap((kind) => (variantsOf(kind).length > 0 ? variantsOf(kind) : [""]).map((variant) => ({ kind, variant })));
 
-describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
-  const rig = taskRig({ database });
+describeOnEach("task.confirmAction (spec/api.md 8.9, 9.3)", (database) => {
+  const rig = taskRig({ database, nodes: nodesOf(database) });
 
-  /** A task that waits, and the status_detail of its wait. */
-  async function waiting(text: string, more: object = {}) {
+  /** A waiting task, and the status_detail of its wait. */
+  async function createWaitingTask(text: string, more: object = {}) {
     const id = await rig.create(text, more);
     await rig.reach(id, "waiting");
     return { id, detail: await detailOf(id) };
@@ -43,25 +43,25 @@ describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
       wire,
       send: (taskId: string, eventId: string) => rig.ann.client(TaskService, wire).confirmAction({ taskId, eventId }),
     })),
-  ])("without an input it is a yes, where accept is all that is required: $wire", async ({ send }) => {
-    const { id, detail } = await waiting("[[confirm terminalExecute]] [[say After]] [[confirm terminalExecute]]");
+  ])("a missing input means yes if only accept is required: $wire", async ({ send }) => {
+    const { id, detail } = await createWaitingTask("[[confirm terminalExecute]] [[say After]] [[confirm terminalExecute]]");
     await send(id, detail.waiting_for_event_id);
-    // It allows this one alone.
+    // It allows only this action.
     await rig.reach(id, "waiting");
-    const told = await rig.events(id);
-    expect(told.filter(({ type }) => type === "tool_used").map((event) => event["tool_used"].status)).toEqual([
+    const events = await rig.events(id);
+    expect(events.filter(({ type }) => type === "tool_used").map((event) => event["tool_used"].status)).toEqual([
       "pending_confirmation",
       "success",
       "pending_confirmation",
     ]);
   });
 
-  test.each(rows)("$kind $variant: waits with its schema, refuses what does not fit, and goes on when accepted", async ({
+  test.each(halfFor(database, rows))("$kind $variant: waits with its schema, refuses invalid input, and continues when accepted", async ({
     kind,
     variant,
   }) => {
-    if (kind === "needConnectMyBrowser") await putOnline(rig.service, rig.ann, "b1");
-    const { id, detail } = await waiting(`[[confirm ${kind}${variant && ` | ${variant}`}]] [[say After]]`);
+    if (kind === "needConnectMyBrowser") await insertOnline(rig.service, rig.ann, "b1");
+    const { id, detail } = await createWaitingTask(`[[confirm ${kind}${variant && ` | ${variant}`}]] [[say After]]`);
     expect(detail).toMatchObject({ waiting_for_event_type: kind, waiting_description: expect.stringMatching(/./) });
     expect(detail.confirm_input_schema).toEqual(inputSchema(kind, variant));
     if (String(detail.confirm_input_schema.required) !== "accept")
@@ -75,21 +75,25 @@ describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
       body: { ok: true, task_id: id, confirmed: true },
     });
     await rig.reach(id, "stopped");
-    const told = await rig.events(id);
-    const uses = told.filter(({ type }) => type === "tool_used").map((event) => event["tool_used"]);
+    const events = await rig.events(id);
+    const uses = events.filter(({ type }) => type === "tool_used").map((event) => event["tool_used"]);
     expect(uses).toMatchObject([
       { status: "pending_confirmation", tool: kindOf(kind).tool },
       { status: "success", tool: kindOf(kind).tool },
     ]);
     expect(uses[1].action_id).toBe(uses[0].action_id);
-    expect(told.find(({ id: event }) => event === detail.waiting_for_event_id)).toMatchObject({ type: "tool_used" });
-    expect(told.filter(({ type }) => type === "assistant_message")[0]).toMatchObject({ assistant_message: { content: "After" } });
+    expect(events.find(({ id: event }) => event === detail.waiting_for_event_id)).toMatchObject({ type: "tool_used" });
+    expect(events.filter(({ type }) => type === "assistant_message")[0]).toMatchObject({ assistant_message: { content: "After" } });
     expect(await confirm(id, detail.waiting_for_event_id, acceptInput(kind)), "once").toMatchObject(refused(412, "failed_precondition"));
   });
 
   describe("accept: false", () => {
-    test.each(["gmailSendAction", "outlookSendMailsAction", "webdevRequestSecrets"])("cancels a %s, and the task goes on", async (kind) => {
-      const { id, detail } = await waiting(`[[confirm ${kind}]] [[say After]]`);
+    test.each([
+      "gmailSendAction",
+      "outlookSendMailsAction",
+      "webdevRequestSecrets",
+    ])("cancels a %s, and the task continues", async (kind) => {
+      const { id, detail } = await createWaitingTask(`[[confirm ${kind}]] [[say After]]`);
       const { body } = await confirm(id, detail.waiting_for_event_id, { accept: false });
       expect(body).toMatchObject({ ok: true, confirmed: true });
       await rig.reach(id, "stopped");
@@ -102,8 +106,8 @@ describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
       "terminalExecute",
       "webdevRunAction",
       "shopifyAction",
-    ])("decides nothing on a %s: 200, confirmed false, no event, and the task waits on", async (kind) => {
-      const { id, detail } = await waiting(`[[confirm ${kind}]]`);
+    ])("decides nothing on a %s: 200, confirmed false, no event, and the task keeps waiting", async (kind) => {
+      const { id, detail } = await createWaitingTask(`[[confirm ${kind}]]`);
       const before = await rig.row(id);
       const reply = await confirm(id, detail.waiting_for_event_id, { accept: false });
       expect(reply).toMatchObject({ status: 200, body: { ok: true, task_id: id, confirmed: false } });
@@ -113,8 +117,8 @@ describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
   });
 
   describe("refuses", () => {
-    test("a question: that is answered by a message", async () => {
-      const { id, detail } = await waiting("[[ask Which? | This | That]]");
+    test("a question: a message answers it", async () => {
+      const { id, detail } = await createWaitingTask("[[ask Which? | This | That]]");
       expect(detail).toEqual({
         waiting_for_event_id: expect.any(String),
         waiting_for_event_type: "messageAskUser",
@@ -124,33 +128,39 @@ describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
       expect(reply).toMatchObject(invalid("task.sendMessage"));
     });
 
-    test("an event that the task does not have: 404, whether it waits or not", async () => {
-      const { id, detail } = await waiting("[[confirm deployAction]]");
+    test("an unknown event of the task: 404, in every state", async () => {
+      const { id, detail } = await createWaitingTask("[[confirm deployAction]]");
       const { lastSeq } = await rig.row(id);
-      const stray = [`ev_${id}_${lastSeq + 1}`, `ev_${id}_0`, "ev_1", "x", detail.waiting_for_event_id.replace(id, rig.ann.accountId)];
-      for (const event of stray) expect(await confirm(id, event, { accept: true })).toMatchObject(refused(404, "not_found"));
-      expect(await confirm(await rig.finished(), "ev_1", { accept: true })).toMatchObject(refused(404, "not_found"));
+      const unknownEvents = [
+        `ev_${id}_${lastSeq + 1}`,
+        `ev_${id}_0`,
+        "ev_1",
+        "x",
+        detail.waiting_for_event_id.replace(id, rig.ann.accountId),
+      ];
+      for (const event of unknownEvents) expect(await confirm(id, event, { accept: true })).toMatchObject(refused(404, "not_found"));
+      expect(await confirm(await rig.runToEnd(), "ev_1", { accept: true })).toMatchObject(refused(404, "not_found"));
     });
 
-    test("an event that is not waited for: 412, before the input is looked at", async () => {
-      const { id } = await waiting("[[confirm deployAction]]");
+    test("an event without a wait: 412, before the input is checked", async () => {
+      const { id } = await createWaitingTask("[[confirm deployAction]]");
       expect(await confirm(id, `ev_${id}_1`, "nonsense")).toMatchObject(invalid("input"));
       expect(await confirm(id, `ev_${id}_1`, { nonsense: true })).toMatchObject(refused(412, "failed_precondition"));
       expect(await confirm(id, `ev_${id}_1`)).toMatchObject(refused(412, "failed_precondition"));
     });
 
     test("a wait that a message or a stop has ended: 412", async () => {
-      const overridden = await waiting("[[confirm deployAction]]");
+      const overridden = await createWaitingTask("[[confirm deployAction]]");
       await rig.send(overridden.id, "[[forever]]");
-      const stopped = await waiting("[[confirm deployAction]]");
+      const stopped = await createWaitingTask("[[confirm deployAction]]");
       await rig.ann.v2("task.stop", { task_id: stopped.id });
       for (const { id, detail } of [overridden, stopped]) {
         expect(await confirm(id, detail.waiting_for_event_id, { accept: true })).toMatchObject(refused(412, "failed_precondition"));
       }
     });
 
-    test("mails that are not there: their positions are those of the waiting tool's messages", async () => {
-      const { id, detail } = await waiting("[[confirm gmailSendAction]]");
+    test("invalid positions of mails: they count the waiting tool's messages", async () => {
+      const { id, detail } = await createWaitingTask("[[confirm gmailSendAction]]");
       const [use] = (await rig.events(id)).flatMap((event) => event["tool_used"] ?? []);
       const count = use.params.messages.length;
       expect(count).toBeGreaterThan(0);
@@ -166,9 +176,9 @@ describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
     });
   });
 
-  test("says the same over gRPC, with the codes of that wire", async () => {
+  test("gives the same answers over gRPC, with the codes of that wire", async () => {
     const client = rig.ann.client(TaskService, "grpc");
-    const { id, detail } = await waiting("[[confirm terminalExecute]]");
+    const { id, detail } = await createWaitingTask("[[confirm terminalExecute]]");
     const ask = { taskId: id, eventId: String(detail.waiting_for_event_id) };
     await expect(client.confirmAction({ ...ask, input: { accept: "yes" } })).rejects.toMatchObject({ code: Code.InvalidArgument });
     await expect(client.confirmAction({ ...ask, eventId: `ev_${id}_1` })).rejects.toMatchObject({ code: Code.FailedPrecondition });
@@ -177,8 +187,8 @@ describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
     expect(await client.confirmAction({ ...ask, input: { accept: true } })).toMatchObject({ taskId: id, confirmed: true });
   });
 
-  test("a repeat with the same Idempotency-Key gets the same answer, and decides nothing twice", async () => {
-    const { id, detail } = await waiting("[[confirm terminalExecute]] [[forever]]");
+  test("a repeat with the same Idempotency-Key returns the same answer, and decides nothing twice", async () => {
+    const { id, detail } = await createWaitingTask("[[confirm terminalExecute]] [[forever]]");
     const body = { task_id: id, event_id: detail.waiting_for_event_id, input: { accept: true } };
     const call = () => rig.ann.v2("task.confirmAction", body, { headers: { "idempotency-key": "decide" } });
     const [first, second] = [await call(), await call()];
@@ -190,24 +200,24 @@ describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
     expect(uses).toHaveLength(2);
   });
 
-  describe("always_allow and global_allow (decisions.md 15)", () => {
+  describe("always_allow and global_allow (spec/decisions.md 15)", () => {
     test.each([
       ["terminalExecute", { accept: true, always_allow: true }],
       ["deployAction", { accept: true, global_allow: true }],
       ["apiHighCreditNotice", { action: "do_not_show_again" }],
-    ])("%s: is not asked again in the same task, also in a later turn, and is asked in another", async (kind, input) => {
-      const { id, detail } = await waiting(`[[confirm ${kind}]] [[confirm ${kind}]]`);
+    ])("%s: does not ask again in the same task, also in a later turn, and asks in another task", async (kind, input) => {
+      const { id, detail } = await createWaitingTask(`[[confirm ${kind}]] [[confirm ${kind}]]`);
       expect((await confirm(id, detail.waiting_for_event_id, input)).body).toMatchObject({ confirmed: true });
       await rig.reach(id, "stopped");
       await rig.send(id, `[[confirm ${kind}]]`);
       await rig.reach(id, "stopped");
       const statuses = (await rig.events(id)).flatMap((event) => event["tool_used"]?.status ?? []);
       expect(statuses).toEqual(["pending_confirmation", "success", "success", "success"]);
-      await waiting(`[[confirm ${kind}]]`);
+      await createWaitingTask(`[[confirm ${kind}]]`);
     });
 
     test("without accept: true nothing is allowed", async () => {
-      const { id, detail } = await waiting("[[confirm terminalExecute]] [[confirm terminalExecute]]");
+      const { id, detail } = await createWaitingTask("[[confirm terminalExecute]] [[confirm terminalExecute]]");
       const denied = { accept: false, always_allow: true };
       expect((await confirm(id, detail.waiting_for_event_id, denied)).body).toMatchObject({ confirmed: false });
       await confirm(id, detail.waiting_for_event_id, { accept: true });
@@ -216,8 +226,8 @@ describeOnEach("task.confirmAction (v2.md 8.9, 9.3)", (database) => {
     });
   });
 
-  test("what a task waited for goes with it (decisions.md 14)", async () => {
-    const { id } = await waiting("[[confirm deployAction]]");
+  test("a deleted task deletes its waiting action (spec/decisions.md 14)", async () => {
+    const { id } = await createWaitingTask("[[confirm deployAction]]");
     expect((await rig.ann.v2("task.delete", { task_id: id })).status).toBe(200);
     expect(await rig.service.store.actions.after(id, 0)).toEqual([]);
   });

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { describeOnEach, nodesOf, openTestStore } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
+import { runDirectly } from "../support/direct.ts";
 import { openService } from "../support/service.ts";
 import { untilStatus } from "../support/until.ts";
 
 const textOf = (value: unknown): string => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value));
 
-describeOnEach("secrets that a task asks for (v2.md 9.3, webdevRequestSecrets)", (database) => {
-  test("reach no list, no log and no readable row; their names are shown", async () => {
+describeOnEach("secrets that a task requests (spec/api.md 9.3, webdevRequestSecrets)", (database) => {
+  test("appear in no list, no log and no readable row; only their names are shown", async () => {
     await using db = await openTestStore(database);
     await using service = await openService({ over: db, nodes: nodesOf(database) });
     const ann = await service.person();
@@ -20,15 +20,15 @@ describeOnEach("secrets that a task asks for (v2.md 9.3, webdevRequestSecrets)",
     const headers = { "idempotency-key": "secrets" };
     expect((await ann.v2("task.confirmAction", { task_id, event_id, input }, { headers })).body).toMatchObject({ confirmed: true });
     await untilStatus(service.store, task_id, "stopped");
-    const told = JSON.stringify((await list()).body);
-    expect(told).toContain("API_TOKEN");
-    expect(told).not.toContain("hush-hush");
+    const listedText = JSON.stringify((await list()).body);
+    expect(listedText).toContain("API_TOKEN");
+    expect(listedText).not.toContain("hush-hush");
     expect(JSON.stringify(service.logged)).not.toContain("hush-hush");
     const tables = ["task", "task_event", "pending_action", "audit_event", "job", "idempotency_record"];
     for (const table of tables) {
-      const rows = await directly(db, `SELECT * FROM ${table}`);
+      const rows = await runDirectly(db, `SELECT * FROM ${table}`);
       expect(rows.flatMap(Object.values).map(textOf).join("\n"), table).not.toContain("hush-hush");
     }
-    expect(await directly(db, "SELECT * FROM pending_action WHERE input IS NOT NULL")).toHaveLength(1);
+    expect(await runDirectly(db, "SELECT * FROM pending_action WHERE input IS NOT NULL")).toHaveLength(1);
   });
 });

@@ -14,7 +14,7 @@ describeOnEach("task.create", (database) => {
   const rig = taskRig({ database });
   const create = async (body: unknown) => (await rig.ann.v2("task.create", body)).body;
 
-  test("answers the task's id, title, page and visibility, and nothing else", async () => {
+  test("returns only the task's id, title, page and visibility", async () => {
     const body = await create({ message: { content: "Say hello" } });
     expect(body).toStrictEqual({
       ok: true,
@@ -26,12 +26,12 @@ describeOnEach("task.create", (database) => {
     });
   });
 
-  test.each(["team", "public"])("share_visibility %s takes effect and comes with a share_url", async (visibility) => {
+  test.each(["team", "public"])("share_visibility %s takes effect and returns a share_url", async (visibility) => {
     const body = await create({ message: { content: "hi" }, share_visibility: visibility });
     expect(body).toMatchObject({ share_visibility: visibility, share_url: `https://platform.test/share/${body["task_id"]}` });
   });
 
-  test("share_visibility team takes effect as private where there is no team", async () => {
+  test("share_visibility team takes effect as private without a team", async () => {
     const solo = await rig.service.person({ personal: true });
     const { body } = await solo.v2("task.create", { message: { content: "hi" }, share_visibility: "team" });
     expect(body).toMatchObject({ share_visibility: "private" });
@@ -40,7 +40,7 @@ describeOnEach("task.create", (database) => {
     expect(open).toMatchObject({ share_visibility: "public" });
   });
 
-  test("what is not given has the contract's defaults", async () => {
+  test("omitted members have the specified defaults", async () => {
     const row = await rig.row(await rig.create("[[forever]]"));
     expect(row).toMatchObject({
       status: "running",
@@ -57,7 +57,7 @@ describeOnEach("task.create", (database) => {
     });
   });
 
-  test("what is given is kept", async () => {
+  test("stores the input", async () => {
     const more = {
       locale: "zh-cn",
       interactive_mode: true,
@@ -78,20 +78,20 @@ describeOnEach("task.create", (database) => {
     expect(row).toMatchObject(kept);
   });
 
-  test("a locale that is no tag falls back to the account's", async () => {
+  test("a locale that is not a language tag falls back to the account's", async () => {
     expect(await rig.row(await rig.create("hi", { locale: "no tag" }))).toMatchObject({ locale: "en" });
   });
 
   test.each([
     ["a title of 255 characters", "t".repeat(255), "t".repeat(255)],
-    ["a title without its blanks", "  Report ", "Report"],
+    ["a trimmed title", "  Report ", "Report"],
     ["the message's first line for a blank title", "  ", "Say this"],
     ["the message's first line for an empty title", "", "Say this"],
   ])("keeps %s", async (_what, title, kept) => {
     expect(await create({ message: { content: "Say this\nand that" }, title })).toMatchObject({ task_title: kept });
   });
 
-  test("the task is there for the next call: running, listed, with its first two events", async () => {
+  test("the next call sees the task: running, listed, with its first two events", async () => {
     const id = await rig.create("[[forever]]");
     const { body: detail } = await rig.ann.v2("task.detail", { task_id: id });
     expect(detail["task"]).toMatchObject({ id, status: "running" });
@@ -125,7 +125,7 @@ describeOnEach("task.create", (database) => {
     expect(message).toMatchObject({ user_message: { content: text } });
   });
 
-  test("unknown members are ignored, and null is an absent one", async () => {
+  test("ignores unknown members, and treats null as absent", async () => {
     const message = { content: "hi", role: "user", connectors: null, task_references: null };
     expect(await create({ message, metadata: {}, title: null, project_id: null, hide_in_task_list: null })).toMatchObject({ ok: true });
   });
@@ -134,7 +134,7 @@ describeOnEach("task.create", (database) => {
     expect(await create({ message: { content: "hi", connectors: [], enable_skills: [], force_skills: [] } })).toMatchObject({ ok: true });
   });
 
-  test("references are kept in order, repeats once, up to 20", async () => {
+  test("references keep their order, repeats count once, up to 20", async () => {
     const all = refs(20);
     const id = await rig.create([{ type: "text", text: "hi" }]);
     const [one = "", two = ""] = all;
@@ -144,16 +144,16 @@ describeOnEach("task.create", (database) => {
     expect(await rig.row(full["task_id"])).toMatchObject({ references: all });
   });
 
-  test("a project's task is of its type and works under its instruction", async () => {
+  test("a project's task has its type and uses its instruction", async () => {
     const { body } = await rig.ann.v2("project.create", { name: "Post", instruction: "Always mention the weather." });
-    const id = await rig.finished("Sort the post", { project_id: body["project"].id });
+    const id = await rig.runToEnd("Sort the post", { project_id: body["project"].id });
     const { body: detail } = await rig.ann.v2("task.detail", { task_id: id });
     expect(detail["task"]).toMatchObject({ task_type: "project" });
     const answer = (await rig.events(id)).find(({ type }) => type === "assistant_message");
     expect(answer?.["assistant_message"].content).toContain("Always mention the weather.");
   });
 
-  test("an unknown project and somebody else's are both not found", async () => {
+  test("an unknown project and another account's project are both not found", async () => {
     const stranger = await rig.service.person();
     const { body } = await stranger.v2("project.create", { name: "Theirs" });
     for (const project_id of ["2qVhnKc3KXbJHDPYYoRNSk", "nonsense", body["project"].id]) {
@@ -165,7 +165,7 @@ describeOnEach("task.create", (database) => {
     }
   });
 
-  describe("refuses, and then nothing was made:", () => {
+  describe("refuses, without creating anything:", () => {
     const part = (more: object) => ({ message: { content: [{ type: "text", text: "hi" }, more] } });
     const message = (more: object) => ({ message: { content: "hi", ...more } });
     const rest = (more: object) => ({ message: { content: "hi" }, ...more });
@@ -203,7 +203,7 @@ describeOnEach("task.create", (database) => {
       ],
       ["a skill that is unknown", message({ enable_skills: ["skill-17"] }), "skill-17"],
       ["a forced skill that is unknown", message({ force_skills: ["skill-18"] }), "skill-18"],
-      ["a reference that is no id", message({ task_references: [ref(0), "short"] }), "message.task_references[1]"],
+      ["a reference that is not an id", message({ task_references: [ref(0), "short"] }), "message.task_references[1]"],
       ["a reference by URL", message({ task_references: [`https://platform.test/app/${ref(0)}`] }), "message.task_references[0]"],
       ["the shortcut as a reference", message({ task_references: ["agent-default-main_task"] }), "message.task_references[0]"],
       ["21 references", message({ task_references: refs(21) }), "message.task_references"],
@@ -222,10 +222,10 @@ describeOnEach("task.create", (database) => {
       ["a schema of a wrong type", rest({ structured_output_schema: "{}" }), "structured_output_schema"],
       ["a schema outside the subset", rest({ structured_output_schema: { type: "object" } }), "structured_output_schema"],
     ])("%s", async (_why, body, named) => {
-      const shy = await rig.service.person();
-      const reply = await shy.v2("task.create", body);
+      const author = await rig.service.person();
+      const reply = await author.v2("task.create", body);
       expect(reply).toMatchObject(invalid(named));
-      expect((await shy.v2("task.list")).body["data"]).toEqual([]);
+      expect((await author.v2("task.list")).body["data"]).toEqual([]);
     });
   });
 });
@@ -234,7 +234,7 @@ describeOnEach("CreateTask", (database) => {
   const rig = taskRig({ database });
   const text = (words: string) => ({ content: [{ type: ContentPartType.TEXT, text: words }] });
 
-  test.each(["connect-json", "grpc"] as const)("says on %s what v2 says", async (wire) => {
+  test.each(["connect-json", "grpc"] as const)("gives the same answer on %s as on v2", async (wire) => {
     const client = rig.ann.client(TaskService, wire);
     const made = await client.createTask({ message: { ...text("Say hello"), noConnectors: true }, shareVisibility: ShareVisibility.TEAM });
     expect(made).toMatchObject({
@@ -248,7 +248,10 @@ describeOnEach("CreateTask", (database) => {
     expect({ shareUrl, shareVisibility }).toEqual({ shareUrl: undefined, shareVisibility: ShareVisibility.PRIVATE });
   });
 
-  test.each(["connect-json", "grpc"] as const)("refuses on %s no_connectors together with connectors, and makes nothing", async (wire) => {
+  test.each([
+    "connect-json",
+    "grpc",
+  ] as const)("refuses on %s no_connectors together with connectors, and creates nothing", async (wire) => {
     const who = await rig.service.person();
     const message = { ...text("Say hello"), noConnectors: true, connectors: ["9444d960-ab7e-450f-9cb9-b9467fb0adda"] };
     await expect(who.client(TaskService, wire).createTask({ message })).rejects.toMatchObject({
@@ -272,10 +275,10 @@ describeOnEach("CreateTask", (database) => {
   });
 });
 
-describe("task.create with all runners taken", () => {
+describe("task.create when all runners are busy", () => {
   const rig = taskRig({ env: { RUN_CONCURRENCY: "1", QUEUE_DEPTH: "2" } });
 
-  test("new work is refused once QUEUE_DEPTH tasks wait, and a task that runs still takes messages", async () => {
+  test("refuses new tasks once QUEUE_DEPTH tasks wait, and a running task still accepts messages", async () => {
     const running = await rig.create("[[forever]]");
     const call = () => rig.ann.v2("task.create", { message: { content: "[[forever]]" } });
     const replies = await Promise.all([call(), call(), call(), call()]);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnEach, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
-import { type DirectRow, directly } from "../support/direct.ts";
+import { type DirectRow, runDirectly } from "../support/direct.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { untilStatus } from "../support/until.ts";
@@ -12,8 +12,8 @@ describeOnEach("task.delete", (database) => {
   const rig = taskRig({ database });
   const remove = (id: string) => rig.ann.v2("task.delete", { task_id: id });
 
-  test("answers the id and that it is deleted, and nothing else", async () => {
-    const id = await rig.finished();
+  test("returns only the id and that it is deleted", async () => {
+    const id = await rig.runToEnd();
     const { status, body } = await remove(id);
     expect({ status, body }).toStrictEqual({
       status: 200,
@@ -21,7 +21,7 @@ describeOnEach("task.delete", (database) => {
     });
   });
 
-  test("a running task is refused, and nothing of it changes", async () => {
+  test("a running task is refused and not changed", async () => {
     const id = await rig.create("[[forever]]");
     expect(await remove(id)).toMatchObject({ status: 412, body: { ok: false, error: { code: "failed_precondition" } } });
     await expect(rig.ann.client(TaskService, "grpc").deleteTask({ taskId: id })).rejects.toMatchObject({ code: Code.FailedPrecondition });
@@ -30,20 +30,20 @@ describeOnEach("task.delete", (database) => {
     expect(await remove(id)).toMatchObject({ status: 200 });
   });
 
-  test("tasks that failed or wait can be deleted", async () => {
-    const [failed, waits] = [await rig.create("[[fail internal]]"), await rig.finished()];
+  test("failed and waiting tasks can be deleted", async () => {
+    const [failed, waits] = [await rig.create("[[fail internal]]"), await rig.runToEnd()];
     await rig.reach(failed, "error");
     await rig.force(waits, "waiting");
     for (const id of [failed, waits]) expect(await remove(id)).toMatchObject({ status: 200, body: { deleted: true } });
   });
 
-  test("a second time it is not found", async () => {
-    const id = await rig.finished();
+  test("a second deletion is not found", async () => {
+    const id = await rig.runToEnd();
     await remove(id);
     expect(await remove(id)).toMatchObject({ status: 404, body: { error: { code: "not_found", message: "task not found" } } });
   });
 
-  test("its events and stored answers are gone: the same Idempotency-Key makes another task", async () => {
+  test("deletes the events and stored answers: the same Idempotency-Key creates another task", async () => {
     const { store } = rig.service;
     const headers = { "idempotency-key": systemIds.short() };
     const create = async () => (await rig.ann.v2("task.create", { message: { content: "hi" } }, { headers })).body["task_id"];
@@ -57,15 +57,15 @@ describeOnEach("task.delete", (database) => {
     expect(await rig.row(again)).toMatchObject({ id: again });
   });
 
-  test("repeated with its Idempotency-Key it says again that it is deleted", async () => {
+  test("a repeat with its Idempotency-Key returns the deletion again", async () => {
     const headers = { "idempotency-key": systemIds.short() };
-    const id = await rig.finished();
+    const id = await rig.runToEnd();
     const call = () => rig.ann.v2("task.delete", { task_id: id }, { headers });
     expect([await call(), await call()]).toMatchObject([{ body: { id, deleted: true } }, { body: { id, deleted: true } }]);
   });
 
-  test("a task that refers to it works on", async () => {
-    const id = await rig.finished();
+  test("a task that references it keeps working", async () => {
+    const id = await rig.runToEnd();
     const { body } = await rig.ann.v2("task.create", { message: { content: "hi", task_references: [id] } });
     await rig.reach(body["task_id"], "stopped");
     await remove(id);
@@ -83,14 +83,14 @@ describeOnEach("task.delete", (database) => {
     expect(reply).toMatchObject(invalid("task_id"));
   });
 
-  test("deletes over Connect as over v2", async () => {
-    const id = await rig.finished();
+  test("has the same effect over Connect as over v2", async () => {
+    const id = await rig.runToEnd();
     expect(await rig.ann.client(TaskService, "connect-json").deleteTask({ taskId: id })).toMatchObject({ id, deleted: true });
     await expect(rig.ann.client(TaskService, "connect-json").getTask({ taskId: id })).rejects.toMatchObject({ code: Code.NotFound });
   });
 });
 
-describeOnEach("what is left of a deleted task", (database) => {
+describeOnEach("tombstone of a deleted task", (database) => {
   let opened: TestStore;
   let service: Service;
   beforeAll(async () => {
@@ -104,13 +104,13 @@ describeOnEach("what is left of a deleted task", (database) => {
 
   const numberOf = (row: DirectRow, column: string): number | null => (row[column] === null ? null : Number(row[column]));
 
-  /** The tombstone of a task that ended as its message says. */
+  /** The tombstone of a task with the ending that its message requests. */
   async function tombstone(
     who: Person,
     content: string,
     more: object = {},
   ): Promise<{ readonly before: DirectRow; readonly after: DirectRow; readonly now: number }> {
-    const select = (id: string) => directly(opened, `SELECT * FROM task WHERE id = '${id}'`);
+    const select = (id: string) => runDirectly(opened, `SELECT * FROM task WHERE id = '${id}'`);
     const message = { content, task_references: ["A".repeat(22)] };
     const { body } = await who.v2("task.create", { message, share_visibility: "public", hide_in_task_list: true, ...more });
     const id = String(body["task_id"]);
@@ -141,12 +141,12 @@ describeOnEach("what is left of a deleted task", (database) => {
     expect(after).toMatchObject({ task_references: "[]", agent_profile: "", locale: "", api_key_id: null, node_id: null });
   });
 
-  test("for a team a task that had failed stays one that had failed", async () => {
+  test("for a team a failed task stays failed", async () => {
     const { after } = await tombstone(await service.person(), "[[fail timeout]]");
     expect(after).toMatchObject({ status: "error" });
   });
 
-  test("in a personal space: id and times, nothing that was said or chosen", async () => {
+  test("in a personal space: id and times, without messages or choices", async () => {
     const solo = await service.person({ personal: true });
     const project = (await solo.v2("project.create", { name: "Mine" })).body["project"].id;
     const { before, after, now } = await tombstone(solo, "[[fail timeout]]", { project_id: project, title: "Secret" });
@@ -164,15 +164,15 @@ describeOnEach("what is left of a deleted task", (database) => {
     expect(numberOf(after, "deleted_at")).toBeGreaterThanOrEqual(now);
   });
 
-  test("no event, and no stored answer that tells of it but the deletion's own", async () => {
+  test("no event, and no stored answer except the deletion's own", async () => {
     const who = await service.person();
     const headers = { "idempotency-key": systemIds.short() };
     const { body } = await who.v2("task.create", { message: { content: "hi" } }, { headers });
     await untilStatus(service.store, body["task_id"], "stopped");
     await who.v2("task.update", { task_id: body["task_id"], title: "t" }, { headers });
     await who.v2("task.delete", { task_id: body["task_id"] }, { headers });
-    expect(await directly(opened, `SELECT * FROM task_event WHERE task_id = '${body["task_id"]}'`)).toEqual([]);
-    const answers = await directly(opened, `SELECT operation FROM idempotency_record WHERE subject = '${body["task_id"]}'`);
+    expect(await runDirectly(opened, `SELECT * FROM task_event WHERE task_id = '${body["task_id"]}'`)).toEqual([]);
+    const answers = await runDirectly(opened, `SELECT operation FROM idempotency_record WHERE subject = '${body["task_id"]}'`);
     expect(answers).toEqual([{ operation: "task.v2.TaskService/DeleteTask" }]);
   });
 });

@@ -4,7 +4,7 @@ import type { Task } from "../../src/core/tasks/task.ts";
 import { ShareVisibility, TaskStatus, TaskType } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnEach, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
+import { runDirectly } from "../support/direct.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 
@@ -12,16 +12,16 @@ describeOnEach("task.detail", (database) => {
   const rig = taskRig({ database });
   const detail = async (id: string) => (await rig.ann.v2("task.detail", { task_id: id })).body;
 
-  /** A task like another one, but for what is said. */
+  /** A copy of a task with some changes. */
   async function copyOf(id: string, other: Partial<Task>): Promise<string> {
     const copy = { ...(await rig.row(id)), ...other, id: systemIds.short() };
     await rig.service.store.change((tx) => tx.tasks.insert(copy, []));
     return copy.id;
   }
 
-  test("shows the contract's members of a task, times in seconds, and nothing else", async () => {
+  test("shows the specified members of a task, times in seconds, and nothing else", async () => {
     const before = Math.floor(Date.now() / 1000);
-    const id = await rig.finished("Say hello");
+    const id = await rig.runToEnd("Say hello");
     const row = await rig.row(id);
     const { task, ...rest } = await detail(id);
     expect(rest).toStrictEqual({ ok: true, request_id: expect.stringMatching(/^req_/), last_seq: row.lastSeq });
@@ -42,19 +42,19 @@ describeOnEach("task.detail", (database) => {
     expect(task.updated_at).toBeGreaterThanOrEqual(task.created_at);
   });
 
-  test("a task that no key made has no created_by_api_key", async () => {
-    const id = await copyOf(await rig.finished(), { apiKeyId: null });
+  test("a task made without a key has no created_by_api_key", async () => {
+    const id = await copyOf(await rig.runToEnd(), { apiKeyId: null });
     expect((await detail(id))["task"]).not.toHaveProperty("created_by_api_key");
   });
 
-  test("credit_usage is there once credits were spent", async () => {
-    const id = await copyOf(await rig.finished(), { credits: 42 });
+  test("credit_usage appears once credits were spent", async () => {
+    const id = await copyOf(await rig.runToEnd(), { credits: 42 });
     expect((await detail(id))["task"]).toMatchObject({ credit_usage: 42 });
   });
 
-  test("the status is the agent's, in the contract's words", async () => {
-    const [runs, ends, fails] = [await rig.create("[[forever]]"), await rig.finished(), await rig.create("[[fail quota_limit]]")];
-    const waits = await rig.finished();
+  test("the status is the agent's, in the specified values", async () => {
+    const [runs, ends, fails] = [await rig.create("[[forever]]"), await rig.runToEnd(), await rig.create("[[fail quota_limit]]")];
+    const waits = await rig.runToEnd();
     await rig.force(waits, "waiting");
     await rig.reach(fails, "error");
     const statuses = await Promise.all([runs, ends, fails, waits].map(async (id) => (await detail(id))["task"].status));
@@ -62,19 +62,19 @@ describeOnEach("task.detail", (database) => {
   });
 
   test("agent_profile is that of the latest turn", async () => {
-    const id = await rig.finished("hi", { agent_profile: "lite" });
+    const id = await rig.runToEnd("hi", { agent_profile: "lite" });
     expect((await detail(id))["task"]).toMatchObject({ agent_profile: "manus-1.6-lite" });
     await rig.send(id, "again", { agent_profile: "max" });
     expect((await detail(id))["task"]).toMatchObject({ agent_profile: "manus-1.6-max" });
   });
 
   test("last_seq is the number of events, verbose ones included", async () => {
-    const id = await rig.finished("One. Two.");
+    const id = await rig.runToEnd("One. Two.");
     expect((await detail(id))["last_seq"]).toBe((await rig.events(id)).length);
   });
 
-  test("GET says what POST says", async () => {
-    const id = await rig.finished();
+  test("GET returns the same as POST", async () => {
+    const id = await rig.runToEnd();
     const { body } = await rig.ann.v2("task.detail", { task_id: id }, { method: "GET" });
     expect(body["task"]).toEqual((await detail(id))["task"]);
   });
@@ -88,14 +88,14 @@ describeOnEach("task.detail", (database) => {
     ["after_seq as text", { task_id: "a", after_seq: "1" }, "after_seq"],
     ["wait_seconds above 60", { task_id: "a", wait_seconds: 61 }, "wait_seconds"],
     ["wait_seconds below 0", { task_id: "a", wait_seconds: -1 }, "wait_seconds"],
-    ["wait_seconds that are no whole number", { task_id: "a", wait_seconds: 0.5 }, "wait_seconds"],
+    ["fractional wait_seconds", { task_id: "a", wait_seconds: 0.5 }, "wait_seconds"],
   ])("refuses %s", async (_why, body, named) => {
     const reply = await rig.ann.v2("task.detail", body);
     expect(reply).toMatchObject(invalid(named));
   });
 
-  test.each(["connect-json", "grpc"] as const)("says on %s what v2 says", async (wire) => {
-    const id = await rig.finished();
+  test.each(["connect-json", "grpc"] as const)("returns on %s the same as on v2", async (wire) => {
+    const id = await rig.runToEnd();
     const { task } = await detail(id);
     const { task: message, lastSeq } = await rig.ann.client(TaskService, wire).getTask({ taskId: id });
     expect(lastSeq).toBe((await rig.row(id)).lastSeq);
@@ -130,9 +130,9 @@ describeOnEach("created_by_api_key", (database) => {
     await kept[Symbol.asyncDispose]();
   });
 
-  test("names the key as it is called now, not as at creation", async () => {
+  test("has the current name of the key, not the one at creation", async () => {
     const { body } = await ann.v2("task.create", { message: { content: "hi" } });
-    await directly(kept, `UPDATE api_key SET name = 'renamed' WHERE id = '${ann.keyId}'`);
+    await runDirectly(kept, `UPDATE api_key SET name = 'renamed' WHERE id = '${ann.keyId}'`);
     const { body: detail } = await ann.v2("task.detail", { task_id: body["task_id"] });
     expect(detail["task"].created_by_api_key).toEqual({ id: ann.keyId, name: "renamed" });
     const { body: list } = await ann.v2("task.list");

@@ -13,7 +13,7 @@ const idsOf = (events: readonly V2Body[]): string[] => events.map((event) => eve
 const seqsOf = (events: readonly V2Body[]): number[] => events.map((event) => event["seq"]);
 const isVerbose = (event: V2Body): boolean => (verboseTypes as ReadonlySet<string>).has(event["type"]);
 
-/** A message's event without its payload, the type in v2's word. */
+/** A message's event without its payload, with the type as in v2. */
 const headOf = ({ id, type, seq, timestamp }: TaskEvent) => ({
   id,
   type: TaskEventTypeSchema.value[type]?.localName.toLowerCase(),
@@ -21,7 +21,7 @@ const headOf = ({ id, type, seq, timestamp }: TaskEvent) => ({
   timestamp,
 });
 
-/** One event of each type but the users' own, with every member that it may have now. */
+/** One event of each type except the user's own, with every possible member. */
 const everyKind: readonly NewEvent[] = [
   { type: "assistant_message", payload: { content: "Half way", deliveryKind: "progress" } },
   { type: "assistant_message", payload: { content: "No kind" } },
@@ -69,13 +69,13 @@ describeOnEach("task.listMessages", (database) => {
     let sent: number;
     beforeAll(async () => {
       sent = Date.now();
-      id = await rig.finished("Compare tea and coffee. Then choose one.");
+      id = await rig.runToEnd("Compare tea and coffee. Then choose one.");
       await rig.send(id, "Why?");
       await rig.reach(id, "stopped");
       all = await rig.events(id);
     });
 
-    test("seq counts from 1 without gap, verbose events included, and last_seq is its last", async () => {
+    test("seq counts from 1 without gaps, verbose events included, and last_seq is the last one", async () => {
       expect(seqsOf(all)).toEqual(all.map((_, i) => i + 1));
       expect(all.some(isVerbose)).toBe(true);
       for (const query of [{}, { verbose: true }, { limit: 1 }, { order: "asc", limit: 1 }]) {
@@ -90,7 +90,7 @@ describeOnEach("task.listMessages", (database) => {
 
     test("ids are unique over the turns", () => expect(new Set(idsOf(all)).size).toBe(all.length));
 
-    test("an event once listed stays as it was when more come", async () => {
+    test("a listed event never changes when more are added", async () => {
       await rig.send(id, "And then?");
       await rig.reach(id, "stopped");
       const now = await rig.events(id);
@@ -103,7 +103,7 @@ describeOnEach("task.listMessages", (database) => {
       for (const event of all) expect(Object.keys(event)).toEqual(["id", "type", "timestamp", "seq", event["type"]]);
     });
 
-    test("newest first when nothing is said, the exact reverse of asc", async () => {
+    test("newest first by default, the exact reverse of asc", async () => {
       for (const verbose of [true, false]) {
         const asc = await list(id, { order: "asc", verbose });
         const desc = await list(id, { verbose });
@@ -112,53 +112,53 @@ describeOnEach("task.listMessages", (database) => {
       }
     });
 
-    test("verbose adds the agent's workings, and nothing else is left out", async () => {
+    test("verbose adds the agent's internal steps, and nothing else is omitted", async () => {
       const { messages } = await list(id, { order: "asc" });
       expect(messages).toEqual(all.filter((event) => !isVerbose(event)));
       expect(await list(id, { order: "asc", verbose: false })).toMatchObject({ messages });
       expect((await list(id, { order: "asc", verbose: true }))["messages"]).toEqual(all);
     });
 
-    test.each(["asc", "desc"])("pages of any size make the whole list, %s", async (order) => {
+    test.each(["asc", "desc"])("pages of any size together contain the complete list, %s", async (order) => {
       for (const verbose of [true, false]) {
         const shown = verbose ? all : all.filter((event) => !isVerbose(event));
-        const wanted = order === "asc" ? shown : shown.toReversed();
+        const expected = order === "asc" ? shown : shown.toReversed();
         for (const limit of [1, 3, shown.length - 1, shown.length, 200]) {
-          expect((await pages(id, { order, verbose, limit })).flat()).toEqual(wanted);
+          expect((await pages(id, { order, verbose, limit })).flat()).toEqual(expected);
         }
       }
     });
 
-    test.each(["asc", "desc"])("start_event_id begins there, itself included, %s", async (order) => {
-      const wanted = order === "asc" ? all : all.toReversed();
+    test.each(["asc", "desc"])("start_event_id begins there, inclusive, %s", async (order) => {
+      const expected = order === "asc" ? all : all.toReversed();
       for (const at of [0, 3, all.length - 1]) {
-        const body = await list(id, { order, verbose: true, start_event_id: idsOf(wanted)[at] });
-        expect(body["messages"]).toEqual(wanted.slice(at));
+        const body = await list(id, { order, verbose: true, start_event_id: idsOf(expected)[at] });
+        expect(body["messages"]).toEqual(expected.slice(at));
       }
     });
 
-    test("start_event_id may name an event that the list leaves out", async () => {
+    test("start_event_id may name an event that the list omits", async () => {
       const hidden = all.findIndex(isVerbose);
       const shown = all.slice(hidden).filter((event) => !isVerbose(event));
       expect((await list(id, { order: "asc", start_event_id: idsOf(all)[hidden] }))["messages"]).toEqual(shown);
     });
 
-    test("a cursor beats start_event_id, as later pages are asked for with both", async () => {
+    test("a cursor takes precedence over start_event_id, because clients send both for later pages", async () => {
       const start_event_id = idsOf(all)[2];
       const found = await pages(id, { order: "asc", verbose: true, limit: 3, start_event_id });
       expect(found.flat()).toEqual(all.slice(2));
     });
 
-    test("GET says what POST says, with words and numbers as text", async () => {
+    test("GET returns the same as POST, with booleans and numbers as text", async () => {
       const query = { task_id: id, order: "asc", verbose: "true", limit: "200" };
       expect((await rig.ann.v2("task.listMessages", query, { method: "GET" })).body["messages"]).toEqual(all);
-      const quiet = { ...query, verbose: "false" };
-      expect((await rig.ann.v2("task.listMessages", quiet, { method: "GET" })).body["messages"]).toEqual(
+      const notVerbose = { ...query, verbose: "false" };
+      expect((await rig.ann.v2("task.listMessages", notVerbose, { method: "GET" })).body["messages"]).toEqual(
         all.filter((event) => !isVerbose(event)),
       );
     });
 
-    test.each(["connect-json", "grpc"] as const)("says on %s what v2 says", async (wire) => {
+    test.each(["connect-json", "grpc"] as const)("returns on %s the same as on v2", async (wire) => {
       const client = rig.ann.client(TaskService, wire);
       const first = await client.listMessages({ taskId: id, order: SortOrder.ASC, verbose: true, limit: 5 });
       const second = await client.listMessages({
@@ -183,8 +183,8 @@ describeOnEach("task.listMessages", (database) => {
       ["an unknown order", { order: "newest" }, "order"],
       ["verbose as text", { verbose: "yes" }, "verbose"],
       ["an unknown slides_format", { slides_format: "pdf" }, "slides_format"],
-      ["a cursor that is none", { cursor: "nonsense" }, "cursor"],
-      ["a start_event_id that is none", { start_event_id: "nonsense" }, "start_event_id"],
+      ["an invalid cursor", { cursor: "nonsense" }, "cursor"],
+      ["an invalid start_event_id", { start_event_id: "nonsense" }, "start_event_id"],
       ["an empty task_id", { task_id: "" }, "task_id"],
       ["a task_id of a wrong type", { task_id: {} }, "task_id"],
       ["a task_id of 129 characters", { task_id: "a".repeat(129) }, "task_id"],
@@ -195,8 +195,8 @@ describeOnEach("task.listMessages", (database) => {
       expect(reply).toMatchObject(invalid(named));
     });
 
-    test("refuses a start_event_id of another task, of no event yet, or misspelt", async () => {
-      const other = idsOf(await rig.events(await rig.finished()))[0];
+    test("refuses a start_event_id of another task, of a missing event, or with a mistake", async () => {
+      const other = idsOf(await rig.events(await rig.runToEnd()))[0];
       const last = idsOf(all).at(-1) ?? "";
       for (const start_event_id of [
         other,
@@ -213,7 +213,7 @@ describeOnEach("task.listMessages", (database) => {
     });
 
     test("refuses a cursor of another task, order, verbosity or list", async () => {
-      const other = await rig.finished();
+      const other = await rig.runToEnd();
       const { next_cursor: cursor } = await list(id, { limit: 1 });
       const { next_cursor: ofTasks } = (await rig.ann.v2("task.list", { limit: 1 })).body;
       const foreign: [string, object][] = [
@@ -235,8 +235,8 @@ describeOnEach("task.listMessages", (database) => {
     });
   });
 
-  test("shows 50 events when nothing is said, and at most 200", async () => {
-    const id = await rig.finished();
+  test("shows 50 events by default, and at most 200", async () => {
+    const id = await rig.runToEnd();
     const said: NewEvent[] = Array.from({ length: 210 }, (_, n) => ({ type: "assistant_message", payload: { content: `${n}` } }));
     await rig.service.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: said }));
     expect((await list(id))["messages"]).toHaveLength(50);
@@ -244,8 +244,8 @@ describeOnEach("task.listMessages", (database) => {
     expect((await pages(id, { verbose: true, limit: 200 })).flat()).toHaveLength((await rig.row(id)).lastSeq);
   });
 
-  test.each(["asc", "desc"])("no event is doubled or passed over while others are written, %s", async (order) => {
-    const id = await rig.finished("One. Two.");
+  test.each(["asc", "desc"])("no event is repeated or skipped while others are written, %s", async (order) => {
+    const id = await rig.runToEnd("One. Two.");
     const before = idsOf(await rig.events(id));
     let more = 3;
     const between = async () => {
@@ -259,22 +259,22 @@ describeOnEach("task.listMessages", (database) => {
     expect(found).toEqual(order === "asc" ? after : before.toReversed());
   });
 
-  test("last_seq and the list tell of one moment, also when an event is written between their reads", async () => {
+  test("last_seq and the list are from one moment, also if an event is written between their reads", async () => {
     const { store } = rig.service;
-    const id = await rig.finished();
+    const id = await rig.runToEnd();
     const task = await store.tasks.find(rig.ann, id);
     await store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: [{ type: "explanation", payload: { content: "late" } }] }));
     const tx = { ...store, tasks: { ...store.tasks, find: async () => task } };
     const caller = { ...rig.ann, role: "owner", locale: "en", credential: { kind: "key", keyKind: "general", id: rig.ann.keyId } } as const;
     for (const order of ["asc", "desc"] as const) {
-      const wanted = { limit: 200, order, cursor: undefined, verbose: true, startEventId: undefined };
-      const { items } = await listings.messages(tx, caller, id, wanted);
+      const expected = { limit: 200, order, cursor: undefined, verbose: true, startEventId: undefined };
+      const { items } = await listings.messages(tx, caller, id, expected);
       expect(Math.max(...items.map(({ seq }) => seq))).toBe(task?.lastSeq);
     }
   });
 
-  test("each type of event has the contract's members", async () => {
-    const id = await rig.finished();
+  test("each type of event has the specified members", async () => {
+    const id = await rig.runToEnd();
     const { lastSeq } = await rig.row(id);
     await rig.service.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: everyKind }));
     const shown = (await rig.events(id)).slice(lastSeq);

@@ -16,25 +16,25 @@ describeOnEach("task.list", (database) => {
   const rig = taskRig({ database });
   const list = async (who: Person, query: object = {}) => (await who.v2("task.list", query)).body;
 
-  /** Puts tasks at rest into the store, one for each time of creation; answers their ids in that order. */
-  async function plant(who: Person, times: readonly number[], other: Partial<Task> = {}): Promise<string[]> {
-    const model = { ...(await rig.row(await rig.finished("hi", {}, who))), ...other, accountId: who.accountId, spaceId: who.spaceId };
+  /** Stores idle tasks, one for each time of creation; returns their ids in that order. */
+  async function insertTasks(who: Person, times: readonly number[], other: Partial<Task> = {}): Promise<string[]> {
+    const model = { ...(await rig.row(await rig.runToEnd("hi", {}, who))), ...other, accountId: who.accountId, spaceId: who.spaceId };
     const copies = times.map((createdAt) => ({ ...model, id: systemIds.short(), createdAt }));
     await rig.service.store.change(async (tx) => {
       for (const copy of copies) await tx.tasks.insert(copy, []);
-      await tx.tasks.bury(model.id, 1, false);
+      await tx.tasks.tombstone(model.id, 1, false);
     });
     return idsOf(copies);
   }
 
-  /** All pages, and what happens between them. */
+  /** All pages, with an action between them. */
   async function pages(who: Person, query: object, between: () => Promise<unknown> = async () => undefined): Promise<string[][]> {
-    const found: string[][] = [];
+    const pageIds: string[][] = [];
     for (let cursor: string | undefined; ; ) {
       const body = await list(who, { ...query, ...(cursor ? { cursor } : {}) });
-      found.push(idsOf(body["data"]));
+      pageIds.push(idsOf(body["data"]));
       expect(body["has_more"]).toBe(body["next_cursor"] !== undefined);
-      if (!body["has_more"]) return found;
+      if (!body["has_more"]) return pageIds;
       cursor = body["next_cursor"];
       await between();
     }
@@ -42,19 +42,19 @@ describeOnEach("task.list", (database) => {
 
   describe("pages", () => {
     let ben: Person;
-    /** 45 tasks, oldest first; every three of them were made in one millisecond. */
-    let made: string[];
+    /** 45 tasks, oldest first; every three of them were created in one millisecond. */
+    let expectedIds: string[];
     beforeAll(async () => {
       ben = await rig.service.person();
       const times = Array.from({ length: 45 }, (_, n) => 1_700_000_000_000 + Math.floor(n / 3));
-      const ids = await plant(ben, times);
-      made = times
+      const ids = await insertTasks(ben, times);
+      expectedIds = times
         .map((time, n) => ({ time, id: ids[n] ?? "" }))
         .toSorted((a, b) => a.time - b.time || (a.id < b.id ? -1 : 1))
         .map(({ id }) => id);
     });
 
-    test("20 tasks, newest first, when nothing is said", async () => {
+    test("20 tasks, newest first, by default", async () => {
       const body = await list(ben);
       expect(body).toStrictEqual({
         ok: true,
@@ -63,11 +63,11 @@ describeOnEach("task.list", (database) => {
         has_more: true,
         next_cursor: expect.any(String),
       });
-      expect(idsOf(body["data"])).toEqual(made.toReversed().slice(0, 20));
+      expect(idsOf(body["data"])).toEqual(expectedIds.toReversed().slice(0, 20));
     });
 
-    test.each(["asc", "desc"])("each task exactly once and in order, whatever the size of the page, %s", async (order) => {
-      const all = order === "asc" ? made : made.toReversed();
+    test.each(["asc", "desc"])("each task exactly once and in order, for any page size, %s", async (order) => {
+      const all = order === "asc" ? expectedIds : expectedIds.toReversed();
       for (const limit of [1, 2, 7, 44, 45, 46, 100]) expect((await pages(ben, { order, limit })).flat()).toEqual(all);
     });
 
@@ -75,44 +75,46 @@ describeOnEach("task.list", (database) => {
       expect((await pages(ben, { limit: 15 })).map(({ length }) => length)).toEqual([15, 15, 15]);
     });
 
-    test("another limit goes on with the same cursor", async () => {
+    test("another limit continues with the same cursor", async () => {
       const { next_cursor } = await list(ben, { limit: 4 });
-      expect(idsOf((await list(ben, { limit: 6, cursor: next_cursor }))["data"])).toEqual(made.toReversed().slice(4, 10));
+      expect(idsOf((await list(ben, { limit: 6, cursor: next_cursor }))["data"])).toEqual(expectedIds.toReversed().slice(4, 10));
     });
 
-    test("an empty cursor is none", async () => {
-      expect(idsOf((await list(ben, { cursor: "" }))["data"])).toEqual(made.toReversed().slice(0, 20));
+    test("an empty cursor counts as absent", async () => {
+      expect(idsOf((await list(ben, { cursor: "" }))["data"])).toEqual(expectedIds.toReversed().slice(0, 20));
     });
 
-    test("GET says what POST says", async () => {
+    test("GET returns the same as POST", async () => {
       const { body } = await ben.v2("task.list", { limit: "3", order: "asc", scope: "all" }, { method: "GET" });
-      expect(idsOf(body["data"])).toEqual(made.slice(0, 3));
+      expect(idsOf(body["data"])).toEqual(expectedIds.slice(0, 3));
     });
 
-    test.each(["connect-json", "grpc"] as const)("says on %s what v2 says", async (wire) => {
+    test.each(["connect-json", "grpc"] as const)("returns on %s the same as on v2", async (wire) => {
       const client = ben.client(TaskService, wire);
       const first = await client.listTasks({ limit: 30, order: SortOrder.ASC, scope: TaskScope.ALL });
       const second = await client.listTasks({ limit: 30, order: SortOrder.ASC, scope: TaskScope.ALL, cursor: first.nextCursor ?? "" });
-      expect([...idsOf(first.data), ...idsOf(second.data)]).toEqual(made);
+      expect([...idsOf(first.data), ...idsOf(second.data)]).toEqual(expectedIds);
       expect([first.hasMore, second.hasMore, second.nextCursor]).toEqual([true, false, undefined]);
-      // One cursor for all wires.
-      expect(idsOf((await list(ben, { limit: 1, order: "asc", scope: "all", cursor: first.nextCursor }))["data"])).toEqual([made[30]]);
+      // One cursor works on all wires.
+      expect(idsOf((await list(ben, { limit: 1, order: "asc", scope: "all", cursor: first.nextCursor }))["data"])).toEqual([
+        expectedIds[30],
+      ]);
       await expect(client.listTasks({ cursor: "nonsense" })).rejects.toMatchObject({ code: Code.InvalidArgument });
       await expect(client.listTasks({ limit: 101 })).rejects.toMatchObject({ code: Code.InvalidArgument });
       await expect(client.listTasks({ scope: TaskScope.PROJECT })).rejects.toMatchObject({ code: Code.InvalidArgument });
     });
   });
 
-  test.each(["asc", "desc"])("no task is doubled or passed over while others are made, %s", async (order) => {
+  test.each(["asc", "desc"])("no task is repeated or skipped while others are created, %s", async (order) => {
     const who = await rig.service.person();
-    const old = await plant(who, [1, 1, 1, 2, 3, 4, 5, 5, 6, 7]);
-    const made: string[] = [];
-    const between = async () => made.length < 3 && made.push(await rig.create("hi", {}, who));
-    const found = (await pages(who, { order, limit: 2 }, between)).flat();
-    expect(new Set(found).size).toBe(found.length);
-    expect(found.filter((id) => old.includes(id)).toSorted()).toEqual(old.toSorted());
-    // Later ones come after the oldest first, and before the newest.
-    expect(found.filter((id) => !old.includes(id))).toEqual(order === "asc" ? made : []);
+    const old = await insertTasks(who, [1, 1, 1, 2, 3, 4, 5, 5, 6, 7]);
+    const expectedIds: string[] = [];
+    const between = async () => expectedIds.length < 3 && expectedIds.push(await rig.create("hi", {}, who));
+    const pageIds = (await pages(who, { order, limit: 2 }, between)).flat();
+    expect(new Set(pageIds).size).toBe(pageIds.length);
+    expect(pageIds.filter((id) => old.includes(id)).toSorted()).toEqual(old.toSorted());
+    // Later ones are after the oldest first, and before the newest.
+    expect(pageIds.filter((id) => !old.includes(id))).toEqual(order === "asc" ? expectedIds : []);
   });
 
   test("a list without tasks is an empty page", async () => {
@@ -122,20 +124,20 @@ describeOnEach("task.list", (database) => {
 
   test("shows each task as task.detail does", async () => {
     const who = await rig.service.person();
-    const id = await rig.finished("hi", { share_visibility: "team", agent_profile: "lite" }, who);
+    const id = await rig.runToEnd("hi", { share_visibility: "team", agent_profile: "lite" }, who);
     const { body } = await who.v2("task.detail", { task_id: id });
     expect((await list(who))["data"]).toEqual([body["task"]]);
   });
 
-  test("hidden tasks are listed: hiding concerns the web app", async () => {
+  test("hidden tasks are listed: only the web app hides them", async () => {
     const who = await rig.service.person();
-    const id = await rig.finished("hi", { hide_in_task_list: true }, who);
+    const id = await rig.runToEnd("hi", { hide_in_task_list: true }, who);
     expect(idsOf((await list(who))["data"])).toEqual([id]);
   });
 
-  test("deleted tasks are not listed, and pages go on without them", async () => {
+  test("deleted tasks are not listed, and pages continue without them", async () => {
     const who = await rig.service.person();
-    const [first = "", second = "", third = ""] = await plant(who, [1, 2, 3]);
+    const [first = "", second = "", third = ""] = await insertTasks(who, [1, 2, 3]);
     const { next_cursor } = await list(who, { order: "asc", limit: 1 });
     await who.v2("task.delete", { task_id: second });
     expect(idsOf((await list(who, { order: "asc", limit: 1, cursor: next_cursor }))["data"])).toEqual([third]);
@@ -152,11 +154,11 @@ describeOnEach("task.list", (database) => {
     beforeAll(async () => {
       cy = await rig.service.person();
       project = (await cy.v2("project.create", { name: "Post" })).body["project"].id;
-      alone = await rig.finished("alone", {}, cy);
-      inProject = await rig.finished("in a project", { project_id: project }, cy);
+      alone = await rig.runToEnd("alone", {}, cy);
+      inProject = await rig.runToEnd("in a project", { project_id: project }, cy);
       const other = (await cy.v2("project.create", { name: "Other" })).body["project"].id;
-      await rig.finished("in another", { project_id: other }, cy);
-      [subtask = ""] = await plant(cy, [1], { type: "agent_subtask" });
+      await rig.runToEnd("in another", { project_id: other }, cy);
+      [subtask = ""] = await insertTasks(cy, [1], { type: "agent_subtask" });
     });
 
     test("by scope and project", async () => {
@@ -170,36 +172,36 @@ describeOnEach("task.list", (database) => {
       expect(await of({})).toEqual(await of({ scope: "all" }));
     });
 
-    test("by an agent: until there are agents, no task belongs to one", async () => {
+    test("by an agent: without subtasks the list is empty", async () => {
       for (const query of [{ scope: "agent_subtask", agent_id: "agent-default" }, { agent_id: "5f0c1d4e-0000-4000-8000-000000000000" }]) {
         expect(await list(cy, query)).toMatchObject({ ok: true, data: [], has_more: false });
       }
     });
 
-    test("by a project that is unknown or somebody else's: silently nothing", async () => {
+    test("by an unknown project or another account's: an empty list, without an error", async () => {
       const stranger = await rig.service.person();
       for (const id of ["nonsense", project])
         expect(await list(stranger, { scope: "project", project_id: id })).toMatchObject({ data: [] });
     });
 
-    test("pages keep to their filter", async () => {
-      for (const title of ["b", "c"]) await rig.finished(title, { project_id: project }, cy);
-      const found = await pages(cy, { scope: "project", project_id: project, limit: 1 });
-      expect(found.map(({ length }) => length)).toEqual([1, 1, 1]);
-      expect(found.flat()).toContain(inProject);
+    test("pages keep their filter", async () => {
+      for (const title of ["b", "c"]) await rig.runToEnd(title, { project_id: project }, cy);
+      const pageIds = await pages(cy, { scope: "project", project_id: project, limit: 1 });
+      expect(pageIds.map(({ length }) => length)).toEqual([1, 1, 1]);
+      expect(pageIds.flat()).toContain(inProject);
     });
   });
 
-  test("a colleague's tasks are not listed, whatever their visibility", async () => {
+  test("a colleague's tasks are not listed, with any visibility", async () => {
     const colleague = await rig.service.person({ with: rig.ann, role: "member" });
-    const id = await rig.finished("hi", { share_visibility: "team" }, colleague);
+    const id = await rig.runToEnd("hi", { share_visibility: "team" }, colleague);
     expect(idsOf((await list(rig.ann, { limit: 100 }))["data"])).not.toContain(id);
   });
 
   test("a key of another space of the same account lists that space's tasks", async () => {
     const who = await rig.service.person();
     const personal = await keyOfPersonalSpace(rig.service, who);
-    const inTeam = await rig.finished("hi", {}, who);
+    const inTeam = await rig.runToEnd("hi", {}, who);
     const reply = await callV2(
       rig.service.url,
       "task.create",
@@ -216,7 +218,7 @@ describeOnEach("task.list", (database) => {
       ["limit 0", { limit: 0 }, "limit"],
       ["limit 101", { limit: 101 }, "limit"],
       ["limit as text", { limit: "5" }, "limit"],
-      ["a limit that is no whole number", { limit: 1.5 }, "limit"],
+      ["a fractional limit", { limit: 1.5 }, "limit"],
       ["an unknown order", { order: "up" }, "order"],
       ["an unknown scope", { scope: "mine" }, "scope"],
       ["scope project without project_id", { scope: "project" }, "project_id"],
@@ -224,18 +226,18 @@ describeOnEach("task.list", (database) => {
       ["scope agent_subtask without agent_id", { scope: "agent_subtask" }, "agent_id"],
       ["a project_id of a wrong type", { project_id: 5 }, "project_id"],
       ["a cursor of a wrong type", { cursor: 5 }, "cursor"],
-      ["a cursor that is none", { cursor: "nonsense" }, "cursor"],
+      ["an invalid cursor", { cursor: "nonsense" }, "cursor"],
       ["a cursor of 1,025 characters", { cursor: "a".repeat(1025) }, "cursor"],
     ])("%s", async (_why, query, named) => {
       const reply = await rig.ann.v2("task.list", query);
       expect(reply).toMatchObject(invalid(named));
     });
 
-    test("a cursor of another caller, order, filter or list, or with a character changed", async () => {
+    test("a cursor of another caller, order, filter or list, or with a changed character", async () => {
       const [dee, eve] = [await rig.service.person(), await rig.service.person()];
-      for (const who of [dee, eve]) await plant(who, [1, 2, 3]);
+      for (const who of [dee, eve]) await insertTasks(who, [1, 2, 3]);
       const { next_cursor: cursor, data } = await list(dee, { limit: 1 });
-      const { body: messages } = await rig.ann.v2("task.listMessages", { task_id: await rig.finished(), limit: 1 });
+      const { body: messages } = await rig.ann.v2("task.listMessages", { task_id: await rig.runToEnd(), limit: 1 });
       const changed = `${cursor.slice(0, 20)}${cursor[20] === "A" ? "B" : "A"}${cursor.slice(21)}`;
       const foreign: [Person, object][] = [
         [eve, { cursor }],
@@ -260,7 +262,7 @@ describeOnEach("task.list", (database) => {
   });
 });
 
-/** Gives an account a personal space beside its team, and answers a key of it. */
+/** Creates a personal space for an account with a team, and returns a key of the space. */
 async function keyOfPersonalSpace({ store }: Service, { accountId }: Person): Promise<string> {
   const [key, spaceId, createdAt] = [newKeyText(systemRandom), systemIds.short(), Date.now()];
   await store.change(async (tx) => {

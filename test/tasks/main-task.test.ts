@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { ensureDefaultAgents } from "../../src/core/agents/default-agent.ts";
+import { ensureDefaultAgents } from "../../src/core/agents/agent.ts";
 import { systemIds } from "../../src/core/ids.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 
 const shortcut = "agent-default-main_task";
 
-describeOnEach("the default agent's main task (v2.md 6, 8, 9.11)", (database) => {
+describeOnOne("the default agent's main task (spec/api.md 6, 8, 9.11)", (database) => {
   const rig = taskRig({ database });
   const mainTask = async (person: Person) => (await person.v2("task.detail", { task_id: shortcut })).body["task"];
   const listed = async (person: Person, body: object = {}) =>
     (await person.v2("task.list", body)).body["data"].map(({ id }: { id: string }) => id);
 
-  test("is there from the start, at rest and empty, and is a standard task", async () => {
+  test("exists from the start, idle and empty, as a standard task", async () => {
     const person = await rig.service.person();
     const task = await mainTask(person);
     expect(task).toMatchObject({ status: "stopped", task_type: "standard", share_visibility: "private", agent_profile: "manus-1.6" });
@@ -22,7 +22,7 @@ describeOnEach("the default agent's main task (v2.md 6, 8, 9.11)", (database) =>
     expect(body).toMatchObject({ task_id: task.id, messages: [], has_more: false, last_seq: 0 });
   });
 
-  test("is one per account and space: a colleague has another, and so has the same person elsewhere", async () => {
+  test("is one per account and space: a colleague has another one, and so has the same person in another space", async () => {
     const person = await rig.service.person();
     const people = [person, await rig.service.person({ with: person }), await rig.service.person({ as: person })];
     const ids = await Promise.all(people.map(async (who) => (await mainTask(who)).id));
@@ -30,7 +30,7 @@ describeOnEach("the default agent's main task (v2.md 6, 8, 9.11)", (database) =>
     expect((await person.v2("task.detail", { task_id: ids[1] })).status).toBe(404);
   });
 
-  test("goes on and on: each message is a turn, under the shortcut as under its id", async () => {
+  test("continues with every message: each is a turn, under the shortcut as under its id", async () => {
     const person = await rig.service.person();
     const { id } = await mainTask(person);
     for (const [nth, task_id] of [shortcut, id].entries()) {
@@ -43,7 +43,7 @@ describeOnEach("the default agent's main task (v2.md 6, 8, 9.11)", (database) =>
     expect(texts).toEqual(expect.arrayContaining(["Hello 0", "Hello 1"]));
   });
 
-  test("is updated, stopped, asked and confirmed under the shortcut; answers name its id", async () => {
+  test("is updated, stopped, read and confirmed under the shortcut; answers have its id", async () => {
     const person = await rig.service.person();
     const { id } = await mainTask(person);
     const updated = await person.v2("task.update", { task_id: shortcut, title: "Errands" });
@@ -67,13 +67,13 @@ describeOnEach("the default agent's main task (v2.md 6, 8, 9.11)", (database) =>
     expect((await mainTask(person)).id).toBe(id);
   });
 
-  test("is no task reference (v2.md 9.8)", async () => {
+  test("is refused as a task reference (spec/api.md 9.8)", async () => {
     const message = { content: "hi", task_references: [shortcut] };
     expect(await rig.ann.v2("task.create", { message })).toMatchObject(invalid("message.task_references[0]"));
   });
 
   describe("in lists", () => {
-    test("is not there before its first message, and then under all but standard", async () => {
+    test("is missing before its first message, and then appears in every scope except standard", async () => {
       const person = await rig.service.person();
       expect(await listed(person)).toEqual([]);
       await person.v2("task.sendMessage", { task_id: shortcut, message: { content: "Hello" } });
@@ -83,10 +83,10 @@ describeOnEach("the default agent's main task (v2.md 6, 8, 9.11)", (database) =>
       expect(await listed(person, { agent_id: "agent-default" })).toEqual([id]);
     });
 
-    test("an agent's subtasks are found by the agent, are steered as any task, and cannot be deleted", async () => {
+    test("an agent's subtasks are listed by the agent, accept the operations of a task, and cannot be deleted", async () => {
       const person = await rig.service.person();
       const { id: main } = await mainTask(person);
-      const plain = await rig.finished("Hello", {}, person);
+      const plain = await rig.runToEnd("Hello", {}, person);
       const { agentId } = await rig.row(main);
       const subtask = { ...(await rig.row(plain)), id: systemIds.short(), agentId, type: "agent_subtask" as const };
       await rig.service.store.change((tx) => tx.tasks.insert(subtask, []));
@@ -102,14 +102,14 @@ describeOnEach("the default agent's main task (v2.md 6, 8, 9.11)", (database) =>
     });
   });
 
-  test("is not an app's: a token that sees what its app made does not reach it (v2.md 2.2)", async () => {
+  test("is not available to an app: a token for the app's own tasks cannot access it (spec/api.md 2.2)", async () => {
     const { accountId, spaceId } = rig.ann;
     const { store } = rig.service;
     expect(await store.tasks.find({ accountId, spaceId }, shortcut)).not.toBeNull();
     expect(await store.tasks.find({ accountId, spaceId, clientId: "app" }, shortcut)).toBeNull();
   });
 
-  test("is made for accounts of an earlier release too, once", async () => {
+  test("is created once for accounts of an earlier release too", async () => {
     const person = await rig.service.person();
     const { store } = rig.service;
     const ensure = () => store.change((tx) => ensureDefaultAgents(tx, { now: 1, ids: systemIds }));
@@ -117,6 +117,6 @@ describeOnEach("the default agent's main task (v2.md 6, 8, 9.11)", (database) =>
     const before = (await mainTask(person)).id;
     await Promise.all(Array.from({ length: 5 }, ensure));
     expect((await mainTask(person)).id).toBe(before);
-    expect(await store.agents.lacking(9)).toEqual([]);
+    expect(await store.agents.withoutDefault(9)).toEqual([]);
   });
 });

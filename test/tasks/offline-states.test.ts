@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { isQuestion, type KindName, kindOf, kinds } from "../../src/core/actions/kind.ts";
 import type { JsonObject } from "../../src/core/json.ts";
-import { putOnline } from "../browsers/online-row.ts";
-import { describeOnEach } from "../support/database.ts";
+import { insertOnline } from "../browsers/online-row.ts";
+import { describeOnOne } from "../support/database.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { untilSeq } from "../support/until.ts";
 import type { V2Body } from "../support/wires.ts";
 
-/** An input that accepts, by a member that its schema requires. */
-const accepting: Readonly<Record<string, JsonObject>> = {
+/** An input that accepts, with a member that its schema requires. */
+const acceptingInputs: Readonly<Record<string, JsonObject>> = {
   accept: { accept: true },
   action: { action: "accept" },
   choice: { choice: "premium" },
 };
-const refusing: Readonly<Record<string, JsonObject>> = { accept: { accept: false }, action: { action: "reject" } };
+const refusingInputs: Readonly<Record<string, JsonObject>> = { accept: { accept: false }, action: { action: "reject" } };
 
-/** Every kind that is confirmed, with its variants, and what accepts and refuses it. */
+/** Every confirmed kind with its variants, and inputs that accept and refuse it. */
 const approvals = Object.keys(kinds)
   // The keys of the table are the kinds.
   .map((kind) => kind as KindName)
@@ -26,24 +26,24 @@ const approvals = Object.keys(kinds)
     const browser = kind === "needConnectMyBrowser";
     return {
       ...{ kind, variant, schema, directive: `[[confirm ${kind}${variant && ` | ${variant}`}]]` },
-      accept: browser ? { action: "select", client_id: "b" } : accepting[member],
-      refuse: browser ? { action: "skip" } : refusing[member],
+      accept: browser ? { action: "select", client_id: "b" } : acceptingInputs[member],
+      refuse: browser ? { action: "skip" } : refusingInputs[member],
     };
   });
 
-describeOnEach("over v2, the offline agent brings a task to be", (database) => {
+describeOnOne("over v2, the offline agent leads a task to the state", (database) => {
   const rig = taskRig({ database });
 
-  /** A line for each event but the first two, which every task begins with. */
-  const told = async (id: string): Promise<string[]> => (await rig.events(id)).slice(2).map(lineOf);
+  /** A line for each event except the first two, which every task has. */
+  const eventLines = async (id: string): Promise<string[]> => (await rig.events(id)).slice(2).map(lineOf);
   const lineOf = (event: V2Body): string => {
     const payload = event[event["type"]];
-    const word = payload?.content ?? payload?.agent_status ?? payload?.status ?? payload?.title;
-    return [event["type"], word].filter(Boolean).join(" ");
+    const text = payload?.content ?? payload?.agent_status ?? payload?.status ?? payload?.title;
+    return [event["type"], text].filter(Boolean).join(" ");
   };
   const detail = async (id: string): Promise<V2Body> => (await rig.ann.v2("task.detail", { task_id: id })).body["task"];
 
-  /** What a waiting task waits for, as its last event says. */
+  /** The action of a waiting task, from its last event. */
   async function waitOf(id: string): Promise<V2Body> {
     await rig.reach(id, "waiting");
     return (await rig.events(id)).at(-1)?.["status_update"].status_detail;
@@ -54,23 +54,23 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
   }
 
   describe("running", () => {
-    test("until it is stopped, by forever: what was left is not taken up again", async () => {
+    test("until it is stopped, by forever: the remaining directives are not resumed", async () => {
       const id = await rig.create("[[say one]] [[forever]] [[say never]]");
       await untilSeq(rig.service.store, id, 3);
       expect(await detail(id)).toMatchObject({ status: "running" });
       await rig.ann.v2("task.stop", { task_id: id });
       await rig.send(id, "[[say two]]");
       await rig.reach(id, "stopped");
-      expect(await told(id)).toEqual([
+      expect(await eventLines(id)).toEqual([
         ...["assistant_message one", "user_stop", "status_update stopped"],
         ...["user_message [[say two]]", "status_update running", "assistant_message two", "status_update stopped"],
       ]);
     });
 
-    test("again after a crash, with nothing doubled, once in each turn", async () => {
+    test("again after a crash, without repeated events, once in each turn", async () => {
       const id = await rig.create("[[plan A]] [[step]] [[crash]] [[say two]]");
       expect(await rig.reach(id, "stopped")).toMatchObject({ claims: 2 });
-      expect(await told(id)).toEqual([
+      expect(await eventLines(id)).toEqual([
         ...["plan_update", "plan_update", "new_plan_step A", "plan_update", "assistant_message two", "status_update stopped"],
       ]);
       await rig.send(id, "[[crash]]");
@@ -79,10 +79,10 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
   });
 
   describe("stopped", () => {
-    test("with every type of event that an agent tells", async () => {
+    test("with every type of event that an agent writes", async () => {
       const text = "[[plan A | B]] [[step]] [[think Hm]] [[say One]] [[progress Half]] [[tool browser | rollback]] [[step]]";
-      const id = await rig.finished(text);
-      expect(await told(id)).toEqual([
+      const id = await rig.runToEnd(text);
+      expect(await eventLines(id)).toEqual([
         ...["plan_update", "plan_update", "new_plan_step A", "explanation Hm", "assistant_message Half"],
         ...["tool_used rollback", "plan_update", "new_plan_step B", "plan_update", "assistant_message One", "status_update stopped"],
       ]);
@@ -100,14 +100,14 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
     });
 
     test("with the same events for the same message", async () => {
-      const [one, two] = [await rig.finished("Compare tea and coffee. Why?"), await rig.finished("Compare tea and coffee. Why?")];
+      const [one, two] = [await rig.runToEnd("Compare tea and coffee. Why?"), await rig.runToEnd("Compare tea and coffee. Why?")];
       const payloads = async (id: string) =>
         JSON.stringify((await rig.events(id)).map((event) => event[event["type"]])).replace(/_at":\d+/g, "");
       expect(await payloads(one)).toBe(await payloads(two));
     });
 
     test("with credits spent", async () => {
-      expect(await detail(await rig.finished("[[credits 30]] [[credits 12]]"))).toMatchObject({ credit_usage: 42 });
+      expect(await detail(await rig.runToEnd("[[credits 30]] [[credits 12]]"))).toMatchObject({ credit_usage: 42 });
     });
 
     const total = {
@@ -123,11 +123,11 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
       ['[[value {"total": "seven"}]]', { success: false, value: { total: 0 }, error: expect.stringContaining("does not conform") }],
       ["[[value [[]]]]", { success: false, value: { total: 0 }, error: expect.stringContaining("does not conform") }],
     ])("with the structured output %s", async (text, result) => {
-      const id = await rig.finished(text, total);
+      const id = await rig.runToEnd(text, total);
       expect((await rig.events(id)).at(-1)).toMatchObject({ type: "structured_output_result", structured_output_result: result });
     });
 
-    test("with the value that was given before a question", async () => {
+    test("with the value set before a question", async () => {
       const id = await rig.create('[[value {"total": 7}]] [[ask Sure?]]', total);
       await rig.reach(id, "waiting");
       await rig.send(id, "Yes");
@@ -137,7 +137,7 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
   });
 
   describe("in error", () => {
-    test("by fail, with its type and text, and the step under way failed", async () => {
+    test("by fail, with its type and text, and a failed current step", async () => {
       const id = await rig.create("[[plan A]] [[step]] [[fail quota_limit | No credits left]]");
       await rig.reach(id, "error");
       expect((await rig.events(id)).slice(-3)).toMatchObject([
@@ -147,7 +147,7 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
       ]);
     });
 
-    test("by a malformed directive, and the next message goes on", async () => {
+    test("by a malformed directive, and the next message continues", async () => {
       const id = await rig.create("[[say one]] [[jump 3]]");
       await rig.reach(id, "error");
       expect((await rig.events(id))[2]).toMatchObject({
@@ -159,7 +159,7 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
   });
 
   describe("waiting on a question", () => {
-    test("whose answer does first what was left, then what it says itself", async () => {
+    test("whose answer first resumes the remaining directives, then its own", async () => {
       const id = await rig.create("[[say one]] [[ask Which? | Red | Blue]] [[say two]]", { interactive_mode: false });
       const { waiting_for_event_id, ...wait } = await waitOf(id);
       expect(wait).toStrictEqual({ waiting_for_event_type: "messageAskUser", waiting_description: "Which?" });
@@ -173,36 +173,36 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
       });
       await rig.send(id, "Red [[say three]]");
       await rig.reach(id, "stopped");
-      expect((await told(id)).slice(3)).toMatchObject([
+      expect((await eventLines(id)).slice(3)).toMatchObject([
         ...["user_message Red [[say three]]", "status_update running", "assistant_message two", "assistant_message three"],
         ...[expect.stringContaining("You wrote: Red"), "status_update stopped"],
       ]);
     });
 
-    test("that is dropped by a stop, with what was left", async () => {
+    test("which a stop drops, with the remaining directives", async () => {
       const id = await rig.create("[[ask Which?]] [[say two]]");
       await rig.reach(id, "waiting");
       await rig.ann.v2("task.stop", { task_id: id });
       await rig.send(id, "[[say three]]");
       await rig.reach(id, "stopped");
-      expect((await told(id)).filter((line) => line.startsWith("assistant"))).toEqual([
+      expect((await eventLines(id)).filter((line) => line.startsWith("assistant"))).toEqual([
         ...["assistant_message Which?", "assistant_message three"],
       ]);
     });
 
-    test("of its own, where a thin request may be asked about", async () => {
+    test("by the agent's choice, where a vague request may cause a question", async () => {
       const id = await rig.create("Tea", { interactive_mode: true });
       expect(await waitOf(id)).toMatchObject({ waiting_for_event_type: "messageAskUser" });
       await rig.send(id, "Compare green and black.");
       await rig.reach(id, "stopped");
-      expect((await told(id)).at(-2)).toContain("1. Tea\n2. Compare green and black.");
-      expect(await detail(await rig.finished("Tea"))).toMatchObject({ status: "stopped" });
+      expect((await eventLines(id)).at(-2)).toContain("1. Tea\n2. Compare green and black.");
+      expect(await detail(await rig.runToEnd("Tea"))).toMatchObject({ status: "stopped" });
     });
   });
 
   describe("waiting on an approval", () => {
     test.each(approvals)("$kind $variant, which is accepted", async ({ kind, schema, directive, accept }) => {
-      if (kind === "needConnectMyBrowser") await putOnline(rig.service, rig.ann, "b");
+      if (kind === "needConnectMyBrowser") await insertOnline(rig.service, rig.ann, "b");
       const id = await rig.create(`[[say one]] ${directive} [[say two]]`);
       expect(await waitOf(id)).toMatchObject({
         waiting_for_event_type: kind,
@@ -217,10 +217,10 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
         { tool, status: "pending_confirmation", params: expect.any(Object) },
         { tool, status: "success", action_id: uses[0].action_id },
       ]);
-      expect(await told(id)).toEqual([
+      expect(await eventLines(id)).toEqual([
         ...["assistant_message one", "tool_used pending_confirmation", "status_update waiting"],
         ...["tool_used success", "status_update running"],
-        // The agent says in which browser it works.
+        // The agent reports the browser it uses.
         ...(kind === "needConnectMyBrowser" ? ["explanation Works in the browser b."] : []),
         ...["assistant_message two", "status_update stopped"],
       ]);
@@ -230,12 +230,12 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
       const id = await rig.create(`${directive} [[say two]]`);
       expect(await decide(id, refuse)).toMatchObject({ confirmed: true });
       await rig.reach(id, "stopped");
-      expect((await told(id)).slice(2)).toEqual([
+      expect((await eventLines(id)).slice(2)).toEqual([
         ...["tool_used error", "status_update running", "assistant_message two", "status_update stopped"],
       ]);
     });
 
-    test("once more for each that the message has, and the plan goes on with its times", async () => {
+    test("again for each one in the message, and the plan continues with its times", async () => {
       const id = await rig.create("[[plan A | B]] [[step]] [[confirm deployAction]] [[step]] [[confirm webdevRunAction | deploy]]");
       await decide(id, { accept: true });
       const plan = async () =>
@@ -247,22 +247,22 @@ describeOnEach("over v2, the offline agent brings a task to be", (database) => {
       expect(await plan()).toHaveLength(4);
     });
 
-    test("only once, where it was allowed for good (decisions.md 15)", async () => {
+    test("only once, if it was allowed permanently (spec/decisions.md 15)", async () => {
       const id = await rig.create("[[confirm terminalExecute]] [[say one]] [[confirm terminalExecute]] [[say two]]");
       await decide(id, { accept: true, always_allow: true });
       await rig.reach(id, "stopped");
-      expect((await told(id)).slice(3)).toEqual([
+      expect((await eventLines(id)).slice(3)).toEqual([
         ...["status_update running", "assistant_message one", "tool_used success", "assistant_message two"],
         "status_update stopped",
       ]);
     });
 
-    test("that a message overrides, with what was left", async () => {
+    test("which a message overrides, with the remaining directives", async () => {
       const id = await rig.create("[[confirm deployAction]] [[say two]]");
       await rig.reach(id, "waiting");
       await rig.send(id, "[[say three]]");
       await rig.reach(id, "stopped");
-      expect((await told(id)).filter((line) => line.startsWith("assistant"))).toEqual(["assistant_message three"]);
+      expect((await eventLines(id)).filter((line) => line.startsWith("assistant"))).toEqual(["assistant_message three"]);
     });
   });
 });

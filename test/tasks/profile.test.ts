@@ -15,9 +15,10 @@ describe("agent_profile", () => {
     ["manus-2-max", "manus-1.6-max"],
     ["1.7.1-standard", "manus-1.6"],
     ["manus-lite", "manus-1.6-lite"],
-  ])("%s is kept as %s: a version is accepted and ignored", (spelling, profile) => expect(parseProfile(spelling, "other")).toBe(profile));
+  ])("%s is stored as %s: a version is accepted and ignored", (spelling, profile) => expect(parseProfile(spelling, "other")).toBe(profile));
 
-  test.each(["", undefined])("%j keeps what there was", (absent) => expect(parseProfile(absent, "manus-1.6-max")).toBe("manus-1.6-max"));
+  test.each(["", undefined])("%j keeps the previous profile", (absent) =>
+    expect(parseProfile(absent, "manus-1.6-max")).toBe("manus-1.6-max"));
 
   const words = [
     "manus",
@@ -35,7 +36,9 @@ describe("agent_profile", () => {
     "quality",
     "manus-1.6-lite-max",
   ];
-  test.each(words)("%j is no profile", (word) => {
-    expect(() => parseProfile(word, "manus-1.6")).toThrow(expect.objectContaining({ reason: "invalid" } satisfies Partial<Failure>));
+  test.each(words)("%j is not a profile", (word) => {
+    expect(() => parseProfile(word, "manus-1.6")).toThrow(
+      expect.objectContaining({ reason: "invalid_argument" } satisfies Partial<Failure>),
+    );
   });
 });

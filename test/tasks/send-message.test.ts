@@ -4,10 +4,10 @@ import { systemClock } from "../../src/core/clock.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemIds } from "../../src/core/ids.ts";
 import { taskSteps } from "../../src/core/tasks/steps.ts";
-import { tasks } from "../../src/core/tasks/tasks.ts";
+import { tasks } from "../../src/core/use-cases/manage-tasks.ts";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnEach, nodesOf } from "../support/database.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { untilClaimed } from "../support/until.ts";
 
@@ -15,7 +15,7 @@ const ref = (n: number): string => `${"B".repeat(19)}${100 + n}`;
 const refs = (from: number, count: number): string[] => Array.from({ length: count }, (_, n) => ref(from + n));
 
 describeOnEach("task.sendMessage", (database) => {
-  const rig = taskRig({ database });
+  const rig = taskRig({ database, nodes: nodesOf(database) });
   const send = (id: string, message: object | string, more: object = {}) =>
     rig.ann.v2("task.sendMessage", { task_id: id, message, ...more });
   const answersOf = async (id: string): Promise<string[]> =>
@@ -23,8 +23,8 @@ describeOnEach("task.sendMessage", (database) => {
   const statusesOf = async (id: string): Promise<string[]> =>
     (await rig.events(id)).filter(({ type }) => type === "status_update").map((event) => event["status_update"].agent_status);
 
-  test("answers the task's id, and nothing else", async () => {
-    const id = await rig.finished();
+  test("returns only the task's id", async () => {
+    const id = await rig.runToEnd();
     const { status, body } = await send(id, { content: "again" });
     expect({ status, body }).toStrictEqual({ status: 200, body: { ok: true, request_id: expect.stringMatching(/^req_/), task_id: id } });
   });
@@ -34,7 +34,7 @@ describeOnEach("task.sendMessage", (database) => {
     "error",
     "waiting",
   ] as const)("a task in %s runs again, and the message and the status are written before the answer", async (from) => {
-    const id = await (from === "error" ? rig.create("[[fail timeout]]") : rig.finished());
+    const id = await (from === "error" ? rig.create("[[fail timeout]]") : rig.runToEnd());
     if (from === "waiting") await rig.force(id, from);
     const { lastSeq } = await rig.reach(id, from);
     await send(id, { content: "[[forever]]" });
@@ -47,8 +47,8 @@ describeOnEach("task.sendMessage", (database) => {
     expect(detail["task"]).toMatchObject({ status: "running" });
   });
 
-  test("a turn answers its own message, and knows what was said before", async () => {
-    const id = await rig.finished("Tell me about owls");
+  test("a turn answers its own message, and knows the earlier ones", async () => {
+    const id = await rig.runToEnd("Tell me about owls");
     await send(id, { content: "Tell me about cats" });
     await rig.reach(id, "stopped");
     const [first, second] = await answersOf(id);
@@ -58,7 +58,7 @@ describeOnEach("task.sendMessage", (database) => {
     expect(await statusesOf(id)).toEqual(["running", "stopped", "running", "stopped"]);
   });
 
-  test("a message to a running task is answered in the next turn, with no stopped between", async () => {
+  test("a message to a running task is answered in the next turn, without stopped in between", async () => {
     const id = await rig.create("[[sleep 1]] Tell me about owls");
     await untilClaimed(rig.service.store, id);
     await send(id, { content: "Tell me about cats" });
@@ -73,7 +73,7 @@ describeOnEach("task.sendMessage", (database) => {
     expect(await statusesOf(id)).toEqual(["running", "stopped"]);
   });
 
-  test("a failure is told, and the message that came meanwhile is answered all the same", async () => {
+  test("a failure is reported, and a message that arrived in the meantime is still answered", async () => {
     const id = await rig.create("[[sleep 1]] [[fail timeout | Too slow]]");
     await untilClaimed(rig.service.store, id);
     await send(id, { content: "Tell me about cats" });
@@ -85,8 +85,8 @@ describeOnEach("task.sendMessage", (database) => {
     expect(await statusesOf(id)).toEqual(["running", "stopped"]);
   });
 
-  test("agent_profile holds from this turn on; empty or absent keeps it", async () => {
-    const id = await rig.finished("hi", { agent_profile: "lite" });
+  test("agent_profile applies from this turn on; empty or absent keeps it", async () => {
+    const id = await rig.runToEnd("hi", { agent_profile: "lite" });
     const after = async (more: object) => {
       await rig.send(id, "hi", more);
       return (await rig.reach(id, "stopped")).agentProfile;
@@ -98,8 +98,8 @@ describeOnEach("task.sendMessage", (database) => {
     expect(await after({})).toBe("manus-1.6-max");
   });
 
-  test("references add up: the 20 newest are kept, repeats and the task itself are dropped, none changes none", async () => {
-    const id = await rig.finished();
+  test("references add up: the 20 newest are kept, repeats and the task itself are dropped, an empty list changes none", async () => {
+    const id = await rig.runToEnd();
     const after = async (task_references: string[]) => {
       await send(id, { content: "hi", task_references });
       return (await rig.reach(id, "stopped")).references;
@@ -112,7 +112,7 @@ describeOnEach("task.sendMessage", (database) => {
   });
 
   test("clear_connectors and an empty list are accepted, alone and together", async () => {
-    const id = await rig.finished();
+    const id = await rig.runToEnd();
     for (const [message, more] of [
       [{ connectors: [] }, {}],
       [{}, { clear_connectors: true }],
@@ -122,8 +122,8 @@ describeOnEach("task.sendMessage", (database) => {
     }
   });
 
-  test("times are later than the request that brought the message", async () => {
-    const id = await rig.finished();
+  test("times are later than the request with the message", async () => {
+    const id = await rig.runToEnd();
     for (let round = 0; round < 3; round += 1) {
       const sent = Date.now();
       await rig.send(id, "hi");
@@ -149,21 +149,21 @@ describeOnEach("task.sendMessage", (database) => {
     ["an unknown skill", { content: "hi", enable_skills: ["s-1"] }, {}, "s-1"],
     ["an unknown forced skill", { content: "hi", force_skills: ["s-2"] }, {}, "s-2"],
     ["21 references, repeats counted", { content: "hi", task_references: Array(21).fill(ref(0)) }, {}, "message.task_references"],
-    ["a reference that is no id", { content: "hi", task_references: ["agent-default-main_task"] }, {}, "message.task_references[0]"],
+    ["a reference that is not an id", { content: "hi", task_references: ["agent-default-main_task"] }, {}, "message.task_references[0]"],
     ["an unknown profile", { content: "hi" }, { agent_profile: "fast" }, "agent_profile"],
     ["clear_connectors of a wrong type", { content: "hi" }, { clear_connectors: "true" }, "clear_connectors"],
     ["an empty task_id", { content: "hi" }, { task_id: "" }, "task_id"],
     ["a task_id of 129 characters", { content: "hi" }, { task_id: "a".repeat(129) }, "task_id"],
   ])("refuses %s and changes nothing", async (_why, message, more, named) => {
-    const id = await rig.finished();
+    const id = await rig.runToEnd();
     const before = await rig.row(id);
     const reply = await rig.ann.v2("task.sendMessage", { task_id: id, message, ...more });
     expect(reply).toMatchObject(invalid(named));
     expect(await rig.row(id)).toEqual(before);
   });
 
-  test("a file that is unknown is refused, and changes nothing", async () => {
-    const id = await rig.finished();
+  test("an unknown file is refused, and changes nothing", async () => {
+    const id = await rig.runToEnd();
     const before = await rig.row(id);
     expect(await send(id, { content: [{ type: "file", file_id: "f_1" }] })).toMatchObject(
       invalid("message.content[0].file_id: is unknown"),
@@ -171,23 +171,23 @@ describeOnEach("task.sendMessage", (database) => {
     expect(await rig.row(id)).toEqual(before);
   });
 
-  test("a task at rest does not run again while the queue is full", async () => {
+  test("an idle task does not run again while the queue is full", async () => {
     const { store } = rig.service;
-    const { id } = await rig.reach(await rig.finished(), "stopped");
+    const { id } = await rig.reach(await rig.runToEnd(), "stopped");
     const enter = () => {
-      throw new Failure("exhausted", "full");
+      throw new Failure("resource_exhausted", "full");
     };
-    const full = tasks({ clock: systemClock, ids: systemIds, backlog: { enter }, steps: taskSteps(systemClock), keepsEvents: false });
+    const full = tasks({ clock: systemClock, ids: systemIds, backlog: { add: enter }, steps: taskSteps(systemClock), keepsEvents: false });
     const caller = { ...rig.ann, role: "owner", locale: "en", credential: { kind: "key", keyKind: "general", id: rig.ann.keyId } } as const;
     const input = { texts: ["hi"], references: [] };
-    await expect(store.change((tx) => full.send(tx, caller, id, input, {}))).rejects.toMatchObject({ reason: "exhausted" });
+    await expect(store.change((tx) => full.send(tx, caller, id, input, {}))).rejects.toMatchObject({ reason: "resource_exhausted" });
     await rig.force(id, "running");
     await store.change((tx) => full.send(tx, caller, id, input, {}));
   });
 
-  test.each(["connect-json", "grpc"] as const)("says on %s what v2 says", async (wire) => {
+  test.each(["connect-json", "grpc"] as const)("returns on %s the same as on v2", async (wire) => {
     const client = rig.ann.client(TaskService, wire);
-    const id = await rig.finished();
+    const id = await rig.runToEnd();
     const content = [{ type: ContentPartType.TEXT, text: "[[forever]]" }];
     expect(await client.sendMessage({ taskId: id, message: { content, noConnectors: true } })).toMatchObject({ taskId: id });
     expect(await rig.row(id)).toMatchObject({ status: "running" });
@@ -203,7 +203,7 @@ describeOnEach("task.sendMessage", (database) => {
 describeOnEach("task.sendMessage on one node", (database) => {
   const rig = taskRig({ database, nodes: 1 });
 
-  test("runners are told at once when a task has to run again, and not when it runs already", async () => {
+  test("runners are notified immediately when a task must run again, and not when it already runs", async () => {
     const told: string[] = [];
     const forget = rig.service.store.feed.onJob((kind) => told.push(kind));
     const id = await rig.create("[[forever]]");

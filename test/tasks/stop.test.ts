@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { taskSteps } from "../../src/core/tasks/steps.ts";
-import { tasks } from "../../src/core/tasks/tasks.ts";
+import { tasks } from "../../src/core/use-cases/manage-tasks.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { movableClock } from "../support/clock.ts";
-import { describeOnEach, openTestStore } from "../support/database.ts";
+import { describeOnEach, nodesOf, openTestStore } from "../support/database.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { untilClaimed } from "../support/until.ts";
 
 describeOnEach("task.stop", (database) => {
-  const rig = taskRig({ database });
+  const rig = taskRig({ database, nodes: nodesOf(database) });
   const stop = (id: string) => rig.ann.v2("task.stop", { task_id: id });
   const typesOf = async (id: string) => (await rig.events(id)).map(({ type }) => type);
 
@@ -25,8 +25,8 @@ describeOnEach("task.stop", (database) => {
     expect(detail["task"]).toMatchObject({ status: "stopped", has_running_background_jobs: false });
   });
 
-  test("on a task that has finished, was stopped or failed it answers ok and adds nothing", async () => {
-    const [finished, stopped, failed] = [await rig.finished(), await rig.create("[[forever]]"), await rig.create("[[fail timeout]]")];
+  test("on a finished, stopped or failed task it returns ok and adds nothing", async () => {
+    const [finished, stopped, failed] = [await rig.runToEnd(), await rig.create("[[forever]]"), await rig.create("[[fail timeout]]")];
     await stop(stopped);
     await rig.reach(failed, "error");
     for (const id of [finished, stopped, failed]) {
@@ -36,8 +36,8 @@ describeOnEach("task.stop", (database) => {
     }
   });
 
-  test("stops a task that waits", async () => {
-    const id = await rig.finished();
+  test("stops a waiting task", async () => {
+    const id = await rig.runToEnd();
     await rig.force(id, "waiting");
     const { lastSeq } = await rig.row(id);
     await stop(id);
@@ -45,7 +45,7 @@ describeOnEach("task.stop", (database) => {
     expect((await typesOf(id)).slice(-2)).toEqual(["user_stop", "status_update"]);
   });
 
-  test("whoever ran the task may write no more", async () => {
+  test("the previous run may write nothing more", async () => {
     const { store } = rig.service;
     const claimed = await untilClaimed(store, await rig.create("[[forever]]"));
     await stop(claimed.id);
@@ -54,7 +54,7 @@ describeOnEach("task.stop", (database) => {
     expect(await rig.row(claimed.id)).toMatchObject({ nodeId: null });
   });
 
-  test("the task goes on with the next message, and what was stopped is not taken up again", async () => {
+  test("the task continues with the next message, and the stopped work is not resumed", async () => {
     const id = await rig.create("[[forever]] Tell me about owls");
     await stop(id);
     await rig.send(id, "Tell me about cats");
@@ -76,7 +76,7 @@ describeOnEach("task.stop", (database) => {
     expect(reply).toMatchObject(invalid("task_id"));
   });
 
-  test("stops over gRPC as over v2", async () => {
+  test("has the same effect over gRPC as over v2", async () => {
     const id = await rig.create("[[forever]]");
     await rig.ann.client(TaskService, "grpc").stopTask({ taskId: id });
     expect(await rig.row(id)).toMatchObject({ status: "stopped" });
@@ -92,25 +92,25 @@ describe("the time of a stop", () => {
     locale: "en",
     credential: { kind: "key", keyKind: "general", id: "key" },
   } as const;
-  const wanted = { input: { texts: ["hi"], references: [] }, interactive: false, hidden: false, shareVisibility: "private" } as const;
+  const taskInput = { input: { texts: ["hi"], references: [] }, interactive: false, hidden: false, shareVisibility: "private" } as const;
 
-  test("has passed when the answer comes, so that what is sent next is newer; a clock that fell back is not waited for", async () => {
+  test("is past when the answer arrives, so that the next message is newer; a clock set back causes no wait", async () => {
     const clock = movableClock();
     await using opened = await openTestStore("sqlite", { clock });
     const { store } = opened;
     const { create, stop, send } = tasks({
       clock,
       ids: systemIds,
-      backlog: { enter: () => undefined },
+      backlog: { add: () => undefined },
       steps: taskSteps(clock),
       keepsEvents: false,
     });
-    const { id } = await store.change((tx) => create(tx, caller, wanted));
+    const { id } = await store.change((tx) => create(tx, caller, taskInput));
     await store.change((tx) => stop(tx, caller, id));
-    // Four events on a clock that stood still: the last one is 4 ms ahead of the request.
+    // Four events while the clock stood still: the last one is 4 ms after the request.
     const lastTimestamp = async () => (await store.tasks.byId(id))?.lastTimestamp;
     expect(await lastTimestamp()).toBe(clock.now());
-    await store.change((tx) => send(tx, caller, id, wanted.input, {}));
+    await store.change((tx) => send(tx, caller, id, taskInput.input, {}));
     clock.set(clock.now() - 3_600_000);
     const before = clock.now();
     await store.change((tx) => stop(tx, caller, id));
@@ -119,17 +119,17 @@ describe("the time of a stop", () => {
   });
 });
 
-describe("a task that nobody runs yet", () => {
+describe("a task without a run", () => {
   const rig = taskRig({ env: { RUN_CONCURRENCY: "1" } });
 
-  test("is stopped before it was claimed, never begins, and goes on with the next message", async () => {
+  test("is stopped before it was claimed, never starts, and continues with the next message", async () => {
     const first = await rig.create("[[forever]]");
     await untilClaimed(rig.service.store, first);
     const id = await rig.create("Say one");
     await rig.ann.v2("task.stop", { task_id: id });
     await rig.ann.v2("task.stop", { task_id: first });
-    // The runner is free now and takes the next task in the queue: had it been this one, it would have said something.
-    await rig.finished("Say two");
+    // The runner is free now and claims the next task in the queue: if it were this one, it would have written something.
+    await rig.runToEnd("Say two");
     expect((await rig.events(id)).map(({ type }) => type)).toEqual(["user_message", "status_update", "user_stop", "status_update"]);
     await rig.send(id, "Say three");
     await rig.reach(id, "stopped");

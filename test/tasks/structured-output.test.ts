@@ -2,7 +2,7 @@ import { Ajv } from "ajv";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { until } from "../support/until.ts";
 
@@ -13,36 +13,36 @@ const closed = (properties: JsonObject): JsonObject => ({
   additionalProperties: false,
 });
 const total = closed({ total: { type: "number" } });
-/** Nullable the way clients write it (clients.md 19). */
+/** Nullable in the form that clients use (spec/clients.md 19). */
 const named = closed({ name: { type: ["string", "null"] }, tags: { type: "array", items: { type: "string" } } });
 
-describeOnEach("structured output", (database) => {
+describeOnOne("structured output", (database) => {
   const rig = taskRig({ database });
   const armed = (schema: JsonObject) => ({ structured_output_schema: schema });
   const types = async (id: string) => (await rig.events(id, { verbose: false })).map(({ type }) => type);
   const results = async (id: string) =>
     (await rig.events(id)).flatMap((event) => (event["type"] === "structured_output_result" ? [event["structured_output_result"]] : []));
 
-  test("is an event of its own after `stopped`, with all three members, in the default list (contract/v2.md 9.5)", async () => {
-    const id = await rig.finished("The total: 7", armed(total));
+  test("is a separate event after `stopped`, with all three members, in the default list (spec/api.md 9.5)", async () => {
+    const id = await rig.runToEnd("The total: 7", armed(total));
     expect((await types(id)).slice(-3)).toEqual(["assistant_message", "status_update", "structured_output_result"]);
     expect(await results(id)).toStrictEqual([{ success: true, value: { total: 7 }, error: null }]);
   });
 
   test("conforms to schemas with type arrays", async () => {
-    const id = await rig.finished("Ann likes gardens", armed(named));
+    const id = await rig.runToEnd("Ann likes gardens", armed(named));
     const [{ value } = { value: null }] = await results(id);
     expect(new Ajv({ strict: false }).compile(named)(value)).toBe(true);
   });
 
-  test("fires once: a later finish with nothing armed tells nothing", async () => {
-    const id = await rig.finished("The total: 7", armed(total));
+  test("is written once: a later finish without a schema writes none", async () => {
+    const id = await rig.runToEnd("The total: 7", armed(total));
     await rig.send(id, "And again");
     await rig.reach(id, "stopped");
     expect(await results(id)).toHaveLength(1);
   });
 
-  test("a schema of a message replaces an armed one, and a message without one leaves it armed", async () => {
+  test("a schema of a message replaces the pending one, and a message without one keeps it", async () => {
     const id = await rig.create("[[forever]]", armed(total));
     await rig.ann.v2("task.stop", { task_id: id });
     expect(await results(id)).toEqual([]);
@@ -55,7 +55,7 @@ describeOnEach("structured output", (database) => {
     expect(await rig.row(id)).toMatchObject({ armed: false });
   });
 
-  test("armed while the task runs, it fires at the last finish only", async () => {
+  test("requested while the task runs, it is written only at the last finish", async () => {
     const id = await rig.create("[[sleep 1]] The total: 1");
     await rig.send(id, "The total: 2", armed(total));
     await until(rig.service.store, id, ({ status }) => status === "stopped");
@@ -65,7 +65,7 @@ describeOnEach("structured output", (database) => {
 
   test("is the same over gRPC", async () => {
     const client = rig.ann.client(TaskService, "grpc");
-    const id = await rig.finished("The total: 7", armed(total));
+    const id = await rig.runToEnd("The total: 7", armed(total));
     const { messages } = await client.listMessages({ taskId: id, limit: 1 });
     expect(messages[0]?.payload).toMatchObject({ case: "structuredOutputResult", value: { success: true, value: { total: 7 } } });
   });
@@ -77,10 +77,10 @@ describeOnEach("structured output", (database) => {
     [{ ...total, required: [] }, 'structured_output_schema: "required" must include all properties'],
     [closed({ x: {} }), 'structured_output_schema: .x: must have a "type" field'],
     [closed({ x: { type: "text" } }), "structured_output_schema: .x: not a valid JSON Schema"],
-  ])("%j is refused at once, on create and on sendMessage", async (schema, message) => {
+  ])("%j is refused immediately, on create and on sendMessage", async (schema, message) => {
     const refused = { status: 400, body: { ok: false, error: { code: "invalid_argument", message } } };
     expect(await rig.ann.v2("task.create", { message: { content: "hi" }, ...armed(schema as JsonObject) })).toMatchObject(refused);
-    const id = await rig.finished();
+    const id = await rig.runToEnd();
     const before = await rig.row(id);
     expect(await rig.ann.v2("task.sendMessage", { task_id: id, message: { content: "hi" }, ...armed(schema as JsonObject) })).toMatchObject(
       refused,
@@ -88,10 +88,10 @@ describeOnEach("structured output", (database) => {
     expect(await rig.row(id)).toEqual(before);
   });
 
-  test("goes with its task: a tombstone keeps no schema (decisions.md 14)", async () => {
+  test("is deleted with its task: a tombstone keeps no schema (spec/decisions.md 14)", async () => {
     const id = await rig.create("[[fail internal]]", armed(total));
     await rig.reach(id, "error");
     await rig.ann.v2("task.delete", { task_id: id });
-    expect(await rig.service.store.tasks.briefing(id)).toEqual({ outputSchema: null, memo: null });
+    expect(await rig.service.store.tasks.turnInput(id)).toEqual({ outputSchema: null, memo: null });
   });
 });

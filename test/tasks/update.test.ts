@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { ShareVisibility } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { untilClaimed } from "../support/until.ts";
 
-describeOnEach("task.update", (database) => {
+describeOnOne("task.update", (database) => {
   const rig = taskRig({ database });
   const update = async (id: string, edit: object) => (await rig.ann.v2("task.update", { task_id: id, ...edit })).body;
 
-  test("changes the title and answers the task's members, as task.create does", async () => {
-    const id = await rig.finished();
+  test("changes the title and returns the task's members, as task.create does", async () => {
+    const id = await rig.runToEnd();
     expect(await update(id, { title: "Renamed" })).toStrictEqual({
       ok: true,
       request_id: expect.stringMatching(/^req_/),
@@ -22,38 +22,38 @@ describeOnEach("task.update", (database) => {
     expect(await rig.row(id)).toMatchObject({ title: "Renamed" });
   });
 
-  test("share_url comes and goes with the visibility", async () => {
-    const id = await rig.finished();
+  test("share_url appears and disappears with the visibility", async () => {
+    const id = await rig.runToEnd();
     expect(await update(id, { share_visibility: "public" })).toMatchObject({ share_url: `https://platform.test/share/${id}` });
     expect(await update(id, { title: "still public" })).toMatchObject({ share_url: `https://platform.test/share/${id}` });
     expect(await update(id, { share_visibility: "private" })).not.toHaveProperty("share_url");
   });
 
-  test("share_visibility team takes effect as private where there is no team", async () => {
+  test("share_visibility team takes effect as private without a team", async () => {
     const solo = await rig.service.person({ personal: true });
-    const id = await rig.finished("hi", { share_visibility: "public" }, solo);
+    const id = await rig.runToEnd("hi", { share_visibility: "public" }, solo);
     const { body } = await solo.v2("task.update", { task_id: id, share_visibility: "team" });
     expect(body).toMatchObject({ share_visibility: "private" });
     expect(await rig.row(id)).toMatchObject({ shareVisibility: "private" });
   });
 
   test("enable_visible_in_task_list is the opposite of hidden", async () => {
-    const id = await rig.finished("hi", { hide_in_task_list: true });
+    const id = await rig.runToEnd("hi", { hide_in_task_list: true });
     await update(id, { enable_visible_in_task_list: true });
     expect(await rig.row(id)).toMatchObject({ hidden: false });
     await update(id, { enable_visible_in_task_list: false });
     expect(await rig.row(id)).toMatchObject({ hidden: true });
   });
 
-  test("what is not given stays: with nothing, null or an unknown member all of it", async () => {
-    const id = await rig.finished("hi", { title: "Kept", share_visibility: "team", hide_in_task_list: true });
+  test("omitted members stay, also with an empty body, null or an unknown member", async () => {
+    const id = await rig.runToEnd("hi", { title: "Kept", share_visibility: "team", hide_in_task_list: true });
     for (const nothing of [{}, { title: null, share_visibility: null, enable_visible_in_task_list: null }, { hide_in_task_list: false }]) {
       expect(await update(id, nothing)).toMatchObject({ task_title: "Kept", share_visibility: "team" });
     }
     expect(await rig.row(id)).toMatchObject({ title: "Kept", shareVisibility: "team", hidden: true });
   });
 
-  test("touches nothing of a run, and adds no event", async () => {
+  test("changes nothing of a run, and adds no event", async () => {
     const id = await rig.create("[[forever]]");
     const { status, fence, nodeId, lastSeq, claims, messageSeq, consumedSeq } = await untilClaimed(rig.service.store, id);
     await update(id, { title: "Renamed while it runs", share_visibility: "public" });
@@ -69,8 +69,8 @@ describeOnEach("task.update", (database) => {
     });
   });
 
-  test("moves updated_at", async () => {
-    const id = await rig.finished();
+  test("changes updated_at", async () => {
+    const id = await rig.runToEnd();
     const { updatedAt } = await rig.row(id);
     await update(id, { title: "later" });
     expect((await rig.row(id)).updatedAt).toBeGreaterThan(updatedAt);
@@ -88,23 +88,23 @@ describeOnEach("task.update", (database) => {
     ["a task_id of a wrong type", { task_id: 1 }, "task_id"],
     ["a task_id of 129 characters", { task_id: "a".repeat(129) }, "task_id"],
   ])("refuses %s and changes nothing", async (_why, edit, named) => {
-    const id = await rig.finished("hi", { title: "Kept" });
+    const id = await rig.runToEnd("hi", { title: "Kept" });
     const before = await rig.row(id);
     const reply = await rig.ann.v2("task.update", { task_id: id, share_visibility: "public", ...edit });
     expect(reply).toMatchObject(invalid(named));
     expect(await rig.row(id)).toEqual(before);
   });
 
-  test("a title is kept without its blanks", async () => {
-    expect(await update(await rig.finished(), { title: "  Renamed\n" })).toMatchObject({ task_title: "Renamed" });
+  test("a title is trimmed", async () => {
+    expect(await update(await rig.runToEnd(), { title: "  Renamed\n" })).toMatchObject({ task_title: "Renamed" });
   });
 
   test("a title of 255 characters is accepted", async () => {
-    expect(await update(await rig.finished(), { title: "t".repeat(255) })).toMatchObject({ ok: true });
+    expect(await update(await rig.runToEnd(), { title: "t".repeat(255) })).toMatchObject({ ok: true });
   });
 
-  test.each(["connect-binary", "grpc-web"] as const)("says on %s what v2 says", async (wire) => {
-    const id = await rig.finished();
+  test.each(["connect-binary", "grpc-web"] as const)("returns on %s the same as on v2", async (wire) => {
+    const id = await rig.runToEnd();
     const client = rig.ann.client(TaskService, wire);
     expect(await client.updateTask({ taskId: id, title: "Renamed", shareVisibility: ShareVisibility.PUBLIC })).toMatchObject({
       taskId: id,

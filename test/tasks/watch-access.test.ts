@@ -1,67 +1,68 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { directly } from "../support/direct.ts";
+import { runDirectly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";
 import { type WatchWire, watchWires } from "../support/watcher.ts";
-import { seqs, seqsOf, watchRig } from "./watch-rig.ts";
+import { numbersUpTo, seqsOf, watchRig } from "./watch-rig.ts";
 
-/** Whoever watches is asked for its credential again and again (contract/decisions.md 17). */
+/** A watch checks its credential repeatedly (spec/decisions.md 17). */
 const recheckMs = 5_000;
 
-/** How a wire says that a credential opens nothing any more: as it would to a new call. */
-const shut = (wire: WatchWire): string => `${wire.startsWith("sse") ? "permission_denied" : "unauthenticated"}: Invalid or missing API key`;
+/** The error of a wire for a credential without access: the same as for a new call. */
+const unauthenticated = (wire: WatchWire): string =>
+  `${wire.startsWith("sse") ? "permission_denied" : "unauthenticated"}: Invalid or missing API key`;
 
 describe.each(watchWires)("a watch over %s", (wire) => {
   const rig = watchRig();
   const revoke = ({ keyId }: Person) => rig.service.store.change((tx) => tx.keys.revoke(keyId, rig.clock.now()));
 
-  /** A colleague who watches a task in which nothing happens any more. */
+  /** A colleague who watches a task without further events. */
   async function watching(expiresInMs?: number) {
     const bo = await rig.service.person({ with: rig.ann, ...(expiresInMs ? { expiresAt: rig.clock.now() + expiresInMs } : {}) });
     const id = await rig.create(bo);
     const watch = rig.watch(wire, { taskId: id }, bo);
     await watch.until(2);
-    await rig.quiet();
-    const isOpen = () => Promise.race([watch.end, rig.quiet().then(() => "open")]);
+    await rig.untilQuiet();
+    const isOpen = () => Promise.race([watch.end, rig.untilQuiet().then(() => "open")]);
     return { bo, id, watch, isOpen };
   }
 
-  test("of a revoked key ends within 5 s when nothing else happens", async () => {
+  test("of a revoked key ends within 5 s without any event", async () => {
     const { bo, watch, isOpen } = await watching();
     await revoke(bo);
     expect(await isOpen()).toBe("open");
     await rig.clock.advance(recheckMs);
-    expect(await watch.end).toBe(shut(wire));
+    expect(await watch.end).toBe(unauthenticated(wire));
   });
 
-  test("of a revoked key ends at the next news, before that is told", async () => {
+  test("of a revoked key ends at the next event, before that is sent", async () => {
     const { bo, id, watch } = await watching();
     await revoke(bo);
     await rig.add(id);
-    expect(await watch.end).toBe(shut(wire));
-    expect(seqsOf(watch)).toEqual(seqs(2));
+    expect(await watch.end).toBe(unauthenticated(wire));
+    expect(seqsOf(watch)).toEqual(numbersUpTo(2));
   });
 
   test("of a key that expires ends within 5 s of that", async () => {
     const { watch } = await watching(2 * recheckMs);
     await rig.clock.advance(recheckMs);
-    await rig.quiet();
+    await rig.untilQuiet();
     await rig.clock.advance(recheckMs);
-    expect(await watch.end).toBe(shut(wire));
+    expect(await watch.end).toBe(unauthenticated(wire));
   });
 
-  test("whose holder is no active member any more ends within 5 s", async () => {
+  test("of a member who is no longer active ends within 5 s", async () => {
     const { bo, watch, isOpen } = await watching();
-    await directly(rig.db, `UPDATE membership SET status = 'inactive' WHERE account_id = '${bo.accountId}'`);
+    await runDirectly(rig.db, `UPDATE membership SET status = 'inactive' WHERE account_id = '${bo.accountId}'`);
     expect(await isOpen()).toBe("open");
     await rig.clock.advance(recheckMs);
-    expect(await watch.end).toBe(shut(wire));
+    expect(await watch.end).toBe(unauthenticated(wire));
   });
 
-  test("of a sound key goes on and on", async () => {
+  test("of a valid key continues", async () => {
     const { id, watch, isOpen } = await watching();
     for (const _ of Array(10)) {
       await rig.clock.advance(60_000);
-      await rig.quiet();
+      await rig.untilQuiet();
     }
     expect(await isOpen()).toBe("open");
     await rig.add(id);
@@ -69,12 +70,12 @@ describe.each(watchWires)("a watch over %s", (wire) => {
   });
 });
 
-describe("the limit of calls a minute", () => {
+describe("the limit of calls per minute", () => {
   const rig = watchRig("sqlite", { RATE_LIMITS: "0.02" });
   beforeEach(() => rig.clock.advance(60_000 - (rig.clock.now() % 60_000)));
   const left = (headers: Headers) => [headers.get("ratelimit-limit"), headers.get("ratelimit-remaining")];
 
-  test.each(["sse", "connect-json", "grpc"] as const)("counts a watch over %s once, and what it asks again never", async (wire) => {
+  test.each(["sse", "connect-json", "grpc"] as const)("counts a watch over %s once, and never its credential checks", async (wire) => {
     const bo = await rig.service.person();
     const id = await rig.create(bo);
     const watch = rig.watch(wire, { taskId: id }, bo);
@@ -82,7 +83,7 @@ describe("the limit of calls a minute", () => {
     for (const _ of [1, 2, 3]) {
       await rig.clock.advance(recheckMs);
       await rig.add(id);
-      await rig.quiet();
+      await rig.untilQuiet();
     }
     expect(left(await watch.headers)).toEqual(["2", "1"]);
     expect(left(await rig.watch("sse", { taskId: id }, bo).headers)).toEqual(["2", "0"]);
@@ -92,14 +93,14 @@ describe("the limit of calls a minute", () => {
     );
   });
 
-  test("does not take a watch whose key was revoked for a stranger's call", async () => {
+  test("does not count a watch with a revoked key as an unauthenticated call", async () => {
     const bo = await rig.service.person();
     const watch = rig.watch("sse", { taskId: await rig.create(bo) }, bo);
     await watch.until(2);
     await rig.service.store.change((tx) => tx.keys.revoke(bo.keyId, rig.clock.now()));
     await rig.clock.advance(recheckMs);
-    expect(await watch.end).toBe(shut("sse"));
-    const strange = async () => (await bo.v2("user.me")).status;
-    expect([await strange(), await strange()]).toEqual([401, 429]);
+    expect(await watch.end).toBe(unauthenticated("sse"));
+    const statusOfCall = async () => (await bo.v2("user.me")).status;
+    expect([await statusOfCall(), await statusOfCall()]).toEqual([401, 429]);
   });
 });

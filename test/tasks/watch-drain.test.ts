@@ -6,40 +6,40 @@ import { openService } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { watcher, watchWires } from "../support/watcher.ts";
 import { callerOf, wires } from "../wires/call.ts";
-import { quiet, soon } from "./watch-rig.ts";
+import { untilQuiet, untilTrue } from "./watch-rig.ts";
 
-/** A platform with a running task of two events, on which nothing happens. */
-async function platform() {
+/** A platform with a running task of two events, without further changes. */
+async function openPlatform() {
   const service = await openService({ idle: true, clock: stillClock() });
   const ann = await service.person();
   const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
   const admitted = () => service.statements.filter((sql) => sql.includes("FROM api_key k WHERE")).length;
   let before = admitted();
-  /** Resolves once one more call was let in, and all calls have looked and wait. */
-  const waiting = async () => {
-    await soon(() => admitted() > before);
-    await quiet(() => service.statements.length);
+  /** Resolves once one more call was admitted, and all calls have read and wait. */
+  const untilWaiting = async () => {
+    await untilTrue(() => admitted() > before);
+    await untilQuiet(() => service.statements.length);
     before = admitted();
   };
-  return { service, ann, id: String(body["task_id"]), waiting };
+  return { service, ann, id: String(body["task_id"]), untilWaiting };
 }
 
-describe("when the process drains", () => {
-  test.each(watchWires)("a watch over %s ends with unavailable, after what it told", async (wire) => {
-    const { service, ann, id, waiting } = await platform();
+describe("a draining process", () => {
+  test.each(watchWires)("ends a watch over %s with unavailable, after its events", async (wire) => {
+    const { service, ann, id, untilWaiting } = await openPlatform();
     await using _ = service;
-    const told = watcher(service.url, ann, wire, { taskId: id });
-    await told.until(2);
-    await waiting();
-    const untold = watcher(service.url, ann, wire, { taskId: id, afterSeq: 2 });
-    await waiting();
+    const watchWithEvents = watcher(service.url, ann, wire, { taskId: id });
+    await watchWithEvents.until(2);
+    await untilWaiting();
+    const watchWithoutEvents = watcher(service.url, ann, wire, { taskId: id, afterSeq: 2 });
+    await untilWaiting();
     await service.drain();
-    for (const { end } of [told, untold]) expect(await end).toBe("unavailable: the server is stopping: call again");
+    for (const { end } of [watchWithEvents, watchWithoutEvents]) expect(await end).toBe("unavailable: the server is stopping: call again");
     expect(service.logged).toEqual([]);
   });
 
-  test.each(wires)("a call held over %s is answered at once, with the state at that moment", async (wire) => {
-    const { service, ann, id, waiting } = await platform();
+  test.each(wires)("answers a call held over %s immediately, with the state at that moment", async (wire) => {
+    const { service, ann, id, untilWaiting } = await openPlatform();
     await using _ = service;
     const call = callerOf(service.url);
     const headers = { "x-service-api-key": ann.key };
@@ -51,19 +51,19 @@ describe("when the process drains", () => {
       return call(wire, operation, { headers, json: sent });
     };
     const running = ask("task.detail", { wait_seconds: 60 });
-    await waiting();
-    const beyond = ask("task.detail", { after_seq: 5, wait_seconds: 60 });
-    await waiting();
+    await untilWaiting();
+    const afterLast = ask("task.detail", { after_seq: 5, wait_seconds: 60 });
+    await untilWaiting();
     const list = ask("task.listMessages", { after_seq: 2, wait_seconds: 60 });
-    await waiting();
+    await untilWaiting();
     await service.drain();
-    for (const { outcome, body } of await Promise.all([running, beyond, list])) {
+    for (const { outcome, body } of await Promise.all([running, afterLast, list])) {
       expect([outcome, body]).toMatchObject(["ok", wire.startsWith("v2") ? { last_seq: 2 } : { lastSeq: 2 }]);
     }
   });
 
-  test("who reads nothing holds it up for DRAIN_SECONDS at most", async () => {
-    const { service, ann, id } = await platform();
+  test("waits at most DRAIN_SECONDS for a client that does not read", async () => {
+    const { service, ann, id } = await openPlatform();
     await using _ = service;
     const { port } = new URL(service.url);
     const stalled = connect(Number(port), "127.0.0.1");

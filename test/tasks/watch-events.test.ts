@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Person } from "../support/service.ts";
 import { callV2 } from "../support/wires.ts";
 import { type RawRequest, send, sendHttp2 } from "../wires/raw.ts";
-import { seqs, seqsOf, watchRig } from "./watch-rig.ts";
+import { numbersUpTo, seqsOf, watchRig } from "./watch-rig.ts";
 
 const keepAliveMs = 10_000;
 
@@ -12,15 +12,15 @@ describe("server-sent events", () => {
   const path = (query: object) => `${rig.service.url}/v2/task.watch?${new URLSearchParams(query as Record<string, string>)}`;
   const head = (headers: RawRequest["headers"] = {}) => ({ method: "GET", headers: { "x-service-api-key": rig.ann.key, ...headers } });
 
-  /** A settled task of four events. */
-  async function settled(): Promise<string> {
+  /** A settled task with four events. */
+  async function createSettledTask(): Promise<string> {
     const id = await rig.create();
     await rig.settle(id);
     return id;
   }
 
   test("are frames of id, event and data, then an end without an id", async () => {
-    const id = await settled();
+    const id = await createSettledTask();
     const { text, headers } = await send(path({ task_id: id, after_seq: 2, until_settled: true }), head());
     const { body } = await rig.ann.v2("task.listMessages", { task_id: id, verbose: true, order: "asc", after_seq: 2 });
     const [third, fourth] = body["messages"];
@@ -37,8 +37,8 @@ describe("server-sent events", () => {
   test.each([
     ["HTTP/1.1", send],
     ["HTTP/2", sendHttp2],
-  ])("come over %s with a head that keeps them from being held back or kept", async (_what, over) => {
-    const reply = await over(path({ task_id: await settled(), until_settled: true }), head());
+  ])("have headers over %s that prevent buffering and caching", async (_what, over) => {
+    const reply = await over(path({ task_id: await createSettledTask(), until_settled: true }), head());
     expect(reply.status).toBe(200);
     expect(Object.fromEntries(reply.headers)).toMatchObject({
       "content-type": "text/event-stream; charset=utf-8",
@@ -48,21 +48,21 @@ describe("server-sent events", () => {
     });
   });
 
-  test("begin at once with the head and a comment, though there is nothing to tell", async () => {
+  test("begin immediately with the headers and a comment, even without an event", async () => {
     const watch = rig.watch("sse", { taskId: await rig.create(), afterSeq: 2 });
     expect((await watch.headers).get("content-type")).toMatch(/^text\/event-stream/);
-    await rig.quiet();
+    await rig.untilQuiet();
     expect(watch.comments).toEqual([""]);
   });
 
-  test("have a comment whenever nothing was said for 10 s, and only then", async () => {
+  test("have a comment after every 10 s without an event, and only then", async () => {
     const id = await rig.create();
     const watch = rig.watch("sse", { taskId: id, afterSeq: 2 });
     await watch.headers;
     const commentsIn = async (ms: number) => {
-      await rig.quiet();
+      await rig.untilQuiet();
       await rig.clock.advance(ms);
-      await rig.quiet();
+      await rig.untilQuiet();
       return watch.comments.length;
     };
     expect([await commentsIn(keepAliveMs - 1), await commentsIn(1)]).toEqual([1, 2]);
@@ -70,31 +70,31 @@ describe("server-sent events", () => {
     await commentsIn(6_000);
     await rig.add(id);
     expect([await commentsIn(keepAliveMs - 1), await commentsIn(1)]).toEqual([3, 4]);
-    expect(watch.told).toHaveLength(1);
+    expect(watch.events).toHaveLength(1);
   });
 
   describe("with Last-Event-ID", () => {
-    test.each(["sse", "sse-post", "sse-http2"] as const)("go on after it, whatever after_seq says, over %s", async (wire) => {
-      const id = await settled();
+    test.each(["sse", "sse-post", "sse-http2"] as const)("continue after it, for any after_seq, over %s", async (wire) => {
+      const id = await createSettledTask();
       const watch = rig.watch(wire, { taskId: id, afterSeq: 1, lastEventId: "3", untilSettled: true });
       expect(await watch.end).toBe("ok");
       expect(seqsOf(watch)).toEqual([4]);
     });
 
     test.each(["0", "00"])("%s begin with the first", async (lastEventId) => {
-      const watch = rig.watch("sse", { taskId: await settled(), afterSeq: 3, lastEventId, untilSettled: true });
+      const watch = rig.watch("sse", { taskId: await createSettledTask(), afterSeq: 3, lastEventId, untilSettled: true });
       expect(await watch.end).toBe("ok");
-      expect(seqsOf(watch)).toEqual(seqs(4));
+      expect(seqsOf(watch)).toEqual(numbersUpTo(4));
     });
 
-    test("that is empty go on after after_seq", async () => {
-      const watch = rig.watch("sse", { taskId: await settled(), afterSeq: 3, lastEventId: "", untilSettled: true });
+    test("continue after after_seq if it is empty", async () => {
+      const watch = rig.watch("sse", { taskId: await createSettledTask(), afterSeq: 3, lastEventId: "", untilSettled: true });
       expect(await watch.end).toBe("ok");
       expect(seqsOf(watch)).toEqual([4]);
     });
 
-    test("of the largest number there is are awaited", async () => {
-      const watch = rig.watch("sse", { taskId: await settled(), lastEventId: "2147483647" });
+    test("wait for events after the largest number", async () => {
+      const watch = rig.watch("sse", { taskId: await createSettledTask(), lastEventId: "2147483647" });
       expect((await watch.headers).get("content-type")).toMatch(/^text\/event-stream/);
     });
 
@@ -112,7 +112,7 @@ describe("server-sent events", () => {
       "٣",
       "\u00a03",
     ])("%j are refused", async (lastEventId) => {
-      const task_id = await settled();
+      const task_id = await createSettledTask();
       const latin1 = Buffer.from(lastEventId).toString("latin1");
       const { status, json } = await send(path({ task_id, after_seq: 1 }), head({ "last-event-id": latin1 }));
       expect(status).toBe(400);
@@ -122,14 +122,14 @@ describe("server-sent events", () => {
       });
     });
 
-    test("do not hide what is wrong with after_seq", async () => {
-      const { json } = await send(path({ task_id: await settled(), after_seq: "x" }), head({ "last-event-id": "1" }));
+    test("do not hide an error in after_seq", async () => {
+      const { json } = await send(path({ task_id: await createSettledTask(), after_seq: "x" }), head({ "last-event-id": "1" }));
       expect(json().error).toEqual({ code: "invalid_argument", message: "after_seq: must be a whole number" });
     });
   });
 
-  test("that would be none are 204, without a body", async () => {
-    const id = await settled();
+  test("without any event are 204, without a body", async () => {
+    const id = await createSettledTask();
     for (const over of [send, sendHttp2]) {
       const reply = await over(path({ task_id: id, until_settled: true }), head({ "last-event-id": "4" }));
       expect([reply.status, reply.text, reply.headers.get("content-type")]).toEqual([204, "", null]);
@@ -138,12 +138,12 @@ describe("server-sent events", () => {
     }
   });
 
-  test.each(["PUT", "DELETE", "PATCH", "HEAD"])("take no %s", async (method) => {
+  test.each(["PUT", "DELETE", "PATCH", "HEAD"])("refuse %s", async (method) => {
     const { status, headers } = await send(path({ task_id: "x" }), { ...head(), method });
     expect([status, headers.get("allow")]).toEqual([405, "GET, POST"]);
   });
 
-  test("are refused before the first byte as any v2 call is", async () => {
+  test("are refused before the first byte like any v2 call", async () => {
     const refused = async (query: object, headers: Record<string, string>) => {
       const { status, json, headers: given } = await send(path(query), { method: "GET", headers });
       expect(given.get("content-type")).toBe("application/json; charset=utf-8");
@@ -157,19 +157,19 @@ describe("server-sent events", () => {
     expect(await refused({ task_id: "x", until_settled: "yes" }, key)).toMatch(/^400 invalid_argument: until_settled: /);
   });
 
-  test("are called off by HTTP/2 clients as by others", async () => {
+  test("end when an HTTP/2 client cancels, as with other clients", async () => {
     const id = await rig.create();
     const watch = rig.watch("sse-http2", { taskId: id });
     await watch.until(2);
     watch.close();
     await watch.end;
     await rig.add(id);
-    await rig.quiet();
+    await rig.untilQuiet();
     expect(rig.service.logged).toEqual([]);
   });
 
   describe("to an EventSource", () => {
-    /** As a browser would be behind a proxy that adds the key. */
+    /** Like a browser behind a proxy that adds the key. */
     const sourceOf = (person: Person, query: object) => {
       const dispatcher = new Agent().compose((dispatch) => (options, handler) => {
         const headers = [...Object.entries(options.headers ?? {}), ["x-service-api-key", person.key]];
@@ -178,7 +178,7 @@ describe("server-sent events", () => {
       return new EventSource(path(query), { node: { dispatcher, reconnectionTime: 1 } });
     };
 
-    test("are told once each, and it comes no more once the task is settled", async () => {
+    test("arrive once each, and it does not reconnect once the task is settled", async () => {
       const id = await rig.create();
       const types = ["user_message", "status_update", "explanation", "structured_output_result", "end"];
       const told: string[] = [];
@@ -186,7 +186,7 @@ describe("server-sent events", () => {
       const stopped = Promise.withResolvers<void>();
       for (const type of types) {
         source.addEventListener(type, (event) => {
-          // What a source dispatches under a name of the server's is always one.
+          // Events that a source dispatches under a name of the server's always have this type.
           const { data, lastEventId } = event as MessageEvent;
           told.push(type === "end" ? `end ${JSON.parse(data).ok} ${lastEventId}` : lastEventId);
         });
@@ -199,12 +199,12 @@ describe("server-sent events", () => {
     });
   });
 
-  test("answer callV2 with the envelope of their end", async () => {
+  test("give callV2 the envelope of their end", async () => {
     const key = { "x-service-api-key": rig.ann.key };
     const { status, body } = await callV2(
       rig.service.url,
       "task.watch",
-      { task_id: await settled(), until_settled: true },
+      { task_id: await createSettledTask(), until_settled: true },
       { headers: key },
     );
     expect([status, body.ok]).toEqual([200, true]);

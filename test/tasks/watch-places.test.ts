@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { openTestStore } from "../support/database.ts";
-import { faulty } from "../support/faults.ts";
+import { storeWithFaults } from "../support/faults.ts";
 import { openService, type Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { type Watcher, type WatchWire, watcher, watchWires } from "../support/watcher.ts";
-import { soon, watchRig } from "./watch-rig.ts";
+import { untilTrue, watchRig } from "./watch-rig.ts";
 
 const limit = 2;
 const full = /^resource_exhausted: 2 held calls and watches are open already( \(429\))?$/;
 
-describe("the places of an account, WATCH_LIMIT of them,", () => {
+describe("the slots of an account, WATCH_LIMIT of them,", () => {
   const rig = watchRig("sqlite", { WATCH_LIMIT: String(limit) });
 
-  /** Somebody whose places are all free. */
+  /** A person whose slots are all free. */
   const bo = () => rig.service.person({ with: rig.ann });
 
-  /** As many watches as there are places. */
+  /** Opens as many watches as there are slots. */
   async function fill(who: Person, wire: WatchWire = "sse"): Promise<{ readonly id: string; readonly watches: readonly Watcher[] }> {
     const id = await rig.create(who);
     const watches = Array.from({ length: limit }, () => rig.watch(wire, { taskId: id }, who));
@@ -23,40 +23,40 @@ describe("the places of an account, WATCH_LIMIT of them,", () => {
     return { id, watches };
   }
 
-  /** Whether a watch gets a place; it is given back. */
+  /** Whether a watch gets a slot; releases it again. */
   async function isFree(who: Person, taskId: string): Promise<boolean> {
     const watch = rig.watch("sse", { taskId }, who);
     const free = await Promise.race([watch.until(1).then(() => true), watch.end.then(() => false)]).catch(() => false);
     watch.close();
     await watch.end;
-    await rig.quiet();
+    await rig.untilQuiet();
     return free;
   }
 
-  /** Who goes away is noticed when the socket closes. */
+  /** A disconnect is noticed when the socket closes. */
   async function expectFree(who: Person, taskId: string): Promise<void> {
-    await rig.quiet();
-    await soon(() => isFree(who, taskId));
+    await rig.untilQuiet();
+    await untilTrue(() => isFree(who, taskId));
   }
 
   describe.each(watchWires)("over %s", (wire) => {
-    test("are taken by watches: the next one is refused before the first byte, by whatever key", async () => {
+    test("are occupied by watches: the next one is refused before the first byte, with any key", async () => {
       const who = await bo();
       const { id } = await fill(who, wire);
       const other = await rig.service.person({ as: who, with: rig.ann });
       for (const key of [who, other]) {
         const refused = rig.watch(wire, { taskId: id }, key);
         expect(await refused.end).toMatch(full);
-        expect(refused.told).toEqual([]);
+        expect(refused.events).toEqual([]);
       }
     });
 
-    test("are of the account alone", async () => {
+    test("belong to one account only", async () => {
       await fill(await bo(), wire);
       await fill(await bo(), wire);
     });
 
-    test("are free again when a client is gone", async () => {
+    test("are free again when a client disconnects", async () => {
       const who = await bo();
       const { id, watches } = await fill(who, wire);
       expect(await isFree(who, id)).toBe(false);
@@ -64,7 +64,7 @@ describe("the places of an account, WATCH_LIMIT of them,", () => {
       await expectFree(who, id);
     });
 
-    test("are free again when a watch has ended, well or not", async () => {
+    test("are free again when a watch has ended, normally or not", async () => {
       const who = await bo();
       const id = await rig.create(who);
       const ends = [rig.watch(wire, { taskId: id, untilSettled: true }, who), rig.watch(wire, { taskId: id }, who)];
@@ -75,28 +75,28 @@ describe("the places of an account, WATCH_LIMIT of them,", () => {
       expect(await isFree(who, next)).toBe(false);
     });
 
-    test("are free again after refusals, and after those who come and go in the middle", async () => {
+    test("are free again after refusals, and after clients that disconnect early", async () => {
       const who = await bo();
       const id = await rig.create(who);
       for (const taskId of ["nobody", "", id, "nobody", id, id, id]) {
         const watch = rig.watch(wire, { taskId }, who);
         if (taskId !== id) await watch.end;
-        // Not even the answer is waited for.
+        // The test does not wait for the answer either.
         watch.close();
         await watch.end;
       }
       await expectFree(who, id);
-      await rig.quiet();
+      await rig.untilQuiet();
       expect((await fill(who, wire)).watches).toHaveLength(limit);
     });
 
-    test("are not asked for by what is answered at once", async () => {
+    test("are not occupied by calls that are answered immediately", async () => {
       const who = await bo();
       const { id } = await fill(who, wire);
       const settled = await rig.create(who);
       await rig.settle(settled);
       const empty = rig.watch(wire, { taskId: settled, afterSeq: 4, untilSettled: true }, who);
-      expect([await empty.end, empty.told]).toEqual(["ok", []]);
+      expect([await empty.end, empty.events]).toEqual(["ok", []]);
       for (const [name, query] of [
         ["task.detail", { task_id: id, after_seq: 1, wait_seconds: 60 }],
         ["task.detail", { task_id: settled, wait_seconds: 60 }],
@@ -107,13 +107,13 @@ describe("the places of an account, WATCH_LIMIT of them,", () => {
     });
   });
 
-  test("are taken by held calls too, while they are held", async () => {
+  test("are occupied by held calls too, while they are held", async () => {
     const who = await bo();
     const id = await rig.create(who);
     const hold = () => who.v2("task.detail", { task_id: id, wait_seconds: 60 });
     const held = Array.from({ length: limit }, hold);
-    await rig.asked(2 * limit);
-    await rig.quiet();
+    await rig.untilStatements(2 * limit);
+    await rig.untilQuiet();
     const refused = await hold();
     expect(refused).toMatchObject({ status: 429, body: { error: { code: "resource_exhausted" } } });
     expect(refused.headers.get("retry-after")).toBeNull();
@@ -123,33 +123,33 @@ describe("the places of an account, WATCH_LIMIT of them,", () => {
     await fill(who);
   });
 
-  test("are free again when who held a call is gone, or its time is over", async () => {
+  test("are free again when the caller of a held call disconnects, or its time is over", async () => {
     const who = await bo();
     const id = await rig.create(who);
-    const away = new AbortController();
+    const disconnect = new AbortController();
     const headers = { "x-service-api-key": who.key };
-    const gone = fetch(`${rig.service.url}/v2/task.detail?task_id=${id}&wait_seconds=60`, { headers, signal: away.signal });
+    const abortedCall = fetch(`${rig.service.url}/v2/task.detail?task_id=${id}&wait_seconds=60`, { headers, signal: disconnect.signal });
     const over = who.v2("task.detail", { task_id: id, wait_seconds: 1 });
-    await rig.asked(4);
-    await rig.quiet();
+    await rig.untilStatements(4);
+    await rig.untilQuiet();
     expect(await isFree(who, id)).toBe(false);
-    away.abort();
-    await expect(gone).rejects.toThrow();
+    disconnect.abort();
+    await expect(abortedCall).rejects.toThrow();
     await rig.clock.advance(1_000);
     expect((await over).status).toBe(200);
-    await rig.quiet();
+    await rig.untilQuiet();
     await fill(who);
   });
 });
 
 test.each(
   watchWires,
-)("a fault in the middle of a watch over %s is told as an internal error alone, logged, and its place given back", async (wire) => {
+)("an error during a watch over %s is reported only as an internal error, is logged, and releases its slot", async (wire) => {
   const secret = "row 17 of accounts holds sk-secret";
   const clock = stillClock();
   await using db = await openTestStore("sqlite", { clock });
   let broken = false;
-  const store = faulty(db.store, "tasks", (rows) => ({
+  const store = storeWithFaults(db.store, "tasks", (rows) => ({
     async find(scope, id) {
       if (broken) throw new Error(secret);
       return rows.find(scope, id);

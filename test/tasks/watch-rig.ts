@@ -7,7 +7,7 @@ import { type Calling, openService, type Person, type Service } from "../support
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { type Watcher, type WatchQuery, type WatchWire, watcher } from "../support/watcher.ts";
 
-/** A platform on which nothing happens and no time passes but by the test. */
+/** A platform without background work, whose clock only the test moves. */
 export interface WatchRig {
   readonly db: TestStore;
   readonly service: Service;
@@ -15,22 +15,22 @@ export interface WatchRig {
   readonly ann: Person;
   /** A running task with two events. */
   create(who?: Person): Promise<string>;
-  /** Adds so many events in one transaction. */
+  /** Adds this many events in one transaction. */
   add(id: string, count?: number): Promise<void>;
-  /** Ends the turn: `stopped`, and what comes behind it in the same transaction. */
+  /** Ends the turn: `stopped`, and the following event in the same transaction. */
   settle(id: string, status?: TaskStatus): Promise<void>;
   remove(id: string, who?: Person): Promise<void>;
-  /** Begins to watch; whoever still watches after the test goes away. */
+  /** Begins to watch; watches that are still open after the test are closed. */
   watch(wire: WatchWire, query: WatchQuery, who?: Calling): Watcher;
-  /** How often the database was asked. */
+  /** The number of database statements so far. */
   statements(): number;
-  /** Resolves once the database was asked so often more. */
-  asked(count: number): Promise<void>;
-  /** Resolves once the process has done all it can do without time: SQLite only. */
-  quiet(): Promise<void>;
+  /** Resolves after this many more database statements. */
+  untilStatements(count: number): Promise<void>;
+  /** Resolves once the process has done everything that needs no time: SQLite only. */
+  untilQuiet(): Promise<void>;
 }
 
-/** An event of the agent's, verbose. */
+/** A verbose event of the agent. */
 export const step = (content = "…"): NewEvent => ({ type: "explanation", payload: { content } });
 
 /** Opens a platform before the tests of a suite, and closes it after them. */
@@ -97,28 +97,28 @@ export function watchRig(database: DatabaseKind = "sqlite", env: Readonly<Record
       return watching;
     },
     statements: () => statements,
-    asked(count) {
+    untilStatements(count) {
       const enough = statements + count;
-      return soon(() => statements >= enough);
+      return untilTrue(() => statements >= enough);
     },
-    quiet: () => quiet(() => statements),
+    untilQuiet: () => untilQuiet(() => statements),
   };
 }
 
-/** Resolves once no statement came for 50 turns of the event loop: what waits then waits for time, or for another process. */
-export async function quiet(statements: () => number): Promise<void> {
+/** Resolves after 50 turns of the event loop without a statement: everything left waits for time, or for another process. */
+export async function untilQuiet(statements: () => number): Promise<void> {
   for (let before = -1; before !== statements(); ) {
     before = statements();
     for (let turns = 0; turns < 50; turns += 1) await turn();
   }
 }
 
-/** Resolves once something holds; it is looked at in every turn of the event loop. */
-export async function soon(holds: () => Promise<boolean> | boolean): Promise<void> {
+/** Resolves once a condition is true; it is checked in every turn of the event loop. */
+export async function untilTrue(holds: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await holds())) await turn();
 }
 
-/** 1, 2, 3 … up to a number, from another on. */
-export const seqs = (to: number, from = 1): number[] => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
+/** The numbers 1, 2, 3 … up to a number, from another on. */
+export const numbersUpTo = (to: number, from = 1): number[] => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
 
-export const seqsOf = ({ told }: Watcher): number[] => told.map(({ seq }) => seq);
+export const seqsOf = ({ events: told }: Watcher): number[] => told.map(({ seq }) => seq);

@@ -29,7 +29,7 @@ describe("WatchTask", () => {
     return found;
   }
 
-  test("is a stream of envelopes over Connect, under a head as any answer has it", async () => {
+  test("is a stream of envelopes over Connect, with the headers of any answer", async () => {
     const id = await rig.create();
     await rig.settle(id);
     const reply = await send(path(watchTask), { headers: { ...key(), ...connect }, body: json({ taskId: id, untilSettled: true }) });
@@ -48,19 +48,19 @@ describe("WatchTask", () => {
     ]);
   });
 
-  test("that is refused says so under the same head over Connect", async () => {
+  test("reports a refusal with the same headers over Connect", async () => {
     const reply = await send(path(watchTask), { headers: { ...key(), ...connect }, body: json({ taskId: "nobody" }) });
     expect([reply.status, reply.headers.get("cache-control")]).toEqual([200, "no-store"]);
     expect(reply.headers.get("x-request-id")).toMatch(/^req_/);
     expect(envelopesIn(reply.bytes)).toEqual([{ error: { code: "not_found", message: "task not found" } }]);
   });
 
-  test.each(["GET", "PUT"])("takes no %s over Connect", async (method) => {
+  test.each(["GET", "PUT"])("refuses %s over Connect", async (method) => {
     const { status } = await send(path(watchTask), { method, headers: { ...key(), ...connect } });
     expect(status).toBe(405);
   });
 
-  test.each(rpcWires)("tells each fact of a call once, whether it is refused or breaks off: %s", async (wire) => {
+  test.each(rpcWires)("has one request id, for a refusal and for an early end: %s", async (wire) => {
     const client = rig.ann.client(TaskService, wire);
     const errorOf = async (answers: AsyncIterable<unknown>) =>
       ConnectError.from(await Array.fromAsync(answers).catch((thrown: unknown) => thrown));
@@ -72,21 +72,21 @@ describe("WatchTask", () => {
       head = headers;
     };
     const broken = errorOf(client.watchTask({ taskId: id }, { onHeader }));
-    await rig.asked(3);
+    await rig.untilStatements(3);
     await rig.remove(id);
     expect((await broken).code).toBe(Code.NotFound);
-    // Some clients join the head's to the error's.
-    const told = [refused.metadata.get("x-request-id"), (await broken).metadata.get("x-request-id") ?? head.get("x-request-id")];
-    for (const requestId of told) expect(requestId).toMatch(/^req_[2-9A-HJ-NP-Za-km-z]{22}$/);
+    // Some clients join the headers to the error's.
+    const requestIds = [refused.metadata.get("x-request-id"), (await broken).metadata.get("x-request-id") ?? head.get("x-request-id")];
+    for (const requestId of requestIds) expect(requestId).toMatch(/^req_[2-9A-HJ-NP-Za-km-z]{22}$/);
   });
 
-  describe("and a held call end when their caller's deadline is over", () => {
-    /** The machine's own, as Connect has it. */
-    const soon = 30;
+  describe("and a held call end at their caller's deadline", () => {
+    /** In milliseconds of the real clock, which Connect uses. */
+    const deadlineMs = 30;
 
     test("over Connect", async () => {
       const id = await rig.create();
-      const headers = { ...key(), "connect-timeout-ms": `${soon}` };
+      const headers = { ...key(), "connect-timeout-ms": `${deadlineMs}` };
       const stream = await send(path(watchTask), { headers: { ...headers, ...connect }, body: json({ taskId: id }) });
       expect(envelopesIn(stream.bytes).at(-1)).toEqual({ error: { code: "deadline_exceeded", message: "the operation timed out" } });
       const body = JSON.stringify({ taskId: id, waitSeconds: 60 });
@@ -96,7 +96,7 @@ describe("WatchTask", () => {
 
     test("over gRPC", async () => {
       const id = await rig.create();
-      const headers = { ...key(), ...grpc, "grpc-timeout": `${soon}m` };
+      const headers = { ...key(), ...grpc, "grpc-timeout": `${deadlineMs}m` };
       const stream = await sendHttp2(path(watchTask), { headers, body: binary(id) });
       expect(stream.headers.get("grpc-status")).toBe(String(Code.DeadlineExceeded));
       const asked = toBinary(GetTaskRequestSchema, create(GetTaskRequestSchema, { taskId: id, waitSeconds: 60 }));
@@ -106,13 +106,13 @@ describe("WatchTask", () => {
     });
   });
 
-  test("of many with one key costs the database no more at news than of one", async () => {
+  test("with one key in many streams costs the database no more per event than one stream", async () => {
     const id = await rig.create();
     const costOf = async () => {
-      await rig.quiet();
+      await rig.untilQuiet();
       const before = rig.statements();
       await rig.add(id);
-      await rig.quiet();
+      await rig.untilQuiet();
       return rig.statements() - before;
     };
     await rig.watch("sse", { taskId: id }).until(2);

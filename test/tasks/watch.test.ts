@@ -1,41 +1,43 @@
 import { describe, expect, test } from "vitest";
 import { describeOnEach } from "../support/database.ts";
 import { watchWires } from "../support/watcher.ts";
-import { seqs, seqsOf, watchRig } from "./watch-rig.ts";
+import { numbersUpTo, seqsOf, watchRig } from "./watch-rig.ts";
 
 describeOnEach("task.watch", (database) => {
   const rig = watchRig(database);
 
   describe.each(watchWires)("over %s", (wire) => {
-    test("tells what there is, and then what comes, each event once and in order", async () => {
+    test("sends the existing events, and then new ones, each once and in order", async () => {
       const id = await rig.create();
       const watching = rig.watch(wire, { taskId: id });
       await watching.until(2);
       for (const count of [1, 3, 2]) await rig.add(id, count);
       await watching.until(8);
-      expect(seqsOf(watching)).toEqual(seqs(8));
+      expect(seqsOf(watching)).toEqual(numbersUpTo(8));
     });
 
-    test("tells of each event what listMessages shows, verbose ones too", async () => {
+    test("sends each event as listMessages shows it, verbose ones too", async () => {
       const id = await rig.create();
       await rig.add(id, 2);
       const watching = rig.watch(wire, { taskId: id });
       await watching.until(4);
       const { body } = await rig.ann.v2("task.listMessages", { task_id: id, verbose: true, order: "asc" });
-      expect(watching.told).toMatchObject(body["messages"].map(({ id, seq, type }: (typeof watching.told)[number]) => ({ id, seq, type })));
+      expect(watching.events).toMatchObject(
+        body["messages"].map(({ id, seq, type }: (typeof watching.events)[number]) => ({ id, seq, type })),
+      );
     });
 
-    test("tells a long history page by page, without a gap", async () => {
+    test("sends a long history page by page, without a gap", async () => {
       const id = await rig.create();
       await rig.add(id, 298);
       const watching = rig.watch(wire, { taskId: id });
       await watching.until(300);
       await rig.add(id, 101);
       await watching.until(401);
-      expect(seqsOf(watching)).toEqual(seqs(401));
+      expect(seqsOf(watching)).toEqual(numbersUpTo(401));
     });
 
-    test("begins after after_seq, also where there is nothing yet", async () => {
+    test("begins after after_seq, also where no event exists so far", async () => {
       const id = await rig.create();
       const [early, ahead] = [rig.watch(wire, { taskId: id, afterSeq: 1 }), rig.watch(wire, { taskId: id, afterSeq: 4 })];
       await early.until(1);
@@ -52,7 +54,7 @@ describeOnEach("task.watch", (database) => {
       await watching.until(4);
       await rig.ann.v2("task.sendMessage", { task_id: id, message: { content: "More" } });
       await watching.until(6);
-      expect(watching.told.map(({ type }) => type)).toEqual([
+      expect(watching.events.map(({ type }) => type)).toEqual([
         ...["user_message", "status_update", "status_update", "structured_output_result"],
         ...["user_message", "status_update"],
       ]);
@@ -70,24 +72,24 @@ describeOnEach("task.watch", (database) => {
       await watching.until(3);
       await rig.settle(id, status);
       expect(await watching.end).toBe("ok");
-      expect(watching.told.at(-1)).toMatchObject({ seq: 5, type: "structured_output_result" });
+      expect(watching.events.at(-1)).toMatchObject({ seq: 5, type: "structured_output_result" });
     });
 
-    test("with until_settled tells what is left on a settled task, and ends", async () => {
+    test("with until_settled sends the remaining events of a settled task, and ends", async () => {
       const id = await rig.create();
       await rig.add(id, 200);
       await rig.settle(id);
       const watching = rig.watch(wire, { taskId: id, afterSeq: 50, untilSettled: true });
       expect(await watching.end).toBe("ok");
-      expect(seqsOf(watching)).toEqual(seqs(204, 51));
+      expect(seqsOf(watching)).toEqual(numbersUpTo(204, 51));
     });
 
-    test.each([0, 2, 100])("with until_settled and nothing after %i more on a settled task is empty", async (more) => {
+    test.each([0, 2, 100])("with until_settled and no event after %i more on a settled task is empty", async (more) => {
       const id = await rig.create();
       await rig.settle(id);
       const watching = rig.watch(wire, { taskId: id, afterSeq: 4 + more, untilSettled: true });
       expect(await watching.end).toBe("ok");
-      expect(watching.told).toEqual([]);
+      expect(watching.events).toEqual([]);
     });
 
     test("ends with not_found when the task is deleted", async () => {
@@ -102,7 +104,7 @@ describeOnEach("task.watch", (database) => {
       ["an unknown id", async () => ({ taskId: "nobody" })],
       ["another's task", async () => ({ taskId: await rig.create(await rig.service.person()) })],
       ["a colleague's task", async () => ({ taskId: await rig.create(await rig.service.person({ with: rig.ann })) })],
-    ])("is refused at once for %s", async (_what, query) => {
+    ])("is refused immediately for %s", async (_what, query) => {
       const watching = rig.watch(wire, await query());
       expect(await watching.end).toMatch(/^not_found: task not found( \(404\))?$/);
     });

@@ -1,16 +1,15 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Caller } from "../../src/core/caller.ts";
+import type { Caller, OpenCall } from "../../src/core/accounts/caller.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemIds } from "../../src/core/ids.ts";
-import type { OpenCall } from "../../src/core/open-call.ts";
 import type { Feed, Tx } from "../../src/core/store.ts";
 import type { EventWindow, TaskEvent } from "../../src/core/tasks/event.ts";
-import { restingTask } from "../../src/core/tasks/new-task.ts";
-import { waitingRoom } from "../../src/core/tasks/waiting-room.ts";
+import { idleTask } from "../../src/core/tasks/lifecycle.ts";
+import { taskSubscriptions } from "../../src/core/tasks/task-subscriptions.ts";
 import { type Watches, watches } from "../../src/core/tasks/watches.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
-import { faulty } from "../support/faults.ts";
+import { storeWithFaults } from "../support/faults.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { step } from "./watch-rig.ts";
 
@@ -40,16 +39,21 @@ describe("watches", () => {
     clock = stillClock();
     draining = new AbortController();
     gone = new AbortController();
-    const room = waitingRoom(db.store.feed, clock, { limit: 1, lookMs: 5_000, draining: draining.signal });
-    watching = watches(room, clock, rules());
+    const subscriptions = taskSubscriptions(db.store.feed, clock, { limit: 1, pollMs: 5_000, draining: draining.signal });
+    watching = watches(subscriptions, clock, rules());
     id = systemIds.short();
-    await db.store.change((tx) => tx.tasks.insert({ ...restingTask(id, ann, 0), status: "running" }, [step(), step()]));
+    await db.store.change((tx) => tx.tasks.insert({ ...idleTask(id, ann, 0), status: "running" }, [step(), step()]));
   });
 
   const add = (count: number) =>
     db.store.change((tx) => tx.tasks.advance(id, { now: 0, events: Array.from({ length: count }, () => step()) }));
-  const ask: OpenCall["again"] = async () => ann;
-  const call = (again = ask): OpenCall => ({ caller: ann, who: again === ask ? "ann" : systemIds.short(), again, gone: gone.signal });
+  const ask: OpenCall["reauthenticate"] = async () => ann;
+  const call = (again = ask): OpenCall => ({
+    caller: ann,
+    accessKey: again === ask ? "ann" : systemIds.short(),
+    reauthenticate: again,
+    gone: gone.signal,
+  });
   async function watch(open = call(), tx: Tx = db.store, untilSettled = false): Promise<AsyncIterator<TaskEvent>> {
     const events = await watching.watch(tx, open, { taskId: id, afterSeq: 0, untilSettled });
     if (!events) throw new Error("there is nothing to tell");
@@ -63,55 +67,55 @@ describe("watches", () => {
     for (let taken = 0; taken < count; taken += 1) await next(events);
   };
 
-  /** What a held call does again and again. */
-  const lookIn = (tx: Tx) => async (caller: Caller) => {
+  /** The repeated read of a held call. */
+  const readTask = (tx: Tx) => async (caller: Caller) => {
     const task = await tx.tasks.find(caller, id);
-    if (!task) throw new Error("there is no task");
+    if (!task) throw new Error("unknown task");
     return { task };
   };
 
-  /** A store in which something happens right after each of a watch's looks at the task, or before it reads a page. */
-  function meanwhile(aggregate: "tasks" | "events", happens: () => Promise<unknown>): Tx {
+  /** A store that runs an action right after each of a watch's reads of the task, or before it reads a page. */
+  function storeWithAction(aggregate: "tasks" | "events", action: () => Promise<unknown>): Tx {
     if (aggregate === "events") {
       const list = async (taskId: string, window: EventWindow) => {
-        await happens();
+        await action();
         return db.store.events.list(taskId, window);
       };
-      return faulty(db.store, "events", () => ({ list }));
+      return storeWithFaults(db.store, "events", () => ({ list }));
     }
     const find: Tx["tasks"]["find"] = async (scope, taskId) => {
       const found = await db.store.tasks.find(scope, taskId);
-      await happens();
+      await action();
       return found;
     };
-    return faulty(db.store, "tasks", () => ({ find }));
+    return storeWithFaults(db.store, "tasks", () => ({ find }));
   }
 
-  test("miss nothing that comes between a look and the wait after it", async () => {
+  test("miss no event between a read and the wait after it", async () => {
     let more = 3;
     const events = await watch(
       call(),
-      meanwhile("tasks", async () => (more-- > 0 ? add(1) : null)),
+      storeWithAction("tasks", async () => (more-- > 0 ? add(1) : null)),
     );
-    // No time passes: only the news itself can wake it.
+    // No time passes: only the notification can wake it.
     for (let seq = 1; seq <= 5; seq += 1) expect(await next(events)).toBe(seq);
     await events.return?.();
   });
 
-  test("miss nothing that a held call's look did not see", async () => {
+  test("miss no event that a held call's read did not see", async () => {
     let more = 1;
-    const tx = meanwhile("tasks", async () => (more-- > 0 ? add(1) : null));
-    const { task } = await watching.hold(call(), { seconds: 60, look: lookIn(tx), enough: (found) => found.task.lastSeq > 2 });
+    const tx = storeWithAction("tasks", async () => (more-- > 0 ? add(1) : null));
+    const { task } = await watching.hold(call(), { seconds: 60, read: readTask(tx), isEnough: (found) => found.task.lastSeq > 2 });
     expect(task.lastSeq).toBe(3);
   });
 
-  test("look once at what they have found, and not again for a claim, which adds nothing to it", async () => {
+  test("read once while nothing changes, and not again for a claim, which adds no event", async () => {
     let looks = 0;
     const look = (caller: Caller) => {
       looks += 1;
-      return lookIn(db.store)(caller);
+      return readTask(db.store)(caller);
     };
-    const held = watching.hold(call(), { seconds: 60, look, enough: ({ task }) => task.lastSeq > 2 });
+    const held = watching.hold(call(), { seconds: 60, read: look, isEnough: ({ task }) => task.lastSeq > 2 });
     for (let turns = 0; turns < 20; turns += 1) await turn();
     await db.store.change((tx) => tx.tasks.advance(id, { now: 0, set: { nodeId: "node", raiseFence: true } }));
     for (let turns = 0; turns < 20; turns += 1) await turn();
@@ -121,16 +125,16 @@ describe("watches", () => {
     expect(looks).toBe(2);
   });
 
-  test("end a held call at its time, though timers wake early", async () => {
+  test("end a held call at its time, even if timers fire early", async () => {
     const early = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(Math.max(1, ms - 3), signal) };
-    const room = waitingRoom(db.store.feed, early, { limit: 1, lookMs: 5_000, draining: draining.signal });
-    const held = watches(room, early, rules()).hold(call(), { seconds: 1, look: lookIn(db.store), enough: () => false });
+    const subscriptions = taskSubscriptions(db.store.feed, early, { limit: 1, pollMs: 5_000, draining: draining.signal });
+    const held = watches(subscriptions, early, rules()).hold(call(), { seconds: 1, read: readTask(db.store), isEnough: () => false });
     for (let turns = 0; turns < 20; turns += 1) await turn();
     await clock.advance(1_000);
     expect((await held).task.lastSeq).toBe(2);
   });
 
-  test("read one page, and no more before it was taken", async () => {
+  test("read one page, and no more until it was consumed", async () => {
     await add(998);
     let read = 0;
     const list = async (taskId: string, window: EventWindow) => {
@@ -140,7 +144,7 @@ describe("watches", () => {
     };
     const events = await watch(
       call(),
-      faulty(db.store, "events", () => ({ list })),
+      storeWithFaults(db.store, "events", () => ({ list })),
     );
     await next(events);
     await add(1_000);
@@ -152,48 +156,48 @@ describe("watches", () => {
     await events.return?.();
   });
 
-  test("ask who reads slowly for its credential before each event, when that is 5 s ago", async () => {
+  test("check a slow reader's credential before each event, if the last check was 5 s ago", async () => {
     await add(50);
-    let asked = 0;
+    let checks = 0;
     const refusal = new Failure("unauthenticated", "no more");
     const events = await watch(
       call(async () => {
-        asked += 1;
-        if (asked > 1) throw refusal;
+        checks += 1;
+        if (checks > 1) throw refusal;
         return ann;
       }),
     );
     await take(events, 10);
     await clock.advance(4_999);
-    expect([await next(events), asked]).toEqual([11, 0]);
+    expect([await next(events), checks]).toEqual([11, 0]);
     await clock.advance(1);
-    expect([await next(events), asked]).toEqual([12, 1]);
+    expect([await next(events), checks]).toEqual([12, 1]);
     await clock.advance(4_999);
-    expect([await next(events), asked]).toEqual([13, 1]);
+    expect([await next(events), checks]).toEqual([13, 1]);
     await clock.advance(1);
     await expect(next(events)).rejects.toBe(refusal);
   });
 
-  test("tell who reads slowly of the drain before the next event", async () => {
+  test("report the drain to a slow reader before the next event", async () => {
     const events = await watch();
     await next(events);
     draining.abort();
     await expect(next(events)).rejects.toMatchObject({ reason: "unavailable", retryAfter: 1 });
   });
 
-  test("end with absent, not as settled, when the task is deleted before its last events were read", async () => {
+  test("end with not_found, not as settled, when the task is deleted before its last events were read", async () => {
     await db.store.change((tx) => tx.tasks.advance(id, { now: 0, set: { status: "stopped" } }));
     const remove = () =>
       db.store.change(async (tx) => {
-        await tx.events.erase(id);
-        await tx.tasks.bury(id, 0, false);
+        await tx.events.deleteOfTask(id);
+        await tx.tasks.tombstone(id, 0, false);
       });
-    const events = await watch(call(), meanwhile("events", remove), true);
-    await expect(next(events)).rejects.toMatchObject({ reason: "absent" });
+    const events = await watch(call(), storeWithAction("events", remove), true);
+    await expect(next(events)).rejects.toMatchObject({ reason: "not_found" });
   });
 
-  describe("give a place back", () => {
-    const full = { reason: "exhausted" };
+  describe("release a slot", () => {
+    const full = { reason: "resource_exhausted" };
 
     test("when the reader stops", async () => {
       const events = await watch();
@@ -203,7 +207,7 @@ describe("watches", () => {
       await watch();
     });
 
-    test("when the caller is gone, while it waits, is read, or was never read", async () => {
+    test("when the caller disconnects, while it waits, is read, or was never read", async () => {
       for (const before of [0, 1, 2]) {
         const events = await watch();
         await take(events, before);
@@ -215,32 +219,33 @@ describe("watches", () => {
       await watch();
     });
 
-    test("and leave no timer behind", async () => {
-      let asleep = 0;
+    test("and leave no timer", async () => {
+      let timers = 0;
       const counting = {
         ...clock,
         async sleep(ms: number, signal?: AbortSignal) {
-          asleep += 1;
-          await clock.sleep(ms, signal).finally(() => (asleep -= 1));
+          timers += 1;
+          await clock.sleep(ms, signal).finally(() => (timers -= 1));
         },
       };
-      const room = waitingRoom(db.store.feed, counting, { limit: 2, lookMs: 5_000, draining: draining.signal });
+      const subscriptions = taskSubscriptions(db.store.feed, counting, { limit: 2, pollMs: 5_000, draining: draining.signal });
       const seen = { id, lastSeq: 2, status: "running" };
-      const visits = [room.approach().enter(call(), seen, 1_000), room.approach().enter(call(), seen)];
-      expect(asleep).toBe(2);
-      for (const { leave } of visits) leave();
+      const open = [subscriptions.prepare().subscribe(call(), seen, 1_000), subscriptions.prepare().subscribe(call(), seen)];
+      expect(timers).toBe(2);
+      for (const { close: leave } of open) leave();
       for (let turns = 0; turns < 5; turns += 1) await turn();
-      expect(asleep).toBe(0);
+      expect(timers).toBe(0);
     });
 
-    test("when the caller is gone already", async () => {
+    test("when the caller has disconnected already", async () => {
       gone.abort();
       await watch();
       await watch();
     });
 
-    test("when a held call's look throws, or its caller is gone", async () => {
-      const held = (again: OpenCall["again"]) => watching.hold(call(again), { seconds: 60, look: lookIn(db.store), enough: () => false });
+    test("when a held call's read throws, or its caller disconnects", async () => {
+      const held = (again: OpenCall["reauthenticate"]) =>
+        watching.hold(call(again), { seconds: 60, read: readTask(db.store), isEnough: () => false });
       const refused = expect(held(() => Promise.reject(new Error("no more")))).rejects.toThrow("no more");
       for (let turns = 0; turns < 20; turns += 1) await turn();
       await add(1);
@@ -253,9 +258,9 @@ describe("watches", () => {
     });
   });
 
-  test("everybody looks when news may have been lost, without waiting for the next regular look", async () => {
+  test("read again immediately when notifications may have been lost, without waiting for the next regular read", async () => {
     let lose = (): void => undefined;
-    const deaf: Feed = {
+    const silentFeed: Feed = {
       onTask: () => () => undefined,
       onJob: () => () => undefined,
       onLost(listener) {
@@ -263,7 +268,7 @@ describe("watches", () => {
         return () => undefined;
       },
     };
-    watching = watches(waitingRoom(deaf, clock, { limit: 1, lookMs: 5_000, draining: draining.signal }), clock, rules());
+    watching = watches(taskSubscriptions(silentFeed, clock, { limit: 1, pollMs: 5_000, draining: draining.signal }), clock, rules());
     const events = await watch();
     await take(events, 2);
     const third = next(events);

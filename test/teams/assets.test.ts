@@ -1,13 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type KeyKind, keyKinds } from "../../src/core/caller.ts";
+import { type KeyKind, keyKinds } from "../../src/core/accounts/caller.ts";
 import { TeamAssetAuditApiV2Service } from "../../src/gen/proto/team/v2/team_asset_audit_service_pb.ts";
 import { TeamAssetManageApiV2Service } from "../../src/gen/proto/team/v2/team_asset_manage_service_pb.ts";
 import { AssetType, ShareScope } from "../../src/gen/proto/team/v2/team_asset_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { rpcWires, type V2Reply } from "../support/wires.ts";
-import { hostOf, publish, type SiteTown, saveSite, siteTown } from "../websites/site.ts";
+import { hostOf, openSiteRig, publish, type SiteRig, saveSite } from "../websites/site.ts";
 
 const SHARES = "ASSET_TYPE_SESSION_SHARE";
 const SITES = "ASSET_TYPE_WEBSITE_PUBLISH";
@@ -24,10 +24,10 @@ interface Team {
 
 const refusal = ({ status, body }: V2Reply) => [status, body.error?.code, body.error?.message];
 
-describeOnEach("team assets", (database) => {
-  let town: SiteTown;
+describeOnOne("team assets", (database) => {
+  let town: SiteRig;
   beforeAll(async () => {
-    town = await siteTown(database);
+    town = await openSiteRig(database);
   });
   afterAll(() => town[Symbol.asyncDispose]());
 
@@ -42,13 +42,13 @@ describeOnEach("team assets", (database) => {
   const share = async (person: Person, share_visibility = "public", title = "Plan"): Promise<string> =>
     (await person.v2("task.create", { message: { content: "[[say hello]]" }, share_visibility, title })).body["task_id"];
 
-  async function list({ audit }: Pick<Team, "audit">, asked: JsonObject = {}) {
-    const reply = await audit.v2("team.asset.list", { asset_type: SHARES, ...asked });
+  async function list({ audit }: Pick<Team, "audit">, filters: JsonObject = {}) {
+    const reply = await audit.v2("team.asset.list", { asset_type: SHARES, ...filters });
     expect(refusal(reply)).toEqual([200, undefined, undefined]);
     return reply.body;
   }
   const ids = ({ assets }: { readonly [member: string]: { readonly uid: string }[] | unknown }) =>
-    (assets as { readonly uid: string }[]).map(({ uid }) => uid); // as the contract has it
+    (assets as { readonly uid: string }[]).map(({ uid }) => uid); // as in the specification
 
   const cap = ({ management }: Pick<Team, "management">, share_uid: string, permission = TEAM ?? "", more: JsonObject = {}) =>
     management.v2("team.asset.update_scope", { share_uid, permission, ...more });
@@ -61,7 +61,7 @@ describeOnEach("team assets", (database) => {
     (await person.v2("task.detail", { task_id })).body["task"].share_visibility;
 
   describe("team.asset.list", () => {
-    test("shows a shared task with the fields of the contract, and none beside them (enterprise.md 9.2)", async () => {
+    test("shows a shared task with exactly the specified fields (spec/enterprise.md 9.2)", async () => {
       const team = await newTeam();
       const task_id = await share(team.ann);
       await share(team.ann, "private");
@@ -77,7 +77,7 @@ describeOnEach("team assets", (database) => {
       });
     });
 
-    test("shows a website once it is published, with the lower one of both caps", async () => {
+    test("shows a website after its publication, with the lower one of both caps", async () => {
       const team = await newTeam();
       const task_id = await saveSite(team.ann);
       expect((await list(team, { asset_type: SITES }))["total"]).toBe(0);
@@ -88,10 +88,10 @@ describeOnEach("team assets", (database) => {
         ...{ shared_at: rfc3339, last_operated_at: rfc3339, owner_id: team.ann.accountId, session_id: task_id, asset_exists: true },
       });
       const { store } = town.service;
-      await store.change((tx) => tx.websites.cap(String(website_id), "team", 1));
+      await store.change((tx) => tx.websites.setOperatorCap(String(website_id), "team", 1));
       await capped(team, String(website_id), PUBLIC);
       expect((await list(team, { asset_type: SITES }))["assets"]).toMatchObject([{ permission: TEAM, max_permission: TEAM }]);
-      await store.change((tx) => tx.websites.cap(String(website_id), null, 1));
+      await store.change((tx) => tx.websites.setOperatorCap(String(website_id), null, 1));
       expect((await list(team, { asset_type: SITES }))["assets"]).toMatchObject([{ permission: PUBLIC, max_permission: PUBLIC }]);
     });
 
@@ -99,13 +99,13 @@ describeOnEach("team assets", (database) => {
       "ASSET_TYPE_SESSION_COLLABORATION",
       "ASSET_TYPE_FILE_SHARE",
       "ASSET_TYPE_PROJECT_SHARE",
-    ])("%s: nothing of it is shared here", async (asset_type) => {
+    ])("%s: does not share the asset in the team", async (asset_type) => {
       const team = await newTeam();
       await share(team.ann);
       expect(await list(team, { asset_type })).toMatchObject({ assets: [], total: 0, limit: 100, offset: 0 });
     });
 
-    test("what was withdrawn stays, as its owner's; what never was shared is not there", async () => {
+    test("a withdrawn share stays, with the owner's visibility; assets that were never shared are not listed", async () => {
       const team = await newTeam();
       const [withdrawn, late] = [await share(team.ann), await share(team.ann, "private")];
       await team.ann.v2("task.update", { task_id: withdrawn, share_visibility: "private" });
@@ -114,13 +114,13 @@ describeOnEach("team assets", (database) => {
       expect(ids(await list(team, { permission: TEAM }))).toEqual([late]);
     });
 
-    test("filters by name, owner, time and scope as set, under both names of each, in a body and in a query", async () => {
+    test("filters by name, owner, time and scope as set, with both names of each, in a body and in a query", async () => {
       const team = await newTeam();
       const bo = await town.service.person({ with: team.owner });
       const [plan, offer] = [await share(team.ann, "public", "Übersicht_1%"), await share(bo, "team", "Angebot")];
       const [{ shared_at }] = (await list(team, { owner_id: bo.accountId }))["assets"];
       const before = new Date(Date.parse(shared_at) - 1).toISOString();
-      const asked: readonly (readonly [JsonObject, readonly string[]])[] = [
+      const filters: readonly (readonly [JsonObject, readonly string[]])[] = [
         ...["keyword", "asset_name"].flatMap((name) => [[{ [name]: "übersicht_1%" }, [plan]] as const, [{ [name]: "sicht" }, []] as const]),
         [{ keyword: "%" }, []],
         [{ keyword: "" }, [offer, plan]],
@@ -132,7 +132,7 @@ describeOnEach("team assets", (database) => {
         [{ permission: OWNER ?? "" }, []],
         [{ permission: "SHARE_SCOPE_UNSPECIFIED", keyword: "a" }, [offer]],
       ];
-      for (const [filter, expected] of asked) {
+      for (const [filter, expected] of filters) {
         for (const method of ["POST", "GET"] as const) {
           const { body } = await team.audit.v2("team.asset.list", { asset_type: SHARES, ...filter }, { method });
           expect([body["total"], ids(body).toSorted()], `${method} ${JSON.stringify(filter)}`).toEqual([
@@ -143,7 +143,7 @@ describeOnEach("team assets", (database) => {
       }
     });
 
-    test("the scope is looked for before every cap", async () => {
+    test("the scope filter uses the scope before every cap", async () => {
       const team = await newTeam();
       const uid = await share(team.ann);
       await capped(team, uid, OWNER);
@@ -151,7 +151,7 @@ describeOnEach("team assets", (database) => {
       expect((await list(team, { permission: OWNER }))["total"]).toBe(0);
     });
 
-    test("what is deleted stays in the list, and is told to be gone", async () => {
+    test("a deleted share stays in the list, marked as deleted", async () => {
       const team = await newTeam();
       const task_id = await saveSite(team.ann);
       const { website_id } = await publish(team.ann, task_id);
@@ -163,10 +163,10 @@ describeOnEach("team assets", (database) => {
         { uid: website_id, asset_name: "My site", permission: PUBLIC, ...gone },
       ]);
       for (const uid of [task_id, String(website_id)])
-        expect(refusal(await cap(team, uid))).toEqual([412, "failed_precondition", "what was shared is gone"]);
+        expect(refusal(await cap(team, uid))).toEqual([412, "failed_precondition", "the shared object is deleted"]);
     });
 
-    test("a deleted website keeps nothing but what the list shows, and of what was never published nothing is kept", async () => {
+    test("a deleted website keeps only its listed fields, and a never published one keeps nothing", async () => {
       const team = await newTeam();
       const [published, bare] = [await saveSite(team.ann), await saveSite(team.ann)];
       const status = await publish(team.ann, published);
@@ -201,15 +201,15 @@ describeOnEach("team assets", (database) => {
       [{ asset_type: SHARES, offset: -1 }, "offset"],
       [{ asset_type: SHARES, permission: "PUBLIC" }, "permission"],
       [{ asset_type: SHARES, shared_after: "yesterday" }, "start_time"],
-    ])("%j is refused, by the name of the field", async (asked, field) => {
+    ])("%j is refused, with the name of the field", async (filters, field) => {
       const { audit } = await newTeam();
-      const reply = await audit.v2("team.asset.list", asked);
+      const reply = await audit.v2("team.asset.list", filters);
       expect(refusal(reply)).toEqual([400, "invalid_argument", expect.stringContaining(field)]);
     });
   });
 
   describe("team.asset.update_scope", () => {
-    test("a capped task is so at the next request, wherever its visibility is told, and what is set beyond it takes effect as the cap", async () => {
+    test("a capped task shows its capped visibility on the next request, everywhere, and a wider setting takes effect as the cap", async () => {
       const team = await newTeam();
       const { ann } = team;
       const task_id = await share(ann);
@@ -225,13 +225,13 @@ describeOnEach("team assets", (database) => {
         const { body } = await ann.v2("task.update", { task_id, share_visibility });
         expect([body["share_visibility"], body["share_url"]]).toEqual(["private", undefined]);
       }
-      // The exports go by it too.
+      // Exports use the capped visibility too.
       const discovery = await keyOf(team.owner, "ediscovery");
       const { body: exported } = await discovery.v2("enterprise.task.list", { user: ann.accountId });
       expect(exported["records"]).toMatchObject([{ task_uid: task_id, is_shared: false }]);
     });
 
-    test("a cap that is raised gives back what the owner has set, and no more", async () => {
+    test("a raised cap restores the owner's setting, and not more", async () => {
       const team = await newTeam();
       const task_id = await share(team.ann);
       await capped(team, task_id, OWNER);
@@ -241,7 +241,7 @@ describeOnEach("team assets", (database) => {
       expect((await list(team))["assets"]).toMatchObject([{ permission: TEAM, max_permission: PUBLIC }]);
     });
 
-    test("a capped website is so for its next visitor, and nothing is published beyond the cap", async () => {
+    test("a capped website is capped for its next visitor, and nothing is published beyond the cap", async () => {
       const team = await newTeam();
       const task_id = await saveSite(team.ann);
       const status = await publish(team.ann, task_id);
@@ -250,24 +250,24 @@ describeOnEach("team assets", (database) => {
       await capped(team, uid, TEAM);
       expect((await town.visit(hostOf(status))).status).toBe(302);
       expect((await team.ann.v2("website.status", { task_id })).body["visibility"]).toBe("team");
-      for (const [name, asked] of [
+      for (const [name, filters] of [
         ["website.publish", {}],
         ["website.publish", { visibility: "public" }],
         ["website.update", { visibility: "public" }],
       ] as const)
-        expect(refusal(await team.ann.v2(name, { task_id, ...asked })).slice(0, 2), name).toEqual([403, "permission_denied"]);
+        expect(refusal(await team.ann.v2(name, { task_id, ...filters })).slice(0, 2), name).toEqual([403, "permission_denied"]);
       expect(await publish(team.ann, task_id, "team")).toMatchObject({ publish_status: "published", visibility: "team" });
       await capped(team, uid, OWNER);
       expect((await town.visit(hostOf(status))).status).toBe(404);
       expect((await team.ann.v2("website.status", { task_id })).body["visibility"]).toBe("private");
     });
 
-    test("the operator's cap and the team's both hold, whichever is set first", async () => {
+    test("the operator's cap and the team's both apply, in either order", async () => {
       const team = await newTeam();
       const task_id = await saveSite(team.ann);
       const { website_id } = await publish(team.ann, task_id);
       const operator = (most: "private" | "team" | null) =>
-        town.service.store.change((tx) => tx.websites.cap(String(website_id), most, Date.now()));
+        town.service.store.change((tx) => tx.websites.setOperatorCap(String(website_id), most, Date.now()));
       const visibility = async () => (await team.ann.v2("website.status", { task_id })).body["visibility"];
       await operator("private");
       await capped(team, String(website_id), PUBLIC);
@@ -284,13 +284,13 @@ describeOnEach("team assets", (database) => {
       [{ share_uid: "x", permission: "SHARE_SCOPE_UNSPECIFIED" }, "permission"],
       [{ share_uid: "x", permission: "PUBLIC" }, "permission"],
       [{ share_uid: "x", permission: TEAM, note: "x".repeat(2001) }, "note"],
-    ])("%j is refused, by the name of the field", async (asked, field) => {
+    ])("%j is refused, with the name of the field", async (filters, field) => {
       const { management } = await newTeam();
-      const reply = await management.v2("team.asset.update_scope", asked);
+      const reply = await management.v2("team.asset.update_scope", filters);
       expect(refusal(reply)).toEqual([400, "invalid_argument", expect.stringContaining(field)]);
     });
 
-    test("a task that never was shared is no share", async () => {
+    test("a task that was never shared is not a share", async () => {
       const team = await newTeam();
       expect(refusal(await cap(team, await share(team.ann, "private")))[0]).toBe(404);
     });
@@ -306,7 +306,7 @@ describeOnEach("team assets", (database) => {
     expect([total, assets]).toMatchObject([1, [{ uid, permission: ShareScope.TEAM_ONLY, maxPermission: ShareScope.TEAM_ONLY }]]);
   });
 
-  test("audit keys may list, only management keys may override, and no other kind does either (enterprise.md 9.2, 9.3)", async () => {
+  test("audit keys may list, only management keys may override, and other kinds may do neither (spec/enterprise.md 9.2, 9.3)", async () => {
     const team = await newTeam();
     const uid = await share(team.ann);
     const opens = new Map<KeyKind, readonly number[]>();
@@ -323,7 +323,7 @@ describeOnEach("team assets", (database) => {
     });
   });
 
-  test("each list call and each override writes an audit row, with kind and name of the key, and the note (enterprise.md 9.1)", async () => {
+  test("each list call and each override writes an audit row, with kind and name of the key, and the note (spec/enterprise.md 9.1)", async () => {
     const team = await newTeam();
     const uid = await share(team.ann);
     const rows = async () => {
@@ -353,7 +353,7 @@ describeOnEach("team assets", (database) => {
     expect(JSON.stringify(found)).not.toContain("secret words");
   });
 
-  test("fifty overrides against fifty updates: in whatever order they meet, no task is beyond its cap after both", async () => {
+  test("after fifty concurrent overrides and fifty updates, in any order, no task exceeds its cap", async () => {
     const team = await newTeam();
     const tasks = await Promise.all(Array.from({ length: 50 }, () => share(team.ann, "private")));
     for (const task_id of tasks) await team.ann.v2("task.update", { task_id, share_visibility: "team" });

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { TeamUserManagementApiV2Service } from "../../src/gen/proto/team/v2/team_user_service_pb.ts";
 import type { Person } from "../support/service.ts";
 
-/** Calls a method over Connect as curl does; the answer's JSON, byte for byte the names of the wire. */
+/** Calls a method over Connect as curl does; returns the JSON with the wire's exact names. */
 export async function callConnect(url: string, who: Pick<Person, "key">, method: string, body: JsonObject) {
   const headers = { "content-type": "application/json", "x-api-key": who.key };
   const reply = await fetch(`${url}/${TeamUserManagementApiV2Service.typeName}/${method}`, {

@@ -1,31 +1,39 @@
 import { expect, test } from "vitest";
 import { systemRandom } from "../../src/core/ids.ts";
-import { makeLink } from "../../src/core/sign-in/by-link.ts";
-import { linkDigest } from "../../src/core/sign-in/link.ts";
+import { createLink, linkDigest } from "../../src/core/sign-in/link.ts";
 import { ApiKeyService } from "../../src/gen/proto/settings/v1/api_key_service_pb.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
 import { codeFor, exchangeCode, refreshWith, type TestApp } from "../support/oauth.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { newApp, tokenOf } from "../support/token.ts";
-import { putWebhook, toldTo } from "../support/webhooks.ts";
+import { eventsFor, putWebhook } from "../support/webhooks.ts";
 import { putDelivery, stateOf } from "../webhooks/deliveries.ts";
 import { type Member, teamsRig } from "./teams-rig.ts";
 
 const inactive = { status: "USER_STATUS_INACTIVE" };
 const all = { key: true, session: true, token: true, refresh: true, code: true, link: true, webhook: true, running: true };
-type Alive = { readonly [K in keyof typeof all]: boolean };
-const none: Alive = { key: false, session: false, token: false, refresh: false, code: false, link: false, webhook: false, running: false };
+type Working = { readonly [K in keyof typeof all]: boolean };
+const none: Working = {
+  key: false,
+  session: false,
+  token: false,
+  refresh: false,
+  code: false,
+  link: false,
+  webhook: false,
+  running: false,
+};
 
-describeOnEach("what ends with a member", (database) => {
+describeOnEach("the end of a membership", (database) => {
   const rig = teamsRig(database, { clock: stillClock() });
 
-  /** Everything that a member can have, and whether each still does something. */
-  async function equipped(member: Member, app: TestApp) {
+  /** Everything that a member can have, with a check whether each part still works. */
+  async function addEverything(member: Member, app: TestApp) {
     const { service, db } = rig;
     const session = await member.session();
     const token = await tokenOf(service, member, { of: app, now: quarterPast });
     const code = await codeFor(service, member, app, "pkce", quarterPast);
-    const link = await service.store.change((tx) => makeLink(tx, { now: quarterPast, random: systemRandom }, member));
+    const link = await service.store.change((tx) => createLink(tx, { now: quarterPast, random: systemRandom }, member));
     const webhook = await putWebhook(service.store, { accountId: member.accountId, spaceId: member.spaceId });
     const { body } = await member.v2("task.create", { message: { content: "[[forever]]" } });
     const taskId = String(body["task_id"]);
@@ -33,9 +41,9 @@ describeOnEach("what ends with a member", (database) => {
     const delivery = await putDelivery(service.store, { webhookId: webhook });
     return {
       taskId,
-      /** What an exchange and a refresh give is looked at too. */
-      async alive(): Promise<Alive> {
-        // A refresh ends the access token, so that goes first.
+      /** Checks the results of an exchange and a refresh too. */
+      async alive(): Promise<Working> {
+        // A refresh ends the access token, so the token is checked first.
         const opens = await ok(token.v2("user.me"));
         const exchanged = await exchangeCode(service, app, "pkce", code);
         const refreshed = await refreshWith(service, app, "pkce", token.refreshToken);
@@ -51,12 +59,12 @@ describeOnEach("what ends with a member", (database) => {
           token: opens,
           refresh: refreshed.status === 200,
           code: exchanged.status === 200,
-          link: (await service.store.links.open(linkDigest(link), quarterPast)) !== null,
+          link: (await service.store.links.findOpen(linkDigest(link), quarterPast)) !== null,
           webhook: (await service.store.webhooks.list(member)).length > 0,
           running: (await service.store.tasks.byId(taskId))?.status === "running",
         };
       },
-      places: () => service.store.signIns.places(member.accountId),
+      places: () => service.store.signIns.listSpaces(member.accountId),
       grants: () => service.store.grants.list(member.accountId, member.spaceId),
       delivered: () => stateOf(db.url, delivery.id),
     };
@@ -67,18 +75,18 @@ describeOnEach("what ends with a member", (database) => {
     const app = await newApp(rig.service, team.owner);
     const lea = await rig.member(team);
     const ivo = await rig.member(team);
-    return { team, app, lea, ivo, ofLea: await equipped(lea, app), ofIvo: await equipped(ivo, app) };
+    return { team, app, lea, ivo, ofLea: await addEverything(lea, app), ofIvo: await addEverything(ivo, app) };
   };
 
-  test("nothing while nobody does anything: all of it works", async () => {
+  test("active: everything works", async () => {
     const { ofLea } = await membersWith();
     expect(await ofLea.alive()).toEqual(all);
   });
 
-  test("deactivated: sessions, tokens and codes for good, running tasks, and keys until they are active again (decisions.md 6)", async () => {
+  test("deactivated: sessions, tokens and codes end permanently, running tasks stop, and keys work again after reactivation (spec/decisions.md 6)", async () => {
     const { team, lea, ofLea, ofIvo } = await membersWith();
     await rig.ok(team, "update", { team_user_id: lea.id, ...inactive });
-    expect((await rig.audited("team.v2.TeamUserManagementApiV2Service/UpdateUser", lea.id))["after"]).toContain('"tasks":1');
+    expect((await rig.auditRow("team.v2.TeamUserManagementApiV2Service/UpdateUser", lea.id))["after"]).toContain('"tasks":1');
     expect(await ofLea.alive()).toEqual({ ...none, link: true, webhook: true });
     expect(await ofLea.places()).toEqual([]);
     await rig.ok(team, "update", { team_user_id: lea.id, status: "USER_STATUS_ACTIVE" });
@@ -87,20 +95,20 @@ describeOnEach("what ends with a member", (database) => {
     expect(await ofIvo.alive()).toEqual(all);
   });
 
-  test("delegated: keys, grants and links too, and nothing revives them, whatever role the profile gets (decisions.md 6)", async () => {
+  test("delegated: keys, grants and links end too, permanently, for every role of the profile (spec/decisions.md 6)", async () => {
     for (const role of ["MIGRATED_PROFILE_ROLE_MEMBER", "MIGRATED_PROFILE_ROLE_DEACTIVATED"]) {
       const { team, lea, ivo, ofLea, ofIvo } = await membersWith();
-      await rig.delegated(team, lea.id, ivo.id, role);
+      await rig.delegateProfile(team, lea.id, ivo.id, role);
       expect(await ofLea.alive()).toEqual({ ...none, webhook: true });
       await rig.ok(team, "update", { team_user_id: lea.id, status: "USER_STATUS_ACTIVE" });
       expect(await ofLea.alive()).toEqual({ ...none, webhook: true });
       expect(await ofLea.places()).toEqual([]);
-      // A key or a session that somebody makes past all of that opens nothing either.
+      // A key or a session created outside the API grants no access either.
       const self = { accountId: lea.accountId, spaceId: lea.spaceId };
       const late = await rig.service.person({ as: self, with: self });
       expect((await late.v2("user.me")).status).toBe(401);
       await expect((await late.session()).client(ApiKeyService).listApiKeys({})).rejects.toThrow("missing authentication");
-      // And the holder has got none of it.
+      // The holder has no access to the member's task.
       expect((await ivo.v2("task.detail", { task_id: ofLea.taskId })).status).toBe(404);
       await rig.ok(team, "reclaim", { team_user_id: lea.id });
       await rig.ok(team, "update", { team_user_id: lea.id, status: "USER_STATUS_ACTIVE" });
@@ -111,7 +119,7 @@ describeOnEach("what ends with a member", (database) => {
     }
   });
 
-  test("removed: all of it for good, webhooks and what they were to be told too, and the tasks stay (decisions.md 5)", async () => {
+  test("removed: everything ends permanently, including webhooks and their deliveries, and the tasks stay (spec/decisions.md 5)", async () => {
     const { team, lea, ofLea, ofIvo } = await membersWith();
     await rig.ok(team, "remove", { team_user_id: lea.id });
     expect(await ofLea.alive()).toEqual(none);
@@ -122,7 +130,7 @@ describeOnEach("what ends with a member", (database) => {
     expect(await ofIvo.alive()).toEqual(all);
   });
 
-  test("stopped tasks end as task.stop ends them: with its events, and every webhook that wants to hears of it", async () => {
+  test("stopped tasks end as with task.stop: with its events, and a delivery to every subscribed webhook", async () => {
     const team = await rig.team();
     const lea = await rig.member(team);
     const app = await newApp(rig.service, team.owner);
@@ -135,28 +143,28 @@ describeOnEach("what ends with a member", (database) => {
     await rig.ok(team, "update", { team_user_id: lea.id, ...inactive });
     const events = await rig.service.store.events.list(taskId, { order: "asc", limit: 9, verbose: true });
     expect(events.slice(-2).map(({ type }) => type)).toEqual(["user_stop", "status_update"]);
-    expect(await toldTo(rig.db, hook)).toMatchObject([{ type: "task_cancelled" }]);
+    expect(await eventsFor(rig.db, hook)).toMatchObject([{ type: "task_cancelled" }]);
   });
 
-  test("an account that has another place stays, with all that it has there; one without is erased", async () => {
+  test("an account with another membership stays, with everything it has there; an account without one is deleted", async () => {
     const [north, south] = [await rig.team(), await rig.team()];
     const lea = await rig.member(north);
     const { team_user_id } = await rig.add(south, { email: lea.email });
     const there = { accountId: lea.accountId, spaceId: south.owner.spaceId };
-    const abroad = await rig.service.person({ as: there, with: there });
-    const session = await abroad.session();
-    const { body } = await abroad.v2("task.create", { message: { content: "[[forever]]" } });
+    const inOtherTeam = await rig.service.person({ as: there, with: there });
+    const session = await inOtherTeam.session();
+    const { body } = await inOtherTeam.v2("task.create", { message: { content: "[[forever]]" } });
     const account = () => rowsIn(rig.db.url, `SELECT id FROM account WHERE email = '${lea.email}'`);
     await rig.ok(north, "remove", { team_user_id: lea.id });
     expect(await account()).toEqual([{ id: lea.accountId }]);
-    expect((await abroad.v2("user.me")).status).toBe(200);
+    expect((await inOtherTeam.v2("user.me")).status).toBe(200);
     await session.client(ApiKeyService).listApiKeys({});
     expect((await rig.service.store.tasks.byId(String(body["task_id"])))?.status).toBe("running");
     await rig.ok(south, "remove", { team_user_id });
     expect(await account()).toEqual([]);
-    // The tombstones stay, and whoever gets the address next is another account.
-    const past = await rowsIn(rig.db.url, `SELECT status FROM membership WHERE account_id = '${lea.accountId}'`);
-    expect(past).toEqual([{ status: "removed" }, { status: "removed" }]);
+    // The tombstones stay, and the next user of the address is another account.
+    const removedUser = await rowsIn(rig.db.url, `SELECT status FROM membership WHERE account_id = '${lea.accountId}'`);
+    expect(removedUser).toEqual([{ status: "removed" }, { status: "removed" }]);
     await rig.add(north, { email: lea.email });
     expect(await account()).not.toEqual([{ id: lea.accountId }]);
     const personal = await rig.service.person({ personal: true });

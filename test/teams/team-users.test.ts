@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
+import { describeOnOne } from "../support/database.ts";
+import { runDirectly } from "../support/direct.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { callConnect } from "./call-connect.ts";
-import { newEmail, outcomeOver, teamsRig, wires } from "./teams-rig.ts";
+import { newEmail, outcomeOn, teamsRig, wires } from "./teams-rig.ts";
 
 const MEMBER = "TEAM_MEMBER_ROLE_MEMBER";
 const inactive = { status: "USER_STATUS_INACTIVE" };
 const removed = { status: "USER_STATUS_REMOVED" };
 
-describeOnEach("team users", (database) => {
+describeOnOne("team users", (database) => {
   const clock = stillClock();
   const rig = teamsRig(database, { clock });
 
-  test("are shown with the fields of the contract, and none beside them (enterprise.md 4.3)", async () => {
+  test("are shown with exactly the specified fields (spec/enterprise.md 4.3)", async () => {
     const team = await rig.team();
     const lea = await rig.add(team, { role: "TEAM_MEMBER_ROLE_ADMIN", first_name: "Lea", last_name: "Roth", user_name: "beaten" });
     expect(lea).toEqual({
@@ -25,7 +25,7 @@ describeOnEach("team users", (database) => {
     });
     const ivo = await rig.add(team);
     expect(ivo).toEqual({ team_user_id: expect.any(String), email: ivo.email, status: "USER_STATUS_ACTIVE", role: MEMBER });
-    const { user } = await rig.delegated(team, ivo.team_user_id, lea.team_user_id);
+    const { user } = await rig.delegateProfile(team, ivo.team_user_id, lea.team_user_id);
     const shown = {
       team_user_id: ivo.team_user_id,
       email: `delegate-${ivo.team_user_id}@platform.test`.toLowerCase(),
@@ -53,11 +53,7 @@ describeOnEach("team users", (database) => {
     });
   });
 
-  test.each([
-    "v2",
-    "connect",
-    "v2-get",
-  ] as const)("are listed in pages, the oldest first, with a total that is exact, over %s", async (wire) => {
+  test.each(["v2", "connect", "v2-get"] as const)("are listed in pages, the oldest first, with an exact total, over %s", async (wire) => {
     const team = await rig.team();
     const made = [team.ownerId];
     for (let i = 0; i < 4; i += 1) {
@@ -67,7 +63,7 @@ describeOnEach("team users", (database) => {
     await rig.ok(team, "update", { team_user_id: made[2] ?? "", ...inactive });
     await rig.ok(team, "remove", { team_user_id: made[3] ?? "" });
     const list = async (body: Record<string, string | number>) => {
-      // Proto3's JSON leaves out what is empty or 0.
+      // Proto3's JSON omits empty values and zeros.
       if (wire === "connect")
         return { users: [], total: 0, offset: 0, ...(await callConnect(rig.service.url, team.management, "ListUsers", body)) };
       return (await team.management.v2("team.user.list", body, { method: wire === "v2" ? "POST" : "GET" })).body;
@@ -84,7 +80,7 @@ describeOnEach("team users", (database) => {
     });
     expect(await list({ offset: 9 })).toMatchObject({ users: [], total: 4, offset: 9 });
     expect(await list({ status_filter: "USER_STATUS_INACTIVE" })).toMatchObject({ users: [{ team_user_id: made[2] }], total: 1 });
-    // A tombstone is shown to whoever asks for it, and to nobody else.
+    // A tombstone is shown only when requested by its id.
     expect(await list({ status_filter: "USER_STATUS_REMOVED" })).toMatchObject({
       users: [{ team_user_id: made[3], ...removed }],
       total: 1,
@@ -96,7 +92,7 @@ describeOnEach("team users", (database) => {
     expect(await list({ status_filter: "USER_STATUS_UNSPECIFIED" })).toMatchObject({ total: 4 });
   });
 
-  test("go and come back: what each transition answers, and what is there afterwards", async () => {
+  test("leave and return: the answer of each transition, and the state afterwards", async () => {
     const team = await rig.team();
     const { team_user_id: id, email } = await rig.add(team, { user_name: "Ivo" });
     const at = { team_user_id: id };
@@ -111,13 +107,13 @@ describeOnEach("team users", (database) => {
       ["MIGRATED_PROFILE_ROLE_FREE_GUEST", { status: "USER_STATUS_ACTIVE", role: "TEAM_MEMBER_ROLE_GUEST" }],
       ["MIGRATED_PROFILE_ROLE_DEACTIVATED", { ...inactive, role: "TEAM_MEMBER_ROLE_GUEST" }],
     ] as const) {
-      expect(await rig.delegated(team, id, team.ownerId, role)).toMatchObject({
+      expect(await rig.delegateProfile(team, id, team.ownerId, role)).toMatchObject({
         user: { ...after, delegated_to: team.ownerId, original_email: email },
       });
       // It is found by its new address, and not by the old one.
-      expect(await outcomeOver("v2", team.management, rig.service.url, "detail", { email })).toBe("404 not_found");
+      expect(await outcomeOn("v2", team.management, rig.service.url, "detail", { email })).toBe("404 not_found");
       expect(await rig.ok(team, "detail", { email: `delegate-${id}@platform.test`.toLowerCase() })).toMatchObject({ user: at });
-      // Contract 13, rows 16, 17 and 19.
+      // spec/enterprise.md 13, rows 16, 17 and 19.
       expect(await rig.ok(team, "update", { ...at, ...inactive, role: "TEAM_MEMBER_ROLE_ADMIN" })).toMatchObject({
         user: { ...inactive, delegated_to: team.ownerId },
       });
@@ -132,13 +128,13 @@ describeOnEach("team users", (database) => {
     }
     const gone = await rig.ok(team, "remove", at);
     expect(gone).toMatchObject({ user: { ...at, email, ...removed, user_name: "Ivo (left)" }, cascade_affected: [] });
-    // The address is free, and whoever gets it is somebody else.
+    // The address is free, and its next user is another account.
     const next = await rig.add(team, { email });
     expect(next.team_user_id).not.toBe(id);
     expect(next).not.toHaveProperty("user_name");
   });
 
-  test("who hold profiles give them back when they leave ACTIVE, whichever way, and that is all that changes of those", async () => {
+  test("who hold profiles release them on leaving ACTIVE in any way, and nothing else changes in those profiles", async () => {
     for (const [leave, body] of [
       ["update", inactive],
       ["update", removed],
@@ -150,10 +146,10 @@ describeOnEach("team users", (database) => {
       const ivo = await rig.add(team, { user_name: "Ivo" });
       const eva = await rig.add(team);
       const held = await rig.add(team);
-      await rig.delegated(team, ivo.team_user_id, lea.team_user_id, "MIGRATED_PROFILE_ROLE_FREE_GUEST");
+      await rig.delegateProfile(team, ivo.team_user_id, lea.team_user_id, "MIGRATED_PROFILE_ROLE_FREE_GUEST");
       await clock.advance(1000);
-      await rig.delegated(team, eva.team_user_id, lea.team_user_id);
-      await rig.delegated(team, held.team_user_id, other.team_user_id);
+      await rig.delegateProfile(team, eva.team_user_id, lea.team_user_id);
+      await rig.delegateProfile(team, held.team_user_id, other.team_user_id);
       const affected = { action: "returned_to_pool", new_status: "USER_STATUS_INACTIVE" };
       const { user, cascade_affected } = await rig.ok(team, leave, { team_user_id: lea.team_user_id, ...body });
       expect(cascade_affected).toEqual([
@@ -174,30 +170,30 @@ describeOnEach("team users", (database) => {
     }
   });
 
-  test("removed while delegated are gone from their holder, and nothing of it is a cascade (13, row 18)", async () => {
+  test("removed while delegated disappear from their holder, without a cascade (13, row 18)", async () => {
     const team = await rig.team();
     const [lea, ivo] = [await rig.add(team), await rig.add(team)];
-    await rig.delegated(team, ivo.team_user_id, lea.team_user_id);
+    await rig.delegateProfile(team, ivo.team_user_id, lea.team_user_id);
     const gone = await rig.ok(team, "remove", { team_user_id: ivo.team_user_id });
     expect(gone).toMatchObject({ user: { email: ivo.email, ...removed }, cascade_affected: [] });
     expect(gone["user"]).not.toHaveProperty("delegated_to");
     expect((await rig.ok(team, "detail", { team_user_id: lea.team_user_id }))["user"]).toEqual(lea);
-    // A removal by update is the same one.
+    // A removal by update has the same effect.
     expect(await rig.ok(team, "update", { email: lea.email, ...removed })).toMatchObject({ user: { ...lea, ...removed } });
   });
 
-  test("get their address back if it is nobody's by then, and else keep the delegate one (13, row 15)", async () => {
+  test("regain their address if it is free by then, and otherwise keep the delegate address (13, row 15)", async () => {
     const team = await rig.team();
     const [lea, ivo] = [await rig.add(team), await rig.add(team)];
-    await rig.delegated(team, ivo.team_user_id, lea.team_user_id);
-    // No call can take it, for its account is in the team; a row can.
-    expect(await outcomeOver("v2", team.management, rig.service.url, "create", { email: ivo.email, role: MEMBER })).toBe(
+    await rig.delegateProfile(team, ivo.team_user_id, lea.team_user_id);
+    // No call can take it, because its account is in the team; a row can.
+    expect(await outcomeOn("v2", team.management, rig.service.url, "create", { email: ivo.email, role: MEMBER })).toBe(
       "409 already_exists",
     );
-    await directly(rig.db, `UPDATE membership SET email = '${ivo.email}' WHERE id = '${lea.team_user_id}'`);
+    await runDirectly(rig.db, `UPDATE membership SET email = '${ivo.email}' WHERE id = '${lea.team_user_id}'`);
     const { user } = await rig.ok(team, "reclaim", { team_user_id: ivo.team_user_id });
     expect(user).toMatchObject({ email: `delegate-${ivo.team_user_id}@platform.test`.toLowerCase(), ...inactive });
-    // Again, with the address that it has.
+    // Again, with its current address.
     expect(
       await rig.ok(team, "delegate", {
         team_user_id: ivo.team_user_id,
@@ -209,12 +205,12 @@ describeOnEach("team users", (database) => {
     });
   });
 
-  test("are noted in the audit log, with what was and what is (decisions.md 44)", async () => {
+  test("are noted in the audit log, with the state before and after (spec/decisions.md 44)", async () => {
     const team = await rig.team();
     const [lea, ivo] = [await rig.add(team, { user_name: "Lea" }), await rig.add(team)];
-    await rig.delegated(team, ivo.team_user_id, lea.team_user_id);
+    await rig.delegateProfile(team, ivo.team_user_id, lea.team_user_id);
     await rig.ok(team, "update", { team_user_id: lea.team_user_id, ...inactive });
-    const rows = await directly(
+    const rows = await runDirectly(
       rig.db,
       `SELECT operation, before, after FROM audit_event WHERE space_id = '${team.owner.spaceId}' AND subject = '${lea.team_user_id}' ORDER BY operation`,
     );
@@ -232,100 +228,104 @@ describeOnEach("team users", (database) => {
         after: { ...was, status: "inactive", keys: 0, tasks: 0, returned: [ivo.team_user_id] },
       },
     ]);
-    const delegation = await rig.audited("team.v2.TeamUserManagementApiV2Service/DelegateProfile", ivo.team_user_id);
+    const delegation = await rig.auditRow("team.v2.TeamUserManagementApiV2Service/DelegateProfile", ivo.team_user_id);
     expect(JSON.parse(String(delegation["after"]))).toMatchObject({ delegatedTo: lea.team_user_id, status: "inactive" });
   });
 });
 
-describeOnEach("team users are refused", (database) => {
+describeOnOne("refusals of team users", (database) => {
   const rig = teamsRig(database);
   const code = {
-    invalid: ["400 invalid_argument", "InvalidArgument"],
-    absent: ["404 not_found", "NotFound"],
-    exists: ["409 already_exists", "AlreadyExists"],
-    precondition: ["412 failed_precondition", "FailedPrecondition"],
+    invalid_argument: ["400 invalid_argument", "InvalidArgument"],
+    not_found: ["404 not_found", "NotFound"],
+    already_exists: ["409 already_exists", "AlreadyExists"],
+    failed_precondition: ["412 failed_precondition", "FailedPrecondition"],
   } as const;
 
   describe.each(wires)("over %s", (wire) => {
-    const told = (reason: keyof typeof code) => code[reason][wire === "v2" ? 0 : 1];
+    const codeOf = (reason: keyof typeof code) => code[reason][wire === "v2" ? 0 : 1];
 
-    test("each row of contract 5, with its code, and nothing changes", async () => {
+    test("each row of spec/enterprise.md 5 has its code, and nothing changes", async () => {
       const team = await rig.team();
       const stranger = await rig.team();
       const [lea, ivo, eva, off] = [await rig.add(team), await rig.add(team), await rig.add(team), await rig.add(team)];
-      await rig.delegated(team, ivo.team_user_id, lea.team_user_id);
+      await rig.delegateProfile(team, ivo.team_user_id, lea.team_user_id);
       await rig.ok(team, "update", { team_user_id: off.team_user_id, ...inactive });
       const past = await rig.add(team);
       await rig.ok(team, "remove", { team_user_id: past.team_user_id });
       const theirs = await rig.add(stranger);
-      const handing = (team_user_id: string, target_team_user_id: string) => ({
+      const delegation = (team_user_id: string, target_team_user_id: string) => ({
         team_user_id,
         target_team_user_id,
         role: "MIGRATED_PROFILE_ROLE_MEMBER",
       });
       const before = await rig.ok(team, "list", {});
       const rows: [name: string, body: Record<string, string | number>, reason: keyof typeof code][] = [
-        ["list", { limit: 0 }, "invalid"],
-        ["list", { limit: 1001 }, "invalid"],
-        ["list", { offset: -1 }, "invalid"],
-        ["detail", {}, "invalid"],
-        ["detail", { team_user_id: "" }, "invalid"],
-        ["detail", { email: "nobody" }, "invalid"],
-        ["detail", { team_user_id: "x".repeat(65) }, "invalid"],
-        ["detail", { team_user_id: "nobody", email: lea.email }, "absent"],
-        ["detail", { email: newEmail() }, "absent"],
-        ["detail", { team_user_id: theirs.team_user_id }, "absent"],
-        ["detail", { email: theirs.email }, "absent"],
-        ["detail", { team_user_id: past.team_user_id }, "absent"],
-        ["create", { email: newEmail(), role: "TEAM_MEMBER_ROLE_OWNER" }, "invalid"],
-        ["create", { email: newEmail(), role: "TEAM_MEMBER_ROLE_UNSPECIFIED" }, "invalid"],
-        ["create", { email: newEmail() }, "invalid"],
-        ["create", { email: "nobody", role: MEMBER }, "invalid"],
-        ["create", { email: `${"a".repeat(65)}@corp.test`, role: MEMBER }, "invalid"],
-        ["create", { email: "delegate-x@platform.test", role: MEMBER }, "invalid"],
-        ["create", { email: newEmail(), role: MEMBER, user_name: "x".repeat(256) }, "invalid"],
-        ["create", { email: newEmail(), role: MEMBER, first_name: "x".repeat(129) }, "invalid"],
-        ["create", { email: newEmail(), role: MEMBER, user_name: "two\nlines" }, "invalid"],
-        ["create", { email: lea.email.toUpperCase(), role: MEMBER }, "exists"],
-        ["create", { email: ivo.email, role: MEMBER }, "exists"],
-        ["update", { team_user_id: lea.team_user_id }, "invalid"],
-        ["update", { team_user_id: lea.team_user_id, status: "USER_STATUS_UNSPECIFIED", role: "TEAM_MEMBER_ROLE_UNSPECIFIED" }, "invalid"],
-        ["update", inactive, "invalid"],
-        ["update", { team_user_id: lea.team_user_id, ...removed, role: MEMBER }, "invalid"],
-        ["update", { team_user_id: lea.team_user_id, role: "TEAM_MEMBER_ROLE_OWNER" }, "invalid"],
-        ["update", { team_user_id: theirs.team_user_id, ...inactive }, "absent"],
-        ["update", { team_user_id: past.team_user_id, status: "USER_STATUS_ACTIVE" }, "absent"],
-        ["update", { team_user_id: team.ownerId, ...inactive }, "precondition"],
-        ["update", { team_user_id: team.ownerId, role: "TEAM_MEMBER_ROLE_ADMIN" }, "precondition"],
-        ["update", { team_user_id: team.ownerId, ...removed }, "precondition"],
-        ["delegate", { ...handing(off.team_user_id, lea.team_user_id), role: "MIGRATED_PROFILE_ROLE_UNSPECIFIED" }, "invalid"],
-        ["delegate", { team_user_id: off.team_user_id, target_team_user_id: lea.team_user_id }, "invalid"],
-        ["delegate", handing(off.team_user_id, ""), "invalid"],
-        ["delegate", handing("nobody", lea.team_user_id), "absent"],
-        ["delegate", handing(off.team_user_id, "nobody"), "absent"],
-        ["delegate", handing(off.team_user_id, theirs.team_user_id), "absent"],
-        ["delegate", handing(past.team_user_id, lea.team_user_id), "absent"],
-        ["delegate", handing(eva.team_user_id, lea.team_user_id), "precondition"],
-        ["delegate", handing(team.ownerId, lea.team_user_id), "precondition"],
-        ["delegate", handing(ivo.team_user_id, eva.team_user_id), "precondition"],
-        ["delegate", handing(off.team_user_id, ivo.team_user_id), "precondition"],
-        ["delegate", handing(off.team_user_id, off.team_user_id), "precondition"],
-        ["reclaim", { team_user_id: "nobody" }, "absent"],
-        ["reclaim", { team_user_id: "" }, "invalid"],
-        ["reclaim", { team_user_id: lea.team_user_id }, "precondition"],
-        ["rename", { team_user_id: team.ownerId, display_name: "x" }, "precondition"],
-        ["rename", { team_user_id: theirs.team_user_id, display_name: "x" }, "absent"],
-        ["rename", { team_user_id: lea.team_user_id, display_name: "" }, "invalid"],
-        ["rename", { team_user_id: lea.team_user_id, display_name: "x".repeat(256) }, "invalid"],
-        ["remove", { team_user_id: team.ownerId }, "precondition"],
-        ["remove", { team_user_id: past.team_user_id }, "absent"],
-        ["remove", { team_user_id: theirs.team_user_id }, "absent"],
-        ["remove", { team_user_id: "" }, "invalid"],
-        ["remove", { team_user_id: "x".repeat(65) }, "invalid"],
+        ["list", { limit: 0 }, "invalid_argument"],
+        ["list", { limit: 1001 }, "invalid_argument"],
+        ["list", { offset: -1 }, "invalid_argument"],
+        ["detail", {}, "invalid_argument"],
+        ["detail", { team_user_id: "" }, "invalid_argument"],
+        ["detail", { email: "nobody" }, "invalid_argument"],
+        ["detail", { team_user_id: "x".repeat(65) }, "invalid_argument"],
+        ["detail", { team_user_id: "nobody", email: lea.email }, "not_found"],
+        ["detail", { email: newEmail() }, "not_found"],
+        ["detail", { team_user_id: theirs.team_user_id }, "not_found"],
+        ["detail", { email: theirs.email }, "not_found"],
+        ["detail", { team_user_id: past.team_user_id }, "not_found"],
+        ["create", { email: newEmail(), role: "TEAM_MEMBER_ROLE_OWNER" }, "invalid_argument"],
+        ["create", { email: newEmail(), role: "TEAM_MEMBER_ROLE_UNSPECIFIED" }, "invalid_argument"],
+        ["create", { email: newEmail() }, "invalid_argument"],
+        ["create", { email: "nobody", role: MEMBER }, "invalid_argument"],
+        ["create", { email: `${"a".repeat(65)}@corp.test`, role: MEMBER }, "invalid_argument"],
+        ["create", { email: "delegate-x@platform.test", role: MEMBER }, "invalid_argument"],
+        ["create", { email: newEmail(), role: MEMBER, user_name: "x".repeat(256) }, "invalid_argument"],
+        ["create", { email: newEmail(), role: MEMBER, first_name: "x".repeat(129) }, "invalid_argument"],
+        ["create", { email: newEmail(), role: MEMBER, user_name: "two\nlines" }, "invalid_argument"],
+        ["create", { email: lea.email.toUpperCase(), role: MEMBER }, "already_exists"],
+        ["create", { email: ivo.email, role: MEMBER }, "already_exists"],
+        ["update", { team_user_id: lea.team_user_id }, "invalid_argument"],
+        [
+          "update",
+          { team_user_id: lea.team_user_id, status: "USER_STATUS_UNSPECIFIED", role: "TEAM_MEMBER_ROLE_UNSPECIFIED" },
+          "invalid_argument",
+        ],
+        ["update", inactive, "invalid_argument"],
+        ["update", { team_user_id: lea.team_user_id, ...removed, role: MEMBER }, "invalid_argument"],
+        ["update", { team_user_id: lea.team_user_id, role: "TEAM_MEMBER_ROLE_OWNER" }, "invalid_argument"],
+        ["update", { team_user_id: theirs.team_user_id, ...inactive }, "not_found"],
+        ["update", { team_user_id: past.team_user_id, status: "USER_STATUS_ACTIVE" }, "not_found"],
+        ["update", { team_user_id: team.ownerId, ...inactive }, "failed_precondition"],
+        ["update", { team_user_id: team.ownerId, role: "TEAM_MEMBER_ROLE_ADMIN" }, "failed_precondition"],
+        ["update", { team_user_id: team.ownerId, ...removed }, "failed_precondition"],
+        ["delegate", { ...delegation(off.team_user_id, lea.team_user_id), role: "MIGRATED_PROFILE_ROLE_UNSPECIFIED" }, "invalid_argument"],
+        ["delegate", { team_user_id: off.team_user_id, target_team_user_id: lea.team_user_id }, "invalid_argument"],
+        ["delegate", delegation(off.team_user_id, ""), "invalid_argument"],
+        ["delegate", delegation("nobody", lea.team_user_id), "not_found"],
+        ["delegate", delegation(off.team_user_id, "nobody"), "not_found"],
+        ["delegate", delegation(off.team_user_id, theirs.team_user_id), "not_found"],
+        ["delegate", delegation(past.team_user_id, lea.team_user_id), "not_found"],
+        ["delegate", delegation(eva.team_user_id, lea.team_user_id), "failed_precondition"],
+        ["delegate", delegation(team.ownerId, lea.team_user_id), "failed_precondition"],
+        ["delegate", delegation(ivo.team_user_id, eva.team_user_id), "failed_precondition"],
+        ["delegate", delegation(off.team_user_id, ivo.team_user_id), "failed_precondition"],
+        ["delegate", delegation(off.team_user_id, off.team_user_id), "failed_precondition"],
+        ["reclaim", { team_user_id: "nobody" }, "not_found"],
+        ["reclaim", { team_user_id: "" }, "invalid_argument"],
+        ["reclaim", { team_user_id: lea.team_user_id }, "failed_precondition"],
+        ["rename", { team_user_id: team.ownerId, display_name: "x" }, "failed_precondition"],
+        ["rename", { team_user_id: theirs.team_user_id, display_name: "x" }, "not_found"],
+        ["rename", { team_user_id: lea.team_user_id, display_name: "" }, "invalid_argument"],
+        ["rename", { team_user_id: lea.team_user_id, display_name: "x".repeat(256) }, "invalid_argument"],
+        ["remove", { team_user_id: team.ownerId }, "failed_precondition"],
+        ["remove", { team_user_id: past.team_user_id }, "not_found"],
+        ["remove", { team_user_id: theirs.team_user_id }, "not_found"],
+        ["remove", { team_user_id: "" }, "invalid_argument"],
+        ["remove", { team_user_id: "x".repeat(65) }, "invalid_argument"],
       ];
       const outcomes = [];
-      for (const [name, body] of rows) outcomes.push([name, body, await outcomeOver(wire, team.management, rig.service.url, name, body)]);
-      expect(outcomes).toEqual(rows.map(([name, body, reason]) => [name, body, told(reason)]));
+      for (const [name, body] of rows) outcomes.push([name, body, await outcomeOn(wire, team.management, rig.service.url, name, body)]);
+      expect(outcomes).toEqual(rows.map(([name, body, reason]) => [name, body, codeOf(reason)]));
       expect(await rig.ok(team, "list", {})).toEqual({ ...before, request_id: expect.any(String) });
       expect(await rig.ok(stranger, "list", {})).toMatchObject({ total: 2 });
     });

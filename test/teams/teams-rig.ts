@@ -7,20 +7,20 @@ import type { DatabaseKind } from "../support/database.ts";
 import type { Person, ServiceOptions } from "../support/service.ts";
 import { callerOf } from "../wires/call.ts";
 
-/** The wires that the rows of the contract are tried over. */
+/** The wires on which the rows of the specification are tested. */
 export const wires = ["v2", "connect-json", "grpc"] as const;
 export type Wire = (typeof wires)[number];
 
 const table = operationTable();
 
-/** What a call came to: `ok`, or v2's status and code, or Connect's code. */
-export async function outcomeOver(wire: Wire, who: Person, url: string, name: string, json: JsonObject): Promise<string> {
+/** The outcome of a call: `ok`, or v2's status and code, or Connect's code. */
+export async function outcomeOn(wire: Wire, who: Person, url: string, name: string, json: JsonObject): Promise<string> {
   const operation = table.all.find((each) => each.name === `team.user.${name}`);
   if (!operation) throw new Error(`no operation ${name}`);
   return (await callerOf(url)(wire, operation, { headers: who.headers, json })).outcome;
 }
 
-/** A team with a management key, and what can be done with its members. */
+/** A team with a management key, for calls on its members. */
 export interface Team {
   readonly owner: Person;
   /** The owner's Team User Management key. */
@@ -28,7 +28,7 @@ export interface Team {
   readonly ownerId: string;
 }
 
-/** A member with a key of their own. */
+/** A member with a separate key. */
 export interface Member extends Person {
   /** The `team_user_id`. */
   readonly id: string;
@@ -37,14 +37,14 @@ export interface Member extends Person {
 
 export interface TeamsRig extends SettingsRig {
   team(): Promise<Team>;
-  /** Adds somebody over the wire; answers the user. */
+  /** Adds a member over the wire; returns the user. */
   add(team: Team, more?: JsonObject): Promise<{ readonly team_user_id: string; readonly email: string }>;
-  /** Adds somebody, and gives them a key. */
+  /** Adds a member with a key. */
   member(team: Team, role?: Role): Promise<Member>;
-  /** A call that has to succeed, by the management key; its body. */
+  /** A call with the management key that must succeed; returns its body. */
   ok(team: Team, name: string, body: JsonObject): Promise<JsonObject>;
-  /** Makes the profile inactive and hands it over. */
-  delegated(team: Team, id: string, to: string, role?: string): Promise<JsonObject>;
+  /** Deactivates the profile and delegates it. */
+  delegateProfile(team: Team, id: string, to: string, role?: string): Promise<JsonObject>;
 }
 
 export const newEmail = (): string => `p-${systemIds.short().toLowerCase()}@corp.test`;
@@ -59,7 +59,7 @@ export function teamsRig(database: DatabaseKind, options: ServiceOptions = {}): 
   };
   const add: TeamsRig["add"] = async (team, more = {}) => {
     const { user } = await ok(team, "create", { email: newEmail(), role: "TEAM_MEMBER_ROLE_MEMBER", ...more });
-    // As the contract has it.
+    // As specified.
     return user as { team_user_id: string; email: string };
   };
   return Object.assign(Object.create(rig, Object.getOwnPropertyDescriptors(rig)) as SettingsRig, {
@@ -77,7 +77,7 @@ export function teamsRig(database: DatabaseKind, options: ServiceOptions = {}): 
       const self = { accountId: row?.accountId ?? "", spaceId: team.owner.spaceId };
       return { ...(await rig.person({ as: self, with: self })), id, email };
     },
-    async delegated(team: Team, id: string, to: string, role = "MIGRATED_PROFILE_ROLE_DEACTIVATED") {
+    async delegateProfile(team: Team, id: string, to: string, role = "MIGRATED_PROFILE_ROLE_DEACTIVATED") {
       await ok(team, "update", { team_user_id: id, status: "USER_STATUS_INACTIVE" });
       return ok(team, "delegate", { team_user_id: id, target_team_user_id: to, role });
     },

@@ -1,12 +1,12 @@
 import { type AsyncCommand, assert, asyncModelRun, asyncProperty, commands, constantFrom, integer } from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Caller } from "../../src/core/caller.ts";
+import type { Caller } from "../../src/core/accounts/caller.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemIds } from "../../src/core/ids.ts";
 import { queueMessage } from "../../src/core/tasks/lifecycle.ts";
 import { grant, refund } from "../../src/core/usage/credits.ts";
-import { dayOf } from "../../src/core/usage/day.ts";
 import { reports } from "../../src/core/usage/reports.ts";
+import { dayOf } from "../../src/core/usage/usage.ts";
 import { append } from "../../src/runtime/ending.ts";
 import { newId, putTask } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
@@ -18,11 +18,11 @@ const dayMs = 86_400_000;
 const people = ["ann", "bo"] as const;
 const pool = 10_000;
 
-/** What a person's task has come to: its costs by day, less what was given back. */
+/** The usage of a person's task: its costs by day, less refunds. */
 interface TaskModel {
   readonly account: string;
   readonly days: Map<number, number>;
-  /** Tokens used, a hundred for a credit. */
+  /** Tokens used, a hundred per credit. */
   tokens: number;
   deleted: boolean;
 }
@@ -44,12 +44,12 @@ const step = (name: string, work: (model: Model, real: Real) => Promise<void>): 
   check: () => true,
   async run(model, real) {
     await work(model, real);
-    await agree(model, real);
+    await checkAgreement(model, real);
   },
   toString: () => name,
 });
 
-const spentOf = ({ days }: TaskModel): number => [...days.values()].reduce((sum, credits) => sum + credits, 0);
+const netCost = ({ days }: TaskModel): number => [...days.values()].reduce((sum, credits) => sum + credits, 0);
 const callerOf = (accountId: string, spaceId: string, role: Caller["role"]): Caller => ({
   ...{ accountId, spaceId, role, locale: "en" },
   credential: { kind: "key", keyKind: "general", id: "k" },
@@ -75,7 +75,7 @@ const giveBack = (at: number, credits: number | null) =>
   step(`refund(${at}, ${credits})`, async (model, { db, clock, ids }) => {
     const id = ids[at % ids.length] ?? "";
     const known = model.tasks.get(id);
-    const spent = known ? spentOf(known) : 0;
+    const spent = known ? netCost(known) : 0;
     const making = { now: clock.now(), ids: systemIds };
     const refunded = db.store.change((tx) => refund(tx, making, id, credits));
     if (!known || spent === 0 || (credits ?? 0) > spent) {
@@ -99,60 +99,60 @@ const give = (account: string, credits: number) =>
 const remove = (at: number) =>
   step(`delete(${at})`, async (model, { db, clock, ids }) => {
     const id = ids[at % ids.length] ?? "";
-    await db.store.change((tx) => tx.tasks.bury(id, clock.now(), false));
+    await db.store.change((tx) => tx.tasks.tombstone(id, clock.now(), false));
     const known = model.tasks.get(id);
     if (known) known.deleted = true;
   });
 
-const pass = (hours: number) => step(`pass(${hours} h)`, async (_model, { clock }) => clock.pass(hours * 3_600_000));
+const passHours = (hours: number) => step(`pass(${hours} h)`, async (_model, { clock }) => clock.pass(hours * 3_600_000));
 
-const said = (at: number) =>
+const sendMessage = (at: number) =>
   step(`message(${at})`, async (_model, { db, clock, ids }) => {
     await db.store.change((tx) => tx.tasks.advance(ids[at % ids.length] ?? "", { now: clock.now(), ...queueMessage("More") }));
   });
 
-/** Everything that tells of credits says what the model knows, and says the same. */
-async function agree(model: Model, { db: { store }, clock, spaceId }: Real): Promise<void> {
-  const told = reports(clock, 1);
+/** Every report of credits matches the model, and the others. */
+async function checkAgreement(model: Model, { db: { store }, clock, spaceId }: Real): Promise<void> {
+  const usageReports = reports(clock, 1);
   const owner = callerOf("ann", spaceId, "owner");
   const all = [...model.tasks.entries()];
   const range = { start: clock.now() - 300 * dayMs, end: clock.now() };
   let sum = 0;
   for (const account of people) {
     const caller = callerOf(account, spaceId, "member");
-    const { items } = await told.list(store, caller, { limit: 100, cursor: undefined });
+    const { items } = await usageReports.list(store, caller, { limit: 100, cursor: undefined });
     const own = all.filter(([, task]) => task.account === account);
     const used = own.filter(([, { days }]) => days.size > 0);
     const tasks = items.filter(({ taskId }) => taskId !== null);
     expect(new Map(tasks.map(({ taskId, credits }) => [taskId, credits]))).toEqual(
-      new Map(used.map(([id, task]) => [id, 0 - spentOf(task)])),
+      new Map(used.map(([id, task]) => [id, 0 - netCost(task)])),
     );
     for (const { taskId, title } of tasks) expect(title === null).toBe(model.tasks.get(taskId ?? "")?.deleted);
     const granted = items.filter(({ taskId }) => taskId === null).reduce((total, { credits }) => total + credits, 0);
     expect(granted).toBe(model.grants.get(account) ?? 0);
-    const spent = own.reduce((total, [, task]) => total + spentOf(task), 0);
+    const spent = own.reduce((total, [, task]) => total + netCost(task), 0);
     sum += spent;
-    const mine = await told.days(store, caller, range);
+    const mine = await usageReports.days(store, caller, range);
     expect(mine.reduce((total, { credits }) => total + credits, 0)).toBe(spent);
     for (const { credits } of mine) expect(credits).toBeGreaterThanOrEqual(0);
-    const wanted = { limit: 10, cursor: undefined, range, sort: "credits", order: "desc" } as const;
-    const log = await told.people(store, owner, wanted);
+    const query = { limit: 10, cursor: undefined, range, sort: "credits", order: "desc" } as const;
+    const log = await usageReports.people(store, owner, query);
     const row = log.items.find(({ accountId }) => accountId === account);
     expect({ credits: row?.credits ?? 0, tasks: row?.tasks ?? 0 }).toEqual({ credits: spent, tasks: used.length });
   }
-  const days = await told.days(store, owner, range);
+  const days = await usageReports.days(store, owner, range);
   expect(days.reduce((total, { credits }) => total + credits, 0)).toBe(sum);
   const granted = [...model.grants.values()].reduce((total, credits) => total + credits, 0);
-  expect(await told.available(store, owner)).toBe(pool + granted - sum);
-  for (const [id, task] of all) if (!task.deleted) expect((await store.tasks.byId(id))?.credits).toBe(spentOf(task));
+  expect(await usageReports.available(store, owner)).toBe(pool + granted - sum);
+  for (const [id, task] of all) if (!task.deleted) expect((await store.tasks.byId(id))?.credits).toBe(netCost(task));
   for (const [id, task] of all) await checkBudget(store, spaceId, id, task);
 }
 
-/** A budget has what its entries sum up to. */
+/** A budget equals the sum of its entries. */
 async function checkBudget(store: TestStore["store"], spaceId: string, id: string, task: TaskModel): Promise<void> {
   const of = { spaceId, accountId: "nobody", taskId: id, projectId: null, clientId: null };
-  const [budget] = (await store.budgets.of(of)).filter(({ kind }) => kind === "task");
-  expect(budget?.spent).toBe(spentOf(task));
+  const [budget] = (await store.budgets.listFor(of)).filter(({ kind }) => kind === "task");
+  expect(budget?.spent).toBe(netCost(task));
 }
 
 describeOnEach("credits", (kind) => {
@@ -177,7 +177,7 @@ describeOnEach("credits", (kind) => {
     return { model: { tasks, grants: new Map() }, real: { db, clock, spaceId, ids: [...tasks.keys()] } };
   }
 
-  test("are told alike by usage.list, teamStatistic, teamLog, availableCredits, budgets and tasks, whatever runs, refunds, grants and deletions come in whatever order", async () => {
+  test("are the same in usage.list, teamStatistic, teamLog, availableCredits, budgets and tasks, for runs, refunds, grants and deletions in any order", async () => {
     const at = integer({ min: 0, max: 2 });
     const credits = integer({ min: 0, max: 9 });
     const steps = commands(
@@ -186,8 +186,8 @@ describeOnEach("credits", (kind) => {
         at.chain((task) => constantFrom(null, 1, 3, 20).map((many) => giveBack(task, many))),
         constantFrom(...people).chain((account) => integer({ min: 1, max: 50 }).map((many) => give(account, many))),
         at.map(remove),
-        at.map(said),
-        constantFrom(1, 13, 24, 100).map(pass),
+        at.map(sendMessage),
+        constantFrom(1, 13, 24, 100).map(passHours),
       ],
       { maxCommands: 14 },
     );

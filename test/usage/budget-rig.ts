@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
-import { begin } from "../../src/core/tasks/lifecycle.ts";
+import { firstEvents } from "../../src/core/tasks/lifecycle.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import type { Budget } from "../../src/core/usage/budget.ts";
 import { periodStart } from "../../src/core/usage/budget.ts";
@@ -18,20 +18,20 @@ import { type DatabaseKind, openTestStore, type TestStore } from "../support/dat
 export interface BudgetRig {
   readonly db: TestStore;
   readonly clock: MovableClock;
-  /** The statements that went to the database so far. */
+  /** The statements sent to the database so far. */
   readonly statements: readonly string[];
   put(members?: Partial<Task>): Promise<Task>;
   claim(id: string): Promise<Task>;
   run(claimed: Task, agent: Agent): Promise<void>;
   row(id: string): Promise<Task>;
   budget(members: Partial<Budget> & Pick<Budget, "spaceId" | "kind" | "subject" | "credits">): Promise<Budget>;
-  /** As it stands. */
+  /** The current state of a budget. */
   seen(id: string): Promise<Budget>;
-  /** The error types that a task has told. */
+  /** The error types in a task's events. */
   errors(id: string): Promise<readonly string[]>;
 }
 
-/** A token costs a hundredth of a credit, a use of a tool one, a turn two. */
+/** A token costs a hundredth of a credit, a tool call one, a turn two. */
 export const prices: PriceTable = { "manus-1.6": { inputToken: 10_000, outputToken: 10_000, toolCall: 1_000_000, turn: 2_000_000 } };
 
 export function budgetRig(kind: DatabaseKind): BudgetRig {
@@ -57,7 +57,7 @@ export function budgetRig(kind: DatabaseKind): BudgetRig {
     },
     clock,
     statements,
-    put: (members = {}) => putTask(db().store, { createdAt: clock.now(), ...members }, begin("Go")),
+    put: (members = {}) => putTask(db().store, { createdAt: clock.now(), ...members }, firstEvents("Go")),
     async claim(id) {
       const task = await row(id);
       const [claimed] = await db().store.change((tx) => claimTasks(tx, [task], "n1", clock.now()));

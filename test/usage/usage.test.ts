@@ -16,7 +16,7 @@ describeOnEach("usage", (database) => {
   let member: Person;
   let guest: Person;
   const ids: Record<string, string> = {};
-  const spend = async (who: Person, credits: number): Promise<string> => rig.finished(`[[credits ${credits}]]`, {}, who);
+  const spend = async (who: Person, credits: number): Promise<string> => rig.runToEnd(`[[credits ${credits}]]`, {}, who);
   const making = () => ({ now: Date.now(), ids: systemIds });
 
   beforeAll(async () => {
@@ -27,10 +27,10 @@ describeOnEach("usage", (database) => {
     ids["second"] = await spend(owner, 12);
     ids["third"] = await spend(owner, 5);
     ids["member"] = await spend(member, 100);
-    await rig.finished("Costs nothing", {}, owner);
+    await rig.runToEnd("Costs nothing", {}, owner);
   });
 
-  test("has one record per task, the newest change first, with whoever spent it", async () => {
+  test("has one record per task, the latest change first, with the user who spent it", async () => {
     const { status, body } = await owner.v2("usage.list");
     expect(status).toBe(200);
     expect(body["data"]).toMatchObject([
@@ -45,28 +45,28 @@ describeOnEach("usage", (database) => {
     });
     const { body: detail } = await owner.v2("task.detail", { task_id: ids["first"] });
     expect(detail["task"]).toMatchObject({ credit_usage: 30 });
-    expect((await owner.v2("task.detail", { task_id: await rig.finished("Free", {}, owner) })).body["task"]).not.toHaveProperty(
+    expect((await owner.v2("task.detail", { task_id: await rig.runToEnd("Free", {}, owner) })).body["task"]).not.toHaveProperty(
       "credit_usage",
     );
   });
 
-  test("is paged by cursors that hold for this list of this caller alone", async () => {
-    const seen: string[] = [];
+  test("has pages by cursor, valid only for this list of this caller", async () => {
+    const taskIds: string[] = [];
     let cursor: string | undefined;
     do {
       const { body } = await owner.v2("usage.list", { limit: 1, ...(cursor && { cursor }) });
-      seen.push(...body["data"].map(({ task_id }: { task_id: string }) => task_id));
+      taskIds.push(...body["data"].map(({ task_id }: { task_id: string }) => task_id));
       cursor = body["next_cursor"];
       expect(body["has_more"]).toBe(cursor !== undefined);
     } while (cursor);
-    expect(seen).toEqual([ids["third"], ids["second"], ids["first"]]);
+    expect(taskIds).toEqual([ids["third"], ids["second"], ids["first"]]);
     const { body } = await owner.v2("usage.list", { limit: 1 });
     expect(await member.v2("usage.list", { cursor: body["next_cursor"] })).toMatchObject(invalid("cursor"));
     expect(await owner.v2("usage.teamLog", { cursor: body["next_cursor"] })).toMatchObject(invalid("cursor"));
     for (const limit of [0, 101]) expect(await owner.v2("usage.list", { limit })).toMatchObject(invalid("limit"));
   });
 
-  test("tells of every day of a range in UTC: the whole team to those who lead it, one's own to others", async () => {
+  test("has every day of a range in UTC: for leaders the whole team, for others only their own", async () => {
     const days = async (who: Person, query = {}) => (await who.v2("usage.teamStatistic", query)).body["data"];
     const all = await days(owner);
     expect(all).toHaveLength(30);
@@ -94,7 +94,7 @@ describeOnEach("usage", (database) => {
     expect(await days(owner, { start_date: 0, end_date: 366 * 86_400 - 1 })).toHaveLength(366);
   });
 
-  test("tells of each member, sorted and paged as asked; a member sees the own row", async () => {
+  test("has every member, sorted and paged as requested; a member sees only the own row", async () => {
     const log = async (who: Person, query = {}) => (await who.v2("usage.teamLog", query)).body;
     const named = (rows: readonly { user_id: string }[]) => rows.map(({ user_id }) => user_id);
     const { data } = await log(owner, { limit: 2 });
@@ -117,7 +117,7 @@ describeOnEach("usage", (database) => {
     );
   });
 
-  test("is the same person's apart in each space, and a personal one has no team", async () => {
+  test("is separate in each space of a person, and a personal space has no team", async () => {
     const home = await rig.service.person({ as: owner, personal: true });
     expect((await home.v2("usage.list")).body["data"]).toEqual([]);
     expect(await home.v2("usage.teamStatistic")).toMatchObject(forbidden);
@@ -129,7 +129,7 @@ describeOnEach("usage", (database) => {
     expect((await stranger.v2("usage.teamLog")).body["data"]).toMatchObject([{ user_id: stranger.accountId, credits: 0 }]);
   });
 
-  test("of a deleted task stays, under the title that the contract gives it; of a removed member too", async () => {
+  test("of a deleted task stays, with the specified title; that of a removed member too", async () => {
     const lost = await rig.service.person({ with: owner });
     const id = await spend(lost, 7);
     await lost.v2("task.delete", { task_id: id });
@@ -142,7 +142,7 @@ describeOnEach("usage", (database) => {
     expect(rows.find(({ user_id }: { user_id: string }) => user_id === lost.accountId)).toMatchObject({ credits: 7, task_count: 1, email });
   });
 
-  test("has refunds and grants, and what can be spent is the configured number until there is a budget", async () => {
+  test("includes refunds and grants, and available credits are the configured number until there is a budget", async () => {
     const person = await rig.service.person();
     const colleague = await rig.service.person({ with: person });
     const available = async (who: Person) => (await who.v2("usage.availableCredits")).body["data"];
@@ -169,10 +169,10 @@ describeOnEach("usage", (database) => {
     ]);
     expect(await available(person)).toMatchObject({ total_credits: 70 });
     expect(await available(colleague)).toMatchObject({ total_credits: 120 });
-    await expect(rig.service.store.change((tx) => refund(tx, making(), id, 1))).rejects.toMatchObject({ reason: "absent" });
+    await expect(rig.service.store.change((tx) => refund(tx, making(), id, 1))).rejects.toMatchObject({ reason: "not_found" });
   });
 
-  test("beyond a budget ends a task in error with quota_limit, and the next one begins no more", async () => {
+  test("over a budget ends a task in error with quota_limit, and the next one does not start", async () => {
     const person = await rig.service.person();
     await person.client(BudgetService).setBudget({ kind: BudgetKind.TEAM, credits: 10n });
     const first = await rig.create("[[credits 11]] [[sleep 0]] [[forever]]", {}, person);

@@ -1,14 +1,14 @@
 import { beforeAll, expect, test } from "vitest";
-import { openWebhookSecret } from "../../src/core/webhooks/secret.ts";
+import { openWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
 import { WebhookEventType, WebhookStatus } from "../../src/gen/proto/webhook/v2/webhook_pb.ts";
 import { WebhookService } from "../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
-import { refusalOf } from "../settings/settings-rig.ts";
+import { outcomeOf } from "../settings/settings-rig.ts";
 import { cipher } from "../support/cipher.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
-import { type Hook, madeWebhook, webhookRig, webhooksOf } from "./rig.ts";
+import { createTestWebhook, type Hook, webhookRig, webhooksOf } from "./rig.ts";
 
-describeOnEach("webhook.create", (database) => {
+describeOnOne("webhook.create", (database) => {
   const rig = webhookRig(database);
   let ann: Person;
   let hook: Hook;
@@ -18,7 +18,7 @@ describeOnEach("webhook.create", (database) => {
   });
   const list = async (person: Person) => (await webhooksOf(person).listWebhooks({})).data;
 
-  test("answers the webhook, active, with its secret, this once", async () => {
+  test("returns the active webhook with its secret, only this once", async () => {
     const url = `${hook.url}/in?tenant=7&secret=deadbeef`;
     const { status, body } = await ann.v2("webhook.create", { url });
     expect(status).toBe(200);
@@ -35,34 +35,34 @@ describeOnEach("webhook.create", (database) => {
       },
       signing_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     });
-    const { body: listed } = await ann.v2("webhook.list");
-    expect(listed["data"]).toContainEqual(body["webhook"]);
-    expect(JSON.stringify(listed)).not.toContain("whsec_");
+    const { body: listBody } = await ann.v2("webhook.list");
+    expect(listBody["data"]).toContainEqual(body["webhook"]);
+    expect(JSON.stringify(listBody)).not.toContain("whsec_");
   });
 
-  test("keeps the secret encrypted, and audits neither it nor more of the URL than its host", async () => {
-    const { id, secret } = await madeWebhook(ann, `${hook.url}/kept?secret=deadbeef`);
+  test("stores the secret encrypted, and audits neither it nor more of the URL than its host", async () => {
+    const { id, secret } = await createTestWebhook(ann, `${hook.url}/kept?secret=deadbeef`);
     const [row] = await rowsIn(rig.db.url, `SELECT secret FROM webhook WHERE id = '${id}'`);
     const sealed = Buffer.from(row?.["secret"] as Uint8Array);
     expect(sealed.includes(Buffer.from(secret.slice("whsec_".length), "base64"))).toBe(false);
     expect(`whsec_${Buffer.from(openWebhookSecret(cipher, id, sealed)).toString("base64")}`).toBe(secret);
-    const audit = await rig.audited("webhook.v2.WebhookService/CreateWebhook", id);
+    const audit = await rig.auditRow("webhook.v2.WebhookService/CreateWebhook", id);
     expect(JSON.parse(String(audit["after"]))).toMatchObject({ host: new URL(hook.url).host, status: "active" });
     expect(JSON.stringify(audit)).not.toMatch(/deadbeef|whsec_|kept/);
   });
 
-  test("sends one signed test request while the call is open, and nothing is stored before its answer", async () => {
-    const own = await rig.hook();
+  test("sends one signed test request during the call, and stores nothing before its answer", async () => {
+    const ownHook = await rig.hook();
     const carl = await rig.person();
     const { promise, resolve } = Promise.withResolvers<number>();
-    own.answers = promise;
-    const call = carl.v2("webhook.create", { url: `${own.url}/a?b=c` });
-    await own.asked(1);
+    ownHook.answers = promise;
+    const call = carl.v2("webhook.create", { url: `${ownHook.url}/a?b=c` });
+    await ownHook.waitForRequests(1);
     expect(await list(carl)).toEqual([]);
     resolve(200);
     const { body } = await call;
-    const [request] = own.received;
-    expect(own.received).toHaveLength(1);
+    const [request] = ownHook.received;
+    expect(ownHook.received).toHaveLength(1);
     expect(request?.path).toBe("/a?b=c");
     expect(Object.keys(request?.body)).toEqual(["event_id", "event_type"]);
     expect(request?.body).toEqual({
@@ -80,39 +80,35 @@ describeOnEach("webhook.create", (database) => {
 
   test.each([
     ["as it is, letter by letter", "/A%2fb/../c;d?x=%20&y=[]".replace("[]", "%5B%5D"), "/A%2fb/../c;d?x=%20&y=%5B%5D"],
-    ["with a path where it has none", "", "/"],
+    ["with a path when it has none", "", "/"],
     ["with a path before its query", "?token=t", "/?token=t"],
     ["with the slash that it has", "/", "/"],
   ])("keeps the URL %s", async (_how, given, kept) => {
-    const own = await rig.hook();
-    const { webhook } = await webhooksOf(ann).createWebhook({ url: own.url + given });
-    expect(webhook?.url).toBe(own.url + kept);
+    const ownHook = await rig.hook();
+    const { webhook } = await webhooksOf(ann).createWebhook({ url: ownHook.url + given });
+    expect(webhook?.url).toBe(ownHook.url + kept);
   });
 
-  test("tells of the types of event that are named", async () => {
+  test("subscribes to the named types of event", async () => {
     const eventTypes = [WebhookEventType.TASK_FAILED, WebhookEventType.TASK_CANCELLED];
     const { webhook } = await webhooksOf(ann).createWebhook({ url: `${hook.url}/types`, eventTypes });
     expect(webhook).toMatchObject({ eventTypes, status: WebhookStatus.ACTIVE });
   });
 
   test.each([
-    ["http elsewhere", "http://hooks.example.com/", "url: is no address for webhooks: must begin with https://"],
-    ["another scheme", "ftp://127.0.0.1/", "url: is no address for webhooks: must begin with https://"],
-    ["a user", "https://a:b@hooks.example.com/", "url: is no address for webhooks: must have no user before the host"],
-    ["a fragment", "https://hooks.example.com/#f", "url: is no address for webhooks: must have no fragment"],
-    ["no host", "https:///in", "url: is no address for webhooks: must have // and a host"],
-    ["a relative one", "/in", "url: is no address for webhooks: must be absolute, with a scheme"],
-    [
-      "an address in disguise",
-      "https://0x7f000001/",
-      "url: is no address for webhooks: must have a host that browsers read as it is written",
-    ],
+    ["http elsewhere", "http://hooks.example.com/", "url: is not a valid webhook URL: must begin with https://"],
+    ["another scheme", "ftp://127.0.0.1/", "url: is not a valid webhook URL: must begin with https://"],
+    ["a user", "https://a:b@hooks.example.com/", "url: is not a valid webhook URL: must have no user before the host"],
+    ["a fragment", "https://hooks.example.com/#f", "url: is not a valid webhook URL: must have no fragment"],
+    ["no host", "https:///in", "url: is not a valid webhook URL: must have // and a host"],
+    ["a relative one", "/in", "url: is not a valid webhook URL: must be absolute, with a scheme"],
+    ["an address in disguise", "https://0x7f000001/", "url: is not a valid webhook URL: must have a host that browsers do not rewrite"],
     [
       "letters beyond ASCII",
       "https://hö.example/",
-      "url: is no address for webhooks: must have no white space, control characters or characters outside ASCII",
+      "url: is not a valid webhook URL: must have no white space, control characters or characters outside ASCII",
     ],
-    ["a backslash", "https://a.example\\@b.example/", "url: is no address for webhooks: must have no backslash"],
+    ["a backslash", "https://a.example\\@b.example/", "url: is not a valid webhook URL: must have no backslash"],
     ["2,049 characters", `https://a.example/${"x".repeat(2031)}`, "url: must"],
     ["nothing", "", "url: is required"],
     ["a private address", "https://10.0.0.1/", "url: the address is not public"],
@@ -127,82 +123,82 @@ describeOnEach("webhook.create", (database) => {
   });
 
   test.each([301, 500])("refuses a receiver that answers %i, and stores nothing", async (answer) => {
-    const own = await rig.hook();
+    const ownHook = await rig.hook();
     const carl = await rig.person();
-    own.answers = answer;
-    const url = `${own.url}/x`;
+    ownHook.answers = answer;
+    const url = `${ownHook.url}/x`;
     const { status, body } = await carl.v2("webhook.create", { url });
     expect([status, body["error"]?.code]).toEqual([400, "invalid_argument"]);
     expect(body["error"]?.message).toBe(`url: the receiver answered the test request with ${answer}, not with 2xx`);
     expect(await list(carl)).toEqual([]);
-    own.answers = 202;
+    ownHook.answers = 202;
     expect((await carl.v2("webhook.create", { url })).status).toBe(200);
   });
 
-  test("refuses a receiver that nobody listens at", async () => {
+  test("refuses a URL without a listening receiver", async () => {
     const { status, body } = await ann.v2("webhook.create", { url: "http://127.0.0.1:1/" });
     expect([status, body["error"]?.message]).toEqual([400, "url: the receiver did not answer the test request: connection"]);
   });
 
-  test("refuses an address that the account has, before any request, whoever else has it", async () => {
-    const own = await rig.hook();
-    await madeWebhook(ann, own.url);
-    const { status, body } = await ann.v2("webhook.create", { url: `${own.url}/` });
+  test("refuses a URL that the account has already, before any request, even if other accounts have it", async () => {
+    const ownHook = await rig.hook();
+    await createTestWebhook(ann, ownHook.url);
+    const { status, body } = await ann.v2("webhook.create", { url: `${ownHook.url}/` });
     expect([status, body["error"]?.code]).toEqual([409, "already_exists"]);
-    expect(own.received).toHaveLength(1);
+    expect(ownHook.received).toHaveLength(1);
     const colleague = await rig.person({ with: ann });
     const elsewhere = await rig.person({ as: ann });
-    for (const other of [colleague, elsewhere]) expect((await other.v2("webhook.create", { url: own.url })).status).toBe(200);
+    for (const other of [colleague, elsewhere]) expect((await other.v2("webhook.create", { url: ownHook.url })).status).toBe(200);
   });
 
-  test("lets one in of ten that come at once for the same address", async () => {
-    const own = await rig.hook();
+  test("admits one of ten simultaneous calls with the same URL", async () => {
+    const ownHook = await rig.hook();
     const carl = await rig.person();
-    const replies = await Promise.all(Array.from({ length: 10 }, () => carl.v2("webhook.create", { url: own.url })));
+    const replies = await Promise.all(Array.from({ length: 10 }, () => carl.v2("webhook.create", { url: ownHook.url })));
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(409)]);
     expect(await list(carl)).toHaveLength(1);
   });
 
-  test("lets exactly as many in of ten that come at once as there is room for, 20 in all", async () => {
-    const own = await rig.hook();
+  test("admits exactly as many of ten simultaneous calls as the limit allows, 20 in total", async () => {
+    const ownHook = await rig.hook();
     const carl = await rig.person();
-    const url = (n: number) => `${own.url}/${n}`;
-    for (let n = 0; n < 17; n++) await madeWebhook(carl, url(n));
+    const url = (n: number) => `${ownHook.url}/${n}`;
+    for (let n = 0; n < 17; n++) await createTestWebhook(carl, url(n));
     const replies = await Promise.all(Array.from({ length: 10 }, (_, n) => carl.v2("webhook.create", { url: url(100 + n) })));
     expect(replies.map(({ status }) => status).toSorted()).toEqual([...Array(3).fill(200), ...Array(7).fill(429)]);
     const refused = replies.find(({ status }) => status === 429);
     expect(refused?.body["error"]).toEqual({ code: "resource_exhausted", message: "an account has at most 20 webhooks" });
     const data = await list(carl);
     expect(data).toHaveLength(20);
-    const requests = own.received.length;
+    const requests = ownHook.received.length;
     expect((await carl.v2("webhook.create", { url: url(200) })).status).toBe(429);
-    expect(own.received).toHaveLength(requests);
+    expect(ownHook.received).toHaveLength(requests);
     await webhooksOf(carl).deleteWebhook({ webhookId: data[0]?.id ?? "" });
     expect((await carl.v2("webhook.create", { url: url(200) })).status).toBe(200);
   });
 
-  test("repeated with its idempotency key says what it made, and neither asks the receiver again nor tells the secret", async () => {
-    const own = await rig.hook();
+  test("repeated with its idempotency key returns the same webhook, and neither tests the receiver again nor returns the secret", async () => {
+    const ownHook = await rig.hook();
     const carl = await rig.person();
     const call = { headers: { "idempotency-key": "once" } };
-    const { body: first } = await carl.v2("webhook.create", { url: own.url }, call);
-    const { status, body } = await carl.v2("webhook.create", { url: own.url }, call);
+    const { body: first } = await carl.v2("webhook.create", { url: ownHook.url }, call);
+    const { status, body } = await carl.v2("webhook.create", { url: ownHook.url }, call);
     expect([status, body["error"]]).toEqual([
       409,
       { code: "already_exists", message: `Idempotency-Key: already used, it made ${first["webhook"].id}` },
     ]);
-    expect(own.received).toHaveLength(1);
+    expect(ownHook.received).toHaveLength(1);
   });
 
-  test("of an account that is somebody else's is not listed", async () => {
-    const { id } = await madeWebhook(ann, `${hook.url}/mine`);
+  test("of another account is not listed", async () => {
+    const { id } = await createTestWebhook(ann, `${hook.url}/mine`);
     for (const other of [await rig.person({ with: ann }), await rig.person({ as: ann }), await rig.person()]) {
       expect((await list(other)).map((webhook) => webhook.id)).not.toContain(id);
     }
   });
 
-  test("needs a key: a session is refused", async () => {
+  test("requires a key: a session is refused", async () => {
     const session = (await ann.session()).client(WebhookService);
-    expect(await refusalOf(session.listWebhooks({}))).toMatch(/^PermissionDenied: /);
+    expect(await outcomeOf(session.listWebhooks({}))).toMatch(/^PermissionDenied: /);
   });
 });

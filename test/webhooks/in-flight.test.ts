@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { describeOnEach, nodesOf, rowsIn } from "../support/database.ts";
 import { hangMs } from "../support/patience.ts";
 import type { Person } from "../support/service.ts";
-import { madeWebhook, webhookRig, webhooksOf } from "./rig.ts";
+import { createTestWebhook, webhookRig, webhooksOf } from "./rig.ts";
 
-describeOnEach("a delivery that is on its way", (database) => {
+describeOnEach("a delivery in flight", (database) => {
   const rig = webhookRig(database, { idle: false, nodes: nodesOf(database) });
   const create = async (person: Person): Promise<string> =>
     (await person.v2("task.create", { message: { content: "[[forever]]" } })).body["task_id"];
@@ -12,14 +12,14 @@ describeOnEach("a delivery that is on its way", (database) => {
     rowsIn(rig.db.url, `SELECT state, attempts, next_at FROM delivery WHERE webhook_id = '${webhookId}'`);
   const events = (received: readonly { readonly body: { readonly event_type: string } }[]) => received.map(({ body }) => body.event_type);
 
-  test("when its webhook is deleted is not tried again, whatever becomes of it", async () => {
+  test("when its webhook is deleted is not retried, with any outcome", async () => {
     const ann = await rig.person();
     const hook = await rig.hook();
-    const { id } = await madeWebhook(ann, hook.url);
+    const { id } = await createTestWebhook(ann, hook.url);
     const { promise, resolve } = Promise.withResolvers<number>();
     hook.answers = promise;
     const taskId = await create(ann);
-    await hook.asked(2);
+    await hook.waitForRequests(2);
     expect(events(hook.received)).toEqual(["webhook_test", "task_created"]);
     expect((await ann.v2("webhook.delete", { webhook_id: id })).status).toBe(200);
     resolve(500);
@@ -39,13 +39,13 @@ describeOnEach("a delivery that is on its way", (database) => {
     expect(hook.received).toHaveLength(2);
   });
 
-  test("and failed goes out at once when it is sent again, with the same body, and both attempts are in the log", async () => {
+  test("that failed is sent at once when it is sent again, with the same body, and both attempts are in the log", async () => {
     const ann = await rig.person();
     const hook = await rig.hook();
-    const { id: webhookId } = await madeWebhook(ann, hook.url);
+    const { id: webhookId } = await createTestWebhook(ann, hook.url);
     hook.answers = 500;
     const taskId = await create(ann);
-    await hook.asked(2);
+    await hook.waitForRequests(2);
     hook.answers = 204;
     const { data } = await webhooksOf(ann).listDeliveries({ webhookId, taskId });
     await webhooksOf(ann).resendDelivery({ deliveryId: data[0]?.id ?? "" });

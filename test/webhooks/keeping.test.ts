@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { startChores } from "../../src/chores.ts";
 import { backlog } from "../../src/core/tasks/backlog.ts";
+import { startMaintenance } from "../../src/wiring/maintenance.ts";
 import { newId, sampleWebhook } from "../store/samples.ts";
 import { describeOnEach, openTestStore, rowsIn, runOn, type TestStore } from "../support/database.ts";
 import { stillClock } from "../support/still-clock.ts";
@@ -9,7 +9,7 @@ import { putDelivery } from "./deliveries.ts";
 const dayMs = 24 * 3_600_000;
 const settled = { state: "delivered", nextAt: null, settledAt: 1 } as const;
 
-describeOnEach("what the log of webhooks keeps", (kind) => {
+describeOnEach("the delivery log", (kind) => {
   const clock = stillClock();
   const old = clock.now() - 30 * dayMs - 1;
 
@@ -18,30 +18,34 @@ describeOnEach("what the log of webhooks keeps", (kind) => {
   const attempt = (url: string, id: string) =>
     runOn(url, `INSERT INTO delivery_attempt (delivery_id, number, at, latency_ms) VALUES ('${id}', 1, 1, 1)`);
 
-  /** One round of what every process does by the clock. */
-  async function doChores({ store }: TestStore) {
-    const ground = { store, clock, log: () => undefined, config: { deletedTaskDays: 0, webhookLogDays: 30 } };
+  /** One round of the maintenance that every process runs on a timer. */
+  async function runMaintenance({ store }: TestStore) {
+    const parts = { store, clock, log: () => undefined, config: { deletedTaskDays: 0, webhookLogDays: 30 } };
     const nothing = async () => undefined;
-    await startChores(ground, backlog(store, 1), { write: nothing }, { retire: nothing }, { sweep: nothing, forget: nothing })();
+    await startMaintenance(parts, backlog(store, 1), { write: nothing }, { retire: nothing }, { sweep: nothing, purge: nothing })();
   }
 
-  test("is of so many days, attempts too; what is pending stays, and so does its event", async () => {
+  test("keeps deliveries and attempts for the configured days; pending deliveries stay, with their events", async () => {
     await using database = await openTestStore(kind, { clock });
     const { store, url } = database;
     const webhook = sampleWebhook();
     await store.change((tx) => tx.webhooks.insert(webhook));
     const put = (createdAt: number, members = {}) => putDelivery(store, { webhookId: webhook.id, createdAt, ...members });
-    const gone = [await put(old, settled), await put(1, { ...settled, state: "failed" }), await put(1, { ...settled, state: "cancelled" })];
+    const purged = [
+      await put(old, settled),
+      await put(1, { ...settled, state: "failed" }),
+      await put(1, { ...settled, state: "cancelled" }),
+    ];
     const kept = [await put(old + 1, settled), await put(1)];
-    for (const { id } of [...gone, ...kept]) await attempt(url, id);
-    await doChores(database);
+    for (const { id } of [...purged, ...kept]) await attempt(url, id);
+    await runMaintenance(database);
     expect(await idsIn(url, "webhook_event")).toEqual(new Set(kept.map(({ eventId }) => eventId)));
     expect(await idsIn(url, "delivery")).toEqual(new Set(kept.map(({ id }) => id)));
     expect(await idsIn(url, "delivery_attempt", "delivery_id")).toEqual(new Set(kept.map(({ id }) => id)));
     expect(await idsIn(url, "webhook")).toEqual(new Set([webhook.id]));
   });
 
-  test("of deleted webhooks is as much, and of living ones all", async () => {
+  test("keeps deliveries of deleted webhooks this long, and pending ones of active webhooks", async () => {
     await using database = await openTestStore(kind, { clock });
     const { store, url } = database;
     const put = async (members = {}) => {
@@ -49,14 +53,14 @@ describeOnEach("what the log of webhooks keeps", (kind) => {
       await store.change((tx) => tx.webhooks.insert(webhook));
       return webhook.id;
     };
-    const gone = await put({ deletedAt: 1 });
+    const purged = await put({ deletedAt: 1 });
     const kept = [await put({ deletedAt: clock.now() }), await put()];
-    expect(await idsIn(url, "webhook")).toContain(gone);
-    await doChores(database);
+    expect(await idsIn(url, "webhook")).toContain(purged);
+    await runMaintenance(database);
     expect(await idsIn(url, "webhook")).toEqual(new Set(kept));
   });
 
-  test("goes in batches, none larger than it was told", async () => {
+  test("is purged in batches of at most the given size", async () => {
     await using database = await openTestStore(kind, { clock });
     const { store, url } = database;
     for (let n = 0; n < 5; n++) await putDelivery(store, { webhookId: "w", createdAt: 1000 + n, ...settled });

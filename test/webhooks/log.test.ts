@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { DeliveryState, WebhookEventType, WebhookStatus } from "../../src/gen/proto/webhook/v2/webhook_pb.ts";
-import { refusalOf } from "../settings/settings-rig.ts";
-import { describeOnEach, rowsIn, runOn } from "../support/database.ts";
+import { outcomeOf } from "../settings/settings-rig.ts";
+import { describeOnOne, rowsIn, runOn } from "../support/database.ts";
 import { pendingJobs } from "../support/jobs.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { type PutDelivery, putDelivery, stateOf } from "./deliveries.ts";
-import { type Hook, madeWebhook, webhookRig, webhooksOf } from "./rig.ts";
+import { createTestWebhook, type Hook, webhookRig, webhooksOf } from "./rig.ts";
 
-describeOnEach("the log of deliveries", (database) => {
+describeOnOne("the log of deliveries", (database) => {
   const clock = stillClock();
   const rig = webhookRig(database, { clock });
   let ann: Person;
@@ -19,12 +19,12 @@ describeOnEach("the log of deliveries", (database) => {
     hook = await rig.hook();
   });
 
-  const newHook = async () => (await madeWebhook(ann, `${hook.url}/${systemIds.short()}`)).id;
+  const newHook = async () => (await createTestWebhook(ann, `${hook.url}/${systemIds.short()}`)).id;
   const put = (webhookId: string, members: Partial<PutDelivery> = {}) => putDelivery(rig.service.store, { webhookId, ...members });
   const settled = (state: "delivered" | "failed" | "cancelled") => ({ state, nextAt: null, settledAt: 5000 });
 
   describe("is listed", () => {
-    test("newest first, each with its event and its body", async () => {
+    test("newest first, each with its event and body", async () => {
       const webhookId = await newHook();
       const first = await put(webhookId, { attempts: 2, nextAt: 90_500, createdAt: 61_999, seq: 7, body: '{"a":"ä"}' });
       await put(webhookId, { ...settled("delivered"), createdAt: 62_000 });
@@ -48,32 +48,32 @@ describeOnEach("the log of deliveries", (database) => {
       });
     });
 
-    test("by type, state, task and time, together and apart; bounds are whole seconds and excluded", async () => {
+    test("by type, state, task and time, together and separately; bounds are whole seconds and exclusive", async () => {
       const webhookId = await newHook();
-      const told = [
+      const samples = [
         { type: "task_created", createdAt: 10_000, taskId: "t1", ...settled("delivered") },
         { type: "task_stopped", createdAt: 20_999, taskId: "t1", ...settled("failed") },
         { type: "task_created", createdAt: 30_000, taskId: "t2", ...settled("failed") },
         { type: "task_progress", createdAt: 40_000, taskId: "t2", ...settled("cancelled") },
       ] as const;
       const ids = new Map<string, number>();
-      for (const [n, one] of told.entries()) ids.set((await put(webhookId, { ...one })).id, n);
-      const listed = async (filter: object) =>
+      for (const [n, one] of samples.entries()) ids.set((await put(webhookId, { ...one })).id, n);
+      const listIds = async (filter: object) =>
         (await webhooksOf(ann).listDeliveries({ webhookId, ...filter })).data.map(({ id }) => ids.get(id));
-      expect(await listed({})).toEqual([3, 2, 1, 0]);
-      expect(await listed({ eventType: WebhookEventType.TASK_CREATED })).toEqual([2, 0]);
-      expect(await listed({ state: DeliveryState.FAILED })).toEqual([2, 1]);
-      expect(await listed({ taskId: "t1" })).toEqual([1, 0]);
-      expect(await listed({ createdAfter: 20n })).toEqual([3, 2]);
-      expect(await listed({ createdBefore: 20n })).toEqual([0]);
-      expect(await listed({ createdAfter: 10n, createdBefore: 40n })).toEqual([2, 1]);
-      expect(await listed({ createdAfter: 2n ** 62n })).toEqual([]);
-      expect(await listed({ eventType: WebhookEventType.TASK_CREATED, state: DeliveryState.FAILED, taskId: "t2" })).toEqual([2]);
-      expect(await listed({ state: DeliveryState.FAILED, taskId: "t3" })).toEqual([]);
-      expect(await listed({ eventType: WebhookEventType.UNSPECIFIED, state: DeliveryState.UNSPECIFIED, taskId: "" })).toHaveLength(4);
+      expect(await listIds({})).toEqual([3, 2, 1, 0]);
+      expect(await listIds({ eventType: WebhookEventType.TASK_CREATED })).toEqual([2, 0]);
+      expect(await listIds({ state: DeliveryState.FAILED })).toEqual([2, 1]);
+      expect(await listIds({ taskId: "t1" })).toEqual([1, 0]);
+      expect(await listIds({ createdAfter: 20n })).toEqual([3, 2]);
+      expect(await listIds({ createdBefore: 20n })).toEqual([0]);
+      expect(await listIds({ createdAfter: 10n, createdBefore: 40n })).toEqual([2, 1]);
+      expect(await listIds({ createdAfter: 2n ** 62n })).toEqual([]);
+      expect(await listIds({ eventType: WebhookEventType.TASK_CREATED, state: DeliveryState.FAILED, taskId: "t2" })).toEqual([2]);
+      expect(await listIds({ state: DeliveryState.FAILED, taskId: "t3" })).toEqual([]);
+      expect(await listIds({ eventType: WebhookEventType.UNSPECIFIED, state: DeliveryState.UNSPECIFIED, taskId: "" })).toHaveLength(4);
     });
 
-    test("by pages that miss none and show none twice, also of one millisecond", async () => {
+    test("by pages without gaps or repetitions, also with equal timestamps", async () => {
       const webhookId = await newHook();
       const all: string[] = [];
       for (let n = 0; n < 7; n++) all.push((await put(webhookId, { createdAt: n < 4 ? 1000 : 2000, ...settled("failed") })).id);
@@ -89,18 +89,18 @@ describeOnEach("the log of deliveries", (database) => {
       expect(new Set(seen)).toEqual(new Set(all));
     });
 
-    test("by cursors that hold for their webhook, filter and caller alone", async () => {
+    test("by cursors that are valid only for their webhook, filter and caller", async () => {
       const [webhookId, other] = [await newHook(), await newHook()];
       for (const to of [webhookId, webhookId, other, other]) await put(to, { ...settled("failed") });
       const { nextCursor: cursor = "" } = await webhooksOf(ann).listDeliveries({ webhookId, limit: 1 });
       const refusal = "InvalidArgument: cursor: is not a cursor of this list";
-      expect(await refusalOf(webhooksOf(ann).listDeliveries({ webhookId, limit: 9, cursor }))).toBe("let in");
-      expect(await refusalOf(webhooksOf(ann).listDeliveries({ webhookId: other, limit: 1, cursor }))).toBe(refusal);
-      expect(await refusalOf(webhooksOf(ann).listDeliveries({ webhookId, state: DeliveryState.FAILED, cursor }))).toBe(refusal);
-      expect(await refusalOf(webhooksOf(ann).listDeliveries({ webhookId, cursor: `${cursor}A` }))).toBe(refusal);
+      expect(await outcomeOf(webhooksOf(ann).listDeliveries({ webhookId, limit: 9, cursor }))).toBe("let in");
+      expect(await outcomeOf(webhooksOf(ann).listDeliveries({ webhookId: other, limit: 1, cursor }))).toBe(refusal);
+      expect(await outcomeOf(webhooksOf(ann).listDeliveries({ webhookId, state: DeliveryState.FAILED, cursor }))).toBe(refusal);
+      expect(await outcomeOf(webhooksOf(ann).listDeliveries({ webhookId, cursor: `${cursor}A` }))).toBe(refusal);
     });
 
-    test("without a body that is kept no longer", async () => {
+    test("without a body after its retention", async () => {
       const webhookId = await newHook();
       await put(webhookId, { body: "", ...settled("delivered") });
       const { body } = await ann.v2("webhook.deliveries", { webhook_id: webhookId });
@@ -108,7 +108,7 @@ describeOnEach("the log of deliveries", (database) => {
     });
   });
 
-  test("has the attempts of a delivery in order, with what was answered or why nothing was", async () => {
+  test("has the attempts of a delivery in order, with the answer or the reason of the failure", async () => {
     const { id } = await put(await newHook(), { attempts: 2 });
     await runOn(
       rig.db.url,
@@ -133,7 +133,7 @@ describeOnEach("the log of deliveries", (database) => {
       expect(body["delivery"]).not.toHaveProperty("settled_at");
       expect(await stateOf(rig.db.url, id)).toEqual({ state: "pending", nextAt: clock.now(), settledAt: null });
       expect(await pendingJobs(rig.db)).toContain(webhookId);
-      const audit = await rig.audited("webhook.v2.WebhookService/ResendDelivery", id);
+      const audit = await rig.auditRow("webhook.v2.WebhookService/ResendDelivery", id);
       expect(JSON.parse(String(audit["before"]))).toEqual({ state });
     });
 
@@ -141,17 +141,17 @@ describeOnEach("the log of deliveries", (database) => {
       const webhookId = await newHook();
       const { id } = await put(webhookId, settled("failed"));
       const empty = await put(webhookId, { body: "", ...settled("failed") });
-      expect(await refusalOf(webhooksOf(ann).resendDelivery({ deliveryId: empty.id }))).toBe(
-        "FailedPrecondition: the delivery's body is kept no longer",
+      expect(await outcomeOf(webhooksOf(ann).resendDelivery({ deliveryId: empty.id }))).toBe(
+        "FailedPrecondition: the delivery's body is no longer kept",
       );
       await webhooksOf(ann).updateWebhook({ webhookId, status: WebhookStatus.INACTIVE });
       const refusal = "FailedPrecondition: the webhook is inactive: webhook.update resumes it";
-      expect(await refusalOf(webhooksOf(ann).resendDelivery({ deliveryId: id }))).toBe(refusal);
-      expect(await refusalOf(webhooksOf(ann).recoverDeliveries({ webhookId, since: 0n }))).toBe(refusal);
+      expect(await outcomeOf(webhooksOf(ann).resendDelivery({ deliveryId: id }))).toBe(refusal);
+      expect(await outcomeOf(webhooksOf(ann).recoverDeliveries({ webhookId, since: 0n }))).toBe(refusal);
       for (const one of [id, empty.id]) expect(await stateOf(rig.db.url, one)).toMatchObject({ state: "failed" });
     });
 
-    test("all that failed since a time, and nothing else", async () => {
+    test("all that failed since a time, and no others", async () => {
       const [webhookId, other] = [await newHook(), await newHook()];
       const failed = (createdAt: number, to = webhookId, body?: string) =>
         put(to, { createdAt, ...settled("failed"), ...(body === undefined ? {} : { body }) });

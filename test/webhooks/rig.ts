@@ -3,13 +3,13 @@ import { text } from "node:stream/consumers";
 import { afterAll } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { WebhookService } from "../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
-import { receiver } from "../egress/receiver.ts";
+import { openReceiver } from "../egress/receiver.ts";
 import type { SettingsRig } from "../settings/settings-rig.ts";
 import { settingsRig } from "../settings/settings-rig.ts";
 import type { DatabaseKind } from "../support/database.ts";
 import type { Person, ServiceOptions } from "../support/service.ts";
 
-/** What came to an endpoint. */
+/** A request that an endpoint received. */
 export interface Received {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -22,13 +22,13 @@ export interface Hook {
   /** Without a path. */
   readonly url: string;
   readonly received: readonly Received[];
-  /** The status of the next answers; 204 at first. A promise holds them back. */
+  /** The status of the next answers; 204 by default. A promise delays them. */
   answers: number | Promise<number>;
-  /** Resolves once so many requests have come. */
-  asked(count: number): Promise<void>;
+  /** Resolves after this many requests. */
+  waitForRequests(count: number): Promise<void>;
 }
 
-/** A platform whose webhooks may go to this machine; nobody runs tasks or makes deliveries. */
+/** A platform whose webhooks may go to this machine; no process runs tasks or makes deliveries. */
 export interface WebhookRig extends SettingsRig {
   hook(): Promise<Hook>;
 }
@@ -46,8 +46,8 @@ export function webhookRig(database: DatabaseKind, options: ServiceOptions = {})
       const asked = async (count: number) => {
         while (received.length < count) await once(news, "request");
       };
-      const hook: Hook = { url: "", received, answers: 204, asked };
-      const server = await receiver(async (request, response) => {
+      const hook: Hook = { url: "", received, answers: 204, waitForRequests: asked };
+      const server = await openReceiver(async (request, response) => {
         received.push({ path: request.url ?? "", headers: request.headers, body: JSON.parse(await text(request)) });
         news.emit("request");
         response.writeHead(await hook.answers).end();
@@ -60,14 +60,14 @@ export function webhookRig(database: DatabaseKind, options: ServiceOptions = {})
 
 export const webhooksOf = (person: Person) => person.client(WebhookService);
 
-/** A webhook, made. */
-export async function madeWebhook(person: Person, url: string, more: object = {}): Promise<{ id: string; secret: string }> {
+/** Creates a webhook. */
+export async function createTestWebhook(person: Person, url: string, more: object = {}): Promise<{ id: string; secret: string }> {
   const { webhook, signingSecret } = await webhooksOf(person).createWebhook({ url, ...more });
   return { id: webhook?.id ?? "", secret: signingSecret };
 }
 
-/** An app with a webhook, made. */
-export async function madeApp(person: Person, webhookUrl: string): Promise<{ clientId: string; webhookId: string }> {
+/** Creates an app with a webhook. */
+export async function createTestApp(person: Person, webhookUrl: string): Promise<{ clientId: string; webhookId: string }> {
   const client = person.client(OAuth2AppService);
   const { app } = await client.createOAuth2App({ name: "Garden", redirectUris: ["https://a.example/cb"], webhookUrl });
   return { clientId: app?.clientId ?? "", webhookId: app?.webhookId ?? "" };

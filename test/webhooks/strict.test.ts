@@ -4,16 +4,16 @@ import { text } from "node:stream/consumers";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { Webhook as SvixWebhook } from "svix";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openWebhookSecret } from "../../src/core/webhooks/secret.ts";
-import { type Receiver, receiver } from "../egress/receiver.ts";
+import { openWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
+import { openReceiver, type Receiver } from "../egress/receiver.ts";
 import { v1Of } from "../http/v1/caller.ts";
-import { appsOf, garden, refusalOf } from "../settings/settings-rig.ts";
+import { appsOf, garden, outcomeOf } from "../settings/settings-rig.ts";
 import { cipher } from "../support/cipher.ts";
 import { rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { webhookRig, webhooksOf } from "./rig.ts";
 
-/** A receiver that answers by what it read, and keeps the bodies. */
+/** A receiver whose answer depends on the request, and that stores the bodies. */
 interface Strict extends Receiver {
   // biome-ignore lint/suspicious/noExplicitAny: a body is read as a receiver sees it, member by member
   readonly bodies: readonly any[];
@@ -24,8 +24,8 @@ type Answer = (raw: string, headers: Record<string, string>) => number;
 const headersOf = ({ headers }: IncomingMessage) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
-/** As docs/webhooks.md asks for: verify, and refuse with 400 what does not fit. */
-const verifying =
+/** As docs/guides/webhooks.md requires: verify, and refuse mismatches with 400. */
+const checkSignature =
   (library: typeof StandardWebhook | typeof SvixWebhook, secret: string): Answer =>
   (raw, headers) => {
     try {
@@ -37,7 +37,7 @@ const verifying =
   };
 
 /** Refuses a type of event that the public API does not document. */
-const typed =
+const checkType =
   (status: number, then: Answer = () => 200): Answer =>
   (raw, headers) => {
     const { event_type, task_detail } = JSON.parse(raw);
@@ -60,7 +60,7 @@ describe("a strict receiver", () => {
 
   async function strict(answer: Answer): Promise<Strict> {
     const bodies: unknown[] = [];
-    const server = await receiver(async (request, response) => {
+    const server = await openReceiver(async (request, response) => {
       const raw = await text(request);
       bodies.push(JSON.parse(raw));
       response.writeHead(answer(raw, headersOf(request))).end();
@@ -71,10 +71,10 @@ describe("a strict receiver", () => {
   }
 
   const create = (url: string, more: object = {}) => ann.v2("webhook.create", { url, ...more });
-  const listed = async (url: string) => (await webhooksOf(ann).listWebhooks({})).data.some((webhook) => webhook.url === url);
+  const isListed = async (url: string) => (await webhooksOf(ann).listWebhooks({})).data.some((webhook) => webhook.url === url);
 
-  test.each([400, 401, 404, 410, 422])("that answers %i to webhook_test is asked once more in the form of task_created", async (status) => {
-    const hook = await strict(typed(status));
+  test.each([400, 401, 404, 410, 422])("that answers %i to webhook_test is tested again in the form of task_created", async (status) => {
+    const hook = await strict(checkType(status));
     const { status: made, body } = await create(`${hook.url}/in`);
     expect(made).toBe(200);
     const { id } = body["webhook"];
@@ -97,18 +97,18 @@ describe("a strict receiver", () => {
     ["svix", SvixWebhook],
   ])("that verifies with the package %s is registered with the secret that it has already", async (_name, library) => {
     const secret = newSecret();
-    const hook = await strict(verifying(library, secret));
+    const hook = await strict(checkSignature(library, secret));
     expect(await create(hook.url)).toMatchObject({ status: 400, body: { error: { code: "invalid_argument" } } });
     expect(hook.bodies).toHaveLength(2);
     expect(await create(hook.url, { signing_secret: secret })).toMatchObject({ status: 200, body: { signing_secret: secret } });
     expect(hook.bodies).toHaveLength(3);
-    const both = await strict(typed(400, verifying(library, secret)));
+    const both = await strict(checkType(400, checkSignature(library, secret)));
     const { webhook, signingSecret } = await webhooksOf(ann).createWebhook({ url: both.url, signingSecret: secret });
     expect([signingSecret, webhook?.url]).toEqual([secret, `${both.url}/`]);
   });
 
-  test("that refuses both requests is not registered, and both answers are told", async () => {
-    const hook = await strict(typed(400, () => 403));
+  test("that refuses both requests is not registered, and the error has both answers", async () => {
+    const hook = await strict(checkType(400, () => 403));
     const { status, body } = await create(`${hook.url}/no`);
     expect([status, body["error"]]).toEqual([
       400,
@@ -119,10 +119,10 @@ describe("a strict receiver", () => {
       },
     ]);
     expect(hook.bodies).toHaveLength(2);
-    expect(await listed(`${hook.url}/no`)).toBe(false);
+    expect(await isListed(`${hook.url}/no`)).toBe(false);
   });
 
-  test.each([302, 500, 503])("that answers %i is asked once", async (status) => {
+  test.each([302, 500, 503])("that answers %i is tested once", async (status) => {
     const hook = await strict(() => status);
     expect((await create(hook.url)).body["error"]?.message).toBe(
       `url: the receiver answered the test request with ${status}, not with 2xx`,
@@ -131,9 +131,9 @@ describe("a strict receiver", () => {
   });
 
   test("that refuses unknown types is registered on v1, for an app, and is resumed", async () => {
-    const hook = await strict(typed(422));
+    const hook = await strict(checkType(422));
     expect((await v1Of(rig.service, ann)("POST /v1/webhooks", { webhook: { url: `${hook.url}/v1` } })).status).toBe(200);
-    expect(await refusalOf(appsOf(ann).createOAuth2App({ ...garden, webhookUrl: `${hook.url}/app` }))).toBe("let in");
+    expect(await outcomeOf(appsOf(ann).createOAuth2App({ ...garden, webhookUrl: `${hook.url}/app` }))).toBe("let in");
     const { webhook } = await webhooksOf(ann).createWebhook({ url: `${hook.url}/resumed` });
     for (const status of ["inactive", "active"]) {
       expect((await ann.v2("webhook.update", { webhook_id: webhook?.id, status })).body["webhook"].status).toBe(status);
@@ -141,7 +141,7 @@ describe("a strict receiver", () => {
     expect(hook.bodies.map(({ event_type }) => event_type)).toEqual(Array(4).fill(["webhook_test", "task_created"]).flat());
   });
 
-  test.each([24, 32, 64])("may be given a secret of %i bytes, which is told once and kept encrypted", async (bytes) => {
+  test.each([24, 32, 64])("can have a secret of %i bytes, which is returned once and stored encrypted", async (bytes) => {
     const hook = await strict(() => 204);
     const secret = newSecret(bytes);
     const call = { headers: { "idempotency-key": `secret-${bytes}` } };
@@ -153,7 +153,7 @@ describe("a strict receiver", () => {
     expect(Buffer.from(openWebhookSecret(cipher, id, sealed)).toString("base64")).toBe(secret.slice("whsec_".length));
     const repeat = await ann.v2("webhook.create", { url: hook.url, signing_secret: secret }, call);
     expect(repeat.body["error"]).toEqual({ code: "already_exists", message: `Idempotency-Key: already used, it made ${id}` });
-    const audit = await rig.audited("webhook.v2.WebhookService/CreateWebhook", id);
+    const audit = await rig.auditRow("webhook.v2.WebhookService/CreateWebhook", id);
     expect(JSON.stringify([audit, await ann.v2("webhook.list"), rig.service.logged])).not.toContain(secret.slice(8, 30));
   });
 
@@ -177,10 +177,10 @@ describe("a strict receiver", () => {
   });
 });
 
-describe("the event types of a webhook by default", () => {
+describe("the default event types of a webhook", () => {
   const rig = webhookRig("sqlite");
 
-  test("is task_created and task_stopped on v2, and the three documented types on v1 and for an app", async () => {
+  test("are task_created and task_stopped on v2, and the three documented types on v1 and for an app", async () => {
     const ann = await rig.person();
     const hook = await rig.hook();
     const typesOf = async (id: string) => (await ann.v2("webhook.update", { webhook_id: id })).body["webhook"].event_types;

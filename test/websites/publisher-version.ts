@@ -3,8 +3,8 @@ import type { SiteTree } from "./tree.ts";
 
 export const paths = ["index.html", "css/style.css", "js/app.js", "data/numbers.json", "about/index.html"] as const;
 
-/** The files of a version: each says which it is of. */
+/** The files of a version; each contains the version's number. */
 export const treeOf = (version: number): SiteTree => Object.fromEntries(paths.map((path) => [path, `${version} ${path}`]));
 
-/** Whom a version is published for. */
+/** The visibility of a version. */
 export const visibilityOf = (version: number): SiteVisibility => (version % 2 === 0 ? "public" : "team");

@@ -8,60 +8,60 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { fileSweep } from "../../src/core/files/sweep.ts";
-import { deployer } from "../../src/core/websites/deploy.ts";
-import { localBlobs } from "../../src/storage/local.ts";
-import { diceOf } from "../faults/harness/dice.ts";
+import { createDeploy } from "../../src/core/websites/save.ts";
+import { createLocalBlobs } from "../../src/storage/local.ts";
+import { seededRandom } from "../faults/harness/dice.ts";
 import { putTask } from "../store/samples.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
+import { sample } from "../support/depth.ts";
 import { testMs } from "../support/patience.ts";
 import { paths, visibilityOf } from "./publisher-version.ts";
 
-/** The full form has 200: `KILL_ROUNDS=200 npx vitest run --project rooms test/websites/publisher.test.ts`. */
-const rounds = Number(process.env["KILL_ROUNDS"] ?? 8);
+const rounds = sample(200, 1);
 
-/** A publisher's life: what it has said by the time it is killed. */
-async function killed(db: TestStore, folder: string, taskId: string, first: number, afterMs: number): Promise<string> {
-  const words = ["test/websites/publisher.ts", db.url, folder, taskId, String(first)];
-  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
-  let said = "";
+/** Runs a publisher until it is killed, without a time during its first publication; returns its output. */
+async function runUntilKilled(db: TestStore, folder: string, taskId: string, first: number, afterMs: number | null): Promise<string> {
+  const args = ["test/websites/publisher.ts", db.url, folder, taskId, String(first), ...(afterMs === null ? ["halfway"] : [])];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
   child.stdout.on("data", (chunk) => {
-    said += chunk;
+    output += chunk;
   });
   const ended = once(child, "close");
   await Promise.race([once(child.stdout, "data"), ended]);
-  await delay(afterMs);
+  await delay(afterMs ?? 0);
   child.kill("SIGKILL");
   const [code] = await ended;
-  expect(code, "it ends by the signal alone").toBeNull();
-  return said;
+  expect(code, "only the signal ends it").toBeNull();
+  return output;
 }
 
-const lastIn = (said: string, word: string): number =>
+const lastNumber = (output: string, label: string): number =>
   Number(
-    said
-      .match(new RegExp(`${word} (\\d+)`, "g"))
+    output
+      .match(new RegExp(`${label} (\\d+)`, "g"))
       ?.at(-1)
       ?.split(" ")[1] ?? 0,
   );
 
-describeOnEach("a website that is published again and again", (kind) => {
-  test(`after each of ${rounds} kills or more every path is of one version, published for whom it was, and what was begun goes live`, {
+describeOnOne("a website that is published again and again", (kind) => {
+  test(`after each of ${rounds + 1} kills all paths have one version and its visibility, and a begun publication goes live`, {
     timeout: testMs + rounds * 60_000,
   }, async () => {
     await using db = await openTestStore(kind);
     const folder = await mkdtemp(join(tmpdir(), "publisher-"));
     const { store } = db;
-    const blobs = localBlobs(folder);
+    const blobs = createLocalBlobs(folder);
     const { id: taskId } = await putTask(store);
     const later: Clock = { ...systemClock, now: () => Date.now() + 3_600_000 };
-    const sweep = fileSweep({ store, blobs, clock: later, log: () => undefined });
-    const dice = diceOf(`publisher ${kind}`);
+    const sweep = fileSweep({ changeBytes: store.change, blobs, clock: later, log: () => undefined });
+    const random = seededRandom(`publisher ${kind}`);
     const site = async () => {
       const found = await store.websites.ofTask(taskId);
       if (!found) throw new Error("there is no site");
       return found;
     };
-    /** The version that all files of a checkpoint are of. */
+    /** The version that all files of a checkpoint have. */
     async function versionOf(checkpointId: string): Promise<number> {
       const versions = new Set<string>();
       for (const path of paths) {
@@ -73,32 +73,32 @@ describeOnEach("a website that is published again and again", (kind) => {
       expect(versions.size, [...versions].join()).toBe(1);
       return Number([...versions][0]);
     }
-    let [first, cut] = [1, 0];
+    let [first, interrupted] = [1, 0];
     try {
-      // And on until one of them was in the middle: chance says when.
-      for (let round = 0; round < rounds || (cut === 0 && round < rounds * 20); round += 1) {
-        const said = await killed(db, folder, taskId, first, dice.below(80));
+      // The time of each kill is random; the last one is during a publication.
+      for (let round = 0; round <= rounds; round += 1) {
+        const output = await runUntilKilled(db, folder, taskId, first, round === rounds ? null : random.below(80));
         await sweep.sweep(new AbortController().signal);
         const { liveId, publishingId, visibility } = await site();
-        // What a visitor sees at once, whatever is still to be done.
+        // The version that a visitor sees at once, with work still pending.
         const seen = liveId === null ? 0 : await versionOf(liveId);
-        expect(seen).toBeGreaterThanOrEqual(lastIn(said, "live"));
+        expect(seen).toBeGreaterThanOrEqual(lastNumber(output, "live"));
         if (liveId !== null) expect(visibility).toBe(visibilityOf(seen));
-        await deployer(store, systemClock)((await site()).id);
+        await createDeploy(store, systemClock)((await site()).id);
         const after = await site();
         expect([after.status, after.publishingId, after.publishingAs]).toEqual(["published", null, null]);
         const live = await versionOf(after.liveId ?? "");
         expect(live).toBe(publishingId === null ? seen : await versionOf(publishingId));
-        expect(live).toBeGreaterThanOrEqual(lastIn(said, "begun"));
+        expect(live).toBeGreaterThanOrEqual(lastNumber(output, "begun"));
         expect(after.visibility).toBe(visibilityOf(live));
         const [newest] = await store.checkpoints.list(after.id);
-        // Saved and not live, or live and not told: it was in the middle.
-        if (publishingId !== null || Number(newest?.message) > lastIn(said, "live")) cut += 1;
+        // Saved and not live, or live and not reported: the kill hit a publication.
+        if (publishingId !== null || Number(newest?.message) > lastNumber(output, "live")) interrupted += 1;
         first = Number(newest?.message) + 1;
       }
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
-    expect(cut, "or no publication was cut").toBeGreaterThan(0);
+    expect(interrupted, "a kill must hit a publication").toBeGreaterThan(0);
   });
 });

@@ -3,67 +3,67 @@ import { connect } from "node:http2";
 import { buffer } from "node:stream/consumers";
 import { vi } from "vitest";
 import type { Checkpoint } from "../../src/core/websites/checkpoint.ts";
-import { type FileTown, fileTown } from "../files/files-rig.ts";
+import { type FilePlatform, openFilePlatform } from "../files/files-rig.ts";
 import type { DatabaseKind } from "../support/database.ts";
 import { hangMs } from "../support/patience.ts";
 import type { Person } from "../support/service.ts";
 import { type SiteTree, saveTree } from "./tree.ts";
 
-/** The page that a saved site has. */
+/** The page of a saved site. */
 export const page = (text: string): string => `<!doctype html><title>${text}</title><p>${text}</p>`;
 
 /** A platform that serves sites below `sites.test`. */
-export interface SiteTown extends FileTown {
+export interface SiteRig extends FilePlatform {
   /** Saves a checkpoint of a task's site, as an agent's event does. */
   save(taskId: string, files: SiteTree, message?: string): Promise<Checkpoint>;
-  /** Asks for something on a website's host. */
-  visit(host: string, path?: string, ask?: Ask): Promise<Visited>;
+  /** Sends a request to a website's host. */
+  visit(host: string, path?: string, options?: VisitOptions): Promise<VisitResponse>;
 }
 
-export interface SiteTownOptions {
+export interface SiteRigOptions {
   readonly idle?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function siteTown(kind: DatabaseKind = "sqlite", { idle = false, env = {} }: SiteTownOptions = {}): Promise<SiteTown> {
-  const town = await fileTown(kind, { idle, env: { SITES_DOMAIN: "sites.test", ...env } });
-  const { store } = town.service;
+export async function openSiteRig(kind: DatabaseKind = "sqlite", { idle = false, env = {} }: SiteRigOptions = {}): Promise<SiteRig> {
+  const rig = await openFilePlatform(kind, { idle, env: { SITES_DOMAIN: "sites.test", ...env } });
+  const { store } = rig.service;
   return {
-    ...town,
-    save: (taskId, files, message = "Saved") => saveTree(store, town.folder, taskId, files, message),
-    visit: (host, path, ask) => visit(town.service.nodes[0]?.url ?? "", host, path, ask),
+    ...rig,
+    save: (taskId, files, message = "Saved") => saveTree(store, rig.folder, taskId, files, message),
+    visit: (host, path, options) => visit(rig.service.nodes[0]?.url ?? "", host, path, options),
   };
 }
 
-/** What a visitor says beside host and path. */
-export interface Ask {
+/** The parts of a visitor's request other than host and path. */
+export interface VisitOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a visitor got. */
-export interface Visited {
+/** A visitor's response. */
+export interface VisitResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
-/** Over HTTP/1.1, with whatever host and target. */
-export function visit(url: string, host: string, path = "/", { method = "GET", headers = {} }: Ask = {}): Promise<Visited> {
+/** Visits over HTTP/1.1, with any host and target. */
+export function visit(url: string, host: string, path = "/", { method = "GET", headers = {} }: VisitOptions = {}): Promise<VisitResponse> {
   const { hostname, port } = new URL(url);
-  const { promise, resolve, reject } = Promise.withResolvers<Visited>();
-  const asked = httpRequest({ host: hostname, port, path, method, agent: false, headers: { host, ...headers } }, (response) => {
+  const { promise, resolve, reject } = Promise.withResolvers<VisitResponse>();
+  const request = httpRequest({ host: hostname, port, path, method, agent: false, headers: { host, ...headers } }, (response) => {
     buffer(response).then(
       (bytes) => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: bytes.toString() }),
       reject,
     );
   });
-  asked.once("error", reject).end();
+  request.once("error", reject).end();
   return promise;
 }
 
-/** Over cleartext HTTP/2. */
-export async function visitHttp2(url: string, headers: Readonly<Record<string, string>>): Promise<Visited> {
+/** Visits over cleartext HTTP/2. */
+export async function visitHttp2(url: string, headers: Readonly<Record<string, string>>): Promise<VisitResponse> {
   const session = connect(url);
   try {
     const stream = session.request({ ":method": "GET", ":path": "/", ...headers });
@@ -76,8 +76,8 @@ export async function visitHttp2(url: string, headers: Readonly<Record<string, s
   }
 }
 
-/** What a person orders the offline agent to do, once it is done; the task's id. */
-export async function order(person: Person, content: string, taskId?: string): Promise<string> {
+/** Runs a task of the offline agent to its end; returns the task's id. */
+export async function runOfflineTask(person: Person, content: string, taskId?: string): Promise<string> {
   const message = { content };
   const call = taskId === undefined ? person.v2("task.create", { message }) : person.v2("task.sendMessage", { task_id: taskId, message });
   const id: string = taskId ?? (await call).body["task_id"];
@@ -86,18 +86,18 @@ export async function order(person: Person, content: string, taskId?: string): P
   return id;
 }
 
-/** A task with a site of one checkpoint. */
-export const saveSite = (person: Person, text = "one"): Promise<string> => order(person, `[[site My site | ${page(text)}]]`);
+/** Creates a task with a site of one checkpoint. */
+export const saveSite = (person: Person, text = "one"): Promise<string> => runOfflineTask(person, `[[site My site | ${page(text)}]]`);
 
-/** Publishes a task's site and waits for the outcome; the status then. */
+/** Publishes a task's site and waits for the outcome; returns the status then. */
 export async function publish(person: Person, taskId: string, visibility = "public") {
   const { status, body } = await person.v2("website.publish", { task_id: taskId, visibility });
   if (status !== 200) throw new Error(`refused: ${JSON.stringify(body)}`);
-  return settled(person, taskId);
+  return settledStatus(person, taskId);
 }
 
-/** The status of a task's site as soon as nothing of it is being published. */
-export async function settled(person: Person, taskId: string) {
+/** The status of a task's site once no publication is pending. */
+export async function settledStatus(person: Person, taskId: string) {
   let last = await person.v2("website.status", { task_id: taskId });
   await vi.waitUntil(
     async () => {
@@ -111,4 +111,4 @@ export async function settled(person: Person, taskId: string) {
 
 /** The host of a published site. */
 export const hostOf = (status: { readonly [member: string]: string[] | unknown }): string =>
-  new URL(String((status["site_urls"] as string[])[0])).host; // as the contract has it
+  new URL(String((status["site_urls"] as string[])[0])).host; // as the specification defines it

@@ -2,23 +2,23 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { checkpointsMax } from "../../src/core/websites/save.ts";
 import { WebsiteVisibility } from "../../src/gen/proto/website/v2/website_pb.ts";
 import { WebsiteService } from "../../src/gen/proto/website/v2/website_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
+import { describeOnOne } from "../support/database.ts";
+import { runDirectly } from "../support/direct.ts";
 import { hangMs } from "../support/patience.ts";
 import type { Person } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
-import { order, page, publish, type SiteTown, saveSite, settled, siteTown } from "./site.ts";
+import { openSiteRig, page, publish, runOfflineTask, type SiteRig, saveSite, settledStatus } from "./site.ts";
 
 const operations = ["website.status", "website.listCheckpoints", "website.publish", "website.update"] as const;
 
-describeOnEach("websites", (database) => {
-  let town: SiteTown;
+describeOnOne("websites", (database) => {
+  let rig: SiteRig;
   let ann: Person;
   beforeAll(async () => {
-    town = await siteTown(database);
-    ann = await town.service.person();
+    rig = await openSiteRig(database);
+    ann = await rig.service.person();
   });
-  afterAll(() => town[Symbol.asyncDispose]());
+  afterAll(() => rig[Symbol.asyncDispose]());
 
   test("a site that was never published is private, without an address or a version", async () => {
     const task_id = await saveSite(ann);
@@ -36,9 +36,9 @@ describeOnEach("websites", (database) => {
     });
   });
 
-  test("publishing deploys the newest checkpoint, and the status tells address, version and time", async () => {
+  test("publishing deploys the newest checkpoint, and the status has address, version and time", async () => {
     const task_id = await saveSite(ann);
-    await order(ann, "[[site My site | <p>two</p>]]", task_id);
+    await runOfflineTask(ann, "[[site My site | <p>two</p>]]", task_id);
     const { body: list } = await ann.v2("website.listCheckpoints", { task_id });
     const status = await publish(ann, task_id);
     expect(list["data"]).toHaveLength(2);
@@ -53,10 +53,10 @@ describeOnEach("websites", (database) => {
     expect(after["published_version_id"]).toBe(status["version_id"]);
   });
 
-  test("a checkpoint that is saved later is not live before it is published", async () => {
+  test("a checkpoint that is saved later goes live only with the next publication", async () => {
     const task_id = await saveSite(ann);
     const { version_id } = await publish(ann, task_id);
-    await order(ann, "[[site My site | <p>later</p>]]", task_id);
+    await runOfflineTask(ann, "[[site My site | <p>later</p>]]", task_id);
     const { body } = await ann.v2("website.status", { task_id });
     expect(body).toMatchObject({ publish_status: "published", version_id });
   });
@@ -68,17 +68,17 @@ describeOnEach("websites", (database) => {
     expect(websiteId).not.toBe("");
     const { data } = await client.listWebsiteCheckpoints({ websiteId });
     expect(await client.publishWebsite({ websiteId })).toMatchObject({ websiteId, versionId: data[0]?.versionId });
-    await settled(ann, taskId);
+    await settledStatus(ann, taskId);
     await client.updateWebsite({ taskId, visibility: WebsiteVisibility.TEAM });
     expect(await client.getWebsiteStatus({ websiteId })).toMatchObject({ visibility: WebsiteVisibility.TEAM });
   });
 
-  describe("refusals (contract/v2.md 9.12)", () => {
-    test.each(operations)("%s names its site by task_id, website_id, or both where they name the same one", async (name) => {
+  describe("refusals (spec/api.md 9.12)", () => {
+    test.each(operations)("%s identifies its site by task_id, website_id, or both where they match", async (name) => {
       const task_id = await saveSite(ann);
       const website_id = (await ann.v2("website.status", { task_id })).body["website_id"];
       const other = (await ann.v2("website.status", { task_id: await saveSite(ann) })).body["website_id"];
-      const bare = await order(ann, "[[say hello]]");
+      const bare = await runOfflineTask(ann, "[[say hello]]");
       const edit = name === "website.update" ? { title: "A" } : {};
       expect((await ann.v2(name, { task_id, website_id, ...edit })).status).toBe(200);
       const refused = async (which: object, message: string) => {
@@ -86,19 +86,19 @@ describeOnEach("websites", (database) => {
         expect([status, body.error], JSON.stringify(which)).toEqual([400, { code: "invalid_argument", message }]);
       };
       for (const which of [{}, { task_id: "" }]) await refused(which, "task_id or website_id must be given");
-      const both = [
+      const shared = [
         { task_id, website_id: other },
         { task_id, website_id: "unknown" },
         { task_id: bare, website_id },
       ];
-      for (const which of both) await refused(which, "task_id and website_id must name the same website");
+      for (const which of shared) await refused(which, "task_id and website_id must name the same website");
     });
 
     test.each(operations)("%s: a task without a site, an unknown one, and another space's site are not found", async (name) => {
-      const eve = await town.service.person();
+      const eve = await rig.service.person();
       const theirs = await saveSite(eve);
       const { body } = await eve.v2("website.status", { task_id: theirs });
-      const bare = await order(ann, "[[say hello]]");
+      const bare = await runOfflineTask(ann, "[[say hello]]");
       const edit = name === "website.update" ? { title: "A" } : {};
       for (const which of [
         { task_id: bare },
@@ -112,8 +112,8 @@ describeOnEach("websites", (database) => {
       }
     });
 
-    test.each(operations)("%s: a colleague's site is no site to act on, their task is not found", async (name) => {
-      const bo = await town.service.person({ with: ann });
+    test.each(operations)("%s: a colleague's site cannot be changed, their task is not found", async (name) => {
+      const bo = await rig.service.person({ with: ann });
       const theirs = await saveSite(bo);
       const { body } = await bo.v2("website.status", { task_id: theirs });
       const edit = name === "website.update" ? { title: "A" } : {};
@@ -129,13 +129,13 @@ describeOnEach("websites", (database) => {
       [{ visibility: "" }, 200],
       [{}, 200],
       [{ visibility: "team" }, 200],
-    ])("website.publish with %j answers %i", async (asked, code) => {
+    ])("website.publish with %j answers %i", async (request, code) => {
       const task_id = await saveSite(ann);
-      const { status } = await ann.v2("website.publish", { task_id, ...asked });
+      const { status } = await ann.v2("website.publish", { task_id, ...request });
       expect(status).toBe(code);
       if (code === 200)
-        expect((await settled(ann, task_id))["visibility"]).toBe(
-          "visibility" in asked && asked.visibility !== "" ? asked.visibility : "public",
+        expect((await settledStatus(ann, task_id))["visibility"]).toBe(
+          "visibility" in request && request.visibility !== "" ? request.visibility : "public",
         );
     });
 
@@ -151,8 +151,8 @@ describeOnEach("websites", (database) => {
       expect([status, body.error?.code]).toEqual([400, "invalid_argument"]);
     });
 
-    test("in a personal space there is no team to publish for", async () => {
-      const eve = await town.service.person({ personal: true });
+    test("a personal space has no team to publish for", async () => {
+      const eve = await rig.service.person({ personal: true });
       const task_id = await saveSite(eve);
       for (const name of ["website.publish", "website.update"]) {
         const { status, body } = await eve.v2(name, { task_id, visibility: "team" });
@@ -161,16 +161,16 @@ describeOnEach("websites", (database) => {
       expect(await publish(eve, task_id)).toMatchObject({ visibility: "public" });
     });
 
-    test("a visibility beyond the operator's cap is refused, the default too, and what was published before is cut down", async () => {
+    test("a visibility beyond the operator's cap is refused, the default too, and earlier publications are reduced to it", async () => {
       const task_id = await saveSite(ann);
       const { website_id } = await publish(ann, task_id);
-      await town.service.store.change((tx) => tx.websites.cap(String(website_id), "team", 1));
-      for (const [name, asked] of [
+      await rig.service.store.change((tx) => tx.websites.setOperatorCap(String(website_id), "team", 1));
+      for (const [name, request] of [
         ["website.publish", {}],
         ["website.publish", { visibility: "public" }],
         ["website.update", { visibility: "public" }],
       ] as const) {
-        const { status, body } = await ann.v2(name, { task_id, ...asked });
+        const { status, body } = await ann.v2(name, { task_id, ...request });
         expect([status, body.error?.code], name).toEqual([403, "permission_denied"]);
       }
       expect((await ann.v2("website.status", { task_id })).body["visibility"]).toBe("team");
@@ -180,14 +180,14 @@ describeOnEach("websites", (database) => {
     test("without a checkpoint there is nothing to publish", async () => {
       const task_id = await saveSite(ann);
       const { body } = await ann.v2("website.listCheckpoints", { task_id });
-      await town.service.store.change((tx) => tx.checkpoints.erase(body["website_id"], body["data"][0].version_id));
+      await rig.service.store.change((tx) => tx.checkpoints.delete(body["website_id"], body["data"][0].version_id));
       const { status, body: refused } = await ann.v2("website.publish", { task_id });
       expect([status, refused.error?.code]).toEqual([412, "failed_precondition"]);
     });
   });
 
-  test("a run that is lost and taken up again saves nothing twice, and one that failed before saves nothing", async () => {
-    const lost = await order(ann, "[[site Mine | <p>one</p>]] [[crash]] [[say two]] [[site Mine | <p>two</p>]]");
+  test("a lost and resumed run saves nothing twice, and one that failed before saves nothing", async () => {
+    const lost = await runOfflineTask(ann, "[[site Mine | <p>one</p>]] [[crash]] [[say two]] [[site Mine | <p>two</p>]]");
     await vi.waitUntil(async () => (await ann.v2("task.detail", { task_id: lost })).body["task"].status === "stopped", { timeout: hangMs });
     const { body } = await ann.v2("website.listCheckpoints", { task_id: lost });
     expect(body["data"]).toHaveLength(2);
@@ -197,41 +197,41 @@ describeOnEach("websites", (database) => {
       { tool_used: { tool: "save_site", status: "success", brief: "Saved the website Mine" } },
       { tool_used: { tool: "save_site" } },
     ]);
-    const failed = await order(ann, "[[site Mine | <p>one</p>]] [[plan]]");
+    const failed = await runOfflineTask(ann, "[[site Mine | <p>one</p>]] [[plan]]");
     expect((await ann.v2("website.status", { task_id: failed })).status).toBe(404);
   });
 
-  test("equal bytes of a site share a blob, and a blob goes with the last checkpoint that needs it", async () => {
-    const task_id = await order(ann, "[[say hello]]");
-    const first = await town.save(task_id, { "index.html": page("same"), "copy.html": page("same"), "old.html": page("old") });
-    const second = await town.save(task_id, { "index.html": page("same"), "new.html": page("new") });
-    const { store } = town.service;
+  test("equal bytes of a site share a blob, which is deleted with the last checkpoint that needs it", async () => {
+    const task_id = await runOfflineTask(ann, "[[say hello]]");
+    const first = await rig.save(task_id, { "index.html": page("same"), "copy.html": page("same"), "old.html": page("old") });
+    const second = await rig.save(task_id, { "index.html": page("same"), "new.html": page("new") });
+    const { store } = rig.service;
     const blobOf = async (id: string, path: string) => (await store.checkpoints.file(id, [path]))?.blobId ?? "";
     const shared = await blobOf(first.id, "index.html");
     const old = await blobOf(first.id, "old.html");
     expect([await blobOf(first.id, "copy.html"), await blobOf(second.id, "index.html")]).toEqual([shared, shared]);
-    await store.change((tx) => tx.checkpoints.erase(first.websiteId, first.id));
-    const rows = await directly(town.database, `SELECT id, state FROM blob WHERE id IN ('${shared}', '${old}')`);
+    await store.change((tx) => tx.checkpoints.delete(first.websiteId, first.id));
+    const rows = await runDirectly(rig.database, `SELECT id, state FROM blob WHERE id IN ('${shared}', '${old}')`);
     expect(new Map(rows.map(({ id, state }) => [id, state])).get(shared)).toBe("kept");
     expect(new Map(rows.map(({ id, state }) => [id, state])).get(old)).not.toBe("kept");
   });
 
-  test("the hash of a checkpoint is that of its files alone, whatever their order", async () => {
-    const task_id = await order(ann, "[[say hello]]");
+  test("a checkpoint's hash depends on its files only, in any order", async () => {
+    const task_id = await runOfflineTask(ann, "[[say hello]]");
     const hashes = [];
     for (const files of [
       { "a.txt": "1", "b.txt": "2" },
       { "b.txt": "2", "a.txt": "1" },
       { "a.txt": "2", "b.txt": "1" },
     ])
-      hashes.push((await town.save(task_id, files)).hash);
+      hashes.push((await rig.save(task_id, files)).hash);
     expect([hashes[0] === hashes[1], hashes[0] === hashes[2]]).toEqual([true, false]);
   });
 
-  test("a site keeps its newest 100 checkpoints, and the live one besides", async () => {
+  test("a site keeps its newest 100 checkpoints, and the live one in addition", async () => {
     const task_id = await saveSite(ann);
     const { version_id } = await publish(ann, task_id);
-    for (let i = 0; i < checkpointsMax + 2; i += 1) await town.save(task_id, { "index.html": page("same") }, `number ${i}`);
+    for (let i = 0; i < checkpointsMax + 2; i += 1) await rig.save(task_id, { "index.html": page("same") }, `number ${i}`);
     const { body } = await ann.v2("website.listCheckpoints", { task_id });
     const messages = body["data"].map(({ message }: { readonly message: string }) => message);
     expect([messages.length, messages[0], messages.at(-2)]).toEqual([checkpointsMax + 1, `number ${checkpointsMax + 1}`, "number 2"]);
@@ -243,10 +243,10 @@ describeOnEach("websites", (database) => {
     const { status } = await ann.v2("website.update", { task_id, title: "Other", visibility: "public" });
     const { body } = await ann.v2("website.status", { task_id });
     expect([status, body["publish_status"], body["visibility"], body["site_urls"]]).toEqual([200, "unpublished", "public", []]);
-    expect((await town.service.store.websites.ofTask(task_id))?.title).toBe("Other");
+    expect((await rig.service.store.websites.ofTask(task_id))?.title).toBe("Other");
   });
 
-  test("the audit log has who published what for whom, and what a change was before", async () => {
+  test("the audit log has who published what for whom, and the previous state of a change", async () => {
     const task_id = await saveSite(ann);
     const { website_id, version_id } = await publish(ann, task_id, "team");
     await ann.v2("website.update", { task_id, title: "Other" });
@@ -254,8 +254,8 @@ describeOnEach("websites", (database) => {
     await ann.v2("website.publish", { task_id, visibility: "private" });
     const { body } = await ann.v2("audit.list", {});
     const rows = body["data"].filter(({ subject }: { readonly subject: string }) => subject === website_id);
-    const told = rows.map(({ operation, outcome, before, after }: Record<string, unknown>) => [operation, outcome, before, after]);
-    expect(told.toReversed()).toEqual([
+    const entries = rows.map(({ operation, outcome, before, after }: Record<string, unknown>) => [operation, outcome, before, after]);
+    expect(entries.toReversed()).toEqual([
       [
         "website.v2.WebsiteService/PublishWebsite",
         "done",
@@ -267,25 +267,25 @@ describeOnEach("websites", (database) => {
     ]);
   });
 
-  test("a deployment whose bytes are gone fails, and what was live stays so", async () => {
+  test("a deployment whose bytes are missing fails, and the live version stays", async () => {
     const task_id = await saveSite(ann, "old");
     const { version_id } = await publish(ann, task_id);
-    const { id } = await town.save(task_id, { "index.html": page("new") });
-    const file = await town.service.store.checkpoints.file(id, ["index.html"]);
-    await town.service.store.change((tx) => tx.blobs.drop([file?.blobId ?? ""]));
+    const { id } = await rig.save(task_id, { "index.html": page("new") });
+    const file = await rig.service.store.checkpoints.file(id, ["index.html"]);
+    await rig.service.store.change((tx) => tx.blobs.drop([file?.blobId ?? ""]));
     expect(await publish(ann, task_id)).toMatchObject({ publish_status: "failed", site_urls: [], version_id });
   });
 
-  test("of 50 publications at once all are taken, and the newest checkpoint is live, with the visibility of one of them", async () => {
+  test("50 concurrent publications are all accepted, and the newest checkpoint is live with the visibility of one of them", async () => {
     const task_id = await saveSite(ann);
-    const newest = await town.save(task_id, { "index.html": page("newest") });
+    const newest = await rig.save(task_id, { "index.html": page("newest") });
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, i) => ann.v2("website.publish", { task_id, visibility: i % 2 === 0 ? "public" : "team" })),
     );
     expect(new Set(answers.map(({ status, body }) => `${status} ${body["version_id"]}`))).toEqual(new Set([`200 ${newest.id}`]));
-    const { version_id, publish_status } = await settled(ann, task_id);
+    const { version_id, publish_status } = await settledStatus(ann, task_id);
     expect([publish_status, version_id]).toEqual(["published", newest.id]);
-    const site = await town.service.store.websites.ofTask(task_id);
+    const site = await rig.service.store.websites.ofTask(task_id);
     expect([site?.publishingId, site?.publishingAs]).toEqual([null, null]);
   });
 });

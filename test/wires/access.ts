@@ -1,10 +1,10 @@
 import type { Role } from "../../src/core/accounts/account.ts";
-import { type KeyKind, keyKinds } from "../../src/core/caller.ts";
+import { type KeyKind, keyKinds } from "../../src/core/accounts/caller.ts";
 import { Access_Credential, Access_Role } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import type { Operation, OperationAccess } from "../../src/operations.ts";
 import type { Wire } from "./call.ts";
 
-/** The credential that the descriptors know a kind of key as. */
+/** The credential in the descriptors for a kind of key. */
 export const credentialOf: Record<KeyKind, Access_Credential> = {
   general: Access_Credential.API_KEY,
   ediscovery: Access_Credential.EDISCOVERY,
@@ -21,27 +21,27 @@ const roleOf: Record<Role, Access_Role> = {
   guest: Access_Role.GUEST,
 };
 
-/** Whether the table lets a kind of key in, in the hand of this role; null is a personal space. */
+/** Whether the table allows a kind of key, held by this role; null is a personal space. */
 export function takes({ access }: Operation, kind: KeyKind, role: Role | null): boolean {
   if (!access?.credentials.has(credentialOf[kind])) return false;
   return kind !== "general" || access.roles.size === 0 || hasRole(access, role);
 }
 
-/** Whether the table lets some key of the owner's in. */
+/** Whether the table allows any key of the owner. */
 export const takesKey = (operation: Operation): boolean => keyKinds.some((kind) => takes(operation, kind, "owner"));
 
-/** Whether the table lets a session in, in the hand of this role; null is a personal space. */
+/** Whether the table allows a session of this role; null is a personal space. */
 export const takesSession = ({ access }: Operation, role: Role | null): boolean =>
   access?.credentials.has(Access_Credential.SESSION) === true && (access.roles.size === 0 || hasRole(access, role));
 
 const hasRole = ({ roles, personal }: OperationAccess, role: Role | null): boolean => (role === null ? personal : roles.has(roleOf[role]));
 
-/** Whether the table lets a worker's credential in. */
+/** Whether the table allows a worker's credential. */
 export const takesWorker = ({ access }: Operation): boolean => access?.credentials.has(Access_Credential.WORKER) === true;
 
-/** A session counts on the Connect wire alone, and not for its streams, which have other content types (contract/decisions.md 35). */
+/** A session is valid on the Connect wire only, and not for its streams, with other content types (spec/decisions.md 35). */
 export const hasSessions = (wire: Wire, { method }: Operation): boolean => wire.startsWith("connect") && method.methodKind === "unary";
 
-/** Whether there is anything that opens this operation to the owner over a wire. */
+/** Whether any credential gives the owner access to this operation over a wire. */
 export const canOpen = (operation: Operation, wire: Wire): boolean =>
   takesKey(operation) || takesWorker(operation) || (hasSessions(wire, operation) && takesSession(operation, "owner"));

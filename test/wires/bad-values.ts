@@ -1,10 +1,10 @@
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, type Message, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import { choiceRule } from "../../src/call/choices.ts";
-import { wireOf, wordsOf } from "../../src/http/v2/wire.ts";
+import { enumRule } from "../../src/call/validate.ts";
+import { enumNames, wireOptions } from "../../src/http/v2/wire.ts";
 import { type Spot, sampleValue } from "./sample.ts";
 
-/** A value at a place, and what the refusal has to say of it beside the place. */
+/** A value at a position, and the expected text of the refusal after the position. */
 export interface Bad {
   readonly what: string;
   readonly value: JsonValue;
@@ -14,18 +14,19 @@ export interface Bad {
 
 const nul = "must not contain U+0000 or a lone surrogate";
 
-/** JSON of a type that a body's field does not take, and words that an enum does not have. */
+/** JSON of a type that a body's field does not accept, and values that an enum does not have. */
 export function misfits({ field, item }: Spot): Bad[] {
   const bad = (rule: string, ...values: JsonValue[]): Bad[] => values.map((value) => ({ what: JSON.stringify(value), value, rule }));
-  if (field.fieldKind === "list" && !item && wireOf(field).textOrParts) return bad("must be a string or an array of parts", 5, {}, true);
+  if (field.fieldKind === "list" && !item && wireOptions(field).textOrParts)
+    return bad("must be a string or an array of parts", 5, {}, true);
   if (field.fieldKind === "list" && !item) return bad("must be an array", 5, {}, true, "x");
-  if (field.enum) return bad(choiceRule(field), "no_such_word", 1, true, {}, [], ...(wireOf(field).emptyIsAbsent ? [] : [""]));
+  if (field.enum) return bad(enumRule(field), "no_such_word", 1, true, {}, [], ...(wireOptions(field).emptyIsAbsent ? [] : [""]));
   if (field.message?.typeName === "google.protobuf.Timestamp")
     return [...bad("must be a string", 5, {}), ...bad("must be an RFC 3339 time", "yesterday", "2026-13-01T00:00:00Z")];
-  // Any JSON is one.
+  // Any JSON is valid here.
   if (field.message?.typeName === "google.protobuf.Value") return [];
   if (field.message) return bad("must be an object", "x", 5, [], true);
-  if (wireOf(field).date)
+  if (wireOptions(field).date)
     return [...bad("must be Unix seconds, or a date like 2026-01-31", "5"), ...bad("must be a whole number", 1.5, true, {}, [], 1e300)];
   return bad(...scalarMisfits(field));
 }
@@ -36,13 +37,13 @@ function scalarMisfits({ scalar }: DescField): [rule: string, ...JsonValue[]] {
   return ["must be a whole number", "5", 1.5, true, {}, [], 1e300];
 }
 
-/** The same for proto3's JSON, which takes numbers as text, and passes over words of an enum that a later release may know. */
+/** The same for proto3's JSON, which accepts numbers as text, and ignores enum values that a later release may add. */
 export const protoMisfits = (spot: Spot): Bad[] => misfits(spot).filter(({ value }) => !isProto(spot.field, value));
 
 const isProto = ({ enum: desc, scalar }: DescField, value: JsonValue): boolean =>
   typeof value === "string" ? !!desc || (!!scalar && scalar !== ScalarType.BOOL) : !!desc && value === 1;
 
-/** Texts that not every database and wire can hold, wherever they stand. */
+/** Texts that not every database and wire can store, at any position. */
 export function badTexts({ field, item }: Spot): Bad[] {
   if (field.fieldKind === "list" && !item) return [];
   const bad = (what: string, value: JsonValue): Bad => ({ what, value, rule: nul });
@@ -79,7 +80,7 @@ export function outside({ field, item, rules }: Spot): Bad[] {
         ({ number }) => notIn.includes(number) || (only.length > 0 && !only.includes(number)),
       );
       return field.enum
-        ? barred.map(({ number }) => ({ what: `the barred ${number}`, value: wordOf(field, number), rule: choiceRule(field) }))
+        ? barred.map(({ number }) => ({ what: `the barred ${number}`, value: wordOf(field, number), rule: enumRule(field) }))
         : [];
     }
     case "repeated": {
@@ -96,13 +97,13 @@ export function outside({ field, item, rules }: Spot): Bad[] {
   }
 }
 
-const wordOf = ({ enum: desc }: DescField, number: number): string => (desc && wordsOf(desc).words.get(number)) ?? "";
+const wordOf = ({ enum: desc }: DescField, number: number): string => (desc && enumNames(desc).names.get(number)) ?? "";
 
-/** An empty text is an absent field, but where it can be told from one. */
+/** An empty text equals an absent field, unless the field distinguishes them. */
 const emptyRule = ({ presence }: DescField, item: boolean): string =>
   item || presence === FeatureSet_FieldPresence.EXPLICIT ? "must not be empty" : "is required";
 
-/** A choice of words that a pattern states is told as such. */
+/** A fixed set of values in a pattern is reported as such. */
 const patternRule = (pattern: string): string => {
   const [, words] = /^\^\(([\w|]+)\)\$$/.exec(pattern) ?? [];
   return words === undefined ? pattern : `must be one of ${words.split("|").join(", ")}`;
@@ -121,7 +122,7 @@ function outsideText(
   ];
 }
 
-/** What the rules just accept; lengths count characters, not UTF-16. */
+/** Values at the limits of the rules; lengths count characters, not UTF-16 units. */
 export function inside({ field, item, rules: { type } }: Spot): JsonValue[] {
   if (type.case === "string" && type.value.pattern === "" && type.value.wellKnown.case !== "email") {
     const { maxLen, maxBytes } = type.value;
@@ -139,7 +140,7 @@ export function inside({ field, item, rules: { type } }: Spot): JsonValue[] {
   return [];
 }
 
-/** A request as proto3's JSON spells it: v2's words of an enum are its own. */
+/** A request in proto3's JSON; v2 has its own enum names. */
 export function protoJson(desc: DescMessage, json: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(json).map(([name, value]) => {
@@ -151,12 +152,12 @@ export function protoJson(desc: DescMessage, json: JsonObject): JsonObject {
 
 function protoValue(field: DescField, value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map((item) => protoValue(field, item));
-  if (field.enum && typeof value === "string") return wordsOf(field.enum).numbers.get(value) ?? value;
+  if (field.enum && typeof value === "string") return enumNames(field.enum).numbers.get(value) ?? value;
   const isNested = field.message && !field.message.typeName.startsWith("google.protobuf.");
   return isNested && typeof value === "object" && value !== null ? protoJson(field.message, value) : value;
 }
 
-/** A sound value of an enum, in a list or by itself. */
+/** A valid value of an enum, in a list or alone. */
 export const sampleEnum = ({ field, item }: Spot): JsonValue => (item ? ([sampleValue(field)].flat()[0] ?? null) : sampleValue(field));
 
 /** Puts a value that JSON cannot express into a message. */

@@ -1,15 +1,16 @@
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { elementsMax } from "../../src/core/json-bounds.ts";
+import { elementsMax } from "../../src/core/json.ts";
 import { boundOf } from "../../src/http/bounds/bound.ts";
 import { type Operation, operationTable } from "../../src/operations.ts";
+import { share } from "../support/depth.ts";
 import { openService, type Service } from "../support/service.ts";
 import { canOpen } from "./access.ts";
 import { type Keyring, keyringOf } from "./keyring.ts";
 import { endOf, framed, type RawReply, send, sendHttp2 } from "./raw.ts";
 
-/** Content operations take as much. */
+/** Content operations accept this many bytes. */
 const bodyLimit = 1_048_576;
 
 let service: Service;
@@ -21,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** JSON of exactly so many bytes, without a member. */
+/** JSON of exactly this many bytes, without a member. */
 const jsonOf = (bytes: number) => Buffer.from("{}".padEnd(bytes));
 const items = (count: number) =>
   Buffer.from(
@@ -29,7 +30,7 @@ const items = (count: number) =>
       .fill("1")
       .join(",")}]}`,
   );
-/** An unknown field, of exactly so many bytes. */
+/** An unknown field, of exactly this many bytes. */
 function protoOf(bytes: number): Buffer {
   const message = Buffer.alloc(bytes);
   message.set([0xfa, 0x3f]);
@@ -42,7 +43,7 @@ function protoOf(bytes: number): Buffer {
 }
 const fields = (count: number) => Buffer.alloc(count * 2, Buffer.from([0x7a, 0]));
 
-/** How a message is sent over a wire; the outcome is in the words of Connect's codes. */
+/** How a message is sent over a wire; the outcome uses Connect's codes. */
 interface Wire {
   readonly name: string;
   readonly binary: boolean;
@@ -54,16 +55,16 @@ interface Wire {
 const isUnary = ({ method }: Operation) => method.methodKind === "unary";
 const isConversation = ({ method }: Operation) => method.methodKind === "bidi_streaming";
 const at = ({ rpc }: Operation) => `${service.url}/${rpc}`;
-const told = ({ status, json }: RawReply) => (status === 200 ? "ok" : `${json()["code"]}: ${json()["message"]}`);
-const endTold = (reply: RawReply) => {
+const outcomeText = ({ status, json }: RawReply) => (status === 200 ? "ok" : `${json()["code"]}: ${json()["message"]}`);
+const endOutcomeText = (reply: RawReply) => {
   const { error } = endOf(reply);
   return `${error?.code}: ${error?.message}`;
 };
-const grpcTold = (status: string | undefined, message: string | undefined) =>
+const grpcOutcomeText = (status: string | undefined, message: string | undefined) =>
   `${(Code[Number(status)] ?? "").replace(/(?<=.)[A-Z]/g, "_$&").toLowerCase()}: ${decodeURIComponent(message ?? "")}`;
 
-/** Each message goes to many operations. */
-function once<K, V>(make: (key: K) => V): (key: K) => V {
+/** Each message is sent to many operations. */
+function cached<K, V>(make: (key: K) => V): (key: K) => V {
   const made = new Map<K, V>();
   return (key) => {
     const known = made.get(key) ?? make(key);
@@ -72,10 +73,10 @@ function once<K, V>(make: (key: K) => V): (key: K) => V {
   };
 }
 
-const ways = [
+const encodings = [
   ["", undefined, undefined],
-  [", gzip", "gzip", once((bytes: Uint8Array) => gzipSync(bytes))],
-  [", br", "br", once((bytes: Uint8Array) => brotliCompressSync(bytes))],
+  [", gzip", "gzip", cached((bytes: Uint8Array) => gzipSync(bytes))],
+  [", br", "br", cached((bytes: Uint8Array) => brotliCompressSync(bytes))],
 ] as const;
 
 const wires: readonly Wire[] = [
@@ -84,11 +85,11 @@ const wires: readonly Wire[] = [
     binary: false,
     serves: ({ name }) => name !== null,
     async send(operation, body) {
-      const { status, json } = await send(`${service.url}/v2/${operation.name}`, { headers: keys.opening(operation), body });
+      const { status, json } = await send(`${service.url}/v2/${operation.name}`, { headers: keys.permitted(operation), body });
       return `${status} ${json().error?.code}: ${json().error?.message}`;
     },
   },
-  ...ways.flatMap(([how, encoding, compression]): Wire[] =>
+  ...encodings.flatMap(([how, encoding, compression]): Wire[] =>
     [false, true].flatMap((binary): Wire[] => {
       const kind = binary ? "proto" : "json";
       const packed = (bytes: Uint8Array) => (compression ? compression(bytes) : Buffer.from(bytes));
@@ -101,12 +102,12 @@ const wires: readonly Wire[] = [
           serves: isUnary,
           async send(operation, bytes) {
             const headers = {
-              ...keys.opening(operation),
+              ...keys.permitted(operation),
               "content-type": `application/${kind}`,
               "connect-protocol-version": "1",
               ...(encoding ? { "content-encoding": encoding } : {}),
             };
-            return told(await send(at(operation), { headers, body: packed(bytes) }));
+            return outcomeText(await send(at(operation), { headers, body: packed(bytes) }));
           },
         },
         {
@@ -115,12 +116,12 @@ const wires: readonly Wire[] = [
           serves: (operation) => operation.method.methodKind === "server_streaming",
           async send(operation, bytes) {
             const headers = {
-              ...keys.opening(operation),
+              ...keys.permitted(operation),
               "content-type": `application/connect+${kind}`,
               "grpc-encoding": "of another protocol",
               ...(encoding ? { "connect-content-encoding": encoding } : {}),
             };
-            return endTold(await send(at(operation), { headers, body: envelope(bytes) }));
+            return endOutcomeText(await send(at(operation), { headers, body: envelope(bytes) }));
           },
         },
         {
@@ -129,14 +130,14 @@ const wires: readonly Wire[] = [
           serves: () => true,
           async send(operation, bytes) {
             const headers = {
-              ...keys.opening(operation),
+              ...keys.permitted(operation),
               "content-type": `application/grpc+${kind}`,
               te: "trailers",
               "connect-content-encoding": "of another protocol",
               ...(encoding ? { "grpc-encoding": encoding } : {}),
             };
             const { headers: got } = await sendHttp2(at(operation), { headers, body: envelope(bytes) });
-            return grpcTold(got.get("grpc-status") ?? undefined, got.get("grpc-message") ?? undefined);
+            return grpcOutcomeText(got.get("grpc-status") ?? undefined, got.get("grpc-message") ?? undefined);
           },
         },
         {
@@ -145,12 +146,12 @@ const wires: readonly Wire[] = [
           serves: (operation) => !isConversation(operation),
           async send(operation, bytes) {
             const headers = {
-              ...keys.opening(operation),
+              ...keys.permitted(operation),
               "content-type": `application/grpc-web+${kind}`,
               ...(encoding ? { "grpc-encoding": encoding } : {}),
             };
             const { text } = await send(at(operation), { headers, body: envelope(bytes) });
-            return grpcTold(/grpc-status: (\d+)/.exec(text)?.[1], /grpc-message: (.*)\r/.exec(text)?.[1]);
+            return grpcOutcomeText(/grpc-status: (\d+)/.exec(text)?.[1], /grpc-message: (.*)\r/.exec(text)?.[1]);
           },
         },
       ];
@@ -161,24 +162,26 @@ const wires: readonly Wire[] = [
 /** How a wire refuses a message that is too large. */
 const refused = ({ name }: Wire, text: string) => (name === "v2" ? `413 invalid_argument: ${text}` : `resource_exhausted: ${text}`);
 
-describe.each(wires.map((wire) => [wire.name, wire] as const))("over %s, every operation", (_name, wire) => {
-  const operations = operationTable().all.filter(
+describe.each(wires.map((wire, nth) => [wire.name, wire, nth] as const))("over %s, every operation", (_name, wire, nth) => {
+  const served = operationTable().all.filter(
     (operation) => wire.serves(operation) && canOpen(operation, wire.name.startsWith("Connect") ? "connect-json" : "grpc"),
   );
+  // In short runs each operation over one or two wires, and at least one operation over each wire.
+  const operations = share(served, nth, Math.min(12, served.length));
 
   async function outcomes(bytesOf: (limit: number) => Uint8Array, among = operations): Promise<readonly (readonly [string, string])[]> {
     const found: (readonly [string, string])[] = [];
     for (const operation of among) found.push([operation.rpc, await wire.send(operation, bytesOf(boundOf(operation, bodyLimit).maxBytes))]);
     return found;
   }
-  const sized = once(wire.binary ? protoOf : jsonOf);
-  const many = once(wire.binary ? fields : items);
+  const sized = cached(wire.binary ? protoOf : jsonOf);
+  const many = cached(wire.binary ? fields : items);
 
   test("refuses a message of one byte more than its limit, and names the limit", async () => {
     const wrong = (await outcomes((limit) => sized(limit + 1))).filter(([rpc, came]) => {
       const operation = operationTable().byRpc(rpc);
       if (!operation) return true;
-      const { maxBytes, of } = boundOf(operation, bodyLimit);
+      const { maxBytes, name: of } = boundOf(operation, bodyLimit);
       return !["body", "message"].some(
         (what) => came === refused(wire, `the ${what} is larger than ${maxBytes} bytes, the limit of ${of}`),
       );
@@ -186,13 +189,13 @@ describe.each(wires.map((wire) => [wire.name, wire] as const))("over %s, every o
     expect(wrong).toEqual([]);
   });
 
-  test("takes a message of exactly its limit for what it is", async () => {
+  test("accepts a message of exactly its limit and checks its content", async () => {
     const unary = operations.filter(isUnary);
     const wrong = (await outcomes(sized, unary)).filter(([, came]) => /larger than|more than|internal/.test(came));
     expect(wrong).toEqual([]);
   });
 
-  test(`refuses ${elementsMax + 1} elements before anything is built of them`, async () => {
+  test(`refuses ${elementsMax + 1} elements before building any of them`, async () => {
     const wrong = (await outcomes(() => many(elementsMax + 1))).filter(
       ([, came]) =>
         came !==

@@ -2,12 +2,13 @@ import type { DescMessage, DescMethod, JsonObject, Message } from "@bufbuild/pro
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { expect } from "vitest";
 import type { Reason } from "../../src/core/failure.ts";
-import { compileReader } from "../../src/http/v2/reader.ts";
+import { compileReader } from "../../src/http/v2/message-reader.ts";
 import { type Operation, operationTable } from "../../src/operations.ts";
+import { share } from "../support/depth.ts";
 import { callV2, type RpcWire, rpcWires, transportOf, type V2Body } from "../support/wires.ts";
 import { sampleOf } from "./sample.ts";
 
-/** All wire forms; a GET is one of its own, for operations that only read. */
+/** All wire forms. A GET is a separate one, for operations that only read. */
 export const wires = ["v2", "v2-get", ...rpcWires] as const;
 export type Wire = (typeof wires)[number];
 
@@ -15,15 +16,26 @@ const table = operationTable();
 
 /** The operations that a wire form serves. */
 export const servedBy = (wire: Wire): readonly Operation[] =>
-  table.all.filter(({ name, change, method }) => {
+  table.all.filter(({ name, isChange: change, method }) => {
     if (wire === "v2" || wire === "v2-get") return name !== null && (wire === "v2" || !change);
     return method.methodKind !== "bidi_streaming" || http2Wires.has(wire);
   });
 
+/**
+ * A part of the operations that a wire serves, chosen by the seed: all wires together have each operation at least once. A full
+ * run has all of them over each wire.
+ *
+ * @param parts the number of parts, at most the number of wires.
+ */
+export function someServedBy(wire: Wire, parts: number): readonly Operation[] {
+  const some = new Set(share(table.all, wires.indexOf(wire), parts));
+  return servedBy(wire).filter((operation) => some.has(operation));
+}
+
 /** Conversations need HTTP/2. */
 const http2Wires: ReadonlySet<Wire> = new Set(["connect-binary", "grpc"]);
 
-/** What came of a call, in words that are alike on all wires. */
+/** The outcome of a call, in the same terms on all wires. */
 export interface Answer {
   /** `ok`; else `404 not_found` on v2, Connect's code elsewhere. */
   readonly outcome: string;
@@ -36,9 +48,9 @@ export interface Answer {
 
 export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
-  /** As v2 spells it; the smallest that the rules accept when absent. */
+  /** In v2's spelling; by default the smallest that the rules accept. */
   readonly json?: JsonObject;
-  /** Instead of `json`, for what only the RPC wires can express. */
+  /** Instead of `json`, for values that only the RPC wires can express. */
   readonly message?: Message;
 }
 
@@ -58,7 +70,7 @@ export function callerOf(baseUrl: string): CallOver {
   };
 }
 
-/** Every answer, whatever it is, has a request id of ours and is kept by nobody. */
+/** Every answer has a request id of this service and is not cacheable. */
 function expectCallHeaders({ headers }: Answer): void {
   expect(headers.get("x-request-id")).toMatch(/^req_[2-9A-HJ-NP-Za-km-z]{22}$/);
   expect(headers.get("cache-control")).toBe("no-store");
@@ -80,7 +92,7 @@ async function overV2(
   return { outcome, message: body.error?.message ?? "", headers: reply.headers, body };
 }
 
-/** `ok` and `request_id` on every answer, an error exactly on those that are not ok (contract/v2.md 1 and 3.4). */
+/** `ok` and `request_id` on every answer, an error exactly on those that are not ok (spec/api.md 1 and 3.4). */
 function expectEnvelope(status: number, body: V2Body): void {
   if (body.ok) {
     expect(status).toBe(200);
@@ -114,7 +126,7 @@ async function overRpc(
   }
 }
 
-/** Reads a stream to its end; its last message stands for it. */
+/** Reads a stream to its end and returns its last message. */
 async function allOf(
   transport: Transport,
   method: DescMethod,
@@ -132,23 +144,23 @@ async function allOf(
 
 const readers = new Map<DescMessage, ReturnType<typeof compileReader>>();
 
-/** The reader that v2 itself has for a type. */
+/** v2's reader for a type. */
 export function readerOf(desc: DescMessage): ReturnType<typeof compileReader> {
   const reader = readers.get(desc) ?? compileReader(desc);
   readers.set(desc, reader);
   return reader;
 }
 
-/** What each wire family answers, as contract/decisions.md 9 to 12 and contract/v2.md 3 and 14.1 have it, letter by letter. */
+/** The answer of each wire family, literally as in spec/decisions.md 9 to 12 and spec/api.md 3 and 14.1. */
 const refusals = {
-  invalid: ["400 invalid_argument", "InvalidArgument"],
+  invalid_argument: ["400 invalid_argument", "InvalidArgument"],
   unauthenticated: ["401 permission_denied", "Unauthenticated"],
-  forbidden: ["403 permission_denied", "PermissionDenied"],
-  absent: ["404 not_found", "NotFound"],
-  exists: ["409 already_exists", "AlreadyExists"],
-  precondition: ["412 failed_precondition", "FailedPrecondition"],
-  limited: ["429 rate_limited", "ResourceExhausted"],
-  exhausted: ["429 resource_exhausted", "ResourceExhausted"],
+  permission_denied: ["403 permission_denied", "PermissionDenied"],
+  not_found: ["404 not_found", "NotFound"],
+  already_exists: ["409 already_exists", "AlreadyExists"],
+  failed_precondition: ["412 failed_precondition", "FailedPrecondition"],
+  rate_limited: ["429 rate_limited", "ResourceExhausted"],
+  resource_exhausted: ["429 resource_exhausted", "ResourceExhausted"],
   unimplemented: ["501 unimplemented", "Unimplemented"],
   internal: ["500 internal", "Internal"],
 } as const satisfies Partial<Record<Reason, readonly [v2: string, rpc: string]>>;

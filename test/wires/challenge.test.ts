@@ -8,8 +8,8 @@ const table = operationTable();
 const me = table.byName("user.me")?.rpc ?? "";
 const [key, worker] = ['ApiKey realm="api", header="x-service-api-key"', 'ApiKey realm="api", header="x-api-key"'];
 
-/** Operations with each kind of access, and what a call without a credential is told. */
-const told: readonly [rpc: string, challenges: string, headers: string][] = [
+/** Operations with each kind of access, and the challenge to a call without a credential. */
+const challengesOf: readonly [rpc: string, challenges: string, headers: string][] = [
   [me, `Bearer realm="api", ${key}`, "x-service-api-key, authorization"],
   ["webhook.v2.WebhookService/ListWebhooks", `Bearer realm="api", ${key}`, "x-service-api-key, authorization"],
   [
@@ -41,22 +41,22 @@ describe("a refused credential", () => {
   describe.each(wires)("over %s", (wire) => {
     const served = new Set(servedBy(wire).map(({ rpc }) => rpc));
 
-    test.each(told.filter(([rpc]) => served.has(rpc)))("is told which ones %s takes", async (rpc, challenges, accepted) => {
+    test.each(challengesOf.filter(([rpc]) => served.has(rpc)))("learns which kinds %s accepts", async (rpc, challenges, accepted) => {
       const { outcome, headers } = await call(wire, operationOf(rpc));
       expect(outcome).toBe(refused("unauthenticated", wire));
       expect([headers.get("www-authenticate"), headers.get("x-accepted-credentials")]).toEqual([challenges, accepted]);
     });
 
-    test("is told that the Bearer text which it showed is not valid", async () => {
+    test("learns that its Bearer text is not valid", async () => {
       const { headers } = await call(wire, operationOf(me), { headers: { authorization: "Bearer sk-proj-abc" } });
       expect(headers.get("www-authenticate")).toBe(`Bearer realm="api", error="invalid_token", ${key}`);
     });
 
-    test("that opens something is told nothing, nor is one of another kind", async () => {
+    test("of another kind gets no challenge, nor does an accepted one", async () => {
       const { headers } = await call(wire, operationOf(me), { headers: ann.headers });
       const siem = await service.person({ kind: "siem" });
       const other = await call(wire, operationOf(me), { headers: siem.headers });
-      expect(other.outcome).toBe(refused("forbidden", wire));
+      expect(other.outcome).toBe(refused("permission_denied", wire));
       for (const of of [headers, other.headers])
         expect([of.get("www-authenticate"), of.get("x-accepted-credentials")]).toEqual([null, null]);
     });
@@ -67,7 +67,7 @@ describe("a refused credential", () => {
     "GET /responses/r",
     "GET /v1/responses/r",
     "GET /files",
-  ])("at %s is told too, and pages of other origins may read it", async (at) => {
+  ])("at %s gets the challenge too, and pages of other origins may read it", async (at) => {
     const { status, headers } = await v1With(service, { Authorization: "Bearer placeholder", origin: "https://page.example" })(at);
     expect([status, headers.get("x-accepted-credentials"), headers.get("www-authenticate")]).toEqual([
       401,
@@ -79,7 +79,7 @@ describe("a refused credential", () => {
     );
   });
 
-  test("in the plain JSON of dataexport.v1 is told too", async () => {
+  test("gets the challenge in the plain JSON of dataexport.v1 too", async () => {
     const { status, headers } = await v1With(service, {})("POST /dataexport.v1.EnterpriseDataExportService/ListTasks", {});
     expect([status, headers.get("x-accepted-credentials")]).toEqual([401, "x-service-api-key, x-api-key, authorization"]);
   });

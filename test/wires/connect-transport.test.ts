@@ -10,7 +10,7 @@ import { CreateProjectRequestSchema, ProjectService } from "../../src/gen/proto/
 import { ListTasksRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { services } from "../../src/services.ts";
 import { openTestStore } from "../support/database.ts";
-import { faulty } from "../support/faults.ts";
+import { storeWithFaults } from "../support/faults.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { rpcWires } from "../support/wires.ts";
@@ -58,12 +58,12 @@ describe("Connect JSON", () => {
       { message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text: "Hi" }] }, shareVisibility: "SHARE_VISIBILITY_PUBLIC" },
     ],
     ["numbers for enums", { message: { content: [{ type: 1, text: "Hi" }] }, shareVisibility: 3 }],
-  ])("takes %s", async (_what, body) => {
+  ])("accepts %s", async (_what, body) => {
     const reply = await call(createTask, { body: JSON.stringify(body) });
     expect(reply.json()).toMatchObject({ taskId: expect.any(String), shareVisibility: "SHARE_VISIBILITY_PUBLIC" });
   });
 
-  test("ignores members that nobody knows", async () => {
+  test("ignores unknown members", async () => {
     const reply = await call(createProject, { body: '{"name":"Garden","__proto__":{"polluted":1},"constructor":1,"no_such_member":[{}]}' });
     expect(reply.json()).toMatchObject({ project: { name: "Garden" } });
     expect({}).not.toHaveProperty("polluted");
@@ -71,18 +71,20 @@ describe("Connect JSON", () => {
 
   const snakeCase: ReadonlySet<string> = new Set(["team.v2", "dataexport.v1", "dataexport.v2", "observability.v2"]);
 
-  test("spells fields as proto3 does, save in the packages that the contract names", () => {
+  test("spells fields as proto3 does, except in the packages that the specification names", () => {
     const wrong = allMessages().flatMap(({ file, fields, typeName }) =>
       fields.flatMap(({ name, jsonName }) => {
-        const wanted = snakeCase.has(file.proto.package) ? name : name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-        return jsonName === wanted ? [] : [`${typeName}.${name}: ${jsonName}`];
+        const expectedName = snakeCase.has(file.proto.package)
+          ? name
+          : name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+        return jsonName === expectedName ? [] : [`${typeName}.${name}: ${jsonName}`];
       }),
     );
     expect(wrong).toEqual([]);
   });
 });
 
-/** Every message of ours that can go over a wire. */
+/** Every message of this service that can be sent over a wire. */
 function allMessages(): DescMessage[] {
   const found = new Set<DescMessage>();
   const visit = (desc: DescMessage | undefined): void => {
@@ -98,7 +100,7 @@ describe("a compressed message", () => {
   test.each([
     ["gzip", gzipSync, gunzipSync],
     ["br", brotliCompressSync, brotliDecompressSync],
-  ])("comes and goes as %s over Connect", async (encoding, compress, decompress) => {
+  ])("works in both directions as %s over Connect", async (encoding, compress, decompress) => {
     const name = "G".repeat(200);
     for (const _ of Array(8)) await ann.v2("project.create", { name });
     const reply = await call(listProjects, {
@@ -109,14 +111,14 @@ describe("a compressed message", () => {
     expect(JSON.parse(decompress(reply.bytes).toString()).data[0].name).toBe(name);
   });
 
-  test("comes and goes over gRPC", async () => {
+  test("works in both directions over gRPC", async () => {
     const options = { baseUrl: service.url, sendCompression: compressionGzip, acceptCompression: [compressionGzip], compressMinBytes: 0 };
     const transport = createGrpcTransport(options);
     const { project } = await createClient(ProjectService, transport).createProject({ name: "Garden" }, { headers: key });
     expect(project?.name).toBe("Garden");
   });
 
-  test("is measured after it was unpacked", async () => {
+  test("is measured after decompression", async () => {
     const bomb = gzipSync("x".repeat(10_000_000));
     const overConnect = await call(createProject, { headers: { "content-encoding": "gzip" }, body: bomb });
     expect(overConnect.json()).toEqual({
@@ -129,8 +131,8 @@ describe("a compressed message", () => {
 
   test.each([
     ["that is none", "gzip", 400, "invalid_argument"],
-    ["in a way that nobody knows", "zip", 501, "unimplemented"],
-  ])("%s is refused, once its credential is taken", async (_what, encoding, status, code) => {
+    ["with an unknown encoding", "zip", 501, "unimplemented"],
+  ])("%s is refused, after its credential is accepted", async (_what, encoding, status, code) => {
     const headers = { "content-encoding": encoding };
     expect((await call(createProject, { headers, body: "not gzip" })).json()).toMatchObject({ code });
     expect((await call(createProject, { headers, body: "not gzip" })).status).toBe(status);
@@ -157,11 +159,11 @@ describe("a Connect GET", () => {
   });
 
   test.each([
-    ["a message that is no base64", "encoding=proto&base64=1&message=!", "message: must be base64"],
+    ["a message that is not base64", "encoding=proto&base64=1&message=!", "message: must be base64"],
     ["a binary message that is none", "encoding=proto&base64=1&message=CgVh", "parse binary: premature EOF"],
     ["JSON that is none", "encoding=json&message=%7B", expect.stringContaining("JSON")],
     ["a field that breaks a rule", "encoding=json&message=%7B%22limit%22%3A0%7D", expect.stringMatching(/^limit: must/)],
-  ])("is refused with %s, once its credential is taken", async (_what, query, message) => {
+  ])("is refused with %s, after its credential is accepted", async (_what, query, message) => {
     const reply = await get("task.v2.TaskService/ListTasks", query);
     expect([reply.status, reply.json()]).toEqual([400, { code: "invalid_argument", message }]);
     expect((await get("task.v2.TaskService/ListTasks", query, {})).status).toBe(401);
@@ -174,7 +176,7 @@ describe("a Connect GET", () => {
     expect(JSON.stringify(body)).not.toContain("By GET");
   });
 
-  test("is what a client does for reads, when told to", async () => {
+  test("is sent by a client for reads, when configured", async () => {
     const transport = createConnectTransport({ baseUrl: service.url, httpVersion: "1.1", useHttpGet: true });
     const { data } = await createClient(ProjectService, transport).listProjects({}, { headers: key });
     expect(data.length).toBeGreaterThan(0);
@@ -190,9 +192,9 @@ describe("a message that cannot be read", () => {
 
   test.each([
     ["one that ends early", truncated],
-    ["text that is no UTF-8", surrogate],
+    ["text that is not UTF-8", surrogate],
     ["a field of no type", noType],
-  ])("is the sender's fault on every binary wire: %s", async (_what, bytes) => {
+  ])("is a client error on every binary wire: %s", async (_what, bytes) => {
     const overConnect = await send(path(createProject), { headers: { ...key, ...proto }, body: bytes });
     expect([overConnect.status, overConnect.json()["code"]]).toEqual([400, "invalid_argument"]);
     const overGrpc = await sendHttp2(path(createProject), { headers: { ...key, ...grpc }, body: framed(bytes) });
@@ -207,19 +209,19 @@ describe("a message that cannot be read", () => {
 
   test.each([
     ["JSON that is none", "{"],
-    ["bytes that are no UTF-8", Buffer.from([...Buffer.from('{"name":"'), 0xff, ...Buffer.from('"}')])],
+    ["bytes that are not UTF-8", Buffer.from([...Buffer.from('{"name":"'), 0xff, ...Buffer.from('"}')])],
     ["no object", "[]"],
-  ])("is the sender's fault on Connect JSON: %s", async (_what, body) => {
+  ])("is a client error on Connect JSON: %s", async (_what, body) => {
     const reply = await call(createProject, { body });
     expect([reply.status, reply.json()["code"]]).toEqual([400, "invalid_argument"]);
   });
 
-  test("may be one that is nested too deep", async () => {
+  test("is refused when it is nested too deep", async () => {
     const reply = await call(createTask, { body: deep });
     expect([reply.status, reply.json()["code"]]).toEqual([400, "invalid_argument"]);
   });
 
-  test("is not looked at before its credential", async () => {
+  test("is not read before its credential is accepted", async () => {
     for (const [headers, body] of [
       [json, "{"],
       [proto, truncated],
@@ -229,7 +231,7 @@ describe("a message that cannot be read", () => {
     expect((await sendHttp2(path(createProject), { headers: grpc, body: framed(truncated) })).headers.get("grpc-status")).toBe("16");
   });
 
-  test("over BODY_LIMIT is refused, announced or not", async () => {
+  test("over BODY_LIMIT is refused, with or without a length", async () => {
     const large = "x".repeat(limit + 1);
     for (const body of [large, [large.slice(1), "x"]])
       expect((await call(createProject, { body })).json()).toMatchObject({ code: "resource_exhausted" });
@@ -237,7 +239,7 @@ describe("a message that cannot be read", () => {
     expect(overGrpc.headers.get("grpc-status")).toBe("8");
   });
 
-  test("may be its head: a time-out that is none", async () => {
+  test("has a malformed timeout in its head", async () => {
     expect((await call(createProject, { headers: { "connect-timeout-ms": "soon" }, body: garden })).json()).toMatchObject({
       code: "invalid_argument",
     });
@@ -250,11 +252,11 @@ describe("an RPC path", () => {
     "project.v2.NoSuchService/ListProjects",
     "project.v2.ProjectService",
     "project.v2.ProjectService/listProjects",
-  ])("that nobody serves is 404: %s", async (rpc) => {
+  ])("that is unknown is 404: %s", async (rpc) => {
     expect((await call(rpc, { body: "{}" })).status).toBe(404);
   });
 
-  test("that nobody serves is unimplemented to Connect and gRPC clients", async () => {
+  test("that is unknown is unimplemented to Connect and gRPC clients", async () => {
     const method = { ...ProjectService.method.listProjects, name: "BurnProjects" };
     for (const transport of [
       createConnectTransport({ baseUrl: service.url, httpVersion: "1.1" }),
@@ -287,7 +289,7 @@ describe("an RPC path", () => {
       [type, "worker.v1.WorkerService/Poll", unaryTypes] as const,
       [type, "task.v2.TaskService/WatchTask", streamTypes] as const,
     ]),
-  )("refuses %s to %s with 415, and names the types that are read", async (type, at, types) => {
+  )("refuses %s to %s with 415, and names the supported types", async (type, at, types) => {
     const { status, json } = await call(at, { headers: { "content-type": type }, body: garden });
     expect([status, json().error?.message]).toEqual([
       415,
@@ -300,7 +302,7 @@ describe("an RPC path", () => {
   });
 });
 
-describe("gRPC, to a client of another make,", () => {
+describe("gRPC, with another gRPC client,", () => {
   const unary = (url: string, metadata: Metadata) =>
     new Promise<{ bytes?: Buffer; error?: ServiceError; metadata: Metadata; status: Metadata }>((resolve) => {
       const client = new Client(url.replace("http://", ""), credentials.createInsecure());
@@ -325,7 +327,7 @@ describe("gRPC, to a client of another make,", () => {
       });
     });
 
-  test("answers, counts in metadata, and tells when to come again", async () => {
+  test("answers, reports limits in metadata, and says when to retry", async () => {
     await using limited = await openService({ idle: true, clock: stillClock(), env: { RATE_LIMITS: "0.001" } });
     const { key: hers } = await limited.person();
     const shown = new Metadata();
@@ -352,13 +354,13 @@ describe("gRPC, to a client of another make,", () => {
   test("refuses with code 16", async () => {
     const { error } = await unary(service.url, new Metadata());
     expect(error?.code).toBe(16);
-    // This client leaves escaped what stands for itself in a URL.
+    // This client does not unescape characters that stand unescaped in a URL.
     expect(decodeURIComponent(error?.details ?? "")).toBe("Invalid or missing API key or access token: missing authentication");
   });
 });
 
-describe("an exception that nobody meant", () => {
-  test.each(rpcWires)("is told as an internal error alone over %s, and logged with the request's id", async (wire) => {
+describe("an unexpected exception", () => {
+  test.each(rpcWires)("is reported only as an internal error over %s, and logged with the request's id", async (wire) => {
     const secret = "row 17 of accounts holds sk-secret";
     await using database = await openTestStore("sqlite");
     const insert = async () => {
@@ -366,7 +368,7 @@ describe("an exception that nobody meant", () => {
     };
     await using broken = await openService({
       idle: true,
-      over: { store: faulty(database.store, "projects", () => ({ insert })), url: database.url },
+      over: { store: storeWithFaults(database.store, "projects", () => ({ insert })), url: database.url },
     });
     const person = await broken.person();
     const error = await person.client(ProjectService, wire).createProject({ name: "Garden" }).catch(ConnectError.from);

@@ -2,9 +2,10 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { compileReader } from "../../src/http/v2/reader.ts";
+import { compileReader } from "../../src/http/v2/message-reader.ts";
 import { type Operation, operationTable, rpcName } from "../../src/operations.ts";
 import { openService, type Service } from "../support/service.ts";
+import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { type Keyring, keyringOf } from "./keyring.ts";
 import { type RawRequest, send } from "./raw.ts";
 import { sampleOf } from "./sample.ts";
@@ -17,7 +18,11 @@ let keyring: Keyring;
 let key: Record<string, string>;
 
 beforeAll(async () => {
-  service = await openService({ idle: true, env: { BODY_LIMIT: String(limit), CORS_ORIGINS: origin, RATE_LIMITS: "off" } });
+  service = await openService({
+    idle: true,
+    clock: stillClock(quarterPast),
+    env: { BODY_LIMIT: String(limit), CORS_ORIGINS: origin, RATE_LIMITS: "off" },
+  });
   keyring = await keyringOf(service);
   key = { "x-service-api-key": keyring.key("general") };
 });
@@ -32,22 +37,22 @@ const listProjects = "project.v2.ProjectService/ListProjects";
 /** Secrets, signatures of links, ids and times. */
 const ofThisCall = /\/[A-Za-z0-9_-]{43}|(sk|wk|secret)[-_][A-Za-z0-9_-]{43,49}|[2-9A-HJ-NP-Za-km-z]{22}|1[0-9]{9}/g;
 
-/** Some answers have their own id in them. */
+/** Some answers contain their request id. */
 const requestIds = /req_[2-9A-HJ-NP-Za-km-z]{22}/g;
 
-/** They make what there can be once: made before, both calls are refused. */
+/** They create something unique. It is created before, so both calls are refused. */
 const once: ReadonlySet<string> = new Set([
   "team.v2.TeamUserManagementApiV2Service/CreateUser",
   "observability.v2.EnterpriseComplianceV2Service/CreateExport",
 ]);
 
-/** An answer without what differs from call to call. */
+/** An answer without the parts that differ from call to call. */
 function shown({ status, headers, bytes }: Awaited<ReturnType<typeof send>>, made: boolean) {
   const { "x-request-id": _id, date: _date, ...rest } = Object.fromEntries(headers);
   return { status, headers: rest, body: bytes.toString("latin1").replace(made ? ofThisCall : requestIds, "…") };
 }
 
-/** The plain call, and one with a deadline far away, which Connect answers by itself. */
+/** The plain call, and one with a distant deadline, which Connect answers itself. */
 async function expectAlike(rpc: string, call: RawRequest, { made = false } = {}): Promise<Awaited<ReturnType<typeof send>>> {
   const plain = await send(`${service.url}/${rpc}`, call);
   const other = await send(`${service.url}/${rpc}`, { ...call, headers: { ...call.headers, "connect-timeout-ms": "600000" } });
@@ -59,16 +64,16 @@ async function expectAlike(rpc: string, call: RawRequest, { made = false } = {})
 const operations = operationTable().all.filter(({ method }) => method.methodKind === "unary");
 const sample = ({ method }: Operation) => create(method.input, compileReader(method.input)(sampleOf(method.input), "body"));
 
-describe("a plain call is answered as Connect answers it", () => {
+describe("a plain call is answered exactly as Connect answers it", () => {
   test.each(operations.map((operation) => [rpcName(operation.method), operation] as const))("%s", async (rpc, operation) => {
     const { input } = operation.method;
-    const opening = keyring.opening(operation);
+    const opening = keyring.permitted(operation);
     const message = sample(operation);
-    const made = { made: operation.change };
+    const made = { made: operation.isChange };
     if (once.has(rpc)) await send(`${service.url}/${rpc}`, { headers: { ...opening, ...json }, body: toJsonString(input, message) });
     await expectAlike(rpc, { headers: { ...opening, ...json }, body: toJsonString(input, message) }, made);
     await expectAlike(rpc, { headers: { ...opening, ...proto }, body: toBinary(input, message) }, made);
-    await expectAlike(rpc, { headers: { ...keyring.barred(operation), ...json }, body: "{" });
+    await expectAlike(rpc, { headers: { ...keyring.forbidden(operation), ...json }, body: "{" });
     await expectAlike(rpc, { headers: { ...opening, ...json }, body: "{}" }, made);
     await expectAlike(rpc, { headers: json, body: "{}" });
   });
@@ -78,11 +83,11 @@ describe("a plain call is answered as Connect answers it", () => {
     ["no object", 400, { headers: json, body: "[]" }],
     ["no body", 400, { headers: json, body: "" }],
     ["a number for text", 400, { headers: json, body: '{"taskId":1}' }],
-    ["text that is no UTF-8", 400, { headers: json, body: Uint8Array.from([0x22, 0xff, 0x22]) }],
+    ["text that is not UTF-8", 400, { headers: json, body: Uint8Array.from([0x22, 0xff, 0x22]) }],
     ["a binary message that ends early", 400, { headers: proto, body: Uint8Array.from([0x0a, 0x05, 0x61]) }],
     ["a field that breaks its rule", 400, { headers: json, body: '{"taskId":"a","waitSeconds":99}' }],
     ["a task that there is not", 404, { headers: json, body: '{"taskId":"2222222222222222222222"}' }],
-    ["members that nobody knows", 404, { headers: json, body: '{"taskId":"2222222222222222222222","x":{}}' }],
+    ["unknown members", 404, { headers: json, body: '{"taskId":"2222222222222222222222","x":{}}' }],
     ["two credentials", 400, { headers: { ...json, authorization: "Bearer x" }, body: "{}" }],
     ["a page of another origin", 400, { headers: { ...json, origin }, body: "{}" }],
     ["a page that may not call", 400, { headers: { ...json, origin: "https://evil.example" }, body: "{}" }],
@@ -95,7 +100,7 @@ describe("a plain call is answered as Connect answers it", () => {
     expect((await expectAlike(getTask, { headers: { ...key, ...json }, body })).json()).toMatchObject({ code: "resource_exhausted" });
   });
 
-  test("an answer that another call with the same Idempotency-Key made", async () => {
+  test("the answer of an earlier call with the same Idempotency-Key", async () => {
     const headers = { ...key, ...json, "idempotency-key": "garden-1" };
     await send(`${service.url}/${createProject}`, { headers, body: '{"name":"Garden"}' });
     const replayed = await expectAlike(createProject, { headers, body: '{"name":"Garden"}' });
@@ -112,7 +117,7 @@ describe("a plain call is answered as Connect answers it", () => {
   });
 });
 
-test("a client that goes away with half of its body is forgotten, and the next is served", async () => {
+test("a client that disconnects after half of its body is dropped, and the next is served", async () => {
   const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
   const head = `POST /${createProject} HTTP/1.1\r\nHost: a\r\nx-service-api-key: ${keyring.key("general")}\r\nContent-Type: application/json`;
   socket.end(`${head}\r\nContent-Length: 100\r\n\r\n{"name":"Half"`);

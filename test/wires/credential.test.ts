@@ -42,9 +42,9 @@ describe.each(wires)("a credential over %s", (wire) => {
     ["in three headers", () => ({ "x-service-api-key": ann.key, "x-manus-api-key": ann.key, "x-api-key": ann.key })],
     ["twice in one header", () => ({ "x-service-api-key": `${ann.key}, ${ann.key}` })],
     ["as a key and as a token", () => ({ "x-service-api-key": ann.key, authorization: `Bearer ${ann.key}` })],
-    ["beside an empty header", () => ({ "x-service-api-key": ann.key, "x-manus-api-key": "", authorization: "Bearer" })],
-    ["beside a scheme that is not ours", () => ({ "x-service-api-key": ann.key, authorization: "Basic YTpi" })],
-  ])("that stands %s is one", async (_where, headers) => {
+    ["next to an empty header", () => ({ "x-service-api-key": ann.key, "x-manus-api-key": "", authorization: "Bearer" })],
+    ["next to an unknown scheme", () => ({ "x-service-api-key": ann.key, authorization: "Basic YTpi" })],
+  ])("that is %s is accepted", async (_where, headers) => {
     expect(await outcome(headers())).toBe("ok");
   });
 
@@ -55,7 +55,7 @@ describe.each(wires)("a credential over %s", (wire) => {
     ["a key and a token", () => ({ "x-api-key": ann.key, authorization: "Bearer abc" })],
     ["a key and another as a token", () => ({ "x-api-key": ann.key, authorization: `Bearer ${bo.key}` })],
   ])("is never chosen from two: %s", async (_what, headers) => {
-    expect(await outcome(headers())).toBe(`${refused("invalid", wire)}: a request carries one credential, this one carries two`);
+    expect(await outcome(headers())).toBe(`${refused("invalid_argument", wire)}: a request carries one credential, this one carries two`);
   });
 
   const missing = "Invalid or missing API key";
@@ -75,14 +75,14 @@ describe.each(wires)("a credential over %s", (wire) => {
     expect(await outcome(headers())).toBe(`${refused("unauthenticated", wire)}: ${why}`);
   });
 
-  test("lives until the moment it expires", async () => {
+  test("is valid until the moment it expires", async () => {
     const { key } = await service.person({ expiresAt: clock.now() + 1 });
     expect(await outcome({ "x-service-api-key": key })).toBe("ok");
     await clock.advance(1);
     expect(await outcome({ "x-service-api-key": key })).toBe(`${refused("unauthenticated", wire)}: ${missing}`);
   });
 
-  test("lives until it is revoked, on calls that follow at once", async () => {
+  test("is valid until it is revoked; the next calls are refused at once", async () => {
     const { key, keyId } = await service.person();
     const shown = [{ "x-service-api-key": key }, { authorization: `Bearer ${key}` }];
     for (const headers of shown) expect(await outcome(headers)).toBe("ok");
@@ -90,7 +90,7 @@ describe.each(wires)("a credential over %s", (wire) => {
     for (const headers of shown) expect(await outcome(headers)).toBe(`${refused("unauthenticated", wire)}: ${missing}`);
   });
 
-  test("that is mistyped costs the database nothing", async () => {
+  test("that is mistyped causes no database query", async () => {
     const before = service.statements.length;
     await outcome({ "x-service-api-key": `${newKeyText(systemRandom).slice(0, -1)}!` });
     await outcome({});

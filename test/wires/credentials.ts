@@ -1,43 +1,42 @@
 import type { Role } from "../../src/core/accounts/account.ts";
-import type { KeyKind } from "../../src/core/caller.ts";
+import { type KeyKind, type ScopeName, scopeNames } from "../../src/core/accounts/caller.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { type ScopeName, scopeNames } from "../../src/core/oauth/scope.ts";
 import type { TestStore } from "../support/database.ts";
-import { directly } from "../support/direct.ts";
+import { runDirectly } from "../support/direct.ts";
 import { codeFor, exchangeCode, postForm, putApp, refreshProof, type TestApp } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { callV2 } from "../support/wires.ts";
 
-/** The headers that show a credential. */
-export type Shown = Readonly<Record<string, string>>;
+/** The headers that carry a credential. */
+export type CredentialHeaders = Readonly<Record<string, string>>;
 
-/** Every credential that a request may show, of one team; dead ones have just died. */
+/** Every credential that a request may carry, of one team; the invalid ones were revoked or expired before. */
 export interface Credentials {
   readonly owner: Person;
-  key(kind: KeyKind): Promise<Shown>;
+  key(kind: KeyKind): Promise<CredentialHeaders>;
   /** Null is a personal space. */
-  keyOfRole(role: Role | null): Promise<Shown>;
-  sessionOfRole(role: Role | null): Promise<Shown>;
-  /** A token of an app with just these scopes. */
-  token(scopes: readonly ScopeName[]): Promise<Shown>;
-  revokedKey(): Promise<Shown>;
-  expiredKey(): Promise<Shown>;
-  removedMembersKey(): Promise<Shown>;
-  foreignToken(): Promise<Shown>;
-  expiredToken(): Promise<Shown>;
-  revokedToken(): Promise<Shown>;
-  refreshedToken(): Promise<Shown>;
-  tokenOfRevokedGrant(): Promise<Shown>;
-  tokenOfDeletedApp(): Promise<Shown>;
-  tokenOfRemovedMember(): Promise<Shown>;
-  tokenOfEarlierGeneration(): Promise<Shown>;
-  endedSession(): Promise<Shown>;
-  expiredSession(): Promise<Shown>;
-  sessionFromElsewhere(): Promise<Shown>;
+  keyOfRole(role: Role | null): Promise<CredentialHeaders>;
+  sessionOfRole(role: Role | null): Promise<CredentialHeaders>;
+  /** A token of an app with only these scopes. */
+  token(scopes: readonly ScopeName[]): Promise<CredentialHeaders>;
+  revokedKey(): Promise<CredentialHeaders>;
+  expiredKey(): Promise<CredentialHeaders>;
+  removedMembersKey(): Promise<CredentialHeaders>;
+  foreignToken(): Promise<CredentialHeaders>;
+  expiredToken(): Promise<CredentialHeaders>;
+  revokedToken(): Promise<CredentialHeaders>;
+  refreshedToken(): Promise<CredentialHeaders>;
+  tokenOfRevokedGrant(): Promise<CredentialHeaders>;
+  tokenOfDeletedApp(): Promise<CredentialHeaders>;
+  tokenOfRemovedMember(): Promise<CredentialHeaders>;
+  tokenOfEarlierGeneration(): Promise<CredentialHeaders>;
+  endedSession(): Promise<CredentialHeaders>;
+  expiredSession(): Promise<CredentialHeaders>;
+  sessionFromElsewhere(): Promise<CredentialHeaders>;
 }
 
-const keyHeader = (key: string): Shown => ({ "x-service-api-key": key });
-const bearer = (token: string): Shown => ({ authorization: `Bearer ${token}` });
+const keyHeader = (key: string): CredentialHeaders => ({ "x-service-api-key": key });
+const bearer = (token: string): CredentialHeaders => ({ authorization: `Bearer ${token}` });
 
 interface Tokens {
   readonly of: TestApp;
@@ -53,7 +52,7 @@ async function tokensOf(service: Service, person: Person, scopes: readonly Scope
   return { of, person, access: body.access_token, refresh: body.refresh_token };
 }
 
-/** @param database the one that the service is over, for what only time or an administrator could do. */
+/** @param database the service's database, for changes that only time or an administrator could make. */
 export async function credentialsOf(service: Service, database: TestStore): Promise<Credentials> {
   const owner = await service.person();
   const { store } = service;
@@ -63,15 +62,15 @@ export async function credentialsOf(service: Service, database: TestStore): Prom
     return role === "owner" ? owner : service.person({ with: owner, role });
   };
 
-  async function colleagueWho(role: Role, shows: (colleague: Person) => Promise<Shown>): Promise<Shown> {
+  async function colleagueWho(role: Role, shows: (colleague: Person) => Promise<CredentialHeaders>): Promise<CredentialHeaders> {
     const colleague = await service.person({ with: owner, role });
     const shown = await shows(colleague);
-    await directly(database, `UPDATE membership SET status = 'removed' WHERE account_id = '${colleague.accountId}'`);
+    await runDirectly(database, `UPDATE membership SET status = 'removed' WHERE account_id = '${colleague.accountId}'`);
     return shown;
   }
 
-  /** A token that opened something until `end` did what it does. */
-  async function tokenUntil(end: (tokens: Tokens) => Promise<unknown>): Promise<Shown> {
+  /** A token that was valid until `end` revoked it. */
+  async function tokenUntil(end: (tokens: Tokens) => Promise<unknown>): Promise<CredentialHeaders> {
     const tokens = await tokensOf(service, owner);
     const { status } = await callV2(service.url, "user.me", {}, { headers: bearer(tokens.access) });
     if (status !== 200) throw new Error("it never opened anything");
@@ -82,14 +81,14 @@ export async function credentialsOf(service: Service, database: TestStore): Prom
   const posted = (path: string, { of }: Tokens, members: Readonly<Record<string, string>>) =>
     postForm(service.url, path, { ...refreshProof("pkce+secret", of), ...members });
 
-  async function tokenOfElsewhere(elsewhere: Service, person?: Person): Promise<Shown> {
+  async function tokenOfElsewhere(elsewhere: Service, person?: Person): Promise<CredentialHeaders> {
     await using there = elsewhere;
     return bearer((await tokensOf(there, person ?? (await there.person()))).access);
   }
 
-  async function sessionThen(statement: string): Promise<Shown> {
+  async function sessionThen(statement: string): Promise<CredentialHeaders> {
     const { id, headers } = await owner.session();
-    await directly(database, `${statement} WHERE id = '${id}'`);
+    await runDirectly(database, `${statement} WHERE id = '${id}'`);
     return headers;
   }
 

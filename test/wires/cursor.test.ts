@@ -36,8 +36,8 @@ describe.each(wires)("a cursor over %s", (wire) => {
     json: wire === "v2-get" ? asText(json) : json,
   });
   const list = (name: string, json: JsonObject, person = ann): Promise<Answer> => call(wire, operation(name), as(person, json));
-  const told = ({ outcome, message }: Answer): string => (outcome === "ok" ? "ok" : `${outcome}: ${message}`);
-  const refusal = `${refused("invalid", wire)}: cursor: is not a cursor of this list`;
+  const outcomeText = ({ outcome, message }: Answer): string => (outcome === "ok" ? "ok" : `${outcome}: ${message}`);
+  const refusal = `${refused("invalid_argument", wire)}: cursor: is not a cursor of this list`;
 
   /** The first page's cursor. */
   async function cursorOf(name: string, json: JsonObject, person = ann): Promise<string> {
@@ -46,19 +46,19 @@ describe.each(wires)("a cursor over %s", (wire) => {
     return body["next_cursor"];
   }
 
-  test("goes on where its page ended, for the list it was made for", async () => {
+  test("continues where its page ended, for the list it was made for", async () => {
     for (const [name, json] of [
       ["task.list", { order: "asc", scope: "standard" }],
       ["task.listMessages", { task_id: taskId, order: "asc", verbose: true }],
     ] as const) {
       const cursor = await cursorOf(name, json);
-      expect(told(await list(name, { ...json, limit: 1, cursor }))).toBe("ok");
-      // Its size is the caller's to change, from page to page.
-      expect(told(await list(name, { ...json, limit: 100, cursor }))).toBe("ok");
+      expect(outcomeText(await list(name, { ...json, limit: 1, cursor }))).toBe("ok");
+      // The caller may change the page size from page to page.
+      expect(outcomeText(await list(name, { ...json, limit: 100, cursor }))).toBe("ok");
     }
   });
 
-  test("that is mangled is refused", async () => {
+  test("that is modified is refused", async () => {
     for (const [name, json] of [
       ["task.list", {}],
       ["task.listMessages", { task_id: taskId }],
@@ -79,18 +79,18 @@ describe.each(wires)("a cursor over %s", (wire) => {
         "null",
         "AAAA".repeat(20),
       ];
-      for (const text of mangled) expect([text, told(await list(name, { ...json, cursor: text }))]).toEqual([text, refusal]);
+      for (const text of mangled) expect([text, outcomeText(await list(name, { ...json, cursor: text }))]).toEqual([text, refusal]);
     }
   });
 
-  test("of another account is refused, whoever shows it", async () => {
+  test("of another account is refused for every caller", async () => {
     const cursor = await cursorOf("task.list", {});
     const others = [await service.person(), await service.person({ with: ann }), await service.person({ as: ann })];
     for (const other of others) {
       await threeTasks(other);
-      expect(told(await list("task.list", { cursor }, other))).toBe(refusal);
+      expect(outcomeText(await list("task.list", { cursor }, other))).toBe(refusal);
     }
-    expect(told(await list("task.list", { cursor }, await service.person({ as: ann, with: ann })))).toBe("ok");
+    expect(outcomeText(await list("task.list", { cursor }, await service.person({ as: ann, with: ann })))).toBe("ok");
   });
 
   test.each<[what: string, name: string, made: JsonObject, used: JsonObject]>([
@@ -99,16 +99,16 @@ describe.each(wires)("a cursor over %s", (wire) => {
     ["project", "task.list", {}, { project_id: "p" }],
     ["agent", "task.list", {}, { agent_id: "a" }],
   ])("of another %s is refused", async (_what, name, made, used) => {
-    expect(told(await list(name, { ...used, cursor: await cursorOf(name, made) }))).toBe(refusal);
+    expect(outcomeText(await list(name, { ...used, cursor: await cursorOf(name, made) }))).toBe(refusal);
   });
 
   test("of another list of messages is refused", async () => {
     const cursor = await cursorOf("task.listMessages", { task_id: taskId });
     for (const used of [{ task_id: taskId, order: "asc" }, { task_id: taskId, verbose: true }, { task_id: otherTask }]) {
-      expect(told(await list("task.listMessages", { ...used, cursor }))).toBe(refusal);
+      expect(outcomeText(await list("task.listMessages", { ...used, cursor }))).toBe(refusal);
     }
-    expect(told(await list("task.list", { cursor }))).toBe(refusal);
-    expect(told(await list("task.listMessages", { task_id: taskId, cursor: await cursorOf("task.list", {}) }))).toBe(refusal);
+    expect(outcomeText(await list("task.list", { cursor }))).toBe(refusal);
+    expect(outcomeText(await list("task.listMessages", { task_id: taskId, cursor: await cursorOf("task.list", {}) }))).toBe(refusal);
   });
 });
 

@@ -1,19 +1,19 @@
-import { type KeyKind, keyKinds } from "../../src/core/caller.ts";
+import { type KeyKind, keyKinds } from "../../src/core/accounts/caller.ts";
 import type { Operation } from "../../src/operations.ts";
 import type { Person, Service } from "../support/service.ts";
-import { handOf } from "../workers/worker-rig.ts";
+import { createWorker } from "../workers/worker-rig.ts";
 import { takes, takesKey, takesWorker } from "./access.ts";
 
 /** A team's owner with a key of every kind, and a browser. */
 export interface Keyring {
   readonly owner: Person;
   key(kind: KeyKind): string;
-  /** The owner's cookie, and the origin of our own pages. */
+  /** The owner's cookie, and the origin of this service's pages. */
   readonly session: Readonly<Record<string, string>>;
-  /** The header of a key, or a worker's credential, that opens this operation; of a session, where neither does. */
-  opening(operation: Operation): Record<string, string>;
-  /** The header of a sound key that does not. */
-  barred(operation: Operation): Record<string, string>;
+  /** The header of a key or a worker's credential with access to this operation; else of a session. */
+  permitted(operation: Operation): Record<string, string>;
+  /** The header of a valid key without access. */
+  forbidden(operation: Operation): Record<string, string>;
 }
 
 export async function keyringOf(service: Service): Promise<Keyring> {
@@ -22,16 +22,16 @@ export async function keyringOf(service: Service): Promise<Keyring> {
   for (const kind of keyKinds) keys.set(kind, (await service.person({ as: owner, with: owner, kind })).key);
   const session = (await owner.session()).headers;
   const key = (kind: KeyKind | undefined) => keys.get(kind ?? "general") ?? "";
-  const { secret } = await handOf(service, owner);
+  const { secret } = await createWorker(service, owner);
   const header = (kind: KeyKind | undefined) => ({ "x-service-api-key": key(kind) });
   return {
     owner,
     key,
     session,
-    opening(operation) {
+    permitted(operation) {
       if (takesWorker(operation)) return { "x-api-key": secret };
       return takesKey(operation) ? header(keyKinds.find((kind) => takes(operation, kind, "owner"))) : { ...session };
     },
-    barred: (operation) => header(keyKinds.find((kind) => !takes(operation, kind, "owner"))),
+    forbidden: (operation) => header(keyKinds.find((kind) => !takes(operation, kind, "owner"))),
   };
 }

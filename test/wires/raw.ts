@@ -4,11 +4,11 @@ import { connect } from "node:http2";
 import { buffer } from "node:stream/consumers";
 import type { V2Body } from "../support/wires.ts";
 
-/** A request as it goes over the socket; nothing is added but what HTTP demands. */
+/** A request as sent over the socket; only mandatory HTTP headers are added. */
 export interface RawRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent with their length in front; several are sent chunked. */
+  /** One chunk is sent with its length in the head; several are sent chunked. */
   readonly body?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined;
 }
 
@@ -29,10 +29,10 @@ const replyOf = (status: number, headers: Headers, bytes: Buffer): RawReply => (
   json: () => JSON.parse(bytes.toString()) as V2Body,
 });
 
-/** Over HTTP/1.1, on a connection of its own. */
+/** Over HTTP/1.1, on a new connection. */
 export async function send(url: string, { method = "POST", headers = {}, body }: RawRequest = {}): Promise<RawReply> {
   const sent = request(url, { method, headers, agent: false });
-  // A refusal may come, and the connection go, before all is sent.
+  // The refusal may arrive, and the connection close, before everything is sent.
   sent.on("error", () => undefined);
   const answer = once(sent, "response");
   if (Array.isArray(body)) for (const chunk of body) sent.write(chunk);
@@ -46,7 +46,7 @@ export async function send(url: string, { method = "POST", headers = {}, body }:
   return replyOf(response.statusCode, new Headers(response.headers), await buffer(response));
 }
 
-/** Over cleartext HTTP/2; trailers stand among the headers. */
+/** Over cleartext HTTP/2; trailers are returned among the headers. */
 export async function sendHttp2(url: string, { method = "POST", headers = {}, body = [] }: RawRequest = {}): Promise<RawReply> {
   const { origin, pathname, search } = new URL(url);
   const session = connect(origin);
@@ -79,7 +79,7 @@ export function framed(bytes: Uint8Array, flags = 0): Buffer {
 /** The flag of the last envelope of a Connect stream. */
 const endFlag = 2;
 
-/** What a Connect stream ends with, as its only envelope. */
+/** The content of a Connect stream's end envelope, its only envelope. */
 export function endOf({ bytes }: RawReply): { readonly error?: { readonly code: string; readonly message: string } } {
   if (bytes[0] !== endFlag || bytes.readUInt32BE(1) !== bytes.length - 5) throw new Error("not an end alone");
   return JSON.parse(bytes.subarray(5).toString());

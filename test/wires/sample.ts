@@ -1,24 +1,24 @@
 import { type DescField, type DescMessage, getOption, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { wordsOf } from "../../src/http/v2/wire.ts";
+import { enumNames } from "../../src/http/v2/wire.ts";
 
-/** A place in a request: a field, or the first item of a list. */
+/** A position in a request: a field, or the first item of a list. */
 export interface Spot {
-  /** As refusals name it, for instance `message.content[0].type`. */
+  /** Its name in refusals, for instance `message.content[0].type`. */
   readonly path: string;
-  /** As JSON has it. */
+  /** Its path in JSON. */
   readonly steps: readonly (string | number)[];
   readonly field: DescField;
   /** The list's first item, not the list. */
   readonly item: boolean;
-  /** What holds there. */
+  /** The rules there. */
   readonly rules: FieldRules;
 }
 
-/** The rules that a field's own descriptor states. */
+/** The rules of a field's descriptor. */
 const rulesOf = (field: DescField): FieldRules => getOption(field, fieldRules);
 
-/** The smallest request that every rule of a message type accepts, as v2 spells it. */
+/** The smallest request that every rule of a message type accepts, in v2's spelling. */
 export function sampleOf(desc: DescMessage): JsonObject {
   return Object.fromEntries(desc.fields.filter(isNeeded).map((field) => [field.name, sampleValue(field)]));
 }
@@ -29,7 +29,7 @@ export function sampleValue(field: DescField): JsonValue {
   return [sampleElement(field, itemRules(rulesOf(field)) ?? rulesOf(field))];
 }
 
-/** Every place in a request of this type, those in nested messages too. */
+/** Every position in a request of this type, including nested messages. */
 export function spotsOf(desc: DescMessage, path = "", steps: Spot["steps"] = []): Spot[] {
   return desc.fields.flatMap((field) => {
     const here = path === "" ? field.name : `${path}.${field.name}`;
@@ -41,7 +41,7 @@ export function spotsOf(desc: DescMessage, path = "", steps: Spot["steps"] = [])
   });
 }
 
-/** The sample of a type, with `value` at a spot and what has to stand around it. */
+/** The sample of a type, with `value` at a spot and the required fields around it. */
 export function placed(desc: DescMessage, steps: Spot["steps"], value: JsonValue): JsonObject {
   const json = sampleOf(desc);
   const [name, ...rest] = steps;
@@ -65,12 +65,12 @@ const nestedSpots = ({ message }: DescField, path: string, steps: Spot["steps"])
 
 const itemRules = ({ type }: FieldRules): FieldRules | undefined => (type.case === "repeated" ? type.value.items : undefined);
 
-/** No rules: what an item of this field has when the field says nothing of items. */
+/** No rules: an item of this field when the field states nothing about items. */
 const emptyRules = (field: DescField): FieldRules => ({ ...rulesOf(field), required: false, type: { case: undefined } });
 
 const explicitPresence = 1;
 
-/** A field that may not be left out: it must be present, or its zero breaks a rule. */
+/** A required field: it must be present, or its zero value breaks a rule. */
 export function isNeeded(field: DescField): boolean {
   const rules = rulesOf(field);
   if (rules.required) return true;
@@ -94,7 +94,7 @@ export function isNeeded(field: DescField): boolean {
 function sampleElement(field: DescField, { type }: FieldRules): JsonValue {
   if (field.enum) {
     const barred = type.case === "enum" ? type.value.notIn : [];
-    const { words } = wordsOf(field.enum);
+    const { names: words } = enumNames(field.enum);
     return [...words].find(([number]) => number !== 0 && !barred.includes(number))?.[1] ?? "";
   }
   if (field.message) return sampleMessage(field.message);
@@ -105,7 +105,7 @@ function sampleElement(field: DescField, { type }: FieldRules): JsonValue {
   return sampleText(type.value.pattern, Math.max(1, Number(type.value.minLen)));
 }
 
-/** The first that matches a pattern: a run of letters, the id of a task, a UUID, one of the pattern's own words. */
+/** The first text that matches a pattern: a run of letters, a task id, a UUID, or one of the pattern's values. */
 function sampleText(pattern: string, length: number): string {
   const forms = ["x".repeat(length), "A".repeat(22), "be268223-40b2-4f3c-a907-c12eb1699283", ...pattern.split(/\W+/)];
   return forms.find((text) => new RegExp(pattern).test(text)) ?? "";
@@ -117,7 +117,7 @@ function sampleMessage(desc: DescMessage): JsonValue {
   return isWellKnown(desc) ? {} : sampleOf(desc);
 }
 
-/** The least number that rules accept, or 1. */
+/** The least number that the rules accept, or 1. */
 function leastOf(type: FieldRules["type"]): number {
   const bounded = (type.case === "int32" || type.case === "int64") && type.value.greaterThan.case === "gte";
   return bounded ? Number(type.value.greaterThan.value) : 1;

@@ -5,7 +5,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTestStore } from "../support/database.ts";
-import { faulty } from "../support/faults.ts";
+import { storeWithFaults } from "../support/faults.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type RawReply, type RawRequest, send, sendHttp2 } from "./raw.ts";
 
@@ -29,7 +29,7 @@ const get = (name: string, query = "", headers: RawRequest["headers"] = {}) =>
   send(`${path(name)}${query}`, { method: "GET", headers: { ...key, ...headers } });
 
 /** Status and text of an answer whose envelope is whole. */
-function told({ status, json, headers }: RawReply): string {
+function outcomeText({ status, json, headers }: RawReply): string {
   const { ok, request_id, error, ...rest } = json();
   expect(request_id).toBe(headers.get("x-request-id"));
   expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
@@ -44,14 +44,14 @@ const nameMissing = "400 invalid_argument: name: is required";
 
 describe("a v2 body", () => {
   test.each([
-    ["nothing at all", undefined],
+    ["an empty body", undefined],
     ["no bytes", ""],
     ["no chunks", []],
     ["white space", " \r\n\t"],
     ["an empty object", "{}"],
   ])("of %s is an empty object", async (_what, body) => {
-    expect(told(await post("project.create", body === undefined ? {} : { body }))).toBe(nameMissing);
-    expect(told(await post("project.list", body === undefined ? {} : { body }))).toBe("200 ok");
+    expect(outcomeText(await post("project.create", body === undefined ? {} : { body }))).toBe(nameMissing);
+    expect(outcomeText(await post("project.list", body === undefined ? {} : { body }))).toBe("200 ok");
   });
 
   test.each([
@@ -65,8 +65,8 @@ describe("a v2 body", () => {
     "nonsense",
     "???",
     "application/json;;",
-  ])("is JSON whatever its Content-Type: %s", async (type) => {
-    expect(told(await post("project.create", { headers: type === undefined ? {} : { "content-type": type }, body: garden }))).toBe(
+  ])("is JSON with any Content-Type: %s", async (type) => {
+    expect(outcomeText(await post("project.create", { headers: type === undefined ? {} : { "content-type": type }, body: garden }))).toBe(
       "200 ok",
     );
   });
@@ -81,8 +81,8 @@ describe("a v2 body", () => {
     "application/x-protobuf",
     "application/protobuf",
     "application/connect+proto",
-  ])("is refused as %s, which is no JSON whatever it holds", async (type) => {
-    expect(told(await post("project.create", { headers: { "content-type": type }, body: garden }))).toBe(
+  ])("is refused as %s, for any content", async (type) => {
+    expect(outcomeText(await post("project.create", { headers: { "content-type": type }, body: garden }))).toBe(
       "415 invalid_argument: Content-Type: must be application/json",
     );
   });
@@ -90,8 +90,8 @@ describe("a v2 body", () => {
   test.each([
     ["chunks", ["{", '"na', 'me":"Gar', 'den"', "}"]],
     ["a chunk that ends within a character", [Buffer.from('{"name":"Gä').subarray(0, -1), Buffer.from('ärten"}').subarray(1)]],
-  ])("comes in %s as well as at once", async (_what, body) => {
-    expect(told(await post("project.create", { body }))).toBe("200 ok");
+  ])("is accepted in %s as well as at once", async (_what, body) => {
+    expect(outcomeText(await post("project.create", { body }))).toBe("200 ok");
   });
 
   test.each([
@@ -104,8 +104,8 @@ describe("a v2 body", () => {
     [`{"a":${"[".repeat(100)}${"]".repeat(100)}}`, "400 invalid_argument: the body is nested more than 100 deep"],
     [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), "400 invalid_argument: the body is not valid UTF-8"],
     [gzipSync(garden), "400 invalid_argument: the body is not valid UTF-8"],
-  ])("that is malformed is refused with its place and without a piece of it: %s", async (body, refusal) => {
-    expect(told(await post("project.create", { body }))).toBe(refusal);
+  ])("that is malformed is refused with its position and without quoting it: %s", async (body, refusal) => {
+    expect(outcomeText(await post("project.create", { body }))).toBe(refusal);
   });
 
   test.each<[what: string, body: RawRequest["body"]]>([
@@ -113,7 +113,7 @@ describe("a v2 body", () => {
     ["in chunks", ["x".repeat(limit), "x"]],
     ["far larger, in chunks", ["x".repeat(2_000_000), "x".repeat(2_000_000)]],
   ])("over BODY_LIMIT is 413: %s", async (_what, body) => {
-    expect(told(await post("project.create", { body }))).toBe(
+    expect(outcomeText(await post("project.create", { body }))).toBe(
       "413 invalid_argument: the body is larger than 4096 bytes, the limit of project.create",
     );
   });
@@ -121,13 +121,13 @@ describe("a v2 body", () => {
   test.each<[what: string, body: RawRequest["body"]]>([
     ["announced", garden.padEnd(limit)],
     ["in chunks", [garden, " ".repeat(limit - garden.length)]],
-  ])("of exactly BODY_LIMIT is taken: %s", async (_what, body) => {
-    expect(told(await post("project.create", { body }))).toBe("200 ok");
+  ])("of exactly BODY_LIMIT is accepted: %s", async (_what, body) => {
+    expect(outcomeText(await post("project.create", { body }))).toBe("200 ok");
   });
 });
 
-describe("a v2 body that has not come yet", () => {
-  /** The answer to a head that announces a body of which nothing is ever sent. */
+describe("a v2 body that has not arrived yet", () => {
+  /** The answer to a head that announces a body, without the body. */
   async function answerBefore(headers: Record<string, string>): Promise<string> {
     const sent = request(path("project.create"), { method: "POST", headers, agent: false });
     sent.on("error", () => undefined);
@@ -140,26 +140,26 @@ describe("a v2 body that has not come yet", () => {
 
   const announced = { "content-length": "1000" };
 
-  test("is not waited for when its credential is bad", async () => {
+  test("is not awaited when its credential is invalid", async () => {
     expect(await answerBefore(announced)).toBe("401 permission_denied");
     expect(await answerBefore({ ...announced, "x-service-api-key": "sk-bad" })).toBe("401 permission_denied");
     expect(await answerBefore({ "transfer-encoding": "chunked" })).toBe("401 permission_denied");
   });
 
-  test("is not waited for when its key opens something else", async () => {
+  test("is not awaited when its key has no access", async () => {
     const siem = await service.person({ as: ann, with: ann, kind: "siem" });
     expect(await answerBefore({ ...announced, "x-service-api-key": siem.key })).toBe("403 permission_denied");
   });
 
-  test("is not waited for when it is too large or no JSON", async () => {
+  test("is not awaited when it is too large or not JSON", async () => {
     expect(await answerBefore({ ...key, "content-length": String(limit + 1) })).toBe("413 invalid_argument");
     expect(await answerBefore({ ...key, ...announced, "content-type": "multipart/form-data" })).toBe("415 invalid_argument");
   });
 
-  test("and whose sender goes away is nobody's fault here", async () => {
+  test("is not logged as an error when its sender disconnects", async () => {
     await using database = await openTestStore("sqlite");
     const admitted = Promise.withResolvers<void>();
-    const store = faulty(database.store, "keys", (rows) => ({
+    const store = storeWithFaults(database.store, "keys", (rows) => ({
       async holder(digest) {
         const found = await rows.holder(digest);
         setImmediate(admitted.resolve);
@@ -178,22 +178,22 @@ describe("a v2 body that has not come yet", () => {
     await admitted.promise;
     sent.destroy();
     await left.drain();
-    // The server has closed when its last connection goes; what that connection carried learns of it a turn later.
+    // The server has closed when its last connection ends; the requests on that connection are notified one turn later.
     for (const _ of [1, 2, 3]) await turn();
     expect(left.logged).toEqual([]);
   });
 });
 
-describe("a bad credential", () => {
+describe("an invalid credential", () => {
   test.each<[what: string, call: RawRequest]>([
     ["a malformed body", { body: "{" }],
     ["another media type", { headers: { "content-type": "multipart/form-data" }, body: "x" }],
     ["a body too large", { body: "x".repeat(limit + 1) }],
     ["a chunked body too large", { body: ["x".repeat(limit), "x"] }],
     ["a field that breaks a rule", { body: '{"name":""}' }],
-  ])("is told before %s", async (_what, { headers, ...call }) => {
+  ])("is reported before %s", async (_what, { headers, ...call }) => {
     const reply = await send(path("project.create"), { headers: { ...headers, "x-service-api-key": "sk-bad" }, ...call });
-    expect(told(reply)).toBe("401 permission_denied: Invalid or missing API key");
+    expect(outcomeText(reply)).toBe("401 permission_denied: Invalid or missing API key");
   });
 });
 
@@ -204,11 +204,11 @@ describe("a v2 GET", () => {
     ["with the media type of a form", "", { "content-type": "application/x-www-form-urlencoded" }],
     ["with numbers as text", "?limit=5", {}],
     ["with words of an enum", "?order=asc&scope=standard", {}],
-    ["with parameters that nobody knows", "?x=1&__proto__=2&constructor=3&toString=4&limit[]=9", {}],
+    ["with unknown parameters", "?x=1&__proto__=2&constructor=3&toString=4&limit[]=9", {}],
     ["with an unknown parameter twice", "?x=1&x=2", {}],
-  ])("%s is answered as a POST is", async (_what, query, headers) => {
+  ])("%s is answered like a POST", async (_what, query, headers) => {
     const reply = await get("task.list", query, headers);
-    expect(told(reply)).toBe("200 ok");
+    expect(outcomeText(reply)).toBe("200 ok");
     const { warnings, ...answer } = reply.json();
     expect(answer).toEqual({ ok: true, request_id: expect.any(String), data: [], has_more: false });
     const unknown = [...new URLSearchParams(query).keys()].filter((name) => !["limit", "order", "scope"].includes(name));
@@ -217,13 +217,13 @@ describe("a v2 GET", () => {
 
   test("ignores a body", async () => {
     expect(
-      told(await send(path("project.list"), { method: "GET", headers: { ...key, "content-type": "application/json" }, body: "{" })),
+      outcomeText(await send(path("project.list"), { method: "GET", headers: { ...key, "content-type": "application/json" }, body: "{" })),
     ).toBe("200 ok");
   });
 
   test.each(["true", "false", "1", "0"])("takes %s for a boolean", async (word) => {
     const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
-    expect(told(await get("task.listMessages", `?task_id=${body["task_id"]}&verbose=${word}&limit=200`))).toBe("200 ok");
+    expect(outcomeText(await get("task.listMessages", `?task_id=${body["task_id"]}&verbose=${word}&limit=200`))).toBe("200 ok");
   });
 
   test.each([
@@ -233,11 +233,11 @@ describe("a v2 GET", () => {
     ["?order=up", "order: must be one of asc, desc"],
     ["?cursor=%00", "cursor: must not contain U+0000 or a lone surrogate"],
   ])("%s is refused with the field and its rule", async (query, refusal) => {
-    expect(told(await get("task.list", query))).toContain(`400 invalid_argument: ${refusal.split(":")[0]}: must`);
+    expect(outcomeText(await get("task.list", query))).toContain(`400 invalid_argument: ${refusal.split(":")[0]}: must`);
   });
 
-  test("decodes what the URL has encoded", async () => {
-    expect(told(await get("task.detail", "?task_id=%E2%82%AC%20%26"))).toBe("404 not_found: task not found");
+  test("decodes URL encoding", async () => {
+    expect(outcomeText(await get("task.detail", "?task_id=%E2%82%AC%20%26"))).toBe("404 not_found: task not found");
   });
 });
 
@@ -253,7 +253,7 @@ describe("an unknown operation", () => {
     ["/", "unknown operation"],
   ])("%s is 404 in the envelope", async (url, why) => {
     for (const method of ["GET", "POST", "DELETE"]) {
-      expect(told(await send(`${service.url}${url}`, { method, headers: key, body: method === "GET" ? [] : "{" }))).toBe(
+      expect(outcomeText(await send(`${service.url}${url}`, { method, headers: key, body: method === "GET" ? [] : "{" }))).toBe(
         `404 not_found: ${why}`,
       );
     }
@@ -287,8 +287,8 @@ describe("an unknown operation", () => {
     ["file.create", "file.upload"],
     ["team.users", "team.user.list"],
     ["team.user.get", "team.user.detail"],
-  ])("%s is answered with the operation that was meant, %s", async (name, meant) => {
-    expect(told(await send(`${path(name)}?x=1`, { headers: key }))).toBe(
+  ])("%s is answered with a suggestion, %s", async (name, meant) => {
+    expect(outcomeText(await send(`${path(name)}?x=1`, { headers: key }))).toBe(
       `404 not_found: unknown operation ${name}; did you mean ${meant}?`,
     );
   });
@@ -299,12 +299,12 @@ describe("an unknown operation", () => {
     ["a name that is too long", "task.get".repeat(1000), "task.get".repeat(8)],
     ["what cannot be printed", "task%00%1b[31m%e2%80%ae", "task%00%1b[31m%e2%80%ae"],
     ["a script", "<script>alert(1)</script>", "%3Cscript%3Ealert(1)%3C/script%3E"],
-  ])("is repeated in bounds, and %s gets no suggestion", async (_what, name, shown) => {
-    expect(told(await send(path(name), { headers: key }))).toBe(`404 not_found: unknown operation ${shown}`);
+  ])("is quoted up to a length, and %s gets no suggestion", async (_what, name, shown) => {
+    expect(outcomeText(await send(path(name), { headers: key }))).toBe(`404 not_found: unknown operation ${shown}`);
   });
 
   test.each(["/v2/%zz", "/v2/%c0%af", "/%"])("%s is 400 in the envelope", async (url) => {
-    expect(told(await send(`${service.url}${url}`))).toBe("400 invalid_argument: the URL is not well-formed");
+    expect(outcomeText(await send(`${service.url}${url}`))).toBe("400 invalid_argument: the URL is not well-formed");
   });
 });
 
@@ -316,13 +316,13 @@ describe("a wrong method", () => {
     ["project.list", "PATCH", "GET, POST"],
     ["project.list", "OPTIONS", "GET, POST"],
     ["project.list", "DELETE", "GET, POST"],
-  ])("on %s is 405 in the envelope, with those that are right: %s", async (name, method, allow) => {
+  ])("on %s is 405 in the envelope, with the allowed ones: %s", async (name, method, allow) => {
     const reply = await send(path(name), { method, headers: key });
-    expect(told(reply)).toBe(`405 invalid_argument: ${name} takes ${allow === "POST" ? "POST" : "POST or GET"}`);
+    expect(outcomeText(reply)).toBe(`405 invalid_argument: ${name} accepts ${allow === "POST" ? "POST" : "POST or GET"}`);
     expect(reply.headers.get("allow")).toBe(allow);
   });
 
-  test("HEAD has the answer's head alone", async () => {
+  test("HEAD returns only the answer's head", async () => {
     const reply = await send(path("project.list"), { method: "HEAD", headers: key });
     expect([reply.status, reply.headers.get("allow"), reply.text]).toEqual([405, "GET, POST", ""]);
   });
@@ -333,20 +333,20 @@ describe("v2 over HTTP/2", () => {
     ["with a length", { "content-length": String(garden.length) }, [garden]],
     ["without a length or a type", {}, [garden]],
     ["in pieces", { "content-type": "application/json" }, [garden.slice(0, 3), garden.slice(3)]],
-  ])("takes a POST %s", async (_what, headers, body) => {
+  ])("accepts a POST %s", async (_what, headers, body) => {
     const reply = await sendHttp2(path("project.create"), { headers: { ...key, ...headers }, body });
-    expect(told(reply)).toBe("200 ok");
+    expect(outcomeText(reply)).toBe("200 ok");
     expect(reply.json()).toMatchObject({ project: { name: "Garden" } });
   });
 
-  test("takes a GET, refuses a bad credential and a large body as HTTP/1.1 does", async () => {
-    expect(told(await sendHttp2(`${path("project.list")}?x=1`, { method: "GET", headers: key }))).toBe("200 ok");
-    expect(told(await sendHttp2(path("project.create"), { body: "{" }))).toContain("401 permission_denied");
+  test("accepts a GET, refuses an invalid credential and a large body as HTTP/1.1 does", async () => {
+    expect(outcomeText(await sendHttp2(`${path("project.list")}?x=1`, { method: "GET", headers: key }))).toBe("200 ok");
+    expect(outcomeText(await sendHttp2(path("project.create"), { body: "{" }))).toContain("401 permission_denied");
     const large = { headers: key, body: ["x".repeat(limit), "x"] };
-    expect(told(await sendHttp2(path("project.create"), large))).toBe(
+    expect(outcomeText(await sendHttp2(path("project.create"), large))).toBe(
       "413 invalid_argument: the body is larger than 4096 bytes, the limit of project.create",
     );
-    expect(told(await sendHttp2(path("project.burn"), { headers: key }))).toBe("404 not_found: unknown operation project.burn");
+    expect(outcomeText(await sendHttp2(path("project.burn"), { headers: key }))).toBe("404 not_found: unknown operation project.burn");
   });
 });
 
@@ -354,10 +354,10 @@ describe("pages of other origins", () => {
   const preflight = { origin, "access-control-request-method": "POST", "access-control-request-headers": "x-service-api-key,content-type" };
   const corsOf = ({ headers }: RawReply) => [...headers].filter(([name]) => name.startsWith("access-control-")).map(([name]) => name);
 
-  test("get no leave by default", async () => {
-    const asked = await send(path("project.list"), { method: "OPTIONS", headers: preflight });
-    expect(told(asked)).toBe("405 invalid_argument: project.list takes POST or GET");
-    expect(corsOf(asked)).toEqual([]);
+  test("get no access by default", async () => {
+    const answer = await send(path("project.list"), { method: "OPTIONS", headers: preflight });
+    expect(outcomeText(answer)).toBe("405 invalid_argument: project.list accepts POST or GET");
+    expect(corsOf(answer)).toEqual([]);
     expect(corsOf(await get("project.list", "", { origin }))).toEqual([]);
   });
 
@@ -371,7 +371,7 @@ describe("pages of other origins", () => {
     test.each([
       "/v2/project.create",
       "/project.v2.ProjectService/CreateProject",
-    ])("may ask before they call %s, without a credential", async (url) => {
+    ])("may send a preflight before they call %s, without a credential", async (url) => {
       const reply = await send(`${open.url}${url}`, { method: "OPTIONS", headers: preflight });
       expect(reply.status).toBe(204);
       expect(reply.headers.get("access-control-allow-origin")).toBe(origin);
@@ -383,7 +383,7 @@ describe("pages of other origins", () => {
     test.each([
       "/v2/project.list",
       "/project.v2.ProjectService/ListProjects",
-    ])("may read what %s answers, refusals and limits too", async (url) => {
+    ])("may read the answers of %s, refusals and limits too", async (url) => {
       const person = await open.person();
       const headers = { origin, "content-type": "application/json", "x-service-api-key": person.key };
       const answers = [
@@ -419,7 +419,7 @@ describe("pages of other origins", () => {
   });
 });
 
-describe("an exception that nobody meant", () => {
+describe("an unexpected exception", () => {
   const secret = "row 17 of accounts holds sk-secret";
   const fail = async () => {
     throw new Error(secret);
@@ -428,13 +428,13 @@ describe("an exception that nobody meant", () => {
   test.each([
     ["a read", "project.list", {}],
     ["a change", "project.create", { name: "Garden" }],
-  ])("in %s is told as an internal error alone, and logged with the request's id", async (_what, name, body) => {
+  ])("in %s is reported only as an internal error, and logged with the request's id", async (_what, name, body) => {
     await using database = await openTestStore("sqlite");
-    const store = faulty(database.store, "projects", () => ({ list: fail, insert: fail }));
+    const store = storeWithFaults(database.store, "projects", () => ({ list: fail, insert: fail }));
     await using broken = await openService({ idle: true, over: { store, url: database.url } });
     const person = await broken.person();
     const reply = await send(`${broken.url}/v2/${name}`, { headers: { "x-service-api-key": person.key }, body: JSON.stringify(body) });
-    expect(told(reply)).toBe("500 internal: internal error");
+    expect(outcomeText(reply)).toBe("500 internal: internal error");
     expect(JSON.stringify([...reply.headers])).not.toContain("row 17");
     expect(broken.logged).toMatchObject([
       { level: "error", text: "a call failed", fields: { requestId: reply.headers.get("x-request-id") } },

@@ -1,6 +1,6 @@
 import { type DescMethod, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { compileReader } from "../../src/http/v2/reader.ts";
+import { compileReader } from "../../src/http/v2/message-reader.ts";
 import { type Operation, operationTable, rpcName } from "../../src/operations.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
@@ -15,13 +15,13 @@ let service: Service;
 let keys: Keyring;
 
 beforeAll(async () => {
-  // Time stands still: nothing is written but by a call.
+  // The clock does not move: only calls write.
   service = await openService({ idle: true, clock: stillClock(), env: { CORS_ORIGINS: origin } });
   keys = await keyringOf(service);
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** The smallest sound request of an operation in protobuf's JSON. */
+/** The smallest valid request of an operation in protobuf's JSON. */
 const protoJson = ({ input }: DescMethod): JsonObject => toJson(input, compileReader(input)(sampleOf(input), "body")) as JsonObject;
 
 /** How a client of each wire in JSON sends a request. */
@@ -44,7 +44,7 @@ const wires: Readonly<Record<string, JsonWire>> = {
     call: ({ name }, json, headers) => send(`${service.url}/v2/${name}`, { headers, body: JSON.stringify(json) }),
   },
   "v2 with a query": {
-    serves: ({ name, change }) => name !== null && !change,
+    serves: ({ name, isChange: change }) => name !== null && !change,
     json: ({ input }) => sampleOf(input),
     call: ({ name }, json, headers) =>
       send(`${service.url}/v2/${name}?${new URLSearchParams(json as Record<string, string>)}`, { method: "GET", headers }),
@@ -62,7 +62,7 @@ const wires: Readonly<Record<string, JsonWire>> = {
       sendHttp2(rpcUrl(operation), { headers: typed("application/json", headers), body: JSON.stringify(json) }),
   },
   "Connect with GET": {
-    serves: (operation) => isUnary(operation) && !operation.change && operation.method.idempotency === 1,
+    serves: (operation) => isUnary(operation) && !operation.isChange && operation.method.idempotency === 1,
     json: protoJson,
     call: (operation, json, headers) => {
       const query = new URLSearchParams({ connect: "v1", encoding: "json", message: JSON.stringify(json) });
@@ -89,13 +89,13 @@ const wires: Readonly<Record<string, JsonWire>> = {
   },
 };
 
-/** A session opens nothing by GET, and streams of no wire. */
+/** A session has no access by GET, nor to streams on any wire. */
 const servedBy = ({ serves }: JsonWire, withSessions: boolean) =>
   operationTable().all.filter((operation) => serves(operation) && (withSessions || canOpen(operation, "v2")));
 
 const warning = 'unknown member "zebra"';
 const strict = { prefer: "handling=strict" };
-/** What an answer says, whatever its wire puts around quotes and spaces. */
+/** The texts of an answer's warnings, without the quoting and spacing of its wire. */
 const texts = ({ headers, text }: RawReply): string =>
   `${text}${headers.get("grpc-message") ?? ""}`.replaceAll('\\"', '"').replaceAll("%22", '"').replaceAll("%20", " ");
 const written = () =>
@@ -107,7 +107,7 @@ describe.each(Object.entries(wires))("over %s", (name, wire) => {
   test("every operation names an unknown member in the head of its answer", async () => {
     const silent: string[] = [];
     for (const operation of operations) {
-      const sent = wire.call(operation, { ...wire.json(operation.method), zebra: 1 }, keys.opening(operation));
+      const sent = wire.call(operation, { ...wire.json(operation.method), zebra: 1 }, keys.permitted(operation));
       const { headers } = await sent;
       if (headers.get("x-request-warnings") !== warning) silent.push(`${operation.rpc}: ${headers.get("x-request-warnings")}`);
     }
@@ -115,11 +115,11 @@ describe.each(Object.entries(wires))("over %s", (name, wire) => {
     expect(silent).toEqual([]);
   });
 
-  test("every operation refuses it under strict handling, before anything is written", async () => {
+  test("every operation refuses an unknown member under strict handling, before anything is written", async () => {
     const accepted: string[] = [];
     for (const operation of operations) {
       const before = written();
-      const reply = await wire.call(operation, { ...wire.json(operation.method), zebra: 1 }, { ...keys.opening(operation), ...strict });
+      const reply = await wire.call(operation, { ...wire.json(operation.method), zebra: 1 }, { ...keys.permitted(operation), ...strict });
       const applied = reply.headers.get("preference-applied");
       const isRight = texts(reply).includes(warning) && applied === "handling=strict" && written() === before;
       if (!isRight) accepted.push(`${operation.rpc}: ${applied} ${texts(reply)}`);
@@ -127,10 +127,10 @@ describe.each(Object.entries(wires))("over %s", (name, wire) => {
     expect(accepted).toEqual([]);
   });
 
-  test("no sound request is warned of, or refused under strict handling", async () => {
+  test("no valid request causes a warning, or a refusal under strict handling", async () => {
     const wrong: string[] = [];
     for (const operation of operations) {
-      const reply = await wire.call(operation, wire.json(operation.method), { ...keys.opening(operation), ...strict });
+      const reply = await wire.call(operation, wire.json(operation.method), { ...keys.permitted(operation), ...strict });
       if (reply.headers.has("x-request-warnings") || /unknown member|has no effect/.test(texts(reply))) wrong.push(operation.rpc);
     }
     expect(wrong).toEqual([]);
@@ -142,7 +142,7 @@ describe("a client that", () => {
   const v2 = (name: string, body: object, more: RawRequest["headers"] = {}) =>
     send(`${service.url}/v2/${name}`, { headers: { ...headers(), ...more }, body: JSON.stringify(body) });
 
-  test("misspells a member is told which one it may have meant, in body and head", async () => {
+  test("misspells a member gets a suggestion, in body and head", async () => {
     const reply = await v2("task.create", { message: { content: "Hello", role: "user" }, interctive_mode: true });
     const warnings = ['unknown member "message.role"', 'unknown member "interctive_mode"; did you mean "interactive_mode"?'];
     expect(reply.json()).toMatchObject({ ok: true, warnings });
@@ -160,33 +160,33 @@ describe("a client that", () => {
     expect(reply.headers.get("x-request-warnings")).toContain('did you mean "message"?');
   });
 
-  test("breaks the rule of another member learns of the unknown one too", async () => {
+  test("breaks the rule of another member is warned of the unknown one too", async () => {
     const reply = await v2("task.list", { limt: 1, limit: "many" });
     expect([reply.status, reply.json()["warnings"]]).toEqual([400, ['unknown member "limt"; did you mean "limit"?']]);
   });
 
-  test("filters by a name that a query does not take is told so", async () => {
+  test("filters by a name that a query does not accept is warned", async () => {
     const reply = await send(`${service.url}/v2/task.list?status=running&limt=1`, { method: "GET", headers: headers() });
     expect(reply.json()["warnings"]).toEqual(['unknown member "status"', 'unknown member "limt"; did you mean "limit"?']);
   });
 
-  test("asks for what is not built yet is told so, on all wires", async () => {
+  test("requests an option that is not implemented is warned, on all wires", async () => {
     const task_id = (await v2("task.create", { message: { content: "Hello" } })).json()["task_id"];
-    const asked = await v2("task.listMessages", { task_id, slides_format: "pptx" });
-    expect(asked.json()).toMatchObject({ ok: true, warnings: ['member "slides_format" has no effect'] });
+    const reply = await v2("task.listMessages", { task_id, slides_format: "pptx" });
+    expect(reply.json()).toMatchObject({ ok: true, warnings: ['member "slides_format" has no effect'] });
     const body = JSON.stringify({ taskId: task_id, slidesFormat: "SLIDES_FORMAT_PPTX" });
     const rpc = await send(`${service.url}/task.v2.TaskService/ListMessages`, { headers: typed("application/json", headers()), body });
     expect([rpc.status, rpc.headers.get("x-request-warnings")]).toEqual([200, 'member "slidesFormat" has no effect']);
     expect((await v2("task.listMessages", { task_id, slides_format: "pptx" }, strict)).status).toBe(400);
   });
 
-  test("sends what is known, or null, is told nothing", async () => {
+  test("sends known members, or null, is not warned", async () => {
     const reply = await v2("task.list", { limit: 1, cursor: null, nothing: null });
     expect(reply.json()).not.toHaveProperty("warnings");
     expect(reply.headers.has("x-request-warnings")).toBe(false);
   });
 
-  test("calls by Connect learns it from the head alone", async () => {
+  test("calls by Connect is warned by the head alone", async () => {
     const reply = await send(`${service.url}/task.v2.TaskService/ListTasks`, {
       headers: typed("application/json", headers()),
       body: '{"limt":1}',
@@ -195,7 +195,7 @@ describe("a client that", () => {
     expect(reply.json()).not.toHaveProperty("warnings");
   });
 
-  test("sends unknown numbers of fields in a binary message is told nothing", async () => {
+  test("sends unknown field numbers in a binary message is not warned", async () => {
     const body = Buffer.from([0xfa, 0x07, 0x01, 0x61]);
     const reply = await send(`${service.url}/task.v2.TaskService/ListTasks`, {
       headers: typed("application/proto", { ...headers(), ...strict }),
@@ -204,7 +204,7 @@ describe("a client that", () => {
     expect([reply.status, reply.headers.has("x-request-warnings")]).toEqual([200, false]);
   });
 
-  test("repeats a call with its idempotency key gets the answer with the warnings of the repeat", async () => {
+  test("repeats a call with its idempotency key gets the warnings of the repeat", async () => {
     const key = { "idempotency-key": "warned-1" };
     const first = (await v2("project.create", { name: "Garden", nme: 1 }, key)).json();
     expect(first["warnings"]).toHaveLength(1);
@@ -229,7 +229,7 @@ describe("a client that", () => {
     expect(reply.headers.get("preference-applied")).toBe(status === 400 ? "handling=strict" : null);
   });
 
-  test("prefers strict handling and is sound is told that it was applied", async () => {
+  test("prefers strict handling with a valid request gets the preference confirmed", async () => {
     const reply = await v2("project.list", {}, strict);
     expect([reply.status, reply.headers.get("preference-applied")]).toEqual([200, "handling=strict"]);
   });
@@ -241,7 +241,7 @@ describe("a client that", () => {
     );
   });
 
-  test("puts its key where a member's name belongs does not find it in an answer", async () => {
+  test("puts its key instead of a member's name does not find it in an answer", async () => {
     const key = keys.key("general");
     const reply = await v2("project.list", { [key]: 1 });
     expect(reply.json()["warnings"]).toEqual(['unknown member "(hidden)"']);
@@ -260,7 +260,7 @@ describe("a client that", () => {
     const operation = operationTable().all.find(({ rpc }) => rpc.startsWith("dataexport.v1."));
     if (!operation) throw new Error("dataexport.v1 is gone");
     const call = (more: RawRequest["headers"]) =>
-      send(rpcUrl(operation), { headers: { ...keys.opening(operation), ...more }, body: '{"zebra":1}' });
+      send(rpcUrl(operation), { headers: { ...keys.permitted(operation), ...more }, body: '{"zebra":1}' });
     expect((await call({})).headers.get("x-request-warnings")).toBe(warning);
     expect((await call(strict)).json()).toEqual({ code: "INVALID_ARGUMENT", message: warning });
   });

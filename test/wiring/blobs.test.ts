@@ -8,23 +8,23 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { loadConfig } from "../../src/config.ts";
-import { blobsOf } from "../../src/wiring/blobs.ts";
+import { openBlobs } from "../../src/wiring/files.ts";
 import { startS3 } from "../support/s3-server.ts";
 
 const never = new AbortController().signal;
 const postgres = { DATABASE_URL: "postgresql://user@127.0.0.1:1/none", ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64") };
 
-/** What the log is told at a start with this environment. */
-function told(env: Readonly<Record<string, string>>): readonly string[] {
+/** The log lines of a start with this environment. */
+function logLines(env: Readonly<Record<string, string>>): readonly string[] {
   const lines: string[] = [];
-  blobsOf(loadConfig({ DATA_DIR: join(tmpdir(), "never-made"), ...env }), (level, line) => lines.push(`${level}: ${line}`));
+  openBlobs(loadConfig({ DATA_DIR: join(tmpdir(), "never-made"), ...env }), (level, line) => lines.push(`${level}: ${line}`));
   return lines;
 }
 
-test("files are kept in the data folder where no bucket is named", async () => {
+test("files are kept in the data folder when no bucket is set", async () => {
   const folder = mkdtempSync(join(tmpdir(), "wired-"));
   try {
-    await blobsOf(loadConfig({ DATA_DIR: folder }), () => undefined).put("one", Readable.from([Buffer.from("x")]), never);
+    await openBlobs(loadConfig({ DATA_DIR: folder }), () => undefined).put("one", Readable.from([Buffer.from("x")]), never);
     expect(readdirSync(join(folder, "files"), { recursive: true }).map(String)).toContainEqual(expect.stringMatching(/\/one$/));
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -36,7 +36,7 @@ test("files are kept in the bucket that the environment names", async () => {
   const { name, endpoint, credentials } = server.bucket;
   const keys = { S3_ACCESS_KEY_ID: credentials?.accessKeyId ?? "", S3_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? "" };
   const config = loadConfig({ S3_BUCKET: name, S3_ENDPOINT: endpoint ?? "", S3_PREFIX: "team", ...keys });
-  const blobs = blobsOf(config, () => undefined);
+  const blobs = openBlobs(config, () => undefined);
   await blobs.put("one", Readable.from([Buffer.from("in the bucket")]), never);
   expect(server.objects()).toEqual(["team/one"]);
   expect(await text(await blobs.read("one"))).toBe("in the bucket");
@@ -45,22 +45,24 @@ test("files are kept in the bucket that the environment names", async () => {
   expect(server.objects()).toEqual([]);
 });
 
-test("local files with PostgreSQL are warned of at the start, and nothing else is", () => {
-  expect(told(postgres)).toEqual(["warn: S3_BUCKET is not set: files are kept on this machine, where other processes cannot read them"]);
-  expect(told({ ...postgres, S3_BUCKET: "files" })).toEqual([]);
-  expect(told({ ...postgres, DATA_DIR_SHARED: "true" })).toEqual([]);
-  expect(told({})).toEqual([]);
+test("local files with PostgreSQL cause a warning at the start, and nothing else does", () => {
+  expect(logLines(postgres)).toEqual([
+    "warn: S3_BUCKET is not set: files are kept on this machine, where other processes cannot read them",
+  ]);
+  expect(logLines({ ...postgres, S3_BUCKET: "files" })).toEqual([]);
+  expect(logLines({ ...postgres, DATA_DIR_SHARED: "true" })).toEqual([]);
+  expect(logLines({})).toEqual([]);
 });
 
-test("the modules for S3 are loaded only where a bucket is named", async () => {
+test("the modules for S3 are loaded only when a bucket is set", async () => {
   const program = (env: string) => `
     import { registerHooks } from "node:module";
     let loaded = false;
     registerHooks({ resolve: (name, context, next) => { loaded ||= name.startsWith("@aws-sdk/"); return next(name, context); } });
     const { loadConfig } = await import("./src/config.ts");
-    const { blobsOf } = await import("./src/wiring/blobs.ts");
-    blobsOf(loadConfig(${env}), () => undefined);
-    await import("./src/storage/blob-id.ts");
+    const { openBlobs } = await import("./src/wiring/files.ts");
+    openBlobs(loadConfig(${env}), () => undefined);
+    await import("./src/core/files/blob.ts");
     setImmediate(() => setImmediate(() => process.stdout.write(String(loaded))));`;
   const cwd = fileURLToPath(new URL("../..", import.meta.url));
   const run = (env: string) => promisify(execFile)(process.execPath, ["--input-type=module-typescript", "--eval", program(env)], { cwd });

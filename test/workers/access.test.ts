@@ -2,62 +2,67 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { beforeAll, describe, expect, test } from "vitest";
 import { systemRandom } from "../../src/core/ids.ts";
 import { newWorkerText } from "../../src/core/workers/worker.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { callV2, rpcWires } from "../support/wires.ts";
-import { callJson, explain, type Hand, handOf, remoteRig } from "./worker-rig.ts";
+import { callJson, createWorker, explain, remoteRig, type TestWorker } from "./worker-rig.ts";
 
 const methods = ["Poll", "Heartbeat", "Append", "Finish", "Upload", "Release"];
 
-describeOnEach("the credential of a worker", (database) => {
+describeOnOne("the credential of a worker", (database) => {
   const rig = remoteRig({ database });
-  let hand: Hand;
+  let hand: TestWorker;
   beforeAll(async () => {
-    hand = await handOf(rig.service, rig.ann);
+    hand = await createWorker(rig.service, rig.ann);
   });
 
-  test.each(["x-api-key", "authorization"])("opens the work by %s", async (header) => {
-    const shown = header === "authorization" ? `Bearer ${hand.secret}` : hand.secret;
-    expect(await hand.call("Poll", {}, { [header]: shown })).toEqual({ status: 200, body: {} });
+  test.each(["x-api-key", "authorization"])("grants access to worker calls by %s", async (header) => {
+    const credential = header === "authorization" ? `Bearer ${hand.secret}` : hand.secret;
+    expect(await hand.call("Poll", {}, { [header]: credential })).toEqual({ status: 200, body: {} });
   });
 
-  test("opens nothing else: no task, no file, no setting, no v1", async () => {
+  test("grants access to worker calls only: no task, file, setting or v1 route", async () => {
     const id = await rig.create();
-    const run = await hand.take();
-    const shown = { "x-api-key": hand.secret };
+    const run = await hand.pollUntilRun();
+    const credential = { "x-api-key": hand.secret };
     for (const [name, body] of [
       ["task.detail", { task_id: id }],
       ["task.list", {}],
       ["user.me", {}],
       ["file.upload", { filename: "a" }],
     ] as const)
-      expect(await callV2(rig.service.url, name, body, { headers: shown })).toMatchObject({
+      expect(await callV2(rig.service.url, name, body, { headers: credential })).toMatchObject({
         ...{ status: 403, body: { error: { code: "permission_denied" } } },
       });
     for (const rpc of ["settings.v1.WorkerService/ListWorkers", "settings.v1.WorkerService/CreateWorker"])
-      expect(await callJson(rig.service.url, rpc, { name: "next" }, shown)).toMatchObject({ status: 403 });
+      expect(await callJson(rig.service.url, rpc, { name: "next" }, credential)).toMatchObject({ status: 403 });
     expect((await fetch(`${rig.service.url}/v1/tasks`, { headers: { API_KEY: hand.secret } })).status).toBeGreaterThanOrEqual(400);
     await hand.finish(run, { finish: { content: "Done" } });
   });
 
-  test("and nothing else opens the work, whoever's it is", async () => {
+  test("no other credential grants access to worker calls", async () => {
     const { headers } = await rig.ann.session();
     for (const method of methods) {
       const rpc = `worker.v1.WorkerService/${method}`;
-      for (const shown of [{ "x-service-api-key": rig.ann.key }, headers])
-        expect(await callJson(rig.service.url, rpc, {}, shown)).toMatchObject({
+      for (const credential of [{ "x-service-api-key": rig.ann.key }, headers])
+        expect(await callJson(rig.service.url, rpc, {}, credential)).toMatchObject({
           ...{ status: 403, body: { message: "this operation takes a worker credential" } },
         });
-      for (const shown of [{}, { "x-api-key": newWorkerText(systemRandom) }, { "x-api-key": "wk-x" }, { authorization: "Bearer wk-x" }])
-        expect(await callJson(rig.service.url, rpc, {}, shown)).toMatchObject({ status: 401, body: { code: "unauthenticated" } });
+      for (const credential of [
+        {},
+        { "x-api-key": newWorkerText(systemRandom) },
+        { "x-api-key": "wk-x" },
+        { authorization: "Bearer wk-x" },
+      ])
+        expect(await callJson(rig.service.url, rpc, {}, credential)).toMatchObject({ status: 401, body: { code: "unauthenticated" } });
     }
   });
 
-  test("reaches the tasks of its own space and profiles alone", async () => {
-    const lite = await handOf(rig.service, rig.ann, ["manus-1.6-lite"]);
-    const elsewhere = await handOf(rig.service, await rig.service.person());
+  test("reaches only the tasks of its space and profiles", async () => {
+    const lite = await createWorker(rig.service, rig.ann, ["manus-1.6-lite"]);
+    const elsewhere = await createWorker(rig.service, await rig.service.person());
     const [standard, small] = [await rig.create(), await rig.create("Hello", { agent_profile: "lite" })];
     expect(await elsewhere.poll()).toBeUndefined();
-    const run = await lite.take();
+    const run = await lite.pollUntilRun();
     expect(run).toMatchObject({ taskId: small, profile: "manus-1.6-lite" });
     expect(await lite.poll()).toBeUndefined();
     expect(await lite.call("Poll", { profiles: ["manus-1.6"] })).toMatchObject({
@@ -65,11 +70,11 @@ describeOnEach("the credential of a worker", (database) => {
       body: { message: expect.stringContaining("profiles[0]") },
     });
     expect(await hand.poll({ profiles: ["manus-1.6-max"] })).toBeUndefined();
-    const other = await hand.take({ profiles: ["manus-1.6"], waitSeconds: 5 });
+    const other = await hand.pollUntilRun({ profiles: ["manus-1.6"], waitSeconds: 5 });
     expect(other.taskId).toBe(standard);
     await rig.send(small, "More", { agent_profile: "manus-1.6-max" });
-    expect((await lite.finish(run, { finish: { content: "Done" } })).body, "the next turn is another's").toEqual({});
-    const moved = await hand.take();
+    expect((await lite.finish(run, { finish: { content: "Done" } })).body, "the next turn belongs to another profile").toEqual({});
+    const moved = await hand.pollUntilRun();
     expect(moved).toMatchObject({ taskId: small, profile: "manus-1.6-max", messages: [{ content: "More" }] });
     for (const each of [other, moved]) await hand.finish(each, { finish: { content: "Done" } });
   });
@@ -80,11 +85,11 @@ describeOnEach("the credential of a worker", (database) => {
     const { run } = await client.poll({ waitSeconds: 5 });
     expect(run).toMatchObject({ taskId: id, messages: [{ content: "Say hello" }] });
     const key = { taskId: id, fence: run?.fence ?? 0 };
-    const said = { key: "1", payload: { case: "explanation", value: { content: "Hm" } } } as const;
-    expect((await client.append({ ...key, events: [said] })).events).toMatchObject([{ key: "1", seq: 3 }]);
+    const event = { key: "1", payload: { case: "explanation", value: { content: "Hm" } } } as const;
+    expect((await client.append({ ...key, events: [event] })).events).toMatchObject([{ key: "1", seq: 3 }]);
     const { uploadId } = await client.upload({ ...key, filename: "a.txt", content: new TextEncoder().encode("a") });
     expect((await client.heartbeat(key)).stop).toBe("");
-    const late = client.append({ ...key, fence: key.fence + 1, events: [said] });
+    const late = client.append({ ...key, fence: key.fence + 1, events: [event] });
     const refused = await late.catch((thrown: unknown) => ConnectError.from(thrown));
     expect(refused).toMatchObject({ code: Code.FailedPrecondition, rawMessage: expect.stringContaining("fence") });
     expect(
@@ -93,22 +98,22 @@ describeOnEach("the credential of a worker", (database) => {
     expect(await rig.row(id)).toMatchObject({ status: "stopped" });
   });
 
-  test("watchers hear of a worker's events as of others", async () => {
+  test("watchers receive a worker's events like other events", async () => {
     const id = await rig.create();
-    const run = await hand.take();
+    const run = await hand.pollUntilRun();
     const waits = rig.ann.v2("task.listMessages", { task_id: id, after_seq: 2, wait_seconds: 10, order: "asc" });
     await hand.append(run, [{ key: "1", assistantMessage: { content: "Half" } }]);
     expect((await waits).body["messages"]).toMatchObject([{ assistant_message: { content: "Half" } }]);
     await hand.finish(run, { finish: { content: "Done" } });
   });
 
-  test("leaves no line in the audit log, and no idempotency record", async () => {
+  test("writes no audit entry and no idempotency record", async () => {
     await rig.create();
-    const run = await hand.take();
+    const run = await hand.pollUntilRun();
     const before = rig.service.statements.length;
-    const shown = { "x-api-key": hand.secret, "idempotency-key": "once" };
+    const credential = { "x-api-key": hand.secret, "idempotency-key": "once" };
     const append = { taskId: run.taskId, fence: run.fence, events: [explain("1")] };
-    for (let times = 0; times < 2; times += 1) expect((await hand.call("Append", append, shown)).status).toBe(200);
+    for (let times = 0; times < 2; times += 1) expect((await hand.call("Append", append, credential)).status).toBe(200);
     await hand.finish(run, { finish: { content: "Done" } });
     const statements = rig.service.statements.slice(before);
     expect(statements.some((text) => text.includes("INSERT INTO worker_event"))).toBe(true);
@@ -119,8 +124,8 @@ describeOnEach("the credential of a worker", (database) => {
 describe("polls of one credential", () => {
   const rig = remoteRig({ env: { WATCH_LIMIT: "3", RATE_LIMITS: "1" } });
 
-  test("are held up to WATCH_LIMIT, and each is counted for this credential alone", async () => {
-    const [hand, other] = [await handOf(rig.service, rig.ann), await handOf(rig.service, rig.ann)];
+  test("are limited to WATCH_LIMIT, counted per credential", async () => {
+    const [hand, other] = [await createWorker(rig.service, rig.ann), await createWorker(rig.service, rig.ann)];
     const replies = await Promise.all(Array.from({ length: 4 }, () => hand.call("Poll", { waitSeconds: 1 })));
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 429]);
     expect((await other.call("Poll")).status).toBe(200);
@@ -129,20 +134,20 @@ describe("polls of one credential", () => {
   });
 });
 
-describe("tasks of profiles that are not left to workers", () => {
+describe("tasks of profiles that are not remote", () => {
   const rig = remoteRig({ env: { AGENT_PROFILES: "manus-1.6=offline,manus-1.6-lite=remote" } });
 
-  test("are run by the platform, and those that are, by nobody else", async () => {
-    const hand = await handOf(rig.service, rig.ann);
+  test("are run by the platform; tasks of remote profiles only by workers", async () => {
+    const hand = await createWorker(rig.service, rig.ann);
     const left = await rig.create("Hello", { agent_profile: "lite" });
-    const own = await rig.finished("Hello");
+    const own = await rig.runToEnd("Hello");
     expect((await rig.row(own)).status).toBe("stopped");
     expect(await rig.row(left)).toMatchObject({ status: "running", nodeId: null });
-    const run = await hand.take();
+    const run = await hand.pollUntilRun();
     expect(run.taskId).toBe(left);
     await hand.finish(run, { finish: { content: "Done" } });
     await rig.send(own, "More", { agent_profile: "lite" });
-    const next = await hand.take();
+    const next = await hand.pollUntilRun();
     expect(next).toMatchObject({ taskId: own, messages: [{ content: "More" }] });
     await hand.finish(next, { finish: { content: "Done" } });
   });

@@ -1,25 +1,25 @@
 import { beforeAll, expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
-import { type Hand, handOf, remoteRig } from "./worker-rig.ts";
+import { describeOnOne } from "../support/database.ts";
+import { createWorker, remoteRig, type TestWorker } from "./worker-rig.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-describeOnEach("a worker's files", (database) => {
+describeOnOne("a worker's files", (database) => {
   const rig = remoteRig({ database });
-  let hand: Hand;
+  let hand: TestWorker;
   beforeAll(async () => {
-    hand = await handOf(rig.service, rig.ann);
+    hand = await createWorker(rig.service, rig.ann);
   });
   const upload = (run: { taskId: string; fence: number }, more: object, by = hand) =>
     by.call("Upload", { taskId: run.taskId, fence: run.fence, filename: "note.txt", ...more });
   const put = (url: string, body: string) => fetch(`${rig.service.url}${new URL(url).pathname}`, { method: "PUT", body });
   const read = async (url: string) => (await fetch(`${rig.service.url}${new URL(url).pathname}`)).text();
-  const used = (accountId: string) => rig.service.store.blobs.used(accountId);
+  const used = (accountId: string) => rig.service.store.blobs.usedBytes(accountId);
   const done = (uploadIds: readonly string[]) => ({ finish: { content: "Done", uploadIds } });
 
-  test("come with the call or by one PUT, and are the task's from when they are shown", async () => {
+  test("are uploaded in the call or by one PUT, and belong to the task once an event references them", async () => {
     const id = await rig.create();
-    const run = await hand.take();
+    const run = await hand.pollUntilRun();
     const inline = (await upload(run, { content: base64("small") })).body;
     expect(inline).toEqual({ uploadId: expect.stringMatching(/^file-/) });
     const slot = (await upload(run, { filename: "big.csv" })).body;
@@ -27,38 +27,38 @@ describeOnEach("a worker's files", (database) => {
     expect(await used(hand.id)).toBe(8);
     await hand.append(run, [{ key: "1", assistantMessage: { content: "See", uploadIds: [inline.uploadId] } }]);
     await hand.finish(run, done([slot.uploadId]));
-    const shown = (await rig.events(id)).flatMap((event) => event["assistant_message"]?.attachments ?? []);
-    expect(shown).toMatchObject([
+    const referenced = (await rig.events(id)).flatMap((event) => event["assistant_message"]?.attachments ?? []);
+    expect(referenced).toMatchObject([
       { filename: "note.txt", content_type: "text/plain" },
       { filename: "big.csv", content_type: "text/csv" },
     ]);
-    expect(await Promise.all(shown.map(({ url }) => read(url)))).toEqual(["small", "a,b"]);
-    expect(await used(hand.id), "artefacts count nowhere").toBe(0);
+    expect(await Promise.all(referenced.map(({ url }) => read(url)))).toEqual(["small", "a,b"]);
+    expect(await used(hand.id), "artifacts count toward no quota").toBe(0);
     expect((await rig.ann.v2("file.list", {})).body["data"] ?? []).toEqual([]);
   });
 
-  test("are shown once, by their own worker, in their own task, and when they are there", async () => {
+  test("are referenced once, by their own worker, in their own task, and only after the upload", async () => {
     const [a, b] = [await rig.create(), await rig.create()];
-    const runs = new Map([await hand.take(), await hand.take()].map((run) => [run.taskId, run]));
-    const show = (task: string, uploadId: string, key: string) =>
+    const runs = new Map([await hand.pollUntilRun(), await hand.pollUntilRun()].map((run) => [run.taskId, run]));
+    const reference = (task: string, uploadId: string, key: string) =>
       hand.append(runs.get(task), [{ key, assistantMessage: { content: "See", uploadIds: [uploadId] } }]);
     const missing = { status: 404, body: { code: "not_found", message: "upload not found" } };
     const { uploadId } = (await upload(runs.get(a), { content: base64("x") })).body;
-    expect(await show(b, uploadId, "1"), "another task").toMatchObject(missing);
-    expect(await show(a, "file-unknown", "1"), "unknown").toMatchObject(missing);
+    expect(await reference(b, uploadId, "1"), "another task").toMatchObject(missing);
+    expect(await reference(a, "file-unknown", "1"), "unknown").toMatchObject(missing);
     const { body: file } = await rig.ann.v2("file.upload", { filename: "own.txt" });
-    expect(await show(a, file["file"].id, "1"), "a user's").toMatchObject(missing);
-    expect(await show(a, (await upload(runs.get(a), {})).body.uploadId, "1"), "not there yet").toMatchObject(missing);
-    expect((await show(a, uploadId, "2")).status).toBe(200);
-    expect((await show(a, uploadId, "2")).status, "the same event again").toBe(200);
-    expect(await show(a, uploadId, "3"), "shown already").toMatchObject(missing);
-    expect((await rig.events(a)).length, "nothing of what was refused is written").toBe(3);
+    expect(await reference(a, file["file"].id, "1"), "a user's").toMatchObject(missing);
+    expect(await reference(a, (await upload(runs.get(a), {})).body.uploadId, "1"), "not there yet").toMatchObject(missing);
+    expect((await reference(a, uploadId, "2")).status).toBe(200);
+    expect((await reference(a, uploadId, "2")).status, "the same event again").toBe(200);
+    expect(await reference(a, uploadId, "3"), "referenced already").toMatchObject(missing);
+    expect((await rig.events(a)).length, "refused events are not written").toBe(3);
     for (const id of [a, b]) await hand.finish(runs.get(id), done([]));
   });
 
   test("are refused with forbidden names, beyond 1 MiB within a call, and with an old fence", async () => {
     await rig.create();
-    const run = await hand.take();
+    const run = await hand.pollUntilRun();
     expect(await upload(run, { filename: "a/b" })).toMatchObject({ status: 400, body: { code: "invalid_argument" } });
     const large = Buffer.alloc(1024 * 1024 + 1).toString("base64");
     expect(await upload(run, { content: large })).toMatchObject({ status: 400, body: { message: expect.stringContaining("content") } });
@@ -66,9 +66,9 @@ describeOnEach("a worker's files", (database) => {
     await hand.finish(run, done([]));
   });
 
-  test("go with their task when it is deleted before they are shown", async () => {
+  test("are deleted with their task when no event references them", async () => {
     const id = await rig.create();
-    const run = await hand.take();
+    const run = await hand.pollUntilRun();
     await upload(run, { content: base64("gone") });
     await rig.ann.v2("task.delete", { task_id: id, stop: true });
     expect(await used(hand.id)).toBe(0);

@@ -2,16 +2,16 @@ import { expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { describeOnEach } from "../support/database.ts";
 import { openService } from "../support/service.ts";
-import { explain, handOf, remoteEnv } from "./worker-rig.ts";
+import { createWorker, explain, remoteEnv } from "./worker-rig.ts";
 
-/** Nobody who sleeps for long wakes up, so that no chore comes between. */
+/** Long sleeps never end, so that no maintenance runs in between. */
 const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms < 900 ? ms : 2 ** 31 - 1, signal) };
 
-describeOnEach("what a worker's call costs the database", (database) => {
-  test("is a few statements, BEGIN and COMMIT among them, however many events there are", async () => {
+describeOnEach("statements of a worker's call", (database) => {
+  test("are a few, BEGIN and COMMIT among them, however many events there are", async () => {
     await using service = await openService({ database, idle: true, clock, env: remoteEnv });
     const ann = await service.person();
-    const hand = await handOf(service, ann);
+    const hand = await createWorker(service, ann);
     const costs = async (call: () => Promise<unknown>): Promise<number> => {
       const before = service.statements.length;
       await call();

@@ -1,24 +1,24 @@
 import { spawn } from "node:child_process";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type RawEntry, zipOf } from "../core/skills/zip-maker.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { lacks } from "../support/needs.ts";
 import type { V2Body } from "../support/wires.ts";
-import { type Hand, handOf, type RunOf, remoteRig } from "./worker-rig.ts";
+import { createWorker, type RunOf, remoteRig, type TestWorker } from "./worker-rig.ts";
 
 const home: RawEntry = { name: "index.html", content: "<h1>Tea</h1>" };
 const done = { finish: { content: "Done" } };
 
-describeOnEach("a website of a worker's", (database) => {
+describeOnOne("a worker's website", (database) => {
   const rig = remoteRig({ database });
-  let hand: Hand;
+  let hand: TestWorker;
   beforeAll(async () => {
-    hand = await handOf(rig.service, rig.ann);
+    hand = await createWorker(rig.service, rig.ann);
   });
 
   async function begin(): Promise<{ readonly id: string; readonly run: RunOf }> {
     const id = await rig.create();
-    return { id, run: await hand.take() };
+    return { id, run: await hand.pollUntilRun() };
   }
   async function upload(run: RunOf, entries: readonly RawEntry[] | Buffer): Promise<string> {
     const bytes = Buffer.isBuffer(entries) ? entries : zipOf(entries);
@@ -39,7 +39,7 @@ describeOnEach("a website of a worker's", (database) => {
     return latest && store.checkpoints.file(latest.id, [path]);
   };
 
-  test("is a checkpoint of the task's site by the event that names its ZIP, and the ZIP is used up", async () => {
+  test("becomes a checkpoint of the task's site by the event that names its ZIP, which uses up the ZIP", async () => {
     const { id, run } = await begin();
     const folder = { name: "tea/", mode: 0o040755 };
     const uploadId = await upload(run, [folder, { ...home, name: "tea/index.html" }, { name: "tea/css/a.css", content: "h1{}" }]);
@@ -47,7 +47,7 @@ describeOnEach("a website of a worker's", (database) => {
     expect(await checkpoints(id)).toMatchObject([{ message: "First", status: "success" }]);
     expect(await fileOf(id, "index.html")).toMatchObject({ bytes: 12, contentType: "text/html; charset=utf-8" });
     expect(await fileOf(id, "css/a.css")).toMatchObject({ bytes: 4 });
-    expect(await rig.service.store.blobs.used(hand.id)).toBe(0);
+    expect(await rig.service.store.blobs.usedBytes(hand.id)).toBe(0);
     const [used] = (await rig.events(id)).filter(({ type }) => type === "tool_used");
     expect(used?.["tool_used"]).toMatchObject({ tool: "save_site", status: "success", brief: "Saved the site" });
     const more = await upload(run, [{ ...home, content: "<h1>Coffee</h1>" }]);
@@ -58,7 +58,7 @@ describeOnEach("a website of a worker's", (database) => {
     expect((await rig.ann.v2("website.publish", { task_id: id })).status).toBe(200);
   });
 
-  test("is saved once, however often the event is sent, one after the other and 20 times at once", async () => {
+  test("is saved once when the event is repeated, in sequence and 20 times at once", async () => {
     const { id, run } = await begin();
     const event = saving(await upload(run, [home]));
     const replies = await Promise.all(Array.from({ length: 20 }, () => hand.append(run, [event])));
@@ -69,7 +69,7 @@ describeOnEach("a website of a worker's", (database) => {
     await hand.finish(run, done);
   });
 
-  test("needs a ZIP of its own: one that is used up, another task's, unknown, or not there yet is not found, and nothing is written", async () => {
+  test("needs its own ZIP: a used one, another task's, an unknown one or one not uploaded is not found, and nothing is written", async () => {
     const [a, b] = [await begin(), await begin()];
     const missing = { status: 404, body: { code: "not_found", message: "upload not found" } };
     const uploadId = await upload(a.run, [home]);
@@ -78,10 +78,10 @@ describeOnEach("a website of a worker's", (database) => {
     const { body: slot } = await hand.call("Upload", { ...ref(a.run), filename: "site.zip" });
     expect(await hand.append(a.run, [saving(slot.uploadId)]), "not there yet").toMatchObject(missing);
     const both = [saving(uploadId), { key: "2", assistantMessage: { content: "See", uploadIds: [uploadId] } }];
-    expect(await hand.append(a.run, both), "shown as well").toMatchObject(missing);
+    expect(await hand.append(a.run, both), "referenced by a checkpoint too").toMatchObject(missing);
     expect(await hand.append(a.run, [saving(uploadId), saving(uploadId, { key: "2" })]), "twice").toMatchObject(missing);
     expect(await checkpoints(a.id)).toEqual([]);
-    expect((await hand.append(a.run, [saving(uploadId)])).status, "and is there still").toBe(200);
+    expect((await hand.append(a.run, [saving(uploadId)])).status, "still exists").toBe(200);
     expect(await hand.append(a.run, [saving(uploadId, { key: "2" })]), "used up").toMatchObject(missing);
     for (const { run } of [a, b]) await hand.finish(run, done);
   });
@@ -94,7 +94,7 @@ describeOnEach("a website of a worker's", (database) => {
     expect(await checkpoints(id)).toEqual([]);
   });
 
-  test("a worker's whole Append is refused with its site, and is not half there", async () => {
+  test("an Append whose site is refused is refused as a unit and writes nothing", async () => {
     const { id, run } = await begin();
     const events = [{ key: "1", explanation: { content: "I save" } }, saving(await upload(run, [{ name: ".env", content: "x" }]))];
     expect(await hand.append(run, events)).toMatchObject({
@@ -105,9 +105,9 @@ describeOnEach("a website of a worker's", (database) => {
     await hand.finish(run, done);
   });
 
-  test("goes with its task, and so does a ZIP that was not used", async () => {
+  test("is deleted with its task, as is an unused ZIP", async () => {
     const { id, run } = await begin();
-    const used = () => rig.service.store.blobs.used(hand.id);
+    const used = () => rig.service.store.blobs.usedBytes(hand.id);
     const before = await used();
     await hand.append(run, [saving(await upload(run, [home]))]);
     await upload(run, [home]);
@@ -122,7 +122,7 @@ describe.skipIf(lacks("python"))("the example in Python", () => {
   const rig = remoteRig();
 
   test("saves a website of one page, which its user can publish", async () => {
-    const hand = await handOf(rig.service, rig.ann);
+    const hand = await createWorker(rig.service, rig.ann);
     const id = await rig.create("site Tea <h1>Tea</h1>");
     const env = { ...process.env, BASE_URL: rig.service.url, WORKER_KEY: hand.secret };
     const worker = spawn("python3", ["examples/workers/worker.py"], { env, stdio: "ignore" });
@@ -140,12 +140,12 @@ describe.skipIf(lacks("python"))("the example in Python", () => {
 
 describe("a worker's ZIP of a website", () => {
   const rig = remoteRig();
-  let hand: Hand;
+  let hand: TestWorker;
   let run: RunOf;
   beforeAll(async () => {
-    hand = await handOf(rig.service, rig.ann);
+    hand = await createWorker(rig.service, rig.ann);
     await rig.create();
-    run = await hand.take();
+    run = await hand.pollUntilRun();
   });
   const put = async (bytes: Uint8Array): Promise<string> => {
     const { body } = await hand.call("Upload", { taskId: run.taskId, fence: run.fence, filename: "site.zip" });
@@ -157,26 +157,26 @@ describe("a worker's ZIP of a website", () => {
     const toolUsed = { tool: "save_site", status, brief: "Saved", site: { title: "Tea", message: "", uploadId, ...site } };
     return hand.append(run, [{ key: "site", toolUsed }]);
   };
-  const good = zipOf([home]);
+  const validZip = zipOf([home]);
 
   test.each([
-    ["bytes that are no ZIP", Buffer.from("<h1>Tea</h1>"), "is no ZIP that can be read"],
+    ["bytes that are not a ZIP", Buffer.from("<h1>Tea</h1>"), "is not a readable ZIP"],
     ["an empty ZIP", zipOf([]), "must be 1 to 1000"],
-    ["a path that leaves it", zipOf([home, { name: "../evil.html" }]), '"../evil.html"'],
+    ["a path outside the site", zipOf([home, { name: "../evil.html" }]), '"../evil.html"'],
     ["a link", zipOf([home, { name: "link", content: "/etc/passwd", mode: 0o120777 }]), '"link" is a link'],
     ["an encrypted file", zipOf([home, { name: "a.html", flags: 0x801 }]), '"a.html" is encrypted'],
-    ["a file twice", zipOf([home, home]), '"index.html" is there twice'],
-    ["a file that is a folder too", zipOf([home, { name: "index.html/a" }]), "is in a folder that is a file too"],
+    ["a file twice", zipOf([home, home]), '"index.html" appears twice'],
+    ["a file that is a folder too", zipOf([home, { name: "index.html/a" }]), "is in a folder that is also a file"],
     ["a bomb", zipOf([home, { name: "a.html", content: Buffer.alloc(19 * 1024 ** 2) }]), "grows too much"],
     ["more than 1,000 files", zipOf(Array.from({ length: 1001 }, (_, i) => ({ name: `${i}.html` }))), "a website has at most 1000"],
     ["a folder that begins with a dot", zipOf([home, { name: ".git/config" }]), '".git/config" must not have parts that begin with a dot'],
-    ["our own place", zipOf([home, { name: ".ticket" }]), '".ticket" must not have parts'],
+    ["a reserved path", zipOf([home, { name: ".ticket" }]), '".ticket" must not have parts'],
     ["an executable", zipOf([home, { name: "get.exe" }]), '"get.exe" must not be an executable'],
-  ])("is refused for %s, in words that name what it is", async (_, bytes, why) => {
+  ])("is refused for %s, with a text that names the reason", async (_, bytes, reason) => {
     const { status, body } = await refusal(bytes);
     expect([status, body.code]).toEqual([400, "invalid_argument"]);
     expect(body.message).toContain("events[0].tool_used.site.upload_id: ");
-    expect(body.message).toContain(why);
+    expect(body.message).toContain(reason);
   });
 
   test.each([
@@ -185,11 +185,11 @@ describe("a worker's ZIP of a website", () => {
     ["a title of 256 characters", { title: "x".repeat(256) }, "success", "title"],
     ["a message of 1,001 characters", { message: "x".repeat(1001) }, "success", "message"],
     ["no upload", { uploadId: "" }, "success", "upload_id"],
-    ["a use that failed", {}, "error", "events[0].tool_used.site: must not come with a use that failed"],
-  ])("is refused with %s", async (_, site, asked, named) => {
-    const { status, body } = await refusal(good, site, asked);
+    ["a use that failed", {}, "error", "events[0].tool_used.site: must not be sent with a failed use"],
+  ])("is refused with %s", async (_, site, message, expectedText) => {
+    const { status, body } = await refusal(validZip, site, message);
     expect([status, body.code]).toEqual([400, "invalid_argument"]);
-    expect(body.message).toContain(named);
+    expect(body.message).toContain(expectedText);
   });
 
   test("beyond 50 MB is refused before it is read", async () => {

@@ -3,21 +3,21 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { manifest } from "../core/skills/zip-maker.ts";
-import { bring } from "../skills/skills-rig.ts";
+import { createSkill } from "../skills/skills-rig.ts";
 import { freePort } from "../support/free-port.ts";
 import { lacks } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
 import { openService } from "../support/service.ts";
 import { untilStatus } from "../support/until.ts";
-import { handOf, remoteEnv } from "./worker-rig.ts";
+import { createWorker, remoteEnv } from "./worker-rig.ts";
 
-test.skipIf(lacks("python"))("the worker in Python reads the skills that it must use, once in each turn, and shows it", async () => {
+test.skipIf(lacks("python"))("the worker in Python reads the forced skills once in each turn and reports the use", async () => {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
   await using service = await openService({ env: { ...remoteEnv, PORT: `${port}`, BASE_URL: address } });
   const ann = await service.person();
-  const [forced] = [await bring(ann, "Minutes"), await bring(ann, "Tea")];
-  const { secret } = await handOf(service, ann);
+  const [forced] = [await createSkill(ann, "Minutes"), await createSkill(ann, "Tea")];
+  const { secret } = await createWorker(service, ann);
   const { PATH = "" } = process.env;
   const worker = spawn("python3", [join(root, "examples/workers/worker.py")], {
     env: { PATH, BASE_URL: address, WORKER_KEY: secret },

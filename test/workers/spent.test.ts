@@ -1,36 +1,36 @@
 import { expect, test } from "vitest";
 import { BudgetKind } from "../../src/gen/proto/settings/v1/budget_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
-import { explain, handOf, remoteRig } from "./worker-rig.ts";
+import { describeOnOne } from "../support/database.ts";
+import { createWorker, explain, remoteRig } from "./worker-rig.ts";
 
-describeOnEach("a worker", (database) => {
+describeOnOne("a worker", (database) => {
   const rig = remoteRig({ database, env: { PRICES: '{"manus-1.6":{"input":1,"output":2,"tool_call":0.5,"turn":1}}' } });
   const errors = async (id: string, who = rig.ann) => {
     const { body } = await who.v2("task.listMessages", { task_id: id, order: "asc" });
     return body["messages"].flatMap((event: { error_message?: { error_type: string } }) => event.error_message?.error_type ?? []);
   };
 
-  test("says what it used, with its events and at its end, and the price table counts it", async () => {
-    const hand = await handOf(rig.service, rig.ann);
+  test("reports its usage with its events and at its end, and the price table applies", async () => {
+    const hand = await createWorker(rig.service, rig.ann);
     const id = await rig.create("Go");
-    const run = await hand.take();
+    const run = await hand.pollUntilRun();
     const sent = await hand.append(run, [explain("1")], { usage: { inputTokens: 1500, outputTokens: 250 }, credits: 3 });
     expect(sent).toMatchObject({ status: 200, body: { events: [{ key: "1" }] } });
     expect(sent.body.stop ?? "").toBe("");
-    // A repeat is counted once.
+    // A repeated event is counted once.
     await hand.append(run, [explain("1")], { usage: { inputTokens: 1500, outputTokens: 250 }, credits: 3 });
     expect((await rig.row(id)).credits).toBe(2 + 3);
     await hand.finish(run, { finish: { content: "Done" }, usage: { toolCalls: 1 } });
     expect(await rig.reach(id, "stopped")).toMatchObject({ credits: Math.ceil(1.5 + 0.5 + 0.5 + 1) + 3 });
   });
 
-  test("whose task has used more than a budget had is told so, and the run has ended; none begins after it", async () => {
+  test("is notified when its task exceeds the budget: the run has ended, and no other begins", async () => {
     const person = await rig.service.person();
-    const hand = await handOf(rig.service, person);
+    const hand = await createWorker(rig.service, person);
     await person.client(BudgetService).setBudget({ kind: BudgetKind.TEAM, credits: 10n });
     const id = await rig.create("Go", {}, person);
-    const run = await hand.take();
+    const run = await hand.pollUntilRun();
     expect(await hand.append(run, [explain("1")], { credits: 11 })).toMatchObject({ status: 200, body: { stop: "spent" } });
     expect(await rig.row(id)).toMatchObject({ status: "error", credits: 11 });
     expect(await errors(id, person)).toEqual(["quota_limit"]);

@@ -1,25 +1,25 @@
 import { expect, test } from "vitest";
 import { describeOnEach } from "../support/database.ts";
 import { stillClock } from "../support/still-clock.ts";
-import { handOf, remoteRig } from "./worker-rig.ts";
+import { createWorker, remoteRig } from "./worker-rig.ts";
 
 describeOnEach("a poll that is held", (database) => {
-  // Time stands still: nobody looks by itself.
+  // The clock does not move, so no timer triggers a query.
   const rig = remoteRig({ database, clock: stillClock() });
 
-  test("is answered by the news of a task that waits for a worker, for which there is no job", async () => {
-    const hand = await handOf(rig.service, rig.ann);
+  test("is answered by the notification of a task that waits for a worker, for which no job exists", async () => {
+    const hand = await createWorker(rig.service, rig.ann);
     const { statements, store } = rig.service;
-    const looks = () => statements.filter((text) => text.includes("agent_profile IN")).length;
-    const looked = looks();
+    const queries = () => statements.filter((text) => text.includes("agent_profile IN")).length;
+    const queriesBefore = queries();
     const held = hand.call("Poll", { waitSeconds: 30 });
-    while (looks() === looked) await new Promise((resolve) => setImmediate(resolve));
-    const told: string[] = [];
-    const forget = store.feed.onJob((kind) => void told.push(kind));
+    while (queries() === queriesBefore) await new Promise((resolve) => setImmediate(resolve));
+    const kinds: string[] = [];
+    const forget = store.feed.onJob((kind) => void kinds.push(kind));
     const before = statements.length;
     const id = await rig.create();
     expect((await held).body.run).toMatchObject({ taskId: id });
-    expect(told).toEqual(["worker"]);
+    expect(kinds).toEqual(["worker"]);
     expect(statements.slice(before).filter((text) => /INSERT INTO (job|pgboss)/.test(text))).toEqual([]);
     forget();
   });

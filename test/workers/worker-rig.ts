@@ -1,8 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
-import { makeWorker } from "../../src/core/workers/make-worker.ts";
+import { createWorker as createWorkerRow } from "../../src/core/workers/worker.ts";
 import { WorkerService } from "../../src/gen/proto/worker/v1/worker_service_pb.ts";
-import { nodesOf } from "../support/database.ts";
 import type { Person, Service, ServiceOptions } from "../support/service.ts";
 import { type TaskRig, taskRig } from "../support/task-rig.ts";
 import { clientOf, type RpcWire } from "../support/wires.ts";
@@ -10,25 +9,25 @@ import { clientOf, type RpcWire } from "../support/wires.ts";
 /** A reply of a plain JSON call. */
 export interface Reply {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: an answer is read as the worker sees it, member by member
+  // biome-ignore lint/suspicious/noExplicitAny: the answer is read member by member, as a worker reads it
   readonly body: any;
 }
 
-/** A program that works: `call` is what curl would send. */
-export interface Hand {
+/** A worker program; `call` sends a request as curl would. */
+export interface TestWorker {
   readonly id: string;
   readonly secret: string;
   call(method: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<Reply>;
-  /** Polls once and answers the run; undefined when there is none. */
+  /** Polls once and returns the run; undefined when there is none. */
   poll(body?: object): Promise<Reply["body"]>;
   /** Polls until there is a run. */
-  take(body?: object): Promise<Reply["body"]>;
+  pollUntilRun(body?: object): Promise<Reply["body"]>;
   append(run: RunOf, events: readonly object[], more?: object): Promise<Reply>;
   finish(run: RunOf, outcome: object): Promise<Reply>;
   client(wire: RpcWire): Client<typeof WorkerService>;
 }
 
-/** What names a run. */
+/** The identity of a run. */
 export interface RunOf {
   readonly taskId: string;
   readonly fence: number;
@@ -36,12 +35,11 @@ export interface RunOf {
 
 export const explain = (key: string, content = key) => ({ key, explanation: { content } });
 
-/** All profiles are left to workers. */
+/** Remote workers execute tasks of all profiles. */
 export const remoteEnv = { AGENT_PROFILES: "manus-1.6=remote,manus-1.6-lite=remote,manus-1.6-max=remote" };
 
-/** A platform whose tasks are left to workers. */
-export const remoteRig = (options: ServiceOptions = {}): TaskRig =>
-  taskRig({ nodes: nodesOf(options.database ?? "sqlite"), ...options, env: { ...remoteEnv, ...options.env } });
+/** A platform whose tasks are for remote workers. */
+export const remoteRig = (options: ServiceOptions = {}): TaskRig => taskRig({ ...options, env: { ...remoteEnv, ...options.env } });
 
 /** A plain JSON call of an RPC, as curl sends it. */
 export async function callJson(url: string, rpc: string, body: object, headers: Readonly<Record<string, string>>): Promise<Reply> {
@@ -53,18 +51,18 @@ export async function callJson(url: string, rpc: string, body: object, headers: 
   return { status: reply.status, body: await reply.json() };
 }
 
-/** A worker of a person's space. */
-export async function handOf(
+/** Creates a worker of a person's space. */
+export async function createWorker(
   service: Service,
   person: Pick<Person, "accountId" | "spaceId">,
   profiles: readonly string[] = [],
-): Promise<Hand> {
+): Promise<TestWorker> {
   const { spaceId, accountId: createdBy } = person;
   const making = { now: Date.now(), ids: systemIds, random: systemRandom };
-  const { worker, text } = await service.store.change((tx) => makeWorker(tx, making, { spaceId, createdBy, name: "hand", profiles }));
-  const call: Hand["call"] = (method, body = {}, headers = { "x-api-key": text }) =>
+  const { worker, text } = await service.store.change((tx) => createWorkerRow(tx, making, { spaceId, createdBy, name: "hand", profiles }));
+  const call: TestWorker["call"] = (method, body = {}, headers = { "x-api-key": text }) =>
     callJson(service.url, `${WorkerService.typeName}/${method}`, body, headers);
-  const poll: Hand["poll"] = async (body = {}) => {
+  const poll: TestWorker["poll"] = async (body = {}) => {
     const reply = await call("Poll", body);
     if (reply.status !== 200) throw new Error(JSON.stringify(reply));
     return reply.body.run;
@@ -74,12 +72,12 @@ export async function handOf(
     secret: text,
     call,
     poll,
-    async take(body = { waitSeconds: 5 }) {
+    async pollUntilRun(body = { waitSeconds: 5 }) {
       for (let looks = 0; looks < 4; looks += 1) {
         const run = await poll(body);
         if (run) return run;
       }
-      throw new Error("there is no run");
+      throw new Error("no run is waiting");
     },
     append: ({ taskId, fence }, events, more = {}) => call("Append", { taskId, fence, events, ...more }),
     finish: ({ taskId, fence }, outcome) => call("Finish", { taskId, fence, ...outcome }),

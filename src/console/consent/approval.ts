@@ -1,70 +1,144 @@
-import type { Making } from "../../core/keys/make-key.ts";
-import { type AuthorizationRequest, redirectWith } from "../../core/oauth/authorization.ts";
+import type { FastifyRequest } from "fastify";
+import { openExpiring, sealExpiring } from "../../core/cipher.ts";
+import type { CreationContext } from "../../core/keys/api-key.ts";
+import { isClientId, type OAuthApp } from "../../core/oauth/app.ts";
+import { type AuthorizationRequest, responseLocation } from "../../core/oauth/authorization.ts";
 import { codeDigest, codeText, type IssuedCode } from "../../core/oauth/code.ts";
-import { approve, needsConsent } from "../../core/oauth/consent.ts";
-import type { From } from "../../core/sign-in/enter.ts";
-import type { Session } from "../../core/sign-in/session.ts";
+import { approve, requiresConsent } from "../../core/oauth/consent.ts";
+import type { Session, SignInSpace } from "../../core/sign-in/sign-in.ts";
+import type { RequestOrigin } from "../../core/sign-in/start-session.ts";
 import type { Tx } from "../../core/store.ts";
-import type { Authorization } from "../../oauth/authorize/request.ts";
-import { auditConsent } from "./audit.ts";
-import { authorizationIn } from "./request.ts";
-import type { Ticket } from "./ticket.ts";
+import { type Authorization, readAuthorization } from "../../oauth/authorize/request.ts";
+import { type FormFields, hiddenField } from "../form.ts";
+import type { Html } from "../html.ts";
+import type { ConsoleParts } from "../parts.ts";
 
-/** A form that is sent twice within this was sent by a double click. */
+/** What a form of the consent page approves: it can be submitted once, for exactly this request. */
+interface Ticket {
+  /** The input for the authorization code; secret, because the ticket is sealed. */
+  readonly nonce: string;
+  /** The authorization request, as `normalizedQuery` writes it. */
+  readonly query: string;
+  /** The app's generation that the user saw. */
+  readonly generation: number;
+  /** The full page was shown, not the short confirmation. */
+  readonly full: boolean;
+}
+
+/** Shorter than the retention of idempotency records, so that a used nonce is known while its form is valid. */
+const ticketMs = 3_600_000;
+const context = "consent form";
+const fieldName = "ticket";
+
+type Parts = Pick<ConsoleParts, "cipher" | "clock" | "ids">;
+
+/** The hidden field of a new form. */
+export function ticketInput({ cipher, clock, ids }: Parts, query: string, app: Pick<OAuthApp, "generation">, full: boolean): Html {
+  const ticket: Ticket = { nonce: ids.short(), query, generation: app.generation, full };
+  return hiddenField(fieldName, sealExpiring(cipher, clock, context, ticket, ticketMs));
+}
+
+/** Opens the form's ticket; null if it is invalid, for another request, or expired. */
+export function openTicket({ cipher, clock }: Parts, form: FormFields, query: string): Ticket | null {
+  const ticket = openExpiring<Ticket>(cipher, clock, context, form.text(fieldName));
+  return ticket?.query === query ? ticket : null;
+}
+
+/** The team of a space, with the account's active membership. */
+export type Membership = NonNullable<SignInSpace["team"]>;
+
+/**
+ * The account's membership in an app's team, for a session in any space; null for
+ * accounts that are not members, and in a personal space (spec/decisions.md 28).
+ */
+export async function findMembership(tx: Pick<Tx, "signIns">, accountId: string, spaceId: string): Promise<Membership | null> {
+  const places = await tx.signIns.listSpaces(accountId);
+  return places.find((place) => place.spaceId === spaceId)?.team ?? null;
+}
+
+/** The path of the authorization endpoint (spec/oauth.md 4). */
+export const authorizePath = "/openapi/oauth";
+
+/** A request's query in normalized form, which stays the same through sign-in and forms. */
+export const normalizedQuery = (request: FastifyRequest): string =>
+  new URLSearchParams(request.url.split("?").slice(1).join("?")).toString();
+
+/** Reads a request with the app's current state; a malformed client id is not looked up. */
+export const readCurrentAuthorization = (query: string, issuer: string, find: Tx["apps"]["find"]): Promise<Authorization> =>
+  readAuthorization(new URLSearchParams(query), async (clientId) => (isClientId(clientId) ? find(clientId) : null), issuer);
+
+/** A user's action on an app in the console. */
+export type ConsentChange = "AuthorizeApp" | "ChooseConnectors" | "RevokeApp";
+
+/** Writes the audit row of this change's notes. @param spaceId the space of the app's team, which can differ from the session's. */
+export async function auditConsent(
+  tx: Tx,
+  { now, ids }: Pick<CreationContext, "now" | "ids">,
+  { session, spaceId }: { readonly session: Session; readonly spaceId: string },
+  { requestId, address }: RequestOrigin,
+  action: ConsentChange,
+): Promise<void> {
+  const { subject = null, before = null, after = null } = tx.audit.notes();
+  const { id, accountId } = session;
+  const entry = { id: ids.short(), at: now, spaceId, accountId, credential: `session:${id}`, requestId, address };
+  await tx.audit.insert({ ...entry, operation: `console/${action}`, subject, before, after });
+}
+
+/** A form that is submitted twice within this time was double-clicked. */
 const doubleClickMs = 5_000;
 
-/** A form of the consent page that was sent with a yes. */
-export interface Yes {
+/** A form of the consent page that was submitted with consent. */
+export interface ConsentForm {
   readonly ticket: Ticket;
-  /** Those that are ticked. */
+  /** The selected connectors. */
   readonly connectorUids: readonly string[];
   readonly session: Session;
-  readonly from: From;
+  readonly from: RequestOrigin;
   readonly issuer: string;
 }
 
-/** What came of it. */
+/** The result of a consent form. */
 export type Outcome =
   | Exclude<Authorization, { kind: "ask" }>
-  /** The person is no active member any more. */
+  /** The user is no longer an active member. */
   | { readonly kind: "outsider" }
-  /** The user would say yes to what the page did not show. */
+  /** The user would consent to something that the page did not show. */
   | { readonly kind: "changed" }
-  /** The same form has given its code. */
+  /** The form's code has been issued already. */
   | { readonly kind: "used" };
 
 /**
- * Gives one code for one form. The request is judged anew, by the app as it is now
- * and stays until the end of the change.
+ * Issues one code per form. The request is checked again with the app's current state,
+ * which is locked until the end of the change.
  */
-export async function approveOnce(tx: Tx, making: Making, yes: Yes): Promise<Outcome> {
+export async function approveOnce(tx: Tx, making: CreationContext, yes: ConsentForm): Promise<Outcome> {
   const { ticket, session, issuer } = yes;
-  const authorization = await authorizationIn(ticket.query, issuer, tx.apps.lock);
+  const authorization = await readCurrentAuthorization(ticket.query, issuer, tx.apps.lock);
   if (authorization.kind !== "ask") return authorization;
   const { request } = authorization;
   const { spaceId, clientId } = request.app;
   const { accountId } = session;
-  // Whoever ends the membership waits for this change, and revokes what it gives.
-  if (!(await tx.members.hold({ accountId, spaceId }))) return { kind: "outsider" };
+  // A change that ends the membership waits for this change and then revokes the grant.
+  if (!(await tx.members.lockActive({ accountId, spaceId }))) return { kind: "outsider" };
   const grant = await tx.grants.find({ accountId, spaceId, clientId });
-  const unseen = ticket.generation !== request.app.generation || (!ticket.full && needsConsent(grant, request));
-  if (unseen) return { kind: "changed" };
+  const hasUnseen = ticket.generation !== request.app.generation || (!ticket.full && requiresConsent(grant, request));
+  if (hasUnseen) return { kind: "changed" };
   const code = codeText(clientId, ticket.nonce);
   const digest = codeDigest(code);
   const key = { accountId, spaceId, clientId, operation: "console/AuthorizeApp", key: digest };
-  if (!(await tx.replays.claim(key, "", making.now)))
-    return again(await tx.codes.find(digest), making.now, redirectWith(request, { code }));
-  const approval = { request, accountId, spaceId, connectorUids: chosen(yes, request) };
+  if (!(await tx.idempotency.claim(key, "", making.now)))
+    return repeatOutcome(await tx.codes.find(digest), making.now, responseLocation(request, { code }));
+  const approval = { request, accountId, spaceId, connectorUids: selectedConnectors(yes, request) };
   const { location, grantId } = await approve(tx, making, approval, ticket.nonce);
-  await tx.replays.complete(key, null, grantId);
+  await tx.idempotency.complete(key, null, grantId);
   await auditConsent(tx, making, { session, spaceId }, yes.from, "AuthorizeApp");
   return { kind: "redirect", location };
 }
 
-/** The second half of a double click leads where the first would have: a browser drops the first answer. */
-const again = (code: IssuedCode | null, now: number, location: string): Outcome =>
+/** The second click of a double click gets the first one's redirect: the browser drops the first response. */
+const repeatOutcome = (code: IssuedCode | null, now: number, location: string): Outcome =>
   code !== null && code.usedAt === null && now - code.createdAt < doubleClickMs ? { kind: "redirect", location } : { kind: "used" };
 
-/** Null where the page showed no choice of connectors. */
-const chosen = ({ ticket, connectorUids }: Yes, { scopes }: AuthorizationRequest): readonly string[] | null =>
+/** Null if the page showed no choice of connectors. */
+const selectedConnectors = ({ ticket, connectorUids }: ConsentForm, { scopes }: AuthorizationRequest): readonly string[] | null =>
   ticket.full && scopes.includes("use_connectors") ? connectorUids : null;

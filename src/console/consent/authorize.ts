@@ -1,85 +1,94 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { failureOf } from "../../core/failure.ts";
-import { type AuthorizationRequest, errorRedirect } from "../../core/oauth/authorization.ts";
-import { declined, needsConsent } from "../../core/oauth/consent.ts";
-import type { SessionHolder } from "../../core/sign-in/session.ts";
+import { type AuthorizationRequest, errorLocation } from "../../core/oauth/authorization.ts";
+import { declinedLocation, requiresConsent } from "../../core/oauth/consent.ts";
+import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
+import { nextPath } from "../entrance.ts";
 import { html } from "../html.ts";
-import { nextPath } from "../next-path.ts";
-import { type Page, sendPage, sendTo } from "../page.ts";
-import { type ConsoleParts, fromOf, makingOf } from "../parts.ts";
-import { approveOnce } from "./approval.ts";
-import { fullPage, shortPage } from "./consent-page.ts";
-import { outsiderPage, signInFirstPage, unknownPage, usedPage } from "./dead-ends.ts";
-import { membershipIn } from "./membership.ts";
-import { authorizationIn, authorizePath, queryOf } from "./request.ts";
-import { ticketIn, ticketInput } from "./ticket.ts";
+import { type Page, sendPage, sendRedirect } from "../page.ts";
+import { type ConsoleParts, creationContext, requestOrigin } from "../parts.ts";
+import {
+  approveOnce,
+  authorizePath,
+  findMembership,
+  normalizedQuery,
+  openTicket,
+  readCurrentAuthorization,
+  ticketInput,
+} from "./approval.ts";
+import { fullPage, outsiderPage, shortPage, signInFirstPage, unknownPage, usedPage } from "./consent-page.ts";
 
-/** An authorization request of somebody who is signed in. */
-interface Visit {
+/** An authorization request of a signed-in user. */
+interface SignedInRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly asked: AuthorizationRequest;
+  readonly authorizationRequest: AuthorizationRequest;
   readonly query: string;
   readonly who: SessionHolder;
 }
 
-const changedNotice = "Something has changed since this page was made. Please look at it once more.";
+const changedNotice = "Something has changed since this page was loaded. Please check it again.";
 
-/** `/openapi/oauth`: the page on which a user lets an app act (contract/oauth.md 4). */
+/** `/openapi/oauth`: the page on which a user grants access to an app (spec/oauth.md 4). */
 export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, issuer: string): void {
   const { visits, store } = parts;
   const send = (reply: FastifyReply, page: Page): FastifyReply => sendPage(reply, visits.base, page);
-  const here = (query: string): string => visits.href(`${authorizePath}?${query}`);
+  const requestHref = (query: string): string => visits.href(`${authorizePath}?${query}`);
 
-  app.get(authorizePath, (request, reply) => answer(request, reply, (visit) => show(visit, null)));
+  app.get(authorizePath, (request, reply) => answer(request, reply, (signedIn) => show(signedIn, null)));
   app.post(authorizePath, (request, reply) => answer(request, reply, decide));
 
-  /** What is wrong with the request is told before anybody signs in (contract/decisions.md 27). */
+  /** Errors in the request are reported before the user signs in (spec/decisions.md 27). */
   async function answer(
     request: FastifyRequest,
     reply: FastifyReply,
-    step: (visit: Visit) => Promise<FastifyReply>,
+    step: (signedIn: SignedInRequest) => Promise<FastifyReply>,
   ): Promise<FastifyReply> {
-    const query = queryOf(request);
-    const authorization = await authorizationIn(query, issuer, (clientId) => store.apps.find(clientId));
+    const query = normalizedQuery(request);
+    const authorization = await readCurrentAuthorization(query, issuer, (clientId) => store.apps.find(clientId));
     if (authorization.kind === "page") return send(reply, unknownPage(authorization.reason));
-    if (authorization.kind === "redirect") return sendTo(reply, authorization.location);
-    const asked = authorization.request;
+    if (authorization.kind === "redirect") return sendRedirect(reply, authorization.location);
+    const authorizationRequest = authorization.request;
     try {
       const who = await visits.currentSession(request, reply);
-      return who === null ? signInFirst(reply, query) : await step({ request, reply, asked, query, who });
+      return who === null ? signInFirst(reply, query) : await step({ request, reply, authorizationRequest, query, who });
     } catch (thrown) {
-      return failed(request, reply, asked, thrown);
+      return redirectFailure(request, reply, authorizationRequest, thrown);
     }
   }
 
   function signInFirst(reply: FastifyReply, query: string): FastifyReply {
-    const next = here(query);
-    if (nextPath(visits.base, next) !== null) return sendTo(reply, visits.signInHref(next));
+    const next = requestHref(query);
+    if (nextPath(visits.base, next) !== null) return sendRedirect(reply, visits.signInHref(next));
     return send(reply, signInFirstPage(visits.href("/sign-in"), next));
   }
 
-  /** An internal fault is the app's to know of; whatever else has its own page. */
-  function failed(request: FastifyRequest, reply: FastifyReply, asked: AuthorizationRequest, thrown: unknown): FastifyReply {
+  /** Reports an internal failure to the app; other failures have their own page. */
+  function redirectFailure(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    authorizationRequest: AuthorizationRequest,
+    thrown: unknown,
+  ): FastifyReply {
     const failure = failureOf(thrown);
     if (failure.reason !== "internal") throw failure;
-    const { requestId } = fromOf(parts, request);
+    const { requestId } = requestOrigin(parts, request);
     parts.report(failure, requestId);
-    return sendTo(reply, errorRedirect(asked, "server_error", `internal error, request ${requestId}`));
+    return sendRedirect(reply, errorLocation(authorizationRequest, "server_error", `internal error, request ${requestId}`));
   }
 
-  async function show(visit: Visit, notice: string | null): Promise<FastifyReply> {
-    const { request, reply, asked, query, who } = visit;
-    const { spaceId, clientId } = asked.app;
+  async function show(signedIn: SignedInRequest, notice: string | null): Promise<FastifyReply> {
+    const { request, reply, authorizationRequest, query, who } = signedIn;
+    const { spaceId, clientId } = authorizationRequest.app;
     const { accountId } = who.session;
-    const team = await membershipIn(store, accountId, spaceId);
-    if (team === null) return outside(visit);
+    const team = await findMembership(store, accountId, spaceId);
+    if (team === null) return sendOutsiderPage(signedIn);
     const grant = await store.grants.find({ accountId, spaceId, clientId });
-    const full = needsConsent(grant, asked);
-    const fields = html`${visits.sessionToken(request)}${ticketInput(parts, query, asked.app, full)}`;
-    const action = here(query);
-    const told = {
-      request: asked,
+    const full = requiresConsent(grant, authorizationRequest);
+    const fields = html`${visits.sessionToken(request)}${ticketInput(parts, query, authorizationRequest.app, full)}`;
+    const action = requestHref(query);
+    const page = {
+      request: authorizationRequest,
       grant,
       teamName: team.name,
       account: who,
@@ -88,40 +97,40 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, issue
       fields,
       notice,
     };
-    return send(reply, full ? fullPage(told) : shortPage(told));
+    return send(reply, full ? fullPage(page) : shortPage(page));
   }
 
-  const outside = ({ reply, asked, query, who }: Visit): FastifyReply =>
-    send(reply, outsiderPage(asked, who.email, visits.signInHref(here(query))));
+  const sendOutsiderPage = ({ reply, authorizationRequest, query, who }: SignedInRequest): FastifyReply =>
+    send(reply, outsiderPage(authorizationRequest, who.email, visits.signInHref(requestHref(query))));
 
-  async function decide(visit: Visit): Promise<FastifyReply> {
-    const { request, reply, asked, query, who } = visit;
+  async function decide(signedIn: SignedInRequest): Promise<FastifyReply> {
+    const { request, reply, authorizationRequest, query, who } = signedIn;
     const form = visits.sessionForm(request);
-    if (form.text("decision") !== "approve") return sendTo(reply, declined(asked));
-    const ticket = ticketIn(parts, form, query);
-    if (ticket === null) return show(visit, changedNotice);
-    const yes = { ticket, connectorUids: form.all("connector"), session: who.session, from: fromOf(parts, request), issuer };
-    const outcome = await store.change((tx) => approveOnce(tx, makingOf(parts), yes));
+    if (form.text("decision") !== "approve") return sendRedirect(reply, declinedLocation(authorizationRequest));
+    const ticket = openTicket(parts, form, query);
+    if (ticket === null) return show(signedIn, changedNotice);
+    const yes = { ticket, connectorUids: form.all("connector"), session: who.session, from: requestOrigin(parts, request), issuer };
+    const outcome = await store.change((tx) => approveOnce(tx, creationContext(parts), yes));
     switch (outcome.kind) {
       case "page":
         return send(reply, unknownPage(outcome.reason));
       case "redirect":
-        return sendTo(reply, outcome.location);
+        return sendRedirect(reply, outcome.location);
       case "outsider":
-        return outside(visit);
+        return sendOutsiderPage(signedIn);
       case "used":
-        return send(reply, usedPage(asked, here(query)));
+        return send(reply, usedPage(authorizationRequest, requestHref(query)));
       case "changed":
-        return showAnew(visit);
+        return showChanged(signedIn);
     }
   }
 
-  /** The app may have grown since the request was read. */
-  async function showAnew(visit: Visit): Promise<FastifyReply> {
-    const authorization = await authorizationIn(visit.query, issuer, (clientId) => store.apps.find(clientId));
-    if (authorization.kind === "ask") return show({ ...visit, asked: authorization.request }, changedNotice);
+  /** Shows the page again: the app may request more since the request was read. */
+  async function showChanged(signedIn: SignedInRequest): Promise<FastifyReply> {
+    const authorization = await readCurrentAuthorization(signedIn.query, issuer, (clientId) => store.apps.find(clientId));
+    if (authorization.kind === "ask") return show({ ...signedIn, authorizationRequest: authorization.request }, changedNotice);
     return authorization.kind === "page"
-      ? send(visit.reply, unknownPage(authorization.reason))
-      : sendTo(visit.reply, authorization.location);
+      ? send(signedIn.reply, unknownPage(authorization.reason))
+      : sendRedirect(signedIn.reply, authorization.location);
   }
 }

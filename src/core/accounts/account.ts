@@ -1,8 +1,10 @@
-/** Roles in a team (contract/enterprise.md 4.1). */
+import type { Tx } from "../store.ts";
+
+/** Roles in a team (spec/enterprise.md 4.1). */
 export const roles = ["owner", "super_admin", "admin", "member", "guest"] as const;
 export type Role = (typeof roles)[number];
 
-/** A person. Everything that person owns hangs on (account, space). */
+/** A person. Everything that a person owns belongs to an (account, space) pair. */
 export interface Account {
   /** A UUID. */
   readonly id: string;
@@ -17,12 +19,12 @@ export interface Account {
 export interface Team {
   readonly id: string;
   readonly spaceId: string;
-  /** Unique in the installation; `npm run key -- --team` names it. */
+  /** Unique in the installation; `npm run key -- --team` selects it. */
   readonly name: string;
   readonly createdAt: number;
 }
 
-/** A tenant: one for each team, one for each account made with `--personal`. */
+/** A tenant: one for each team, one for each account created with `--personal`. */
 export interface Space {
   readonly id: string;
   readonly kind: "team" | "personal";
@@ -30,44 +32,53 @@ export interface Space {
 
 export type MemberStatus = "active" | "inactive" | "removed";
 
-/** An account's place in a team (contract/enterprise.md 4.3). */
+/** An account's membership in a team (spec/enterprise.md 4.3). */
 export interface Member {
   /** The `team_user_id`. */
   readonly id: string;
   readonly teamId: string;
   readonly spaceId: string;
   readonly accountId: string;
-  /** The team's own spelling of the address: delegation rewrites it here, never on the account. */
+  /** The address in this team: delegation changes it here, never on the account. */
   readonly email: string;
   readonly role: Role;
   readonly status: MemberStatus;
   readonly createdAt: number;
 }
 
-/** Accounts, teams, spaces and who is in which. */
+/** Accounts, teams, spaces and memberships. */
 export interface AccountRows {
   insertAccount(account: Account): Promise<void>;
   insertTeam(team: Team): Promise<void>;
   insertSpace(space: Space & { readonly createdAt: number; readonly accountId: string | null }): Promise<void>;
   insertMember(member: Member): Promise<void>;
   byEmail(email: string): Promise<Account | null>;
-  /** The oldest team: what commands mean when they name none. */
+  /** The oldest team: the default of commands that name no team. */
   firstTeam(): Promise<Team | null>;
   teamByName(name: string): Promise<Team | null>;
   /** The team of a space; null in a personal one. */
   teamOf(spaceId: string): Promise<Team | null>;
-  /** The living owner of a team. */
+  /** The owner of a team who is not removed. */
   owner(teamId: string): Promise<Member | null>;
   member(teamId: string, accountId: string): Promise<Member | null>;
-  /** The living owner of a space's team; null in a personal space. */
+  /** The owner of a space's team who is not removed; null in a personal space. */
   ownerOf(spaceId: string): Promise<Member | null>;
-  /** Anybody who is or was in a space's team, by `team_user_id`. */
+  /** A present or past member of a space's team, by `team_user_id`. */
   memberById(spaceId: string, id: string): Promise<Member | null>;
   setRole(memberId: string, role: Role): Promise<void>;
   /** The personal space of an account, if it has one. */
   personalSpace(accountId: string): Promise<Space | null>;
-  /** Takes a row lock on the space, so that what is counted per space holds under a race. */
+  /** Takes a row lock on the space, so that limits per space hold under a race. */
   lockSpace(spaceId: string): Promise<void>;
-  /** Takes a row lock on the account, so that counted limits hold under a race. */
+  /** Takes a row lock on the account, so that limits per account hold under a race. */
   lock(accountId: string): Promise<void>;
+}
+
+/** Finds and locks the account of an email address, so that it is not deleted before this change ends; null if there is none. */
+export async function lockAccountByEmail(tx: Tx, email: string): Promise<Account | null> {
+  const account = await tx.accounts.byEmail(email);
+  if (account === null) return null;
+  await tx.accounts.lock(account.id);
+  // It may have been deleted before the lock was taken.
+  return tx.accounts.byEmail(email);
 }

@@ -1,15 +1,15 @@
-import type { Caller } from "../caller.ts";
 import type { Clock } from "../clock.ts";
-import { absent, Failure } from "../failure.ts";
-import type { RateCounters } from "../limits/counter.ts";
+import { Failure, notFound } from "../failure.ts";
+import type { RateCounters } from "../processes/shared.ts";
 import type { Tx } from "../store.ts";
+import type { Caller } from "./caller.ts";
 
-/** A proof of who somebody is counts for so long (contract/decisions.md 7). */
+/** How long a proof of identity is valid (spec/decisions.md 7). */
 const proofMs = 5 * 60_000;
-/** Passwords that a session may try a minute, whether RATE_LIMITS lifts other limits or not. */
+/** Password attempts per account and minute. RATE_LIMITS does not change this limit. */
 const attemptsPerMinute = 10;
 
-/** What the move of ownership needs of its surroundings. */
+/** Dependencies of `ownership`. */
 export interface OwnershipParts {
   readonly clock: Pick<Clock, "now">;
   readonly counters: Pick<RateCounters, "take">;
@@ -17,21 +17,21 @@ export interface OwnershipParts {
   readonly checkPassword: (accountId: string, password: string) => Promise<boolean>;
 }
 
-/** Moves a team to another owner (contract/decisions.md 7). */
+/** Transfers a team to another owner (spec/decisions.md 7). */
 export interface Ownership {
   /**
-   * Before the change: the password is right, or was not given and the session was
-   * begun or proved anew in the last five minutes.
+   * Checks the caller's identity before the change: the password is right, or it is empty
+   * and the session began or was proved again in the last five minutes.
    *
-   * @throws Failure `precondition` for an older proof, `forbidden` for a wrong password,
-   * `limited` for the 11th of a minute.
+   * @throws Failure `failed_precondition` for an older proof, `permission_denied` for a wrong password,
+   * `rate_limited` for the 11th attempt in a minute.
    */
   prove(caller: Caller, password: string): Promise<void>;
   /**
    * Makes a member the owner, and the caller a super admin.
    *
-   * @throws Failure `absent` for nobody of the team, `precondition` for a member who is
-   * no active super admin or admin, `forbidden` when the caller owns the team no more.
+   * @throws Failure `not_found` if the team has no such member, `failed_precondition` if the member is
+   * not an active super admin or admin, `permission_denied` if the caller no longer owns the team.
    */
   transfer(tx: Tx, caller: Caller, memberId: string): Promise<void>;
 }
@@ -42,39 +42,39 @@ export function ownership({ clock, counters, checkPassword }: OwnershipParts): O
     const minute = Math.floor(now / 60_000);
     const { granted } = await counters.take(`ownership ${accountId}`, minute, 1, attemptsPerMinute);
     const retryAfter = Math.ceil(((minute + 1) * 60_000 - now) / 1000);
-    if (granted === 0) throw new Failure("limited", "too many passwords tried", { retryAfter });
+    if (granted === 0) throw new Failure("rate_limited", "too many passwords tried", { retryAfter });
   }
 
   return {
     async prove({ accountId, credential }, password) {
       if (password !== "") {
         await countAttempt(accountId);
-        if (!(await checkPassword(accountId, password))) throw new Failure("forbidden", "password: is wrong");
+        if (!(await checkPassword(accountId, password))) throw new Failure("permission_denied", "password: is wrong");
         return;
       }
       const provedAt = credential.kind === "session" ? credential.provedAt : 0;
       if (clock.now() - provedAt > proofMs) {
-        throw new Failure("precondition", "prove who you are again: give the password, or repeat single sign-on");
+        throw new Failure("failed_precondition", "confirm your identity again: enter the password, or repeat single sign-on");
       }
     },
 
     async transfer(tx, { accountId, spaceId }, memberId) {
-      // One move at a time, and no enterprise key is made beside it.
+      // One transfer at a time, and no enterprise key is created during it.
       await tx.accounts.lockSpace(spaceId);
       const owner = await tx.accounts.ownerOf(spaceId);
-      if (owner?.accountId !== accountId) throw new Failure("forbidden", "only the team's owner gives it away");
-      const heir = await tx.accounts.memberById(spaceId, memberId);
-      if (!heir || heir.status === "removed") throw absent("member");
-      if (heir.status !== "active" || (heir.role !== "super_admin" && heir.role !== "admin")) {
-        throw new Failure("precondition", "the new owner must be an active super admin or admin of the team");
+      if (owner?.accountId !== accountId) throw new Failure("permission_denied", "only the team's owner can transfer it");
+      const newOwner = await tx.accounts.memberById(spaceId, memberId);
+      if (!newOwner || newOwner.status === "removed") throw notFound("member");
+      if (newOwner.status !== "active" || (newOwner.role !== "super_admin" && newOwner.role !== "admin")) {
+        throw new Failure("failed_precondition", "the new owner must be an active super admin or admin of the team");
       }
       // In this order: the team never has two owners, not even for a statement (membership_one_owner).
       await tx.accounts.setRole(owner.id, "super_admin");
-      await tx.accounts.setRole(heir.id, "owner");
-      // Enterprise keys are the tenant's, in the hand of its owner (contract/enterprise.md 1, contract/decisions.md 3):
-      // they go on opening what they open, and from now on it is the new owner who sees and revokes them.
-      await tx.keys.giveEnterprise(spaceId, owner.accountId, heir.accountId);
-      tx.audit.note({ subject: heir.id, before: { owner: owner.id }, after: { owner: heir.id } });
+      await tx.accounts.setRole(newOwner.id, "owner");
+      // Enterprise keys belong to the tenant and are managed by its owner (spec/enterprise.md 1, spec/decisions.md 3):
+      // their access does not change; from now on the new owner sees and revokes them.
+      await tx.keys.transferEnterprise(spaceId, owner.accountId, newOwner.accountId);
+      tx.audit.note({ subject: newOwner.id, before: { owner: owner.id }, after: { owner: newOwner.id } });
     },
   };
 }

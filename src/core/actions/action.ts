@@ -1,38 +1,126 @@
-import type { KindName } from "./kind.ts";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import type { Cipher } from "../cipher.ts";
+import { type Failure, invalidArgument } from "../failure.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { type Decision, inputSchema, type KindName, kindOf } from "./kind.ts";
 
-/** `used`: accepted, and done by a remote worker, which may do it once. `dismissed`: a message, which is what a question waits for, or a stop came instead of a decision. */
+/**
+ * `used`: accepted, and performed by a remote worker, which may perform it once. `dismissed`: ended without a decision,
+ * by a message (which answers a question) or by a stop.
+ */
 export type ActionState = "pending" | "accepted" | "used" | "cancelled" | "dismissed";
 
-/** What a task asked its user for; at most one of a task is pending. */
+/** A confirmation that a task requests from its user. A task has at most one pending action. */
 export interface Action {
   readonly taskId: string;
-  /** The number of the event that asks: its id is what task.confirmAction takes. */
+  /** The number of the event that requests it; task.confirmAction takes the id of that event. */
   readonly seq: number;
   readonly spaceId: string;
   readonly kind: KindName;
   /** Empty for a kind with one schema. */
   readonly variant: string;
-  /** Ties together the events of one use of a tool; 22 characters. */
+  /** Links the events of one use of a tool; 22 characters. */
   readonly actionId: string;
   readonly state: ActionState;
-  /** What was decided: JSON, encrypted. Null before, and where nothing was. */
+  /** The input of the decision: encrypted JSON. Null before the decision, and when there is none. */
   readonly input: Uint8Array<ArrayBuffer> | null;
 }
 
 export interface ActionRows {
   insert(action: Action): Promise<void>;
-  /** What a task waits for. */
+  /** The pending action of a task. */
   pending(taskId: string): Promise<Action | null>;
-  /** Those of a task with a greater number, oldest first. */
+  /** The actions of a task with a greater number, oldest first. */
   after(taskId: string, seq: number): Promise<readonly Action[]>;
-  /** Decides what is pending; false when it no longer is. */
+  /** Decides a pending action; false when it is no longer pending. */
   decide(taskId: string, seq: number, state: "accepted" | "cancelled", input: Uint8Array<ArrayBuffer>): Promise<boolean>;
-  /** Takes what was accepted for one use; false when it was taken already, or is not accepted. */
-  take(taskId: string, seq: number): Promise<boolean>;
-  /** Gives back what was taken and not used. */
-  giveBack(taskId: string, seq: number): Promise<void>;
-  /** Ends what is pending without a decision, and answers its kind; null when nothing was. */
+  /** Marks an accepted action as used; false when it is used already or not accepted. */
+  markUsed(taskId: string, seq: number): Promise<boolean>;
+  /** Returns a used action to accepted, if the use did not happen. */
+  unmarkUsed(taskId: string, seq: number): Promise<void>;
+  /** Dismisses the pending action and returns its kind; null when none was pending. */
   dismiss(taskId: string): Promise<KindName | null>;
-  /** Erases all of a task. */
-  erase(taskId: string): Promise<void>;
+  /** Deletes all actions of a task. */
+  deleteOfTask(taskId: string): Promise<void>;
+}
+
+/** Encrypts the input of a decision: it may hold secrets, and only the agent that requested it uses it. */
+export const sealInput = (cipher: Cipher, action: ActionKey, input: JsonObject): Uint8Array<ArrayBuffer> =>
+  cipher.seal(Buffer.from(JSON.stringify(input)), encryptionContext(action));
+
+/** Decrypts the input of a decision; empty for an action that was allowed in advance. */
+export function openInput(cipher: Cipher, action: Action): JsonObject {
+  if (action.input === null) return {};
+  // Safe cast: `sealInput` sealed an object.
+  return JSON.parse(Buffer.from(cipher.open(action.input, encryptionContext(action))).toString()) as JsonObject;
+}
+
+type ActionKey = Pick<Action, "taskId" | "seq">;
+
+/** Binds the input to its action, so that it cannot be opened as the input of another one. */
+const encryptionContext = ({ taskId, seq }: ActionKey): string => `action ${taskId} ${seq}`;
+
+/** Compiled once per kind and variant: a few dozen, all defined by the platform. */
+const validators = new Map<string, ValidateFunction>();
+const ajv = new Ajv({ strict: true, ownProperties: true });
+
+/**
+ * The input of a decision. An absent input accepts, if `accept` is the only required member (spec/decisions.md 48).
+ *
+ * @throws Failure `invalid_argument` if other members are required too.
+ */
+export function inputOrAccept({ kind, variant }: Pick<Action, "kind" | "variant">, input: JsonObject | undefined): JsonObject {
+  if (input !== undefined) return input;
+  const required = inputSchema(kind, variant)?.["required"];
+  if (!Array.isArray(required) || required.join() !== "accept") throw invalidArgument("input", "is required");
+  return { accept: true };
+}
+
+/**
+ * Returns the decision that an input makes about an action.
+ *
+ * @throws Failure `invalid_argument` for an input that does not match the kind's schema, with the path of the member
+ * at fault (spec/api.md 8.9, 9.3).
+ */
+export function decide({ kind, variant }: Pick<Action, "kind" | "variant">, input: JsonObject): Decision {
+  const validate = validatorOf(kind, variant);
+  if (!validate(input)) throw schemaFailure(validate.errors?.[0]);
+  if (input["action"] === "select" && input["client_id"] === undefined) throw invalidArgument("input.client_id", "is required with select");
+  if (input["action"] === "skip" || input["action"] === "reject") return "cancelled";
+  if (input["accept"] !== false) return "accepted";
+  return kindOf(kind).cancels ? "cancelled" : "undecided";
+}
+
+/** Whether a decision also decides all later actions of this kind in the task (spec/decisions.md 15). */
+export function decidesLaterActions(kind: KindName, input: JsonObject): boolean {
+  const { decidesLaterBy: silencedBy } = kindOf(kind);
+  if (silencedBy === undefined) return false;
+  const value = input[silencedBy];
+  return value === "do_not_show_again" || (value === true && input["accept"] === true);
+}
+
+/** An input as users may see it: secrets show only their names. */
+export function redactInput(kind: KindName, input: JsonObject): JsonObject {
+  const { secret } = kindOf(kind);
+  const entries = secret === undefined ? undefined : input[secret];
+  if (secret === undefined || !Array.isArray(entries)) return input;
+  return { ...input, [secret]: entries.map(nameOf) };
+}
+
+/** The schema allows only objects with a `key`. */
+const nameOf = (entry: Json): JsonObject => ({ key: (entry as JsonObject)["key"] ?? "" });
+
+function validatorOf(kind: KindName, variant: string): ValidateFunction {
+  const name = `${kind} ${variant}`;
+  const validate = validators.get(name) ?? ajv.compile(inputSchema(kind, variant) ?? false);
+  validators.set(name, validate);
+  return validate;
+}
+
+function schemaFailure({ instancePath, params, message = "is not valid" }: Partial<ErrorObject> = {}): Failure {
+  const path = `input${(instancePath ?? "").replace(/\/(\d+)/g, "[$1]").replaceAll("/", ".")}`;
+  const { missingProperty, additionalProperty, allowedValues } = params ?? {};
+  if (missingProperty !== undefined) return invalidArgument(`${path}.${missingProperty}`, "is required");
+  if (additionalProperty !== undefined) return invalidArgument(path, "must have only the members of confirm_input_schema");
+  return invalidArgument(path, Array.isArray(allowedValues) ? `must be one of ${allowedValues.join(", ")}` : message);
 }

@@ -1,21 +1,21 @@
 import type { JsonObject } from "../json.ts";
 
-/** What an input decides; `undecided` leaves the task waiting (contract/v2.md 9.3). */
+/** The decision of an input; `undecided` leaves the task waiting (spec/api.md 9.3). */
 export type Decision = "accepted" | "cancelled" | "undecided";
 
-/** A kind of wait, as an agent asks for it and a user answers it. */
+/** A kind of action: what an agent requests, and what a user may decide. */
 export interface Kind {
-  /** The tool that waits; null for a question, which is answered by a message. */
+  /** The tool that waits; null for a question, which a message answers. */
   readonly tool: string | null;
-  /** What is asked, when the agent does not say. */
+  /** The default text, if the agent gives none. */
   readonly description: string;
-  /** JSON Schema of the input by variant; the first one is the default, an only one is called `""`. */
+  /** JSON Schema of the input by variant. The first one is the default; a single one is named `""`. */
   readonly inputs: Readonly<Record<string, JsonObject>>;
-  /** `accept: false` is a real refusal; elsewhere it decides nothing. */
+  /** True if `accept: false` cancels the action; otherwise it decides nothing. */
   readonly cancels: boolean;
-  /** The member of the input by which further waits of this kind are done with, in this task (contract/decisions.md 15). */
-  readonly silencedBy?: string;
-  /** A member whose values are shown to nobody. */
+  /** The member of the input that decides later actions of this kind in this task too (spec/decisions.md 15). */
+  readonly decidesLaterBy?: string;
+  /** The member whose values are never shown. */
   readonly secret?: string;
 }
 
@@ -43,7 +43,7 @@ const mail = (tool: string, description: string): Kind => ({
   cancels: true,
 });
 
-/** Every kind of wait (contract/v2.md 9.3), with the schemas to emit. */
+/** Every kind of action (spec/api.md 9.3), with the schemas to emit. */
 export const kinds = {
   messageAskUser: question("The agent asks a question."),
   cascadeAskUser: question("The agent asks a question."),
@@ -55,8 +55,8 @@ export const kinds = {
   },
   gmailSendAction: mail("gmail_send", "Send these mails with Gmail."),
   outlookSendMailsAction: mail("outlook_send_mails", "Send these mails with Outlook."),
-  deployAction: { ...approval("deploy", "Deploy.", { global_allow: boolean }), silencedBy: "global_allow" },
-  terminalExecute: { ...approval("terminal", "Run a command.", { always_allow: boolean }), silencedBy: "always_allow" },
+  deployAction: { ...approval("deploy", "Deploy.", { global_allow: boolean }), decidesLaterBy: "global_allow" },
+  terminalExecute: { ...approval("terminal", "Run a command.", { always_allow: boolean }), decidesLaterBy: "always_allow" },
   videoGenerate: {
     tool: "video_generate",
     description: "Choose the quality of the video.",
@@ -68,7 +68,7 @@ export const kinds = {
     description: "The next step takes many credits.",
     inputs: { "": closed({ action: oneOf(["accept", "reject", "do_not_show_again"]) }, ["action"]) },
     cancels: true,
-    silencedBy: "action",
+    decidesLaterBy: "action",
   },
   googleCalendarCreate: approval("google_calendar_create", "Create a Google Calendar event."),
   googleCalendarUpdate: approval("google_calendar_update", "Change a Google Calendar event."),
@@ -95,7 +95,7 @@ export const kinds = {
     secret: "secrets",
   },
   connectorOauthExpired: approval("connector_oauth", "Sign in to the connector again."),
-  /** A tool of a connector, whose policy is to ask. Of our own: the contract's set is open, and none of its kinds is for any tool. */
+  /** A connector's tool with the policy `ask`. The platform adds this kind: the specification's set is open, and none of its kinds covers arbitrary tools. */
   connectorAction: { ...approval("connector", "Use this tool of a connector."), cancels: true },
   mapreduceAction: approval("map_reduce", "Work on many items at once."),
   shopifyAction: approval("shopify", "Act on the shop."),
@@ -104,16 +104,16 @@ export const kinds = {
 
 export type KindName = keyof typeof kinds;
 
-/** Whether a word names a kind. */
-export const isKind = (word: string): word is KindName => Object.hasOwn(kinds, word);
+/** Whether a text is the name of a kind. */
+export const isKind = (name: string): name is KindName => Object.hasOwn(kinds, name);
 
-/** What is known of a kind. */
+/** The definition of a kind. */
 export const kindOf = (name: KindName): Kind => kinds[name];
 
-/** A question is answered by a message, all else by a decision. */
+/** A message answers a question; a decision answers every other kind. */
 export const isQuestion = (name: KindName): boolean => kindOf(name).tool === null;
 
-/** The variants by which a kind's schemas are told apart; none where it has one schema or is a question. */
+/** The names of a kind's variants; empty for a kind with one schema and for a question. */
 export const variantsOf = (name: KindName): readonly string[] => Object.keys(kindOf(name).inputs).filter(Boolean);
 
 /** The schema of an action's input; undefined for a question, and for a variant that does not exist. */

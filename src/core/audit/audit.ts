@@ -1,6 +1,32 @@
-import type { Reason } from "../failure.ts";
+import type { CreationContext } from "../keys/api-key.ts";
+import type { Recipient } from "../keys/recipient.ts";
+import type { Tx } from "../store.ts";
 
-/** One line of a space's audit log: who did what, from where. */
+/** Writes the audit row of a change by an operator's command. It has no caller, request or address. */
+export async function auditCommand(
+  tx: Tx,
+  { now, ids }: CreationContext,
+  { accountId, spaceId }: Recipient,
+  operation: string,
+): Promise<void> {
+  const { subject = null, before = null, after = null } = tx.audit.notes();
+  const requestId = ids.request();
+  await tx.audit.insert({
+    id: ids.short(),
+    at: now,
+    spaceId,
+    accountId,
+    credential: "command",
+    operation,
+    requestId,
+    address: "",
+    subject,
+    before,
+    after,
+  });
+}
+
+/** A row of a space's audit log: who did what, from where. */
 export interface AuditEntry {
   readonly id: string;
   readonly at: number;
@@ -12,29 +38,32 @@ export interface AuditEntry {
   readonly operation: string;
   readonly requestId: string;
   readonly address: string;
-  /** The id of what was changed, where one thing was. */
+  /** The id of the changed object; null if the change has no single object. */
   readonly subject: string | null;
-  /** Never secrets, message text or file content (contract/decisions.md 44). */
+  /** Never secrets, message text or file content (spec/decisions.md 44). */
   readonly before: Readonly<Record<string, unknown>> | null;
   readonly after: Readonly<Record<string, unknown>> | null;
 }
 
-/** What a handler knows of its own change; the call path knows the rest. */
+/** The part of an audit row that a handler provides; the call path adds the rest. */
 export type AuditNote = Partial<Pick<AuditEntry, "subject" | "before" | "after">>;
 
-/** Calls of one credential to one operation that were refused in one minute, as one process counted them. */
+/** Why a call was refused, as in stored rows and exports. These values are older than those of `Reason` and never change. */
+export type AuditReason = "unauthenticated" | "forbidden" | "insufficient_scope" | "limited";
+
+/** The refused calls of one credential to one operation in one minute, as one process counted them. */
 export interface AuditRefusal extends Omit<AuditEntry, "subject" | "before" | "after"> {
-  /** The failure's, of the first one. */
-  readonly reason: Reason;
+  /** The reason of the first refusal. */
+  readonly reason: AuditReason;
   readonly count: number;
 }
 
 export interface AuditRows {
   /** Adds to the row that the call path writes at the end of the change. */
   note(note: AuditNote): void;
-  /** What was noted in this change so far. */
-  noted(): AuditNote;
+  /** Returns the notes of this change so far. */
+  notes(): AuditNote;
   insert(entry: AuditEntry): Promise<void>;
-  /** Writes refusals, or adds their counts to rows of the same id; answers the ids of those that are sealed already, which stay as they are. */
-  refuse(refusals: readonly AuditRefusal[]): Promise<readonly string[]>;
+  /** Writes refusals, or adds their counts to rows with the same id. Returns the ids of rows that are already sealed; these do not change. */
+  addRefusals(refusals: readonly AuditRefusal[]): Promise<readonly string[]>;
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Tx } from "../store.ts";
 
-/** A row of the log as it is kept. `before` and `after` are the texts that stand there, so that a hash is over those. */
+/** A row of the log as stored. `before` and `after` are the stored texts, because the hash covers them. */
 export interface AuditRow {
   readonly id: string;
   readonly at: number;
@@ -18,34 +19,34 @@ export interface AuditRow {
   readonly count: number;
 }
 
-/** What a row tells of: a change that was made, or calls that were refused. */
+/** What a row records: a change, or refused calls. */
 export const auditOutcomes = ["done", "refused"] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];
 
-/** The end of a space's chain: the place of its last row, and that row's hash. */
+/** The end of a space's chain: the sequence number and the hash of its last row. */
 export interface ChainHead {
   readonly seq: number;
   /** 64 lower-case hexadecimal digits. */
   readonly hash: string;
 }
 
-/** A row with its place in its space's chain. */
+/** A row with its sequence number and hash in the chain of its space. */
 export interface SealedRow extends AuditRow, ChainHead {}
 
-/** Where a chain begins, before its first row. */
+/** The head of a chain without rows. */
 export const genesis: ChainHead = { seq: 0, hash: "0".repeat(64) };
 
 /**
- * The hash of a row at a place: SHA-256, as lower-case hexadecimal digits, over the UTF-8 bytes
- * of the hash before it (of the first row, 64 zeros), a line feed, and one JSON array without
- * blanks, as `JSON.stringify` writes it:
+ * The hash of a row with a sequence number: SHA-256, as lower-case hexadecimal digits, over the
+ * UTF-8 bytes of the previous row's hash (64 zeros for the first row), a line feed, and one JSON
+ * array without blanks, as `JSON.stringify` writes it:
  *
  * `[seq, id, at, space_id, account_id, credential, operation, request_id, address, subject,
  * before, after, outcome, reason, count]`
  *
- * `seq`, `at` (Unix milliseconds) and `count` are numbers, the rest strings; what is absent is
- * null. `before` and `after` are the JSON texts that are kept, as strings. That is every column
- * but the hash itself.
+ * `seq`, `at` (Unix milliseconds) and `count` are numbers, the rest strings; an absent value is
+ * null. `before` and `after` are the stored JSON texts, as strings. These are all columns
+ * except the hash itself.
  */
 export function rowHash(previous: string, seq: number, row: AuditRow): string {
   const { id, at, spaceId, accountId, credential, operation, requestId, address, subject, before, after, outcome, reason, count } = row;
@@ -54,8 +55,8 @@ export function rowHash(previous: string, seq: number, row: AuditRow): string {
   return createHash("sha256").update(`${previous}\n${text}`).digest("hex");
 }
 
-/** Puts rows behind a head, in their order. */
-export function sealed(head: ChainHead, rows: readonly AuditRow[]): SealedRow[] {
+/** Appends rows to a chain, in their order. */
+export function sealRows(head: ChainHead, rows: readonly AuditRow[]): SealedRow[] {
   let { seq, hash } = head;
   return rows.map((row) => {
     seq += 1;
@@ -64,26 +65,110 @@ export function sealed(head: ChainHead, rows: readonly AuditRow[]): SealedRow[] 
   });
 }
 
-/** The chains of all spaces. Rows enter the log unsealed, and get their places later. */
+/** The chains of all spaces. Rows enter the log unsealed and get their sequence numbers later. */
 export interface AuditChainRows {
   /**
-   * Spaces that have rows to be sealed, in order, from beyond `after`. Of refusals only those
-   * before `refusedBefore` are: others are still counted (core/audit/refusals.ts).
+   * Ids of spaces with rows to seal, in order, greater than `after`. Refusals are sealed only if
+   * they are before `refusedBefore`: later ones are still counted (core/audit/refusals.ts).
    */
   unsealedSpaces(after: string, refusedBefore: number, max: number): Promise<string[]>;
-  /** Makes the heads of spaces that have none yet; answers how many. In a change of its own: another that makes the same waits for it. */
+  /** Creates the missing heads of spaces and returns their number. Use a separate change: a concurrent one that creates the same heads waits for it. */
   makeHeads(spaceIds: readonly string[]): Promise<number>;
-  /** The heads of those spaces that have one which nobody else holds at this moment, locked until the change ends. */
+  /** Locks heads until the change ends and returns them. Spaces without a head, and heads that another change holds, are skipped. */
   lockHeads(spaceIds: readonly string[]): Promise<ReadonlyMap<string, ChainHead>>;
-  /** A space's rows to be sealed, in the order of (at, id). */
+  /** The rows of a space to seal, in the order of (at, id). */
   unsealed(spaceId: string, refusedBefore: number, max: number): Promise<AuditRow[]>;
-  /** Gives rows their places, and moves the heads of their spaces. */
+  /** Writes the sequence numbers and hashes of rows, and moves the heads of their spaces. */
   seal(rows: readonly SealedRow[], heads: ReadonlyMap<string, ChainHead>): Promise<void>;
-  /** Spaces that have a head, in order, from beyond `after`. */
+  /** Ids of spaces with a head, in order, greater than `after`. */
   spaces(after: string, max: number): Promise<string[]>;
-  /** Null while nothing of the space was ever sealed. */
+  /** Null until a row of the space is sealed. */
   head(spaceId: string): Promise<ChainHead | null>;
-  /** Sealed rows in the order of (seq, id), from beyond one; null: from the first. */
+  /** Sealed rows in the order of (seq, id), after the row `after`; null: from the first. */
   sealed(spaceId: string, after: Pick<SealedRow, "seq" | "id"> | null, max: number): Promise<SealedRow[]>;
   countUnsealed(spaceId: string): Promise<number>;
 }
+
+/** Rows per page. */
+const pageRows = 1_000;
+
+/** A fault in a chain. */
+export interface ChainFault {
+  readonly seq: number;
+  /** The row with this sequence number; null if there is none. */
+  readonly id: string | null;
+  readonly kind: "changed" | "missing" | "doubled" | "reordered" | "head";
+  /** A description of the fault. */
+  readonly text: string;
+}
+
+/** The result of verifying a chain. */
+export interface ChainReport {
+  /** The last valid row. Keep a copy elsewhere. */
+  readonly head: ChainHead;
+  /** The number of unsealed rows. */
+  readonly unsealed: number;
+  /** The first fault; null if the chain is intact. */
+  readonly fault: ChainFault | null;
+}
+
+/**
+ * Verifies a space's chain from its first row, page by page, while sealing continues.
+ *
+ * @param kept a head that was printed earlier. The chain must still contain it, so that rows
+ * removed from its end are detected.
+ */
+export async function verifyChain(tx: Pick<Tx, "auditChain">, spaceId: string, kept: ChainHead | null): Promise<ChainReport> {
+  const report = async (head: ChainHead, fault: ChainFault | null) => ({
+    head,
+    fault,
+    unsealed: await tx.auditChain.countUnsealed(spaceId),
+  });
+  let [head, last]: [ChainHead, SealedRow | null] = [genesis, null];
+  for (;;) {
+    // One change writes rows and head: a head that is read before the rows is not ahead of them.
+    const end = (await tx.auditChain.head(spaceId)) ?? genesis;
+    const rows = await tx.auditChain.sealed(spaceId, last, pageRows);
+    if (rows.length === 0) return report(head, headFault(head, end) ?? keptFault(head, kept));
+    for (const [i, row] of rows.entries()) {
+      const fault = rowFault(head, row, rows.slice(i + 1)) ?? passedFault(row, kept);
+      if (fault !== null) return report(head, fault);
+      [head, last] = [row, row];
+    }
+  }
+}
+
+function rowFault(before: ChainHead, row: SealedRow, next: readonly SealedRow[]): ChainFault | null {
+  const seq = before.seq + 1;
+  const at = { seq: row.seq, id: row.id };
+  if (row.seq > seq) return { seq, id: null, kind: "missing", text: `rows ${seq} to ${row.seq - 1} are missing` };
+  if (row.seq < seq) return { ...at, kind: "doubled", text: "a second row has this sequence number" };
+  if (rowHash(before.hash, seq, row) === row.hash) return null;
+  // Find the row that belongs here. Its hash moved with it or stayed.
+  const original = next.find((other) => [row.hash, other.hash].includes(rowHash(before.hash, seq, other)));
+  if (original === undefined)
+    return { ...at, kind: "changed", text: "the row was changed, or replaced by another row, after it was sealed" };
+  return { ...at, kind: "reordered", text: `the row that was sealed here, ${original.id}, is now at ${original.seq}` };
+}
+
+/** Compares the head with the last row, when all rows are valid. */
+function headFault(last: ChainHead, head: ChainHead): ChainFault | null {
+  if (head.seq > last.seq) return missingAtEnd(last, head);
+  if (head.seq < last.seq) return { seq: last.seq, id: null, kind: "head", text: `the head is behind, at ${head.seq}` };
+  return head.hash === last.hash ? null : { seq: head.seq, id: null, kind: "head", text: "the head has another hash than the last row" };
+}
+
+const missingAtEnd = ({ seq }: ChainHead, to: ChainHead): ChainFault => ({
+  seq: seq + 1,
+  id: null,
+  kind: "missing",
+  text: `rows ${seq + 1} to ${to.seq} are missing at the end`,
+});
+
+const keptFault = (last: ChainHead, kept: ChainHead | null): ChainFault | null =>
+  kept !== null && kept.seq > last.seq ? missingAtEnd(last, kept) : null;
+
+const passedFault = ({ seq, id, hash }: SealedRow, kept: ChainHead | null): ChainFault | null =>
+  kept !== null && kept.seq === seq && kept.hash !== hash
+    ? { seq, id, kind: "changed", text: "the chain was rewritten: the kept head has another hash" }
+    : null;

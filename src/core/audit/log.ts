@@ -1,16 +1,15 @@
-import type { Caller } from "../caller.ts";
-import { type CursorBinding, decodeCursor, encodeCursor } from "../page.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
-import type { Page, Wanted } from "../tasks/listings.ts";
 import type { AuditOutcome, AuditRow } from "./chain.ts";
 
-/** A row of the log, with its place in the chain once it has one. */
+/** A row of the log; `seq` and `hash` are null until it is sealed. */
 export interface LoggedRow extends AuditRow {
   readonly seq: number | null;
   readonly hash: string | null;
 }
 
-/** Which rows; all that is given applies together. Times are Unix milliseconds, the first included, the last not. */
+/** A filter of rows. All present members apply. Times are Unix milliseconds; `from` is inclusive, `before` is exclusive. */
 export interface AuditFilter {
   readonly from?: number;
   readonly before?: number;
@@ -22,21 +21,26 @@ export interface AuditFilter {
   readonly requestId?: string;
 }
 
-/** Where a page begins: after this row, in the order asked for. */
+/** A page: it begins after this row, in this order. */
 export interface AuditPage {
   readonly order: "asc" | "desc";
   readonly limit: number;
   readonly after?: { readonly at: number; readonly id: string };
 }
 
-/** The log as it is read; whether somebody may is said by the operation's access. */
+/** Reads the log. The operation's access rules decide who may read it. */
 export interface AuditLogRows {
   /** By (at, id). */
   list(spaceId: string, filter: AuditFilter, page: AuditPage): Promise<LoggedRow[]>;
 }
 
-/** A page of the log of the caller's space. @throws Failure `invalid` for a cursor of another list. */
-export async function listAudit(tx: Tx, caller: Caller, filter: AuditFilter, { limit, order, cursor }: Wanted): Promise<Page<LoggedRow>> {
+/** A page of the log of the caller's space. @throws Failure `invalid_argument` for a cursor of another list. */
+export async function listAudit(
+  tx: Tx,
+  caller: Caller,
+  filter: AuditFilter,
+  { limit, order, cursor }: PageInput,
+): Promise<Page<LoggedRow>> {
   const { accountId, spaceId } = caller;
   const binding: CursorBinding = { accountId, spaceId, operation: "audit.list", filter: { ...filter, order } };
   const after = cursor ? decodeCursor(binding, cursor) : undefined;

@@ -1,32 +1,32 @@
 import type { Clock } from "../clock.ts";
 import type { Store, Tx } from "../store.ts";
-import { type ChainHead, type SealedRow, sealed } from "./chain.ts";
-import { settledBefore } from "./refusals.ts";
+import { type ChainHead, type SealedRow, sealRows } from "./chain.ts";
+import { sealableBefore } from "./refusals.ts";
 
-/** Rows that are sealed in one change, so that on SQLite no other change waits for long. */
+/** Rows sealed per change: few, so that on SQLite no other change waits for long. */
 const rowsMax = 500;
-/** Spaces whose heads one change holds. */
+/** Spaces whose heads one change locks. */
 const spacesMax = 50;
 
-/** Seals what is not sealed yet, of all spaces, and answers how many rows that were. */
+/** Seals the unsealed rows of all spaces and returns their number. */
 export type Seal = (signal: AbortSignal) => Promise<number>;
 
 /**
- * Sealing stands beside the changes: they insert their rows and wait for nobody, and whoever
- * seals a space locks its head alone. Of several processes one seals a space, and the others
- * pass it over. A process that dies while it seals leaves the chain as it was.
+ * Sealing is separate from the changes that insert rows. They do not wait for it, because
+ * sealing locks only the head of a space. One process at a time seals a space; other processes
+ * skip it. A process that dies during sealing leaves the chain unchanged.
  */
 export function sealer(store: Pick<Store, "change" | "auditChain">, clock: Pick<Clock, "now">): Seal {
-  /** Every space in turn, so that none waits for another's rest. */
+  /** Seals some rows of every space in turn, so that no space waits until another one is finished. */
   async function pass(refusedBefore: number, signal: AbortSignal): Promise<Sealed> {
     const sum = { count: 0, more: false };
     for (let after: string | undefined = ""; after !== undefined && !signal.aborted; ) {
       const spaces = await store.auditChain.unsealedSpaces(after, refusedBefore, spacesMax);
       if (spaces.length === 0) break;
-      const { count, more, held } = await store.change((tx) => sealSome(tx, spaces, refusedBefore));
-      const made = held < spaces.length ? await store.change((tx) => tx.auditChain.makeHeads(spaces)) : 0;
+      const { count, more, lockedCount } = await store.change((tx) => sealSome(tx, spaces, refusedBefore));
+      const createdCount = lockedCount < spaces.length ? await store.change((tx) => tx.auditChain.makeHeads(spaces)) : 0;
       sum.count += count;
-      sum.more ||= more || made > 0;
+      sum.more ||= more || createdCount > 0;
       after = spaces.length === spacesMax ? spaces.at(-1) : undefined;
     }
     return sum;
@@ -35,7 +35,7 @@ export function sealer(store: Pick<Store, "change" | "auditChain">, clock: Pick<
   return async (signal) => {
     let count = 0;
     for (let more = true; more && !signal.aborted; ) {
-      const sum = await pass(settledBefore(clock.now()), signal);
+      const sum = await pass(sealableBefore(clock.now()), signal);
       count += sum.count;
       more = sum.more;
     }
@@ -49,19 +49,19 @@ interface Sealed {
   readonly more: boolean;
 }
 
-async function sealSome(tx: Tx, spaceIds: readonly string[], refusedBefore: number): Promise<Sealed & { readonly held: number }> {
+async function sealSome(tx: Tx, spaceIds: readonly string[], refusedBefore: number): Promise<Sealed & { readonly lockedCount: number }> {
   const share = Math.floor(rowsMax / spaceIds.length);
   const heads = new Map<string, ChainHead>();
   const all: SealedRow[] = [];
   let more = false;
   const locked = await tx.auditChain.lockHeads(spaceIds);
   for (const [spaceId, head] of locked) {
-    const rows = sealed(head, await tx.auditChain.unsealed(spaceId, refusedBefore, share));
+    const rows = sealRows(head, await tx.auditChain.unsealed(spaceId, refusedBefore, share));
     const last = rows.at(-1);
     if (last !== undefined) heads.set(spaceId, { seq: last.seq, hash: last.hash });
     all.push(...rows);
     more ||= rows.length === share;
   }
   if (all.length > 0) await tx.auditChain.seal(all, heads);
-  return { count: all.length, more, held: locked.size };
+  return { count: all.length, more, lockedCount: locked.size };
 }

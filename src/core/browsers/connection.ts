@@ -2,11 +2,11 @@ import type { Clock } from "../clock.ts";
 import { Failure } from "../failure.ts";
 import type { JsonObject } from "../json.ts";
 
-/** What a browser's program says once it has said hello. */
+/** A message of a browser's client, after hello. */
 export type FromBrowser =
   | { readonly kind: "result"; readonly id: number; readonly result: JsonObject }
   | { readonly kind: "error"; readonly id: number; readonly error: string }
-  /** An event, or a pong: it is there. */
+  /** An event or a pong: the client is connected. */
   | { readonly kind: "alive" };
 
 /** A command of the Chrome DevTools Protocol. */
@@ -17,38 +17,38 @@ export interface BrowserCommand {
   readonly params: JsonObject;
 }
 
-/** What it is told. */
+/** A message to a browser's client. */
 export type ToBrowser = { readonly kind: "attached" | "ping" } | (BrowserCommand & { readonly kind: "command"; readonly id: number });
 
-/** How long a command may take, and who waits for it. */
-export interface Patience {
+/** The time limit of a command, and the signal that cancels it. */
+export interface CommandDeadline {
   readonly ms: number;
   readonly signal: AbortSignal;
 }
 
-/** The stream was closed, or nothing came in time: the browser cannot be worked in now. */
+/** The stream was closed, or no answer arrived in time: the browser cannot be used now. */
 export class BrowserLost extends Error {}
-/** The browser refused a command; the text is the browser's own. */
+/** The browser refused a command; the text is the browser's. */
 export class BrowserRefused extends Error {}
 
-/** A stream to a browser, with the commands that are under way. */
+/** A stream to a browser, with the commands in progress. */
 export interface Connection {
   /** @throws BrowserLost, BrowserRefused, or the reason of the signal. */
-  send(command: BrowserCommand, patience: Patience): Promise<JsonObject>;
+  send(command: BrowserCommand, patience: CommandDeadline): Promise<JsonObject>;
   ping(): void;
-  hear(message: FromBrowser): void;
-  /** What is to go out, until the stream is closed. @throws whatever it was closed with. */
+  receive(message: FromBrowser): void;
+  /** Yields the messages to send until the stream is closed. @throws the Failure that it was closed with. */
   outgoing(): AsyncGenerator<ToBrowser, void, void>;
-  /** Ends it, with a refusal or in good order. */
+  /** Closes the stream, with a failure or normally. */
   close(why?: Failure): void;
   isOpen(): boolean;
-  /** Of the monotonic clock. */
-  heardAt(): number;
+  /** The time of the last message, by the monotonic clock. */
+  lastMessageAt(): number;
 }
 
-/** Commands that wait for an answer; who wants more has lost count. */
+/** The maximum number of commands that wait for an answer. More indicate an error of the sender. */
 const pendingMax = 100;
-/** Messages of the client's from one ping to the next, about 5 s: a busy page's events fit, a flood does not. */
+/** Messages that a client may send between two pings, about 5 s: enough for the events of a busy page, but not for a flood. */
 export const messagesMax = 2_000;
 
 interface Pending {
@@ -61,26 +61,26 @@ export function openConnection(clock: Clock): Connection {
   const queue: ToBrowser[] = [];
   let next = 1;
   let messages = 0;
-  let heard = clock.monotonic();
-  let news = Promise.withResolvers<void>();
+  let lastMessageAt = clock.monotonic();
+  let wakeUp = Promise.withResolvers<void>();
   let closed: { readonly why: Failure | null } | undefined;
 
   function put(message: ToBrowser): void {
     queue.push(message);
-    news.resolve();
+    wakeUp.resolve();
   }
 
-  function settle(id: number, act: (of: Pending) => void): void {
-    const of = pending.get(id);
+  function settle(id: number, act: (command: Pending) => void): void {
+    const command = pending.get(id);
     pending.delete(id);
-    if (of) act(of);
+    if (command) act(command);
   }
 
   function close(why?: Failure): void {
     closed ??= { why: why ?? null };
     for (const { reject } of pending.values()) reject(new BrowserLost());
     pending.clear();
-    news.resolve();
+    wakeUp.resolve();
   }
 
   return {
@@ -92,26 +92,26 @@ export function openConnection(clock: Clock): Connection {
       const answer = new Promise<JsonObject>((resolve, reject) => pending.set(id, { resolve, reject }));
       answer.catch(() => undefined);
       put({ kind: "command", id, ...command });
-      const over = new AbortController();
-      const late = clock.sleep(ms, AbortSignal.any([signal, over.signal])).then(() => {
+      const ended = new AbortController();
+      const timeout = clock.sleep(ms, AbortSignal.any([signal, ended.signal])).then(() => {
         throw new BrowserLost();
       });
-      late.catch(() => undefined);
+      timeout.catch(() => undefined);
       try {
-        return await Promise.race([answer, late]);
+        return await Promise.race([answer, timeout]);
       } finally {
         pending.delete(id);
-        over.abort();
+        ended.abort();
       }
     },
     ping() {
       messages = 0;
       if (!queue.some(({ kind }) => kind === "ping")) put({ kind: "ping" });
     },
-    hear(message) {
-      heard = clock.monotonic();
+    receive(message) {
+      lastMessageAt = clock.monotonic();
       messages += 1;
-      if (messages > messagesMax) close(new Failure("exhausted", `more than ${messagesMax} messages in 5 s`));
+      if (messages > messagesMax) close(new Failure("resource_exhausted", `more than ${messagesMax} messages in 5 s`));
       if (message.kind === "result") settle(message.id, ({ resolve }) => resolve(message.result));
       if (message.kind === "error") settle(message.id, ({ reject }) => reject(new BrowserRefused(message.error)));
     },
@@ -120,11 +120,11 @@ export function openConnection(clock: Clock): Connection {
         for (let message = queue.shift(); message && !closed; message = queue.shift()) yield message;
         if (closed?.why) throw closed.why;
         if (closed) return;
-        await news.promise;
-        news = Promise.withResolvers();
+        await wakeUp.promise;
+        wakeUp = Promise.withResolvers();
       }
     },
     isOpen: () => closed === undefined,
-    heardAt: () => heard,
+    lastMessageAt: () => lastMessageAt,
   };
 }

@@ -1,14 +1,17 @@
-/** A third-party service that agents can work with, as clients know it. */
+import type { Caller, ScopeName } from "../accounts/caller.ts";
+import { Failure } from "../failure.ts";
+
+/** A third-party service that agents can use, as clients identify it. */
 export interface Connector {
   /** UUID; the same on every installation. */
   readonly id: string;
   readonly name: string;
 }
 
-/** The id of the connector that the scope `use_my_browsers` opens, and no grant of connectors does (contract/oauth.md 2). */
+/** The id of My Browser. Only the scope `use_my_browsers` grants it, never a grant of connectors (spec/oauth.md 2). */
 export const myBrowserId = "be268223-40b2-4f3c-a907-c12eb1699283";
 
-/** By name: clients hard-code these ids (contract/v2.md 13). */
+/** Names by id, sorted by name. Clients hard-code these ids (spec/api.md 13). */
 const namesById = {
   "305b3b49-32ce-4b2b-a355-3492fe85d17f": "Ahrefs",
   "d669ca60-22cf-4e16-93d4-845071f9216c": "Airtable",
@@ -87,10 +90,38 @@ const namesById = {
   "d1edd2c7-392f-4132-bcf7-7f86efe1db54": "ZoomInfo",
 } as const;
 
-/** Every connector there is, by name (contract/decisions.md 33). */
+/** All connectors of the catalogue, sorted by name (spec/decisions.md 33). */
 export const connectors: readonly Connector[] = Object.entries(namesById).map(([id, name]) => ({ id, name }));
 
 const byId: ReadonlyMap<string, Connector> = new Map(connectors.map((connector) => [connector.id, connector]));
 
-/** The connector of an id; undefined where the catalogue has none. */
+/** The connector with this id; undefined if the catalogue has none. */
 export const connectorById = (id: string): Connector | undefined => byId.get(id);
+
+/** An app's access: from the token during a call, from the grant at any other time. */
+interface Granted {
+  readonly scopes: readonly ScopeName[];
+  readonly connectorUids: readonly string[];
+}
+
+/**
+ * Whether an app may use a connector for its user. My Browser needs its own scope. Every other connector needs the
+ * scope use_connectors and the user's consent to it (spec/oauth.md 2, 3, spec/api.md 9.9).
+ */
+export const isGranted = ({ scopes, connectorUids }: Granted, uid: string): boolean =>
+  uid === myBrowserId ? scopes.includes("use_my_browsers") : scopes.includes("use_connectors") && connectorUids.includes(uid);
+
+/** Returns the connectors that a caller may use: for an app those granted to it, for other callers all. */
+export const filterGranted = ({ credential }: Caller, uids: readonly string[]): readonly string[] =>
+  credential.kind === "token" ? uids.filter((uid) => isGranted(credential, uid)) : uids;
+
+/**
+ * Refuses connectors that the user has not granted to the app.
+ *
+ * @throws Failure `insufficient_scope` with the first connector that is not granted.
+ */
+export function checkGranted(caller: Caller, uids: readonly string[]): void {
+  const granted = filterGranted(caller, uids);
+  const missing = uids.find((uid) => !granted.includes(uid));
+  if (missing !== undefined) throw new Failure("insufficient_scope", `insufficient_scope: connector ${missing} not granted`);
+}

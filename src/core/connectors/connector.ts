@@ -1,31 +1,31 @@
-import type { Scope } from "../caller.ts";
+import type { Scope } from "../accounts/caller.ts";
 import { type JsonObject, jsonDigest } from "../json.ts";
 
 /**
- * How a connector is reached, as clients are told (contract/v2.md 7.8). `builtin`: by what the platform and its agents
- * bring themselves; `byok`: a service of the catalogue by a key that the user brings; `mcp`: any other server.
+ * How a connector is reached, as clients see it (spec/api.md 7.8). `builtin`: through the platform and its agents;
+ * `byok`: a service of the catalogue, with the user's key; `mcp`: any other server.
  */
 export const connectorTypes = ["builtin", "byok", "mcp"] as const;
 export type ConnectorType = (typeof connectorTypes)[number];
 
-/** What may be done with a tool: `ask` waits for the user each time, `deny` does not even name it. */
+/** The policy of a tool: `ask` waits for the user's approval at each use, `deny` also hides the tool. */
 export const toolPolicies = ["allow", "ask", "deny"] as const;
 export type ToolPolicy = (typeof toolPolicies)[number];
 
-/** `expired`: nothing can be called until somebody has signed in to it (again). */
+/** `expired`: no tool can be called until a user signs in (again). */
 export const connectorStates = ["ready", "expired"] as const;
 export type ConnectorState = (typeof connectorStates)[number];
 
-/** Where a connector's server is; nothing in it is secret. */
+/** The location of a connector's server; it holds no secrets. */
 export type ConnectorServer =
-  /** Streamable HTTP. `header` is the name of the one that the credential goes in; it is empty without one. */
+  /** Streamable HTTP. `header` is the name of the header with the credential; it is empty without one. */
   | { readonly transport: "http"; readonly url: string; readonly auth: "none" | "header" | "oauth"; readonly header: string }
-  /** A command of CONNECTOR_COMMANDS, by its name there. */
+  /** A command of CONNECTOR_COMMANDS, by its name. */
   | { readonly transport: "stdio"; readonly command: string }
-  /** Nobody: it is known to agents by its name. */
+  /** No server: agents know the connector by its name. */
   | { readonly transport: "none" };
 
-/** A tool as a server describes it: text of a stranger, within bounds. */
+/** A tool as its server describes it: untrusted text of limited size. */
 export interface ConnectorTool {
   /** 1 to 64 letters, digits, `_`, `-` and `.`. */
   readonly name: string;
@@ -38,98 +38,98 @@ export interface ConnectorTool {
 export interface InstalledConnector {
   readonly id: string;
   readonly spaceId: string;
-  /** Null: for everybody in the space. */
+  /** Null: for all accounts in the space. */
   readonly accountId: string | null;
-  /** UUID: the catalogue's, or one of its own. */
+  /** UUID: from the catalogue, or a new one. */
   readonly uid: string;
   readonly name: string;
   readonly description: string;
   readonly category: string;
   readonly type: ConnectorType;
   readonly server: ConnectorServer;
-  /** What opens the server, encrypted; null where nothing does. */
+  /** The server's credentials, encrypted; null if it needs none. */
   readonly credentials: Uint8Array<ArrayBuffer> | null;
   readonly state: ConnectorState;
-  /** Whether tasks use it that name none, and have no project. */
+  /** Whether tasks use it that name no connectors and have no project. */
   readonly isDefault: boolean;
-  /** As they were last listed. */
+  /** The tools as last listed. */
   readonly tools: readonly ConnectorTool[];
-  /** When they were; null: never. */
+  /** When they were last listed; null: never. */
   readonly toolsAt: number | null;
-  /** By tool; the others ask. */
+  /** The policy by tool name; the default is `ask`. */
   readonly policy: Readonly<Record<string, ToolPolicy>>;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** What a change sets of a connector. */
+/** The members of a connector that a change sets. */
 export type ConnectorChanges = Partial<
   Pick<InstalledConnector, "credentials" | "state" | "isDefault" | "tools" | "toolsAt" | "policy" | "updatedAt">
 >;
 
-/** A sign-in to a connector that is under way. */
+/** A sign-in to a connector in progress. */
 export interface ConnectorAuthorization {
   /** SHA-256 of the state, lower-case hex. */
   readonly digest: string;
   readonly connectorId: string;
   readonly accountId: string;
   readonly spaceId: string;
-  /** What the exchange needs, encrypted. */
+  /** The data for the code exchange, encrypted. */
   readonly sealed: Uint8Array<ArrayBuffer>;
   readonly expiresAt: number;
 }
 
-/** Living connectors; what is removed is as if it had never been. */
+/** Installed connectors. Reads do not return tombstones. */
 export interface ConnectorRows {
   insert(connector: InstalledConnector): Promise<void>;
-  /** An account's own and those of the whole space, newest first. */
+  /** The account's connectors and those of the entire space, newest first. */
   list(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly InstalledConnector[]>;
-  /** One of those. */
+  /** Finds one of those. */
   find(scope: Pick<Scope, "accountId" | "spaceId">, id: string): Promise<InstalledConnector | null>;
-  /** The same with a lock on its row. */
+  /** As `find`, and locks its row. */
   lock(scope: Pick<Scope, "accountId" | "spaceId">, id: string): Promise<InstalledConnector | null>;
-  /** False for one that has been removed; with `sealed` also where the credentials are others by now. */
+  /** False if it was removed; with `sealed`, also if its credentials have changed since. */
   update(id: string, changes: ConnectorChanges, sealed?: Uint8Array<ArrayBuffer>): Promise<boolean>;
-  /** Leaves a tombstone without credentials, and ends every sign-in to it. */
-  bury(id: string, now: number): Promise<void>;
+  /** Tombstones a connector: its credentials and every sign-in to it are deleted. */
+  tombstone(id: string, now: number): Promise<void>;
   insertAuthorization(authorization: ConnectorAuthorization): Promise<void>;
-  /** Takes it away, so that nobody uses it twice; null for none. */
+  /** Deletes and returns a sign-in, so that it is used once; null if there is none. */
   takeAuthorization(digest: string): Promise<ConnectorAuthorization | null>;
-  /** Answers how many had expired before. */
+  /** Purges sign-ins that expired before `before` and returns their number. */
   purgeAuthorizations(before: number): Promise<number>;
-  /** Ids that tasks of a project use which name none. */
+  /** Ids of the connectors that tasks of a project use if they name none. */
   defaultsOf(projectId: string): Promise<readonly string[]>;
   setDefaultsOf(project: { readonly id: string; readonly spaceId: string }, uids: readonly string[]): Promise<void>;
 }
 
-/** An account, and a space as a whole, has so many at most. */
+/** The maximum number of connectors of an account, and of an entire space. */
 export const connectorsMax = 50;
 
-/** The type of a connector at this server; a key to a server of one's own makes it no service of the catalogue. */
-export function typeOf(server: ConnectorServer, { inCatalogue }: { readonly inCatalogue: boolean }): ConnectorType {
+/** The type of a connector with this server. Only a service of the catalogue with a key is `byok`. */
+export function connectorTypeOf(server: ConnectorServer, { inCatalogue }: { readonly inCatalogue: boolean }): ConnectorType {
   if (server.transport === "none") return "builtin";
   return inCatalogue && server.transport === "http" && server.auth === "header" ? "byok" : "mcp";
 }
 
-/** What is done with a tool of a connector. */
+/** The policy of a connector's tool. */
 export const policyOf = ({ policy }: Pick<InstalledConnector, "policy">, tool: string): ToolPolicy =>
   (Object.hasOwn(policy, tool) ? policy[tool] : undefined) ?? "ask";
 
 /**
- * A connector whose tools were listed anew. An `allow` was said of a tool as it was then: one that is new, or has changed,
- * asks.
+ * The changes of a connector whose tools were listed again. An `allow` is for the tool as it was then: a new or changed
+ * tool asks.
  *
  * @param now Unix milliseconds.
  */
-export function relisted(before: Pick<InstalledConnector, "tools" | "policy">, tools: readonly ConnectorTool[], now: number) {
+export function mergeTools(before: Pick<InstalledConnector, "tools" | "policy">, tools: readonly ConnectorTool[], now: number) {
   const known = new Map(before.tools.map((tool) => [tool.name, jsonDigest({ ...tool })]));
   const same = new Set(tools.filter((tool) => known.get(tool.name) === jsonDigest({ ...tool })).map(({ name }) => name));
-  const policy = Object.fromEntries(Object.entries(before.policy).filter(([tool, said]) => said !== "allow" || same.has(tool)));
+  const policy = Object.fromEntries(Object.entries(before.policy).filter(([tool, choice]) => choice !== "allow" || same.has(tool)));
   return { tools, toolsAt: now, policy, updatedAt: now };
 }
 
-/** One of each id, where an account's own goes before the space's. */
-export function effective(installed: readonly InstalledConnector[]): ReadonlyMap<string, InstalledConnector> {
+/** One connector per uid: the account's takes precedence over the space's. */
+export function effectiveByUid(installed: readonly InstalledConnector[]): ReadonlyMap<string, InstalledConnector> {
   const byUid = new Map<string, InstalledConnector>();
   for (const connector of installed) {
     if (connector.accountId !== null || !byUid.has(connector.uid)) byUid.set(connector.uid, connector);

@@ -1,88 +1,96 @@
-import type { Caller } from "../caller.ts";
-import { invalid } from "../failure.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { invalidArgument } from "../failure.ts";
 import type { Tx } from "../store.ts";
-import type { WantedMeans } from "../tasks/means.ts";
-import { effective, type InstalledConnector } from "./connector.ts";
-import { grantedOf } from "./granted.ts";
+import type { RequestedResources } from "../tasks/task-resources.ts";
+import { filterGranted } from "./catalogue.ts";
+import { effectiveByUid, type InstalledConnector } from "./connector.ts";
 
-/** What is known where the connectors of a task are decided on; ids all of it. */
-export interface Known {
-  /** Installed for the caller, its own or the space's. */
+/** The ids from which the connectors of a task are resolved. */
+export interface ResolvableConnectors {
+  /** Installed for the caller or the space. */
   readonly installed: readonly string[];
-  /** The caller's default-enabled ones. */
+  /** Enabled by default for the caller. */
   readonly enabled: readonly string[];
   /** The project's defaults; null without a project. */
   readonly ofProject: readonly string[] | null;
-  /** Those of some ids that the caller may use. */
-  readonly granted: (uids: readonly string[]) => readonly string[];
+  /** Returns the ids that the caller may use. */
+  readonly filterGranted: (uids: readonly string[]) => readonly string[];
 }
 
-/** A new task's connectors (contract/v2.md 9.9). Defaults that are not installed or not granted are dropped silently. */
-export function atCreate(wanted: Pick<WantedMeans, "connectors" | "noConnectors">, known: Known): readonly string[] {
-  if (wanted.connectors.length > 0) return checkInstalled([...new Set(wanted.connectors)], known);
-  if (wanted.noConnectors) return [];
+/** A new task's connectors (spec/api.md 9.9). Defaults that are not installed or not granted are dropped silently. */
+export function resolveAtCreate(
+  requested: Pick<RequestedResources, "connectors" | "noConnectors">,
+  known: ResolvableConnectors,
+): readonly string[] {
+  if (requested.connectors.length > 0) return checkInstalled([...new Set(requested.connectors)], known);
+  if (requested.noConnectors) return [];
   const defaults = known.ofProject ?? known.enabled;
-  return known.granted(defaults.filter((uid) => known.installed.includes(uid)));
+  return known.filterGranted(defaults.filter((uid) => known.installed.includes(uid)));
 }
 
 /**
- * A task's connectors from a further message on (contract/v2.md 9.9). An app goes on with those alone that it was
- * granted: it must not reach by another's task what its user has kept from it.
+ * A task's connectors from a further message on (spec/api.md 9.9). An app continues with only those granted to
+ * it: through a task of another app it must not use connectors that its user has not granted to it.
  */
-export function atSend(wanted: Pick<WantedMeans, "connectors">, clear: boolean, has: readonly string[], known: Known): readonly string[] {
+export function resolveAtSend(
+  requested: Pick<RequestedResources, "connectors">,
+  clear: boolean,
+  current: readonly string[],
+  known: ResolvableConnectors,
+): readonly string[] {
   if (clear) return [];
-  if (wanted.connectors.length > 0) return checkInstalled([...new Set(wanted.connectors)], known);
-  return known.granted(has);
+  if (requested.connectors.length > 0) return checkInstalled([...new Set(requested.connectors)], known);
+  return known.filterGranted(current);
 }
 
-/** @throws Failure `invalid` with the first one that is not installed (contract/v2.md 8.7). */
-function checkInstalled(uids: readonly string[], { installed }: Known): readonly string[] {
+/** @throws Failure `invalid_argument` with the first one that is not installed (spec/api.md 8.7). */
+function checkInstalled(uids: readonly string[], { installed }: ResolvableConnectors): readonly string[] {
   const at = uids.findIndex((uid) => !installed.includes(uid));
-  if (at >= 0) throw invalid(`message.connectors[${at}]`, `${uids[at]} is not installed`);
+  if (at >= 0) throw invalidArgument(`message.connectors[${at}]`, `${uids[at]} is not installed`);
   return uids;
 }
 
 /**
- * The connectors that a new task begins with, and keeps; undefined is as good as none, and writes nothing. Runs in
- * the change that creates the task.
+ * The connectors to store for a new task. Undefined means none, and nothing is written. Runs in the change that
+ * creates the task.
  */
 export async function connectorsAtCreate(
   tx: Tx,
   caller: Caller,
-  wanted: WantedMeans,
+  requested: RequestedResources,
   projectId: string | null,
 ): Promise<readonly string[] | undefined> {
-  if (wanted.connectors.length === 0 && wanted.noConnectors) return undefined;
-  const uids = atCreate(wanted, await knownTo(tx, caller, projectId));
+  if (requested.connectors.length === 0 && requested.noConnectors) return undefined;
+  const uids = resolveAtCreate(requested, await readKnown(tx, caller, projectId));
   return uids.length === 0 ? undefined : uids;
 }
 
 /**
- * The connectors of a task from a further message on; undefined: those it has stay.
+ * The connectors of a task from a further message on; undefined: they do not change.
  *
- * @param clear `clear_connectors` was said: none any longer.
+ * @param clear the request has `clear_connectors`: the task has none from now on.
  */
 export async function connectorsAtSend(
   tx: Tx,
   caller: Caller,
-  wanted: WantedMeans,
+  requested: RequestedResources,
   clear: boolean,
   taskId: string,
 ): Promise<readonly string[] | undefined> {
   if (clear) return [];
-  if (wanted.connectors.length > 0) return atSend(wanted, clear, [], await knownTo(tx, caller, null));
+  if (requested.connectors.length > 0) return resolveAtSend(requested, clear, [], await readKnown(tx, caller, null));
   if (caller.credential.kind !== "token") return undefined;
-  const has = (await tx.means.find(taskId))?.connectors ?? [];
-  const stay = grantedOf(caller, has);
-  return stay.length === has.length ? undefined : stay;
+  const current = (await tx.taskResources.find(taskId))?.connectors ?? [];
+  const keptUids = filterGranted(caller, current);
+  return keptUids.length === current.length ? undefined : keptUids;
 }
 
-async function knownTo(tx: Tx, caller: Caller, projectId: string | null): Promise<Known> {
-  const all: readonly InstalledConnector[] = [...effective(await tx.connectors.list(caller)).values()];
+async function readKnown(tx: Tx, caller: Caller, projectId: string | null): Promise<ResolvableConnectors> {
+  const all: readonly InstalledConnector[] = [...effectiveByUid(await tx.connectors.list(caller)).values()];
   return {
     installed: all.map(({ uid }) => uid),
     enabled: all.filter(({ isDefault }) => isDefault).map(({ uid }) => uid),
     ofProject: projectId === null ? null : await tx.connectors.defaultsOf(projectId),
-    granted: (uids) => grantedOf(caller, uids),
+    filterGranted: (uids) => filterGranted(caller, uids),
   };
 }

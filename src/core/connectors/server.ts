@@ -1,64 +1,116 @@
+import type { OnBehalf } from "../accounts/caller.ts";
+import type { Cipher } from "../cipher.ts";
 import type { Json, JsonObject } from "../json.ts";
-import type { OnBehalf } from "../on-behalf.ts";
 import type { ConnectorTool } from "./connector.ts";
-import type { OAuthCredentials } from "./credentials.ts";
 
-/** Where a connector's server is, and what opens it. */
+/** The credentials of a connector's server; they are stored encrypted and never shown. */
+export type Credentials =
+  /** Sent in the header that `ConnectorServer` names. */
+  { readonly kind: "header"; readonly value: string } | OAuthCredentials;
+
+/** An account at the authorization server of a connector. */
+export interface OAuthCredentials {
+  readonly kind: "oauth";
+  /** The platform's registration as a client there; null: not registered. */
+  readonly client: JsonObject | null;
+  /** The authorization server that issued client and tokens; empty: none. */
+  readonly issuer: string;
+  /** The server's metadata (RFC 8414, RFC 9728), for the refresh. */
+  readonly metadata: JsonObject | null;
+  readonly resource: string | null;
+  readonly tokens: { readonly access: string; readonly refresh: string | null; readonly expiresAt: number | null } | null;
+  /** Unix milliseconds. Until then one process renews the tokens, and the others wait. */
+  readonly renewingUntil?: number;
+}
+
+/** The credentials before the first sign-in. */
+export const noTokens: OAuthCredentials = { kind: "oauth", client: null, issuer: "", metadata: null, resource: null, tokens: null };
+
+/** Binds credentials to their connector, so that they cannot be opened as those of another one. */
+const encryptionContext = (connectorId: string): string => `connector ${connectorId}`;
+
+export const sealCredentials = (cipher: Cipher, connectorId: string, credentials: Credentials): Uint8Array<ArrayBuffer> =>
+  cipher.seal(Buffer.from(JSON.stringify(credentials)), encryptionContext(connectorId));
+
+/** Null if there are none. */
+export const openCredentials = (
+  cipher: Cipher,
+  { id, credentials }: { readonly id: string; readonly credentials: Uint8Array | null },
+): Credentials | null =>
+  // Safe cast: `sealCredentials` sealed them.
+  credentials === null ? null : (JSON.parse(Buffer.from(cipher.open(credentials, encryptionContext(id))).toString()) as Credentials);
+
+/** The data of a sign-in in progress, needed when the browser returns. */
+export interface PendingSignIn {
+  readonly verifier: string;
+  readonly credentials: OAuthCredentials;
+}
+
+const signInContext = (digest: string): string => `connector authorization ${digest}`;
+
+export const sealPendingSignIn = (cipher: Cipher, digest: string, pending: PendingSignIn): Uint8Array<ArrayBuffer> =>
+  cipher.seal(Buffer.from(JSON.stringify(pending)), signInContext(digest));
+
+export const openPendingSignIn = (cipher: Cipher, digest: string, sealed: Uint8Array): PendingSignIn =>
+  // Safe cast: `sealPendingSignIn` sealed it.
+  JSON.parse(Buffer.from(cipher.open(sealed, signInContext(digest))).toString()) as PendingSignIn;
+
+/** The location of a connector's server, with its credentials. */
 export type ServerAddress =
   | { readonly transport: "http"; readonly url: string; readonly headers: Readonly<Record<string, string>> }
   | { readonly transport: "stdio"; readonly command: string };
 
-/** Why a server gave nothing. Whatever it said itself stays out of it. */
+/** Why a server returned no result. The server's own text is not part of it. */
 export type ServerFaultKind = "unreachable" | "refused" | "broken" | "too_large" | "timeout";
 
-/** What people, and models, are told of it. */
-const wordings: Readonly<Record<ServerFaultKind, string>> = {
+/** The error texts for users and models. */
+const faultTexts: Readonly<Record<ServerFaultKind, string>> = {
   unreachable: "The connector's server could not be reached, or must not be.",
   refused: "The connector's server refused the credential.",
   broken: "The connector's server did not answer as a server of the Model Context Protocol.",
-  too_large: "The connector's server answered with more than is taken.",
+  too_large: "The answer of the connector's server is too large.",
   timeout: "The connector's server did not answer in time.",
 };
 
-/** A server that gave nothing; its cause is for the process log alone. */
+/** A server returned no result. `cause` is for the process log only. */
 export class ServerFault extends Error {
   override readonly name = "ServerFault";
   readonly kind: ServerFaultKind;
 
   constructor(kind: ServerFaultKind, cause?: unknown) {
-    super(wordings[kind], { cause });
+    super(faultTexts[kind], { cause });
     this.kind = kind;
   }
 }
 
-/** What a tool gave: data, never instruction. */
+/** The result of a tool: data, never an instruction. */
 export interface ToolAnswer {
   readonly value: Json;
   readonly isError: boolean;
 }
 
-/** Servers of the Model Context Protocol. Of all: @throws ServerFault; the signal's reason once it is aborted. */
+/** Servers of the Model Context Protocol. Every method: @throws ServerFault, or the signal's reason once it is aborted. */
 export interface ConnectorServers {
   listTools(at: ServerAddress, by: OnBehalf): Promise<readonly ConnectorTool[]>;
   callTool(at: ServerAddress, use: { readonly tool: string; readonly input: JsonObject }, by: OnBehalf): Promise<ToolAnswer>;
 }
 
-/** Where the user's browser goes to sign in, and what must be known when it is back. */
-export interface SignInBegun {
+/** The URL where the user signs in, and the data needed when the browser returns. */
+export interface StartedSignIn {
   readonly url: string;
   readonly verifier: string;
   readonly credentials: OAuthCredentials;
 }
 
-/** Signing in to the servers of connectors, by OAuth 2.1 with PKCE. Of all: @throws as `ConnectorServers`. */
+/** Signs in to the servers of connectors, by OAuth 2.1 with PKCE. Every method: @throws as `ConnectorServers`. */
 export interface ConnectorSignIns {
-  begin(url: string, credentials: OAuthCredentials, state: string, by: OnBehalf): Promise<SignInBegun>;
-  /** @param issuer what the answer says of where it comes from (RFC 9207); empty: nothing. */
+  begin(url: string, credentials: OAuthCredentials, state: string, by: OnBehalf): Promise<StartedSignIn>;
+  /** @param answer `issuer` is the parameter `iss` (RFC 9207); empty if absent. */
   finish(
-    begun: Omit<SignInBegun, "url">,
+    begun: Omit<StartedSignIn, "url">,
     answer: { readonly code: string; readonly issuer: string },
     by: OnBehalf,
   ): Promise<OAuthCredentials>;
-  /** @throws ServerFault `refused` when somebody has to sign in again. */
+  /** @throws ServerFault `refused` when a user has to sign in again. */
   refresh(credentials: OAuthCredentials, by: OnBehalf): Promise<OAuthCredentials>;
 }

@@ -1,15 +1,40 @@
+import type { OnBehalf } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
-import type { JsonObject } from "../json.ts";
+import { type JsonObject, jsonDigest } from "../json.ts";
 import type { Log } from "../log.ts";
-import type { OnBehalf } from "../on-behalf.ts";
 import type { Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
-import { definitionOf, type WantedUse } from "./approval.ts";
-import { type ConnectorTool, effective, type InstalledConnector, policyOf, relisted, type ToolPolicy } from "./connector.ts";
-import { isGranted } from "./granted.ts";
-import type { ReachServer } from "./reach.ts";
-import { type RenewParts, SignInNeeded } from "./renew.ts";
+import { isGranted } from "./catalogue.ts";
+import { type ConnectorTool, effectiveByUid, type InstalledConnector, mergeTools, policyOf, type ToolPolicy } from "./connector.ts";
+import { type ReachServer, type RenewParts, SignInNeeded } from "./renew.ts";
 import { type ConnectorServers, ServerFault, type ToolAnswer } from "./server.ts";
+
+/** A tool of a connector, and its input. */
+interface ToolUse {
+  /** The uid of the connector. */
+  readonly uid: string;
+  readonly tool: string;
+  readonly input: JsonObject;
+}
+
+/**
+ * A digest of the tool that a user approves. Another installation, description or schema has another digest, even with
+ * the same name.
+ */
+export const definitionOf = ({ id }: Pick<InstalledConnector, "id">, { name, description, inputSchema }: ConnectorTool): string =>
+  jsonDigest({ id, name, description, inputSchema }).slice(0, 32);
+
+/** The params of a confirmation of the kind `connectorAction`: what the user sees and approves. */
+export const approvalParams = ({ uid, tool, input }: ToolUse, definition: string): JsonObject => ({
+  ...{ connector: uid, tool, input, definition },
+});
+
+/** The definition that a user approved by a confirmation with these params; null if it was of another use. */
+export function approvedDefinition(params: JsonObject, { uid, tool, input }: ToolUse): string | null {
+  const { connector, tool: approvedTool, input: approvedInput = {}, definition } = params;
+  const isSameUse = connector === uid && approvedTool === tool && jsonDigest(approvedInput) === jsonDigest(input);
+  return isSameUse && typeof definition === "string" ? definition : null;
+}
 
 /** A tool that a task may use. */
 export interface UsableTool {
@@ -26,44 +51,44 @@ export interface UsableConnector {
   readonly tools: readonly UsableTool[];
 }
 
-/** So much of a task as its connectors depend on. */
+/** The members of a task that its connectors depend on. */
 export type ConnectedTask = Pick<Task, "id" | "accountId" | "spaceId" | "clientId">;
 
-/** What came of a use. */
+/** The outcome of a use. */
 export type UseOutcome =
   | { readonly kind: "answer"; readonly answer: ToolAnswer }
   /** No such connector or tool for this task, or it is denied. */
   | { readonly kind: "none" }
-  /** The user has to agree to this definition first. */
+  /** The user has to approve this definition first. */
   | { readonly kind: "ask"; readonly connector: UsableConnector; readonly definition: string }
   /** The user has to sign in to it again first. */
   | { readonly kind: "expired"; readonly connector: UsableConnector };
 
-/** A use that is to be made. */
-export interface ConnectorUse extends WantedUse {
-  /** The definition of the tool with which the user has agreed to this very use (`agreedTo`); null: nobody has. */
-  readonly agreed: string | null;
+/** A requested use. */
+export interface ConnectorUse extends ToolUse {
+  /** The definition of the tool with which the user approved this use (`approvedDefinition`); null: not approved. */
+  readonly approved: string | null;
 }
 
-/** The connectors of tasks. Everything is looked up anew for each use: what was removed, revoked or denied meanwhile is not used. */
+/** Uses connectors for tasks. Each use reads the present state: connectors that were removed, revoked or denied are not used. */
 export interface ConnectorUses {
-  /** @throws the signal's reason once it is aborted. What else fails is an answer. */
+  /** @throws the signal's reason once it is aborted. Every other failure of a server is an answer. */
   call(task: ConnectedTask, use: ConnectorUse, signal: AbortSignal): Promise<UseOutcome>;
 }
 
-/** What a task may use now (contract/v2.md 9.9): what was removed, or taken from its app, is passed over silently. */
+/** The connectors that a task may use now (spec/api.md 9.9). Connectors that were removed, or are no longer granted to its app, are skipped silently. */
 export async function connectorsOf(tx: Tx, task: ConnectedTask): Promise<readonly InstalledConnector[]> {
-  const named = (await tx.means.find(task.id))?.connectors ?? [];
+  const named = (await tx.taskResources.find(task.id))?.connectors ?? [];
   if (named.length === 0) return [];
-  const installed = effective(await tx.connectors.list(task));
+  const installed = effectiveByUid(await tx.connectors.list(task));
   const { accountId, spaceId, clientId } = task;
   const grant = clientId === null ? null : await tx.grants.find({ accountId, spaceId, clientId });
   const mayUse = (uid: string) => clientId === null || (grant !== null && isGranted(grant, uid));
   return named.filter(mayUse).flatMap((uid) => installed.get(uid) ?? []);
 }
 
-/** A connector as its agent sees it; what is denied is not there. */
-export const usable = (connector: InstalledConnector): UsableConnector => ({
+/** A connector as its agent sees it, without denied tools. */
+export const toUsableConnector = (connector: InstalledConnector): UsableConnector => ({
   uid: connector.uid,
   name: connector.name,
   tools: connector.tools.flatMap((tool) => {
@@ -72,14 +97,14 @@ export const usable = (connector: InstalledConnector): UsableConnector => ({
   }),
 });
 
-/** A tool, and the connector that it is of. */
+/** A tool and its connector. */
 export interface FoundTool {
   readonly connector: InstalledConnector;
   readonly tool: ConnectorTool;
 }
 
-/** A tool as a task has it now; null for none, and for what is denied. */
-export async function toolOf(tx: Tx, task: ConnectedTask, { uid, tool: name }: Pick<WantedUse, "uid" | "tool">): Promise<FoundTool | null> {
+/** A tool that a task may use now; null if it is unknown or denied. */
+export async function toolOf(tx: Tx, task: ConnectedTask, { uid, tool: name }: Pick<ToolUse, "uid" | "tool">): Promise<FoundTool | null> {
   const connector = (await connectorsOf(tx, task)).find((each) => each.uid === uid);
   const tool = connector?.tools.find((each) => each.name === name);
   return connector && tool && policyOf(connector, name) !== "deny" ? { connector, tool } : null;
@@ -93,8 +118,8 @@ interface UsesParts extends Pick<RenewParts, "store"> {
 }
 
 export function connectorUses({ store, clock, servers, reach, log }: UsesParts): ConnectorUses {
-  /** The tool as its server has it at this moment: it may have become another since somebody looked at it. */
-  async function looked(connector: InstalledConnector, name: string, by: OnBehalf): Promise<ConnectorTool | undefined> {
+  /** Lists the tool at its server again: it may have changed since the user approved it. */
+  async function listAgain(connector: InstalledConnector, name: string, by: OnBehalf): Promise<ConnectorTool | undefined> {
     const tools = await reach(connector, (at) => servers.listTools(at, by));
     const tool = tools.find((each) => each.name === name);
     const known = connector.tools.find((each) => each.name === name);
@@ -105,18 +130,18 @@ export function connectorUses({ store, clock, servers, reach, log }: UsesParts):
   const relist = ({ id, accountId, spaceId }: InstalledConnector, tools: readonly ConnectorTool[]): Promise<void> =>
     store.change(async (tx) => {
       const now = await tx.connectors.lock({ accountId: accountId ?? "", spaceId }, id);
-      if (now) await tx.connectors.update(id, relisted(now, tools, clock.now()));
+      if (now) await tx.connectors.update(id, mergeTools(now, tools, clock.now()));
     });
 
-  /** What stands between a tool that asks and its use; null for nothing. */
-  async function unlessAgreed({ connector, tool }: FoundTool, agreed: string | null, by: OnBehalf): Promise<UseOutcome | null> {
-    const asks = (definition: string): UseOutcome => ({ kind: "ask", connector: usable(connector), definition });
-    const wanted = definitionOf(connector, tool);
-    if (agreed !== wanted) return asks(wanted);
-    const now = await looked(connector, tool.name, by);
+  /** Checks the approval of a tool that asks. Returns the outcome that prevents the use; null if the use is approved. */
+  async function checkApproval({ connector, tool }: FoundTool, agreed: string | null, by: OnBehalf): Promise<UseOutcome | null> {
+    const ask = (definition: string): UseOutcome => ({ kind: "ask", connector: toUsableConnector(connector), definition });
+    const known = definitionOf(connector, tool);
+    if (agreed !== known) return ask(known);
+    const now = await listAgain(connector, tool.name, by);
     if (!now) return { kind: "none" };
     const definition = definitionOf(connector, now);
-    return definition === wanted ? null : asks(definition);
+    return definition === known ? null : ask(definition);
   }
 
   return {
@@ -126,13 +151,13 @@ export function connectorUses({ store, clock, servers, reach, log }: UsesParts):
       try {
         const { connector, tool } = found;
         const by = { accountId: task.accountId, signal };
-        const hindrance = policyOf(connector, tool.name) === "ask" ? await unlessAgreed(found, use.agreed, by) : null;
-        if (hindrance) return hindrance;
-        const wanted = { tool: tool.name, input: use.input };
-        return { kind: "answer", answer: await reach(connector, (at) => servers.callTool(at, wanted, by)) };
+        const blocked = policyOf(connector, tool.name) === "ask" ? await checkApproval(found, use.approved, by) : null;
+        if (blocked) return blocked;
+        const call = { tool: tool.name, input: use.input };
+        return { kind: "answer", answer: await reach(connector, (at) => servers.callTool(at, call, by)) };
       } catch (thrown) {
         signal.throwIfAborted();
-        if (thrown instanceof SignInNeeded) return { kind: "expired", connector: usable(found.connector) };
+        if (thrown instanceof SignInNeeded) return { kind: "expired", connector: toUsableConnector(found.connector) };
         if (!(thrown instanceof ServerFault)) throw thrown;
         log("warn", "a connector failed", { connectorId: found.connector.id, fault: thrown.kind });
         return { kind: "answer", answer: { value: thrown.message, isError: true } };

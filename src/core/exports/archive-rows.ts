@@ -2,26 +2,64 @@ import type { MemberStatus, Role } from "../accounts/account.ts";
 import type { StoredFile } from "../files/file.ts";
 import type { SkillView } from "../skills/skill.ts";
 import type { TaskEvent } from "../tasks/event.ts";
+import type { StepName } from "./export.ts";
 import type { TaskRecord } from "./task-record.ts";
 
-/** Which tasks an archive packs, and in which time its other rows were made. */
-export interface Packed {
+/** The sessions of a space, and their steps, that an archive contains. */
+export interface StepQuery {
+  readonly spaceId: string;
+  /** An account; null: all accounts. */
+  readonly user: string | null;
+  /** A task; null: all tasks. */
+  readonly session: string | null;
+  /** At or after this, Unix milliseconds; null: from the first. */
+  readonly startTime: number | null;
+  /** Before this. */
+  readonly endTime: number;
+  readonly names: readonly StepName[];
+}
+
+/** A task that may have steps in the time window. */
+export interface PackedSession {
+  readonly id: string;
+  /** The owner of the task. */
+  readonly accountId: string;
+  readonly agentProfile: string;
+  readonly createdAt: number;
+  readonly lastSeq: number;
+}
+
+/** The data of archives of steps, read in pages of limited rows and bytes. Deleted tasks are excluded (spec/decisions.md 14). */
+export interface StepRows {
+  /** Whether a space has this task. */
+  has(spaceId: string, taskId: string): Promise<boolean>;
+  count(query: StepQuery): Promise<number>;
+  /** Sorted by account, then oldest first. */
+  sessions(query: StepQuery, after: PackedSession | null, limit: number): Promise<readonly PackedSession[]>;
+  /** The next events in the window that may be steps of this query: at least one, unless there is none up to `lastSeq`. */
+  events(query: StepQuery, taskId: string, afterSeq: number, lastSeq: number): Promise<readonly TaskEvent[]>;
+  /** As `events`, but the events before the window that request approval for the use of a tool. */
+  approvalRequests(query: StepQuery, taskId: string, afterSeq: number, lastSeq: number): Promise<readonly TaskEvent[]>;
+}
+
+/** The tasks that an archive contains, and the time window of its other rows. */
+export interface ArchiveQuery {
   readonly spaceId: string;
   readonly accountId: string;
   readonly includeDeleted: boolean;
-  /** Both included, Unix milliseconds; null is open. */
+  /** Both are inclusive, Unix milliseconds; null is unbounded. */
   readonly startTime: number | null;
   readonly endTime: number | null;
-  /** Only these; null for all. */
+  /** Only these tasks; null for all. */
   readonly ids: readonly string[] | null;
 }
 
-/** A task, and how far its events go. */
+/** A task, and the number of its last event. */
 export interface PackedTask extends TaskRecord {
   readonly lastSeq: number;
 }
 
-/** A person's place in the team, a removed one's too. */
+/** A person's membership in the team; also that of a removed member. */
 export interface PackedMember {
   readonly id: string;
   readonly teamId: string;
@@ -29,37 +67,37 @@ export interface PackedMember {
   readonly accountId: string;
   readonly email: string;
   readonly originalEmail: string | null;
-  /** The team's own name, or else the account's, once that person has signed in to this team. */
+  /** The name in the team or, once the person has signed in to this team, the account's. */
   readonly name: string | null;
   readonly role: Role;
   readonly status: MemberStatus;
   readonly createdAt: number;
   readonly removedAt: number | null;
-  /** Whom the account is to its identity provider; null where it was never seen there, or the team never saw the person. */
+  /** The account's identity at its identity provider; null if it has none, or if the person has never signed in to this team. */
   readonly identity: { readonly issuer: string; readonly subject: string } | null;
 }
 
-/** A skill with what is left of it once it was deleted. */
+/** A skill, or the tombstone of a deleted one. */
 export interface PackedSkill extends SkillView {
-  /** Unix milliseconds; then its bytes are gone. */
+  /** Unix milliseconds. The bytes of a deleted skill are deleted too. */
   readonly deletedAt: number | null;
 }
 
-/** What an archive is made of, read in pages that are bounded in rows and, where rows may be large, in bytes. */
+/** The data of an archive, read in pages of limited rows and, if rows may be large, limited bytes. */
 export interface ArchiveRows {
-  count(wanted: Packed): Promise<number>;
-  /** Oldest first. An agent's main task is one from its first event on (contract/decisions.md 18). */
-  tasks(wanted: Packed, after: Pick<TaskRecord, "createdAt" | "id"> | null, limit: number): Promise<readonly PackedTask[]>;
+  count(query: ArchiveQuery): Promise<number>;
+  /** Oldest first. An agent's main task counts from its first event on (spec/decisions.md 18). */
+  tasks(query: ArchiveQuery, after: Pick<TaskRecord, "createdAt" | "id"> | null, limit: number): Promise<readonly PackedTask[]>;
   /** The next events of a task, verbose ones too: at least one, unless there is none up to `lastSeq`. */
   events(taskId: string, afterSeq: number, lastSeq: number): Promise<readonly TaskEvent[]>;
-  /** As `events`, of those alone that bring files. */
-  attaching(taskId: string, afterSeq: number, lastSeq: number): Promise<readonly TaskEvent[]>;
-  /** Which of these tasks have events that bring files. */
-  attached(taskIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Whoever's, artefacts too. */
+  /** As `events`, but only events with files. */
+  eventsWithFiles(taskId: string, afterSeq: number, lastSeq: number): Promise<readonly TaskEvent[]>;
+  /** The tasks among these that have events with files. */
+  tasksWithFiles(taskIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Files of any owner, artifacts too. */
   files(ids: readonly string[]): Promise<readonly StoredFile[]>;
-  /** Those that a person brought, and those of the person's projects, oldest first, by the time of their creation; `ids` is of tasks alone. */
-  skills(wanted: Packed, after: Pick<PackedSkill, "createdAt" | "id"> | null, limit: number): Promise<readonly PackedSkill[]>;
+  /** The skills that a person added, and those of the person's projects, oldest first by creation; `ids` applies only to tasks. */
+  skills(query: ArchiveQuery, after: Pick<PackedSkill, "createdAt" | "id"> | null, limit: number): Promise<readonly PackedSkill[]>;
   /** Oldest first. */
   memberships(spaceId: string, accountId: string): Promise<readonly PackedMember[]>;
 }

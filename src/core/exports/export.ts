@@ -1,13 +1,64 @@
-import type { ExportStatus } from "./lifecycle.ts";
-import type { Paged, PageOf } from "./paged.ts";
-import type { SubjectRows } from "./subject.ts";
+import type { CountedPage, OffsetPage } from "../pagination/page.ts";
 import type { TaskRecordRows } from "./task-record.ts";
 
-/** What an export packs (contract/enterprise.md 6.2). */
+/** The states of an export (spec/enterprise.md 6.6). */
+export const exportStatuses = ["pending", "processing", "completed", "failed", "cancelled"] as const;
+export type ExportStatus = (typeof exportStatuses)[number];
+
+/**
+ * The life cycle of an export (spec/enterprise.md 6.6):
+ *
+ *      pending ──claim──▶ processing ──complete──▶ completed ──30 days──▶ purged (still `completed`)
+ *         │               │  ▲ │ └────fail──────▶ failed
+ *         └────cancel─────┤  └─┘ claim, after a release or an expired lease
+ *                         └─────cancel──────────▶ cancelled
+ *
+ * No transition goes back: a released export stays `processing`, without a lease.
+ */
+export const exportTransitions = {
+  claim: { from: ["pending", "processing"], to: "processing" },
+  complete: { from: ["processing"], to: "completed" },
+  fail: { from: ["processing"], to: "failed" },
+  cancel: { from: ["pending", "processing"], to: "cancelled" },
+} as const satisfies Record<string, ExportTransition>;
+
+/** A transition between the states of an export. */
+export interface ExportTransition {
+  readonly from: readonly ExportStatus[];
+  readonly to: ExportStatus;
+}
+
+/** How long an archive is kept after its completion, in milliseconds (spec/enterprise.md 6.5). */
+export const archiveMs = 30 * 24 * 3_600_000;
+
+/** Whether an archive is purged or is due to be: its time counts, even if the sweep is late. */
+export const isPurged = (of: { readonly completedAt: number | null; readonly purgedAt: number | null }, now: number): boolean =>
+  of.purgedAt !== null || (of.completedAt !== null && of.completedAt + archiveMs <= now);
+
+/** The person whose data is exported: a present or past member of a team (spec/enterprise.md 6). */
+export interface Subject {
+  /** The account, which may be deleted. */
+  readonly accountId: string;
+  readonly teamId: string;
+}
+
+/** By account id or by email address, case-insensitive. */
+export type SubjectRef = { readonly accountId: string } | { readonly email: string } | { readonly either: string };
+
+export interface SubjectRows {
+  /**
+   * A present or past member of a space's team; null for any other person, and in a personal space. An address matches
+   * the current address of a member first, then a member's address before delegation, then that of a removed member,
+   * the latest removed first (spec/decisions.md 5).
+   */
+  subject(spaceId: string, ref: SubjectRef): Promise<Subject | null>;
+}
+
+/** What an export contains (spec/enterprise.md 6.2). */
 export const exportScopes = ["full", "tasks", "tasks_with_attachments", "custom_session_ids", "webdev_project", "project"] as const;
 export type ExportScope = (typeof exportScopes)[number];
 
-/** Which of a person's data an export packs. */
+/** The data of a person that an export contains. */
 export interface ExportFilter {
   /** Also soft-deleted tasks. */
   readonly includeDeleted: boolean;
@@ -17,7 +68,7 @@ export interface ExportFilter {
   readonly startTime: number | null;
   /** Created at or before this, Unix milliseconds; null: to the last. */
   readonly endTime: number | null;
-  /** With the scope `custom_session_ids`: these tasks, of whatever time. Ids that are not the person's stand for nothing. */
+  /** With the scope `custom_session_ids`: these tasks, regardless of their time. Ids of other persons' tasks are ignored. */
   readonly sessionIds: readonly string[];
   /** With the scope `webdev_project`; empty: all. */
   readonly webdevProjectUids: readonly string[];
@@ -25,15 +76,15 @@ export interface ExportFilter {
   readonly projectUids: readonly string[];
 }
 
-/** Kinds of step of an agent's session (contract/enterprise.md 8.1). */
+/** The kinds of steps in an agent's session (spec/enterprise.md 8.1). */
 export const stepNames = ["user_chat", "agent_reply", "tool_call", "tool_result"] as const;
 export type StepName = (typeof stepNames)[number];
 
-/** Which steps of a team's sessions an export packs; all of these apply together. */
+/** The steps of a team's sessions that an export contains; all members apply. */
 export interface StepFilter {
-  /** An account; null: everybody. */
+  /** An account; null: all accounts. */
   readonly user: string | null;
-  /** A task; null: every one. */
+  /** A task; null: all tasks. */
   readonly session: string | null;
   /** At or after this, Unix milliseconds; null: from the first. */
   readonly startTime: number | null;
@@ -41,69 +92,69 @@ export interface StepFilter {
   readonly endTime: number | null;
   /** Never empty. */
   readonly names: readonly StepName[];
-  /** Also what was said, and what tools were given and returned. */
+  /** Also the texts of messages, and the inputs and results of tools. */
   readonly includePayload: boolean;
 }
 
-/** What an export of any kind is asked for with. */
-interface Asked {
+/** The request of an export, for all kinds. */
+interface ExportRequest {
   readonly id: string;
   readonly spaceId: string;
-  /** The account that asked. */
+  /** The account that requested it. */
   readonly requestedBy: string;
-  /** Empty when none was given. */
+  /** Empty without a reason. */
   readonly reason: string;
   /** Unix milliseconds, as all times here. */
   readonly createdAt: number;
 }
 
-/** One person's data (contract/enterprise.md 6, 7). */
-export interface NewDataExport extends Asked {
+/** One person's data (spec/enterprise.md 6, 7). */
+export interface NewDataExport extends ExportRequest {
   readonly kind: "data";
-  /** Whose data: an account, which may be gone. */
+  /** The account whose data is exported; it may be deleted. */
   readonly accountId: string;
   readonly scope: ExportScope;
   readonly filter: ExportFilter;
 }
 
-/** The steps of agents in a team (contract/enterprise.md 8); a space has one at a time that has not ended. */
-export interface NewComplianceExport extends Asked {
+/** The steps of agents in a team (spec/enterprise.md 8); a space has at most one that has not ended. */
+export interface NewComplianceExport extends ExportRequest {
   readonly kind: "compliance";
   readonly filter: StepFilter;
 }
 
-/** What was asked for. */
+/** A new export. */
 export type NewExport = NewDataExport | NewComplianceExport;
 export type ExportKind = NewExport["kind"];
 
-/** How far the making of an archive is, and what came of it. */
-interface Made {
+/** The state of the work on an archive, and its result. */
+interface ExportState {
   readonly status: ExportStatus;
   readonly progress: ExportProgress;
-  /** Claims that did not give it back: that of the present, and those that failed or died. */
+  /** Claims without a release: the present one, and those that failed or died. */
   readonly claims: number;
   /** Raised by each claim: a write with an older one does nothing. */
   readonly fence: number;
-  /** Whoever makes it has it until then; null while nobody does. */
+  /** The claim is valid until then; null without a claim. */
   readonly leaseUntil: number | null;
-  /** Of a completed one. */
+  /** The archive of a completed export. */
   readonly archive: ExportArchive | null;
-  /** Of a failed one: for its caller to read. */
+  /** The error of a failed export, as a text for callers. */
   readonly error: string | null;
   /** When it was completed, failed or cancelled. */
   readonly completedAt: number | null;
-  /** When the archive's bytes were given up. */
+  /** When the archive was purged. */
   readonly purgedAt: number | null;
 }
 
-export type DataExport = NewDataExport & Made;
-export type ComplianceExport = NewComplianceExport & Made;
+export type DataExport = NewDataExport & ExportState;
+export type ComplianceExport = NewComplianceExport & ExportState;
 
-/** An archive, or the making of it. */
+/** An export: its request and its state. */
 export type Export = DataExport | ComplianceExport;
 export type ExportOf<K extends ExportKind> = Extract<Export, { readonly kind: K }>;
 
-/** Steps done, and in all; 0 of 0 until they are counted. */
+/** Units of work, done and in total; 0 of 0 until they are counted. */
 export interface ExportProgress {
   readonly done: number;
   readonly total: number;
@@ -115,43 +166,44 @@ export interface ExportArchive {
   readonly bytes: number;
   /** Lower-case hex, of the archive as it is downloaded. */
   readonly sha256: string;
-  /** Steps in one of the kind `compliance`; null in all others. */
+  /** The number of steps in a `compliance` export; null in others. */
   readonly eventCount: number | null;
 }
 
 /**
- * Exports as rows. Whoever makes one holds it by a claim: `fence` says which claim, and each
- * write of the making is refused (false) once another claim, or a cancel, came after it.
+ * The rows of exports. The process that creates an archive has a claim on its export. `fence`
+ * identifies the claim: its writes are refused (false) after a later claim or a cancel.
  */
 export interface ExportRows extends SubjectRows, TaskRecordRows {
   /**
-   * A `pending` one. The job of kind `export` with its id as key is put by the same change. False, and nothing is
-   * written, for a `compliance` one whose space has another that has not ended: of several at once one is written.
+   * Inserts a `pending` export. The same change puts the job of kind `export` with its id as key. Returns false and
+   * writes nothing for a `compliance` export if its space has another that has not ended; of concurrent ones one is
+   * written.
    */
-  insert(wanted: NewExport): Promise<boolean>;
-  /** An export of a kind and a space; null for one of another. */
+  insert(newExport: NewExport): Promise<boolean>;
+  /** An export of a kind and a space; null for another kind or space. */
   find<K extends ExportKind>(kind: K, spaceId: string, id: string): Promise<ExportOf<K> | null>;
-  /** For whoever holds a link, or makes it; callers go by `find`. */
+  /** An export of any kind and space: for links and for the job. API calls use `find`. */
   byId(id: string): Promise<Export | null>;
-  /** Those of a person's data, newest first. */
-  list(spaceId: string, accountId: string, page: PageOf): Promise<Paged<DataExport>>;
+  /** The exports of a person's data, newest first. */
+  list(spaceId: string, accountId: string, page: OffsetPage): Promise<CountedPage<DataExport>>;
   /**
-   * Takes an export that has not ended and that nobody holds at `now`, by raising its fence; the answer has the new one.
-   * Null when somebody holds it, or it has ended, or there is none.
+   * Claims an export that has not ended and has no valid lease at `now`. It raises the fence and returns the export with
+   * the new one. Null if the export is claimed, has ended or does not exist.
    */
   claim(id: string, now: number, leaseUntil: number): Promise<Export | null>;
-  /** Says how far it is, and holds it on until `leaseUntil`. */
+  /** Writes the progress and extends the lease to `leaseUntil`. */
   progress(id: string, fence: number, progress: ExportProgress, leaseUntil: number): Promise<boolean>;
-  /** The archive is there: its blob is kept by the same change. */
+  /** Completes the export; the same change keeps the archive's blob. */
   complete(id: string, fence: number, archive: ExportArchive, now: number): Promise<boolean>;
-  /** @param error for callers to read: nothing of a stranger's. */
+  /** @param error a text for callers, without any external text. */
   fail(id: string, fence: number, error: string, now: number): Promise<boolean>;
-  /** Gives it back, as on a drain: it stays `processing`, can be claimed at once, and this claim does not count. */
+  /** Releases the claim, for example on a drain: the export stays `processing`, can be claimed at once, and this claim does not count. */
   release(id: string, fence: number): Promise<boolean>;
-  /** An operator ends one that has not ended; false when it had. */
+  /** Cancels an export for an operator; false if it has ended. */
   cancel(id: string, now: number): Promise<boolean>;
-  /** Ids of exports that have not ended and that nobody holds at `now`, oldest first: for whoever looks after a crash. */
-  loose(now: number, max: number): Promise<readonly string[]>;
-  /** Gives up the archives completed at or before `until`, at most `max`; their blobs are to be dropped in the same change. */
+  /** Ids of exports that have not ended and have no valid lease at `now`, oldest first: for recovery after a crash. */
+  unclaimed(now: number, max: number): Promise<readonly string[]>;
+  /** Marks archives completed at or before `until` as purged, at most `max`. Returns their blobs, which the same change must drop. */
   purge(until: number, now: number, max: number): Promise<readonly string[]>;
 }

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import { Readable, Transform } from "node:stream";
 import type { Cipher } from "../cipher.ts";
-import type { Blobs, ByteRange } from "../files/blobs.ts";
+import type { Blobs, ByteRange } from "../files/blob.ts";
 import type { Random } from "../ids.ts";
 
 /** Bytes of the archive in one chunk; the last may have fewer. */
@@ -11,17 +11,17 @@ const tagBytes = 16;
 const sealedBytes = chunkBytes + tagBytes;
 const algorithm = "aes-256-gcm";
 
-/** An archive is sealed and opened with keys of its own. */
-type Deriving = Pick<Cipher, "derive">;
+/** Derives the keys of archives. */
+type KeyDerivation = Pick<Cipher, "derive">;
 
 /**
- * How archives are at rest: a salt, then chunks of AES-256-GCM under a key derived from
- * the installation's and the salt, each with its tag behind it. Index and lastness are in
- * a chunk's nonce, and the export's id is its associated data: what was cut, moved,
- * or put in another's place does not open (STREAM, Hoang et al. 2015). No nonce comes twice,
- * because no key does.
+ * The format of stored archives: a salt, then chunks of AES-256-GCM under a key derived from
+ * the installation's and the salt, each followed by its tag. A chunk's nonce has its index and
+ * whether it is the last one; its associated data is the export's id. So chunks that were cut,
+ * moved or exchanged do not open (STREAM, Hoang et al. 2015). No nonce is used twice, because
+ * no key is.
  */
-const keyOf = (cipher: Deriving, salt: Uint8Array) => cipher.derive("export archive", salt);
+const deriveKey = (cipher: KeyDerivation, salt: Uint8Array) => cipher.derive("export archive", salt);
 
 function nonceOf(index: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(12);
@@ -30,11 +30,11 @@ function nonceOf(index: number, isLast: boolean): Buffer {
   return nonce;
 }
 
-/** Seals what flows through, 64 KB at a time. */
-export function sealing(cipher: Deriving, exportId: string, random: Random): Transform {
+/** A stream that encrypts its bytes in chunks of 64 KiB. */
+export function createSeal(cipher: KeyDerivation, exportId: string, random: Random): Transform {
   const salt = random(saltBytes);
-  const key = keyOf(cipher, salt);
-  let [index, held] = [0, Buffer.alloc(0)];
+  const key = deriveKey(cipher, salt);
+  let [index, rest] = [0, Buffer.alloc(0)];
 
   function seal(chunk: Buffer, isLast: boolean): Buffer {
     const sealer = createCipheriv(algorithm, key, nonceOf(index, isLast)).setAAD(Buffer.from(exportId));
@@ -45,37 +45,37 @@ export function sealing(cipher: Deriving, exportId: string, random: Random): Tra
   const sealed = new Transform({
     highWaterMark: chunkBytes,
     transform(chunk: Buffer, _encoding, done) {
-      const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       let at = 0;
-      // What may be the last chunk is held.
+      // Hold the bytes that may be the last chunk.
       for (; bytes.length - at > chunkBytes; at += chunkBytes) this.push(seal(bytes.subarray(at, at + chunkBytes), false));
-      held = Buffer.from(bytes.subarray(at));
+      rest = Buffer.from(bytes.subarray(at));
       done();
     },
     flush(done) {
-      done(null, seal(held, true));
+      done(null, seal(rest, true));
     },
   });
   sealed.push(Buffer.from(salt));
   return sealed;
 }
 
-/** An archive at rest. */
+/** A stored archive. */
 export interface SealedArchive {
   readonly exportId: string;
   readonly blobId: string;
-  /** Of the archive, before it was sealed. */
+  /** The size of the archive before encryption. */
   readonly bytes: number;
 }
 
 /**
- * Opens an archive while it is read, or a part of it; nothing of a chunk comes before the
- * chunk is known to be whole. The stream breaks off, and never ends, at a forged one.
+ * Decrypts an archive, or a range of it, while it is read. It returns no byte of a chunk before
+ * the chunk's tag is verified. At a forged chunk the stream fails and does not end normally.
  *
- * @throws Failure `absent` when the bytes are gone.
+ * @throws Failure `not_found` when the bytes do not exist.
  */
 export async function openArchive(
-  cipher: Deriving,
+  cipher: KeyDerivation,
   blobs: Pick<Blobs, "read">,
   archive: SealedArchive,
   range: ByteRange = { start: 0, end: archive.bytes - 1 },
@@ -83,42 +83,50 @@ export async function openArchive(
   const [first, last] = [Math.floor(range.start / chunkBytes), Math.floor(range.end / chunkBytes)];
   const salt = await read(await blobs.read(archive.blobId, { start: 0, end: saltBytes - 1 }));
   const bounds = { start: saltBytes + first * sealedBytes, end: saltBytes + (last + 1) * sealedBytes - 1 };
-  const source = await blobs.read(archive.blobId, { start: bounds.start, end: Math.min(bounds.end, sizeOf(archive) - 1) });
-  const opened = Readable.from(pieces(keyOf(cipher, salt), source, archive, range), { objectMode: false, highWaterMark: chunkBytes });
-  // Nobody may have begun to read it.
+  const source = await blobs.read(archive.blobId, { start: bounds.start, end: Math.min(bounds.end, storedSizeOf(archive) - 1) });
+  const opened = Readable.from(decryptChunks(deriveKey(cipher, salt), source, archive, range), {
+    objectMode: false,
+    highWaterMark: chunkBytes,
+  });
+  // The stream may be closed before it is read.
   opened.once("close", () => source.destroy());
   return opened;
 }
 
 const chunksOf = ({ bytes }: SealedArchive): number => Math.max(1, Math.ceil(bytes / chunkBytes));
 
-/** Of what is at rest. */
-export const sizeOf = (archive: SealedArchive): number => saltBytes + archive.bytes + chunksOf(archive) * tagBytes;
+/** The size of the stored archive. */
+export const storedSizeOf = (archive: SealedArchive): number => saltBytes + archive.bytes + chunksOf(archive) * tagBytes;
 
-async function* pieces(key: Uint8Array, source: Readable, archive: SealedArchive, { start, end }: ByteRange): AsyncGenerator<Buffer> {
+async function* decryptChunks(
+  key: Uint8Array,
+  source: Readable,
+  archive: SealedArchive,
+  { start, end }: ByteRange,
+): AsyncGenerator<Buffer> {
   const count = chunksOf(archive);
   let index = Math.floor(start / chunkBytes);
   const last = Math.floor(end / chunkBytes);
-  for await (const sealed of inPieces(source, sealedBytes)) {
+  for await (const sealed of rechunk(source, sealedBytes)) {
     const at = index * chunkBytes;
     const plain = open(key, sealed, archive.exportId, nonceOf(index, index === count - 1));
     yield plain.subarray(Math.max(0, start - at), end + 1 - at);
     index += 1;
   }
-  if (index !== last + 1) throw new Error("an archive is cut short");
+  if (index !== last + 1) throw new Error("an archive is truncated");
 }
 
 /** @throws Error for bytes that are not the chunk that was sealed with this nonce. */
 function open(key: Uint8Array, sealed: Buffer, exportId: string, nonce: Buffer): Buffer {
   const body = sealed.length - tagBytes;
-  if (body < 0) throw new Error("an archive is cut short");
+  if (body < 0) throw new Error("an archive is truncated");
   const opener = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
   opener.setAAD(Buffer.from(exportId)).setAuthTag(sealed.subarray(body));
   return Buffer.concat([opener.update(sealed.subarray(0, body)), opener.final()]);
 }
 
 /** The same bytes in pieces of one size; the last may be smaller. */
-async function* inPieces(source: AsyncIterable<Buffer>, size: number): AsyncGenerator<Buffer> {
+async function* rechunk(source: AsyncIterable<Buffer>, size: number): AsyncGenerator<Buffer> {
   let [parts, length]: [Buffer[], number] = [[], 0];
   for await (const part of source) {
     parts.push(part);

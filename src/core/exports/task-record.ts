@@ -1,8 +1,8 @@
+import type { CountedPage, OffsetPage } from "../pagination/page.ts";
 import type { TaskStatus } from "../tasks/task.ts";
 import type { Visibility } from "../visibility.ts";
-import type { Paged, PageOf } from "./paged.ts";
 
-/** A task as an export sees it (contract/enterprise.md 4.4); times are Unix milliseconds. */
+/** A task as exports show it (spec/enterprise.md 4.4); times are Unix milliseconds. */
 export interface TaskRecord {
   readonly id: string;
   readonly accountId: string;
@@ -14,11 +14,11 @@ export interface TaskRecord {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly lastMessageAt: number;
-  /** Of a soft-deleted one. */
+  /** Null unless it is soft-deleted. */
   readonly deletedAt: number | null;
 }
 
-/** Which of a person's tasks; both times are included, null is open. */
+/** A filter of a person's tasks. Both times are inclusive; null is unbounded. */
 export interface TaskRecordFilter {
   readonly startTime: number | null;
   readonly endTime: number | null;
@@ -27,8 +27,12 @@ export interface TaskRecordFilter {
 
 export interface TaskRecordRows {
   /**
-   * A person's tasks in a space, newest first, with their exact number: both of one moment. An agent's
-   * main task counts from its first message on (contract/decisions.md 18).
+   * A person's tasks in a space, newest first, with their exact number, from one snapshot. An agent's
+   * main task counts from its first message on (spec/decisions.md 18).
    */
-  tasks(of: { readonly spaceId: string; readonly accountId: string }, filter: TaskRecordFilter, page: PageOf): Promise<Paged<TaskRecord>>;
+  tasks(
+    of: { readonly spaceId: string; readonly accountId: string },
+    filter: TaskRecordFilter,
+    page: OffsetPage,
+  ): Promise<CountedPage<TaskRecord>>;
 }

@@ -1,44 +1,80 @@
-/** Bytes on their way into the storage. */
+import type { Readable } from "node:stream";
+
+/**
+ * Returns an id of letters, digits, `-` and `_`. No such id leads out of the folder or the prefix.
+ *
+ * @throws Error for any other text: the platform creates ids, callers never do.
+ */
+export function checkBlobId(id: string): string {
+  if (/^[A-Za-z0-9_-]{1,128}$/.test(id)) return id;
+  throw new Error("not the id of a blob");
+}
+
+/** A part of some bytes: both ends included, as HTTP counts (RFC 9110 14.1.2). */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The storage of bytes: a folder or a bucket. It knows only ids. */
+export interface Blobs {
+  /**
+   * Writes bytes under a new id. They are durable when the promise resolves. If it
+   * rejects, nothing is left of them. After a crash a part of them may be left, which
+   * `remove` deletes.
+   *
+   * @param signal aborted to abandon the write.
+   */
+  put(id: string, bytes: Readable, signal: AbortSignal): Promise<void>;
+  /** @throws Failure `not_found` when the bytes do not exist. */
+  read(id: string, range?: ByteRange): Promise<Readable>;
+  /** Deletes complete or partial bytes. It is not an error if there are none. */
+  remove(id: string): Promise<void>;
+  /** An address that allows its holder to read the bytes for some seconds; null if this server sends the bytes. */
+  address(id: string, as: { readonly filename: string; readonly contentType: string; readonly seconds: number }): Promise<string | null>;
+}
+
+/** Bytes that are being written to the storage. */
 export interface NewBlob {
   readonly id: string;
-  /** Whose quota they count toward; null for an artefact's. */
+  /** The account whose quota they count toward; null for an artifact. */
   readonly accountId: string | null;
-  /** What is reserved for them. */
+  /** The reserved bytes. */
   readonly bytes: number;
-  /** Unix milliseconds; until then their writer is alive. */
+  /** Unix milliseconds; until then the writer counts as alive. */
   readonly leaseUntil: number;
 }
 
 /**
- * What is in the storage, and how much of each account's quota it takes. A blob is
- * `writing` until a change keeps it, `kept`, and `dropped` until its bytes are gone;
- * an account's sum is that of its blobs that are not dropped, and is moved by the
- * same changes as they are.
+ * The blobs in the storage, and their use of each account's quota. A blob is `writing`
+ * until a change keeps it, then `kept`, then `dropped` until its bytes are deleted. An
+ * account's total is the sum of its blobs that are not dropped; the same changes update
+ * both.
  */
 export interface BlobRows {
-  /** Before the first byte is written. False, with nothing done, when it would cross the quota. */
+  /** Inserts a blob before its first byte is written. False, without effect, if it would exceed the quota. */
   begin(blob: NewBlob, quota: number): Promise<boolean>;
-  /** Reserves so many bytes more; false, with nothing done, when that would cross the quota, or its writer is given up. */
+  /** Reserves `more` bytes. False, without effect, if that would exceed the quota or the blob is abandoned. */
   reserve(id: string, more: number, quota: number): Promise<boolean>;
-  /** False when its writer is given up: it must stop. */
+  /** Extends the lease. False if the blob is abandoned: its writer must stop. */
   renew(id: string, leaseUntil: number): Promise<boolean>;
-  /** Takes the size in the place of what was reserved; false when its writer is given up. */
+  /** Replaces the reservation with the actual size; false if the blob is abandoned. */
   settle(id: string, size: { readonly reserved: number; readonly bytes: number }, leaseUntil: number): Promise<boolean>;
-  /** A file is going to point at it; false when its writer is given up. */
+  /** Keeps a blob for a file that will refer to it; false if the blob is abandoned. */
   keep(id: string): Promise<boolean>;
-  /** Nobody will keep what was written; false when it is kept, or given up already. */
+  /** Abandons a blob that no file will refer to; false if it is kept or abandoned already. */
   abandon(id: string): Promise<boolean>;
-  /** No file points at what was kept any more: its bytes are to go. */
+  /** Drops kept blobs that no file refers to any more: their bytes will be deleted. */
   drop(ids: readonly string[]): Promise<void>;
   /**
-   * Takes some whose bytes are to go, because they are dropped or because their writer
-   * has died: nobody else gets them until the lease is over.
+   * Claims up to `max` blobs whose bytes must be deleted, because they are dropped or their
+   * writer has died. No other process can claim them until the lease expires.
    */
-  takeLoose(now: number, leaseUntil: number, max: number): Promise<readonly string[]>;
-  /** Their bytes are gone; those that are not dropped stay. */
-  erase(ids: readonly string[]): Promise<void>;
-  /** What is kept counts toward nobody's quota any more: it is an artefact's now. */
-  free(id: string): Promise<void>;
-  /** What an account's blobs take of its quota. */
-  used(accountId: string): Promise<number>;
+  claimDeletable(now: number, leaseUntil: number, max: number): Promise<readonly string[]>;
+  /** Deletes dropped blobs whose bytes are deleted; other blobs stay. */
+  deleteDropped(ids: readonly string[]): Promise<void>;
+  /** Removes a kept blob from its account's quota: an artifact refers to it now. */
+  releaseQuota(id: string): Promise<void>;
+  /** The bytes that an account's blobs use of its quota. */
+  usedBytes(accountId: string): Promise<number>;
 }

@@ -1,50 +1,64 @@
-import type { Scope } from "../caller.ts";
+import type { Scope } from "../accounts/caller.ts";
+import { Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 
-/** How far a file is, in the contract's words (contract/v2.md 7.10). */
+/** The name that the specification has for errors of both limits (spec/api.md 14.3). */
+const quotaError = "QuotaExceededError";
+
+/** One file is too large. @param max bytes. */
+export const tooLarge = (max: number): Failure => new Failure("too_large", `${quotaError}: at most ${max} bytes are accepted`);
+
+/** The account's quota is used up. @param quota bytes. */
+export const overQuota = (quota: number): Failure =>
+  new Failure(
+    "resource_exhausted",
+    `${quotaError}: the files of an account take at most ${quota} bytes; delete some, or wait until they expire`,
+  );
+
+/** The states of a file (spec/api.md 7.10). */
 export const fileStatuses = ["pending", "uploaded", "deleted", "error"] as const;
 export type FileStatus = (typeof fileStatuses)[number];
 
-/** A file that a user brings, or an artefact that an agent made for its task. Times are Unix milliseconds. */
+/** A file that a user adds, or an artifact that an agent creates for its task. Times are Unix milliseconds. */
 export interface StoredFile {
   /** `file-` and a short id. */
   readonly id: string;
   readonly accountId: string;
   readonly spaceId: string;
-  /** The app that brought it; null for a key. */
+  /** The app that added it; null for a key. */
   readonly clientId: string | null;
-  /** The task whose artefact it is; null for what users bring. */
+  /** The task whose artifact it is; null for a user's file. */
   readonly taskId: string | null;
   readonly filename: string;
   readonly contentType: string;
   readonly status: FileStatus;
-  /** Its bytes in the storage, once they are whole; those of a tombstone are gone. */
+  /** Its bytes in the storage, once they are complete; those of a tombstone are deleted. */
   readonly blobId: string | null;
   readonly bytes: number | null;
-  /** Of the bytes, in hex. */
+  /** The digest of the bytes, in hex. */
   readonly sha256: string | null;
-  /** What went wrong, with `error`. */
+  /** The reason of the status `error`. */
   readonly error: string | null;
   readonly createdAt: number;
-  /** The end of the window in which an upload may begin; later while one is under way. */
+  /** The end of the window in which an upload may begin. It is extended while one is in progress. */
   readonly uploadUntil: number;
-  /** 48 hours after the upload; null for an artefact and before the upload. */
+  /** 48 hours after the upload; null for an artifact and before the upload. */
   readonly expiresAt: number | null;
-  /** When it ended, by deletion or by an error: the row is forgotten 30 days after. */
+  /** When it ended, by deletion or by an error. The row is purged 30 days later. */
   readonly deletedAt: number | null;
 }
 
-/** An id of a file (contract/v1.md 3). */
-export const fileId = (ids: Pick<Ids, "short">): string => `file-${ids.short()}`;
+/** Creates the id of a file (spec/v1.md 3). */
+export const createFileId = (ids: Pick<Ids, "short">): string => `file-${ids.short()}`;
 
-/** How long what a user brought is kept, in milliseconds (contract/v2.md 8.12). */
+/** How long a user's file is kept, in milliseconds (spec/api.md 8.12). */
 export const keptMs = 48 * 3_600_000;
 
-/** The `error` of a file whose window has passed (contract/v2.md 14.3). */
+/** The `error` of a file whose window has passed (spec/api.md 14.3). */
 export const windowExpired = "upload window expired";
 
-/** A file as it is at this time, whether or not anybody has swept since. */
-export function asOf(file: StoredFile, now: number): StoredFile {
+/** A file as it is at this time, even if the sweep has not run since. */
+export function fileAt(file: StoredFile, now: number): StoredFile {
   if (file.status === "uploaded" && file.expiresAt !== null && now >= file.expiresAt) {
     return { ...file, status: "deleted", deletedAt: file.expiresAt };
   }
@@ -52,7 +66,7 @@ export function asOf(file: StoredFile, now: number): StoredFile {
   return file;
 }
 
-/** What an upload came to. */
+/** The result of an upload. */
 export interface Upload {
   readonly blobId: string;
   readonly bytes: number;
@@ -60,39 +74,77 @@ export interface Upload {
   readonly expiresAt: number;
 }
 
-/** Files as they are kept; what the clock makes of them is `asOf`'s to say. */
+/** The rows of files as stored; `fileAt` adds the effects of time. */
 export interface FileRows {
   insert(file: StoredFile): Promise<void>;
-  /** What a user brought, tombstones too; never an artefact. */
+  /** A user's file or its tombstone; never an artifact. */
   find(scope: Scope, id: string): Promise<StoredFile | null>;
-  /** Whoever's, artefacts too: for an address that this installation has signed. */
+  /** A file of any owner, artifacts too: for an address that this installation has signed. */
   byId(id: string): Promise<StoredFile | null>;
-  /** What a user brought and is not deleted at this time, newest first. */
+  /** A user's files that are not deleted at this time, newest first. */
   list(scope: Scope, now: number, limit: number): Promise<readonly StoredFile[]>;
-  /** The bytes are whole; false when nobody awaits them any more. */
+  /** Completes an upload; false if the file is no longer pending. */
   complete(id: string, upload: Upload): Promise<boolean>;
-  /** The upload has failed for good; false when it was not awaited any more. */
+  /** Fails a file permanently; false if it is no longer pending. */
   fail(id: string, error: string, now: number): Promise<boolean>;
-  /** An upload is under way until then at least; false when it is not awaited any more. */
-  await(id: string, until: number): Promise<boolean>;
-  /** The upload that was under way until `was` has ended: the window is what it was before. */
-  unawait(id: string, was: number, until: number): Promise<void>;
-  /** What a user brought becomes a tombstone; null when there is none. Answers its blob, if it has one. */
+  /** Extends the window of an upload in progress to `until` at least; false if the file is no longer pending. */
+  extendWindow(id: string, until: number): Promise<boolean>;
+  /** Sets the window back to `until` after a failed upload, if it still ends at `was`. */
+  restoreWindow(id: string, was: number, until: number): Promise<void>;
+  /** Tombstones a user's file and returns its blob, if it has one; null when there is no such file. */
   remove(scope: Scope, id: string, now: number): Promise<Pick<StoredFile, "blobId" | "filename"> | null>;
-  /** What a worker has uploaded for a task becomes the task's artefact; null when it is not there, or over, at this time. */
-  adopt(
+  /** Turns a worker's upload for a task into an artifact of the task; null if it does not exist or has expired at this time. */
+  adoptWorkerUpload(
     upload: { readonly blobId: string; readonly taskId: string; readonly from: string },
     to: Pick<StoredFile, "accountId" | "clientId">,
     now: number,
   ): Promise<StoredFile | null>;
-  /** Erases what a worker has uploaded for a task, and answers its blob; null when it is not there, or over, at this time. */
-  take(upload: { readonly id: string; readonly taskId: string; readonly from: string }, now: number): Promise<string | null>;
-  /** Erases the artefacts of a task, and answers their blobs. */
-  eraseOf(taskId: string): Promise<readonly string[]>;
-  /** Makes tombstones of some whose time is over, and answers their blobs. */
+  /** Deletes a worker's upload for a task and returns its blob; null if it does not exist or has expired at this time. */
+  deleteWorkerUpload(upload: { readonly id: string; readonly taskId: string; readonly from: string }, now: number): Promise<string | null>;
+  /** Deletes the artifacts of a task and returns their blobs. */
+  deleteArtifacts(taskId: string): Promise<readonly string[]>;
+  /** Tombstones up to `max` expired files and returns their blobs. */
   expire(now: number, max: number): Promise<readonly string[]>;
-  /** Tells of windows that have passed without an upload, in some rows; answers how many. */
+  /** Fails up to `max` files whose window has passed without an upload; returns their number. */
   closeWindows(now: number, max: number): Promise<number>;
-  /** Forgets what ended before a time; answers how many. */
+  /** Purges files that ended before a time and returns their number. */
   purge(before: number): Promise<number>;
+}
+
+/** A file as its event records it; its link is created at each read (spec/decisions.md 38). */
+export interface Attachment {
+  readonly fileId: string;
+  /** How to show it (spec/api.md 7.4). */
+  readonly type: "image" | "file" | "voice" | "slides";
+  readonly filename: string;
+  /** Media type. */
+  readonly contentType: string;
+  /** Its size. */
+  readonly bytes: number;
+}
+
+/** The origin of a task's file: a part of a message, speech, or the agent. */
+export type Origin = "user" | "voice" | "agent";
+
+const presentations: ReadonlySet<string> = new Set([
+  "application/vnd.ms-powerpoint",
+  "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+  "application/vnd.openxmlformats-officedocument.presentationml.slideshow",
+  "application/vnd.oasis.opendocument.presentation",
+  "application/vnd.apple.keynote",
+]);
+
+/** The attachment of an event for a kept file. Only an agent's presentation is `slides`; a user's is a `file`. */
+export const attachmentOf = ({ id, filename, contentType, bytes }: StoredFile, origin: Origin): Attachment => ({
+  fileId: id,
+  type: typeOf(contentType, origin),
+  filename,
+  contentType,
+  bytes: bytes ?? 0,
+});
+
+function typeOf(contentType: string, origin: Origin): Attachment["type"] {
+  if (origin === "voice") return "voice";
+  if (contentType.startsWith("image/")) return "image";
+  return origin === "agent" && presentations.has(contentType) ? "slides" : "file";
 }

@@ -1,25 +1,36 @@
-import { appOf, type Caller } from "../caller.ts";
+import { appOf, type Caller } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
-import { absent } from "../failure.ts";
+import { notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Tx } from "../store.ts";
-import { asOf, fileId, type StoredFile } from "./file.ts";
+import type { Blobs } from "./blob.ts";
+import { createFileId, fileAt, overQuota, type StoredFile } from "./file.ts";
 import { checkFilename, contentTypeOf } from "./filename.ts";
-import { overQuota } from "./quota.ts";
 
-/** The files that a caller brings (contract/v2.md 8.12 to 8.14). */
+/** Reads a file of a task, for its agent. @throws Failure `not_found` when it is deleted or expired. */
+export type ReadFile = (fileId: string) => AsyncIterable<Uint8Array>;
+
+export const fileReader = (store: Pick<Tx, "files">, blobs: Pick<Blobs, "read">, clock: Clock): ReadFile =>
+  async function* (fileId) {
+    const row = await store.files.byId(fileId);
+    const file = row && fileAt(row, clock.now());
+    if (file?.status !== "uploaded" || file.blobId === null) throw notFound("file");
+    yield* await blobs.read(file.blobId);
+  };
+
+/** The files of a caller (spec/api.md 8.12 to 8.14). */
 export interface Files {
-  /** Opens a slot. @throws Failure `invalid` for a name that is not taken, `exhausted` when the account is full. */
+  /** Creates a pending file. @throws Failure `invalid_argument` for a refused name, `resource_exhausted` when the quota is used up. */
   open(tx: Tx, caller: Caller, filename: string): Promise<StoredFile>;
-  /** As it is now, a tombstone too. @throws Failure `absent`. */
+  /** The file or its tombstone, as it is now. @throws Failure `not_found`. */
   get(tx: Tx, caller: Caller, id: string): Promise<StoredFile>;
-  /** What is not deleted, newest first. */
+  /** The files that are not deleted, newest first. */
   list(tx: Tx, caller: Caller, limit: number): Promise<readonly StoredFile[]>;
-  /** In any state. @throws Failure `absent`, also for what is deleted already. */
+  /** Tombstones a file in any state. @throws Failure `not_found`, also for a deleted file. */
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
 
-/** An upload has to begin within this, in milliseconds (contract/v2.md 8.12). */
+/** An upload must begin within this time, in milliseconds (spec/api.md 8.12). */
 const windowMs = 3 * 60_000;
 
 /** @param quota bytes of an account. */
@@ -27,37 +38,37 @@ export function files({ clock, ids, quota }: { readonly clock: Clock; readonly i
   return {
     async open(tx, caller, filename) {
       const name = checkFilename(filename);
-      if ((await tx.blobs.used(caller.accountId)) >= quota) throw overQuota(quota);
-      const file = slot(fileId(ids), caller, name, clock.now());
+      if ((await tx.blobs.usedBytes(caller.accountId)) >= quota) throw overQuota(quota);
+      const file = pendingFile(createFileId(ids), caller, name, clock.now());
       await tx.files.insert(file);
       tx.audit.note({ subject: file.id, after: { filename: name } });
       return file;
     },
     async get(tx, caller, id) {
       const file = await tx.files.find(caller, id);
-      if (!file) throw absent("file");
-      return asOf(file, clock.now());
+      if (!file) throw notFound("file");
+      return fileAt(file, clock.now());
     },
     async list(tx, caller, limit) {
       const now = clock.now();
-      return (await tx.files.list(caller, now, limit)).map((file) => asOf(file, now));
+      return (await tx.files.list(caller, now, limit)).map((file) => fileAt(file, now));
     },
     async remove(tx, caller, id) {
       const removed = await tx.files.remove(caller, id, clock.now());
-      if (!removed) throw absent("file");
+      if (!removed) throw notFound("file");
       if (removed.blobId !== null) await tx.blobs.drop([removed.blobId]);
       tx.audit.note({ subject: id, before: { filename: removed.filename } });
     },
   };
 }
 
-/** The artefacts of a task go with it; their bytes, by the sweep (contract/decisions.md 14). */
-export async function dropArtefacts(tx: Tx, taskId: string): Promise<void> {
-  await tx.blobs.drop(await tx.files.eraseOf(taskId));
+/** Deletes the artifacts of a deleted task; the sweep deletes their bytes (spec/decisions.md 14). */
+export async function dropArtifacts(tx: Tx, taskId: string): Promise<void> {
+  await tx.blobs.drop(await tx.files.deleteArtifacts(taskId));
 }
 
-/** A file before its bytes. The window ends with a whole second, as its address can say. */
-const slot = (id: string, caller: Caller, filename: string, now: number): StoredFile => ({
+/** A file before its upload. The window ends at a full second, because its address has seconds. */
+const pendingFile = (id: string, caller: Caller, filename: string, now: number): StoredFile => ({
   id,
   accountId: caller.accountId,
   spaceId: caller.spaceId,

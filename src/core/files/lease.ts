@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import { Failure } from "../failure.ts";
 import type { Store, Tx } from "../store.ts";
 
-/** How long a writer counts as alive after it has last said so, in milliseconds. */
+/** How long a writer counts as alive after its last renewal, in milliseconds. */
 export const leaseMs = 60_000;
 
 const renewMs = 15_000;
@@ -16,32 +16,32 @@ export interface Lease {
 
 /**
  * Renews a lease that has just been taken. It is lost when `renew` throws a failure
- * that says so, or when the store has not answered for so long that others may take
- * the writer for dead.
+ * other than `internal`, or when the store has not answered long enough that other
+ * processes may consider the writer dead.
  */
-export function holdLease(store: Store, clock: Clock, renew: (tx: Tx, leaseUntil: number) => Promise<void>): Lease {
+export function holdLease(changeBytes: Store["change"], clock: Clock, renew: (tx: Tx, leaseUntil: number) => Promise<void>): Lease {
   const [lost, ended] = [new AbortController(), new AbortController()];
-  let renewed = clock.monotonic();
+  let renewedAt = clock.monotonic();
 
-  async function round(): Promise<void> {
+  async function renewOnce(): Promise<void> {
     const began = clock.monotonic();
     try {
-      await store.change((tx) => renew(tx, clock.now() + leaseMs));
-      renewed = began;
+      await changeBytes((tx) => renew(tx, clock.now() + leaseMs));
+      renewedAt = began;
     } catch (thrown) {
       const isOver = thrown instanceof Failure && thrown.reason !== "internal";
-      if (isOver || clock.monotonic() - renewed > leaseMs - renewMs) lost.abort(thrown);
+      if (isOver || clock.monotonic() - renewedAt > leaseMs - renewMs) lost.abort(thrown);
     }
   }
 
-  async function rounds(): Promise<void> {
+  async function renewUntilEnd(): Promise<void> {
     while (!ended.signal.aborted && !lost.signal.aborted) {
       await clock.sleep(renewMs, ended.signal);
-      await round();
+      await renewOnce();
     }
   }
 
-  // It ends by being woken from its sleep.
-  rounds().catch(() => undefined);
+  // `end` interrupts the sleep, which rejects.
+  renewUntilEnd().catch(() => undefined);
   return { lost: lost.signal, end: () => ended.abort("ended") };
 }

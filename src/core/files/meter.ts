@@ -1,73 +1,73 @@
 import { createHash, type Hash } from "node:crypto";
 import { Transform } from "node:stream";
-import { Failure, invalid } from "../failure.ts";
-import { tooLarge } from "./quota.ts";
+import { Failure, invalidArgument } from "../failure.ts";
+import { tooLarge } from "./file.ts";
 
-/** What the bytes are said to be, by whoever sends them. */
+/** A digest of the bytes that their sender states. */
 export interface Digest {
   /** As node:crypto names it. */
   readonly algorithm: "md5" | "sha1" | "sha256" | "sha512";
   readonly value: Buffer;
-  /** Where it was said: a header's name. */
-  readonly said: string;
+  /** The name of the header that states it. */
+  readonly header: string;
 }
 
-/** What a meter goes by. */
+/** The options of a meter. */
 export interface Metering {
-  /** The most bytes that may come. */
+  /** The maximum number of bytes. */
   readonly max: number;
-  /** As it was announced; null when nothing was. */
+  /** The announced length; null without one. */
   readonly length: number | null;
-  /** Asked with the bytes so far, before they go on; it throws to stop them. */
+  /** Called with the number of bytes so far, before they pass; it throws to stop them. */
   readonly admit: (total: number) => Promise<void> | undefined;
-  /** Whether what has ended has come whole. */
-  readonly isWhole: () => boolean;
+  /** Whether a stream that has ended is complete. */
+  readonly isComplete: () => boolean;
   readonly digests: readonly Digest[];
 }
 
-/** Bytes that are counted and hashed on their way. */
+/** A stream that counts and hashes its bytes. */
 export interface Meter {
   readonly through: Transform;
-  /** What they were, once they are through. */
-  readonly counted: () => { readonly bytes: number; readonly sha256: string };
+  /** The number and the digest of the bytes, after the stream has ended. */
+  readonly result: () => { readonly bytes: number; readonly sha256: string };
 }
 
-/** So much may wait between whoever sends and the storage: little, so that buffers are soon garbage. */
+/** The bytes that may wait between the sender and the storage: few, so that buffers are collected soon. */
 const bufferBytes = 64 * 1024;
 
 /**
- * Counts and hashes bytes that flow through. It fails with `too_large` at the first
- * one beyond `max` or the announced length, with `cancelled` when they have ended
- * before they were whole, and with `invalid` when they are not what they were said to be.
+ * Counts and hashes the bytes of a stream. It fails with `too_large` at the first byte
+ * beyond `max` or the announced length, with `cancelled` when the stream ends before it
+ * is complete, and with `invalid_argument` when a stated digest does not match.
  */
-export function meter({ max, length, admit, isWhole, digests }: Metering): Meter {
-  const most = Math.min(max, length ?? max);
+export function meter({ max, length, admit, isComplete: isWhole, digests }: Metering): Meter {
+  const limit = Math.min(max, length ?? max);
   const sha256 = createHash("sha256");
-  const said = digests.map((digest) => ({ digest, hash: createHash(digest.algorithm) }));
-  const hashes: readonly Hash[] = [sha256, ...said.map(({ hash }) => hash)];
+  const stated = digests.map((digest) => ({ digest, hash: createHash(digest.algorithm) }));
+  const hashes: readonly Hash[] = [sha256, ...stated.map(({ hash }) => hash)];
   const counted = { bytes: 0, sha256: "" };
 
   const through = new Transform({
     highWaterMark: bufferBytes,
     transform(chunk: Buffer, _encoding, done) {
       counted.bytes += chunk.length;
-      if (counted.bytes > most) return done(tooLarge(most));
+      if (counted.bytes > limit) return done(tooLarge(limit));
       for (const hash of hashes) hash.update(chunk);
       const admitted = admit(counted.bytes);
       if (admitted === undefined) return done(null, chunk);
       admitted.then(() => done(null, chunk), done);
     },
     flush(done) {
-      if (!isWhole() || (length !== null && counted.bytes < length)) return done(cutOff());
+      if (!isWhole() || (length !== null && counted.bytes < length)) return done(senderDisconnected());
       counted.sha256 = sha256.digest("hex");
-      const wrong = said.find(({ digest, hash }) => !hash.digest().equals(digest.value));
-      done(wrong ? invalid(wrong.digest.said, "does not match the bytes") : null);
+      const wrong = stated.find(({ digest, hash }) => !hash.digest().equals(digest.value));
+      done(wrong ? invalidArgument(wrong.digest.header, "does not match the bytes") : null);
     },
   });
-  // It may fail before anybody reads it; who does then finds it failed.
+  // Attach an error handler early; readers still see the error.
   through.on("error", () => undefined);
-  return { through, counted: () => counted };
+  return { through, result: () => counted };
 }
 
-/** Whoever sends has gone away. */
-export const cutOff = (): Failure => new Failure("cancelled", "the connection was closed");
+/** The sender has disconnected. */
+export const senderDisconnected = (): Failure => new Failure("cancelled", "the connection was closed");

@@ -1,24 +1,25 @@
-import { appOf } from "../caller.ts";
+import { appOf } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import type { Ids } from "../ids.ts";
 import type { Store, Tx } from "../store.ts";
-import { fileId, keptMs, type StoredFile } from "./file.ts";
+import { createFileId, keptMs, type StoredFile } from "./file.ts";
 import type { FileName, Staged, Staging } from "./staging.ts";
-import { givenUp, type Writer } from "./writer.ts";
+import { uploadAbandoned, type Writer } from "./writer.ts";
 
-/** What is staged waits so long for the change that keeps it, in milliseconds. */
+/** How long staged bytes wait for the change that keeps them, in milliseconds. */
 const waitMs = 5 * 60_000;
 
-/** What staging needs of its surroundings. */
+/** Dependencies of `staging`. */
 export interface StagingParts {
-  readonly store: Store;
+  /** Runs changes that wait for an account's total of bytes. */
+  readonly changeBytes: Store["change"];
   readonly writer: Writer;
   readonly clock: Clock;
   readonly ids: Pick<Ids, "short">;
 }
 
-/** Bytes that become files by the change that calls for them. */
-export function staging({ store, writer, clock, ids }: StagingParts): Staging {
+/** Stages bytes, and keeps them as files in a later change. */
+export function staging({ changeBytes, writer, clock, ids }: StagingParts): Staging {
   async function insert(
     tx: Tx,
     owner: Owner,
@@ -26,10 +27,10 @@ export function staging({ store, writer, clock, ids }: StagingParts): Staging {
     name: FileName,
     forMs: number | null,
   ): Promise<StoredFile> {
-    if (!(await tx.blobs.keep(blobId))) throw givenUp();
+    if (!(await tx.blobs.keep(blobId))) throw uploadAbandoned();
     const now = clock.now();
     const file: StoredFile = {
-      ...{ id: fileId(ids), ...owner, filename: name.filename, contentType: name.contentType },
+      ...{ id: createFileId(ids), ...owner, filename: name.filename, contentType: name.contentType },
       ...{ status: "uploaded", blobId, bytes, sha256, error: null, createdAt: now, uploadUntil: now },
       ...{ expiresAt: forMs === null ? null : now + forMs, deletedAt: null },
     };
@@ -41,7 +42,7 @@ export function staging({ store, writer, clock, ids }: StagingParts): Staging {
     async stage(bytes, { accountId, max, signal }) {
       try {
         const written = await writer.write({ bytes, length: null, accountId, max, signal });
-        await store.change((tx) => writer.settle(tx, written, clock.now() + waitMs));
+        await changeBytes((tx) => writer.settle(tx, written, clock.now() + waitMs));
         return { blobId: written.blobId, bytes: written.bytes, sha256: written.sha256 };
       } finally {
         bytes.destroy();
@@ -52,7 +53,7 @@ export function staging({ store, writer, clock, ids }: StagingParts): Staging {
       const { accountId, spaceId } = caller;
       return insert(tx, { accountId, spaceId, clientId: appOf(caller), taskId: null }, staged, name, keptMs);
     },
-    keepArtefact(tx, { id, accountId, spaceId, clientId }, staged, name) {
+    keepArtifact(tx, { id, accountId, spaceId, clientId }, staged, name) {
       return insert(tx, { accountId, spaceId, clientId, taskId: id }, staged, name, null);
     },
   };

@@ -1,66 +1,67 @@
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Store } from "../store.ts";
-import type { Blobs } from "./blobs.ts";
+import type { Blobs } from "./blob.ts";
 
-/** What the clock ends, by whichever process comes first. */
+/** Work on a timer, in any process of the installation. */
 export interface FileSweep {
   /**
-   * Ends files whose 48 hours are over and windows that have passed, and removes the
-   * bytes that belong to nothing any more. It may be killed anywhere.
+   * Expires files after 48 hours, closes windows that have passed, and deletes bytes that
+   * no file refers to any more. It may be interrupted at any point.
    */
   sweep(stopping: AbortSignal): Promise<void>;
-  /** Forgets tombstones after 30 days. */
-  forget(): Promise<void>;
+  /** Purges tombstones after 30 days. */
+  purge(): Promise<void>;
 }
 
-/** What a sweep needs of its surroundings. */
+/** Dependencies of `fileSweep`. */
 export interface SweepParts {
-  readonly store: Store;
+  /** Runs changes that wait for an account's total of bytes. */
+  readonly changeBytes: Store["change"];
   readonly blobs: Blobs;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Rows in one change. */
-const batch = 100;
-/** Bytes that could not be removed are tried again after this, in milliseconds. */
+/** Rows per change. */
+const batchMax = 100;
+/** A failed deletion of bytes is tried again after this, in milliseconds. */
 const retryMs = 30_000;
 const tombstoneMs = 30 * 24 * 3_600_000;
 
-export function fileSweep({ store, blobs, clock, log }: SweepParts): FileSweep {
+export function fileSweep({ changeBytes, blobs, clock, log }: SweepParts): FileSweep {
   async function expire(): Promise<number> {
-    return store.change(async (tx) => {
-      const ids = await tx.files.expire(clock.now(), batch);
+    return changeBytes(async (tx) => {
+      const ids = await tx.files.expire(clock.now(), batchMax);
       await tx.blobs.drop(ids);
       return ids.length;
     });
   }
 
-  const closeWindows = (): Promise<number> => store.change((tx) => tx.files.closeWindows(clock.now(), batch));
+  const closeWindows = (): Promise<number> => changeBytes((tx) => tx.files.closeWindows(clock.now(), batchMax));
 
-  async function removeLoose(): Promise<number> {
+  async function deleteUnused(): Promise<number> {
     const now = clock.now();
-    const taken = await store.change((tx) => tx.blobs.takeLoose(now, now + retryMs, batch));
-    const gone: string[] = [];
-    for (const id of taken) {
+    const claimed = await changeBytes((tx) => tx.blobs.claimDeletable(now, now + retryMs, batchMax));
+    const deleted: string[] = [];
+    for (const id of claimed) {
       await blobs.remove(id).then(
-        () => gone.push(id),
-        (cause: unknown) => log("error", "bytes of a file were not removed", { cause }),
+        () => deleted.push(id),
+        (cause: unknown) => log("error", "bytes of a file were not deleted", { cause }),
       );
     }
-    if (gone.length > 0) await store.change((tx) => tx.blobs.erase(gone));
-    return taken.length;
+    if (deleted.length > 0) await changeBytes((tx) => tx.blobs.deleteDropped(deleted));
+    return claimed.length;
   }
 
   return {
     async sweep(stopping) {
-      for (const step of [expire, closeWindows, removeLoose]) {
-        while ((await step()) === batch) if (stopping.aborted) return;
+      for (const step of [expire, closeWindows, deleteUnused]) {
+        while ((await step()) === batchMax) if (stopping.aborted) return;
       }
     },
-    async forget() {
-      await store.change((tx) => tx.files.purge(clock.now() - tombstoneMs));
+    async purge() {
+      await changeBytes((tx) => tx.files.purge(clock.now() - tombstoneMs));
     },
   };
 }

@@ -1,86 +1,87 @@
 import { finished } from "node:stream/promises";
 import type { Clock } from "../clock.ts";
-import { absent, Failure } from "../failure.ts";
+import { Failure, notFound } from "../failure.ts";
 import type { Store, Tx } from "../store.ts";
-import { asOf, keptMs, type StoredFile } from "./file.ts";
+import { fileAt, keptMs, type StoredFile, tooLarge } from "./file.ts";
 import { meter } from "./meter.ts";
-import { tooLarge } from "./quota.ts";
-import { givenUp, lead, type Writer, type Writing, type Written } from "./writer.ts";
+import { pipeOneWay, uploadAbandoned, type Writer, type Writing, type Written } from "./writer.ts";
 
-/** Bytes that come in for a slot. */
-export type Incoming = Required<Pick<Writing, "bytes" | "length" | "signal" | "digests" | "isWhole">>;
+/** The bytes of an upload. */
+export type Incoming = Required<Pick<Writing, "bytes" | "length" | "signal" | "digests" | "isComplete">>;
 
-/** Takes what is PUT to upload links (contract/decisions.md 37). */
+/** Receives the bytes that are PUT to upload links (spec/decisions.md 37). */
 export interface Uploads {
   /**
-   * Fills a slot: the first complete upload wins, and the same bytes once more are
-   * fine. Whatever fails leaves no bytes, and unless they were too many the slot as it was.
+   * Completes a pending file. The first complete upload wins; the same bytes again also
+   * succeed. A failed upload leaves no bytes. The file stays pending, unless they were too many.
    *
-   * @param until when the slot's window ends, as its link says.
-   * @throws Failure `absent`, `exists` for other bytes than those that are there,
-   * `precondition` for a slot that has failed, `too_large` beyond the file's limit or
-   * the quota, and what `Writer.write` throws.
+   * @param until the end of the file's window, from the link.
+   * @throws Failure `not_found`, `already_exists` for bytes that differ from the present ones,
+   * `failed_precondition` for a failed file, `too_large` beyond the file's limit or the
+   * quota, and the failures of `Writer.write`.
    */
   receive(id: string, until: number, incoming: Incoming): Promise<StoredFile>;
 }
 
-/** What uploads need of their surroundings. */
+/** Dependencies of `uploads`. */
 export interface UploadsParts {
-  readonly store: Store;
+  readonly store: Pick<Tx, "files">;
+  /** Runs changes that wait for an account's total of bytes. */
+  readonly changeBytes: Store["change"];
   readonly writer: Writer;
   readonly clock: Clock;
-  /** Bytes of one file. */
+  /** The maximum bytes of one file. */
   readonly max: number;
 }
 
-export function uploads({ store, writer, clock, max }: UploadsParts): Uploads {
+export function uploads({ store, changeBytes, writer, clock, max }: UploadsParts): Uploads {
   async function find(id: string): Promise<StoredFile> {
     const file = await store.files.byId(id);
-    if (!file) throw absent("file");
-    return asOf(file, clock.now());
+    if (!file) throw notFound("file");
+    return fileAt(file, clock.now());
   }
 
-  /** While bytes come the window stays open. Who comes second may still turn out to bring the same. */
-  async function stayOpen(tx: Tx, id: string, leaseUntil: number): Promise<void> {
-    if (await tx.files.await(id, leaseUntil)) return;
+  /** Keeps the window open while bytes arrive. After another upload has completed, this one continues: it may have the same bytes. */
+  async function keepOpen(tx: Tx, id: string, leaseUntil: number): Promise<void> {
+    if (await tx.files.extendWindow(id, leaseUntil)) return;
     const file = await tx.files.byId(id);
-    if (file?.status !== "uploaded") throw unwanted(file);
+    if (file?.status !== "uploaded") throw notReceivable(file);
   }
 
-  /** Writes bytes down, with the window open as long as that takes. */
+  /** Writes bytes to the storage and keeps the window open during the write. */
   async function write(file: StoredFile, until: number, incoming: Incoming): Promise<Written> {
     let openUntil = until;
     try {
       return await writer.write({
         ...incoming,
         ...{ accountId: file.accountId, max },
-        async coming(tx, leaseUntil) {
-          await stayOpen(tx, file.id, leaseUntil);
+        async onRenew(tx, leaseUntil) {
+          await keepOpen(tx, file.id, leaseUntil);
           openUntil = leaseUntil;
         },
       });
     } catch (thrown) {
-      await store.change((tx) => tx.files.unawait(file.id, openUntil, until)).catch(() => undefined);
+      await changeBytes((tx) => tx.files.restoreWindow(file.id, openUntil, until)).catch(() => undefined);
       throw thrown;
     }
   }
 
-  /** A file that is too large, or an account that is full, ends the slot; all else leaves it open. */
-  async function ended(id: string, thrown: unknown): Promise<unknown> {
-    if (!(thrown instanceof Failure) || (thrown.reason !== "too_large" && thrown.reason !== "exhausted")) return thrown;
-    await store.change((tx) => tx.files.fail(id, thrown.message, clock.now()));
+  /** Fails the file if it is too large or the quota is used up. After any other failure it stays pending. */
+  async function failIfTooLarge(id: string, thrown: unknown): Promise<unknown> {
+    if (!(thrown instanceof Failure) || (thrown.reason !== "too_large" && thrown.reason !== "resource_exhausted")) return thrown;
+    await changeBytes((tx) => tx.files.fail(id, thrown.message, clock.now()));
     return new Failure("too_large", thrown.message);
   }
 
-  /** True when these bytes are the file's now; false when others were first. */
+  /** True if these bytes are now the file's; false if another upload was first. */
   async function keep(id: string, written: Written): Promise<boolean> {
     const { blobId, bytes, sha256 } = written;
     try {
-      return await store.change(async (tx) => {
+      return await changeBytes(async (tx) => {
         const now = clock.now();
         if (!(await tx.files.complete(id, { blobId, bytes, sha256, expiresAt: now + keptMs }))) return false;
         if (written.reserved !== bytes) await writer.settle(tx, written, now);
-        if (!(await tx.blobs.keep(blobId))) throw givenUp();
+        if (!(await tx.blobs.keep(blobId))) throw uploadAbandoned();
         return true;
       });
     } catch (thrown) {
@@ -90,46 +91,46 @@ export function uploads({ store, writer, clock, max }: UploadsParts): Uploads {
   }
 
   async function fill(file: StoredFile, until: number, incoming: Incoming): Promise<StoredFile> {
-    if (incoming.length !== null && incoming.length > max) throw await ended(file.id, tooLarge(max));
+    if (incoming.length !== null && incoming.length > max) throw await failIfTooLarge(file.id, tooLarge(max));
     const written = await write(file, until, incoming).catch(async (thrown: unknown) => {
-      throw await ended(file.id, thrown);
+      throw await failIfTooLarge(file.id, thrown);
     });
-    const won = await keep(file.id, written);
-    if (!won) await writer.discard(written.blobId);
+    const isFirst = await keep(file.id, written);
+    if (!isFirst) await writer.discard(written.blobId);
     const now = await find(file.id);
-    return won ? now : sameAs(now, written.sha256);
+    return isFirst ? now : requireSame(now, written.sha256);
   }
 
   return {
     async receive(id, until, incoming) {
       const file = await find(id);
       if (file.status === "pending") return fill(file, until, incoming);
-      if (file.status !== "uploaded") throw unwanted(file);
-      return sameAs(file, await hashOf(file, incoming));
+      if (file.status !== "uploaded") throw notReceivable(file);
+      return requireSame(file, await hashOf(file, incoming));
     },
   };
 }
 
-/** A slot that takes nothing any more. */
-const unwanted = (file: StoredFile | null): Failure =>
-  file?.status === "error" ? new Failure("precondition", `the upload has failed: ${file.error}`) : absent("file");
+/** The failure of an upload to a file that accepts none. */
+const notReceivable = (file: StoredFile | null): Failure =>
+  file?.status === "error" ? new Failure("failed_precondition", `the upload has failed: ${file.error}`) : notFound("file");
 
-const differs = (): Failure => new Failure("exists", "other bytes are there already");
+const bytesDiffer = (): Failure => new Failure("already_exists", "the file has other bytes already");
 
-function sameAs(file: StoredFile, sha256: string): StoredFile {
-  if (file.status !== "uploaded") throw unwanted(file);
-  if (file.sha256 !== sha256) throw differs();
+function requireSame(file: StoredFile, sha256: string): StoredFile {
+  if (file.status !== "uploaded") throw notReceivable(file);
+  if (file.sha256 !== sha256) throw bytesDiffer();
   return file;
 }
 
-/** The SHA-256 of bytes that come once more; they are written nowhere. */
-async function hashOf({ bytes: size }: StoredFile, { bytes, length, isWhole, digests }: Incoming): Promise<string> {
-  if (length !== null && length !== size) throw differs();
-  const metered = meter({ max: size ?? 0, length, isWhole, digests, admit: () => undefined });
-  lead(bytes, metered.through);
+/** The SHA-256 of repeated bytes. They are not written. */
+async function hashOf({ bytes: size }: StoredFile, { bytes, length, isComplete: isWhole, digests }: Incoming): Promise<string> {
+  if (length !== null && length !== size) throw bytesDiffer();
+  const metered = meter({ max: size ?? 0, length, isComplete: isWhole, digests, admit: () => undefined });
+  pipeOneWay(bytes, metered.through);
   metered.through.resume();
   await finished(metered.through).catch((thrown: unknown) => {
-    throw thrown instanceof Failure && thrown.reason === "too_large" ? differs() : thrown;
+    throw thrown instanceof Failure && thrown.reason === "too_large" ? bytesDiffer() : thrown;
   });
-  return metered.counted().sha256;
+  return metered.result().sha256;
 }

@@ -3,98 +3,99 @@ import type { Clock } from "../clock.ts";
 import { Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Store, Tx } from "../store.ts";
-import type { Blobs } from "./blobs.ts";
+import type { Blobs } from "./blob.ts";
+import { overQuota } from "./file.ts";
 import { holdLease, leaseMs } from "./lease.ts";
-import { cutOff, type Digest, meter } from "./meter.ts";
-import { overQuota } from "./quota.ts";
+import { type Digest, meter, senderDisconnected } from "./meter.ts";
 import type { Staged } from "./staging.ts";
 
-/** Bytes to be written down. */
+/** Bytes to write to the storage. */
 export interface Writing {
-  /** It is left open when they are refused, for whoever gave it to close. */
+  /** It stays open when the write is refused: the caller closes it. */
   readonly bytes: Readable;
-  /** As it was announced; null when nothing was. */
+  /** The announced length; null without one. */
   readonly length: number | null;
-  /** Whose quota they count toward; null for an artefact's. */
+  /** The account whose quota they count toward; null for an artifact. */
   readonly accountId: string | null;
   readonly max: number;
   readonly signal: AbortSignal;
   readonly digests?: readonly Digest[];
-  /** Asked when they have ended. */
-  readonly isWhole?: () => boolean;
-  /** Part of each change that says that they are still coming. @throws Failure when nobody wants them any more. */
-  readonly coming?: (tx: Tx, leaseUntil: number) => Promise<void>;
+  /** Called when the stream has ended. */
+  readonly isComplete?: () => boolean;
+  /** Runs in each change that begins or renews the lease of the write. @throws Failure when the bytes are no longer needed. */
+  readonly onRenew?: (tx: Tx, leaseUntil: number) => Promise<void>;
 }
 
-/** Bytes in the storage, and what is reserved for them. */
+/** Bytes in the storage, and their reservation. */
 export interface Written extends Staged {
   readonly reserved: number;
 }
 
-/** Writes bytes into the storage; each blob's row is there before its first byte, and until its last. */
+/** Writes bytes to the storage. The row of a blob exists before its first byte is written, and until its last byte is deleted. */
 export interface Writer {
   /**
-   * @throws Failure `too_large` beyond `max`, `exhausted` beyond the quota, `invalid`
-   * when they are not what they were said to be, `cancelled` when they break off:
-   * then nothing of them is left.
+   * @throws Failure `too_large` beyond `max`, `resource_exhausted` beyond the quota, `invalid_argument`
+   * when a stated digest does not match, `cancelled` when the stream is interrupted.
+   * Then no bytes are left.
    */
   write(writing: Writing): Promise<Written>;
-  /** Removes what was written and is not kept. What this fails to do, the sweep does. */
+  /** Deletes written bytes that are not kept. If it fails, the sweep deletes them. */
   discard(blobId: string): Promise<void>;
-  /** Takes an account's bytes; what is reserved beyond them is given back. @throws Failure `unavailable` when they were given up meanwhile. */
+  /** Replaces the reservation with the actual size. @throws Failure `unavailable` when the bytes were abandoned in the meantime. */
   settle(tx: Tx, written: Written, leaseUntil: number): Promise<void>;
 }
 
-/** What a writer needs of its surroundings. */
+/** Dependencies of `writer`. */
 export interface WriterParts {
-  readonly store: Store;
+  /** Runs changes that wait for an account's total of bytes. */
+  readonly changeBytes: Store["change"];
   readonly blobs: Blobs;
   readonly clock: Clock;
   readonly ids: Pick<Ids, "short">;
-  /** Bytes of an account. */
+  /** The maximum bytes of an account. */
   readonly quota: number;
 }
 
-/** Where nothing was announced, so much is reserved at a time: little enough that those who send at once do not keep each other out. */
+/** Bytes reserved at a time without an announced length: few, so that concurrent uploads do not exclude each other. */
 const stepOf = (quota: number): number => Math.min(4 * 1024 * 1024, Math.floor(quota / 256));
 
-/** What could not be discarded is tried again after each of these. */
+/** The pauses before each further attempt to discard bytes. */
 const discardPausesMs = [1_000, 4_000, 15_000];
 
-export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer {
-  async function begin(blobId: string, { accountId, length, coming, signal }: Writing): Promise<void> {
+export function writer({ changeBytes, blobs, clock, ids, quota }: WriterParts): Writer {
+  async function begin(blobId: string, { accountId, length, onRenew: coming, signal }: Writing): Promise<void> {
     const leaseUntil = clock.now() + leaseMs;
-    await store.change(async (tx) => {
-      // It may have waited for its turn.
-      if (signal.aborted) throw cutOff();
-      // Everywhere the file goes before its blob, and the account's sum last: all that comes for an account waits for that row.
+    await changeBytes(async (tx) => {
+      // The change may have waited for its turn.
+      if (signal.aborted) throw senderDisconnected();
+      // Lock order: file, blob, account total last, because all uploads of an account wait for that row.
       await coming?.(tx, leaseUntil);
       if (!(await tx.blobs.begin({ id: blobId, accountId, bytes: length ?? 0, leaseUntil }, quota))) throw overQuota(quota);
     });
   }
 
-  /** A whole step, or, where there is no room for it, just what has come. */
+  /** Reserves a full step or, if the quota has no room for it, only the missing bytes. */
   async function reserve(blobId: string, missing: number): Promise<number> {
     for (const more of [Math.max(stepOf(quota), missing), missing]) {
-      if (await store.change((tx) => tx.blobs.reserve(blobId, more, quota))) return more;
+      if (await changeBytes((tx) => tx.blobs.reserve(blobId, more, quota))) return more;
     }
     throw overQuota(quota);
   }
 
-  /** Removes what was written; called again it goes on where it failed. */
-  function discarding(blobId: string): () => Promise<void> {
-    let isLoose = false;
+  /** Returns a function that deletes written bytes. Called again, it continues where it failed. */
+  function createDiscard(blobId: string): () => Promise<void> {
+    let isAbandoned = false;
     return async () => {
-      // First the row: a change whose answer was lost may have kept it.
-      isLoose ||= await store.change((tx) => tx.blobs.abandon(blobId));
-      if (!isLoose) return;
+      // First the row: a change whose answer was lost may have kept the blob.
+      isAbandoned ||= await changeBytes((tx) => tx.blobs.abandon(blobId));
+      if (!isAbandoned) return;
       await blobs.remove(blobId);
-      await store.change((tx) => tx.blobs.erase([blobId]));
+      await changeBytes((tx) => tx.blobs.deleteDropped([blobId]));
     };
   }
 
-  /** A busy database has time again long before the lease is over; what is left then, the sweep finds. */
-  async function again(work: () => Promise<void>): Promise<void> {
+  /** Retries in case the database is busy, long before the lease expires. The sweep deletes what is left. */
+  async function retry(work: () => Promise<void>): Promise<void> {
     for (const pause of discardPausesMs) {
       await clock.sleep(pause);
       const isDone = await work().then(
@@ -106,18 +107,18 @@ export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer
   }
 
   async function discard(blobId: string): Promise<void> {
-    const work = discarding(blobId);
-    await work().catch(() => void again(work).catch(() => undefined));
+    const work = createDiscard(blobId);
+    await work().catch(() => void retry(work).catch(() => undefined));
   }
 
   async function write(writing: Writing): Promise<Written> {
-    const { bytes, length, max, digests = [], isWhole = () => true, coming } = writing;
-    if (writing.signal.aborted) throw cutOff();
+    const { bytes, length, max, digests = [], isComplete: isWhole = () => true, onRenew: coming } = writing;
+    if (writing.signal.aborted) throw senderDisconnected();
     const blobId = ids.short();
     await begin(blobId, writing);
     let reserved = length ?? 0;
     const metered = meter({
-      ...{ max, length, isWhole, digests },
+      ...{ max, length, isComplete: isWhole, digests },
       admit: (total) =>
         total <= reserved || writing.accountId === null
           ? undefined
@@ -125,18 +126,18 @@ export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer
               reserved += more;
             }),
     });
-    const lease = holdLease(store, clock, async (tx, leaseUntil) => {
-      if (!(await tx.blobs.renew(blobId, leaseUntil))) throw givenUp();
+    const lease = holdLease(changeBytes, clock, async (tx, leaseUntil) => {
+      if (!(await tx.blobs.renew(blobId, leaseUntil))) throw uploadAbandoned();
       await coming?.(tx, leaseUntil);
     });
     try {
-      lead(bytes, metered.through);
+      pipeOneWay(bytes, metered.through);
       await blobs.put(blobId, metered.through, AbortSignal.any([writing.signal, lease.lost]));
-      return { blobId, ...metered.counted(), reserved };
+      return { blobId, ...metered.result(), reserved };
     } catch (thrown) {
       metered.through.destroy();
       await discard(blobId);
-      throw reasonOf(thrown, metered.through.errored, lease.lost, writing.signal);
+      throw originalFailure(thrown, metered.through.errored, lease.lost, writing.signal);
     } finally {
       lease.end();
     }
@@ -146,31 +147,31 @@ export function writer({ store, blobs, clock, ids, quota }: WriterParts): Writer
     write,
     discard,
     async settle(tx, { blobId, bytes, reserved }, leaseUntil) {
-      if (!(await tx.blobs.settle(blobId, { reserved, bytes }, leaseUntil))) throw givenUp();
+      if (!(await tx.blobs.settle(blobId, { reserved, bytes }, leaseUntil))) throw uploadAbandoned();
     },
   };
 }
 
-/** Lets bytes flow; a source that breaks off breaks what it flows into, and never the other way round: a client waits for its answer there. */
-export function lead(
+/** Pipes a source into a stream. An interrupted source destroys the stream, but not the reverse: a client waits for its answer at the source. */
+export function pipeOneWay(
   source: Readable,
   into: NodeJS.WritableStream & { destroy(cause?: Error): unknown; readonly destroyed: boolean },
 ): void {
-  const broken = () => {
-    if (!source.readableEnded) into.destroy(cutOff());
+  const interrupted = () => {
+    if (!source.readableEnded) into.destroy(senderDisconnected());
   };
-  source.once("error", broken).once("close", broken);
-  // It may have broken off before anybody listened.
-  if (source.destroyed) broken();
+  source.once("error", interrupted).once("close", interrupted);
+  // The source may have been interrupted before the listeners were added.
+  if (source.destroyed) interrupted();
   source.pipe(into);
 }
 
-/** What was refused, not what the refusal broke. */
-function reasonOf(thrown: unknown, errored: Error | null, lost: AbortSignal, given: AbortSignal): unknown {
+/** The original failure, not an error that it caused. */
+function originalFailure(thrown: unknown, errored: Error | null, lost: AbortSignal, callers: AbortSignal): unknown {
   if (lost.aborted) return lost.reason;
   if (errored instanceof Failure) return errored;
-  return given.aborted ? cutOff() : thrown;
+  return callers.aborted ? senderDisconnected() : thrown;
 }
 
-/** Nobody may keep these bytes any more: their lease was over, or their file is gone. */
-export const givenUp = (): Failure => new Failure("unavailable", "the upload was given up, try again", { retryAfter: 1 });
+/** These bytes cannot be kept any more: their lease has expired, or their file is deleted. */
+export const uploadAbandoned = (): Failure => new Failure("unavailable", "the upload was abandoned, try again", { retryAfter: 1 });

@@ -1,13 +1,16 @@
 import type { Role } from "../accounts/account.ts";
-import type { KeyKind, Scope } from "../caller.ts";
+import type { KeyKind, Scope } from "../accounts/caller.ts";
+import { Failure, invalidArgument } from "../failure.ts";
+import type { Ids, Random } from "../ids.ts";
+import type { Tx } from "../store.ts";
 import { secretDigest, secretTexts } from "./secret-text.ts";
 
-/** At most so many living general keys per account, over all its spaces (contract/decisions.md 3). */
-export const livingKeysMax = 50;
+/** The maximum number of active general keys per account, over all its spaces (spec/decisions.md 3). */
+const activeKeysMax = 50;
 
 const texts = secretTexts("sk-", "api-key");
 
-/** An API key as it is kept: never its text, only the SHA-256 of it. */
+/** An API key as stored: the SHA-256 of its text, never the text. */
 export interface ApiKey {
   readonly id: string;
   readonly accountId: string;
@@ -21,16 +24,16 @@ export interface ApiKey {
   readonly revokedAt: number | null;
 }
 
-/** A key and when it was last used, as far as that is written. */
+/** A key with its last recorded use. */
 export interface UsedKey extends ApiKey {
   readonly usedAt: number | null;
 }
 
-/** A key together with what decides whether it opens anything at this moment. */
+/** A key with the facts that decide whether it grants access now. */
 export interface KeyHolder {
   readonly key: UsedKey;
   readonly locale: string;
-  /** The holder's role and standing in the key's space; null in a personal space. */
+  /** The holder's role and status in the key's space; null in a personal space. */
   readonly member: { readonly role: Role; readonly status: "active" | "inactive" | "removed" } | null;
 }
 
@@ -38,28 +41,86 @@ export interface ApiKeyRows {
   insert(key: ApiKey): Promise<void>;
   /** One statement: key, account and membership. */
   holder(digest: string): Promise<KeyHolder | null>;
-  /** Living general keys of an account, over all its spaces. */
-  countLiving(accountId: string, now: number): Promise<number>;
+  /** Counts the active general keys of an account, over all its spaces. */
+  countActive(accountId: string, now: number): Promise<number>;
   revoke(id: string, now: number): Promise<boolean>;
-  /** As `revoke`, of the caller's own keys only. */
+  /** As `revoke`, but only for the caller's own keys. */
   revokeOwn(scope: Scope, id: string, now: number): Promise<boolean>;
-  /** All of an account's living keys in a space; answers how many. */
+  /** Revokes all active keys of an account in a space and returns their number. */
   revokeAll(accountId: string, spaceId: string, now: number): Promise<number>;
-  /** Living keys of an account in a space, newest first. */
+  /** The active keys of an account in a space, newest first. */
   list(scope: Scope, now: number): Promise<UsedKey[]>;
-  /** Writes a use, unless one is written that is less than `everyMs` older, or newer. */
-  use(id: string, at: number, everyMs: number): Promise<void>;
-  /** The digest of the installation's only key, while that was never used or revoked; null otherwise. */
+  /** Records a use, unless the recorded one is newer or less than `everyMs` milliseconds older. */
+  recordUse(id: string, at: number, everyMs: number): Promise<void>;
+  /** The digest of the installation's only key, if it was never used or revoked; otherwise null. */
   onlyUnused(): Promise<string | null>;
-  /** Puts the enterprise keys of a space into another hand. */
-  giveEnterprise(spaceId: string, fromAccountId: string, toAccountId: string): Promise<void>;
+  /** Transfers the enterprise keys of a space to another account. */
+  transferEnterprise(spaceId: string, fromAccountId: string, toAccountId: string): Promise<void>;
 }
 
 /** A new key's text: `sk-`, 43 base64url characters of 32 random bytes, 6 of a checksum over them. */
 export const newKeyText = texts.make;
 
-/** True when the text can be a key at all: a mistyped one is told from a revoked one without a query. */
-export const isKeyText = texts.is;
+/** True if the text has the form of a key. It distinguishes a mistyped key from a revoked one without a query. */
+export const isKeyText = texts.matches;
 
-/** What is stored of a key: it has 256 random bits, so a plain hash is enough. */
+/** The stored digest of a key. A key has 256 random bits, so a plain hash is enough. */
 export const keyDigest = secretDigest;
+
+/** The time, the ids and the random bytes of new rows. */
+export interface CreationContext {
+  readonly now: number;
+  readonly ids: Ids;
+  readonly random: Random;
+}
+
+/** A requested key. */
+export interface KeyInput {
+  readonly accountId: string;
+  readonly spaceId: string;
+  readonly kind: KeyKind;
+  readonly name: string;
+  readonly expiresAt?: number | null;
+}
+
+/** The rule for names of credentials, as an error text. */
+export const keyNameRule = "must have 1 to 100 characters, no control characters, and no blank at either end";
+const nameForm = /^(?!\s)[^\p{Cc}\p{Cs}]{1,100}(?<!\s)$/u;
+
+/** Whether a text is a valid name of a credential. */
+export const isKeyName = (name: string): boolean => nameForm.test(name);
+
+/**
+ * Creates a key in the open change. Only the return value has the text of the key:
+ * it is not stored.
+ *
+ * @throws Failure `invalid_argument` for an invalid name, `resource_exhausted` when the account has 50 active general keys.
+ */
+export async function createKey(
+  tx: Tx,
+  { now, ids, random }: CreationContext,
+  input: KeyInput,
+): Promise<{ readonly key: ApiKey; readonly text: string }> {
+  if (!isKeyName(input.name)) throw invalidArgument("name", keyNameRule);
+  const { accountId, spaceId, kind, name, expiresAt = null } = input;
+  // The row lock makes counting and inserting one step.
+  await tx.accounts.lock(accountId);
+  if (kind === "general" && (await tx.keys.countActive(accountId, now)) >= activeKeysMax) {
+    throw new Failure("resource_exhausted", `an account has at most ${activeKeysMax} active keys`);
+  }
+  const text = newKeyText(random);
+  const key: ApiKey = {
+    id: ids.short(),
+    accountId,
+    spaceId,
+    kind,
+    name,
+    digest: keyDigest(text),
+    createdAt: now,
+    expiresAt,
+    revokedAt: null,
+  };
+  await tx.keys.insert(key);
+  tx.audit.note({ subject: key.id, after: { name, kind } });
+  return { key, text };
+}

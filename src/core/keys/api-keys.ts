@@ -1,42 +1,75 @@
-import type { Caller, KeyKind } from "../caller.ts";
+import { type Caller, type KeyKind, lockActiveMember } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
-import { absent, Failure, invalid } from "../failure.ts";
+import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
-import type { Tx } from "../store.ts";
-import { holdMember } from "../teams/hold.ts";
-import type { ApiKey, UsedKey } from "./api-key.ts";
-import { makeKey } from "./make-key.ts";
+import type { Store, Tx } from "../store.ts";
+import { type ApiKey, type ApiKeyRows, createKey, type UsedKey } from "./api-key.ts";
+
+/** The minimum time between two recorded uses of a key, in milliseconds. */
+export const useEveryMs = 60_000;
+
+/** Noted uses of keys. They are written separately from the calls, which neither wait for the write nor fail with it. */
+export interface KeyUses {
+  /** Notes a use. It is cheap and usually does nothing. `wasUsedAt` is the last recorded use. */
+  note(id: string, usedAt: number | null): void;
+  /** Writes all noted uses in one change. A use whose write fails is lost until the key is used again. */
+  write(): Promise<void>;
+}
+
+/** @param rows the rows of the credentials: keys or workers. */
+export function keyUses(
+  store: Pick<Store, "change">,
+  clock: Pick<Clock, "now">,
+  rows: (tx: Tx) => Pick<ApiKeyRows, "recordUse"> = ({ keys }) => keys,
+): KeyUses {
+  let noted = new Map<string, number>();
+  return {
+    note(id, usedAt) {
+      const now = clock.now();
+      if (usedAt === null || now - usedAt >= useEveryMs) noted.set(id, now);
+    },
+    async write() {
+      if (noted.size === 0) return;
+      // All nodes write keys in the same order, so that they do not deadlock.
+      const uses = [...noted].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      noted = new Map();
+      await store.change(async (tx) => {
+        for (const [id, at] of uses) await rows(tx).recordUse(id, at, useEveryMs);
+      });
+    },
+  };
+}
 
 const dayMs = 24 * 3_600_000;
 
-/** Kinds that live for so long at most, and unless stated (contract/enterprise.md 1). */
+/** The maximum lifetime of kinds of keys, which is also the default (spec/enterprise.md 1). */
 const longestMs: Partial<Record<KeyKind, number>> = { team_user_mgmt: 365 * dayMs };
 
-/** What new rows are made from. */
+/** Dependencies of `apiKeys`. */
 interface KeyParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly random: Random;
 }
 
-/** A key as its owner asks for it. */
-export interface KeyWish {
+/** A key as its owner requests it. */
+export interface ApiKeyInput {
   readonly name: string;
   readonly kind: KeyKind;
-  /** Unix milliseconds; null: never, save kinds that have a longest life. */
+  /** Unix milliseconds; null: never, except kinds with a maximum lifetime. */
   readonly expiresAt: number | null;
 }
 
-/** API keys of the caller's account in the caller's space (contract/decisions.md 3, 4). */
+/** API keys of the caller's account in the caller's space (spec/decisions.md 3, 4). */
 export interface ApiKeys {
   /**
-   * @throws Failure `invalid`, `forbidden` for an enterprise kind by anyone but the
-   * team's owner, `exhausted` when the account has 50 living general keys.
+   * @throws Failure `invalid_argument`, `permission_denied` for an enterprise kind if the caller is
+   * not the team's owner, `resource_exhausted` when the account has 50 active general keys.
    */
-  create(tx: Tx, caller: Caller, wish: KeyWish): Promise<{ readonly key: ApiKey; readonly text: string }>;
-  /** Living ones, newest first. */
+  create(tx: Tx, caller: Caller, input: ApiKeyInput): Promise<{ readonly key: ApiKey; readonly text: string }>;
+  /** The caller's active keys, newest first. */
   list(tx: Tx, caller: Caller): Promise<readonly UsedKey[]>;
-  /** @throws Failure `absent` */
+  /** @throws Failure `not_found` */
   revoke(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
 
@@ -46,34 +79,38 @@ export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
       const { accountId, spaceId } = caller;
       const now = clock.now();
       if (kind !== "general") await checkOwner(tx, spaceId, accountId);
-      const made = await makeKey(tx, { now, ids, random }, { accountId, spaceId, kind, name, expiresAt: expiryOf(kind, expiresAt, now) });
-      // After the account's lock, as everywhere.
-      await holdMember(tx, caller);
-      return made;
+      const created = await createKey(
+        tx,
+        { now, ids, random },
+        { accountId, spaceId, kind, name, expiresAt: expiryOf(kind, expiresAt, now) },
+      );
+      // Lock order: the account, then the member.
+      await lockActiveMember(tx, caller);
+      return created;
     },
     list: (tx, caller) => tx.keys.list(caller, clock.now()),
     async revoke(tx, caller, id) {
       const now = clock.now();
-      const key = (await tx.keys.list(caller, now)).find((living) => living.id === id);
+      const key = (await tx.keys.list(caller, now)).find((active) => active.id === id);
       const revoked = key !== undefined && (await tx.keys.revokeOwn(caller, id, now));
-      if (!revoked) throw absent("API key");
+      if (!revoked) throw notFound("API key");
       tx.audit.note({ subject: id, before: { name: key.name, kind: key.kind } });
     },
   };
 }
 
-/** The owner of this moment, not the one whom the call began with: ownership may move in between. */
+/** Checks the present owner, not the one at the start of the call: ownership may change in between. */
 async function checkOwner(tx: Tx, spaceId: string, accountId: string): Promise<void> {
   await tx.accounts.lockSpace(spaceId);
   const owner = await tx.accounts.ownerOf(spaceId);
-  if (owner?.accountId !== accountId) throw new Failure("forbidden", "an enterprise key is made by the team's owner");
+  if (owner?.accountId !== accountId) throw new Failure("permission_denied", "only the team's owner can create an enterprise key");
 }
 
-/** @throws Failure `invalid` for a time that is past, or further off than the kind may live. */
-function expiryOf(kind: KeyKind, wanted: number | null, now: number): number | null {
+/** @throws Failure `invalid_argument` for a past time, or one beyond the maximum lifetime of the kind. */
+function expiryOf(kind: KeyKind, requested: number | null, now: number): number | null {
   const longest = longestMs[kind];
-  if (wanted === null) return longest === undefined ? null : now + longest;
-  if (wanted <= now) throw invalid("expires_at", "must be later than now");
-  if (longest !== undefined && wanted > now + longest) throw invalid("expires_at", `must be within ${longest / dayMs} days`);
-  return wanted;
+  if (requested === null) return longest === undefined ? null : now + longest;
+  if (requested <= now) throw invalidArgument("expires_at", "must be later than now");
+  if (longest !== undefined && requested > now + longest) throw invalidArgument("expires_at", `must be within ${longest / dayMs} days`);
+  return requested;
 }

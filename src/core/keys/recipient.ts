@@ -1,13 +1,13 @@
 import type { Member, Team } from "../accounts/account.ts";
-import type { KeyKind } from "../caller.ts";
-import { absent, Failure } from "../failure.ts";
+import type { KeyKind } from "../accounts/caller.ts";
+import { Failure, notFound } from "../failure.ts";
 import type { Tx } from "../store.ts";
 
-/** Whose key a command asks for (contract/decisions.md 3). */
+/** The recipient of a key that a command creates (spec/decisions.md 3). */
 export interface RecipientQuery {
-  /** Without it the team's owner. */
+  /** Default: the team's owner. */
   readonly email?: string | undefined;
-  /** Without it the first team. */
+  /** Default: the first team. */
   readonly team?: string | undefined;
   readonly kind: KeyKind;
 }
@@ -19,36 +19,36 @@ export interface Recipient {
 }
 
 /**
- * The account and space that a new key is to belong to. A person outside the first
- * team, who has a personal space, gets a key of that.
+ * Finds the account and the space of a new key. A person outside the first team who
+ * has a personal space gets a key of that space.
  *
- * @throws Failure `absent` or `precondition`.
+ * @throws Failure `not_found` or `failed_precondition`.
  */
 export async function findRecipient(tx: Tx, { email, team: name, kind }: RecipientQuery): Promise<Recipient> {
   const team = await (name === undefined ? tx.accounts.firstTeam() : tx.accounts.teamByName(name));
-  if (!team) throw absent(name === undefined ? "team" : `team ${JSON.stringify(name)}`);
+  if (!team) throw notFound(name === undefined ? "team" : `team ${JSON.stringify(name)}`);
   const owner = await tx.accounts.owner(team.id);
-  const recipient = email === undefined ? owner : await person(tx, email, name === undefined ? "anywhere" : "team", team);
-  if (!recipient) throw absent("the team's owner");
+  const recipient = email === undefined ? owner : await findPerson(tx, email, name === undefined ? "anywhere" : "team", team);
+  if (!recipient) throw notFound("the team's owner");
   if (kind !== "general" && (recipient.accountId !== owner?.accountId || recipient.spaceId !== team.spaceId)) {
-    throw new Failure("precondition", `a key of kind ${kind} belongs to the team's owner`);
+    throw new Failure("failed_precondition", `a key of kind ${kind} belongs to the team's owner`);
   }
   return { accountId: recipient.accountId, spaceId: recipient.spaceId };
 }
 
-async function person(tx: Tx, email: string, where: "team" | "anywhere", team: Team): Promise<Recipient> {
+async function findPerson(tx: Tx, email: string, where: "team" | "anywhere", team: Team): Promise<Recipient> {
   await tx.accounts.lockSpace(team.spaceId);
   const account = await tx.accounts.byEmail(email.toLowerCase());
   const member = account && (await tx.accounts.member(team.id, account.id));
-  if (member && member.status !== "removed") return active(tx, member, email);
+  if (member && member.status !== "removed") return requireActive(tx, member, email);
   const personal = account && where === "anywhere" ? await tx.accounts.personalSpace(account.id) : null;
   if (account && personal) return { accountId: account.id, spaceId: personal.id };
-  throw absent(`${email} in team ${JSON.stringify(team.name)}`);
+  throw notFound(`${email} in team ${JSON.stringify(team.name)}`);
 }
 
-async function active(tx: Tx, member: Member, email: string): Promise<Recipient> {
+async function requireActive(tx: Tx, member: Member, email: string): Promise<Recipient> {
   const user = await tx.members.find(member.spaceId, { id: member.id });
-  const standing = user?.delegation ? "delegated" : member.status;
-  if (standing !== "active") throw new Failure("precondition", `${email} is ${standing} in the team`);
+  const status = user?.delegation ? "delegated" : member.status;
+  if (status !== "active") throw new Failure("failed_precondition", `${email} is ${status} in the team`);
   return member;
 }

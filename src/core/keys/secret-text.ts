@@ -7,11 +7,11 @@ const checksumLength = 6;
 /** Texts of one kind of secret: a prefix, 43 base64url characters of 32 random bytes, 6 of a checksum over them. */
 export interface SecretTexts {
   make(random: Random): string;
-  /** True when the text can be one at all: a mistyped one is told from a revoked one without a query. */
-  is(text: string): boolean;
+  /** True if the text has the form of the secret. It distinguishes a mistyped secret from a revoked one without a query. */
+  matches(text: string): boolean;
 }
 
-/** @param label keeps the checksums of the kinds apart. */
+/** @param label makes the checksums of each kind different. */
 export function secretTexts(prefix: string, label: string): SecretTexts {
   const form = new RegExp(`^${prefix}[A-Za-z0-9_-]{${secretLength + checksumLength}}$`);
   const checksum = (secret: string): string =>
@@ -21,7 +21,7 @@ export function secretTexts(prefix: string, label: string): SecretTexts {
       const secret = Buffer.from(random(32)).toString("base64url");
       return `${prefix}${secret}${checksum(secret)}`;
     },
-    is(text) {
+    matches(text) {
       if (!form.test(text)) return false;
       const secret = text.slice(prefix.length, prefix.length + secretLength);
       return checksum(secret) === text.slice(-checksumLength);
@@ -29,5 +29,5 @@ export function secretTexts(prefix: string, label: string): SecretTexts {
   };
 }
 
-/** What is stored of a secret: it has 256 random bits, so a plain hash is enough. */
+/** The stored digest of a secret. A secret has 256 random bits, so a plain hash is enough. */
 export const secretDigest = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -1,9 +1,9 @@
-import type { ScopeName } from "./scope.ts";
+import type { ScopeName } from "../accounts/caller.ts";
 
-/** An access token is good for 24 hours (contract/oauth.md 7). */
+/** Lifetime of an access token: 24 hours (spec/oauth.md 7). */
 export const accessMs = 24 * 3_600_000;
 
-/** What an access token says of itself, once its signature has held (RFC 9068). */
+/** The claims of an access token, read after its signature was verified (RFC 9068). */
 export interface AccessClaims {
   readonly familyId: string;
   readonly clientId: string;
@@ -13,20 +13,20 @@ export interface AccessClaims {
   readonly accessId: string;
   /** The app's generation when it was authorized. */
   readonly generation: number;
-  /** A refresh may have narrowed them below the family's. */
+  /** May be fewer than the family's: a refresh can narrow them. */
   readonly scopes: readonly ScopeName[];
-  /** Unix milliseconds, of whole seconds. */
+  /** Unix milliseconds, always a multiple of 1000. */
   readonly issuedAt: number;
   readonly expiresAt: number;
 }
 
-/** What is written into an access token. */
-export interface AccessFacts extends AccessClaims {
+/** The content of a new access token. */
+export interface AccessTokenContent extends AccessClaims {
   readonly teamId: string;
 }
 
 /**
- * Reads access tokens. Null for a text that is none of this installation's: form, type,
- * signature, issuer or audience. Whether it has expired is the caller's to judge.
+ * Reads access tokens. Returns null when the form, type, signature, issuer or audience is not
+ * of this installation. Does not check expiry: the caller does.
  */
 export type ReadAccessToken = (text: string) => Promise<AccessClaims | null>;

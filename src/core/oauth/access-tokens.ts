@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import { type CryptoKey, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify, SignJWT } from "jose";
-import type { AccessClaims, AccessFacts, ReadAccessToken } from "./access-token.ts";
-import { isScope } from "./scope.ts";
-import { algorithm, type SigningKeys } from "./signing-keys.ts";
+import { isScope } from "../accounts/caller.ts";
+import type { AccessClaims, AccessTokenContent, ReadAccessToken } from "./access-token.ts";
+import { algorithm, type SigningKeys } from "./signing-key.ts";
 
 const type = "at+jwt";
 const textMax = 8192;
-/** What was verified once is not verified again: so many tokens are remembered, by their digest. */
+/** A verified token is not verified a second time: up to this many are remembered, by their digest. */
 const rememberedMax = 10_000;
 
-/** Signs access tokens (RFC 9068). @param issuer the installation's base URL, its audience too. */
-export async function signAccessToken(keys: SigningKeys, issuer: string, facts: AccessFacts): Promise<string> {
-  const { kid, key } = await keys.signing();
-  return new SignJWT(payloadOf(facts))
+/** Signs an access token (RFC 9068). @param issuer the installation's base URL, also the audience. */
+export async function signAccessToken(keys: SigningKeys, issuer: string, facts: AccessTokenContent): Promise<string> {
+  const { kid, key } = await keys.current();
+  return new SignJWT(toPayload(facts))
     .setProtectedHeader({ typ: type, alg: algorithm, kid })
     .setIssuer(issuer)
     .setAudience(issuer)
@@ -23,7 +23,7 @@ export async function signAccessToken(keys: SigningKeys, issuer: string, facts: 
     .sign(key);
 }
 
-const payloadOf = ({ clientId, scopes, teamId, familyId, generation }: AccessFacts): JWTPayload => ({
+const toPayload = ({ clientId, scopes, teamId, familyId, generation }: AccessTokenContent): JWTPayload => ({
   client_id: clientId,
   scope: scopes.join(" "),
   team: teamId,
@@ -33,22 +33,22 @@ const payloadOf = ({ clientId, scopes, teamId, familyId, generation }: AccessFac
 
 const required = ["iss", "aud", "exp", "iat", "sub", "jti", "client_id", "scope", "fam", "gen"];
 
-/** Reads what `signAccessToken` signs, of any node of this installation (RFC 9068 4). */
-export function accessTokenReader(keys: SigningKeys, issuer: string): ReadAccessToken {
+/** Reads access tokens that any node of this installation has signed (RFC 9068 4). */
+export function createAccessTokenReader(keys: SigningKeys, issuer: string): ReadAccessToken {
   const remembered = new Map<string, AccessClaims>();
 
   async function keyFor({ kid }: JWTHeaderParameters): Promise<CryptoKey> {
-    const key = typeof kid === "string" ? await keys.verifying(kid) : null;
+    const key = typeof kid === "string" ? await keys.publicKey(kid) : null;
     if (key === null) throw new errors.JWKSNoMatchingKey();
     return key;
   }
 
-  async function verified(text: string): Promise<AccessClaims | null> {
+  async function verify(text: string): Promise<AccessClaims | null> {
     try {
       const rules = { typ: type, algorithms: [algorithm], issuer, audience: issuer, requiredClaims: required };
-      // Expiry is the caller's to judge, by its own clock.
+      // The caller checks expiry, by its own clock.
       const { payload } = await jwtVerify(text, keyFor, { ...rules, currentDate: new Date(0) });
-      return claimsOf(payload);
+      return toClaims(payload);
     } catch (thrown) {
       if (thrown instanceof errors.JOSEError) return null;
       throw thrown;
@@ -58,7 +58,7 @@ export function accessTokenReader(keys: SigningKeys, issuer: string): ReadAccess
   return async (text) => {
     if (text.length > textMax) return null;
     const digest = createHash("sha256").update(text).digest("base64url");
-    const known = remembered.get(digest) ?? (await verified(text));
+    const known = remembered.get(digest) ?? (await verify(text));
     if (known === null) return null;
     remembered.delete(digest);
     remembered.set(digest, known);
@@ -68,8 +68,8 @@ export function accessTokenReader(keys: SigningKeys, issuer: string): ReadAccess
   };
 }
 
-/** The signature has held, so that the claims are what was written above. */
-function claimsOf(payload: JWTPayload): AccessClaims {
+/** The signature was verified, so the claims have the form that `signAccessToken` writes. */
+function toClaims(payload: JWTPayload): AccessClaims {
   return {
     familyId: String(payload["fam"]),
     clientId: String(payload["client_id"]),

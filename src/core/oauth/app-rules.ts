@@ -1,21 +1,20 @@
+import { isScope } from "../accounts/caller.ts";
+import { type AddressRules, checkWebhookUrl, findHttpsUrlFault } from "../addresses/address.ts";
 import { connectorById, myBrowserId } from "../connectors/catalogue.ts";
-import { invalid } from "../failure.ts";
-import { type AddressRules, readAddress } from "../webhooks/address.ts";
+import { invalidArgument } from "../failure.ts";
 import type { OAuthApp, ScopeConfig } from "./app.ts";
-import { redirectUriFlaw } from "./redirect-uri-rules.ts";
-import { isScope } from "./scope.ts";
-import { httpsFlaw } from "./uri.ts";
+import { findRedirectUriFault } from "./authorization.ts";
 
-/** Redirect URIs of an app (contract/oauth.md 13). */
+/** The most redirect URIs of an app (spec/oauth.md 13). */
 const redirectUrisMax = 20;
 
-/** What an app may ask for, as a request has it, before anything of it is believed. */
-export interface WantedScopes {
+/** The scopes and connectors of an app as a request states them, not validated. */
+export interface ScopesInput {
   readonly scopes: readonly string[];
   readonly connectorUids: readonly string[];
 }
 
-/** What people set of an app. */
+/** The settings of an app that people can change. */
 export type AppSettings = Pick<
   OAuthApp,
   | "name"
@@ -30,76 +29,77 @@ export type AppSettings = Pick<
   | "connectorUids"
 >;
 
-/** The same as it is asked for. An empty webhook URL is none. */
-export type WantedSettings = Omit<AppSettings, "scopes" | "connectorUids" | "webhookUrl"> & {
+/** Settings as a request states them. An empty webhook URL means no webhook. */
+export type SettingsInput = Omit<AppSettings, "scopes" | "connectorUids" | "webhookUrl"> & {
   readonly webhookUrl: string;
-  readonly scopeConfig: WantedScopes;
+  readonly scopeConfig: ScopesInput;
 };
 
-/** Something to be seen, and nothing that shows a name as another (contract/decisions.md 29). */
+/** At least one visible character, and none that makes a name look like another (spec/decisions.md 29). */
 const nameForm = /^(?=.*\P{White_Space})[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]{1,100}$/u;
 
 /**
- * Settings as they are kept: without doubles.
+ * Validates settings and removes duplicates from them.
  *
- * @throws Failure `invalid` with the path of the first member that breaks a rule
- * (contract/oauth.md 1.3 to 1.5, 13).
+ * @throws Failure `invalid_argument` with the path of the first member that breaks a rule
+ * (spec/oauth.md 1.3 to 1.5, 13).
  */
-export function checkSettings({ scopeConfig, ...wanted }: WantedSettings, rules: AddressRules): AppSettings {
-  checkName(wanted.name);
-  checkHomepage(wanted.homepageUrl);
+export function checkSettings({ scopeConfig, ...input }: SettingsInput, rules: AddressRules): AppSettings {
+  checkName(input.name);
+  checkHomepage(input.homepageUrl);
   return {
-    ...wanted,
-    redirectUris: checkRedirectUris(wanted.redirectUris),
-    webhookUrl: wanted.webhookUrl === "" ? null : readAddress("webhook_url", wanted.webhookUrl, rules),
-    skillIds: once(wanted.skillIds),
+    ...input,
+    redirectUris: checkRedirectUris(input.redirectUris),
+    webhookUrl: input.webhookUrl === "" ? null : checkWebhookUrl("webhook_url", input.webhookUrl, rules),
+    skillIds: unique(input.skillIds),
     ...checkScopeConfig(scopeConfig),
   };
 }
 
-/** True when there is a scope or a connector that was not there just before, whatever was before that (contract/decisions.md 30). */
+/** True when `after` has a scope or a connector that `before` lacks; earlier configurations do not count (spec/decisions.md 30). */
 export const isExpansion = (before: ScopeConfig, after: ScopeConfig): boolean =>
   after.scopes.some((scope) => !before.scopes.includes(scope)) || after.connectorUids.some((uid) => !before.connectorUids.includes(uid));
 
 function checkName(name: string): void {
   if (!nameForm.test(name))
-    throw invalid("name", "must have 1 to 100 characters, not only blanks, and no control or bidirectional characters");
+    throw invalidArgument("name", "must have 1 to 100 characters, not only spaces, and no control or bidirectional characters");
 }
 
 function checkHomepage(url: string): void {
-  const flaw = url === "" ? undefined : httpsFlaw(url);
-  if (flaw !== undefined) throw invalid("homepage_url", flaw);
+  const fault = url === "" ? undefined : findHttpsUrlFault(url);
+  if (fault !== undefined) throw invalidArgument("homepage_url", fault);
 }
 
 function checkRedirectUris(uris: readonly string[]): readonly string[] {
-  if (uris.length === 0 || uris.length > redirectUrisMax) throw invalid("redirect_uris", `must have 1 to ${redirectUrisMax} URIs`);
+  if (uris.length === 0 || uris.length > redirectUrisMax) throw invalidArgument("redirect_uris", `must have 1 to ${redirectUrisMax} URIs`);
   for (const [index, uri] of uris.entries()) {
-    const flaw = redirectUriFlaw(uri);
-    if (flaw !== undefined) throw invalid(`redirect_uris[${index}]`, flaw);
+    const fault = findRedirectUriFault(uri);
+    if (fault !== undefined) throw invalidArgument(`redirect_uris[${index}]`, fault);
   }
-  return once(uris);
+  return unique(uris);
 }
 
-/** The scope use_connectors and connectors need each other (contract/oauth.md 2, contract/decisions.md 28). */
-function checkScopeConfig({ scopes, connectorUids }: WantedScopes): ScopeConfig {
-  checkEach("scope_config.scopes", scopes, (name) => (isScope(name) ? undefined : "is no scope"));
-  checkEach("scope_config.connector_uids", connectorUids, connectorFlaw);
-  const used = scopes.includes("use_connectors");
-  if (used && connectorUids.length === 0) throw invalid("scope_config.connector_uids", "must not be empty with the scope use_connectors");
-  if (!used && connectorUids.length > 0) throw invalid("scope_config.connector_uids", "needs the scope use_connectors");
-  return { scopes: once(scopes).filter(isScope), connectorUids: once(connectorUids) };
+/** The scope use_connectors requires connectors, and connectors require the scope (spec/oauth.md 2, spec/decisions.md 28). */
+function checkScopeConfig({ scopes, connectorUids }: ScopesInput): ScopeConfig {
+  checkEach("scope_config.scopes", scopes, (name) => (isScope(name) ? undefined : "is not a scope"));
+  checkEach("scope_config.connector_uids", connectorUids, connectorFault);
+  const usesConnectors = scopes.includes("use_connectors");
+  if (usesConnectors && connectorUids.length === 0)
+    throw invalidArgument("scope_config.connector_uids", "must not be empty with the scope use_connectors");
+  if (!usesConnectors && connectorUids.length > 0) throw invalidArgument("scope_config.connector_uids", "needs the scope use_connectors");
+  return { scopes: unique(scopes).filter(isScope), connectorUids: unique(connectorUids) };
 }
 
-function connectorFlaw(uid: string): string | undefined {
-  if (uid === myBrowserId) return "is My Browser: the scope use_my_browsers opens it";
-  return connectorById(uid) ? undefined : "is no connector";
+function connectorFault(uid: string): string | undefined {
+  if (uid === myBrowserId) return "is My Browser: request the scope use_my_browsers instead";
+  return connectorById(uid) ? undefined : "is not a connector";
 }
 
-function checkEach(path: string, items: readonly string[], flawOf: (item: string) => string | undefined): void {
+function checkEach(path: string, items: readonly string[], findFault: (item: string) => string | undefined): void {
   for (const [index, item] of items.entries()) {
-    const flaw = flawOf(item);
-    if (flaw !== undefined) throw invalid(`${path}[${index}]`, flaw);
+    const fault = findFault(item);
+    if (fault !== undefined) throw invalidArgument(`${path}[${index}]`, fault);
   }
 }
 
-const once = <T>(items: readonly T[]): readonly T[] => [...new Set(items)];
+const unique = <T>(items: readonly T[]): readonly T[] => [...new Set(items)];

@@ -1,24 +1,29 @@
+import { createHash, timingSafeEqual } from "node:crypto";
 import type { Role } from "../accounts/account.ts";
-import type { Caller } from "../caller.ts";
-import type { ScopeName } from "./scope.ts";
+import type { Caller, ScopeName } from "../accounts/caller.ts";
+import type { Clock } from "../clock.ts";
+import { Failure, notFound } from "../failure.ts";
+import type { Ids, Random } from "../ids.ts";
+import type { CreationContext } from "../keys/api-key.ts";
+import type { Tx } from "../store.ts";
 
-/** At most so many apps per team, and active secrets per app (contract/oauth.md 1.4, 13). */
+/** The most apps of a team, and active secrets of an app (spec/oauth.md 1.4, 13). */
 export const appsMax = 50;
-export const activeSecretsMax = 5;
+const activeSecretsMax = 5;
 
-/** What an app may ask its users for. */
+/** The scopes and connectors that an app may request from its users. */
 export interface ScopeConfig {
   readonly scopes: readonly ScopeName[];
-  /** Ids of the catalogue. */
+  /** Ids from the connector catalogue. */
   readonly connectorUids: readonly string[];
 }
 
-/** A third party's app, of one team (contract/oauth.md 1.3). */
+/** A third party's app. It belongs to one team (spec/oauth.md 1.3). */
 export interface OAuthApp extends ScopeConfig {
   /** `client_` and a short id. */
   readonly clientId: string;
   readonly spaceId: string;
-  /** The account that made it. */
+  /** The account that created it. */
   readonly creatorId: string;
   readonly name: string;
   readonly description: string;
@@ -26,11 +31,11 @@ export interface OAuthApp extends ScopeConfig {
   readonly homepageUrl: string;
   readonly webhookUrl: string | null;
   readonly skillIds: readonly string[];
-  /** Exchange and refresh need a secret, whatever else they prove (contract/decisions.md 25). */
+  /** Exchange and refresh require a secret, in addition to any other proof (spec/decisions.md 25). */
   readonly confidentialOnly: boolean;
   /** A redirect to http on 127.0.0.1 or [::1] may name any port (RFC 8252 7.3). */
   readonly loopbackAnyPort: boolean;
-  /** Raised by each expansion: what was issued before it is dead (contract/decisions.md 30). */
+  /** Each expansion raises it: codes and tokens of an earlier generation are invalid (spec/decisions.md 30). */
   readonly generation: number;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -38,10 +43,10 @@ export interface OAuthApp extends ScopeConfig {
 
 const editors: readonly (Role | null)[] = ["owner", "super_admin", "admin"];
 
-/** Who may change, delete and give secrets to any app of the team; whoever made one may too (contract/oauth.md 13). */
-export const editsAllApps = ({ role }: Pick<Caller, "role">): boolean => editors.includes(role);
+/** Whether a caller may change and delete any app of the team and create its secrets; an app's creator may too (spec/oauth.md 13). */
+export const mayEditAllApps = ({ role }: Pick<Caller, "role">): boolean => editors.includes(role);
 
-/** A client secret as it is kept: never its text, only the SHA-256 of it. */
+/** A stored client secret: the SHA-256 of its text, never the text. */
 export interface OAuthSecret {
   readonly id: string;
   readonly clientId: string;
@@ -51,16 +56,16 @@ export interface OAuthSecret {
   readonly createdAt: number;
 }
 
-/** Living apps and their active secrets; what is deleted or revoked is as if it had never been. */
+/** Apps that are not deleted, and their active secrets. Deleted apps and revoked secrets are not returned. */
 export interface AppRows {
   insert(app: OAuthApp): Promise<void>;
   find(clientId: string): Promise<OAuthApp | null>;
-  /** The same with a lock on its row, so that what is counted or compared per app holds under a race. */
+  /** Locks the app's row, so that counts and comparisons per app hold under concurrency. */
   lock(clientId: string): Promise<OAuthApp | null>;
   /** Apps of a team, newest first. */
   list(spaceId: string): Promise<OAuthApp[]>;
   update(app: OAuthApp): Promise<void>;
-  /** Leaves a tombstone. */
+  /** Tombstones the app. */
   remove(clientId: string, now: number): Promise<void>;
   insertSecret(secret: OAuthSecret): Promise<void>;
   /** Active secrets, newest first. */
@@ -68,3 +73,110 @@ export interface AppRows {
   /** False when there is no such active secret. */
   revokeSecret(clientId: string, id: string, now: number): Promise<boolean>;
 }
+
+/** The sources of time, ids and randomness for new rows. */
+export interface AppParts {
+  readonly clock: Pick<Clock, "now">;
+  readonly ids: Ids;
+  readonly random: Random;
+}
+
+/** @throws Failure `not_found` or `permission_denied`. */
+export function checkEditable(app: OAuthApp | null, caller: Caller): OAuthApp {
+  const found = requireAppOfTeam(app, caller);
+  if (found.creatorId === caller.accountId || mayEditAllApps(caller)) return found;
+  throw new Failure("permission_denied", "an app can be changed by its creator, the team's owner, a super admin or an admin");
+}
+
+/** An app that the caller may change. Its row stays locked until the transaction ends. */
+export const lockEditable = async (tx: Tx, caller: Caller, clientId: string): Promise<OAuthApp> =>
+  checkEditable(await tx.apps.lock(clientId), caller);
+
+export function requireAppOfTeam(app: OAuthApp | null, { spaceId }: Caller): OAuthApp {
+  if (app?.spaceId !== spaceId) throw notFound("app");
+  return app;
+}
+
+/** The stored form of a client secret, lower-case hex. The secret has 256 random bits, so a plain hash is enough. */
+export const secretDigest = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** Creates a secret of an app. Its text, `secret_` and 43 characters, cannot be shown a second time (spec/oauth.md 13). */
+export function newSecret(
+  { now, ids, random }: CreationContext,
+  clientId: string,
+): { readonly secret: OAuthSecret; readonly text: string } {
+  const text = `secret_${Buffer.from(random(32)).toString("base64url")}`;
+  return { secret: { id: ids.short(), clientId, digest: secretDigest(text), last4: text.slice(-4), createdAt: now }, text };
+}
+
+/** The secrets of an app, for callers who may change it (spec/oauth.md 1.4). Each method throws Failure `not_found` or `permission_denied`. */
+export interface AppSecrets {
+  /** @throws Failure `resource_exhausted` when 5 are active. */
+  create(tx: Tx, caller: Caller, clientId: string): Promise<{ readonly secret: OAuthSecret; readonly text: string }>;
+  /** Newest first. */
+  list(tx: Tx, caller: Caller, clientId: string): Promise<readonly OAuthSecret[]>;
+  /** Takes effect at once. Tokens that were issued with the secret stay valid (spec/oauth.md 8). */
+  revoke(tx: Tx, caller: Caller, clientId: string, id: string): Promise<void>;
+}
+
+export function appSecrets({ clock, ids, random }: AppParts): AppSecrets {
+  return {
+    async create(tx, caller, clientId) {
+      // The row lock makes counting and inserting atomic.
+      await lockEditable(tx, caller, clientId);
+      if ((await tx.apps.secrets(clientId)).length >= activeSecretsMax) {
+        throw new Failure("resource_exhausted", `an app has at most ${activeSecretsMax} active secrets`);
+      }
+      const made = newSecret({ now: clock.now(), ids, random }, clientId);
+      await tx.apps.insertSecret(made.secret);
+      tx.audit.note({ subject: made.secret.id, after: { clientId, last4: made.secret.last4 } });
+      return made;
+    },
+
+    async list(tx, caller, clientId) {
+      checkEditable(await tx.apps.find(clientId), caller);
+      return tx.apps.secrets(clientId);
+    },
+
+    async revoke(tx, caller, clientId, id) {
+      await lockEditable(tx, caller, clientId);
+      if (!(await tx.apps.revokeSecret(clientId, id, clock.now()))) throw notFound("secret");
+      tx.audit.note({ subject: id, before: { clientId } });
+    },
+  };
+}
+
+/** The state of an app that decides about its requests to the OAuth endpoints. */
+export interface OAuthClient {
+  readonly clientId: string;
+  readonly spaceId: string;
+  readonly scopes: readonly ScopeName[];
+  readonly confidentialOnly: boolean;
+  readonly deleted: boolean;
+  /** SHA-256 of each active secret, lower-case hex. */
+  readonly secretDigests: readonly string[];
+}
+
+/** A client, and whether it authenticated by a secret. */
+export interface AuthenticatedClient {
+  readonly client: OAuthClient;
+  readonly bySecret: boolean;
+}
+
+export interface ClientRows {
+  /** One statement: the app with its active secrets, also when it is deleted. */
+  find(clientId: string): Promise<OAuthClient | null>;
+}
+
+/** True for a text that has the form of a client id (spec/oauth.md 7). */
+export const isClientId = (text: string): boolean => /^[A-Za-z0-9_-]{1,200}$/.test(text);
+
+/** Whether a secret is one of the client's active ones. Compares with every one, each in constant time. */
+export function isSecretOf(client: OAuthClient | null, secret: string): boolean {
+  const presented = createHash("sha256").update(secret).digest();
+  const matches = (client?.secretDigests ?? []).map((digest) => timingSafeEqual(presented, toDigestSize(Buffer.from(digest, "hex"))));
+  return matches.includes(true);
+}
+
+/** Replaces a malformed digest by zeros: it matches no secret, and `timingSafeEqual` does not throw. */
+const toDigestSize = (digest: Buffer): Buffer => (digest.length === 32 ? digest : Buffer.alloc(32));

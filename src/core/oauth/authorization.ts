@@ -1,38 +1,80 @@
+import type { ScopeName } from "../accounts/caller.ts";
+import { findWebUrlFault, parseUri } from "../addresses/address.ts";
 import type { OAuthApp } from "./app.ts";
-import type { ScopeName } from "./scope.ts";
 
-/** An app's request to be let act for a user, checked by every rule that needs no user. */
+/** Schemes that run code in a browser, or show a page with the rights of another (spec/oauth.md 1.5). */
+const forbiddenSchemes: readonly string[] = ["javascript", "data", "file", "about", "vbscript"];
+
+/**
+ * Finds the fault of a redirect URI; undefined when it may be registered. The URI is
+ * stored and compared character by character (spec/oauth.md 1.5, spec/decisions.md 29).
+ */
+export function findRedirectUriFault(text: string): string | undefined {
+  if (text.includes("*")) return "must have no *";
+  if (text.includes("#")) return "must have no fragment";
+  const uri = parseUri(text);
+  if (typeof uri === "string") return uri;
+  if (forbiddenSchemes.includes(uri.scheme)) return `must not have the scheme ${uri.scheme}`;
+  if (uri.authority?.userinfo != null) return "must have no user before the host";
+  return uri.scheme === "http" || uri.scheme === "https" ? findWebUrlFault(text, uri) : undefined;
+}
+
+/** Scheme and host, port, and the rest of a loopback redirect (RFC 8252 7.3). */
+const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
+const portMax = 65_535;
+
+/**
+ * The redirect URI of an authorization: the requested one if it is registered, compared
+ * character by character, or the only registered one when none is requested; otherwise null
+ * (spec/oauth.md 1.5, 4). An app with `loopbackAnyPort` may use any port of a loopback address.
+ */
+export function selectRedirectUri(app: Pick<OAuthApp, "redirectUris" | "loopbackAnyPort">, requested: string | null): string | null {
+  const { redirectUris, loopbackAnyPort } = app;
+  if (requested === null) return redirectUris.length === 1 ? (redirectUris[0] ?? null) : null;
+  const matches = redirectUris.some(
+    (registered) => registered === requested || (loopbackAnyPort && differsOnlyInPort(registered, requested)),
+  );
+  return matches ? requested : null;
+}
+
+function differsOnlyInPort(registered: string, requested: string): boolean {
+  const [, host, , rest] = loopback.exec(registered) ?? [];
+  const [, requestedHost, port = "80", requestedRest] = loopback.exec(requested) ?? [];
+  return host !== undefined && host === requestedHost && rest === requestedRest && Number(port) > 0 && Number(port) <= portMax;
+}
+
+/** A valid authorization request of an app. Every rule that needs no user was checked. */
 export interface AuthorizationRequest {
   readonly app: OAuthApp;
   readonly redirectUri: string;
-  /** Those asked for, or all of the app's. */
+  /** The requested scopes, or all of the app's. */
   readonly scopes: readonly ScopeName[];
-  /** To be given back as it came; null where none was sent. */
+  /** Returned unchanged; null when the request has none. */
   readonly state: string | null;
-  /** PKCE's, S256; null without. */
+  /** The PKCE challenge, S256; null without PKCE. */
   readonly challenge: string | null;
-  /** `consent` shows the page even where nothing new is asked for. */
+  /** `consent` shows the page even when no new scope is requested. */
   readonly prompt: "consent" | null;
-  /** This installation's name in its answers (RFC 9207). */
+  /** The issuer identifier of this installation, sent in responses (RFC 9207). */
   readonly issuer: string;
 }
 
-/** What an authorization can fail of (RFC 6749 4.1.2.1). */
+/** The error codes of an authorization response (RFC 6749 4.1.2.1). */
 export type AuthorizationError = "invalid_request" | "unsupported_response_type" | "invalid_scope" | "access_denied" | "server_error";
 
-/** Where an answer goes, and what it names beside its content. */
-export type Return = Pick<AuthorizationRequest, "redirectUri" | "state" | "issuer">;
+/** The target of an authorization response, and the parameters that every response has. */
+export type ResponseTarget = Pick<AuthorizationRequest, "redirectUri" | "state" | "issuer">;
 
 /**
- * The address that takes an answer back to the app: the redirect URI with its own
- * query, then the members, `state` where it was sent, and `iss` (RFC 6749 3.1.2, RFC 9207 2).
+ * The URL of an authorization response: the redirect URI with its own query, then the
+ * parameters, `state` if the request had one, and `iss` (RFC 6749 3.1.2, RFC 9207 2).
  */
-export function redirectWith({ redirectUri, state, issuer }: Return, members: Readonly<Record<string, string>>): string {
+export function responseLocation({ redirectUri, state, issuer }: ResponseTarget, members: Readonly<Record<string, string>>): string {
   const added = new URLSearchParams({ ...members, ...(state === null ? {} : { state }), iss: issuer });
-  const joint = redirectUri.includes("?") ? (/[?&]$/.test(redirectUri) ? "" : "&") : "?";
-  return `${redirectUri}${joint}${added}`;
+  const separator = redirectUri.includes("?") ? (/[?&]$/.test(redirectUri) ? "" : "&") : "?";
+  return `${redirectUri}${separator}${added}`;
 }
 
-/** Takes an error back to the app. The description is for developers: characters of RFC 6749 4.1.2.1 only. */
-export const errorRedirect = (to: Return, error: AuthorizationError, description: string): string =>
-  redirectWith(to, { error, error_description: description });
+/** The URL of an error response. The description is for developers: characters of RFC 6749 4.1.2.1 only. */
+export const errorLocation = (to: ResponseTarget, error: AuthorizationError, description: string): string =>
+  responseLocation(to, { error, error_description: description });

@@ -1,73 +1,99 @@
-import type { Making } from "../keys/make-key.ts";
+import { type ScopeName, scopeNames } from "../accounts/caller.ts";
+import type { CreationContext } from "../keys/api-key.ts";
 import type { Tx } from "../store.ts";
-import { type AuthorizationRequest, errorRedirect, redirectWith } from "./authorization.ts";
+import { type AuthorizationRequest, errorLocation, responseLocation } from "./authorization.ts";
 import { codeDigest, codeMs, codeText } from "./code.ts";
-import type { OAuthGrant } from "./grant.ts";
-import { type ScopeName, scopeNames } from "./scope.ts";
+import type { GrantKey, OAuthGrant } from "./grant.ts";
 
-/** What a user has said yes to. */
+/** The connectors that a user lets an app use from now on. */
+export interface ConnectorChoice extends GrantKey {
+  /** All granted connectors; those that the app does not have are ignored. */
+  readonly connectorUids: readonly string[];
+  readonly now: number;
+}
+
+/**
+ * Replaces the connectors of a grant. Tokens have the new set from their next call on
+ * (spec/oauth.md 3). The caller writes the audit row, with the facts noted here.
+ *
+ * @returns false when the grant is not active, or the app does not exist in the space.
+ */
+export async function chooseConnectors(tx: Tx, { connectorUids: chosen, now, ...key }: ConnectorChoice): Promise<boolean> {
+  const { clientId, spaceId } = key;
+  // Approvals take the same lock, so that neither change overwrites the other.
+  const app = await tx.apps.lock(clientId);
+  const grant = await tx.grants.find(key);
+  if (app?.spaceId !== spaceId || grant === null) return false;
+  const connectorUids = app.connectorUids.filter((uid) => chosen.includes(uid));
+  await tx.grants.update({ ...grant, connectorUids, updatedAt: now });
+  const auditFacts = (uids: readonly string[]) => ({ clientId, connectorUids: uids });
+  tx.audit.note({ subject: grant.id, before: auditFacts(grant.connectorUids), after: auditFacts(connectorUids) });
+  return true;
+}
+
+/** The consent of a user. */
 export interface Approval {
   readonly request: AuthorizationRequest;
   readonly accountId: string;
-  /** The app's team's space, where the account is an active member: the caller has seen to that (contract/decisions.md 28). */
+  /** The space of the app's team, where the account is an active member: the caller has checked this (spec/decisions.md 28). */
   readonly spaceId: string;
-  /** The connectors chosen on the page; null leaves the grant's as they are: no choice was shown. */
+  /** The connectors chosen on the page; null when the page offered no choice: the grant's stay as they are. */
   readonly connectorUids: readonly string[] | null;
 }
 
-/** An approval's code, this once, and where to send the browser with it. */
-export interface Approved {
+/** The code of an approval, returned only once, and the URL that passes it to the app. */
+export interface ApprovalResult {
   readonly code: string;
   readonly location: string;
   readonly grantId: string;
 }
 
 /**
- * Writes the grant down and makes a code for it. `request.app` must be the app as the
- * user saw it: had it grown since, the code opens nothing. The caller writes the audit
- * row, with what is noted here.
+ * Writes the grant and creates a code for it. `request.app` must be the app as the user saw it:
+ * if the app was expanded since, the code is invalid. The caller writes the audit row, with the
+ * facts noted here.
  *
- * @param short what makes the code: a short id that nobody can guess, and nobody else was given.
+ * @param short the random part of the code: an unguessable short id that is used for nothing else.
  */
-export async function approve(tx: Tx, { now, ids }: Making, approval: Approval, short = ids.short()): Promise<Approved> {
+export async function approve(tx: Tx, { now, ids }: CreationContext, approval: Approval, short = ids.short()): Promise<ApprovalResult> {
   const { request, accountId, spaceId } = approval;
   const { app, redirectUri, scopes, challenge } = request;
   const { clientId, generation } = app;
-  const grantId = await grant(tx, { now, ids }, approval);
+  const grantId = await writeGrant(tx, { now, ids }, approval);
   const code = codeText(clientId, short);
   const of = { clientId, grantId, accountId, spaceId, redirectUri, scopes, challenge, generation };
   await tx.codes.insert({ ...of, digest: codeDigest(code), createdAt: now, expiresAt: now + codeMs });
-  return { code, location: redirectWith(request, { code }), grantId };
+  return { code, location: responseLocation(request, { code }), grantId };
 }
 
-/** Joins what is new to the grant that lives, or makes one. */
-async function grant(tx: Tx, { now, ids }: Pick<Making, "now" | "ids">, approval: Approval): Promise<string> {
+/** Adds scopes and connectors to the active grant, or creates one. */
+async function writeGrant(tx: Tx, { now, ids }: Pick<CreationContext, "now" | "ids">, approval: Approval): Promise<string> {
   const { request, accountId, spaceId, connectorUids: chosen } = approval;
   const { clientId, generation, ...app } = request.app;
   const none = { scopes: [], connectorUids: [], generation, createdAt: now, updatedAt: now };
   const before = await tx.grants.lock({ id: ids.short(), accountId, spaceId, clientId, ...none });
-  const scopes = ofApp([...before.scopes, ...request.scopes], app.scopes);
+  const scopes = keepConfigured([...before.scopes, ...request.scopes], app.scopes);
   const connectorUids = [...new Set(chosen ?? before.connectorUids)].filter((uid) => app.connectorUids.includes(uid));
   await tx.grants.update({ id: before.id, scopes, connectorUids, generation, updatedAt: now });
-  const told = ({ scopes, connectorUids }: Pick<OAuthGrant, "scopes" | "connectorUids">) => ({ clientId, scopes, connectorUids });
-  tx.audit.note({ subject: before.id, before: told(before), after: told({ scopes, connectorUids }) });
+  const auditFacts = ({ scopes, connectorUids }: Pick<OAuthGrant, "scopes" | "connectorUids">) => ({ clientId, scopes, connectorUids });
+  tx.audit.note({ subject: before.id, before: auditFacts(before), after: auditFacts({ scopes, connectorUids }) });
   return before.id;
 }
 
-/** What other authorizations of the app were given stays, as far as the app still has it. */
-const ofApp = (scopes: readonly ScopeName[], configured: readonly ScopeName[]): ScopeName[] =>
+/** Keeps scopes that earlier authorizations granted, if the app still has them. */
+const keepConfigured = (scopes: readonly ScopeName[], configured: readonly ScopeName[]): ScopeName[] =>
   scopeNames.filter((name) => scopes.includes(name) && configured.includes(name));
 
-/** Where the browser goes when the user says no. */
-export const declined = (request: AuthorizationRequest): string => errorRedirect(request, "access_denied", "the user has declined");
+/** The URL of the browser after the user declined. */
+export const declinedLocation = (request: AuthorizationRequest): string => errorLocation(request, "access_denied", "the user has declined");
 
 /**
- * Whether the page has to be shown: at first, after a revocation, when the app wants
- * more than it was given, or has grown since, and at `prompt=consent` (contract/oauth.md 13).
+ * Whether the consent page is shown: at the first authorization, after a revocation, when the app requests
+ * more than was granted, after an expansion, and with `prompt=consent` (spec/oauth.md 13).
  *
- * @param grant the living one; null where there is none.
+ * @param grant the active grant; null when there is none.
  */
-export function needsConsent(grant: OAuthGrant | null, { app, scopes, prompt }: AuthorizationRequest): boolean {
+export function requiresConsent(grant: OAuthGrant | null, { app, scopes, prompt }: AuthorizationRequest): boolean {
   if (grant === null || prompt === "consent" || grant.generation !== app.generation) return true;
   return scopes.some((name) => !grant.scopes.includes(name));
 }

@@ -1,40 +1,77 @@
-import type { ScopeName } from "./scope.ts";
-import type { Standing } from "./standing.ts";
+import type { Caller, ScopeName } from "../accounts/caller.ts";
+import type { Clock } from "../clock.ts";
+import { notFound } from "../failure.ts";
+import type { Tx } from "../store.ts";
+import type { OAuthApp } from "./app.ts";
+import type { AuthorizationState } from "./family.ts";
 
-/** What a member lets an app do in the team's space: it is remembered, so that consent is not asked for twice. */
+/** The consent of a member to an app in the team's space. It is stored, so that consent is not requested twice. */
 export interface OAuthGrant {
   readonly id: string;
   readonly accountId: string;
   readonly spaceId: string;
   readonly clientId: string;
   readonly scopes: readonly ScopeName[];
-  /** Connectors that the user has granted. */
+  /** The connectors that the user granted. */
   readonly connectorUids: readonly string[];
-  /** The app's when this was last approved. */
+  /** The app's generation at the latest approval. */
   readonly generation: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** Whose grant to which app. */
+/** The key of a grant. */
 export type GrantKey = Pick<OAuthGrant, "accountId" | "spaceId" | "clientId">;
 
-/** What an approval changes of a grant. */
+/** The fields that an approval changes. */
 export type GrantChange = Pick<OAuthGrant, "id" | "scopes" | "connectorUids" | "generation" | "updatedAt">;
 
-/** Living grants, one for each account, space and app; a revoked one is as if it had never been, and its tokens are dead. */
+/** Active grants, one for each account, space and app. A revoked grant is not returned, and its tokens are invalid. */
 export interface GrantRows {
   find(key: GrantKey): Promise<OAuthGrant | null>;
   byId(id: string): Promise<OAuthGrant | null>;
-  /** One statement: grant, app and membership, revoked and deleted ones too. */
-  standing(id: string): Promise<Standing | null>;
+  /** One statement: grant, app and membership, also revoked and deleted ones. */
+  findState(id: string): Promise<AuthorizationState | null>;
   /** Grants of an account in a space, newest first. */
   list(accountId: string, spaceId: string): Promise<OAuthGrant[]>;
-  /** The living grant with a lock on its row; the one that is given where there is none. */
+  /** Returns the active grant with a lock on its row; inserts the argument when there is none. */
   lock(grant: OAuthGrant): Promise<OAuthGrant>;
   update(change: GrantChange): Promise<void>;
-  /** Kills its codes and tokens. False when there is no such living grant. */
+  /** Revokes the grant; its codes and tokens become invalid. False when there is no such active grant. */
   revoke(id: string, now: number): Promise<boolean>;
-  /** All of an account's grants in a space; answers how many. */
+  /** Revokes all of an account's grants in a space; returns how many. */
   revokeAll(accountId: string, spaceId: string, now: number): Promise<number>;
+}
+
+/** An app with the grant that the caller gave it. */
+export interface AuthorizedApp {
+  readonly app: OAuthApp;
+  readonly grant: OAuthGrant;
+}
+
+/** The grants that the caller gave to apps in this space (spec/oauth.md 1.4). */
+export interface AuthorizedApps {
+  /** Newest first, without deleted apps. */
+  list(tx: Tx, caller: Caller): Promise<readonly AuthorizedApp[]>;
+  /** Revokes the grant: all codes and tokens that the app has for the caller become invalid. @throws Failure `not_found` */
+  revoke(tx: Tx, caller: Caller, clientId: string): Promise<void>;
+}
+
+export function authorizedApps(clock: Pick<Clock, "now">): AuthorizedApps {
+  return {
+    async list(tx, { accountId, spaceId }) {
+      const apps = new Map((await tx.apps.list(spaceId)).map((app) => [app.clientId, app]));
+      return (await tx.grants.list(accountId, spaceId)).flatMap((grant) => {
+        const app = apps.get(grant.clientId);
+        return app ? [{ app, grant }] : [];
+      });
+    },
+    async revoke(tx, { accountId, spaceId }, clientId) {
+      const grant = await tx.grants.find({ accountId, spaceId, clientId });
+      const app = grant && (await tx.apps.find(clientId));
+      if (!app || !(await tx.grants.revoke(grant.id, clock.now()))) throw notFound("grant");
+      const { scopes, connectorUids } = grant;
+      tx.audit.note({ subject: grant.id, before: { clientId, scopes, connectorUids } });
+    },
+  };
 }

@@ -1,14 +1,12 @@
+import type { ScopeName } from "../accounts/caller.ts";
 import type { Ids } from "../ids.ts";
 import type { Tx } from "../store.ts";
-import { type AccessFacts, accessMs } from "./access-token.ts";
-import type { TokenFamily, TokenPair } from "./family.ts";
-import { type RefreshTokens, refreshDigest, refreshMs } from "./refresh-token.ts";
-import type { ScopeName } from "./scope.ts";
-import type { Standing } from "./standing.ts";
+import { type AccessTokenContent, accessMs } from "./access-token.ts";
+import { type AuthorizationState, type RefreshTokens, refreshDigest, refreshMs, type TokenFamily, type TokenPair } from "./family.ts";
 
-/** What the token endpoint's changes are made from. */
-export interface Issuing {
-  /** When the request came, Unix milliseconds. */
+/** The inputs of every change at the token endpoint. */
+export interface IssueContext {
+  /** When the request arrived, Unix milliseconds. */
   readonly now: number;
   readonly ids: Ids;
   readonly refreshTokens: RefreshTokens;
@@ -17,47 +15,47 @@ export interface Issuing {
   readonly address: string;
 }
 
-/** A pair that was written down: the access token is still to be signed. */
-export interface Issued {
-  readonly access: AccessFacts;
+/** A stored pair. The access token is not signed yet. */
+export interface IssuedTokens {
+  readonly access: AccessTokenContent;
   readonly refreshToken: string;
 }
 
-/** A pair as it is stored, and its refresh token's text. */
+/** A pair as it is stored, and the text of its refresh token. */
 export interface NewPair {
   readonly pair: TokenPair;
   readonly refreshToken: string;
 }
 
-/** The next pair of a family. @param after the refresh token whose place it takes. */
-export function newPair({ now, ids, refreshTokens }: Issuing, familyId: string, clientId: string, after?: string): NewPair {
+/** Creates the next pair of a family. @param after the refresh token that it replaces. */
+export function newPair({ now, ids, refreshTokens }: IssueContext, familyId: string, clientId: string, after?: string): NewPair {
   const refreshToken = refreshTokens.make(familyId, clientId, after);
   const pair = {
     accessId: ids.short(),
-    accessExpiresAt: secondOf(now) + accessMs,
+    accessExpiresAt: floorToSecond(now) + accessMs,
     refreshDigest: refreshDigest(refreshToken),
     refreshExpiresAt: now + refreshMs,
   };
   return { pair, refreshToken };
 }
 
-/** JWTs know whole seconds. */
-const secondOf = (ms: number): number => Math.floor(ms / 1000) * 1000;
+/** Times in a JWT are whole seconds. */
+const floorToSecond = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
-/** What is told of a pair. @param scopes the access token's. */
-export function issuedOf(
-  { now }: Issuing,
+/** The response for a pair. @param scopes the access token's. */
+export function toIssuedTokens(
+  { now }: IssueContext,
   family: Pick<TokenFamily, "id" | "clientId" | "accountId" | "generation">,
   { pair, refreshToken }: NewPair,
   scopes: readonly ScopeName[],
-  { member }: Standing,
-): Issued {
+  { member }: AuthorizationState,
+): IssuedTokens {
   const { id: familyId, clientId, accountId, generation } = family;
   const of = { familyId, clientId, accountId, generation, accessId: pair.accessId, scopes, teamId: member?.teamId ?? "" };
-  return { access: { ...of, issuedAt: secondOf(now), expiresAt: pair.accessExpiresAt }, refreshToken };
+  return { access: { ...of, issuedAt: floorToSecond(now), expiresAt: pair.accessExpiresAt }, refreshToken };
 }
 
-/** What befell a family, for the audit log of its space (contract/decisions.md 31). */
+/** Changes of a family, for the audit log of its space (spec/decisions.md 31). */
 export type FamilyEvent =
   | "token_issued"
   | "token_revoked"
@@ -68,10 +66,10 @@ export type FamilyEvent =
   | "refresh_repeated"
   | "refresh_replayed";
 
-/** Writes the audit row of a change at an OAuth endpoint: the app acted. */
+/** Writes the audit row of a change at an OAuth endpoint: the app is the actor. */
 export async function auditFamily(
   tx: Tx,
-  { now, ids, requestId, address }: Omit<Issuing, "refreshTokens">,
+  { now, ids, requestId, address }: Omit<IssueContext, "refreshTokens">,
   operation: "oauth/token" | "oauth/revoke",
   { id, clientId, accountId, spaceId }: Pick<TokenFamily, "id" | "clientId" | "accountId" | "spaceId">,
   event: FamilyEvent,

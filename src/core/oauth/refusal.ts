@@ -1,4 +1,4 @@
-/** What the OAuth endpoints refuse with (RFC 6749 5.2, contract/oauth.md 5.6). */
+/** Error codes of the OAuth endpoints (RFC 6749 5.2, spec/oauth.md 5.6). */
 export type OAuthError =
   | "invalid_request"
   | "invalid_client"
@@ -9,19 +9,19 @@ export type OAuthError =
   | "temporarily_unavailable";
 
 /**
- * A refusal that is a result, not thrown: what was found out before it, for instance
- * that a token was stolen, is committed with it.
+ * A refusal that is returned, not thrown, so that the transaction commits: for instance
+ * the revocation of a stolen token.
  */
-export interface Refused {
+export interface OAuthRefusal {
   readonly refused: OAuthError;
   /** For developers: characters of RFC 6749 5.2 only, nothing of the request. */
   readonly description: string;
 }
 
-export const refused = (error: OAuthError, description: string): Refused => ({ refused: error, description });
+export const oauthRefusal = (error: OAuthError, description: string): OAuthRefusal => ({ refused: error, description });
 
-/** The same answer for whatever is wrong with a code or a refresh token, so that it tells nothing. */
-export const invalidGrant = refused("invalid_grant", "authorization grant is invalid or expired");
+/** The same answer for every fault of a code or a refresh token: it reveals no reason. */
+export const invalidGrant = oauthRefusal("invalid_grant", "authorization grant is invalid or expired");
 
-/** Without a secret where one is needed. */
-export const secretNeeded = refused("invalid_client", "client authentication failed");
+/** A required secret is missing. */
+export const missingSecret = oauthRefusal("invalid_client", "client authentication failed");

@@ -1,28 +1,63 @@
-import type { Scope } from "../caller.ts";
+import type { Caller, Scope } from "../accounts/caller.ts";
+import type { Clock } from "../clock.ts";
+import { Failure } from "../failure.ts";
+import type { Ids } from "../ids.ts";
+import type { Tx } from "../store.ts";
 
-/** At most so many projects in a space (contract/decisions.md 19b). */
+/** The most projects in a space (spec/decisions.md 19b). */
 export const projectsMax = 1000;
 
-/** A named container whose instruction is applied to every task in it. */
+/** A named container. Its instruction applies to every task in it. */
 export interface Project {
   readonly id: string;
   readonly accountId: string;
   readonly spaceId: string;
   readonly name: string;
-  /** Empty when none was given. */
+  /** May be empty. */
   readonly instruction: string;
   readonly createdAt: number;
 }
 
+/** Creates a project's row. */
+export const newProject = (
+  { accountId, spaceId }: Scope,
+  { id, name, instruction }: Pick<Project, "id" | "name" | "instruction">,
+  now: number,
+): Project => ({ id, accountId, spaceId, name, instruction, createdAt: now });
+
 export interface ProjectRows {
   insert(project: Project): Promise<void>;
-  /** The caller's own, newest first. */
+  /** The caller's projects, newest first. */
   list(scope: Scope): Promise<readonly Project[]>;
   find(scope: Scope, id: string): Promise<Project | null>;
-  /** Whether a space has this project, whoever made it. */
+  /** Whether the space has this project, of any account. */
   isIn(spaceId: string, id: string): Promise<boolean>;
-  /** Whoever's: for the operator. */
+  /** A project of any account, for the operator. */
   byId(id: string): Promise<Project | null>;
-  /** Projects in a space, whoever made them. */
+  /** The number of projects in a space, of all accounts. */
   count(spaceId: string): Promise<number>;
+}
+
+/** Projects of a caller. */
+export interface Projects {
+  /** @throws Failure `resource_exhausted` when the space holds 1,000 (spec/decisions.md 19b). */
+  create(tx: Tx, caller: Caller, input: Pick<Project, "name" | "instruction">): Promise<Project>;
+  /** All of the caller's, newest first, without paging. */
+  list(tx: Tx, caller: Caller): Promise<readonly Project[]>;
+}
+
+export function projects(clock: Clock, ids: Ids): Projects {
+  return {
+    async create(tx, caller, { name, instruction }) {
+      await tx.accounts.lockSpace(caller.spaceId);
+      if ((await tx.projects.count(caller.spaceId)) >= projectsMax) {
+        throw new Failure("resource_exhausted", `a space holds at most ${projectsMax} projects`);
+      }
+      const project = newProject(caller, { id: ids.short(), name, instruction }, clock.now());
+      await tx.projects.insert(project);
+      tx.audit.note({ subject: project.id, after: { name } });
+      return project;
+    },
+    list: (tx, caller) => tx.projects.list(caller),
+  };
 }

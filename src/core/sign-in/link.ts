@@ -1,10 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Random } from "../ids.ts";
+import type { CreationContext } from "../keys/api-key.ts";
+import type { Tx } from "../store.ts";
+import type { Session } from "./sign-in.ts";
+import { type RequestOrigin, startSession } from "./start-session.ts";
 
-/** A link can be used for so long. */
+/** Lifetime of a link: 24 hours. */
 export const linkMs = 24 * 3_600_000;
 
-/** A link that signs its account in to a space, once; never its text. */
+/** A link that signs its account in to a space, once. Stores a digest, never the text. */
 export interface SignInLink {
   /** SHA-256 of the text, lower-case hex. */
   readonly digest: string;
@@ -16,25 +20,77 @@ export interface SignInLink {
 
 export interface LinkRows {
   insert(link: SignInLink): Promise<void>;
-  /** A link that can still be used. */
-  open(digest: string, now: number): Promise<SignInLink | null>;
-  /** Uses a link up; null when it was used, is too old, or never was. Of all who try, one gets it. */
+  /** Finds a link that can still be used. */
+  findOpen(digest: string, now: number): Promise<SignInLink | null>;
+  /** Marks a link as used; null when it is used, expired or unknown. Of concurrent callers one succeeds. */
   use(digest: string, now: number): Promise<SignInLink | null>;
-  /** The links of an account that can still be used: its open invitations. The newest comes first. */
-  openOf(accountId: string, now: number): Promise<readonly SignInLink[]>;
-  /** Uses up all that are open: those of one space, or of all. */
+  /** The usable links of an account: its open invitations, newest first. */
+  listOpen(accountId: string, now: number): Promise<readonly SignInLink[]>;
+  /** Marks open links as used: those of one space, or of all when `spaceId` is null. */
   useUp(accountId: string, spaceId: string | null, now: number): Promise<void>;
-  /** True when a link of this account was used at this very time. */
-  usedAt(accountId: string, at: number): Promise<boolean>;
-  /** Forgets what could be used until then. */
+  /** True when a link of this account was used at exactly this time. */
+  wasUsedAt(accountId: string, at: number): Promise<boolean>;
+  /** Deletes links that expired before the given time. */
   purge(before: number): Promise<void>;
 }
 
 /** A new link's secret: 32 random bytes in base64url. */
 export const newLinkText = (random: Random): string => Buffer.from(random(32)).toString("base64url");
 
-/** True for what can be a link's secret at all. */
+/** True for a text that has the form of a link's secret. */
 export const isLinkText = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
-/** What is stored of it: it has 256 random bits, so a plain hash is enough. */
+/** The stored form of the secret. It has 256 random bits, so a plain hash is enough. */
 export const linkDigest = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** An account in a space. */
+interface LinkTarget {
+  readonly accountId: string;
+  readonly spaceId: string;
+}
+
+/** Creates a link that signs an account in to a space, once. Returns its text, which is stored nowhere. */
+export async function createLink(
+  tx: Tx,
+  { now, random }: Pick<CreationContext, "now" | "random">,
+  { accountId, spaceId }: LinkTarget,
+  lifeMs = linkMs,
+): Promise<string> {
+  const text = newLinkText(random);
+  await tx.links.insert({ digest: linkDigest(text), accountId, spaceId, createdAt: now, expiresAt: now + lifeMs });
+  return text;
+}
+
+/** The link cannot be used. The answer does not reveal why. */
+class UnusableLink extends Error {}
+
+/**
+ * Uses a link and signs its account in. Marks the account's other links to this space as used
+ * too. The link stays usable when the account may not sign in.
+ *
+ * @param change runs the transaction: it rolls back when the link is refused.
+ * @returns the cookie's text; null for a link that is used, expired or unknown.
+ */
+export async function signInByLink(
+  change: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
+  newContext: () => CreationContext,
+  text: string,
+  request: { readonly from: RequestOrigin; readonly replaced: Session | null },
+): Promise<string | null> {
+  if (!isLinkText(text)) return null;
+  try {
+    return await change(async (tx) => {
+      const context = newContext();
+      const link = await tx.links.use(linkDigest(text), context.now);
+      if (!link) throw new UnusableLink();
+      await tx.links.useUp(link.accountId, link.spaceId, context.now);
+      const proven = { accountId: link.accountId, provedAt: context.now, by: "link", password: null } as const;
+      const session = await startSession(tx, context, proven, link.spaceId, request);
+      if (session === null) throw new UnusableLink();
+      return session;
+    });
+  } catch (thrown) {
+    if (thrown instanceof UnusableLink) return null;
+    throw thrown;
+  }
+}

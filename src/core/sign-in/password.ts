@@ -1,24 +1,124 @@
+import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import { Failure } from "../failure.ts";
+import type { CreationContext } from "../keys/api-key.ts";
 import type { Tx } from "../store.ts";
-import { isPassword } from "./password-hash.ts";
+import type { Session } from "./sign-in.ts";
+import { auditSession, type RequestOrigin } from "./start-session.ts";
+
+/** A proof is fresh for 10 minutes, when the account has no password to verify. */
+const freshMs = 10 * 60_000;
+/** After a one-time link the first password can be set for one hour. */
+const choosingMs = 3_600_000;
+
+/** True when a new password may be set without the old one: shortly after a one-time link, or with a fresh proof when the account has no password. */
+export async function mayChoosePassword(tx: Pick<Tx, "links" | "signIns">, session: Session, now: number): Promise<boolean> {
+  const { accountId, createdAt, provedAt } = session;
+  // A session created by a link has the time of that link's use, to the millisecond: one transaction wrote both.
+  if (now - createdAt < choosingMs && provedAt === createdAt && (await tx.links.wasUsedAt(accountId, createdAt))) return true;
+  return now - provedAt < freshMs && (await tx.signIns.password(accountId)) === null;
+}
+
+/** Sets a password, ends every other session of the account, and marks its open links as used. */
+export async function setPassword(tx: Tx, context: CreationContext, session: Session, stored: string, from: RequestOrigin): Promise<void> {
+  const { accountId, id } = session;
+  await tx.accounts.lock(accountId);
+  await tx.signIns.setPassword(accountId, stored);
+  await tx.sessions.endOthers(accountId, id);
+  await tx.links.useUp(accountId, null, context.now);
+  await auditSession(tx, context, session, from, "ChangePassword");
+}
+
+/** The cost of a hash: 32 MB and about 250 ms on a common processor (OWASP's recommendation for scrypt). */
+const cost = { ln: 15, r: 8, p: 3 } as const;
+const hashBytes = 32;
+const saltBytes = 16;
+
+/** Concurrent hashes: each takes 32 MB and one of the four threads that also serve files and DNS. */
+const concurrentMax = 2;
+/** Hashes that may wait. More than this is a flood. */
+const waitingMax = 200;
+
+const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt);
+
+/** The stored form: `$scrypt$ln=15,r=8,p=3$SALT$HASH` (the PHC string format). */
+const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
+
+interface Stored {
+  readonly ln: number;
+  readonly r: number;
+  readonly p: number;
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+/** A hash that no password has. It is compared when the account has none, so that both cases take the same time. */
+const dummyHash: Stored = { ...cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
+
+/** Hashes a password. The result contains its parameters. */
+export async function hashPassword(text: string): Promise<string> {
+  const salt = randomBytes(saltBytes);
+  const hash = await deriveHash(text, { ...cost, salt });
+  return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${base64(salt)}$${base64(hash)}`;
+}
+
+/** True when the text is the password. When `stored` is null, does the same work and returns false. */
+export async function verifyPassword(text: string, stored: string | null): Promise<boolean> {
+  const known = stored === null ? null : readHash(stored);
+  const expected = known ?? dummyHash;
+  return timingSafeEqual(await deriveHash(text, expected), expected.hash) && known !== null;
+}
+
+/** True when the parameters were raised since: the next successful sign-in stores a new hash. */
+export function isOutdated(stored: string): boolean {
+  const { ln, r, p } = readHash(stored) ?? dummyHash;
+  return ln < cost.ln || r < cost.r || p < cost.p;
+}
+
+function readHash(stored: string): Stored | null {
+  const [, ln, r, p, salt = "", hash = ""] = form.exec(stored) ?? [];
+  if (ln === undefined) return null;
+  return { ln: Number(ln), r: Number(r), p: Number(p), salt: Buffer.from(salt, "base64"), hash: Buffer.from(hash, "base64") };
+}
+
+const base64 = (bytes: Buffer): string => bytes.toString("base64").replace(/=+$/, "");
+
+/** One gate per process, because memory and threads belong to the process. */
+const gate = { running: 0, waiting: [] as (() => void)[] };
+
+async function deriveHash(text: string, { ln, r, p, salt }: Omit<Stored, "hash">): Promise<Buffer> {
+  if (gate.waiting.length >= waitingMax) throw new Failure("unavailable", "too many people sign in at this moment", { retryAfter: 10 });
+  if (gate.running >= concurrentMax) await new Promise<void>((resolve) => gate.waiting.push(resolve));
+  else gate.running += 1;
+  try {
+    const N = 2 ** ln;
+    return await derive(text.normalize("NFKC"), salt, hashBytes, { N, r, p, maxmem: 128 * N * r * 2 });
+  } finally {
+    const next = gate.waiting.shift();
+    // The longest waiter takes over the slot.
+    if (next) next();
+    else gate.running -= 1;
+  }
+}
 
 const lengthMin = 12;
 const lengthMax = 1024;
 
-/** The rule in words, for pages. */
+/** The rule as a text, for pages. */
 export const passwordRule = `${lengthMin} to ${lengthMax} characters`;
 
-/** True for a new password that is neither too short nor too long; characters are counted after NFKC. */
+/** True when a new password has an allowed length; characters are counted after NFKC. */
 export function isNewPassword(text: string): boolean {
   const length = [...text.normalize("NFKC")].length;
   return length >= lengthMin && length <= lengthMax;
 }
 
 /**
- * True when this is the account's password. An account without one, or that is not
- * there, costs the same work. Attempts are not counted here.
+ * True when this is the account's password. An unknown account, or one without a password,
+ * costs the same work. Does not count attempts.
  *
- * @throws Failure `unavailable` when too many others are being checked.
+ * @throws Failure `unavailable` when too many passwords are being verified.
  */
 export async function checkPassword(store: Pick<Tx, "signIns">, accountId: string, text: string): Promise<boolean> {
-  return isPassword(text, await store.signIns.password(accountId));
+  return verifyPassword(text, await store.signIns.password(accountId));
 }

@@ -1,22 +1,40 @@
 import { PassThrough, pipeline, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from "yauzl";
-import { absent } from "../failure.ts";
-import type { Blobs } from "../files/blobs.ts";
+import { notFound } from "../failure.ts";
+import type { Blobs } from "../files/blob.ts";
+import type { StoredFile } from "../files/file.ts";
 import type { Skill } from "./skill.ts";
 
-/** What is in a skill; read from the storage when it is asked for, file by file. */
+/** The prefix of a skill's id in a download link. No file id begins with it. */
+const idPrefix = "skill-";
+
+/** The id of a skill in a download link. */
+export const toDownloadId = (skillId: string): string => `${idPrefix}${skillId}`;
+
+/** The skill id in a download link; undefined when the link is for a file. */
+export const parseDownloadId = (linked: string): string | undefined =>
+  linked.startsWith(idPrefix) ? linked.slice(idPrefix.length) : undefined;
+
+/** A skill's ZIP as a file that does not expire, for downloads. */
+export const toSkillFile = ({ id, spaceId, accountId, clientId, blobId, bytes, sha256, updatedAt }: Skill): StoredFile => ({
+  ...{ id: toDownloadId(id), accountId: accountId ?? "", spaceId: spaceId ?? "", clientId, taskId: null },
+  ...{ filename: `skill-${id}.zip`, contentType: "application/zip", status: "uploaded", blobId, bytes, sha256, error: null },
+  ...{ createdAt: updatedAt, uploadUntil: updatedAt, expiresAt: null, deletedAt: null },
+});
+
+/** The files of a skill. They are read from the storage on each call, one by one. */
 export interface SkillContent {
-  /** Its files with their sizes, by path. */
+  /** The files with their sizes, by path. */
   list(): Promise<readonly { readonly path: string; readonly bytes: number }[]>;
-  /** At most 20 MB. @throws Failure `absent` when there is no such file, or the skill is gone. */
+  /** At most 20 MB. @throws Failure `not_found` when there is no such file, or the skill is deleted. */
   read(path: string): Promise<Uint8Array>;
 }
 
-/** Opens a skill that is kept. */
+/** Opens a stored skill. */
 export type OpenSkill = (skill: Pick<Skill, "blobId" | "bytes">) => SkillContent;
 
-export const skillOpener =
+export const createOpenSkill =
   (blobs: Pick<Blobs, "read">): OpenSkill =>
   (skill) => {
     const open = () => fromRandomAccessReaderPromise(new BlobReader(blobs, skill.blobId), skill.bytes, { autoClose: false });
@@ -27,21 +45,21 @@ export const skillOpener =
       },
       async read(path) {
         const zip = await open();
-        const entry = await entryAt(zip, path);
-        if (!entry) throw absent("file of the skill");
+        const entry = await findEntry(zip, path);
+        if (!entry) throw notFound("file of the skill");
         return buffer(await zip.openReadStreamPromise(entry));
       },
     };
   };
 
-/** However accents are written: a text on one system may name a file as another system has packed it. */
-async function entryAt(zip: ZipFile, path: string): Promise<Entry | undefined> {
-  const wanted = path.normalize("NFC");
-  for await (const entry of zip.eachEntry()) if (entry.fileName.normalize("NFC") === wanted) return entry;
+/** Compares names in Unicode NFC: the system that packed a file may write accents differently. */
+async function findEntry(zip: ZipFile, path: string): Promise<Entry | undefined> {
+  const normalized = path.normalize("NFC");
+  for await (const entry of zip.eachEntry()) if (entry.fileName.normalize("NFC") === normalized) return entry;
   return undefined;
 }
 
-/** The ZIP stays where it is; yauzl wants a class. */
+/** Reads ranges of the ZIP directly from the storage; yauzl requires a class. */
 class BlobReader extends RandomAccessReader {
   readonly #blobs: Pick<Blobs, "read">;
   readonly #id: string;

@@ -1,76 +1,76 @@
-/** Whose a skill can be (contract/v2.md 7.7, contract/oauth.md 11). */
+/** The kinds of owner of a skill (spec/api.md 7.7, spec/oauth.md 11). */
 export const skillOwnerTypes = ["personal", "team", "project", "official", "app"] as const;
 export type SkillOwnerType = (typeof skillOwnerTypes)[number];
 
-/** Skills of one list (an app's: contract/oauth.md 11). */
+/** The most skills of one owner (an app's: spec/oauth.md 11). */
 export const skillsMax: Readonly<Record<SkillOwnerType, number>> = { personal: 100, team: 100, project: 100, official: 500, app: 50 };
 
-/** Something an agent can learn: a folder with SKILL.md, kept as a ZIP. Times are Unix milliseconds. */
+/** Instructions for an agent: a folder with SKILL.md, stored as a ZIP. Times are Unix milliseconds. */
 export interface Skill {
   readonly id: string;
   readonly ownerType: SkillOwnerType;
   /** Null for official ones. */
   readonly spaceId: string | null;
-  /** Whose, of a personal one; who brought it, of others; null for the operator. */
+  /** The owner of a personal skill; the creator of any other; null for the operator. */
   readonly accountId: string | null;
   readonly projectId: string | null;
-  /** The app, of a private one. */
+  /** The owning app of an app's private skill. */
   readonly clientId: string | null;
   readonly name: string;
   /** May be empty. */
   readonly description: string;
-  /** Whether tasks have it without naming it, where their account has not chosen. */
+  /** Whether tasks have it without naming it, unless their account chose otherwise. */
   readonly enabled: boolean;
   /** Its ZIP in the storage. */
   readonly blobId: string;
-  /** Of the ZIP. */
+  /** Size of the ZIP. */
   readonly bytes: number;
-  /** Of the ZIP, in hex. */
+  /** SHA-256 of the ZIP, in hex. */
   readonly sha256: string;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** A skill with the name of whoever brought it, as far as it is known. */
+/** A skill with its creator's name, if that is known. */
 export interface SkillView extends Skill {
   readonly creatorName: string | null;
 }
 
-/** From where skills are looked at: a task, or a caller. */
-export interface SkillPlace {
+/** The scope from which skills are visible: a task's, or a caller's. */
+export interface SkillScope {
   readonly accountId: string;
   readonly spaceId: string;
   readonly projectId: string | null;
   readonly clientId: string | null;
 }
 
-/** One list of skills: in it a name is there once. */
-export type SkillShelf = Pick<Skill, "ownerType" | "spaceId" | "accountId" | "projectId" | "clientId">;
+/** The owner of a list of skills. Names are unique in a list. */
+export type SkillOwner = Pick<Skill, "ownerType" | "spaceId" | "accountId" | "projectId" | "clientId">;
 
-/** Whose tasks a choice among skills is for. */
-export type SkillChooser = Pick<SkillPlace, "accountId" | "spaceId">;
+/** The account and space that a choice applies to. */
+export type SkillChooser = Pick<SkillScope, "accountId" | "spaceId">;
 
 /** Skills that are not deleted. */
 export interface SkillRows {
   insert(skill: Skill): Promise<void>;
   byId(id: string): Promise<SkillView | null>;
-  /** Everybody's, newest first, up to `max`: for the operator. */
+  /** Skills of all owners, newest first, up to `max`: for the operator. */
   all(max: number): Promise<readonly SkillView[]>;
   /**
-   * Those that can be seen from a place, newest first: of an app's only those that its settings name. Each is enabled
-   * as the account has chosen for the place's space.
+   * The skills visible from a place, newest first; of an app's skills only those that its settings name. `enabled` is
+   * the account's choice for the place's space, if it made one.
    */
-  visible(place: SkillPlace): Promise<readonly SkillView[]>;
-  /** Newest first. */
-  onShelf(shelf: SkillShelf): Promise<readonly SkillView[]>;
-  /** Whether whoever has not chosen has it; false when there is no such skill. */
+  visible(place: SkillScope): Promise<readonly SkillView[]>;
+  /** The skills of an owner, newest first. */
+  listOfOwner(owner: SkillOwner): Promise<readonly SkillView[]>;
+  /** Sets the default for accounts that have not chosen; false when there is no such skill. */
   setEnabled(id: string, enabled: boolean, now: number): Promise<boolean>;
-  /** Whether one account's tasks have it; false when there is no such skill. */
+  /** Sets the choice of one account; false when there is no such skill. */
   choose(id: string, chooser: SkillChooser, enabled: boolean): Promise<boolean>;
-  /** All that an account has chosen in a space is as if it never had. */
-  forgetChoices(chooser: SkillChooser): Promise<void>;
-  /** Other content in the place of what it had; false when there is no such skill. */
+  /** Deletes all choices of an account in a space. */
+  deleteChoices(chooser: SkillChooser): Promise<void>;
+  /** Replaces the content; false when there is no such skill. */
   replace(id: string, content: Pick<Skill, "description" | "blobId" | "bytes" | "sha256" | "updatedAt">): Promise<boolean>;
-  /** Leaves tombstones without choices, and answers the blobs of those that were there. */
+  /** Tombstones the skills, deletes their choices, and returns the blobs of those that existed. */
   remove(ids: readonly string[], now: number): Promise<readonly string[]>;
 }

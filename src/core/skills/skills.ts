@@ -1,48 +1,129 @@
-import { appOf, type Caller, reachesProjects } from "../caller.ts";
+import { limitConcurrency } from "../../async/limit.ts";
+import { appOf, type Caller, canAccessProjects } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
-import { type Change, deferred } from "../deferred.ts";
-import { absent } from "../failure.ts";
-import { fewAtOnce } from "../few-at-once.ts";
-import type { Blobs } from "../files/blobs.ts";
-import { cutOff } from "../files/meter.ts";
+import { type Change, deferFailure } from "../deferred.ts";
+import { Failure, invalidArgument, notFound } from "../failure.ts";
+import type { Blobs } from "../files/blob.ts";
+import { senderDisconnected } from "../files/meter.ts";
 import type { Staging } from "../files/staging.ts";
 import type { Ids } from "../ids.ts";
-import { lockEditable } from "../oauth/apps.ts";
+import { checkEditable, lockEditable, mayEditAllApps } from "../oauth/app.ts";
 import type { Tx } from "../store.ts";
-import { auditOfSkill, checkNew, dropSkills, keepNew, type StagedSkill, stageSkill } from "./keep.ts";
-import { type PackedSkill, pack } from "./pack.ts";
-import { changeableSkill, shelfFor, type WantedShelf } from "./shelf.ts";
-import type { Skill, SkillView } from "./skill.ts";
-import { readUploaded, type SkillSource } from "./source.ts";
-import { switchSkill, type WantedSwitch } from "./switch.ts";
+import { type PackedSkill, pack, readUploaded, type SkillSource } from "./pack.ts";
+import type { Skill, SkillOwner, SkillOwnerType, SkillView } from "./skill.ts";
+import { checkNewSkill, deleteSkills, type StagedSkill, skillAuditFacts, stageSkill, storeSkill } from "./store-skill.ts";
 import { unzip } from "./unzip.ts";
 
-/** Skills of a caller (contract/v2.md 7.7, 8.19, 9.10, contract/oauth.md 11). */
+/** The owner of a skill as a request states it. */
+interface OwnerInput {
+  readonly ownerType: Exclude<SkillOwnerType, "official">;
+  readonly projectId: string | undefined;
+  readonly clientId: string | undefined;
+}
+
+/**
+ * The owner whose list the caller may change.
+ *
+ * @throws Failure `invalid_argument` when the fields do not fit each other, `not_found` for a project or an app that is not the
+ * caller's, `permission_denied` for a caller who may not change the team's or the app's skills.
+ */
+async function resolveOwner(tx: Tx, caller: Caller, { ownerType, projectId, clientId }: OwnerInput): Promise<SkillOwner> {
+  if ((projectId !== undefined) !== (ownerType === "project"))
+    throw invalidArgument("project_id", "is required with the owner type project, and allowed only with it");
+  if ((clientId !== undefined) !== (ownerType === "app"))
+    throw invalidArgument("client_id", "is required with the owner type app, and allowed only with it");
+  const { accountId, spaceId } = caller;
+  const owner: SkillOwner = { ownerType, spaceId, accountId, projectId: projectId ?? null, clientId: clientId ?? null };
+  await checkMayChange(tx, caller, owner);
+  return owner;
+}
+
+/** A skill that the caller may change. @throws Failure `not_found` or `permission_denied`. */
+async function changeableSkill(tx: Tx, caller: Caller, id: string): Promise<Skill> {
+  const skill = await tx.skills.byId(id);
+  if (!skill) throw notFound("skill");
+  await checkMayChange(tx, caller, skill).catch((thrown: unknown) => {
+    throw thrown instanceof Failure && thrown.reason === "not_found" ? notFound("skill") : thrown;
+  });
+  return skill;
+}
+
+async function checkMayChange(tx: Tx, caller: Caller, { ownerType, spaceId, accountId, projectId, clientId }: SkillOwner): Promise<void> {
+  if (ownerType === "official") throw new Failure("permission_denied", "official skills can be changed only by the operator");
+  if (spaceId !== caller.spaceId || (ownerType === "personal" && accountId !== caller.accountId)) throw notFound("skill");
+  if (ownerType === "project" && !(await tx.projects.find(caller, projectId ?? ""))) throw notFound("project", "project_id");
+  if (ownerType === "app") checkEditable(await tx.apps.find(clientId ?? ""), caller);
+  if (ownerType === "team") checkTeam(caller);
+}
+
+function checkTeam(caller: Caller): void {
+  if (caller.role === null) throw invalidArgument("owner_type", "a personal space has no team");
+  if (!mayEditAllApps(caller))
+    throw new Failure("permission_denied", "the team's skills can be changed by its owner, a super admin or an admin");
+}
+
+/** A requested switch of a skill. */
+interface SwitchInput {
+  readonly enabled: boolean;
+  /** False: only for the caller's tasks. */
+  readonly forEveryone: boolean;
+}
+
+/** The skill before and after a switch, and whether the switch was for everyone. */
+export interface SwitchResult {
+  readonly before: Skill;
+  readonly after: Skill;
+  readonly forEveryone: boolean;
+}
+
+/**
+ * Switches a skill (spec/api.md 9.10). A skill that only the caller has changes its default; for team and official
+ * skills each account has its own choice.
+ *
+ * @throws Failure `not_found` for a skill that the caller does not have; `permission_denied` for one that the caller may not switch for everyone.
+ */
+async function switchSkill(tx: Tx, caller: Caller, id: string, input: SwitchInput, now: number): Promise<SwitchResult> {
+  const { enabled } = input;
+  const shared = input.forEveryone ? undefined : await findShared(tx, caller, id);
+  const before = shared ?? (await changeableSkill(tx, caller, id));
+  const exists = shared ? await tx.skills.choose(id, caller, enabled) : await tx.skills.setEnabled(id, enabled, now);
+  if (!exists) throw notFound("skill");
+  const after = shared ? { ...before, enabled } : { ...before, enabled, updatedAt: now };
+  return { before, after, forEveryone: shared === undefined };
+}
+
+/** A team or official skill that the caller shares with others. */
+async function findShared(tx: Tx, { accountId, spaceId }: Caller, id: string): Promise<SkillView | undefined> {
+  const visible = await tx.skills.visible({ accountId, spaceId, projectId: null, clientId: null });
+  return visible.find((skill) => skill.id === id && (skill.ownerType === "team" || skill.ownerType === "official"));
+}
+
+/** The skills of a caller (spec/api.md 7.7, 8.19, 9.10, spec/oauth.md 11). */
 export interface Skills {
-  /** What the caller's tasks can use, newest first; a project adds its own. @throws Failure `absent` for a project that is not the caller's. */
+  /** The skills that the caller's tasks can use, newest first, including those of a project. @throws Failure `not_found` for a project that is not the caller's. */
   list(tx: Tx, caller: Caller, projectId?: string): Promise<readonly SkillView[]>;
-  /** The skills of an app, those that its settings do not name too. @throws Failure `absent` or `forbidden`. */
+  /** All skills of an app, also those that its settings do not name. @throws Failure `not_found` or `permission_denied`. */
   listOfApp(tx: Tx, caller: Caller, clientId: string): Promise<readonly SkillView[]>;
   /**
-   * Reads and packs what was brought, before the change that keeps it.
+   * Reads and packs the source before the change that stores it.
    *
-   * @throws Failure `invalid` for what is no skill; `absent` for a file, project or app that is not the caller's; `forbidden`;
-   * `exists` for a name that is there already; `exhausted` when the list or the quota is full.
+   * @throws Failure `invalid_argument` for a source that is not a skill; `not_found` for a file, project or app that is not
+   * the caller's; `permission_denied`; `already_exists` for a name in use; `resource_exhausted` when the list or the quota is full.
    */
-  create(caller: Caller, wanted: WantedShelf & { readonly source: SkillSource }, gone: AbortSignal): Promise<Change<Skill>>;
+  create(caller: Caller, input: OwnerInput & { readonly source: SkillSource }, gone: AbortSignal): Promise<Change<Skill>>;
   /**
-   * Switches a skill: a team's and an official one for the caller's tasks alone, unless it is to be for everyone.
+   * Switches a skill: a team or official one only for the caller's tasks, unless `forEveryone` is set.
    *
-   * @throws Failure `absent` or `forbidden`.
+   * @throws Failure `not_found` or `permission_denied`.
    */
-  setEnabled(tx: Tx, caller: Caller, id: string, wanted: WantedSwitch): Promise<Skill>;
-  /** @throws Failure `absent` or `forbidden`. */
+  setEnabled(tx: Tx, caller: Caller, id: string, input: SwitchInput): Promise<Skill>;
+  /** @throws Failure `not_found` or `permission_denied`. */
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
 
-/** What skills need of their surroundings. */
+/** The dependencies of `skills`. */
 export interface SkillsParts {
-  /** Read before a change. */
+  /** For reads before a change. */
   readonly store: Tx;
   readonly blobs: Pick<Blobs, "read">;
   readonly staging: Pick<Staging, "stage">;
@@ -50,24 +131,24 @@ export interface SkillsParts {
   readonly ids: Pick<Ids, "short">;
 }
 
-/** So many are unpacked at once in a process: each may take some 100 MB of memory. */
-const unpackedAtOnce = 2;
+/** Concurrent unpackings per process: each may take about 100 MB of memory. */
+const concurrentMax = 2;
 
 export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skills {
-  const turns = fewAtOnce(unpackedAtOnce);
+  const withSlot = limitConcurrency(concurrentMax);
 
   async function read(caller: Caller, source: SkillSource): Promise<PackedSkill> {
     const archive = source.kind === "archive" ? source.bytes : await readUploaded({ store, blobs, clock }, caller, source.fileId);
     return pack(source.kind, await unzip(source.kind, archive));
   }
 
-  /** What the list will refuse is not written down first. */
-  async function stage(caller: Caller, wanted: WantedShelf, source: SkillSource, signal: AbortSignal): Promise<StagedSkill> {
-    const shelf = await shelfFor(store, caller, wanted);
-    return turns(async () => {
-      if (signal.aborted) throw cutOff();
+  /** Checks the list before the bytes are written, so that a refused skill is not stored. */
+  async function stage(caller: Caller, input: OwnerInput, source: SkillSource, signal: AbortSignal): Promise<StagedSkill> {
+    const owner = await resolveOwner(store, caller, input);
+    return withSlot(async () => {
+      if (signal.aborted) throw senderDisconnected();
       const packed = await read(caller, source);
-      await checkNew(store, shelf, packed.name);
+      await checkNewSkill(store, owner, packed.name);
       return stageSkill(staging, packed, { accountId: caller.accountId, signal });
     });
   }
@@ -80,26 +161,26 @@ export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skil
     },
 
     async listOfApp(tx, caller, clientId) {
-      return tx.skills.onShelf(await shelfFor(tx, caller, { ownerType: "app", clientId, projectId: undefined }));
+      return tx.skills.listOfOwner(await resolveOwner(tx, caller, { ownerType: "app", clientId, projectId: undefined }));
     },
 
-    async create(caller, { source, ...wanted }, gone) {
-      const stagedNow = await deferred(stage(caller, wanted, source, gone));
+    async create(caller, { source, ...input }, gone) {
+      const getStaged = await deferFailure(stage(caller, input, source, gone));
       return async (tx) => {
-        const staged = stagedNow();
+        const staged = getStaged();
         await tx.accounts.lockSpace(caller.spaceId);
-        const app = wanted.clientId === undefined ? null : await lockEditable(tx, caller, wanted.clientId);
+        const app = input.clientId === undefined ? null : await lockEditable(tx, caller, input.clientId);
         const now = clock.now();
-        const skill = await keepNew(tx, await shelfFor(tx, caller, wanted), staged, { id: ids.short(), now });
-        // An app's private skills are in its tasks from now on.
+        const skill = await storeSkill(tx, await resolveOwner(tx, caller, input), staged, { id: ids.short(), now });
+        // The app's tasks have its private skill from now on.
         if (app) await tx.apps.update({ ...app, skillIds: [...app.skillIds, skill.id], updatedAt: now });
-        tx.audit.note({ subject: skill.id, after: auditOfSkill(skill) });
+        tx.audit.note({ subject: skill.id, after: skillAuditFacts(skill) });
         return skill;
       };
     },
 
-    async setEnabled(tx, caller, id, wanted) {
-      const { before, after, forEveryone } = await switchSkill(tx, caller, id, wanted, clock.now());
+    async setEnabled(tx, caller, id, input) {
+      const { before, after, forEveryone } = await switchSkill(tx, caller, id, input, clock.now());
       tx.audit.note({ subject: id, before: { enabled: before.enabled }, after: { enabled: after.enabled, forEveryone } });
       return after;
     },
@@ -111,14 +192,14 @@ export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skil
         const app = await lockEditable(tx, caller, skill.clientId);
         await tx.apps.update({ ...app, skillIds: app.skillIds.filter((bound) => bound !== id), updatedAt: now });
       }
-      if ((await dropSkills(tx, [skill], now)) === 0) throw absent("skill");
-      tx.audit.note({ subject: id, before: auditOfSkill(skill) });
+      if ((await deleteSkills(tx, [skill], now)) === 0) throw notFound("skill");
+      tx.audit.note({ subject: id, before: skillAuditFacts(skill) });
     },
   };
 }
 
-/** As task.create has it (contract/decisions.md 16). */
+/** The same rule as in task.create (spec/decisions.md 16). */
 async function checkProject(tx: Tx, caller: Caller, id: string): Promise<void> {
-  const project = reachesProjects(caller) ? await tx.projects.find(caller, id) : null;
-  if (!project) throw absent("project", "project_id");
+  const project = canAccessProjects(caller) ? await tx.projects.find(caller, id) : null;
+  if (!project) throw notFound("project", "project_id");
 }

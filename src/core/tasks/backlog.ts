@@ -1,22 +1,23 @@
 import { Failure } from "../failure.ts";
 import type { Tx } from "../store.ts";
 
-/** The tasks that wait for a runner, counted so that too many are refused and none is held in memory. */
+/** The number of tasks that wait for a runner. It limits them without holding a task in memory. */
 export interface Backlog {
-  /** Counts one more. @throws Failure `exhausted` when `max` wait already. */
-  enter(): void;
-  /** Counts anew; between two counts every task that entered here is taken to wait still. */
+  /** Counts one more task. @throws Failure `resource_exhausted` when `max` tasks wait already. */
+  add(): void;
+  /** Counts the waiting tasks in the database. Until the next count, every task that entered here is assumed to wait. */
   count(): Promise<void>;
 }
 
-/** Counting costs a scan, so it is done every second and not with every call. */
+/** A count costs a scan, so it runs every second instead of with every call. */
 export const countEveryMs = 1_000;
 
 export function backlog(store: Tx, max: number): Backlog {
   let waiting = 0;
   return {
-    enter() {
-      if (waiting >= max) throw new Failure("exhausted", `${max} tasks wait for a runner already`, { retryAfter: countEveryMs / 1_000 });
+    add() {
+      if (waiting >= max)
+        throw new Failure("resource_exhausted", `${max} tasks already wait for a runner`, { retryAfter: countEveryMs / 1_000 });
       waiting += 1;
     },
     async count() {

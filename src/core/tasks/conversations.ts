@@ -1,30 +1,30 @@
-import { type Caller, reachesProjects, type Scope } from "../caller.ts";
-import { absent, invalid } from "../failure.ts";
+import { type Caller, canAccessProjects, type Scope } from "../accounts/caller.ts";
+import { invalidArgument, notFound } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import type { EventType, TaskEvent } from "./event.ts";
 import type { TaskStatus, TaskView } from "./task.ts";
 
-/** Types of event that say something to the other side. */
-export const saidTypes = ["user_message", "assistant_message", "error_message"] as const satisfies readonly EventType[];
+/** Types of event that are messages. */
+export const messageTypes = ["user_message", "assistant_message", "error_message"] as const satisfies readonly EventType[];
 
-/** So many of the newest messages are shown of a task by itself, and of each in a list. */
-const saidMax = 10_000;
-const saidInListMax = 100;
+/** The most messages returned of a single task, and of each task in a list; the newest are kept. */
+const messagesMax = 10_000;
+const messagesInListMax = 100;
 
-/** A task with what was said in it, oldest first. */
+/** A task with its messages, oldest first. */
 export interface Conversation {
   readonly task: TaskView;
   readonly messages: readonly TaskEvent[];
 }
 
-/** Which of a caller's tasks are wanted; all that is given applies together. */
+/** A filter of a caller's tasks; all conditions must hold. */
 export interface ConversationFilter {
-  /** In the title or in what was said, whatever its case. */
+  /** A text in the title or in a message, in any letter case. */
   readonly query?: string;
   readonly statuses?: readonly TaskStatus[];
-  /** Unix ms, itself excluded. */
+  /** Unix ms, exclusive. */
   readonly createdAfter?: number;
-  /** Unix ms, itself excluded. */
+  /** Unix ms, exclusive. */
   readonly createdBefore?: number;
   readonly projectId?: string;
 }
@@ -37,58 +37,58 @@ export interface ConversationPage {
   readonly after?: { readonly at: number; readonly id: string };
 }
 
-/** A page as a caller asks for it: it goes on after a task. */
-export type WantedConversations = Omit<ConversationPage, "after"> & { readonly afterTaskId?: string | undefined };
+/** The requested page: it continues after a task. */
+export type ConversationsInput = Omit<ConversationPage, "after"> & { readonly afterTaskId?: string | undefined };
 
 export interface ConversationRows {
-  /** The tasks alone; an agent's main task is among them from its first event on. */
+  /** Tasks without messages. An agent's main task is included once it has an event. */
   list(scope: Scope, filter: ConversationFilter, page: ConversationPage): Promise<readonly TaskView[]>;
-  /** The newest messages of each of these tasks, at most `max` of each; oldest first within a task. */
-  said(taskIds: readonly string[], max: number): Promise<readonly TaskEvent[]>;
+  /** The newest messages of each task, at most `max` per task; oldest first within a task. */
+  listMessages(taskIds: readonly string[], max: number): Promise<readonly TaskEvent[]>;
 }
 
-/** Tasks with what was said in them (contract/v1.md 4.3, 4.5). */
+/** Tasks with their messages (spec/v1.md 4.3, 4.5). */
 export interface Conversations {
-  /** @throws Failure `absent` */
+  /** @throws Failure `not_found` */
   get(tx: Tx, caller: Caller, taskId: string): Promise<Conversation>;
-  /** @throws Failure `invalid` for a task to go on after that the caller does not see, `absent` for a project as in task.list. */
+  /** @throws Failure `invalid_argument` when the caller cannot see the task to continue after, `not_found` for a project as in task.list. */
   list(
     tx: Tx,
     caller: Caller,
     filter: ConversationFilter,
-    wanted: WantedConversations,
+    input: ConversationsInput,
   ): Promise<{ readonly items: readonly Conversation[]; readonly hasMore: boolean }>;
 }
 
 export const conversations: Conversations = {
   async get(tx, caller, taskId) {
     const task = await tx.tasks.find(caller, taskId);
-    if (!task) throw absent("task");
-    return conversationOf(task, await tx.conversations.said([task.id], saidMax));
+    if (!task) throw notFound("task");
+    return toConversation(task, await tx.conversations.listMessages([task.id], messagesMax));
   },
 
   async list(tx, caller, filter, { afterTaskId, ...page }) {
-    if (filter.projectId !== undefined && !reachesProjects(caller)) throw absent("project", "project_id");
-    const after = afterTaskId === undefined ? {} : { after: await placeOf(tx, caller, page, afterTaskId) };
+    if (filter.projectId !== undefined && !canAccessProjects(caller)) throw notFound("project", "project_id");
+    const after = afterTaskId === undefined ? {} : { after: await findPosition(tx, caller, page, afterTaskId) };
     const found = await tx.conversations.list(caller, filter, { ...page, ...after, limit: page.limit + 1 });
     const tasks = found.slice(0, page.limit);
-    const said = await tx.conversations.said(
+    const messages = await tx.conversations.listMessages(
       tasks.map(({ id }) => id),
-      saidInListMax,
+      messagesInListMax,
     );
-    const byTask = Map.groupBy(said, ({ taskId }) => taskId);
-    return { items: tasks.map((task) => conversationOf(task, byTask.get(task.id) ?? [])), hasMore: found.length > page.limit };
+    const byTask = Map.groupBy(messages, ({ taskId }) => taskId);
+    return { items: tasks.map((task) => toConversation(task, byTask.get(task.id) ?? [])), hasMore: found.length > page.limit };
   },
 };
 
-/** What was said after the task was read is not shown: status and messages are of one moment. */
-const conversationOf = (task: TaskView, said: readonly TaskEvent[]): Conversation => ({
+/** Omits messages newer than the read of the task, so that status and messages agree. */
+const toConversation = (task: TaskView, messages: readonly TaskEvent[]): Conversation => ({
   task,
-  messages: said.filter(({ seq }) => seq <= task.lastSeq),
+  messages: messages.filter(({ seq }) => seq <= task.lastSeq),
 });
 
-async function placeOf(tx: Tx, caller: Caller, { orderBy }: Pick<ConversationPage, "orderBy">, id: string) {
+async function findPosition(tx: Tx, caller: Caller, { orderBy }: Pick<ConversationPage, "orderBy">, id: string) {
   const task = await tx.tasks.find(caller, id);
-  if (!task) throw invalid("after_task_id", "is no task of this list");
+  if (!task) throw invalidArgument("after_task_id", "is not a task of this list");
   return { at: task[orderBy], id: task.id };
 }

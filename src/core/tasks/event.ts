@@ -1,7 +1,7 @@
-import type { Attachment } from "../files/attachment.ts";
+import type { Attachment } from "../files/file.ts";
 import type { Json, JsonObject } from "../json.ts";
 
-/** Types of a task's events, in the contract's words (contract/v2.md 7.5). */
+/** Types of a task's events, with the API's names (spec/api.md 7.5). */
 export const eventTypes = [
   "user_message",
   "assistant_message",
@@ -16,10 +16,10 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** Types that only a verbose list shows; streams show them always. */
+/** Types that lists contain only when they are verbose; streams always contain them. */
 export const verboseTypes: ReadonlySet<EventType> = new Set(["tool_used", "plan_update", "new_plan_step", "explanation"]);
 
-/** A payload by type. Members are named as the proto's, in lowerCamelCase; absent is left out. */
+/** A payload by type. Members have the proto's names in lowerCamelCase; absent members are omitted. */
 export interface EventPayloads {
   user_message: { content: string; messageType: "text" | "voice"; attachments?: readonly Attachment[] };
   assistant_message: {
@@ -53,17 +53,17 @@ export interface EventPayloads {
   explanation: { content: string };
 }
 
-/** How a question wants to be answered. */
+/** The expected form of an answer to a question. */
 export interface QuestionExpectation {
   readonly responseMethod: "send_message";
-  /** Offered answers; free text is welcome all the same. */
+  /** Suggested answers; free text is accepted too. */
   readonly options: readonly string[];
   readonly selectionMode: "single" | "multiple";
 }
 
-/** What a waiting task waits for: the event right before the status_update that says so. */
+/** The reason of a wait: the event directly before the status_update that has this detail. */
 export interface WaitDetail {
-  /** A kind of contract/v2.md 9.3. */
+  /** A kind of spec/api.md 9.3. */
   readonly waitingForEventType: string;
   readonly waitingDescription: string;
   /** Absent for a question. */
@@ -78,35 +78,35 @@ export interface PlanStep {
   readonly endAt?: number;
 }
 
-/** An event before it has its number. */
+/** An event without a number. */
 export type NewEvent = { readonly [T in EventType]: { readonly type: T; readonly payload: EventPayloads[T] } }[EventType];
 
-/** An event of a task. `seq` starts at 1, without gap, verbose events included. */
+/** An event of a task. `seq` starts at 1 and has no gaps; verbose events count too. */
 export type TaskEvent = NewEvent & { readonly taskId: string; readonly seq: number /** Unix ms. */; readonly timestamp: number };
 
-/** The id is the task's and the number's: unique for the life of a task, and it needs no index. */
+/** The id consists of the task's id and the event's number: unique within the task, without an index. */
 export const eventId = (taskId: string, seq: number): string => `ev_${taskId}_${seq}`;
 
-/** The number in an event id of this task; undefined for anything else. */
-export function seqOf(taskId: string, id: string): number | undefined {
+/** The number in an event id of this task; undefined for any other text. */
+export function parseEventId(taskId: string, id: string): number | undefined {
   const [, seq] = id.startsWith(`ev_${taskId}_`) ? id.split(`ev_${taskId}_`) : [];
   return seq !== undefined && /^[1-9][0-9]{0,9}$/.test(seq) ? Number(seq) : undefined;
 }
 
-/** A window on a task's events; the bounds exclude their own number. */
+/** A range of a task's events; the bounds are exclusive. */
 export interface EventWindow {
   readonly afterSeq?: number;
   readonly beforeSeq?: number;
   readonly order: "asc" | "desc";
   readonly limit: number;
-  /** Without it the verbose types are left out. */
+  /** False omits the verbose types. */
   readonly verbose: boolean;
 }
 
 export interface EventRows {
   list(taskId: string, window: EventWindow): Promise<readonly TaskEvent[]>;
-  /** Erases all events of a task. */
-  erase(taskId: string): Promise<void>;
-  /** Erases the events of up to `max` tasks that were deleted before then; answers of how many. */
-  eraseDeleted(before: number, max: number): Promise<number>;
+  /** Deletes all events of a task. */
+  deleteOfTask(taskId: string): Promise<void>;
+  /** Deletes the events of up to `max` tasks that were deleted before the given time; returns the number of tasks. */
+  deleteOfDeletedTasks(before: number, max: number): Promise<number>;
 }

@@ -1,13 +1,53 @@
+import type { Scope } from "../accounts/caller.ts";
 import type { Action } from "../actions/action.ts";
 import { inputSchema, kindOf } from "../actions/kind.ts";
 import type { Json, JsonObject } from "../json.ts";
-import type { StructuredResult } from "../structured-output/result.ts";
+import type { StructuredResult } from "../structured-output/structured-output.ts";
 import type { EventPayloads, NewEvent } from "./event.ts";
 import type { UserInput } from "./message.ts";
-import type { TaskChanges, TaskStatus } from "./task.ts";
+import type { Task, TaskChanges, TaskStatus } from "./task.ts";
+
+/** A task without events that does not run. */
+export const idleTask = (id: string, { accountId, spaceId }: Scope, now: number): Task => ({
+  id,
+  accountId,
+  spaceId,
+  clientId: null,
+  apiKeyId: null,
+  projectId: null,
+  agentId: null,
+  type: "standard",
+  title: "",
+  status: "stopped",
+  shareVisibility: "private",
+  hidden: false,
+  agentProfile: "",
+  locale: "en",
+  interactive: false,
+  references: [],
+  credits: 0,
+  createdAt: now,
+  updatedAt: now,
+  lastMessageAt: now,
+  lastSeq: 0,
+  lastTimestamp: 0,
+  messageSeq: 0,
+  answeredSeq: 0,
+  consumedSeq: 0,
+  fence: 0,
+  nodeId: null,
+  wantsNode: null,
+  claims: 0,
+  idleClaims: 0,
+  queuedAt: now,
+  servedAt: 0,
+  armed: false,
+  recalls: false,
+  allowed: [],
+});
 
 /**
- * The life of a task (contract/v2.md 9.1):
+ * The life of a task (spec/api.md 9.1):
  *
  *               create / sendMessage                  agent asks (ask, confirm)
  *      ──────────────────▶ running ───────────────────────────▶ waiting
@@ -17,7 +57,7 @@ import type { TaskChanges, TaskStatus } from "./task.ts";
  *                        stopped ◀── task.stop (from running or waiting)
  *                                       error ◀── agent failed
  *
- * Each step here is pure: what changes, and the events that tell of it.
+ * Each step here is pure: the changes of the row, and the events that report them.
  */
 export interface Step {
   readonly set: TaskChanges;
@@ -26,134 +66,136 @@ export interface Step {
 
 const status = (agentStatus: TaskStatus, brief: string): NewEvent => ({ type: "status_update", payload: { agentStatus, brief } });
 
-/** What comes with the text of a user's message. */
-type Brought = Pick<UserInput, "attachments" | "spoken">;
+/** The parts of a user's message other than its text. */
+type MessageExtras = Pick<UserInput, "attachments" | "spoken">;
 
-const userMessage = (content: string, { attachments = [], spoken = false }: Brought): NewEvent => ({
+const userMessage = (content: string, { attachments = [], spoken = false }: MessageExtras): NewEvent => ({
   type: "user_message",
   payload: { content, messageType: spoken ? "voice" : "text", ...(attachments.length === 0 ? {} : { attachments }) },
 });
 
 /** The first events of a task. */
-export const begin = (content: string, brought: Brought = {}): readonly NewEvent[] => [
-  userMessage(content, brought),
+export const firstEvents = (content: string, extras: MessageExtras = {}): readonly NewEvent[] => [
+  userMessage(content, extras),
   status("running", "Working on it"),
 ];
 
-/** A message to a task that runs: the turn after this one will answer it. */
-export const queueMessage = (content: string, brought: Brought = {}): Step => ({
+/** A message to a running task: the next turn answers it. */
+export const queueMessage = (content: string, extras: MessageExtras = {}): Step => ({
   set: { addsMessage: true },
-  events: [userMessage(content, brought)],
+  events: [userMessage(content, extras)],
 });
 
-/** A message to a task that does not run: it waits for a runner again. */
-export const resume = (content: string, now: number, brought: Brought = {}): Step => ({
+/** A message to a task that does not run: the task waits for a runner again. */
+export const resume = (content: string, now: number, extras: MessageExtras = {}): Step => ({
   set: { addsMessage: true, status: "running", nodeId: null, toBrowser: true, queuedAt: now, claims: 0, idleClaims: 0 },
-  events: begin(content, brought),
+  events: firstEvents(content, extras),
 });
 
-/** The user's stop: whoever ran it may write no more, and what was asked before is not taken up again. */
+/** The user's stop: the runner may write no more, and earlier messages are not taken up again. */
 export const stop: Step = {
   set: { status: "stopped", nodeId: null, wantsNode: null, raiseFence: true, beginTurn: true, memo: null },
   events: [{ type: "user_stop", payload: {} }, status("stopped", "Stopped by the user")],
 };
 
-/** What a task is to wait for. */
+/** The action that a task waits for. */
 export type Wait = Pick<Action, "kind" | "variant" | "actionId">;
 
-/** What a turn ends with, by how it ended. */
+/** The changes and events that end a turn. */
 export interface Ending extends Step {
-  /** Goes before the status, and stays where the turn is followed by another. */
-  readonly said: readonly NewEvent[];
-  /** What a turn that follows at once is given; null for nothing. */
+  /** Events before the status. They are written also when another turn follows. */
+  readonly messages: readonly NewEvent[];
+  /** The memo of a turn that follows at once; null for none. */
   readonly memo: Json;
   readonly wait?: Wait;
 }
 
-/** The agent is done. What an armed schema asked for comes after the status, and disarms it (contract/v2.md 9.5). */
+/** The agent has finished. The structured result follows the status, and disarms the schema (spec/api.md 9.5). */
 export function finish(content: string, result?: StructuredResult): Ending {
-  const said: readonly NewEvent[] = [{ type: "assistant_message", payload: { content, deliveryKind: "result" } }];
+  const messages: readonly NewEvent[] = [{ type: "assistant_message", payload: { content, deliveryKind: "result" } }];
   const set: TaskChanges = { status: "stopped", nodeId: null, wantsNode: null, memo: null };
-  const events = [...said, status("stopped", "Done")];
-  if (!result) return { said, memo: null, set, events };
-  const told: NewEvent = { type: "structured_output_result", payload: result };
-  return { said, memo: null, set: { ...set, outputSchema: null }, events: [...events, told] };
+  const events = [...messages, status("stopped", "Done")];
+  if (!result) return { messages: messages, memo: null, set, events };
+  const resultEvent: NewEvent = { type: "structured_output_result", payload: result };
+  return { messages: messages, memo: null, set: { ...set, outputSchema: null }, events: [...events, resultEvent] };
 }
 
-/** The agent cannot go on. */
+/** The agent failed. */
 export function fail(errorType: string, content: string): Ending {
-  const said: readonly NewEvent[] = [{ type: "error_message", payload: { errorType, content } }];
+  const messages: readonly NewEvent[] = [{ type: "error_message", payload: { errorType, content } }];
   return {
-    said,
+    messages: messages,
     memo: null,
     set: { status: "error", nodeId: null, wantsNode: null, memo: null },
-    events: [...said, status("error", "Failed")],
+    events: [...messages, status("error", "Failed")],
   };
 }
 
-/** The agent has a question: the next message is the answer, and the turn that it begins is given the memo. */
+/** The agent asks a question: the next message is the answer, and the turn that it begins receives the memo. */
 export function ask(content: string, options: readonly string[], memo: Json, actionId: string): Ending {
   const questionExpectation = { responseMethod: "send_message", options, selectionMode: "single" } as const;
-  const said: readonly NewEvent[] = [{ type: "assistant_message", payload: { content, deliveryKind: "question", questionExpectation } }];
+  const messages: readonly NewEvent[] = [
+    { type: "assistant_message", payload: { content, deliveryKind: "question", questionExpectation } },
+  ];
   const wait: Wait = { kind: "messageAskUser", variant: "", actionId };
   return {
-    said,
+    messages: messages,
     memo,
     wait,
     set: { status: "waiting", nodeId: null, memo },
-    events: [...said, waiting(wait, "Waiting for an answer", content)],
+    events: [...messages, waitingStatus(wait, "Waiting for an answer", content)],
   };
 }
 
-/** What the agent wants to do needs the user's approval. */
+/** An action of the agent that needs the user's approval. */
 export interface Approval extends Wait {
   readonly description?: string | undefined;
   readonly params?: JsonObject | undefined;
 }
 
-/** The agent waits for an approval; the same turn goes on after it, so what it was given stays. */
+/** The agent waits for an approval. The same turn continues after it, so its memo stays. */
 export function confirm(approval: Approval): Ending {
   const { kind, variant, actionId, description = kindOf(kind).description } = approval;
   const events = [
-    use(approval, "pending_confirmation", "Waiting for approval"),
-    waiting({ kind, variant, actionId }, "Needs approval", description),
+    toolUsed(approval, "pending_confirmation", "Waiting for approval"),
+    waitingStatus({ kind, variant, actionId }, "Needs approval", description),
   ];
-  return { said: [], memo: null, wait: { kind, variant, actionId }, set: { status: "waiting", nodeId: null }, events };
+  return { messages: [], memo: null, wait: { kind, variant, actionId }, set: { status: "waiting", nodeId: null }, events };
 }
 
-/** What an earlier decision of the task allows is done without asking (contract/decisions.md 15). */
-export const allowed = (approval: Approval): Step => ({
+/** An action that an earlier decision of the task allows: it needs no approval (spec/decisions.md 15). */
+export const allowedAction = (approval: Approval): Step => ({
   set: {},
-  events: [use(approval, "success", "Allowed before")],
+  events: [toolUsed(approval, "success", "Allowed before")],
 });
 
-/** The user has decided, and the turn goes on (contract/decisions.md 19a). `shown` is the input as everybody may see it. */
-export function decided(action: Wait, accepted: boolean, shown: JsonObject, now: number): Step {
+/** The user has decided, and the turn continues (spec/decisions.md 19a). `shown` is the input without secrets. */
+export function continueAfterDecision(action: Wait, accepted: boolean, shown: JsonObject, now: number): Step {
   return {
     set: { status: "running", nodeId: null, toBrowser: true, queuedAt: now },
     events: [
-      { ...use(action, accepted ? "success" : "error", accepted ? "Accepted" : "Refused", shown) },
-      status("running", accepted ? "Goes on with the approval" : "Goes on without the approval"),
+      { ...toolUsed(action, accepted ? "success" : "error", accepted ? "Accepted" : "Refused", shown) },
+      status("running", accepted ? "Continues with the approval" : "Continues without the approval"),
     ],
   };
 }
 
-function use(
+function toolUsed(
   { kind, actionId, description, params }: Approval,
   toolStatus: EventPayloads["tool_used"]["status"],
   brief: string,
   result?: Json,
 ): NewEvent {
-  const said = {
+  const details = {
     ...(description === undefined ? {} : { description }),
     ...(params ? { params } : {}),
     ...(result === undefined ? {} : { result }),
   };
-  return { type: "tool_used", payload: { tool: kindOf(kind).tool ?? kind, actionId, status: toolStatus, brief, ...said } };
+  return { type: "tool_used", payload: { tool: kindOf(kind).tool ?? kind, actionId, status: toolStatus, brief, ...details } };
 }
 
-/** Stands right behind the event that it waits for. */
-function waiting({ kind, variant }: Wait, brief: string, description: string): NewEvent {
+/** The status event of a waiting task. It must directly follow the event that the task waits for. */
+function waitingStatus({ kind, variant }: Wait, brief: string, description: string): NewEvent {
   const schema = inputSchema(kind, variant);
   const statusDetail = {
     waitingForEventType: kind,

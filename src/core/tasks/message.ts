@@ -1,27 +1,31 @@
-import { invalid } from "../failure.ts";
-import type { Attachment } from "../files/attachment.ts";
-import type { WantedMeans } from "./means.ts";
+import type { Scope } from "../accounts/caller.ts";
+import { invalidArgument } from "../failure.ts";
+import type { Attachment } from "../files/file.ts";
+import type { Tx } from "../store.ts";
+import type { EventWindow, TaskEvent } from "./event.ts";
+import type { Task, TaskStatus } from "./task.ts";
+import type { RequestedResources } from "./task-resources.ts";
 
-/** Estimated tokens of user text in one request (contract/v2.md 9.6). */
+/** Estimated tokens of user text in one request (spec/api.md 9.6). */
 const tokensMax = 5000;
-/** A task keeps so many references, the most recent ones (contract/v2.md 9.8). */
+/** A task keeps its 20 most recent references (spec/api.md 9.8). */
 const referencesMax = 20;
 const titleMax = 80;
 
-/** What a user sends to a task, as every wire form gives it. */
+/** A user's message to a task, from any wire form. */
 export interface UserInput {
   /** The text parts, in order. */
   readonly texts: readonly string[];
   readonly references: readonly string[];
-  /** The files that came with it, in order. */
+  /** The message's files, in order. */
   readonly attachments?: readonly Attachment[];
-  /** One of them is speech. */
+  /** True when a part is speech. */
   readonly spoken?: boolean;
-  /** What it names for the task to use. */
-  readonly means?: WantedMeans;
+  /** The resources that the message names for the task. */
+  readonly resources?: RequestedResources;
 }
 
-/** The contract's estimate: four ASCII characters make a token, any other character is one. */
+/** The estimate of the API: four ASCII characters count as one token, any other character as one. */
 export function estimateTokens(text: string): number {
   let ascii = 0;
   let others = 0;
@@ -33,43 +37,83 @@ export function estimateTokens(text: string): number {
 }
 
 /**
- * The message that the parts make, a line feed between them. Only what the user
- * wrote counts toward the limit (contract/v2.md 9.6); files may come without a word (14.2).
+ * The text of a message: its parts, joined by line feeds. Only the user's text
+ * counts toward the limit (spec/api.md 9.6); it may be empty when there are files (14.2).
  *
- * @param path the field that is named where it is refused.
- * @throws Failure `invalid` for an over-long text, and for an empty one without files.
+ * @param path the field that the error text names.
+ * @throws Failure `invalid_argument` for a text that is too long, and for an empty one without files.
  */
 export function messageText(
   { texts, attachments = [] }: { readonly texts: readonly string[]; readonly attachments?: readonly unknown[] },
   path = "message.content",
 ): string {
   const written = texts.join("");
-  if (written.trim() === "" && attachments.length === 0) throw invalid(path, "must not be empty");
-  // The estimate is at least a quarter of the length: nobody counts through megabytes.
+  if (written.trim() === "" && attachments.length === 0) throw invalidArgument(path, "must not be empty");
+  // The estimate is at least a quarter of the length, so a text of megabytes is refused without counting.
   if (written.length > 4 * tokensMax || estimateTokens(written) > tokensMax) {
-    throw invalid(path, `must be at most ${tokensMax} estimated tokens`);
+    throw invalidArgument(path, `must be at most ${tokensMax} estimated tokens`);
   }
   return texts.join("\n");
 }
 
-/** The first line with text in it, at most 80 characters: the title until the agent gives another. */
-export function titleOf(text: string): string {
+/** The first line with text, at most 80 characters: the title until the agent sets another. */
+export function deriveTitle(text: string): string {
   const line = text.split("\n").find((candidate) => candidate.trim() !== "") ?? "";
   const characters = [...line.trim()];
   return characters.length <= titleMax ? characters.join("") : `${characters.slice(0, titleMax - 1).join("")}…`;
 }
 
-/** Adds references to those a task has: repeats and the task itself are dropped, the newest are kept. */
-export function addReferences(present: readonly string[], added: readonly string[], self: string): readonly string[] {
-  const fresh = [...new Set(added)].filter((id) => id !== self);
-  return [...present.filter((id) => !fresh.includes(id)), ...fresh].slice(-referencesMax);
+/** Adds references to a task's: drops duplicates and the task itself, keeps the newest. */
+export function addReferences(existing: readonly string[], added: readonly string[], self: string): readonly string[] {
+  const unique = [...new Set(added)].filter((id) => id !== self);
+  return [...existing.filter((id) => !unique.includes(id)), ...unique].slice(-referencesMax);
 }
 
-/** A BCP 47 tag in its canonical spelling; the account's own for anything else (contract/v2.md 14.2). */
-export function localeOf(wanted: string | undefined, account: string): string {
+/** The canonical spelling of a BCP 47 tag; the account's locale for any other text (spec/api.md 14.2). */
+export function canonicalLocale(tag: string | undefined, account: string): string {
   try {
-    return Intl.getCanonicalLocales(wanted)[0] ?? account;
+    return Intl.getCanonicalLocales(tag)[0] ?? account;
   } catch {
     return account;
   }
 }
+
+/** A referenced task, opened for reading. */
+export interface ReferencedTask {
+  readonly id: string;
+  readonly title: string;
+  readonly status: TaskStatus;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  /** The number of its newest event. */
+  readonly lastSeq: number;
+  events(window: EventWindow): Promise<readonly TaskEvent[]>;
+}
+
+/** The tasks that a task refers to (spec/api.md 9.8). */
+export interface References {
+  readonly ids: readonly string[];
+  /** Null for a task that is not referenced, that may not be read, or that does not exist. Checks access on each call. */
+  open(id: string): Promise<ReferencedTask | null>;
+}
+
+/** The references of a task, with the access of its owner; of an app's task, with the access of the app. */
+export function referencesOf(
+  store: Pick<Tx, "tasks" | "events">,
+  { references: ids, accountId, spaceId, clientId }: Pick<Task, "references" | "accountId" | "spaceId" | "clientId">,
+): References {
+  const scope: Scope = { accountId, spaceId, clientId: clientId ?? undefined };
+  return {
+    ids,
+    async open(id) {
+      const task = ids.includes(id) ? await store.tasks.find(scope, id) : null;
+      return task && toReferencedTask(store, task);
+    },
+  };
+}
+
+/** A task for reading. The caller has checked access. */
+export const toReferencedTask = (
+  { events }: Pick<Tx, "events">,
+  { id, title, status, createdAt, lastSeq }: Pick<Task, "id" | "title" | "status" | "createdAt" | "lastSeq">,
+): ReferencedTask => ({ id, title, status, createdAt, lastSeq, events: (window) => events.list(id, window) });

@@ -1,5 +1,5 @@
+import type { Scope } from "../accounts/caller.ts";
 import type { KindName } from "../actions/kind.ts";
-import type { Scope } from "../caller.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { Visibility } from "../visibility.ts";
 import type { NewEvent } from "./event.ts";
@@ -7,29 +7,29 @@ import type { NewEvent } from "./event.ts";
 export type TaskStatus = "running" | "stopped" | "waiting" | "error";
 export type TaskType = "standard" | "project" | "agent_subtask";
 
-/** A unit of an agent's work, with everything that decides who may see it and who runs it. */
+/** A unit of an agent's work, with all that decides who may see it and which process runs it. */
 export interface Task {
   readonly id: string;
   readonly accountId: string;
   readonly spaceId: string;
-  /** The app that made it; null for a key. */
+  /** The app that created it; null for a key. */
   readonly clientId: string | null;
   readonly apiKeyId: string | null;
   readonly projectId: string | null;
-  /** The agent whose main task or, by the type, subtask it is. */
+  /** The agent whose main task or, by `type`, subtask this is. */
   readonly agentId: string | null;
   readonly type: TaskType;
   readonly title: string;
   readonly status: TaskStatus;
-  /** Whom it reaches now: what was set, within the team's cap (contract/enterprise.md 9.1). */
+  /** The effective visibility: the set value, within the team's cap (spec/enterprise.md 9.1). */
   readonly shareVisibility: Visibility;
-  /** Kept out of the web app's list. */
+  /** Hidden from the web app's list. */
   readonly hidden: boolean;
-  /** The profile asked for, spelled `manus-1.6…`; that of the latest turn. */
+  /** The requested profile of the latest turn, spelled `manus-1.6…`. */
   readonly agentProfile: string;
   readonly locale: string;
   readonly interactive: boolean;
-  /** The 20 most recently referenced tasks (contract/v2.md 9.8). */
+  /** The 20 most recently referenced tasks (spec/api.md 9.8). */
   readonly references: readonly string[];
   readonly credits: number;
   readonly createdAt: number;
@@ -41,38 +41,38 @@ export interface Task {
   readonly lastTimestamp: number;
   /** The number of the newest user_message. */
   readonly messageSeq: number;
-  /** Messages up to here were dealt with in earlier turns. */
+  /** Messages up to this number were handled in earlier turns. */
   readonly answeredSeq: number;
-  /** The turn's messages end here: what the agent adds in this turn has a greater number. */
+  /** The last message of the turn: events that the agent adds in this turn have greater numbers. */
   readonly consumedSeq: number;
-  /** Raised whenever the right to write as the runner changes hands. */
+  /** Raised whenever another runner receives the right to write. */
   readonly fence: number;
-  /** The process that runs it; null while nobody does. */
+  /** The process that runs it; null when none does. */
   readonly nodeId: string | null;
-  /** The only process that may run it while that lives: the one that holds its browser. Null: any. */
+  /** The only process that may run it while that process is alive: it has the task's browser. Null: any process. */
   readonly wantsNode: string | null;
-  /** How often this turn was claimed. */
+  /** The number of claims of this turn. */
   readonly claims: number;
-  /** Claims in a row that added no event. */
+  /** Consecutive claims that added no event. */
   readonly idleClaims: number;
-  /** Since when it waits for a runner, Unix ms. */
+  /** Since when it has waited for a runner, Unix ms. */
   readonly queuedAt: number;
-  /** When a runner last took it, Unix ms; 0 before the first time. */
+  /** When a runner last claimed it, Unix ms; 0 before the first claim. */
   readonly servedAt: number;
-  /** A schema is armed: the next finish tells a value that fits it (contract/v2.md 9.5). */
+  /** A schema is armed: the next finish reports a value that conforms to it (spec/api.md 9.5). */
   readonly armed: boolean;
-  /** The agent has left something to itself for the present turn. */
+  /** The agent has left a memo for the current turn. */
   readonly recalls: boolean;
-  /** What needs no approval in this task any more (contract/decisions.md 15). */
+  /** The kinds of action that need no further approval in this task (spec/decisions.md 15). */
   readonly allowed: readonly KindName[];
 }
 
-/** A task as lists and `task.detail` show it: with its key's present name. */
+/** A task as lists and `task.detail` return it: with its key's current name. */
 export interface TaskView extends Task {
   readonly apiKeyName: string | null;
 }
 
-/** What may be changed; the counters of events are `advance`'s own. */
+/** The changeable fields; `advance` maintains the event counters itself. */
 export type TaskChanges = Partial<
   Pick<
     Task,
@@ -91,30 +91,30 @@ export type TaskChanges = Partial<
     | "allowed"
   >
 > & {
-  /** The most that the team allows its visibility to be. */
+  /** The team's cap on its visibility. */
   readonly maxVisibility?: Visibility;
-  /** Raises the fence by one: whoever ran the task may write no more. */
+  /** Raises the fence by one: the previous runner may write no more. */
   readonly raiseFence?: true;
-  /** Sets `wantsNode` to the process that holds the task's browser, null where it has none that is online. */
+  /** Sets `wantsNode` to the process that has the task's browser, or null when no browser is online. */
   readonly toBrowser?: true;
-  /** Counts one more claim of the turn. */
+  /** Adds one to the turn's claims. */
   readonly addClaim?: true;
   /** Begins a turn with every message so far: answeredSeq = the old consumedSeq, consumedSeq = the new lastSeq, claims = 1, idleClaims = 0. */
   readonly beginTurn?: true;
-  /** Arms a schema, in place of one that is armed; null disarms. */
+  /** Arms a schema and replaces an armed one; null disarms. */
   readonly outputSchema?: JsonObject | null;
-  /** What the agent leaves to itself for the turn after its question; null forgets it. */
+  /** The agent's memo for the turn after its question; null deletes it. */
   readonly memo?: Json;
-  /** Adds to what the task has cost. */
+  /** Adds to the task's cost in credits. */
   readonly addCredits?: number;
   /** One of the events is a user_message, the first: messageSeq becomes its number. */
   readonly addsMessage?: true;
 };
 
-/** A guarded step of a task's life. */
+/** A conditional change of a task. */
 export interface Advance {
   readonly now: number;
-  /** Nothing happens unless all of it holds. */
+  /** Nothing is written unless all conditions hold. */
   readonly when?: {
     readonly fence?: number;
     readonly nodeId?: string | null;
@@ -125,20 +125,31 @@ export interface Advance {
   readonly events?: readonly NewEvent[];
 }
 
-/** What an agent is given for a turn beside the messages. */
-export interface Briefing {
+/** A task that a change has just created or updated. */
+export interface TaskWritten {
+  /** The new row. */
+  readonly task: Task;
+  readonly isNew: boolean;
+  /** The events written with it, in order: the last one has the task's `lastSeq`. */
+  readonly events: readonly NewEvent[];
+  /** Whether its account, or the app that created it, has an active webhook. False without events. */
+  readonly hasWebhooks: boolean;
+}
+
+/** The input of a turn in addition to the messages. */
+export interface TurnInput {
   /** The armed schema; null when none is. */
   readonly outputSchema: JsonObject | null;
-  /** What the agent left to itself; null for nothing. */
+  /** The agent's memo; null for none. */
   readonly memo: Json;
 }
 
-/** Which of a caller's tasks a list shows (contract/v2.md 8.3). */
+/** A filter of a caller's task list (spec/api.md 8.3). */
 export interface TaskFilter {
-  /** `standard` leaves agents' main tasks out. */
+  /** `standard` omits agents' main tasks. */
   readonly type?: TaskType;
   readonly projectId?: string;
-  /** Of this agent; `agent-default` is one too. */
+  /** An agent's id; `agent-default` is accepted. */
   readonly agentId?: string;
 }
 
@@ -149,61 +160,61 @@ export interface TaskPage {
   readonly after?: { readonly createdAt: number; readonly id: string };
 }
 
-/** A task that may be claimed, as far as a claim depends on it. */
-export type Claimable = Pick<Task, "id" | "fence" | "nodeId" | "claims">;
+/** The fields of a task that a claim depends on. */
+export type ClaimableTask = Pick<Task, "id" | "fence" | "nodeId" | "claims">;
 
-/** Which of the tasks that wait a runner is there for. */
+/** The waiting tasks that a runner accepts. */
 export interface QueueFilter {
-  /** Of this space only. */
+  /** Only of this space. */
   readonly spaceId?: string;
-  /** Of these profiles only. */
+  /** Only of these profiles. */
   readonly profiles?: readonly string[];
-  /** Of all profiles but these. */
-  readonly otherThan?: readonly string[];
-  /** For this process: not those that only another, which lives, may run. */
+  /** Of all profiles except these. */
+  readonly excludedProfiles?: readonly string[];
+  /** For this process: omits tasks that only another live process may run. */
   readonly nodeId?: string;
 }
 
-/** Subtasks of an agent, counted. */
+/** The counts of an agent's subtasks. */
 export interface SubtaskCount {
   readonly running: number;
-  /** Begun since the present turn of its main task began, whatever became of them. */
+  /** Begun since the current turn of the main task began, in any state. */
   readonly ofTurn: number;
 }
 
 export interface TaskRows {
   insert(task: Task, events: readonly NewEvent[]): Promise<Task>;
-  /** What this caller sees under an id, or under `agent-default-main_task`; deleted tasks excepted. */
+  /** The task that this caller sees under an id, or under `agent-default-main_task`; never a deleted one. */
   find(scope: Scope, id: string): Promise<TaskView | null>;
-  /** As `find`, and nobody else changes the row before this change ends. */
+  /** As `find`, and locks the row until the transaction ends. */
   lock(scope: Scope, id: string): Promise<TaskView | null>;
-  /** How many of these, each named once, the caller sees. */
+  /** How many of these distinct ids the caller sees. */
   countVisible(scope: Scope, ids: readonly string[]): Promise<number>;
-  /** An agent's main task is listed from its first event on. */
+  /** An agent's main task is listed once it has an event. */
   list(scope: Scope, filter: TaskFilter, page: TaskPage): Promise<readonly TaskView[]>;
   /** The row itself, for the runtime. */
   byId(id: string): Promise<Task | null>;
-  /** What a turn is given beside the messages; it is not part of the row's view, because it may be large. */
-  briefing(id: string): Promise<Briefing>;
+  /** The input of a turn in addition to the messages. It is not part of the row's view, because it may be large. */
+  turnInput(id: string): Promise<TurnInput>;
   /**
-   * The one way a task changes: row lock, guard, numbers of the new events and the
-   * events themselves. Event times are max(now, last) + 1, + 2, …. Null when the
-   * guard did not hold; then nothing was written.
+   * The only way to change a task: locks the row, checks the conditions, and numbers and writes
+   * the new events. Event times are max(now, last) + 1, + 2, …. Null when a condition
+   * did not hold; then nothing was written.
    */
   advance(id: string, step: Advance): Promise<Task | null>;
   /**
-   * Running tasks that nobody runs: of the account with the fewest that run first, of
-   * equal ones of that whose turn is longest ago, and of one account the oldest first.
+   * Running tasks without a runner. Order: accounts with the fewest tasks in run first, of
+   * equal accounts the one served longest ago, within an account the oldest task first.
    */
-  unowned(max: number, filter?: QueueFilter): Promise<readonly Claimable[]>;
-  /** An account's running tasks in a space, whoever runs them, by their ids. */
-  runningOf(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly string[]>;
-  /** How many subtasks an agent has, with those of these ids that are not made yet. */
+  listUnowned(max: number, filter?: QueueFilter): Promise<readonly ClaimableTask[]>;
+  /** The ids of an account's running tasks in a space, with or without a runner. */
+  listRunning(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly string[]>;
+  /** The number of an agent's subtasks, including those of the given ids that are not created yet. */
   countSubtasks(main: Pick<Task, "id" | "consumedSeq"> & { readonly agentId: string }, begun: readonly string[]): Promise<SubtaskCount>;
   /** Running tasks that name one of these nodes. */
-  owned(nodeIds: readonly string[]): Promise<readonly Claimable[]>;
-  /** Running tasks that nobody runs yet, counted up to `max`: the queue's depth. */
+  listOwned(nodeIds: readonly string[]): Promise<readonly ClaimableTask[]>;
+  /** The queue's depth: running tasks without a runner, counted up to `max`. */
   countUnowned(max: number): Promise<number>;
-  /** Makes the row a tombstone (contract/decisions.md 14): in a personal space only id and times stay. */
-  bury(id: string, now: number, personal: boolean): Promise<void>;
+  /** Makes the row a tombstone (spec/decisions.md 14): in a personal space only the id and times remain. */
+  tombstone(id: string, now: number, personal: boolean): Promise<void>;
 }

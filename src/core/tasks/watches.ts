@@ -1,166 +1,214 @@
-import type { Caller } from "../caller.ts";
+import { batchReads } from "../../async/batch.ts";
+import { pacer } from "../../async/limit.ts";
+import type { Caller, OpenCall } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
-import { absent, Failure } from "../failure.ts";
-import type { OpenCall } from "../open-call.ts";
-import { paced } from "../pace.ts";
-import { sharedReads } from "../shared-reads.ts";
+import { Failure, notFound } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import type { TaskEvent } from "./event.ts";
 import type { TaskView } from "./task.ts";
-import type { RoomRules, Visit, WaitingRoom } from "./waiting-room.ts";
+import type { Subscription, SubscriptionRules, TaskSubscriptions } from "./task-subscriptions.ts";
 
-/** A read that is repeated until it shows enough. */
-export interface Look<T> {
-  /** For at most so long, 0 to 60; never for longer than `holdSeconds` of the rules. */
-  readonly seconds: number;
-  /** One read, for the caller as it is at that moment. */
-  readonly look: (caller: Caller) => Promise<T>;
-  /** Whether there is anything that the caller waits for. */
-  readonly enough: (found: T) => boolean;
+/** When a stream counts as silent. */
+export interface SilenceRule {
+  readonly clock: Clock;
+  /** Milliseconds. */
+  readonly silenceMs: number;
 }
 
-/** Which events of which task to tell. */
+/**
+ * Yields items as they arrive, and `keepAlive()` whenever none arrived for `silenceMs`. Reads no item ahead of the reader.
+ * The source must end when its call ends: a reader that leaves waits for that.
+ */
+export async function* withKeepAlives<T>(items: AsyncIterable<T>, keepAlive: () => T, silence: SilenceRule): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = iterator.next();
+      const arrival = trackSettling(next);
+      while (!(await arrival.within(silence))) yield keepAlive();
+      const found = await next;
+      if (found.done) return;
+      yield found.value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/** Reports whether a promise settles in time. It can be called repeatedly without adding handlers. */
+function trackSettling(promise: Promise<unknown>) {
+  let hasSettled = false;
+  let wake = (): void => undefined;
+  const settle = (): void => {
+    hasSettled = true;
+    wake();
+  };
+  promise.then(settle, settle);
+  return {
+    async within({ clock, silenceMs }: SilenceRule): Promise<boolean> {
+      const settled = new AbortController();
+      wake = () => settled.abort();
+      // The sleep rejects when it is aborted.
+      if (!hasSettled) await clock.sleep(silenceMs, settled.signal).catch(() => undefined);
+      return hasSettled;
+    },
+  };
+}
+
+/** A read that is repeated until its result is enough. */
+export interface HeldRead<T> {
+  /** The most seconds, 0 to 60; the limit `holdSeconds` applies too. */
+  readonly seconds: number;
+  /** One read, with the caller's current rights. */
+  readonly read: (caller: Caller) => Promise<T>;
+  /** Whether the result has what the caller waits for. */
+  readonly isEnough: (found: T) => boolean;
+}
+
+/** The events of a task that a stream sends. */
 export interface Watch {
   readonly taskId: string;
   readonly afterSeq: number;
-  /** Ends once the task does not run and everything was told. */
+  /** Ends once the task does not run and all events were sent. */
   readonly untilSettled: boolean;
 }
 
-/** What held calls go by. */
-export interface HoldRules extends Pick<RoomRules, "draining"> {
-  /** No call is held for longer, in seconds, so that proxies do not give it up before. */
+/** The rules of held calls. */
+export interface WatchRules extends Pick<SubscriptionRules, "draining"> {
+  /** The most seconds that a call is held, so that proxies do not time out first. */
   readonly holdSeconds: number;
 }
 
-/** Calls that stay open until there is news of a task (contract/decisions.md 17, 17a). */
+/** Calls that stay open until there is news of a task (spec/decisions.md 17, 17a). */
 export interface Watches {
   /**
-   * What a look finds: at once when it is enough; else when it is, when the time is
-   * over, or when the process drains.
+   * Repeats a read until its result is enough, the time is over, or the process drains.
    *
-   * @throws Failure `exhausted` with too many calls held; what a look throws, and what a new call would get.
+   * @returns the last result.
+   * @throws Failure `resource_exhausted` with too many calls held; the failures of the read, and those of a new call.
    */
-  hold<T extends { readonly task: TaskView }>(call: OpenCall, look: Look<T>): Promise<T>;
+  hold<T extends { readonly task: TaskView }>(call: OpenCall, look: HeldRead<T>): Promise<T>;
   /**
-   * The events of a task as they come, each once, without a gap; null when the task
-   * is settled, nothing is left to tell, and nothing else was asked for. One page is
-   * in memory, however slowly it is read.
+   * The events of a task as they occur, each once, without a gap; null when the task
+   * is settled, all events were sent, and `untilSettled` is set. Holds one page
+   * in memory, however slow the reader is.
    *
-   * @throws Failure `absent` or `exhausted`; the events later also `unavailable` when
-   * the process drains, and what a new call would get.
+   * @throws Failure `not_found` or `resource_exhausted`; the stream later also `unavailable` when
+   * the process drains, and the failures of a new call.
    */
   watch(tx: Tx, call: OpenCall, watch: Watch): Promise<AsyncIterable<TaskEvent> | null>;
 }
 
-/** A task, and the first events that it had when it was found: both tell of one moment. */
-interface Unread {
+/** A task and its first unsent events, read consistently. */
+interface Unsent {
   readonly task: TaskView;
   readonly page: readonly TaskEvent[];
 }
 
-/** Credential and visibility are never older when something is told. */
+/** Before an event is sent, credential and visibility were checked at most 5 s ago. */
 const recheckMs = 5_000;
-/** So many watchers are told in one turn of the event loop. */
-const toldAtOnce = 16;
-/** Events that are read at a time. */
+/** Watchers that send in one turn of the event loop. */
+const sendersMax = 16;
+/** Events per read. */
 const pageSize = 100;
 
 const stopping = (): Failure => new Failure("unavailable", "the server is stopping: call again", { retryAfter: 1 });
-const cancelled = (): Failure => new Failure("cancelled", "nobody waits for the answer any more");
+const cancelled = (): Failure => new Failure("cancelled", "the caller is gone");
 
-export function watches(room: WaitingRoom, clock: Clock, { draining, holdSeconds }: HoldRules): Watches {
-  const tasks = sharedReads<TaskView | null>();
-  const pages = sharedReads<readonly TaskEvent[]>();
-  const looks = sharedReads<Unread>();
-  const pace = paced(toldAtOnce);
+export function watches(subscriptions: TaskSubscriptions, clock: Clock, { draining, holdSeconds }: WatchRules): Watches {
+  const tasks = batchReads<TaskView | null>();
+  const pages = batchReads<readonly TaskEvent[]>();
+  const sharedReads = batchReads<Unsent>();
+  const takeTurn = pacer(sendersMax);
 
   async function find(tx: Tx, caller: Caller, id: string): Promise<TaskView> {
     const { accountId, spaceId, clientId = null } = caller;
-    // The id may be anything: it stands last.
+    // The id may be any text, so it comes last in the key.
     const task = await tasks(`${accountId} ${spaceId} ${clientId} ${id}`, () => tx.tasks.find(caller, id));
-    if (!task) throw absent("task");
+    if (!task) throw notFound("task");
     return task;
   }
 
-  async function unread(tx: Tx, task: TaskView, afterSeq: number): Promise<Unread> {
+  async function readUnsent(tx: Tx, task: TaskView, afterSeq: number): Promise<Unsent> {
     const { id, lastSeq } = task;
     if (afterSeq >= lastSeq) return { task, page: [] };
     const window = { afterSeq, beforeSeq: lastSeq + 1, order: "asc", limit: pageSize, verbose: true } as const;
     return { task, page: await pages(`${id} ${afterSeq} ${lastSeq}`, () => tx.events.list(id, window)) };
   }
 
-  /** One look for all whom the same credential let in, and who were told as much. */
-  function look(tx: Tx, call: OpenCall, id: string, told: number): Promise<Unread> {
+  /** Shares one read among watchers with the same credential and the same position. */
+  function readShared(tx: Tx, call: OpenCall, id: string, sentSeq: number): Promise<Unsent> {
     if (draining.aborted) throw stopping();
     if (call.gone.aborted) throw cancelled();
-    return looks(`${told} ${id} ${call.who}`, async () => unread(tx, await find(tx, await call.again(), id), told));
+    return sharedReads(`${sentSeq} ${id} ${call.accessKey}`, async () =>
+      readUnsent(tx, await find(tx, await call.reauthenticate(), id), sentSeq),
+    );
   }
 
-  async function* tell(tx: Tx, call: OpenCall, first: TaskView, watch: Watch, visit: Visit): AsyncGenerator<TaskEvent> {
+  async function* send(tx: Tx, call: OpenCall, first: TaskView, watch: Watch, subscription: Subscription): AsyncGenerator<TaskEvent> {
     const { id } = first;
-    let told = watch.afterSeq;
+    let sentSeq = watch.afterSeq;
     let checkedAt = clock.monotonic();
     try {
-      for (let { task, page } = await unread(tx, first, told); ; { task, page } = await look(tx, call, id, told)) {
+      for (let { task, page } = await readUnsent(tx, first, sentSeq); ; { task, page } = await readShared(tx, call, id, sentSeq)) {
         checkedAt = clock.monotonic();
         const left = page.toReversed();
-        // None is kept while there is nothing to tell.
+        // Keeps no event in memory while the watch waits.
         page = [];
-        const erased = left.length === 0;
-        if (!erased) await pace();
+        const isEmpty = left.length === 0;
+        if (!isEmpty) await takeTurn();
         for (let event = left.pop(); event; event = left.pop()) {
           if (draining.aborted || clock.monotonic() - checkedAt >= recheckMs) {
-            await look(tx, call, id, told);
+            await readShared(tx, call, id, sentSeq);
             checkedAt = clock.monotonic();
           }
           yield event;
-          told = event.seq;
+          sentSeq = event.seq;
         }
-        if (watch.untilSettled && isTold(task, told)) return;
-        // Events that were erased since their task was found do not come: the next look says so.
-        if (erased || told >= task.lastSeq) await visit.wake();
+        if (watch.untilSettled && isSent(task, sentSeq)) return;
+        // Events erased after the read of their task are missing: the next read reports the deletion.
+        if (isEmpty || sentSeq >= task.lastSeq) await subscription.nextNews();
       }
     } finally {
-      visit.leave();
+      subscription.close();
     }
   }
 
   return {
-    async hold(call, { seconds, look, enough }) {
+    async hold(call, { seconds, read: look, isEnough: enough }) {
       if (seconds === 0) return look(call.caller);
       const until = clock.monotonic() + Math.min(seconds, holdSeconds) * 1000;
-      const approach = room.approach();
-      let visit: Visit | undefined;
+      const pending = subscriptions.prepare();
+      let subscription: Subscription | undefined;
       try {
         let found = await look(call.caller);
         if (enough(found) || draining.aborted) return found;
-        visit = approach.enter(call, found.task, until);
+        subscription = pending.subscribe(call, found.task, until);
         while (!enough(found) && !draining.aborted && clock.monotonic() < until) {
-          await visit.wake();
+          await subscription.nextNews();
           if (call.gone.aborted && !draining.aborted) throw cancelled();
-          found = await look(await call.again());
+          found = await look(await call.reauthenticate());
         }
         return found;
       } finally {
-        approach.turnBack();
-        visit?.leave();
+        pending.cancel();
+        subscription?.close();
       }
     },
 
     async watch(tx, call, watch) {
       if (draining.aborted) throw stopping();
-      const approach = room.approach();
+      const pending = subscriptions.prepare();
       try {
         const task = await find(tx, call.caller, watch.taskId);
-        if (watch.untilSettled && isTold(task, watch.afterSeq)) return null;
-        return tell(tx, call, task, watch, approach.enter(call, task));
+        if (watch.untilSettled && isSent(task, watch.afterSeq)) return null;
+        return send(tx, call, task, watch, pending.subscribe(call, task));
       } finally {
-        approach.turnBack();
+        pending.cancel();
       }
     },
   };
 }
 
-/** The task rests, and everything was told up to there. */
-const isTold = ({ status, lastSeq }: TaskView, told: number): boolean => status !== "running" && told >= lastSeq;
+/** The task does not run, and all of its events were sent. */
+const isSent = ({ status, lastSeq }: TaskView, sentSeq: number): boolean => status !== "running" && sentSeq >= lastSeq;

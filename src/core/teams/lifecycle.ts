@@ -1,9 +1,29 @@
-import { Failure, invalid } from "../failure.ts";
-import type { MemberChanges } from "./member.ts";
-import type { MigratedRole, TeamUser, TeamUserChange } from "./team-user.ts";
+import type { Role } from "../accounts/account.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { Failure, invalidArgument } from "../failure.ts";
+import type { MemberChanges, MigratedRole, TeamUser, TeamUserChange } from "./team-user.ts";
+
+/** A Team User Management key has its own rights; other keys and sessions have those of the person. */
+const actsAsSuperAdmin = ({ credential, role }: Caller): boolean =>
+  role === "super_admin" && !(credential.kind === "key" && credential.keyKind !== "general");
 
 /**
- * The life of a member (contract/enterprise.md 5), and, beside it, of a profile that is handed over:
+ * A super admin may neither grant nor revoke that role (spec/decisions.md 2). A change to another role revokes it, and
+ * so does removal; deactivation does not, because it keeps the role.
+ *
+ * @param before null for a person who is not in the team yet.
+ * @param after null for a person who is removed.
+ * @throws Failure `permission_denied`
+ */
+export function checkRoles(caller: Caller, before: Role | null, after: Role | null): void {
+  const changesSuperAdmin = before !== after && (before === "super_admin" || after === "super_admin");
+  if (changesSuperAdmin && actsAsSuperAdmin(caller)) {
+    throw new Failure("permission_denied", "a super admin cannot grant or revoke the role of a super admin");
+  }
+}
+
+/**
+ * The states of a member (spec/enterprise.md 5), and of a delegated profile:
  *
  *      create           update INACTIVE                 remove, update REMOVED
  *     ────────▶ active ────────────────▶ inactive ────────────────────────────▶ removed
@@ -12,43 +32,44 @@ import type { MigratedRole, TeamUser, TeamUserChange } from "./team-user.ts";
  *                  │             delegate ▼   │
  *                  └──────────────────── delegated (active or inactive)
  *
- * Each step here is pure: what changes of the row, and what ends with it. The owner takes none.
+ * Each step here is pure: the changes of the row, and what ends with it. The owner has no steps.
  */
 export interface Step {
   readonly set: MemberChanges;
-  /** What the person loses; null for nothing. */
+  /** How the person's access ends; null when it does not. */
   readonly ends: Ending | null;
-  /** What the member holds falls back to the pool. */
-  readonly returns: boolean;
+  /** The profiles that the member holds return to the pool. */
+  readonly returnsProfiles: boolean;
 }
 
-/** Why a person's credentials end; `endings.ts` says which of them. */
+/** Why a person's credentials end; `use-cases/end-membership.ts` decides which. */
 export type Ending = "deactivated" | "delegated" | "removed";
 
-const nothing: Step = { set: {}, ends: null, returns: false };
+const noChange: Step = { set: {}, ends: null, returnsProfiles: false };
 
-/** @throws Failure `precondition` for the owner, whom nobody changes here. */
+/** @throws Failure `failed_precondition` for the owner, whose profile cannot be changed here. */
 export function checkNotOwner({ role }: TeamUser): void {
-  if (role === "owner") throw new Failure("precondition", "the owner's profile is immutable");
+  if (role === "owner") throw new Failure("failed_precondition", "the owner's profile is immutable");
 }
 
 /**
- * What a change has to be, whoever it is for.
+ * Checks the parts of a change that do not depend on the member.
  *
- * @throws Failure `invalid` without a change, and for removal together with another.
+ * @throws Failure `invalid_argument` for an empty change, and for removal together with another change.
  */
 export function checkChange({ status, role, externalId, email }: TeamUserChange): void {
   const others = role !== undefined || externalId !== undefined || email !== undefined;
-  if (status === undefined && !others) throw invalid("", "status or role must be given");
-  if (status === "removed" && others) throw invalid("status", "REMOVED goes with no other change");
+  if (status === undefined && !others) throw invalidArgument("", "status or role is required");
+  if (status === "removed" && others) throw invalidArgument("status", "REMOVED cannot be combined with another change");
 }
 
-/** @throws Failure `precondition` for the owner, and for another address of a profile that is delegated. */
+/** @throws Failure `failed_precondition` for the owner, and for an e-mail change of a delegated profile. */
 export function update(user: TeamUser, { status, role, externalId, email }: TeamUserChange, now: number): Step {
   if (status === "removed") return remove(user, now);
   checkNotOwner(user);
-  if (email !== undefined && user.delegation !== null) throw new Failure("precondition", "the profile is delegated: its address is set");
-  const leaves = status === "inactive" && user.status === "active";
+  if (email !== undefined && user.delegation !== null)
+    throw new Failure("failed_precondition", "the address of a delegated profile cannot be changed: reclaim it first");
+  const deactivates = status === "inactive" && user.status === "active";
   return {
     set: {
       ...(status === undefined || status === user.status ? {} : { status }),
@@ -56,16 +77,16 @@ export function update(user: TeamUser, { status, role, externalId, email }: Team
       ...(externalId === undefined ? {} : { externalId }),
       ...(email === undefined ? {} : { email }),
     },
-    ends: leaves ? "deactivated" : null,
-    returns: leaves,
+    ends: deactivates ? "deactivated" : null,
+    returnsProfiles: deactivates,
   };
 }
 
 /**
- * Leaves a tombstone under the address and the name by which the person was known
- * (contract/decisions.md 5).
+ * Leaves a tombstone with the address and the name by which the person was known
+ * (spec/decisions.md 5).
  *
- * @throws Failure `precondition` for the owner.
+ * @throws Failure `failed_precondition` for the owner.
  */
 export function remove(user: TeamUser, now: number): Step {
   checkNotOwner(user);
@@ -73,42 +94,43 @@ export function remove(user: TeamUser, now: number): Step {
   return {
     set: { status: "removed", email: delegation?.originalEmail ?? email, name, delegation: null, removedAt: now },
     ends: "removed",
-    returns: true,
+    returnsProfiles: true,
   };
 }
 
-/** Status and role of the source afterwards (contract/enterprise.md 5.5). */
-const migrated: Readonly<Record<MigratedRole, Pick<MemberChanges, "status" | "role">>> = {
+/** Status and role of the delegated profile (spec/enterprise.md 5.5). */
+const migratedStates: Readonly<Record<MigratedRole, Pick<MemberChanges, "status" | "role">>> = {
   member: { status: "active", role: "member" },
   free_guest: { status: "active", role: "guest" },
   deactivated: { status: "inactive" },
 };
 
 /**
- * Hands a profile to another member, under another address.
+ * Delegates a profile to another member, under a new address.
  *
- * @throws Failure `precondition` for the owner, a source that is not inactive or is held already, and
- * a target that is not active, is held itself, or is the source.
+ * @throws Failure `failed_precondition` for the owner, a profile that is not inactive or is delegated already, and
+ * a target that is not active, is delegated itself, or is the profile itself.
  */
 export function delegate(user: TeamUser, target: TeamUser, role: MigratedRole, address: string, now: number): Step {
   checkNotOwner(user);
-  if (user.id === target.id) throw new Failure("precondition", "a profile cannot be delegated to itself");
-  if (user.delegation !== null) throw new Failure("precondition", "the profile is delegated already: reclaim it first");
-  if (user.status !== "inactive") throw new Failure("precondition", "only an inactive profile can be delegated: deactivate it first");
+  if (user.id === target.id) throw new Failure("failed_precondition", "a profile cannot be delegated to itself");
+  if (user.delegation !== null) throw new Failure("failed_precondition", "the profile is delegated already: reclaim it first");
+  if (user.status !== "inactive")
+    throw new Failure("failed_precondition", "only an inactive profile can be delegated: deactivate it first");
   if (target.status !== "active" || target.delegation !== null) {
-    throw new Failure("precondition", "the target must be an active member who is not delegated");
+    throw new Failure("failed_precondition", "the target must be an active member who is not delegated");
   }
   const delegation = { to: target.id, at: now, originalEmail: user.email };
-  return { set: { ...migrated[role], email: address, delegation }, ends: "delegated", returns: false };
+  return { set: { ...migratedStates[role], email: address, delegation }, ends: "delegated", returnsProfiles: false };
 }
 
 /**
- * Takes a profile back to the pool.
+ * Returns a profile to the pool.
  *
- * @param free whether the address before the delegation is nobody else's by now.
- * @throws Failure `precondition` for a profile that nobody holds.
+ * @param free whether the address before the delegation is still unused.
+ * @throws Failure `failed_precondition` for a profile that is not delegated.
  */
-export function reclaim({ email, delegation }: TeamUser, free: boolean): Step {
-  if (delegation === null) throw new Failure("precondition", "the profile is not delegated");
-  return { ...nothing, set: { status: "inactive", email: free ? delegation.originalEmail : email, delegation: null } };
+export function reclaim({ email, delegation }: TeamUser, isAddressFree: boolean): Step {
+  if (delegation === null) throw new Failure("failed_precondition", "the profile is not delegated");
+  return { ...noChange, set: { status: "inactive", email: isAddressFree ? delegation.originalEmail : email, delegation: null } };
 }

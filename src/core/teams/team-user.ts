@@ -1,26 +1,48 @@
-import type { MemberStatus, Role } from "../accounts/account.ts";
-import type { Caller } from "../caller.ts";
+import type { Member, MemberStatus, Role } from "../accounts/account.ts";
+import type { Caller, Scope } from "../accounts/caller.ts";
+import { invalidArgument } from "../failure.ts";
 import type { Tx } from "../store.ts";
 
-/** A member as the team's management shows them (contract/enterprise.md 4.3). */
+/** The address rule of the wires; the local part is at most 64 characters (RFC 5321). */
+const form = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
+const lengthMax = 254;
+
+/** The address of a delegated profile. Its mail is not read (spec/enterprise.md 5, 13). */
+export const delegateAddress = (id: string, domain: string): string => `delegate-${id}@${domain}`.toLowerCase();
+
+/**
+ * Reads the address of a new member, in lower case: letter case does not distinguish people.
+ *
+ * @throws Failure `invalid_argument` for a malformed address, and for one reserved for delegated profiles.
+ */
+export function readAddress(text: string, delegateDomain: string): string {
+  const email = text.toLowerCase();
+  if (email.length > lengthMax || !form.test(email)) throw invalidArgument("email", "must be an e-mail address of at most 254 characters");
+  if (email.startsWith("delegate-") && email.endsWith(`@${delegateDomain}`)) {
+    throw invalidArgument("email", "is reserved for delegated profiles");
+  }
+  return email;
+}
+
+/** A member in the team's management (spec/enterprise.md 4.3). */
 export interface TeamUser {
   /** The `team_user_id`. */
   readonly id: string;
   readonly accountId: string;
   /** The delegate address while the profile is delegated. */
   readonly email: string;
-  /** The team's own name, or else the account's, once that person has signed in to this team. */
+  /** The name set by the team, or else the account's, once the person has signed in to this team. */
   readonly name: string | null;
   readonly status: MemberStatus;
   readonly role: Role;
-  /** The member that holds the profile, and the address before; null unless it is delegated. */
+  /** The member that holds the profile, and the previous address; null unless it is delegated. */
   readonly delegation: { readonly to: string; readonly at: number; readonly originalEmail: string } | null;
-  /** What the identity provider calls the person (RFC 7643 3.1). */
+  /** The identity provider's id of the person (RFC 7643 3.1). */
   readonly externalId: string | null;
   readonly createdAt: number;
 }
 
-/** A profile that a member holds (contract/enterprise.md 4.3). */
+/** A profile that a member holds (spec/enterprise.md 4.3). */
 export interface HeldProfile {
   readonly id: string;
   /** The name, or else the address before the delegation. */
@@ -29,39 +51,39 @@ export interface HeldProfile {
   readonly delegatedAt: number;
 }
 
-/** A member and what they hold: single-record answers. */
-export interface TeamUserInFull {
+/** A member with the profiles that they hold, for single-record answers. */
+export interface TeamUserDetail {
   readonly user: TeamUser;
   readonly holds: readonly HeldProfile[];
 }
 
-/** A member who was changed, and the profiles that fell back to the pool because of it. */
-export interface Cascaded extends TeamUserInFull {
+/** A changed member, and the profiles that returned to the pool because of the change. */
+export interface CascadeResult extends TeamUserDetail {
   readonly cascade: readonly Pick<HeldProfile, "id" | "displayName">[];
 }
 
-/** By id, which wins, or by the present address. */
+/** A reference by id, which takes precedence, or by the current address. */
 export interface TeamUserRef {
   readonly id?: string | undefined;
   readonly email?: string | undefined;
 }
 
-/** Which members, and which page of them. */
+/** A filter and a page of members. */
 export interface TeamUserFilter {
-  /** Absent: all that are there. Removed ones are shown only when asked for. */
+  /** Absent: all members except removed ones. */
   readonly status?: MemberStatus | undefined;
   readonly delegation?: "delegated" | "has_delegates" | "none" | undefined;
-  /** The address, case aside. */
+  /** The address, in any letter case. */
   readonly email?: string | undefined;
   readonly externalId?: string | undefined;
   readonly limit: number;
   readonly offset: number;
 }
 
-/** A role that can be given: never the owner's. */
+/** A role that can be granted: any but owner. */
 export type GrantableRole = Exclude<Role, "owner">;
 
-/** Whom to add. */
+/** The input of a new member. */
 export interface NewTeamUser {
   readonly email: string;
   readonly role: GrantableRole;
@@ -69,33 +91,75 @@ export interface NewTeamUser {
   readonly externalId?: string | undefined;
 }
 
-/** What to change of a member; `removed` goes with nothing else. */
+/** A requested change; `removed` cannot be combined with another. */
 export interface TeamUserChange {
-  /** Another address, which no other member of the team has; `precondition` while the profile is delegated. */
+  /** A new address that no other member of the team has; `failed_precondition` while the profile is delegated. */
   readonly email?: string | undefined;
   readonly status?: MemberStatus | undefined;
   readonly role?: GrantableRole | undefined;
   readonly externalId?: string | null | undefined;
 }
 
-/** What becomes of a profile that is handed over (contract/enterprise.md 5.5). */
+/** The state of a delegated profile (spec/enterprise.md 5.5). */
 export type MigratedRole = "member" | "free_guest" | "deactivated";
 
 /**
- * The members of the caller's team (contract/enterprise.md 5). Each change locks the
- * team's space first, so that two of one team follow each other.
+ * The members of the caller's team (spec/enterprise.md 5). Each change locks the
+ * team's space first, so that changes of one team run sequentially.
  *
- * Failures of all: `absent` for nobody of the team; of changes `precondition` for the
- * owner, `forbidden` for a super admin who gives or takes away that role (contract/decisions.md 2).
+ * All methods throw Failure `not_found` for a person who is not in the team; changes throw `failed_precondition` for the
+ * owner, and `permission_denied` for a super admin who grants or revokes that role (spec/decisions.md 2).
  */
 export interface TeamUsers {
   list(tx: Tx, caller: Caller, filter: TeamUserFilter): Promise<{ readonly users: readonly TeamUser[]; readonly total: number }>;
-  find(tx: Tx, caller: Caller, ref: TeamUserRef): Promise<TeamUserInFull>;
-  /** @throws Failure `exists` for the address (or external id) of a living member. */
+  find(tx: Tx, caller: Caller, ref: TeamUserRef): Promise<TeamUserDetail>;
+  /** @throws Failure `already_exists` when a current member has the address (or external id). */
   create(tx: Tx, caller: Caller, member: NewTeamUser): Promise<TeamUser>;
-  update(tx: Tx, caller: Caller, ref: TeamUserRef, change: TeamUserChange): Promise<Cascaded>;
-  delegate(tx: Tx, caller: Caller, id: string, toId: string, role: MigratedRole): Promise<TeamUserInFull>;
-  reclaim(tx: Tx, caller: Caller, id: string): Promise<TeamUserInFull & { readonly previousDelegate: string }>;
-  rename(tx: Tx, caller: Caller, id: string, name: string): Promise<TeamUserInFull>;
-  remove(tx: Tx, caller: Caller, id: string): Promise<Cascaded>;
+  update(tx: Tx, caller: Caller, ref: TeamUserRef, change: TeamUserChange): Promise<CascadeResult>;
+  delegate(tx: Tx, caller: Caller, id: string, toId: string, role: MigratedRole): Promise<TeamUserDetail>;
+  reclaim(tx: Tx, caller: Caller, id: string): Promise<TeamUserDetail & { readonly previousDelegate: string }>;
+  rename(tx: Tx, caller: Caller, id: string, name: string): Promise<TeamUserDetail>;
+  remove(tx: Tx, caller: Caller, id: string): Promise<CascadeResult>;
+}
+
+/** The row of a new member. */
+export interface NewMember extends Member {
+  readonly name: string | null;
+  readonly externalId: string | null;
+}
+
+/** The changes of a member's row; absent members stay as they are. */
+export interface MemberChanges {
+  readonly email?: string;
+  readonly name?: string | null;
+  readonly status?: MemberStatus;
+  readonly role?: Role;
+  readonly externalId?: string | null;
+  readonly delegation?: TeamUser["delegation"];
+  readonly removedAt?: number;
+}
+
+/** One page of members, and the number of all. */
+export interface MemberPage {
+  readonly users: readonly TeamUser[];
+  readonly total: number;
+}
+
+/** Memberships for the team's management, always read with their space. */
+export interface MemberRows {
+  /** One statement, oldest first. */
+  list(spaceId: string, filter: TeamUserFilter): Promise<MemberPage>;
+  /** A member who is not removed, by id, which takes precedence, or by the current address; one statement. */
+  find(spaceId: string, ref: TeamUserRef): Promise<TeamUser | null>;
+  /** The profiles that a member holds, oldest delegation first; one statement. */
+  listHeldProfiles(id: string): Promise<readonly HeldProfile[]>;
+  insert(member: NewMember): Promise<void>;
+  update(spaceId: string, id: string, changes: MemberChanges): Promise<void>;
+  /**
+   * Whether the account is an active member who is not delegated. Locks the row until this change
+   * ends: a change that ends the membership waits, and sees the rows of this one.
+   */
+  lockActive(scope: Pick<Scope, "accountId" | "spaceId">): Promise<boolean>;
+  /** Deletes an account without a team and a space; false when it has one. */
+  deleteAccount(accountId: string): Promise<boolean>;
 }

@@ -1,25 +1,30 @@
+import type { Scope } from "../accounts/caller.ts";
+import type { Clock } from "../clock.ts";
+import { Failure, notFound } from "../failure.ts";
+import type { Ids } from "../ids.ts";
+import type { Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
 
-/** What a budget can be for. */
+/** The kinds of subject of a budget. */
 export const budgetKinds = ["task", "project", "app", "account", "team"] as const;
 export type BudgetKind = (typeof budgetKinds)[number];
 
-/** When what was spent is forgotten: never, or with each day or month in UTC. */
+/** When the spent credits reset: never, or with each day or month in UTC. */
 export const budgetPeriods = ["total", "day", "month"] as const;
 export type BudgetPeriod = (typeof budgetPeriods)[number];
 
-/** What may be spent on something. Credits are whole numbers. */
+/** The credits that may be spent on a subject. Credits are whole numbers. */
 export interface Budget {
   readonly id: string;
   readonly spaceId: string;
   readonly kind: BudgetKind;
-  /** The id of what it is for; a team's is its space. */
+  /** The id of the subject; a team's is its space. */
   readonly subject: string;
   readonly period: BudgetPeriod;
   readonly credits: number;
-  /** Costs less refunds and grants, of the period that began at `since`; below 0 when more was granted. */
+  /** Costs less refunds and grants in the period that began at `since`; negative when more was granted. */
   readonly spent: number;
-  /** Reserved for calls that are under way. */
+  /** Credits reserved for calls in progress. */
   readonly held: number;
   /** Unix milliseconds. */
   readonly since: number;
@@ -28,18 +33,18 @@ export interface Budget {
 }
 
 /** Credits reserved for one call of one run. */
-export interface BudgetHold {
+export interface BudgetReservation {
   readonly id: string;
   readonly taskId: string;
-  /** The run's. */
+  /** The fence of the run. */
   readonly fence: number;
-  /** The ids of those that it is held in. */
+  /** The ids of the budgets that it reserves credits in. */
   readonly budgets: readonly string[];
   readonly credits: number;
   readonly leaseUntil: number;
 }
 
-/** What costs are counted in: the ids of everything that a budget can be for. */
+/** The ids of all budget subjects that a cost counts toward. */
 export type Payer = Pick<Task, "spaceId" | "accountId"> & {
   readonly taskId: string | null;
   readonly projectId: string | null;
@@ -50,48 +55,123 @@ export const payerOf = ({ id, spaceId, accountId, projectId, clientId }: Task): 
   ...{ taskId: id, spaceId, accountId, projectId, clientId },
 });
 
-/** When the period began that a time is in, Unix milliseconds. */
+/** The start of the period that contains a time, Unix milliseconds. */
 export function periodStart(period: BudgetPeriod, now: number): number {
   if (period === "total") return 0;
   const date = new Date(now);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), period === "day" ? date.getUTCDate() : 1);
 }
 
-/** A budget as it is now: with a new period nothing of it is spent. What is held stays. */
+/** A budget in the current period: a new period resets what is spent. Reservations stay. */
 export function inPeriod(budget: Budget, now: number): Budget {
   const since = periodStart(budget.period, now);
   return since > budget.since ? { ...budget, since, spent: 0 } : budget;
 }
 
-/** What is left: what is held is not. Below 0 where more was spent. */
-export const roomIn = ({ credits, spent, held }: Budget): number => credits - spent - held;
+/** The remaining credits, without reserved ones. Negative when more was spent. */
+export const remainingCredits = ({ credits, spent, held }: Budget): number => credits - spent - held;
 
-/** Nothing is left to begin a run with. */
+/** No credits remain to begin a run. */
 export const isSpent = ({ credits, spent }: Budget): boolean => spent >= credits;
 
-/** More was spent than there was. */
+/** More was spent than allowed. */
 export const isOverdrawn = ({ credits, spent }: Budget): boolean => spent > credits;
 
-/** Budgets and what is held in them. */
+/** Budgets and their reservations. */
 export interface BudgetRows {
-  /** Those that a payer's costs count in, by their ids; outside a change without a lock, in one locked in that order. */
-  of(payer: Payer): Promise<readonly Budget[]>;
-  /** Locked, in the order of their ids. */
+  /** The budgets that a payer's costs count toward, by id. In a change they are locked in that order; outside of one they are not locked. */
+  listFor(payer: Payer): Promise<readonly Budget[]>;
+  /** Locked in the order of their ids. */
   byIds(ids: readonly string[]): Promise<readonly Budget[]>;
-  /** What was spent and held, and since when. */
+  /** Saves `spent`, `held` and `since`. */
   save(budget: Budget): Promise<void>;
-  /** A space's, by kind, subject and period. */
+  /** The budgets of a space, by kind, subject and period. */
   list(spaceId: string): Promise<readonly Budget[]>;
   /**
-   * Makes a budget with all that was spent already, or changes the credits of the one there
-   * is; answers what there was before, null for nothing. No cost is written meanwhile.
+   * Creates a budget with the costs so far as spent, or changes the credits of the existing
+   * one. Blocks writes of costs until the change ends. `before` is null for a new budget.
    */
   set(budget: Budget): Promise<{ readonly before: Budget | null; readonly after: Budget }>;
-  /** What was removed; null when the space has none. */
+  /** Returns the deleted budget; null when the space has none of this id. */
   remove(spaceId: string, id: string): Promise<Budget | null>;
-  hold(hold: BudgetHold): Promise<void>;
-  /** Those of these that were there; they are no more. */
-  release(ids: readonly string[]): Promise<readonly BudgetHold[]>;
-  /** Removes holds whose run is over, or whose time is; at most so many. */
-  releaseStale(now: number, max: number): Promise<readonly BudgetHold[]>;
+  insertReservation(hold: BudgetReservation): Promise<void>;
+  /** Deletes these reservations and returns those that existed. */
+  release(ids: readonly string[]): Promise<readonly BudgetReservation[]>;
+  /** Deletes reservations whose run has ended or whose lease is over, at most `max`. */
+  releaseStale(now: number, max: number): Promise<readonly BudgetReservation[]>;
+}
+
+/** The most budgets of a space. */
+export const budgetsMax = 1000;
+
+/** A requested budget; the subject of a team budget is ignored. */
+export interface BudgetInput {
+  readonly kind: BudgetKind;
+  readonly subject: string;
+  readonly period: BudgetPeriod;
+  readonly credits: number;
+}
+
+/** The budgets of a space. */
+export interface Budgets {
+  /** Creates the budget or changes its credits. @throws Failure `not_found` for a subject outside the space, `resource_exhausted` at 1000. */
+  set(tx: Tx, space: Pick<Scope, "spaceId">, input: BudgetInput): Promise<Budget>;
+  list(tx: Tx, space: Pick<Scope, "spaceId">): Promise<readonly Budget[]>;
+  /** @throws Failure `not_found` */
+  remove(tx: Tx, space: Pick<Scope, "spaceId">, id: string): Promise<void>;
+}
+
+export function budgets({ clock, ids }: { readonly clock: Pick<Clock, "now">; readonly ids: Pick<Ids, "short"> }): Budgets {
+  return {
+    async set(tx, { spaceId }, { kind, subject: requestedSubject, period, credits }) {
+      const now = clock.now();
+      const subject = kind === "team" ? spaceId : requestedSubject;
+      await tx.accounts.lockSpace(spaceId);
+      if (!(await subjectExists(tx, spaceId, kind, subject))) throw notFound(kind, "subject");
+      const created = {
+        id: ids.short(),
+        ...{ spaceId, kind, subject, period, credits },
+        spent: 0,
+        held: 0,
+        since: periodStart(period, now),
+      };
+      const { before, after } = await tx.budgets.set({ ...created, createdAt: now, updatedAt: now });
+      if (before === null && (await tx.budgets.list(spaceId)).length > budgetsMax)
+        throw new Failure("resource_exhausted", `a space has at most ${budgetsMax} budgets`);
+      tx.audit.note({ subject: after.id, before: before && { credits: before.credits }, after: { kind, subject, period, credits } });
+      return inPeriod(after, now);
+    },
+    async list(tx, { spaceId }) {
+      const now = clock.now();
+      return (await tx.budgets.list(spaceId)).map((budget) => inPeriod(budget, now));
+    },
+    async remove(tx, { spaceId }, id) {
+      const removed = await tx.budgets.remove(spaceId, id);
+      if (removed === null) throw notFound("budget");
+      const { kind, subject, period, credits } = removed;
+      tx.audit.note({ subject: id, before: { kind, subject, period, credits } });
+    },
+  };
+}
+
+/** Whether the space has a subject of this kind and id. Deleted subjects do not count. */
+async function subjectExists(tx: Tx, spaceId: string, kind: BudgetKind, subject: string): Promise<boolean> {
+  const team = await tx.accounts.teamOf(spaceId);
+  switch (kind) {
+    case "team":
+      return team !== null;
+    case "account":
+      return team === null ? (await tx.accounts.personalSpace(subject))?.id === spaceId : isMember(tx, team.id, subject);
+    case "task":
+      return (await tx.tasks.byId(subject))?.spaceId === spaceId;
+    case "project":
+      return tx.projects.isIn(spaceId, subject);
+    case "app":
+      return (await tx.apps.find(subject))?.spaceId === spaceId;
+  }
+}
+
+async function isMember(tx: Tx, teamId: string, accountId: string): Promise<boolean> {
+  const member = await tx.accounts.member(teamId, accountId);
+  return member !== null && member.status !== "removed";
 }

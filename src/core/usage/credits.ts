@@ -1,59 +1,63 @@
-import { absent, Failure } from "../failure.ts";
+import { Failure, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Tx } from "../store.ts";
 import { inPeriod, type Payer } from "./budget.ts";
-import { dayOf, dayStart } from "./day.ts";
-import type { Spender, SpentDay } from "./usage.ts";
+import { dayOf, dayStart, type Spender, type SpentDay } from "./usage.ts";
 
-/** What rows are made from. */
-interface Making {
+/** The sources of new rows. */
+interface Context {
   readonly now: number;
   readonly ids: Pick<Ids, "short">;
 }
 
-const unused = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
+const noUsage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
 
-/** Gives credits to an account, and to the pool of its team; answers the id of the entry. */
-export async function grant(tx: Tx, { now, ids }: Making, { accountId, spaceId }: Spender, credits: number): Promise<string> {
+/** Grants credits to an account and to its team's pool; returns the id of the entry. */
+export async function grant(tx: Tx, { now, ids }: Context, { accountId, spaceId }: Spender, credits: number): Promise<string> {
   const id = ids.short();
-  const whose = { accountId, spaceId, taskId: null, clientId: null, projectId: null };
-  await tx.usage.move({ id, ...whose, kind: "grant", credits, ahead: undefined, now });
-  await tx.usage.insert({ id, ...whose, profile: "", kind: "grant", credits, ...unused, at: now });
-  await giveBack(tx, whose, credits, now, now);
+  const payer = { accountId, spaceId, taskId: null, clientId: null, projectId: null };
+  await tx.usage.move({ id, ...payer, kind: "grant", credits, ahead: undefined, now });
+  await tx.usage.insert({ id, ...payer, profile: "", kind: "grant", credits, ...noUsage, at: now });
+  await returnToBudgets(tx, payer, credits, now, now);
   tx.audit.note({ subject: id, after: { credits } });
   return id;
 }
 
 /**
- * Gives back what a task has cost, or so many credits of it: off the days on which they were
- * spent, the latest first, so that no day ever has less than nothing. Answers how many.
+ * Refunds a task's cost, or a part of it. Takes the credits from the days on which they were
+ * spent, latest first, so that no day becomes negative. Returns the refunded credits.
  *
  * @param credits null for all.
- * @throws Failure `absent` for a task that has cost nothing, `precondition` for more than it has.
+ * @throws Failure `not_found` for a task without a cost, `failed_precondition` for more than the task's cost.
  */
-export async function refund(tx: Tx, { now, ids }: Making, taskId: string, credits: number | null): Promise<Spender & { credits: number }> {
+export async function refund(
+  tx: Tx,
+  { now, ids }: Context,
+  taskId: string,
+  credits: number | null,
+): Promise<Spender & { credits: number }> {
   const days = await tx.usage.spentDays(taskId);
   const [latest] = days;
   const spent = days.reduce((sum, day) => sum + day.credits, 0);
-  if (!latest) throw absent("a cost of this task");
-  const wanted = credits ?? spent;
-  if (wanted > spent) throw new Failure("precondition", `the task has cost ${spent} credits, no more can be given back`);
+  if (!latest) throw notFound("a cost of this task");
+  const refunded = credits ?? spent;
+  if (refunded > spent) throw new Failure("failed_precondition", `the task has cost ${spent} credits: at most that many can be refunded`);
   const { accountId, spaceId } = latest;
-  await tx.tasks.advance(taskId, { now, set: { addCredits: -wanted } });
-  await tx.usage.move({ id: taskId, taskId, accountId, spaceId, kind: "refund", credits: wanted, ahead: undefined, now });
-  const parts = taken(days, wanted);
+  await tx.tasks.advance(taskId, { now, set: { addCredits: -refunded } });
+  await tx.usage.move({ id: taskId, taskId, accountId, spaceId, kind: "refund", credits: refunded, ahead: undefined, now });
+  const parts = takeFromDays(days, refunded);
   for (const { clientId, projectId, profile, at, credits: part } of parts) {
-    const whose = { accountId, spaceId, taskId, clientId, projectId };
-    await tx.usage.insert({ id: ids.short(), ...whose, profile, kind: "refund", credits: part, ...unused, at });
+    const payer = { accountId, spaceId, taskId, clientId, projectId };
+    await tx.usage.insert({ id: ids.short(), ...payer, profile, kind: "refund", credits: part, ...noUsage, at });
   }
   for (const { clientId, projectId, at, credits: part } of parts)
-    await giveBack(tx, { accountId, spaceId, taskId, clientId, projectId }, part, at, now);
-  tx.audit.note({ subject: taskId, after: { credits: wanted } });
-  return { accountId, spaceId, credits: wanted };
+    await returnToBudgets(tx, { accountId, spaceId, taskId, clientId, projectId }, part, at, now);
+  tx.audit.note({ subject: taskId, after: { credits: refunded } });
+  return { accountId, spaceId, credits: refunded };
 }
 
-/** So much of the days, the first ones first. */
-function taken(days: readonly SpentDay[], credits: number): readonly SpentDay[] {
+/** Distributes the credits over the days, in order. */
+function takeFromDays(days: readonly SpentDay[], credits: number): readonly SpentDay[] {
   let left = credits;
   return days.flatMap((day) => {
     const part = Math.min(left, day.credits);
@@ -62,8 +66,8 @@ function taken(days: readonly SpentDay[], credits: number): readonly SpentDay[] 
   });
 }
 
-/** Budgets have it again, if it was spent in the period that they are in. */
-async function giveBack(tx: Tx, payer: Payer, credits: number, at: number, now: number): Promise<void> {
-  for (const budget of (await tx.budgets.of(payer)).map((found) => inPeriod(found, now)))
+/** Returns credits to the budgets whose current period contains the time of the cost. */
+async function returnToBudgets(tx: Tx, payer: Payer, credits: number, at: number, now: number): Promise<void> {
+  for (const budget of (await tx.budgets.listFor(payer)).map((found) => inPeriod(found, now)))
     if (dayStart(dayOf(at)) >= budget.since) await tx.budgets.save({ ...budget, spent: budget.spent - credits });
 }

@@ -1,41 +1,43 @@
+import type { Clock } from "../clock.ts";
+import { Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
-import type { Tx } from "../store.ts";
+import type { Store, Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
-import { type Budget, type BudgetHold, inPeriod, isOverdrawn, payerOf } from "./budget.ts";
-import { type Charge, chargeFor, type PriceTable, priceOf, type Usage } from "./price.ts";
+import { type Budget, type BudgetReservation, inPeriod, isOverdrawn, isSpent, payerOf, remainingCredits } from "./budget.ts";
+import { type Charge, chargeFor, maxCredits, type PriceTable, priceOf, type Usage } from "./price.ts";
 
-/** What a change of a run costs. */
-export interface Used {
-  /** Whole credits, beside what `usage` and `turns` cost. */
+/** The usage of a run that one change accounts for. */
+export interface RunUsage {
+  /** Whole credits, in addition to the price of `usage` and `turns`. */
   readonly credits: number;
   readonly usage: Usage;
-  /** Turns that end well with it. */
+  /** Turns that end successfully with it. */
   readonly turns: number;
-  /** Ids of holds that end with it. */
+  /** Ids of reservations to release. */
   readonly settles: readonly string[];
 }
 
-const isNothing = ({ credits, usage, turns }: Used): boolean =>
+const isNothing = ({ credits, usage, turns }: RunUsage): boolean =>
   credits === 0 && turns === 0 && usage.inputTokens === 0 && usage.outputTokens === 0 && usage.toolCalls === 0;
 
-/** What was used of a task, and what it costs: `ahead` is null where nothing was priced. */
-export interface Cost extends Used {
+/** The usage of a task with its charge; `ahead` is null when nothing was priced. */
+export interface Cost extends RunUsage {
   readonly charge: { readonly credits: number; readonly ahead: number | null };
 }
 
-/** The cost of what was used; asks the database only where a price is to be rounded. */
-export async function costOf(tx: Pick<Tx, "usage">, { id, agentProfile }: Task, used: Used, prices: PriceTable): Promise<Cost> {
+/** Computes the cost of a usage; reads the database only when a price has to be rounded. */
+export async function computeCost(tx: Pick<Tx, "usage">, { id, agentProfile }: Task, used: RunUsage, prices: PriceTable): Promise<Cost> {
   const price = prices[agentProfile];
   const due = price ? priceOf(price, used.usage, used.turns) : 0n;
   if (due === 0n) return { ...used, turns: 0, charge: { credits: used.credits, ahead: null } };
-  const charge: Charge = chargeFor(due, await tx.usage.ahead(id));
+  const charge: Charge = chargeFor(due, await tx.usage.prepaid(id));
   return { ...used, charge: { credits: used.credits + charge.credits, ahead: charge.ahead } };
 }
 
 /**
- * Writes what was used, and ends its holds, in the change of the events that tell of it and
- * after they are written: what many runs share is locked last, and for the shortest time.
- * Answers whether a budget is overdrawn by it.
+ * Writes the usage and releases its reservations, in the change of the events that report it.
+ * Lock order: after the events, because many runs share these rows; they are locked last and for the shortest time.
+ * Returns whether a budget is overdrawn.
  */
 export async function spend(tx: Tx, task: Task, cost: Cost, now: number, ids: Pick<Ids, "short">): Promise<boolean> {
   if (isNothing(cost)) return cost.settles.length > 0 && count(tx, task, 0, cost.settles, now);
@@ -49,18 +51,83 @@ export async function spend(tx: Tx, task: Task, cost: Cost, now: number, ids: Pi
   return count(tx, task, charge.credits, settles, now);
 }
 
-/** Counts a cost in the budgets of its task, and gives back what its holds have held. */
+/** Adds a cost to the budgets of its task, and releases reservations. */
 async function count(tx: Tx, task: Task, credits: number, settles: readonly string[], now: number): Promise<boolean> {
-  const freed = freedBy(settles.length === 0 ? [] : await tx.budgets.release(settles));
-  const budgets = (await tx.budgets.of(payerOf(task))).map((budget) => inPeriod(budget, now));
-  const moved = budgets.map((budget) => ({ ...budget, spent: budget.spent + credits, held: budget.held - (freed.get(budget.id) ?? 0) }));
-  if (credits !== 0 || freed.size > 0) for (const budget of moved) await tx.budgets.save(budget);
-  return moved.some(isOverdrawn);
+  const released = releasedCredits(settles.length === 0 ? [] : await tx.budgets.release(settles));
+  const budgets = (await tx.budgets.listFor(payerOf(task))).map((budget) => inPeriod(budget, now));
+  const changed = budgets.map((budget) => ({
+    ...budget,
+    spent: budget.spent + credits,
+    held: budget.held - (released.get(budget.id) ?? 0),
+  }));
+  if (credits !== 0 || released.size > 0) for (const budget of changed) await tx.budgets.save(budget);
+  return changed.some(isOverdrawn);
 }
 
-/** What holds give back, by budget. */
-export function freedBy(holds: readonly BudgetHold[]): ReadonlyMap<Budget["id"], number> {
-  const freed = new Map<string, number>();
-  for (const { budgets, credits } of holds) for (const id of budgets) freed.set(id, (freed.get(id) ?? 0) + credits);
-  return freed;
+/** The released credits, by budget. */
+function releasedCredits(holds: readonly BudgetReservation[]): ReadonlyMap<Budget["id"], number> {
+  const released = new Map<string, number>();
+  for (const { budgets, credits } of holds) for (const id of budgets) released.set(id, (released.get(id) ?? 0) + credits);
+  return released;
+}
+
+/** 25 hours, longer than any run: a reservation whose run has ended is released much sooner. */
+const leaseMs = 25 * 3_600_000;
+/** Reservations released in one change. */
+const batchMax = 100;
+
+/** Credits reserved for one call; the id is empty when no budget counts the call. */
+export interface ReservedCredits {
+  readonly id: string;
+  readonly credits: number;
+}
+
+/** The dependencies of `reserve`. */
+export interface ReserveParts {
+  readonly store: Store;
+  readonly clock: Pick<Clock, "now">;
+  readonly ids: Pick<Ids, "short">;
+  readonly prices: PriceTable;
+}
+
+/**
+ * Reserves the most that a call can cost in every budget that it counts toward, in its own change.
+ *
+ * @throws Failure `resource_exhausted` when one of them has too few credits; then no budget was changed.
+ */
+export async function reserve({ store, clock, ids, prices }: ReserveParts, task: Task, atMost: Usage): Promise<ReservedCredits> {
+  const price = prices[task.agentProfile];
+  const credits = price ? maxCredits(priceOf(price, atMost)) : 0;
+  // A free call counts toward no budget, and most tasks have no budget.
+  if (credits === 0 || (await store.budgets.listFor(payerOf(task))).length === 0) return { id: "", credits };
+  return store.change(async (tx) => {
+    const now = clock.now();
+    const budgets = (await tx.budgets.listFor(payerOf(task))).map((budget) => inPeriod(budget, now));
+    const full = budgets.find((budget) => remainingCredits(budget) < credits);
+    if (full) throw budgetExhausted(full);
+    for (const budget of budgets) await tx.budgets.save({ ...budget, held: budget.held + credits });
+    const hold = { id: ids.short(), taskId: task.id, fence: task.fence, budgets: budgets.map(({ id }) => id), credits };
+    await tx.budgets.insertReservation({ ...hold, leaseUntil: now + leaseMs });
+    return { id: hold.id, credits };
+  });
+}
+
+const budgetExhausted = ({ kind }: Budget): Failure =>
+  new Failure("resource_exhausted", `the ${kind}'s budget has too few credits for the call`);
+
+/** Whether a budget of a task is spent, so that no run of the task may begin. */
+export async function isOutOfCredits(tx: Pick<Tx, "budgets">, task: Task, now: number): Promise<boolean> {
+  return (await tx.budgets.listFor(payerOf(task))).some((budget) => isSpent(inPeriod(budget, now)));
+}
+
+/** Releases the reservations of lost runs. */
+export async function releaseStale(store: Store, clock: Pick<Clock, "now">, stopping: AbortSignal): Promise<void> {
+  const batch = async (tx: Tx): Promise<number> => {
+    const holds = await tx.budgets.releaseStale(clock.now(), batchMax);
+    const released = releasedCredits(holds);
+    for (const budget of await tx.budgets.byIds([...released.keys()]))
+      await tx.budgets.save({ ...budget, held: budget.held - (released.get(budget.id) ?? 0) });
+    return holds.length;
+  };
+  while ((await store.change(batch)) === batchMax) if (stopping.aborted) return;
 }

@@ -1,13 +1,48 @@
-import type { Scope } from "../caller.ts";
-import type { DayRange } from "./day.ts";
+import type { Scope } from "../accounts/caller.ts";
+import { invalidArgument } from "../failure.ts";
+
+const dayMs = 86_400_000;
+const daysDefault = 30;
+const daysMax = 366;
+
+/** Days since 1970-01-01 in UTC. */
+export const dayOf = (ms: number): number => Math.floor(ms / dayMs);
+
+/** The start of a day, Unix milliseconds. */
+export const dayStart = (day: number): number => day * dayMs;
+
+/** Days in UTC, both inclusive. */
+export interface DayRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The requested range, Unix milliseconds. */
+export interface RangeInput {
+  readonly start: number | undefined;
+  readonly end: number | undefined;
+}
+
+/**
+ * The days of a range; the last 30 when none is requested (spec/api.md 14.5).
+ *
+ * @throws Failure `invalid_argument` when it ends before it starts, or has more than 366 days.
+ */
+export function dayRange({ start, end }: RangeInput, now: number): DayRange {
+  const to = dayOf(end ?? now);
+  const from = start === undefined ? to - daysDefault + 1 : dayOf(start);
+  if (start !== undefined && (end ?? now) < start) throw invalidArgument("end_date", "must not be before start_date");
+  if (to - from + 1 > daysMax) throw invalidArgument("end_date", `must be within ${daysMax} days of start_date`);
+  return { from, to };
+}
 
 /** An account in a space. */
 export type Spender = Pick<Scope, "accountId" | "spaceId">;
 
-/** Why credits moved. */
+/** The reason of a movement of credits. */
 export type UsageKind = "cost" | "refund" | "grant";
 
-/** Credits that moved, once. It outlives its task. */
+/** One movement of credits. It stays when its task is deleted. */
 export interface UsageEntry extends Spender {
   readonly id: string;
   /** Null for a grant. */
@@ -21,11 +56,11 @@ export interface UsageEntry extends Spender {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly toolCalls: number;
-  /** Unix milliseconds; of a refund, the time of what it gives back. */
+  /** Unix milliseconds; a refund has the time of the refunded cost. */
   readonly at: number;
 }
 
-/** What moves the record of a task, or makes that of a grant. */
+/** A movement of a task's record, or the creation of a grant's. */
 export interface RecordMove extends Spender {
   /** The task's id, or that of the grant's entry. */
   readonly id: string;
@@ -33,29 +68,29 @@ export interface RecordMove extends Spender {
   readonly kind: UsageKind;
   /** Added; negative when spent. */
   readonly credits: number;
-  /** Millionths of a credit; stays as it is unless given. */
+  /** Prepaid millionths of a credit; undefined leaves them as they are. */
   readonly ahead: number | undefined;
   readonly now: number;
 }
 
-/** One task's sum, or a grant. */
+/** The sum of one task, or one grant. */
 export interface UsageRecord {
   readonly id: string;
   readonly taskId: string | null;
-  /** Null when the task is gone, and for a grant. */
+  /** Null when the task is deleted, and for a grant. */
   readonly title: string | null;
   readonly kind: UsageKind;
   readonly credits: number;
   readonly updatedAt: number;
 }
 
-/** A keyset page: by the latest change, newest first. */
+/** A keyset page, latest change first. */
 export interface RecordPage {
   readonly limit: number;
   readonly after?: { readonly updatedAt: number; readonly id: string };
 }
 
-/** What was spent of a task on a day and is not given back yet. */
+/** The credits of a task that were spent on a day and not refunded so far. */
 export interface SpentDay {
   /** Credits, above 0. */
   readonly credits: number;
@@ -68,7 +103,7 @@ export interface SpentDay {
   readonly profile: string;
 }
 
-/** What one person used in a range. */
+/** The usage of one person in a range. */
 export interface UsageByPerson {
   readonly accountId: string;
   readonly name: string;
@@ -88,22 +123,22 @@ export interface PeoplePage {
   readonly after?: { readonly value: number; readonly id: string };
 }
 
-/** Credits that moved, and their sums. */
+/** Movements of credits, and their sums. */
 export interface UsageRows {
-  /** Millionths of a credit that a task was charged ahead; nobody else moves its record before this change ends. */
-  ahead(taskId: string): Promise<number>;
-  /** Moves the sum of a task, or makes a grant's. */
+  /** A task's prepaid millionths of a credit. Locks its record until the change ends. */
+  prepaid(taskId: string): Promise<number>;
+  /** Adds to a task's sum, or creates a grant's record. */
   move(record: RecordMove): Promise<void>;
-  /** Writes an entry, and moves the sum of its day. */
+  /** Writes an entry, and adds to the sum of its day. */
   insert(entry: UsageEntry): Promise<void>;
-  /** An account's, newest change first. */
+  /** The records of an account, latest change first. */
   records(spender: Spender, page: RecordPage): Promise<readonly UsageRecord[]>;
-  /** What is left of a task's costs by day, the latest day first; its record is locked. */
+  /** The costs of a task that are not refunded, by day, latest first. Locks its record. */
   spentDays(taskId: string): Promise<readonly SpentDay[]>;
-  /** What was spent on each day of a range that has something, by a space or one account of it. */
+  /** The spent credits of each day in a range that has any, of a space or of one account in it. */
   days(spaceId: string, accountId: string | undefined, range: DayRange): Promise<ReadonlyMap<number, number>>;
-  /** Members of the space's team and whoever else spent something in the range. */
+  /** Members of the space's team, and other people who spent credits in the range. */
   people(spaceId: string, page: PeoplePage): Promise<readonly UsageByPerson[]>;
-  /** What somebody is called in a team: the name, or else the address. */
-  nameOf(spender: Spender): Promise<string>;
+  /** The display name of an account in a team: the name, or else the address. */
+  displayName(spender: Spender): Promise<string>;
 }

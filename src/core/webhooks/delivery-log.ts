@@ -1,13 +1,19 @@
+import type { Caller } from "../accounts/caller.ts";
+import type { Clock } from "../clock.ts";
+import { Failure, notFound } from "../failure.ts";
+import { type CursorBinding, decodeCursor, encodeCursor, type Page } from "../pagination/page.ts";
+import type { Tx } from "../store.ts";
 import type { Delivery, DeliveryAttempt, DeliveryState } from "./delivery.ts";
-import type { WebhookEventType } from "./webhook.ts";
+import type { Webhook, WebhookEventType } from "./webhook.ts";
+import { requireWebhook, webhookReach } from "./webhooks.ts";
 
-/** A delivery as the log has it. */
-export interface LoggedDelivery extends Delivery {
-  /** JSON, as it is sent; null when it is kept no longer. */
+/** A delivery in the log. */
+export interface DeliveryLogEntry extends Delivery {
+  /** The JSON that is sent; null when it is no longer kept. */
   readonly body: string | null;
 }
 
-/** Which deliveries of a webhook; all that is given applies together. Times are Unix milliseconds, both excluded. */
+/** A filter of a webhook's deliveries; all conditions must hold. Times are Unix milliseconds, exclusive. */
 export interface DeliveryFilter {
   readonly type?: WebhookEventType;
   readonly state?: DeliveryState;
@@ -16,24 +22,119 @@ export interface DeliveryFilter {
   readonly createdBefore?: number;
 }
 
-/** Where a page begins, newest first: after this delivery. */
+/** A page, newest first; it begins after this delivery. */
 export interface DeliveryPage {
   readonly limit: number;
   readonly after?: { readonly createdAt: number; readonly id: string };
 }
 
-/** What was told to webhooks and how it went, as people look at it; whether they may is said by the webhook. */
+/** Deliveries and attempts for people to read. The caller checks access by the webhook. */
 export interface DeliveryLogRows {
-  list(webhookId: string, filter: DeliveryFilter, page: DeliveryPage): Promise<LoggedDelivery[]>;
-  find(id: string): Promise<LoggedDelivery | null>;
+  list(webhookId: string, filter: DeliveryFilter, page: DeliveryPage): Promise<DeliveryLogEntry[]>;
+  find(id: string): Promise<DeliveryLogEntry | null>;
   /** In order. */
   attempts(deliveryId: string): Promise<DeliveryAttempt[]>;
-  /** Makes a delivery pending and due; false when its body is kept no longer. */
+  /** Makes a delivery pending and due; false when its body is no longer kept. */
   resend(id: string, now: number): Promise<boolean>;
-  /** The same for all of a webhook that failed, of events since a time; answers how many. */
+  /** The same for all of a webhook's failed deliveries of events since a time; returns how many. */
   recover(webhookId: string, since: number, now: number): Promise<number>;
-  /** Removes settled deliveries of events older than this, with their attempts; answers how many, at most `max`. */
+  /** Deletes settled deliveries of events older than this, with their attempts; returns how many, at most `max`. */
   purge(before: number, max: number): Promise<number>;
-  /** Removes events older than this that nobody has a delivery of; answers how many, at most `max`. */
+  /** Deletes events older than this that have no delivery; returns how many, at most `max`. */
   purgeEvents(before: number, max: number): Promise<number>;
 }
+
+/** The requested page; an empty cursor means none. */
+export interface DeliveriesInput {
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+/**
+ * The deliveries of webhooks that the caller may change. Only the creator of an app's
+ * webhook sees request bodies and responses (spec/decisions.md 43).
+ */
+export interface Deliveries {
+  /** Newest first. @throws Failure `not_found`, or `invalid_argument` for a cursor of another list. */
+  list(tx: Tx, caller: Caller, webhookId: string, filter: DeliveryFilter, input: DeliveriesInput): Promise<Page<DeliveryLogEntry>>;
+  /** @throws Failure `not_found` */
+  attempts(tx: Tx, caller: Caller, id: string): Promise<readonly DeliveryAttempt[]>;
+  /** Makes a delivery due again, at once. @throws Failure `not_found`, or `failed_precondition` while the webhook is inactive or when the body is no longer kept. */
+  resend(tx: Tx, caller: Caller, id: string): Promise<DeliveryLogEntry>;
+  /**
+   * Makes all failed deliveries of events since a time (Unix milliseconds) due again; returns how many.
+   *
+   * @throws Failure `not_found`, or `failed_precondition` while the webhook is inactive.
+   */
+  recover(tx: Tx, caller: Caller, webhookId: string, since: number): Promise<number>;
+}
+
+export function deliveries(clock: Pick<Clock, "now">): Deliveries {
+  return {
+    async list(tx, caller, webhookId, filter, { limit, cursor }) {
+      const webhook = requireWebhook(await tx.webhooks.find(webhookReach(caller), webhookId));
+      const binding = bindingOf(caller, webhookId, filter);
+      const after = cursor ? decodeCursor(binding, cursor) : undefined;
+      const from = after ? { after: { createdAt: after.value, id: after.id } } : {};
+      const rows = await tx.deliveryLog.list(webhookId, filter, { limit: limit + 1, ...from });
+      const items = rows.slice(0, limit).map((delivery) => hideBody(delivery, webhook, caller));
+      const last = items.at(-1);
+      return { items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
+    },
+
+    async attempts(tx, caller, id) {
+      const { webhook } = await findDelivery(tx, caller, id);
+      const attempts = await tx.deliveryLog.attempts(id);
+      return mayReadBodies(webhook, caller) ? attempts : attempts.map((attempt) => ({ ...attempt, response: null }));
+    },
+
+    async resend(tx, caller, id) {
+      const { delivery } = await findDelivery(tx, caller, id);
+      const webhook = await lockActive(tx, caller, delivery.webhookId);
+      const now = clock.now();
+      if (!(await tx.deliveryLog.resend(id, now))) throw new Failure("failed_precondition", "the delivery's body is no longer kept");
+      await tx.jobs.put({ kind: "deliver", key: webhook.id, runAt: now });
+      tx.audit.note({ subject: id, before: { state: delivery.state } });
+      return hideBody({ ...delivery, state: "pending", nextAt: now, settledAt: null }, webhook, caller);
+    },
+
+    async recover(tx, caller, webhookId, since) {
+      await lockActive(tx, caller, webhookId);
+      const now = clock.now();
+      const recovered = await tx.deliveryLog.recover(webhookId, since, now);
+      if (recovered > 0) await tx.jobs.put({ kind: "deliver", key: webhookId, runAt: now });
+      tx.audit.note({ subject: webhookId, after: { since, recovered } });
+      return recovered;
+    },
+  };
+}
+
+/** A delivery of another account's webhook is reported as not found. @throws Failure `not_found` */
+async function findDelivery(
+  tx: Tx,
+  caller: Caller,
+  id: string,
+): Promise<{ readonly delivery: DeliveryLogEntry; readonly webhook: Webhook }> {
+  const delivery = await tx.deliveryLog.find(id);
+  const webhook = delivery && (await tx.webhooks.find(webhookReach(caller), delivery.webhookId));
+  if (delivery === null || webhook === null) throw notFound("delivery");
+  return { delivery, webhook };
+}
+
+/** Locks the webhook, so that no delivery becomes pending while it is paused or deleted. @throws Failure `not_found` or `failed_precondition`. */
+async function lockActive(tx: Tx, caller: Caller, webhookId: string): Promise<Webhook> {
+  const webhook = requireWebhook(await tx.webhooks.lock(webhookReach(caller), webhookId));
+  if (webhook.status !== "active") throw new Failure("failed_precondition", "the webhook is inactive: webhook.update resumes it");
+  return webhook;
+}
+
+const mayReadBodies = ({ clientId, accountId }: Webhook, caller: Caller): boolean => clientId === null || accountId === caller.accountId;
+
+const hideBody = (delivery: DeliveryLogEntry, webhook: Webhook, caller: Caller): DeliveryLogEntry =>
+  mayReadBodies(webhook, caller) ? delivery : { ...delivery, body: null };
+
+const bindingOf = ({ accountId, spaceId }: Caller, webhookId: string, filter: DeliveryFilter): CursorBinding => ({
+  ...{ accountId, spaceId },
+  operation: "webhook.deliveries",
+  filter: { webhookId, ...filter },
+});

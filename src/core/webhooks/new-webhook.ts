@@ -1,44 +1,81 @@
 import type { Cipher } from "../cipher.ts";
 import type { Clock } from "../clock.ts";
+import { invalidArgument } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
-import { newWebhookSecret, sealWebhookSecret, shownWebhookSecret } from "./secret.ts";
 import type { Webhook } from "./webhook.ts";
 
-/** What new webhooks and secrets are made from. */
-export interface MakingWebhooks {
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** The lengths in bytes that Standard Webhooks allows, and the length of secrets created here. */
+const [leastBytes, mostBytes] = [24, 64];
+const length = 32;
+const prefix = "whsec_";
+
+/** A new secret that signs one webhook's deliveries by Standard Webhooks. */
+export const newWebhookSecret = (random: Random): Uint8Array => random(length);
+
+/** The secret as its owner receives it, once: `whsec_` and base64. */
+export const encodeWebhookSecret = (secret: Uint8Array): string => `${prefix}${Buffer.from(secret).toString("base64")}`;
+
+/**
+ * Reads a secret that the caller has chosen, in the form of `encodeWebhookSecret`. Only base64 with
+ * padding is accepted, so that the stored bytes encode to the same text.
+ *
+ * @throws Failure `invalid_argument` at `path`; its text never contains the secret.
+ */
+export function readWebhookSecret(path: string, text: string): Uint8Array {
+  const secret = Buffer.from(text.slice(prefix.length), "base64");
+  const isValid = secret.length >= leastBytes && secret.length <= mostBytes && encodeWebhookSecret(secret) === text;
+  const rule = `must be "${prefix}" and the standard base64, with padding, of ${leastBytes} to ${mostBytes} random bytes`;
+  if (!isValid) throw invalidArgument(path, rule);
+  return secret;
+}
+
+/** The form stored in the webhook's row. */
+export const sealWebhookSecret = (cipher: Pick<Cipher, "seal">, webhookId: string, secret: Uint8Array): Bytes =>
+  cipher.seal(secret, contextOf(webhookId));
+
+/** @throws Error when it was sealed for another webhook, or with another key. */
+export const openWebhookSecret = (cipher: Pick<Cipher, "open">, webhookId: string, sealed: Uint8Array): Bytes =>
+  cipher.open(sealed, contextOf(webhookId));
+
+const contextOf = (webhookId: string): string => `webhook_secret:${webhookId}`;
+
+/** The sources of new webhooks and secrets. */
+export interface WebhookCreationContext {
   readonly clock: Pick<Clock, "now">;
   readonly ids: Ids;
   readonly random: Random;
   readonly cipher: Cipher;
 }
 
-/** A webhook with its secret, told this once. */
+/** A webhook with its secret, returned only once. */
 export interface WebhookWithSecret {
   readonly webhook: Webhook;
   readonly secret: string;
 }
 
-/** A secret as it is stored and as it is shown: 32 random bytes unless the caller gave its own. */
-export function newSecret(
-  { random, cipher }: Pick<MakingWebhooks, "random" | "cipher">,
+/** A secret in its stored and its readable form: 32 random bytes unless the caller chose one. */
+export function newSealedSecret(
+  { random, cipher }: Pick<WebhookCreationContext, "random" | "cipher">,
   webhookId: string,
   secret = newWebhookSecret(random),
 ) {
-  return { sealed: sealWebhookSecret(cipher, webhookId, secret), text: shownWebhookSecret(secret) };
+  return { sealed: sealWebhookSecret(cipher, webhookId, secret), text: encodeWebhookSecret(secret) };
 }
 
-/** What a new webhook is given; without `ownSecret` its secret is made here. */
-export interface WebhookWanted extends Pick<Webhook, "accountId" | "spaceId" | "clientId" | "url" | "eventTypes"> {
+/** The input of a new webhook; without `ownSecret` a secret is created. */
+export interface WebhookInput extends Pick<Webhook, "accountId" | "spaceId" | "clientId" | "url" | "eventTypes"> {
   readonly ownSecret?: Uint8Array | undefined;
 }
 
-/** A webhook as it begins, active. */
+/** A new webhook, active. */
 export function newWebhook(
-  parts: MakingWebhooks,
-  { accountId, spaceId, clientId, url, eventTypes, ownSecret }: WebhookWanted,
+  parts: WebhookCreationContext,
+  { accountId, spaceId, clientId, url, eventTypes, ownSecret }: WebhookInput,
 ): WebhookWithSecret {
   const id = parts.ids.short();
-  const { sealed, text } = newSecret(parts, id, ownSecret);
+  const { sealed, text } = newSealedSecret(parts, id, ownSecret);
   const webhook: Webhook = {
     ...{ id, accountId, spaceId, clientId, url, eventTypes },
     status: "active",

@@ -1,67 +1,104 @@
-import type { Scope } from "../caller.ts";
+import type { Scope } from "../accounts/caller.ts";
 
-/** Types of event that webhooks are told of (contract/webhooks.md 2, contract/decisions.md 40). */
+/** Types of event that webhooks can receive (spec/webhooks.md 2, spec/decisions.md 40). */
 export const webhookEventTypes = ["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
-/** The types that the public API documents: webhooks of v1 and of apps get these. */
+/** The types that the public API documents: webhooks of v1 and of apps receive these. */
 export const documentedEventTypes: readonly WebhookEventType[] = ["task_created", "task_progress", "task_stopped"];
 
-/** What webhook.create subscribes to when no type is named: `task_progress` is frequent, and has to be asked for (contract/decisions.md 47). */
+/** The types of a webhook.create that names none: `task_progress` is frequent, and must be requested (spec/decisions.md 47). */
 export const defaultEventTypes: readonly WebhookEventType[] = ["task_created", "task_stopped"];
 
-/** An account has so many webhooks at most. */
+/** The most webhooks of an account. */
 export const webhooksMax = 20;
 
-/** An address that is told of task events: an account's, or an app's. Times are Unix milliseconds. */
+/** An address that receives task events, of an account or an app. Times are Unix milliseconds. */
 export interface Webhook {
   readonly id: string;
-  /** Of an app's webhook, the app's creator. */
+  /** The app's creator for an app's webhook. */
   readonly accountId: string;
   readonly spaceId: string;
-  /** The app whose webhook it is. */
+  /** The app that it belongs to. */
   readonly clientId: string | null;
-  /** As it was registered, byte for byte: it is a part of what is signed. */
+  /** The registered address, byte for byte: it is part of the signed text. */
   readonly url: string;
   readonly status: "active" | "inactive";
-  /** Why it is inactive, for people. */
+  /** Why it is inactive, as a text for people. */
   readonly inactiveReason: string | null;
   readonly eventTypes: readonly WebhookEventType[];
   readonly doubleHash: boolean;
-  /** Of Standard Webhooks, encrypted. */
+  /** The secret for Standard Webhooks, encrypted. */
   readonly secret: Uint8Array<ArrayBuffer>;
-  /** The one before it, good until then. */
+  /** The previous secret, valid until `oldSecretUntil`. */
   readonly oldSecret: Uint8Array<ArrayBuffer> | null;
   readonly oldSecretUntil: number | null;
   readonly createdAt: number;
-  /** Since when nothing but failures. */
+  /** Since when every delivery has failed. */
   readonly failingSince: number | null;
   readonly failures: number;
   readonly deletedAt: number | null;
 }
 
-/** What a change sets of a webhook. */
+/** The fields that a change sets. */
 export type WebhookChanges = Partial<Omit<Webhook, "id" | "accountId" | "spaceId" | "clientId" | "url" | "createdAt" | "deletedAt">>;
 
-/** Whose webhooks a query may touch: an account's own in one space, and those of the space's apps for whoever may change them. */
+/** The webhooks that a query may access: an account's own in one space, and those of the space's apps if the caller may change the apps. */
 export interface WebhookReach extends Pick<Scope, "accountId" | "spaceId"> {
   readonly ofApps: boolean;
 }
 
-/** Living webhooks; what is deleted is as if it had never been. */
+/** Webhooks that are not deleted. Deleted ones are not returned. */
 export interface WebhookRows {
   insert(webhook: Webhook): Promise<void>;
-  /** An account's own in one space, newest first. */
+  /** An account's own webhooks in one space, newest first. */
   list(scope: Pick<Scope, "accountId" | "spaceId">): Promise<Webhook[]>;
   find(reach: WebhookReach, id: string): Promise<Webhook | null>;
-  /** The same with a lock on its row. */
+  /** As `find`, and locks the row. */
   lock(reach: WebhookReach, id: string): Promise<Webhook | null>;
-  ofApp(clientId: string): Promise<Webhook | null>;
-  /** Ids of the webhooks of a team's apps, by the app. */
-  idsOfApps(spaceId: string): Promise<ReadonlyMap<string, string>>;
+  findOfApp(clientId: string): Promise<Webhook | null>;
+  /** Ids of the webhooks of a team's apps, by app. */
+  listIdsOfApps(spaceId: string): Promise<ReadonlyMap<string, string>>;
   update(id: string, changes: WebhookChanges): Promise<void>;
-  /** Leaves a tombstone without secrets, and cancels what was to be delivered. */
-  bury(id: string, now: number): Promise<void>;
-  /** Removes tombstones older than this; answers how many, at most `max`. */
+  /** Leaves a tombstone without secrets, and cancels pending deliveries. */
+  tombstone(id: string, now: number): Promise<void>;
+  /** Deletes tombstones older than this; returns how many, at most `max`. */
   purge(before: number, max: number): Promise<number>;
+}
+
+/** The algorithms that sign deliveries: the API's own, and that of Standard Webhooks (spec/webhooks.md 5, 7). */
+export type WebhookKeyAlgorithm = "rsa" | "ed25519";
+
+/** A stored key pair that signs deliveries: an installation has one per algorithm. */
+export interface WebhookKey {
+  readonly id: string;
+  readonly algorithm: WebhookKeyAlgorithm;
+  /** SubjectPublicKeyInfo as PEM. */
+  readonly publicKey: string;
+  /** PKCS #8 in DER, sealed. */
+  readonly privateKey: Uint8Array<ArrayBuffer>;
+  readonly createdAt: number;
+}
+
+/** Rows of key pairs. */
+export interface WebhookKeyRows {
+  find(algorithm: WebhookKeyAlgorithm): Promise<WebhookKey | null>;
+  /** False when there is one already: of two concurrent inserts one succeeds. */
+  insert(key: WebhookKey): Promise<boolean>;
+  remove(algorithm: WebhookKeyAlgorithm): Promise<void>;
+}
+
+/** The public keys of the pairs that sign deliveries. */
+export interface PublicWebhookKeys {
+  /** 2,048 bits, SubjectPublicKeyInfo as PEM. */
+  readonly rsaPem: string;
+  /** When the RSA pair was created, Unix milliseconds. */
+  readonly rsaCreatedAt: number;
+  /** The form of Standard Webhooks: `whpk_` and base64. */
+  readonly ed25519: string;
+}
+
+/** The keys that receivers verify deliveries with. */
+export interface WebhookKeys {
+  publicKeys(): Promise<PublicWebhookKeys>;
 }

@@ -1,6 +1,53 @@
 import { createHash } from "node:crypto";
+import { Failure, invalidArgument } from "../failure.ts";
+import { contentTypeOf } from "../files/filename.ts";
+import type { Staged } from "../files/staging.ts";
+import { checkSitePath } from "./path.ts";
 
-/** How the making of a checkpoint went; says nothing about publication (contract/v2.md 7.17). */
+/** The most files of a site, and the most bytes of all files together. */
+export const siteFilesMax = 1_000;
+export const siteBytesMax = 100 * 1024 * 1024;
+/** The most characters of a title (spec/api.md 8.32) and of a checkpoint's message. */
+export const titleMax = 255;
+export const messageMax = 1_000;
+
+/** A site whose bytes are in the storage. The change that writes its event stores it. */
+export interface StagedSite {
+  readonly title: string;
+  readonly message: string;
+  readonly files: readonly { readonly path: string; readonly staged: Staged }[];
+}
+
+/** The facts of a site before its bytes are read; sizes if they are known. */
+export type SiteShape = Pick<StagedSite, "title" | "message"> & {
+  readonly files: readonly { readonly path: string; readonly bytes?: number }[];
+};
+
+/**
+ * Checks a site before its bytes are read.
+ *
+ * @throws Failure `invalid_argument` for a title or message that is too long, for no file or too many, and for a path
+ * that breaks a rule or appears twice; `too_large` beyond 100 MB.
+ */
+export function checkSite({ title, message, files }: SiteShape): void {
+  if (title.trim() === "" || [...title].length > titleMax) throw invalidArgument("title", `must have 1 to ${titleMax} characters`);
+  if ([...message].length > messageMax) throw invalidArgument("message", `must have at most ${messageMax} characters`);
+  if (files.length === 0 || files.length > siteFilesMax) throw invalidArgument("files", `must be 1 to ${siteFilesMax}`);
+  const paths = files.map(({ path }) => checkSitePath(path));
+  if (new Set(paths).size < paths.length) throw invalidArgument("files", "must not name a path twice");
+  const sum = files.reduce((total, { bytes = 0 }) => total + bytes, 0);
+  if (sum > siteBytesMax) throw new Failure("too_large", `the files of a website have at most ${siteBytesMax} bytes together`);
+}
+
+const isText = /^(text\/|application\/(javascript|json|manifest\+json|xml|[a-z0-9.+-]+\+xml)$|image\/svg\+xml$)/;
+
+/** The Content-Type that a browser receives: text is UTF-8. */
+export function siteContentType(path: string): string {
+  const type = contentTypeOf(path.slice(path.lastIndexOf("/") + 1));
+  return isText.test(type) ? `${type}; charset=utf-8` : type;
+}
+
+/** The state of a checkpoint's creation, independent of publication (spec/api.md 7.17). */
 export const checkpointStatuses = ["pending", "success", "failed"] as const;
 export type CheckpointStatus = (typeof checkpointStatuses)[number];
 
@@ -9,7 +56,7 @@ export interface Checkpoint {
   readonly id: string;
   readonly websiteId: string;
   readonly spaceId: string;
-  /** Text written when it was saved. */
+  /** A text written with it. */
   readonly message: string;
   readonly status: CheckpointStatus;
   /** SHA-256 over the paths and hashes of its files, lower-case hex; empty unless `success`. */
@@ -20,36 +67,36 @@ export interface Checkpoint {
 
 /** A file of a checkpoint; equal bytes of one website share a blob. */
 export interface CheckpointFile {
-  /** As `checkSitePath` takes it. */
+  /** A path that `checkSitePath` accepts. */
   readonly path: string;
   readonly blobId: string;
   readonly bytes: number;
-  /** Of the bytes, lower-case hex. */
+  /** SHA-256 of the bytes, lower-case hex. */
   readonly sha256: string;
   readonly contentType: string;
 }
 
-/** The same for the same files, whatever their order and their blobs. */
+/** Equal for equal files, in any order and in any blobs. */
 export function snapshotHash(files: readonly Pick<CheckpointFile, "path" | "sha256">[]): string {
   const hash = createHash("sha256");
-  // No path holds a line feed, so that no two snapshots read alike.
+  // No path contains a line feed, so that different snapshots hash different texts.
   for (const { path, sha256 } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) hash.update(`${sha256} ${path}\n`);
   return hash.digest("hex");
 }
 
-/** Checkpoints as they are kept. */
+/** Rows of checkpoints. */
 export interface CheckpointRows {
   insert(checkpoint: Checkpoint, files: readonly CheckpointFile[]): Promise<void>;
-  /** All of a site's, newest first. */
+  /** All checkpoints of a site, newest first. */
   list(websiteId: string): Promise<readonly Checkpoint[]>;
-  /** The newest one that is a `success`. */
+  /** The newest one with the status `success`. */
   latest(websiteId: string): Promise<Checkpoint | null>;
   /** The first of these paths that a checkpoint has, in their order. */
   file(checkpointId: string, paths: readonly string[]): Promise<CheckpointFile | null>;
-  /** By hash, the blobs that a site has for these hashes already. */
-  blobsOf(websiteId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Whether each file of a checkpoint has its bytes, as far as the books say. */
-  isWhole(checkpointId: string): Promise<boolean>;
-  /** Erases a checkpoint, and drops the blobs that no other checkpoint of its site needs. */
-  erase(websiteId: string, checkpointId: string): Promise<void>;
+  /** The blobs that a site already has for these hashes, by hash. */
+  findBlobs(websiteId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Whether each file of a checkpoint has its bytes, according to the database. */
+  isComplete(checkpointId: string): Promise<boolean>;
+  /** Deletes a checkpoint, and drops the blobs that no other checkpoint of its site uses. */
+  delete(websiteId: string, checkpointId: string): Promise<void>;
 }

@@ -1,38 +1,55 @@
 import type { Clock } from "../clock.ts";
-import { givenUp } from "../files/writer.ts";
+import { uploadAbandoned } from "../files/writer.ts";
 import type { Ids, Random } from "../ids.ts";
-import type { Tx } from "../store.ts";
+import type { Store, Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
-import { type Checkpoint, type CheckpointFile, snapshotHash } from "./checkpoint.ts";
-import { type StagedSite, siteContentType } from "./snapshot.ts";
+import { type Checkpoint, type CheckpointFile, type StagedSite, siteContentType, snapshotHash } from "./checkpoint.ts";
 import { newWebsite, type Website } from "./website.ts";
 
-/** A site keeps so many checkpoints; the live one and the one being published are kept besides. */
+/** Completes the publication that a site has begun. Does nothing when it was ended in the meantime; a newer one is completed instead. */
+export type Deploy = (websiteId: string) => Promise<void>;
+
+/**
+ * A deployment is one conditional change: a reader at any time, also after a crash, finds
+ * the old version or the new one. A missing file fails the deployment permanently.
+ */
+export const createDeploy =
+  (store: Store, clock: Clock): Deploy =>
+  (websiteId) =>
+    store.change(async (tx) => {
+      const site = await tx.websites.lock(websiteId);
+      const checkpointId = site?.publishingId ?? null;
+      if (checkpointId === null) return;
+      if (await tx.checkpoints.isComplete(checkpointId)) await tx.websites.goLive(websiteId, checkpointId, clock.now());
+      else await tx.websites.fail(websiteId, checkpointId, clock.now());
+    });
+
+/** The most checkpoints of a site; the live one and the one being published are kept in addition. */
 export const checkpointsMax = 100;
 
-/** Keeps what an agent hands over as a checkpoint of its task's site, which is made with the first. */
+/** Stores the site that an agent saves as a checkpoint of its task's website; the first checkpoint creates the website. */
 export type SaveSite = (tx: Tx, task: Pick<Task, "id" | "accountId" | "spaceId">, site: StagedSite) => Promise<Checkpoint>;
 
-/** What saving needs of its surroundings. */
+/** The dependencies of `createSaveSite`. */
 export interface SaveParts {
   readonly clock: Clock;
   readonly ids: Pick<Ids, "short">;
   readonly random: Random;
 }
 
-/** Part of the change that writes the event, so that both are there or neither. */
-export function siteSaver({ clock, ids, random }: SaveParts): SaveSite {
-  async function siteOf(tx: Tx, { id: taskId, accountId, spaceId }: Parameters<SaveSite>[1], title: string): Promise<Website> {
+/** Runs in the change that writes the event, so that both are stored or neither. */
+export function createSaveSite({ clock, ids, random }: SaveParts): SaveSite {
+  async function findOrCreateSite(tx: Tx, { id: taskId, accountId, spaceId }: Parameters<SaveSite>[1], title: string): Promise<Website> {
     const found = await tx.websites.ofTask(taskId);
-    const held = found && (await tx.websites.lock(found.id));
-    if (held) return held;
+    const locked = found && (await tx.websites.lock(found.id));
+    if (locked) return locked;
     const site = newWebsite({ taskId, accountId, spaceId, title: title.trim(), now: clock.now(), ids, random });
     await tx.websites.insert(site);
     return site;
   }
 
   return async (tx, task, staged) => {
-    const site = await siteOf(tx, task, staged.title);
+    const site = await findOrCreateSite(tx, task, staged.title);
     const files = await keepFiles(tx, site, staged);
     const earlier = await tx.checkpoints.list(site.id);
     const checkpoint: Checkpoint = {
@@ -42,22 +59,22 @@ export function siteSaver({ clock, ids, random }: SaveParts): SaveSite {
       message: staged.message,
       status: "success",
       hash: snapshotHash(files),
-      // The newest is the newest, however fast they follow each other.
+      // Always later than the previous checkpoint, so that the order is unambiguous.
       createdAt: Math.max(clock.now(), (earlier[0]?.createdAt ?? 0) + 1),
     };
     await tx.checkpoints.insert(checkpoint, files);
-    const spare = earlier.filter(({ id }) => id !== site.liveId && id !== site.publishingId).slice(checkpointsMax - 1);
-    for (const { id } of spare) await tx.checkpoints.erase(site.id, id);
+    const obsolete = earlier.filter(({ id }) => id !== site.liveId && id !== site.publishingId).slice(checkpointsMax - 1);
+    for (const { id } of obsolete) await tx.checkpoints.delete(site.id, id);
     return checkpoint;
   };
 }
 
-/** Bytes that the site has already are not kept twice: what was staged of them is left to the sweep. */
+/** Reuses bytes that the site already has; the sweep removes their staged copies. */
 async function keepFiles(tx: Tx, { id }: Website, { files }: StagedSite): Promise<readonly CheckpointFile[]> {
-  const blobs = new Map(await tx.checkpoints.blobsOf(id, [...new Set(files.map(({ staged }) => staged.sha256))]));
+  const blobs = new Map(await tx.checkpoints.findBlobs(id, [...new Set(files.map(({ staged }) => staged.sha256))]));
   for (const { staged } of files) {
     if (blobs.has(staged.sha256)) continue;
-    if (!(await tx.blobs.keep(staged.blobId))) throw givenUp();
+    if (!(await tx.blobs.keep(staged.blobId))) throw uploadAbandoned();
     blobs.set(staged.sha256, staged.blobId);
   }
   return files.map(({ path, staged: { blobId, bytes, sha256 } }) => ({

@@ -1,10 +1,10 @@
 import type { Ids, Random } from "../ids.ts";
-import { capped, lowest, type Visibility } from "../visibility.ts";
+import { applyCaps, lowerCap, type Visibility } from "../visibility.ts";
 
-/** Who may open a site (contract/v2.md 9.12). */
+/** Who may open a site (spec/api.md 9.12). */
 export type SiteVisibility = Visibility;
 
-/** How a site's publication stands (contract/v2.md 9.12). */
+/** The state of a site's publication (spec/api.md 9.12). */
 export const publishStatuses = ["unpublished", "publishing", "published", "failed"] as const;
 export type PublishStatus = (typeof publishStatuses)[number];
 
@@ -18,16 +18,16 @@ export interface Website {
   readonly label: string;
   readonly title: string;
   readonly visibility: SiteVisibility;
-  /** The most that the operator allows; null for no cap. */
+  /** The operator's cap on the visibility; null for none. */
   readonly maxVisibility: SiteVisibility | null;
-  /** The most that the team allows; null for no cap. Both caps hold. */
+  /** The team's cap on the visibility; null for none. Both caps apply. */
   readonly teamMax: SiteVisibility | null;
   readonly status: PublishStatus;
-  /** When `status` last changed; null before the first publication was begun. */
+  /** When `status` last changed; null before the first publication. */
   readonly statusAt: number | null;
-  /** The checkpoint that is live. */
+  /** The live checkpoint. */
   readonly liveId: string | null;
-  /** The checkpoint that is being published, and for whom. */
+  /** The checkpoint that is being published, and its visibility. */
   readonly publishingId: string | null;
   readonly publishingAs: SiteVisibility | null;
   readonly createdAt: number;
@@ -36,29 +36,30 @@ export interface Website {
 
 type Caps = Pick<Website, "maxVisibility" | "teamMax">;
 
-/** The cap that counts: the lower one of the operator's and the team's; null for none. */
-export const capOf = ({ maxVisibility, teamMax }: Caps): SiteVisibility | null => lowest(maxVisibility, teamMax);
+/** The effective cap: the lower one of the operator's and the team's; null for none. */
+export const effectiveCap = ({ maxVisibility, teamMax }: Caps): SiteVisibility | null => lowerCap(maxVisibility, teamMax);
 
-/** Who may open a site now: a cap counts from the moment on at which it is set. */
-export const effectiveVisibility = (site: Pick<Website, "visibility"> & Caps): SiteVisibility => capped(site.visibility, capOf(site));
+/** The current visibility of a site: a cap applies as soon as it is set. */
+export const effectiveSiteVisibility = (site: Pick<Website, "visibility"> & Caps): SiteVisibility =>
+  applyCaps(site.visibility, effectiveCap(site));
 
 const base32 = "abcdefghijklmnopqrstuvwxyz234567";
 const labelLength = 20;
 
-/** A label as they are made; others are nobody's. */
+/** True for a text in the form of a label. */
 export const isLabel = (text: string): boolean => /^[a-z2-7]{20}$/.test(text);
 
-/** A new label: 100 random bits, so that nobody meets a site whose address they were not given. */
+/** A new label: 100 random bits, so that the address of a site cannot be guessed. */
 export const newLabel = (random: Random): string => Array.from(random(labelLength), (byte) => base32[byte % 32]).join("");
 
-/** What a new site is made from. */
+/** The input of a new site. */
 export interface NewSite extends Pick<Website, "spaceId" | "accountId" | "taskId" | "title"> {
   readonly now: number;
   readonly ids: Pick<Ids, "short">;
   readonly random: Random;
 }
 
-/** A site before its first publication: nobody's but its owner's (contract/v2.md 14.5). */
+/** A site before its first publication: only its owner may open it (spec/api.md 14.5). */
 export const newWebsite = ({ now, ids, random, ...of }: NewSite): Website => ({
   ...of,
   id: ids.short(),
@@ -75,39 +76,39 @@ export const newWebsite = ({ now, ids, random, ...of }: NewSite): Website => ({
   updatedAt: now,
 });
 
-/** What may be changed without a deployment; absent stays as it is. */
+/** The fields that can be changed without a deployment; absent fields stay as they are. */
 export interface SiteEdit {
   readonly title?: string;
   readonly visibility?: SiteVisibility;
 }
 
-/** Websites as they are kept. What is deleted with its task is gone. */
+/** Rows of websites. A site is deleted with its task. */
 export interface WebsiteRows {
   insert(site: Website): Promise<void>;
   byId(id: string): Promise<Website | null>;
   byLabel(label: string): Promise<Website | null>;
-  /** The first site of a task: it is the one that counts (contract/v2.md 9.12). */
+  /** The first site of a task, which is the task's website (spec/api.md 9.12). */
   ofTask(taskId: string): Promise<Website | null>;
-  /** The site as it is, and as it stays until this change ends. */
+  /** Finds a site and locks its row until this change ends. */
   lock(id: string): Promise<Website | null>;
-  /** Begins to publish a checkpoint; what was being published before is not any more. */
+  /** Begins to publish a checkpoint; a publication in progress is abandoned. */
   begin(id: string, deployment: { readonly checkpointId: string; readonly visibility: SiteVisibility }, now: number): Promise<void>;
   /**
-   * The checkpoint goes live, with the visibility it was published for, in one change; false when
-   * another is being published by now, or none.
+   * Makes the checkpoint live, with the visibility of its publication, in one change; false when
+   * another one or none is being published by now.
    */
   goLive(id: string, checkpointId: string, now: number): Promise<boolean>;
-  /** The deployment failed: what was live stays so. False as for `goLive`. */
+  /** Records that the deployment failed: the live checkpoint stays live. False as for `goLive`. */
   fail(id: string, checkpointId: string, now: number): Promise<boolean>;
-  /** Title and visibility; the latter also of what is being published. */
+  /** Sets title and visibility; the visibility also of a publication in progress. */
   edit(id: string, edit: SiteEdit, now: number): Promise<void>;
-  /** Sets the operator's cap; null lifts it. False for an unknown site. */
-  cap(id: string, most: SiteVisibility | null, now: number): Promise<boolean>;
+  /** Sets the operator's cap; null removes it. False for an unknown site. */
+  setOperatorCap(id: string, most: SiteVisibility | null, now: number): Promise<boolean>;
   /** Sets the team's cap. */
-  capByTeam(id: string, most: SiteVisibility, now: number): Promise<void>;
+  setTeamCap(id: string, most: SiteVisibility, now: number): Promise<void>;
   /**
-   * Erases a task's sites with their checkpoints and visits, and drops their blobs. Of what was published a team
-   * keeps a tombstone, which is a share of something that is gone (contract/enterprise.md 9.2).
+   * Deletes a task's sites with their checkpoints and visits, and drops their blobs. In a team, a published site
+   * leaves a tombstone: a share of a deleted object (spec/enterprise.md 9.2).
    */
-  eraseOf(taskId: string, now: number, personal: boolean): Promise<void>;
+  deleteOfTask(taskId: string, now: number, personal: boolean): Promise<void>;
 }

@@ -1,14 +1,13 @@
+import type { OpenCall, WorkerCredential } from "../accounts/caller.ts";
 import type { KindName } from "../actions/kind.ts";
-import type { WorkerCredential } from "../caller.ts";
 import type { ToolAnswer } from "../connectors/server.ts";
 import type { UsableConnector } from "../connectors/use.ts";
 import type { FileName } from "../files/staging.ts";
 import type { Json, JsonObject } from "../json.ts";
-import type { OpenCall } from "../open-call.ts";
 import type { EventPayloads, NewEvent, TaskEvent } from "../tasks/event.ts";
 import type { SubtaskState } from "../tasks/subtasks.ts";
 
-/** A turn of a task as a remote worker is given it. */
+/** A turn of a task in the form that a remote worker receives. */
 export interface RemoteRun {
   readonly taskId: string;
   readonly fence: number;
@@ -21,73 +20,73 @@ export interface RemoteRun {
   readonly interactive: boolean;
   readonly earlier: readonly { readonly role: "user" | "assistant"; readonly content: string }[];
   readonly asked: readonly EventPayloads["user_message"][];
-  /** What the turn has already, with the keys of those that workers wrote. */
+  /** The events of the turn so far, with the keys of those that workers wrote. */
   readonly written: readonly WrittenEvent[];
   readonly decisions: readonly { readonly kind: KindName; readonly accepted: boolean; readonly input: JsonObject }[];
   readonly outputSchema: JsonObject | null;
   readonly memo: Json;
   readonly references: readonly string[];
-  /** Forced ones first. */
+  /** Forced skills first. */
   readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string; readonly forced: boolean }[];
-  /** The connectors that it may use, with their tools. */
+  /** The connectors that the task may use, with their tools. */
   readonly connectors: readonly UsableConnector[];
-  /** How its subtasks stand; null where it may begin none. */
+  /** The states of its subtasks; null when the task may not begin any. */
   readonly subtasks: readonly SubtaskState[] | null;
 }
 
-/** An event that the turn has. */
+/** An event of the turn. */
 export interface WrittenEvent {
   readonly event: TaskEvent;
-  /** Empty where no worker has written it. */
+  /** Empty when no worker wrote it. */
   readonly key: string;
 }
 
-/** An event as a worker sends it. */
+/** An event sent by a worker. */
 export interface SentEvent {
   readonly key: string;
-  /** SHA-256 of what was sent. */
+  /** SHA-256 of the sent content. */
   readonly digest: string;
   readonly event: NewEvent;
-  /** Files to show with it. */
+  /** Files to attach to it. */
   readonly uploadIds: readonly string[];
-  /** The website that it has made. */
+  /** The website that the run has built. */
   readonly site?: SentSite;
-  /** A task that begins with it. */
+  /** A subtask that begins with it. */
   readonly subtask?: { readonly id: string; readonly message: string };
 }
 
-/** A website as a worker hands it over: `uploadId` is a ZIP of its files. */
+/** A website sent by a worker: `uploadId` is a ZIP of its files. */
 export interface SentSite {
-  /** The field it came in, for refusals. */
+  /** The field that it came in, for error texts. */
   readonly at: string;
   readonly title: string;
   readonly message: string;
   readonly uploadId: string;
 }
 
-/** A subtask as a worker asks for it. */
-export interface WantedSubtask {
-  /** As an event's. */
+/** A subtask that a worker requests. */
+export interface SubtaskInput {
+  /** An idempotency key, as for an event. */
   readonly key: string;
-  /** SHA-256 of what was sent. */
+  /** SHA-256 of the sent content. */
   readonly digest: string;
   readonly message: string;
 }
 
-/** A subtask that was begun. */
-export interface BegunSubtask {
+/** A subtask that has begun. */
+export interface StartedSubtask {
   readonly id: string;
-  /** The number of the event that tells of it. */
+  /** The number of the event that reports it. */
   readonly seq: number;
 }
 
-/** What a worker says that its work took. */
-export interface Spent {
+/** The usage that a worker reports. */
+export interface ReportedUsage {
   readonly credits: number;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly toolCalls: number } | null;
 }
 
-/** How a worker ends a turn. */
+/** The outcome by which a worker ends a turn. */
 export type SentOutcome =
   | { readonly kind: "finish"; readonly content: string; readonly uploadIds: readonly string[]; readonly output?: Json }
   | { readonly kind: "fail"; readonly errorType: string; readonly content: string }
@@ -106,67 +105,69 @@ export interface RemoteWorker {
   readonly credential: WorkerCredential;
 }
 
-/** Which run a worker means. */
+/** A reference to a worker's run. */
 export interface RunRef {
   readonly taskId: string;
   readonly fence: number;
 }
 
-/** How a run stands. */
+/** The state of a run. */
 export interface RunState {
-  /** Why it is to be dropped; null while it is the worker's. */
+  /** Why the worker must drop the run; null while the run is the worker's. */
   readonly stop: "stopped" | "deleted" | "lost" | null;
   readonly newMessages: readonly EventPayloads["user_message"][];
 }
 
-/** What became of events that were sent. */
-export interface Appended {
-  /** Their numbers, in their order. */
+/** The result of an append. */
+export interface AppendResponse {
+  /** The numbers of the events, in their order. */
   readonly numbers: readonly number[];
-  /** Set when a budget had not so much: the run has ended. */
+  /** Set when a budget was overdrawn: the run has ended. */
   readonly stop: "spent" | null;
 }
 
 /** A use of a connector's tool. */
 export interface ToolCall {
-  /** The connector's. */
+  /** The connector's uid. */
   readonly uid: string;
   readonly tool: string;
   readonly input: JsonObject;
 }
 
-/** A file of a run that is to be shown. */
+/** A file of a run to be attached. */
 export interface SentFile extends FileName {
-  /** Its bytes; null: they are PUT. */
+  /** Its bytes; null when the worker PUTs them later. */
   readonly content: Uint8Array | null;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the caller is gone. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The work of remote workers. Each makes its own changes, and says the same when it is
- * called again: so it needs no idempotency record.
+ * The operations of remote workers. Each makes its own changes, and has the same result when it is
+ * called again, so it needs no idempotency record.
  *
- * Of all: @throws Failure `precondition` naming `fence` when the run is not the worker's
- * any more, `absent` for a task that is not of its space.
+ * All of them throw Failure `failed_precondition` naming `fence` when the run is not the worker's
+ * any more, and `not_found` for a task outside of its space.
  */
 export interface RemoteRuns {
-  /** A run, or null. @throws Failure `forbidden` for a profile that the credential has not, `exhausted` when too many polls are held. */
+  /** Waits for a run; null when there is none in time. @throws Failure `permission_denied` for a profile that the credential does not have, `resource_exhausted` when too many polls are held. */
   poll(worker: RemoteWorker, call: OpenCall, profiles: readonly string[], waitMs: number): Promise<RemoteRun | null>;
-  /** Keeps the run; never throws because of an old fence. */
+  /** Renews the lease of the run; never throws because of an old fence. */
   heartbeat(worker: RemoteWorker, run: RunRef): Promise<RunState>;
-  /** @throws Failure `exists` for a key with other content. */
-  append(worker: RemoteWorker, run: RunRef, events: readonly SentEvent[], spent: Spent): Promise<Appended>;
-  /** The run to go on with, or null. @param digest of what was sent. @throws Failure `exists` when it was finished otherwise. */
-  finish(worker: RemoteWorker, run: RunRef, outcome: SentOutcome, spent: Spent, digest: string): Promise<RemoteRun | null>;
-  /** The id of a file, and the address that its bytes are PUT to; null where they came. */
+  /** @throws Failure `already_exists` for a key with other content. */
+  append(worker: RemoteWorker, run: RunRef, events: readonly SentEvent[], spent: ReportedUsage): Promise<AppendResponse>;
+  /** Returns the next run to continue with, or null. @param digest of the sent content. @throws Failure `already_exists` when it was finished with another outcome. */
+  finish(worker: RemoteWorker, run: RunRef, outcome: SentOutcome, spent: ReportedUsage, digest: string): Promise<RemoteRun | null>;
+  /** The id of a file, and the URL that its bytes are PUT to; null when they were sent in the request. */
   upload(worker: RemoteWorker, run: RunRef, file: SentFile): Promise<{ readonly uploadId: string; readonly url: string | null }>;
-  /** Uses a tool, each time. @throws Failure `precondition` naming `tool` or `connector_id` when the user has to do something first. */
+  /** Uses a tool, on every call. @throws Failure `failed_precondition` naming `tool` or `connector_id` when the user has to act first. */
   callTool(worker: RemoteWorker, run: RunRef, call: ToolCall, gone: AbortSignal): Promise<ToolAnswer>;
   /**
-   * Begins a subtask, once for each key. @throws Failure `precondition` naming `task_id` in any but an agent's main task,
-   * `exhausted` where there is no room, `exists` for a key with other content, `invalid` for a text that users could not send either.
+   * Begins a subtask, once for each key.
+   *
+   * @throws Failure `failed_precondition` naming `task_id` for any task but an agent's main task, `resource_exhausted` at the limit
+   * of subtasks, `already_exists` for a key with other content, `invalid_argument` for a text that users could not send either.
    */
-  startSubtask(worker: RemoteWorker, run: RunRef, wanted: WantedSubtask): Promise<BegunSubtask>;
+  startSubtask(worker: RemoteWorker, run: RunRef, input: SubtaskInput): Promise<StartedSubtask>;
   release(worker: RemoteWorker, run: RunRef): Promise<void>;
 }

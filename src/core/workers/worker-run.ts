@@ -1,59 +1,75 @@
-/** A run that a remote worker has. The task's row says whose it is; this one, until when. Times are Unix milliseconds. */
+import type { Tx } from "../store.ts";
+
+/** A remote worker's run. The task's row has the owner of the run; this row has the end of its lease. Times are Unix milliseconds. */
 export interface WorkerRun {
   readonly taskId: string;
   readonly spaceId: string;
   readonly workerId: string;
   readonly fence: number;
   readonly startedAt: number;
-  /** It is given to another after that, unless the worker says something. */
+  /** After this time the run goes to another worker, unless a call of this worker renews it. */
   readonly leaseUntil: number;
 }
 
-/** How long a worker may say nothing. */
+/** Lease of a worker's run: 15 s without a call of the worker. */
 export const workerLeaseMs = 15_000;
 
 /** The `node_id` of a task that a worker runs. */
 export const workerNode = (workerId: string): string => `worker:${workerId}`;
 
-/** Which run is meant. */
+/** The key of a run. */
 export type RunKey = Pick<WorkerRun, "taskId" | "workerId" | "fence">;
 
-/** What the feed calls it that a task waits for a worker: news without a job, for whoever holds polls looks every second anyway. */
-export const workerWanted = "worker";
+/** The feed's topic when a task waits for a worker. It is news without a job, because processes with held polls look every second anyway. */
+export const workerNeeded = "worker";
 
-/** A worker's own key of an event of a turn, or, with a blank before it, of an ending. */
+/** A worker's own key of an event of a turn; a leading space marks the key of an ending. */
 export interface KeyedEvent {
   readonly taskId: string;
   /** The turn: the task's `consumedSeq`. */
   readonly turn: number;
   readonly key: string;
   readonly seq: number;
-  /** Of what was sent under the key. */
+  /** SHA-256 of the content sent under the key. */
   readonly digest: string;
 }
 
 export interface WorkerRunRows {
-  /** Tells whoever holds polls to look, once the change is committed. */
-  want(): void;
-  /** In place of earlier runs of their tasks. */
+  /** Notifies processes with held polls to look for runs, after the commit. */
+  notifyPollers(): void;
+  /** Inserts runs and replaces earlier ones of their tasks. */
   put(runs: readonly WorkerRun[]): Promise<void>;
   find(taskId: string): Promise<WorkerRun | null>;
-  /** Locks the row, and begins its lease anew; false when the worker has this run no more. */
+  /** Locks the row and renews its lease; false when the run is not the worker's any more. */
   renew(run: RunKey, leaseUntil: number): Promise<boolean>;
-  /** False when it is there no more, or, with a time, when its lease is not over by then. */
+  /** False when the run does not exist any more, or, with a time, when its lease ends after that. */
   remove(run: Pick<RunKey, "taskId" | "fence">, leaseBefore?: number): Promise<boolean>;
-  /** Whose lease is over, in the order of their tasks. */
-  lapsed(now: number, max: number): Promise<readonly WorkerRun[]>;
-  /** All that a worker has, in the order of their tasks. */
-  of(workerId: string): Promise<readonly WorkerRun[]>;
+  /** Runs whose lease is over, ordered by task. */
+  listExpired(now: number, max: number): Promise<readonly WorkerRun[]>;
+  /** All runs of a worker, ordered by task. */
+  listOfWorker(workerId: string): Promise<readonly WorkerRun[]>;
 }
 
 export interface WorkerEventRows {
-  /** What a turn has under these keys; under all, when none are given. */
+  /** The keyed events of a turn: under these keys, or all when no keys are given. */
   find(taskId: string, turn: number, keys?: readonly string[]): Promise<readonly KeyedEvent[]>;
-  /** Under a key in whatever turn. */
-  anywhere(taskId: string, key: string): Promise<KeyedEvent | null>;
-  /** Answers how many: a key that is there already stays as it is. */
+  /** The event under a key in any turn. */
+  findInAnyTurn(taskId: string, key: string): Promise<KeyedEvent | null>;
+  /** Inserts events and returns how many; an existing key stays as it is. */
   insert(events: readonly KeyedEvent[]): Promise<number>;
-  erase(taskId: string): Promise<void>;
+  deleteOfTask(taskId: string): Promise<void>;
+}
+
+/**
+ * Releases a worker's run to the next claim, and wakes the runners. From then on the fence refuses
+ * the worker's writes. Claims that added no event stay counted.
+ */
+export async function releaseWorkerRun(
+  tx: Tx,
+  { taskId, workerId, fence }: Pick<WorkerRun, "taskId" | "workerId" | "fence">,
+  now: number,
+): Promise<void> {
+  const when = { fence, nodeId: workerNode(workerId), status: "running" } as const;
+  const released = await tx.tasks.advance(taskId, { now, when, set: { nodeId: null, raiseFence: true } });
+  if (released) await tx.jobs.put({ kind: "run", key: taskId, runAt: now });
 }

@@ -1,63 +1,141 @@
+import type { Caller } from "../accounts/caller.ts";
+import type { Clock } from "../clock.ts";
+import { Failure, invalidArgument, notFound } from "../failure.ts";
+import type { Ids, Random } from "../ids.ts";
+import { type CreationContext, isKeyName, keyNameRule } from "../keys/api-key.ts";
 import { secretDigest, secretTexts } from "../keys/secret-text.ts";
+import type { Tx } from "../store.ts";
+import { releaseWorkerRun } from "./worker-run.ts";
 
-/** At most so many living credentials of workers per space. */
-export const livingWorkersMax = 50;
+/** The most active worker credentials of a space. */
+const activeWorkersMax = 50;
 
 const texts = secretTexts("wk-", "worker");
 
 /** A new credential's text: `wk-`, 43 base64url characters of 32 random bytes, 6 of a checksum over them. */
 export const newWorkerText = texts.make;
 
-/** True when the text can be a worker's credential at all. */
-export const isWorkerText = texts.is;
+/** True for a text in the form of a worker's credential. */
+export const isWorkerText = texts.matches;
 
-/** What is stored of it. */
+/** The stored form of the credential. */
 export const workerDigest = secretDigest;
 
-/** The credential of remote workers in one space, as it is kept: never its text. Times are Unix milliseconds. */
+/** A stored credential of remote workers in one space: never its text. Times are Unix milliseconds. */
 export interface Worker {
   readonly id: string;
   readonly spaceId: string;
   readonly name: string;
   /** SHA-256 of the text, lower-case hex. */
   readonly digest: string;
-  /** The profiles whose tasks it may run; empty: all that are done by remote workers. */
+  /** The profiles whose tasks it may run; empty: all profiles of remote workers. */
   readonly profiles: readonly string[];
-  /** The account that made it. */
+  /** The account that created it. */
   readonly createdBy: string;
   readonly createdAt: number;
-  /** When it was last used, as far as that is written. */
+  /** When it was last used; recorded at intervals. */
   readonly seenAt: number | null;
   readonly revokedAt: number | null;
 }
 
-/** A worker and what it does. */
+/** A worker credential with its load. */
 export interface BusyWorker extends Worker {
-  /** Runs that it has now. */
+  /** The number of its current runs. */
   readonly runs: number;
 }
 
-/** Tasks of a profile that wait in a space. */
+/** The tasks of a profile that wait in a space. */
 export interface WaitingTasks {
   readonly profile: string;
   readonly waiting: number;
-  /** Since when the oldest waits. */
+  /** Since when the oldest task has waited. */
   readonly oldestAt: number;
 }
 
 export interface WorkerRows {
   insert(worker: Worker): Promise<void>;
-  /** One statement, with each call. Revoked ones too. */
+  /** One statement, executed with each call. Finds revoked ones too. */
   byDigest(digest: string): Promise<Worker | null>;
-  countLiving(spaceId: string): Promise<number>;
-  /** Living ones of a space, newest first. */
+  countActive(spaceId: string): Promise<number>;
+  /** Active credentials of a space, newest first. */
   list(spaceId: string): Promise<readonly BusyWorker[]>;
-  /** False for one that is not the space's, or was revoked before. */
+  /** False when it is not of the space, or was revoked before. */
   revoke(spaceId: string, id: string, now: number): Promise<boolean>;
-  /** Which of these live; none of them is revoked before this change ends. */
-  living(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Writes a use, unless one is written that is less than `everyMs` older, or newer. */
-  use(id: string, at: number, everyMs: number): Promise<void>;
-  /** What waits in a space, by profile. */
+  /** The active ones among these. Their rows stay locked until the change ends, so that none is revoked. */
+  lockActive(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Records a use, unless the recorded one is less than `everyMs` older, or newer. */
+  recordUse(id: string, at: number, everyMs: number): Promise<void>;
+  /** The waiting tasks of a space, by profile. */
   waiting(spaceId: string, profiles: readonly string[]): Promise<readonly WaitingTasks[]>;
+}
+
+/** A requested credential. */
+export interface WorkerInput {
+  readonly spaceId: string;
+  /** The requesting account. */
+  readonly createdBy: string;
+  readonly name: string;
+  readonly profiles: readonly string[];
+}
+
+/**
+ * Creates a worker's credential in the current change. Returns its text, which is stored nowhere.
+ *
+ * @throws Failure `invalid_argument` for an invalid name, `resource_exhausted` when the space has 50 active ones.
+ */
+export async function createWorker(
+  tx: Tx,
+  { now, ids, random }: CreationContext,
+  { spaceId, createdBy, name, profiles }: WorkerInput,
+): Promise<{ readonly worker: Worker; readonly text: string }> {
+  if (!isKeyName(name)) throw invalidArgument("name", keyNameRule);
+  // The row lock makes counting and inserting atomic.
+  await tx.accounts.lockSpace(spaceId);
+  if ((await tx.workers.countActive(spaceId)) >= activeWorkersMax)
+    throw new Failure("resource_exhausted", `a space has at most ${activeWorkersMax} active worker credentials`);
+  const text = newWorkerText(random);
+  const made = { id: ids.short(), digest: workerDigest(text), createdAt: now, seenAt: null, revokedAt: null };
+  const worker: Worker = { ...made, spaceId, name, profiles, createdBy };
+  await tx.workers.insert(worker);
+  tx.audit.note({ subject: worker.id, after: { name, profiles: profiles.join(",") } });
+  return { worker, text };
+}
+
+/** The dependencies of `workers`. */
+interface WorkersParts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  /** The profiles whose tasks remote workers run. */
+  readonly remoteProfiles: readonly string[];
+}
+
+/** The credentials of remote workers in the caller's space. */
+export interface Workers {
+  /** @throws Failure `invalid_argument` for an invalid name, `resource_exhausted` when the space has 50 active ones. */
+  create(tx: Tx, caller: Caller, input: Pick<Worker, "name" | "profiles">): Promise<{ readonly worker: Worker; readonly text: string }>;
+  /** Active credentials, newest first, and the tasks that wait for them, by remote profile. */
+  list(tx: Tx, caller: Caller): Promise<{ readonly workers: readonly BusyWorker[]; readonly queue: readonly WaitingTasks[] }>;
+  /** Releases its runs. @throws Failure `not_found` */
+  revoke(tx: Tx, caller: Caller, id: string): Promise<void>;
+}
+
+export function workers({ clock, ids, random, remoteProfiles }: WorkersParts): Workers {
+  return {
+    create: (tx, { accountId: createdBy, spaceId }, input) =>
+      createWorker(tx, { now: clock.now(), ids, random }, { ...input, spaceId, createdBy }),
+    async list(tx, { spaceId }) {
+      const waiting = new Map((await tx.workers.waiting(spaceId, remoteProfiles)).map((queue) => [queue.profile, queue]));
+      const queue = remoteProfiles.map((profile) => waiting.get(profile) ?? { profile, waiting: 0, oldestAt: 0 });
+      return { workers: await tx.workers.list(spaceId), queue };
+    },
+    async revoke(tx, { spaceId }, id) {
+      const now = clock.now();
+      if (!(await tx.workers.revoke(spaceId, id, now))) throw notFound("worker");
+      for (const run of await tx.workerRuns.listOfWorker(id)) {
+        if (await tx.workerRuns.remove(run)) await releaseWorkerRun(tx, run, now);
+      }
+      tx.audit.note({ subject: id, after: { revoked: true } });
+    },
+  };
 }

@@ -1,17 +1,25 @@
 import { Readable } from "node:stream";
 import type { Clock } from "../clock.ts";
-import { absent, Failure } from "../failure.ts";
-import type { Blobs } from "../files/blobs.ts";
+import { Failure, notFound } from "../failure.ts";
+import type { Blobs } from "../files/blob.ts";
 import type { Staged, Staging } from "../files/staging.ts";
-import { givenUp } from "../files/writer.ts";
+import { uploadAbandoned } from "../files/writer.ts";
 import type { Store, Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
-import { workspacePath } from "./path.ts";
-import { checkRoom, type Workspace, type WorkspaceEntry, type WorkspaceFile, workspaceLimits } from "./workspace.ts";
+import {
+  checkWorkspaceLimits,
+  type Workspace,
+  type WorkspaceEntry,
+  type WorkspaceFile,
+  workspaceLimits,
+  workspacePath,
+} from "./workspace.ts";
 
-/** What workspaces need of their surroundings. */
+/** The dependencies of `workspaces`. */
 export interface WorkspaceParts {
-  readonly store: Store;
+  readonly store: Pick<Tx, "workspace">;
+  /** Runs changes that lock an account's total of bytes. */
+  readonly changeBytes: Store["change"];
   readonly staging: Pick<Staging, "stage" | "discard">;
   readonly blobs: Pick<Blobs, "read">;
   readonly clock: Clock;
@@ -20,57 +28,57 @@ export interface WorkspaceParts {
 /** The workspace of a task, for the run that has claimed it with this fence. */
 export type WorkspaceOf = (task: Pick<Task, "id" | "spaceId" | "fence">, signal: AbortSignal) => Workspace;
 
-/** Opens workspaces. Bytes are in the storage before the change that keeps them; what it replaces is swept. */
+/** Opens workspaces. Bytes are stored before the change that keeps them; the sweep removes replaced bytes. */
 export const workspaces =
-  ({ store, staging, blobs, clock }: WorkspaceParts): WorkspaceOf =>
+  ({ store, changeBytes, staging, blobs, clock }: WorkspaceParts): WorkspaceOf =>
   ({ id: taskId, spaceId, fence }, signal) => {
-    /** Takes the lock of the task's row, as long as this run is the one that may write. */
-    async function guarded(tx: Tx): Promise<void> {
+    /** Locks the task's row, and checks that this run may still write. */
+    async function lockRun(tx: Tx): Promise<void> {
       const held = await tx.tasks.advance(taskId, { now: clock.now(), when: { fence, status: "running" } });
-      if (!held) throw new Failure("unavailable", "the run may write no more");
+      if (!held) throw new Failure("unavailable", "the run may not write any more");
     }
 
     const keep = (path: string, { blobId, bytes, sha256 }: Staged): Promise<WorkspaceFile> =>
-      store.change(async (tx) => {
-        await guarded(tx);
+      changeBytes(async (tx) => {
+        await lockRun(tx);
         const file = { taskId, spaceId, path, blobId, bytes, sha256, updatedAt: clock.now() };
         const files = await tx.workspace.list(taskId);
-        checkRoom(files, file);
-        if (!(await tx.blobs.keep(blobId))) throw givenUp();
+        checkWorkspaceLimits(files, file);
+        if (!(await tx.blobs.keep(blobId))) throw uploadAbandoned();
         await tx.workspace.put(file);
         await tx.blobs.drop(files.filter((other) => other.path === path).map((other) => other.blobId));
         return file;
       });
 
     return {
-      list: async () => (await store.workspace.list(taskId)).map(entryOf),
+      list: async () => (await store.workspace.list(taskId)).map(toEntry),
       async find(path) {
         const found = await store.workspace.find(taskId, workspacePath(path));
-        return found && entryOf(found);
+        return found && toEntry(found);
       },
       async *read(path) {
         const found = await store.workspace.find(taskId, workspacePath(path));
-        if (!found) throw absent("file");
+        if (!found) throw notFound("file");
         yield* await blobs.read(found.blobId);
       },
       async write(path, content) {
-        const place = workspacePath(path);
+        const normalized = workspacePath(path);
         const bytes = Readable.from(content, { objectMode: false });
         const staged = await staging.stage(bytes, { accountId: null, max: workspaceLimits.fileBytes, signal });
         try {
-          return entryOf(await keep(place, staged));
+          return toEntry(await keep(normalized, staged));
         } catch (thrown) {
           await staging.discard(staged);
           throw thrown;
         }
       },
       async remove(path) {
-        const place = workspacePath(path);
-        return store.change(async (tx) => {
-          await guarded(tx);
-          const found = await tx.workspace.find(taskId, place);
+        const normalized = workspacePath(path);
+        return changeBytes(async (tx) => {
+          await lockRun(tx);
+          const found = await tx.workspace.find(taskId, normalized);
           if (!found) return false;
-          await tx.workspace.remove(taskId, place);
+          await tx.workspace.remove(taskId, normalized);
           await tx.blobs.drop([found.blobId]);
           return true;
         });
@@ -78,4 +86,4 @@ export const workspaces =
     };
   };
 
-const entryOf = ({ path, bytes, sha256, updatedAt }: WorkspaceFile): WorkspaceEntry => ({ path, bytes, sha256, updatedAt });
+const toEntry = ({ path, bytes, sha256, updatedAt }: WorkspaceFile): WorkspaceEntry => ({ path, bytes, sha256, updatedAt });

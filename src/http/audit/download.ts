@@ -1,22 +1,22 @@
 import { Readable } from "node:stream";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Admission, Admit } from "../../call/admit.ts";
+import type { FastifyInstance } from "fastify";
+import type { Admission } from "../../call/admission.ts";
+import type { Admit } from "../../call/admit.ts";
 import type { Performer } from "../../call/perform.ts";
-import { Failure, failureOf, invalid } from "../../core/failure.ts";
+import { type Failure, failureOf, invalidArgument } from "../../core/failure.ts";
 import { type AuditEvent, AuditEventSchema } from "../../gen/proto/audit/v2/audit_pb.ts";
 import { AuditService, type ListAuditEventsResponse } from "../../gen/proto/audit/v2/audit_service_pb.ts";
-import { type Operation, type OperationTable, rpcName } from "../../operations.ts";
-import { callHeaders, heedWarnings, rateHeaders } from "../answer-headers.ts";
-import { goneSignal } from "../gone.ts";
+import { type OperationTable, rpcName } from "../../operations.ts";
+import { callHeaders, setHeaders } from "../answer-headers.ts";
 import type { ReadRequest } from "../request.ts";
-import { compileReader } from "../v2/reader.ts";
-import { v2Refusal } from "../v2/route.ts";
+import { compileReader } from "../v2/message-reader.ts";
+import { v2Wire } from "../v2/route.ts";
 import { compileBareWriter } from "../v2/writer.ts";
-import { Warnings } from "../warnings/warnings.ts";
+import { applyHeaders, inSteps } from "../wire/wire.ts";
 import { ocsfEvent } from "./ocsf.ts";
 
-/** What the download needs of the call path. */
+/** The parts of the call path that the download needs. */
 export interface AuditDownloadParts {
   readonly operations: OperationTable;
   readonly admit: Admit;
@@ -25,95 +25,66 @@ export interface AuditDownloadParts {
   readonly report: (failure: Failure, requestId: string) => void;
 }
 
-/** Lines that are read at once, and as many wait at most for a client that is slow. */
+/** Lines per page. At most one page waits for a slow client. */
 const pageLines = 200;
 const path = "/v2/audit.download";
 const list = AuditService.method.listAuditEvents;
 
-/** The forms that lines come in. */
+/** The formats of lines. */
 const formats = ["ndjson", "ocsf"] as const;
 type Format = (typeof formats)[number];
 
-declare module "fastify" {
-  interface FastifyRequest {
-    audit?: { readonly admission: Admission; readonly gone: AbortSignal };
-  }
-}
-
 /**
- * `GET /v2/audit.download`: what audit.list lists, all of it, a line each; with `format=ocsf` in the
- * words of OCSF. It is audit.list's call in every way: the same access, limit and filters. The
- * credential is looked at anew before each page; what fails then cuts the answer off, so that
- * nobody takes it for whole.
+ * Serves `GET /v2/audit.download`: all events of audit.list, one per line; with `format=ocsf` as
+ * OCSF events. Access, limit and filters are those of audit.list. The credential is checked again
+ * before each page. A failure then breaks the answer off, so that it does not look complete.
  */
 export function auditDownload(app: FastifyInstance, parts: AuditDownloadParts): void {
   const operation = parts.operations.byRpc(rpcName(list));
-  if (!operation) throw new Error(`${rpcName(list)} is no operation`);
+  if (!operation) throw new Error(`${rpcName(list)} is not an operation`);
   const read = compileReader(list.input);
-  const refuse = v2Refusal(parts);
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, _body, done) => done(null));
-  app.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
-  app.route({
-    method: [...app.supportedMethods],
-    url: path,
-    exposeHeadRoute: false,
-    onRequest: (request, reply) => admitDownload(operation, parts, request, reply),
-    async handler(request, reply) {
-      const { format, query } = asked(request.query as JsonObject); // Fastify's own parser makes nothing else.
-      const call = request.audit;
-      if (!call) throw new Failure("internal", "internal error");
-      const warnings = new Warnings();
-      const input = read(query, "query", warnings);
-      const { requestId, strict } = call.admission.request;
-      heedWarnings(warnings, strict, (name, value) => reply.header(name, value));
-      const pages = pagesOf(parts.performer, call, input);
+  const v2 = v2Wire(parts);
+  app.setErrorHandler((thrown, request, reply) => v2.refuse(request, reply, thrown));
+  const download = inSteps({
+    admit: ({ head }) => parts.admit(operation, head),
+    bound: () => null,
+    decode(call) {
+      const { format, query } = readQuery(call.request.query as JsonObject); // Fastify's parser makes only JSON objects.
+      const input = read(query, "query", call.warnings);
+      applyHeaders(call);
+      return { format, input };
+    },
+    async encode({ reply, head: { requestId }, gone }, admission, { format, input }) {
+      const pages = pagesOf(parts.performer, { admission, gone }, input);
       // A refusal of the first page is a plain answer.
       const first = await pages.next();
-      for (const [name, value] of callHeaders(requestId)) reply.header(name, value);
-      reply.header("Content-Type", "application/x-ndjson; charset=utf-8");
+      setHeaders(reply, callHeaders(requestId));
       const texts = textsOf(first.value ?? [], pages, lineWriter(format));
-      return reply.send(
-        Readable.from(
-          reported(texts, (failure) => parts.report(failure, requestId)),
-          { highWaterMark: 1 },
-        ),
-      );
+      const lines = withReport(texts, (failure) => parts.report(failure, requestId));
+      reply.header("Content-Type", "application/x-ndjson; charset=utf-8").send(Readable.from(lines, { highWaterMark: 1 }));
     },
   });
+  v2.route(app, path, { GET: download }, { text: () => "audit.download accepts GET" });
 }
 
-async function admitDownload(operation: Operation, parts: AuditDownloadParts, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const gone = goneSignal(reply.raw);
-  const head = parts.readRequest(request.raw);
-  request.v2 = { request: head };
-  if (request.method !== "GET") {
-    reply.header("Allow", "GET");
-    throw new Failure("wrong_method", "audit.download takes GET");
-  }
-  const admission = await parts.admit(operation, head);
-  for (const [name, value] of rateHeaders(admission.rate)) reply.header(name, value);
-  request.audit = { admission, gone };
-}
-
-/** Where a page begins, and how long it is, is not a download's to say. @throws Failure `invalid` */
-function asked({ format = "ndjson", ...query }: JsonObject): { readonly format: Format; readonly query: JsonObject } {
-  if (!isFormat(format)) throw invalid("format", `must be one of ${formats.join(", ")}`);
-  for (const name of ["limit", "cursor"]) if (name in query) throw invalid(name, "a download has no pages");
+/** Reads the query. @throws Failure `invalid_argument`, also for `limit` and `cursor`: a download has no pages. */
+function readQuery({ format = "ndjson", ...query }: JsonObject): { readonly format: Format; readonly query: JsonObject } {
+  if (!isFormat(format)) throw invalidArgument("format", `must be one of ${formats.join(", ")}`);
+  for (const name of ["limit", "cursor"]) if (name in query) throw invalidArgument(name, "a download has no pages");
   return { format, query };
 }
 
 const isFormat = (value: unknown): value is Format => formats.some((format) => format === value);
 
-/** Pages as long as there are any; each is read when the one before has been taken. */
+/** All pages; each is read when the previous one was consumed. */
 async function* pagesOf(
   performer: Performer,
-  { admission, gone }: NonNullable<FastifyRequest["audit"]>,
+  { admission, gone }: { readonly admission: Admission; readonly gone: AbortSignal },
   input: Message,
 ): AsyncGenerator<readonly AuditEvent[], undefined> {
   let cursor: string | undefined;
   do {
-    const caller = await admission.again();
+    const caller = await admission.checkAgain();
     Object.assign(input, { limit: pageLines, ...(cursor === undefined ? {} : { cursor }) });
     const { answer } = await performer.perform({ ...admission, caller }, input, gone);
     const page = answer as ListAuditEventsResponse; // `perform` makes it from the method's descriptor.
@@ -131,8 +102,8 @@ async function* textsOf(
   for await (const page of pages) yield page.map(line).join("");
 }
 
-/** An answer that has begun can only break off; why is for the process log. */
-async function* reported(texts: AsyncGenerator<string>, report: (failure: Failure) => void): AsyncGenerator<string> {
+/** Reports an error of the stream, because an answer that has begun can only break off. */
+async function* withReport(texts: AsyncGenerator<string>, report: (failure: Failure) => void): AsyncGenerator<string> {
   try {
     yield* texts;
   } catch (thrown) {

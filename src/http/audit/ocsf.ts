@@ -1,15 +1,100 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type AuditEvent, AuditOutcome } from "../../gen/proto/audit/v2/audit_pb.ts";
-import { type Activity, activityOf, classes } from "./ocsf-classes.ts";
 
-/** The release of the Open Cybersecurity Schema Framework that events are written in. */
+/** A class of OCSF events. */
+interface EventClass {
+  readonly uid: number;
+  readonly name: string;
+  readonly category: number;
+}
+
+/** The OCSF classes of audit events. */
+const classes = {
+  account: { uid: 3001, name: "Account Change", category: 3 },
+  authentication: { uid: 3002, name: "Authentication", category: 3 },
+  access: { uid: 3005, name: "User Access Management", category: 3 },
+  api: { uid: 6003, name: "API Activity", category: 6 },
+} as const satisfies Record<string, EventClass>;
+
+/** The OCSF class and activity of an operation. Id 99 is any other activity, described by its name. */
+interface Activity {
+  readonly of: keyof typeof classes;
+  readonly id: number;
+  readonly name: string;
+  /** For user access: the privilege is a role of a person. */
+  readonly privileges?: "role";
+}
+
+const account = (id: number, name: string): Activity => ({ of: "account", id, name });
+const login = (id: number, name: string): Activity => ({ of: "authentication", id, name });
+const assign: Activity = { of: "access", id: 1, name: "Assign Privileges" };
+const revoke: Activity = { of: "access", id: 2, name: "Revoke Privileges" };
+const members = "team.v2.TeamUserManagementApiV2Service";
+
+/** Operations with a more specific class than API activity. */
+const activities: Readonly<Record<string, Activity>> = {
+  [`${members}/CreateUser`]: account(1, "Create"),
+  "console/Invite": account(1, "Create"),
+  [`${members}/RemoveMember`]: account(6, "Delete"),
+  [`${members}/DelegateProfile`]: account(99, "Delegate"),
+  [`${members}/ReclaimProfile`]: account(99, "Reclaim"),
+  [`${members}/RenameProfile`]: account(99, "Rename"),
+  "console/ChangePassword": account(3, "Password Change"),
+  "console/SignIn": login(1, "Logon"),
+  "console/Reauthenticate": login(1, "Logon"),
+  "console/SignOut": login(2, "Logoff"),
+  "oauth/token": login(99, "Token"),
+  "oauth/revoke": login(99, "Token"),
+  "settings.v1.ApiKeyService/CreateApiKey": assign,
+  "settings.v1.ApiKeyService/RevokeApiKey": revoke,
+  "settings.v1.TeamService/TransferOwnership": { ...assign, privileges: "role" },
+  "console/AuthorizeApp": assign,
+  "console/ChooseConnectors": assign,
+  "console/RevokeApp": revoke,
+  "oauth.v2.OAuth2AppService/RevokeOAuth2Grant": revoke,
+};
+
+/** The activity of a member's update by the new status. */
+const statuses: Readonly<Record<string, Activity>> = {
+  active: account(2, "Enable"),
+  inactive: account(5, "Disable"),
+  removed: account(6, "Delete"),
+};
+
+/** The activity of an API call by the first word of the method's name. */
+const verbs: readonly (readonly [begins: RegExp, id: number, name: string])[] = [
+  [/^(Create|Upload|Send|Start)/, 1, "Create"],
+  [/^(Get|List|Watch|Download)/, 2, "Read"],
+  [/^(Update|Stop|Confirm|Rotate|Resend|Recover|Publish|Replace)/, 3, "Update"],
+  [/^(Delete|Remove|Revoke)/, 4, "Delete"],
+];
+
+/** The activity of an audit event. A refused credential is a failed authentication, for every operation. */
+function activityOf({ operation, outcome, reason, before, after }: AuditEvent): Activity {
+  if (outcome === AuditOutcome.REFUSED) return reason === "unauthenticated" ? login(1, "Logon") : apiActivity(operation);
+  if (operation === `${members}/UpdateUser`) return memberUpdate(before?.["status"], after?.["status"]);
+  return activities[operation] ?? apiActivity(operation);
+}
+
+function memberUpdate(before: unknown, after: unknown): Activity {
+  const changed = before !== after && typeof after === "string" ? statuses[after] : undefined;
+  return changed ?? { ...assign, privileges: "role" };
+}
+
+function apiActivity(operation: string): Activity {
+  const method = operation.slice(operation.lastIndexOf("/") + 1);
+  const [, id, name] = verbs.find(([begins]) => begins.test(method)) ?? [null, 99, method];
+  return { of: "api", id, name };
+}
+
+/** The version of the Open Cybersecurity Schema Framework that events use. */
 export const ocsfVersion = "1.3.0";
 
 const product = { name: "Agent Task Platform", vendor_name: "Agent Task Platform" };
-/** Informational, and low for what was refused. */
+/** Informational for completed calls, low for refused ones. */
 const severities = { done: 1, refused: 2 };
 
-/** A line of the audit log as an event of OCSF: what it has no place for stands in `unmapped`. */
+/** An audit event as an OCSF event. Values without an OCSF field are in `unmapped`. */
 export function ocsfEvent(event: AuditEvent): JsonObject {
   const refused = event.outcome === AuditOutcome.REFUSED;
   const activity = activityOf(event);
@@ -34,17 +119,17 @@ export function ocsfEvent(event: AuditEvent): JsonObject {
   };
 }
 
-/** An operator's command comes from no address; an endpoint needs one name at least. */
+/** An operator's command has no address; OCSF requires at least a name of the endpoint. */
 const endpointOf = ({ address }: AuditEvent): JsonObject => (address === "" ? { name: "command" } : { ip: address });
 
-/** A user needs an id or a name. */
+/** The user; OCSF requires an id or a name. */
 const accountOf = ({ accountId, spaceId }: AuditEvent): JsonObject => ({
   uid: accountId === "" ? "unknown" : accountId,
   type_id: 1,
   org: { uid: spaceId },
 });
 
-/** What a class asks for beside what all have. */
+/** The members that a class requires in addition to the common ones. */
 function targetOf(event: AuditEvent, { of, privileges }: Activity): JsonObject {
   const subject = event.subject ?? "";
   const user: JsonObject = subject === "" ? accountOf(event) : { uid: subject, type_id: 1, org: { uid: event.spaceId } };
@@ -57,18 +142,20 @@ function targetOf(event: AuditEvent, { of, privileges }: Activity): JsonObject {
     case "account":
       return { user };
     case "access":
-      // Who holds what was granted is who called, save where a person was given a role.
+      // The caller holds the granted privilege, except when a person gets a role.
       return { user: privileges === "role" ? user : accountOf(event), privileges: privilegesOf(event), resource: { uid: subject } };
     case "authentication":
       return { user: accountOf(event), service: { name: product.name }, is_remote: true };
   }
 }
 
-/** Scopes of an app, the kind of a key, or a role; where none is told, what the operation is about. */
+/** The scopes of an app, the kind of a key, or a role; without any of them, the operation. */
 function privilegesOf({ before, after, operation }: AuditEvent): string[] {
-  const told = [after, before].flatMap((side) => [side?.["scopes"], side?.["kind"], side?.["role"]]).find((found) => found !== undefined);
-  const words = Array.isArray(told) ? told : [told];
-  const texts = words.flatMap((word) => (typeof word === "string" ? [word] : []));
+  const privileges = [after, before]
+    .flatMap((side) => [side?.["scopes"], side?.["kind"], side?.["role"]])
+    .find((value) => value !== undefined);
+  const values = Array.isArray(privileges) ? privileges : [privileges];
+  const texts = values.flatMap((value) => (typeof value === "string" ? [value] : []));
   return texts.length > 0 ? texts : [operation];
 }
 

@@ -1,27 +1,73 @@
+import { once } from "node:events";
+import { createBrotliDecompress, createGunzip } from "node:zlib";
 import type { DescMethod } from "@bufbuild/protobuf";
-import { Failure } from "../../core/failure.ts";
+import type { Compression } from "@connectrpc/connect/protocol";
+import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
+import { Failure, invalidArgument } from "../../core/failure.ts";
 import { type Operation, rpcName } from "../../operations.ts";
+import type { IncomingBody } from "../incoming-body.ts";
+import { createPieces } from "../pieces.ts";
 
-/** How large a request may be, and what sets the limit. */
+/** The largest request, and the name of the limit. */
 export interface Bound {
-  /** Bytes after decompression; of a stream, the bytes of one message. */
+  /** Bytes after decompression; for a stream, the bytes of one message. */
   readonly maxBytes: number;
-  /** What the limit belongs to, for instance `task.list`. */
-  readonly of: string;
+  /** The operation or address of the limit, for instance `task.list`. */
+  readonly name: string;
 }
 
-/** The largest request to an address that takes no credential (contract/decisions.md 21). */
+/** The largest request to an address that needs no credential (spec/decisions.md 21). */
 export const anonymousBytes = 65_536;
 
-/** The bound of an operation: what it states, or BODY_LIMIT where that is less. */
+/** The bound of an operation: its `max_request_bytes`, capped by BODY_LIMIT. */
 export const boundOf = ({ maxRequestBytes, name, rpc }: Operation, bodyLimit: number): Bound => ({
   maxBytes: Math.min(maxRequestBytes, bodyLimit),
-  of: name ?? rpc,
+  name: name ?? rpc,
 });
 
-/** The bound of a method that is no operation and takes no credential: health and reflection. */
-export const anonymousBound = (method: DescMethod): Bound => ({ maxBytes: anonymousBytes, of: rpcName(method) });
+/** The bound of a method that is not an operation and needs no credential: health and reflection. */
+export const anonymousBound = (method: DescMethod): Bound => ({ maxBytes: anonymousBytes, name: rpcName(method) });
 
 /** The refusal of a body, or of a message in one, that is larger than its bound. */
-export const tooLarge = ({ maxBytes, of }: Bound, what: "body" | "message" = "body"): Failure =>
+export const tooLarge = ({ maxBytes, name: of }: Bound, what: "body" | "message" = "body"): Failure =>
   new Failure("too_large", `the ${what} is larger than ${maxBytes} bytes, the limit of ${of}`);
+
+/** The compressions of requests and answers on the RPC wires. */
+export const compressions: readonly Compression[] = [compressionGzip, compressionBrotli];
+
+/** The compression of this name; undefined for no compression, and for one that connect-es refuses. */
+export const compressionOf = (name: string | string[] | null | undefined): Compression | undefined =>
+  compressions.find((known) => known.name === name);
+
+/**
+ * Decompresses a message and stops at the bound. The decompressed bytes count as bytes of the request's body.
+ *
+ * @throws Failure `too_large`, `invalid_argument` for malformed bytes, `unavailable` when bodies hold too much memory.
+ */
+export async function decompress(
+  bytes: Uint8Array,
+  compression: Compression,
+  bound: Bound,
+  body: IncomingBody | undefined,
+): Promise<Uint8Array> {
+  if (bytes.length === 0) return bytes;
+  const stream = compression === compressionGzip ? createGunzip() : createBrotliDecompress();
+  const pieces = createPieces();
+  stream.on("data", (piece: Buffer) => {
+    try {
+      if (pieces.length() + piece.length > bound.maxBytes) throw tooLarge(bound, "message");
+      body?.take(piece.length);
+      pieces.add(piece);
+    } catch (thrown) {
+      stream.destroy(thrown instanceof Error ? thrown : undefined);
+    }
+  });
+  const ended = once(stream, "end");
+  stream.end(bytes);
+  await ended.catch((thrown: unknown) => {
+    pieces.discard();
+    throw thrown instanceof Failure ? thrown : invalidArgument("", "decompression failed");
+  });
+  body?.release(bytes.length);
+  return pieces.joined();
+}

@@ -3,16 +3,15 @@ import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
 import type { Compression } from "@connectrpc/connect/protocol";
 import type { FastifyInstance } from "fastify";
 import { Failure } from "../../core/failure.ts";
-import { checkJson } from "../../core/json-bounds.ts";
+import { checkJson } from "../../core/json.ts";
 import { connectErrorOf } from "../failure.ts";
 import { type IncomingBody, incomingBody } from "../incoming-body.ts";
-import { giveBack, piecesOf } from "../pieces.ts";
-import { bodyOf, chunksOf } from "../request-body.ts";
-import { type Bound, tooLarge } from "./bound.ts";
-import { compressionOf, decompressed } from "./decompression.ts";
+import { createPieces, freeBody } from "../pieces.ts";
+import { readBody, readChunks } from "../request-body.ts";
+import { type Bound, compressionOf, decompress, tooLarge } from "./bound.ts";
 import { checkProtobuf } from "./protobuf.ts";
 
-/** A method of an RPC service, and how large a request, or a message of its stream, may be. */
+/** The bound of a method of an RPC service: of its request, or of one message of its stream. */
 export interface MethodBound extends Bound {
   readonly method: DescMethod;
 }
@@ -21,13 +20,13 @@ export interface MethodBound extends Bound {
 interface Form {
   readonly binary: boolean;
   readonly compression: Compression | undefined;
-  /** Where its bytes count; absent for a message that came without a body. */
+  /** Counts its bytes; absent for a message that was not in a body. */
   readonly body?: IncomingBody | undefined;
 }
 
 /**
- * Bounds what connect-es reads of the requests of a scope. It decodes a message as soon as it has it, with no place for
- * a look before. So each message is read, decompressed and checked here, and what connect-es gets is not compressed.
+ * Bounds the messages that connect-es reads in a scope. Connect-es decodes a message as soon as it is complete, without
+ * a hook before. So each message is read, decompressed and checked here, and connect-es gets uncompressed messages.
  *
  * @param bounds the methods by their paths.
  */
@@ -38,7 +37,7 @@ export function boundMessages(app: FastifyInstance, bounds: ReadonlyMap<string, 
   });
 }
 
-/** The body, read when it is asked for, after the call was let in. What is refused is thrown as ConnectError. */
+/** The body, which is read after the call is admitted. Throws refusals as ConnectError. */
 function boundedBody(request: IncomingMessage, bound: MethodBound): AsyncIterable<Uint8Array> {
   const { headers } = request;
   const type = headers["content-type"] ?? "";
@@ -46,7 +45,7 @@ function boundedBody(request: IncomingMessage, bound: MethodBound): AsyncIterabl
   const body = incomingBody(request);
   if (!/^application\/(json|proto)\b/i.test(type)) {
     const compression = compressionOf(headers[/^application\/grpc/i.test(type) ? "grpc-encoding" : "connect-content-encoding"]);
-    return inConnect(enveloped(request, bound, { binary, compression, body }));
+    return withConnectErrors(enveloped(request, bound, { binary, compression, body }));
   }
   const compression = compressionOf(headers["content-encoding"]);
   if (compression) {
@@ -55,10 +54,10 @@ function boundedBody(request: IncomingMessage, bound: MethodBound): AsyncIterabl
     delete headers["content-encoding"];
     delete headers["content-length"];
   }
-  return inConnect(unary(request, bound, { binary, compression, body }));
+  return withConnectErrors(unary(request, bound, { binary, compression, body }));
 }
 
-async function* inConnect(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* withConnectErrors(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } catch (thrown) {
@@ -67,9 +66,7 @@ async function* inConnect(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
 }
 
 async function* unary(request: IncomingMessage, bound: MethodBound, form: Form): AsyncGenerator<Uint8Array> {
-  const body = await bodyOf(request, bound);
-  if (body === null) throw new Failure("cancelled", "the connection was closed");
-  yield await readMessage(body, bound, form);
+  yield await readMessage(await readBody(request, bound), bound, form);
 }
 
 const headBytes = 5;
@@ -77,30 +74,30 @@ const compressedFlag = 1;
 
 /** Yields complete envelopes: a byte of flags, four of the length, and the message. */
 async function* enveloped(request: IncomingMessage, bound: MethodBound, { compression, ...read }: Form): AsyncGenerator<Uint8Array> {
-  let pieces = piecesOf();
-  let wanted = headBytes;
-  for await (const chunk of chunksOf(request)) {
+  let pieces = createPieces();
+  let needed = headBytes;
+  for await (const chunk of readChunks(request)) {
     pieces.add(chunk);
-    while (pieces.length() >= wanted) {
-      const held = pieces.joined();
-      pieces = piecesOf();
-      const length = held.readUInt32BE(1);
+    while (pieces.length() >= needed) {
+      const received = pieces.joined();
+      pieces = createPieces();
+      const length = received.readUInt32BE(1);
       if (length > bound.maxBytes) throw tooLarge(bound, "message");
-      wanted = headBytes + length;
-      if (held.length < wanted) {
-        pieces.add(held);
+      needed = headBytes + length;
+      if (received.length < needed) {
+        pieces.add(received);
         break;
       }
-      const flags = held.readUInt8();
+      const flags = received.readUInt8();
       const isCompressed = (flags & compressedFlag) !== 0 && compression !== undefined;
       const form = { ...read, compression: isCompressed ? compression : undefined };
-      const message = await readMessage(held.subarray(headBytes, wanted), bound, form);
+      const message = await readMessage(received.subarray(headBytes, needed), bound, form);
       yield envelope(isCompressed ? flags & ~compressedFlag : flags, message);
-      pieces.add(held.subarray(wanted));
-      wanted = headBytes;
+      pieces.add(received.subarray(needed));
+      needed = headBytes;
     }
   }
-  // One that was cut: connect-es says so.
+  // Connect-es refuses an envelope that was cut.
   if (pieces.length() > 0) yield pieces.joined();
 }
 
@@ -112,23 +109,27 @@ function envelope(flags: number, message: Uint8Array): Uint8Array {
 }
 
 /**
- * A message as it may be decoded: decompressed, and neither too large nor too costly.
+ * Decompresses a message and checks that it is neither too large nor too costly to decode.
  *
- * @throws Failure `too_large`, or `invalid` for what cannot be decompressed or is malformed.
+ * @throws Failure `too_large`, or `invalid_argument` for malformed bytes.
  */
 export async function readMessage(bytes: Uint8Array, bound: MethodBound, { binary, compression, body }: Form): Promise<Uint8Array> {
-  const message = compression ? await decompressed(bytes, compression, bound, body) : bytes;
+  const message = compression ? await decompress(bytes, compression, bound, body) : bytes;
   checkMessage(bound.method.input, message, binary);
   return message;
 }
 
-/** Refuses a message that would cost too much to build; of a large one that is refused no bytes are left. @throws Failure `too_large`, `invalid` */
+/**
+ * Refuses a message that would cost too much to build, and frees the bytes of a large one.
+ *
+ * @throws Failure `too_large`, `invalid_argument`
+ */
 export function checkMessage(desc: DescMessage, bytes: Uint8Array, binary: boolean): void {
   try {
     if (binary) checkProtobuf(desc, bytes);
     else checkJson(bytes);
   } catch (thrown) {
-    giveBack(bytes);
+    freeBody(bytes);
     throw thrown;
   }
 }

@@ -1,16 +1,16 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
-import { Failure, invalid } from "../../core/failure.ts";
-import { elementsMax } from "../../core/json-bounds.ts";
+import { Failure, invalidArgument } from "../../core/failure.ts";
+import { elementsMax } from "../../core/json.ts";
 
-/** How deep messages and groups may nest, as protobuf-es reads them. */
+/** The deepest nesting of messages and groups that protobuf-es reads. */
 const depthMax = 100;
 
 /**
- * Refuses a binary message that would cost too much to build: one with more than 100,000 fields and list items. A
- * message of fewer bytes than that cannot have so many, and is not looked at.
+ * Refuses a binary message with more than 100,000 fields and list items: it would cost too much to build. A message of
+ * at most 100,000 bytes cannot have more and is not checked.
  *
- * @throws Failure `too_large` for too many, `invalid` for bytes that are no message of this type, or nest too deep.
+ * @throws Failure `too_large` for too many, `invalid_argument` for bytes that are not a message of this type or nest too deep.
  */
 export function checkProtobuf(desc: DescMessage, bytes: Uint8Array): void {
   if (bytes.length <= elementsMax) return;
@@ -19,20 +19,20 @@ export function checkProtobuf(desc: DescMessage, bytes: Uint8Array): void {
 }
 
 /**
- * Counts what a binary message is made of, in one pass that allocates nothing for an element: each field at every depth,
- * unknown fields and those within groups too, each entry of a map with its key and its value, and each element of a
+ * Counts the elements of a binary message in one pass, without an allocation per element: each field at every depth,
+ * including unknown fields and fields in groups, each entry of a map with its key and its value, and each element of a
  * packed list. Stops at `max + 1`.
  *
  * The pass and the decoder must see the same structure. So bytes that the decoder may read in another way are refused:
- * a field with a wire type that is not its own, and a length beyond the end of what it stands in.
+ * a field with a wrong wire type, and a length beyond the end of the enclosing message.
  *
- * @throws Failure `invalid` for malformed bytes, and for messages or groups that nest more than 100 deep.
+ * @throws Failure `invalid_argument` for malformed bytes, and for messages or groups that nest more than 100 deep.
  */
 export function countProtobuf(desc: DescMessage, bytes: Uint8Array, max: number): number {
   return new Count(bytes, max).of(tableOf(desc));
 }
 
-/** A field as the pass needs it. */
+/** The facts about a field that the pass needs. */
 interface Field {
   readonly wireType: WireType;
   /** The wire type of the elements of a list that may be packed. */
@@ -42,7 +42,7 @@ interface Field {
 
 interface Table {
   readonly fields: Map<number, Field>;
-  /** An entry of a map is no level of nesting for the decoder. */
+  /** An entry of a map; the decoder does not count it as a level of nesting. */
   readonly isEntry: boolean;
 }
 
@@ -77,7 +77,7 @@ class Count {
     }
   }
 
-  /** The elements of a packed list; its own field was counted as one of them. */
+  /** Counts the elements of a packed list; its field was counted as one of them. */
   #elements(wireType: WireType, stop: number): void {
     this.#count--;
     while (this.#at < stop && this.#count <= this.#max) {
@@ -112,7 +112,7 @@ class Count {
     }
   }
 
-  /** Reads a length, and answers where what has it ends. */
+  /** Reads a length and returns the end of its value. */
   #stop(end: number): number {
     const length = this.#uint32(end);
     const stop = this.#at + length;
@@ -136,7 +136,7 @@ class Count {
     let value = 0;
     for (let shift = 0; this.#at < last; shift += 7) {
       const byte = this.#bytes[this.#at++] ?? 0;
-      // In five bytes there are 35 bits.
+      // Five bytes hold 35 bits; the upper three must be zero.
       if (shift === 28 && byte > 0x0f) break;
       value |= (byte & 0x7f) << shift;
       if (byte < 0x80) return value >>> 0;
@@ -145,17 +145,17 @@ class Count {
   }
 }
 
-const malformed = (): Failure => invalid("", "the message is not valid protobuf");
-const tooDeep = (): Failure => invalid("", `the message is nested more than ${depthMax} deep`);
+const malformed = (): Failure => invalidArgument("", "the message is not valid protobuf");
+const tooDeep = (): Failure => invalidArgument("", `the message is nested more than ${depthMax} deep`);
 
 const tables = new WeakMap<DescMessage, Table>();
 
-/** Made at the first use of a type, and kept. */
+/** The table of a type, compiled at its first use and cached. */
 function tableOf(desc: DescMessage): Table {
   const known = tables.get(desc);
   if (known) return known;
   const table: Table = { fields: new Map(), isEntry: false };
-  // Known before its fields are there: a type may hold itself.
+  // Store the table before its fields are compiled: a type may contain itself.
   tables.set(desc, table);
   for (const field of desc.fields) table.fields.set(field.number, fieldOf(field));
   return table;
@@ -163,24 +163,24 @@ function tableOf(desc: DescMessage): Table {
 
 function fieldOf(field: DescField): Field {
   if (field.fieldKind === "map") {
-    const value: Field = plain(field.mapKind === "scalar" ? field.scalar : undefined, field.message);
+    const value: Field = singleField(field.mapKind === "scalar" ? field.scalar : undefined, field.message);
     const fields = new Map([
-      [1, plain(field.mapKey, undefined)],
+      [1, singleField(field.mapKey, undefined)],
       [2, value],
     ]);
     return { wireType: WireType.LengthDelimited, packed: null, message: { fields, isEntry: true } };
   }
-  const one = plain(field.scalar, field.message);
+  const one = singleField(field.scalar, field.message);
   return field.fieldKind === "list" && one.wireType !== WireType.LengthDelimited ? { ...one, packed: one.wireType } : one;
 }
 
-/** An enum has neither a scalar type nor a message. */
-function plain(scalar: ScalarType | undefined, message: DescMessage | undefined): Field {
+/** A single value. An enum has neither a scalar type nor a message. */
+function singleField(scalar: ScalarType | undefined, message: DescMessage | undefined): Field {
   if (message) return { wireType: WireType.LengthDelimited, packed: null, message: tableOf(message) };
   return { wireType: scalar === undefined ? WireType.Varint : (wireTypes[scalar] ?? WireType.Varint), packed: null, message: null };
 }
 
-/** Those that are no varints. */
+/** The scalar types that are not varints. */
 const wireTypes: Readonly<Partial<Record<ScalarType, WireType>>> = {
   [ScalarType.DOUBLE]: WireType.Bit64,
   [ScalarType.FIXED64]: WireType.Bit64,

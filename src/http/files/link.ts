@@ -1,39 +1,30 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import type { Clock } from "../../core/clock.ts";
 import { Failure } from "../../core/failure.ts";
 import type { FileLinks, LinkKind, LinkParts, LinkState } from "../../core/files/links.ts";
 
-/** The parts of a link, below its kind. */
+/** The parts of a link after the prefix of its kind. */
 export const linkPath = "/:fileId/:expires/:signature";
 
-/** The path has these parts, as `linkPath` says. */
-export const linkOf = ({ params }: FastifyRequest): LinkParts => params as LinkParts;
+/** The parts of a request's link; the route has the path `linkPath`. */
+const linkOf = ({ params }: FastifyRequest): LinkParts => params as LinkParts;
 
-/**
- * Lets a request in that has a link of this installation.
- *
- * @throws Failure `wrong_method`, and `forbidden` for a link that is forged or over.
- */
+/** Returns the parts of a request's link. @throws Failure `permission_denied` for a forged or expired link. */
 export function checkLink(
   kind: LinkKind,
-  methods: readonly string[],
   request: FastifyRequest,
-  reply: FastifyReply,
   { links, clock }: { readonly links: FileLinks; readonly clock: Clock },
-): void {
-  checkMethod(methods, request, reply);
-  checkLinkState(links.check(kind, linkOf(request), clock.now()));
+): LinkParts {
+  const link = linkOf(request);
+  checkLinkState(links.check(kind, link, clock.now()));
+  return link;
 }
 
-/** @throws Failure `wrong_method` */
-export function checkMethod(methods: readonly string[], request: FastifyRequest, reply: FastifyReply): void {
-  if (methods.includes(request.method)) return;
-  reply.header("Allow", methods.join(", "));
-  throw new Failure("wrong_method", `this link takes ${methods.join(" or ")}`);
-}
+/** The refusal of other methods. */
+export const wrongMethod = { text: (allowed: readonly string[]) => `this link accepts ${allowed.join(" or ")}` };
 
-/** @throws Failure `forbidden` for a link that is forged or over. */
+/** @throws Failure `permission_denied` for a forged or expired link. */
 export function checkLinkState(state: LinkState): void {
-  if (state === "forged") throw new Failure("forbidden", "the link is not valid");
-  if (state === "expired") throw new Failure("forbidden", "the link has expired");
+  if (state === "forged") throw new Failure("permission_denied", "the link is not valid");
+  if (state === "expired") throw new Failure("permission_denied", "the link has expired");
 }

@@ -1,27 +1,129 @@
 import cors from "@fastify/cors";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Cipher } from "../../core/cipher.ts";
+import type { Clock } from "../../core/clock.ts";
+import { type Export, type ExportArchive, isPurged } from "../../core/exports/export.ts";
+import type { ExportLinks } from "../../core/exports/links.ts";
+import { openArchive } from "../../core/exports/seal.ts";
+import { notFound } from "../../core/failure.ts";
+import type { Blobs } from "../../core/files/blob.ts";
+import { fileAt, type StoredFile } from "../../core/files/file.ts";
+import { contentDisposition } from "../../core/files/filename.ts";
+import type { FileLinks } from "../../core/files/links.ts";
+import { parseDownloadId, toSkillFile } from "../../core/skills/content.ts";
 import type { Tx } from "../../core/store.ts";
-import { v2Refusal } from "../v2/route.ts";
-import { type ArchiveRouteParts, archiveRoute } from "./archive.ts";
-import { type DownloadRouteParts, downloadRoute } from "./download.ts";
+import { v2Wire } from "../v2/route.ts";
+import type { Call, Handle, Wire } from "../wire/wire.ts";
+import { checkLink, checkLinkState, linkPath, wrongMethod } from "./link.ts";
+import { matchesEtag, rangeApplies, requestedRange, sendFile } from "./send-file.ts";
 import { type UploadRouteParts, uploadRoute } from "./upload.ts";
 
-/** What the bytes of files need of the rest. */
+/** The dependencies of archive downloads. */
+interface ArchiveRouteParts {
+  readonly blobs: Blobs;
+  readonly exportLinks: ExportLinks;
+  readonly cipher: Pick<Cipher, "derive">;
+  readonly clock: Clock;
+  readonly store: Pick<Tx, "exports">;
+}
+
+/** The parts of an archive link. */
+interface Link {
+  readonly exportId: string;
+  readonly expires: string;
+  readonly signature: string;
+}
+
+const linkOf = ({ params }: FastifyRequest): Link => params as Link;
+
+/**
+ * Serves `GET` and `HEAD` of an archive's link. The link's signature authorizes the
+ * request, so no key is needed (spec/enterprise.md 6.5). The archive is decrypted while
+ * it is sent, so the storage cannot serve it itself. A forged chunk breaks the
+ * connection.
+ */
+function archiveRoute(app: FastifyInstance, wire: Wire, { blobs, exportLinks, cipher, clock, store }: ArchiveRouteParts): void {
+  const serve: Handle = async (call) => {
+    checkLinkState(exportLinks.check(linkOf(call.request), clock.now()));
+    const record = await store.exports.byId(linkOf(call.request).exportId);
+    if (!record?.archive || isPurged(record, clock.now())) throw notFound("export");
+    await send(call, record, record.archive, { blobs, cipher });
+  };
+  wire.route(app, "/:exportId/:expires/:signature", { GET: serve, HEAD: serve }, wrongMethod);
+}
+
+async function send(
+  { request, reply }: Call,
+  { id, completedAt }: Export,
+  { blobId, bytes, sha256 }: ExportArchive,
+  { blobs, cipher }: Pick<ArchiveRouteParts, "blobs" | "cipher">,
+): Promise<void> {
+  const isGet = request.method === "GET";
+  const headers = { ETag: `"${sha256}"`, "Last-Modified": new Date(completedAt ?? 0).toUTCString() };
+  reply.headers({
+    ...headers,
+    "Content-Type": "application/zip",
+    "Content-Disposition": contentDisposition(`export-${id}.zip`),
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cache-Control": "no-store",
+    "Accept-Ranges": "bytes",
+  });
+  if (matchesEtag(request.headers, headers.ETag)) return void reply.code(304).send();
+  // HEAD has no parts (RFC 9110 14.2).
+  const range =
+    isGet && rangeApplies(request.headers, [headers.ETag, headers["Last-Modified"]]) ? requestedRange(request.headers.range, bytes) : null;
+  if (range === "unsatisfiable") return void reply.code(416).header("Content-Range", `bytes */${bytes}`).send();
+  reply.header("Content-Length", range === null ? bytes : range.end - range.start + 1);
+  if (!isGet) return void reply.send();
+  const opened = await openArchive(cipher, blobs, { exportId: id, blobId, bytes }, range ?? undefined);
+  if (range !== null) reply.code(206).header("Content-Range", `bytes ${range.start}-${range.end}/${bytes}`);
+  reply.send(opened);
+}
+
+/** The dependencies of file downloads. */
+interface DownloadRouteParts {
+  readonly blobs: Blobs;
+  readonly links: FileLinks;
+  readonly clock: Clock;
+  readonly store: Pick<Tx, "files" | "skills">;
+}
+
+/** Serves `GET` and `HEAD` of a download link. The link's signature authorizes the request, so no key is needed. */
+function downloadRoute(app: FastifyInstance, wire: Wire, { blobs, links, clock, store }: DownloadRouteParts): void {
+  const serve: Handle = async (call) => {
+    const { fileId } = checkLink("downloads", call.request, { links, clock });
+    const file = await linkedFile(store, fileId);
+    if (!file) throw notFound("file");
+    await sendFile(call, fileAt(file, clock.now()), blobs);
+  };
+  wire.route(app, linkPath, { GET: serve, HEAD: serve }, wrongMethod);
+}
+
+/** Finds a file or a skill's ZIP. */
+async function linkedFile(store: DownloadRouteParts["store"], linked: string): Promise<StoredFile | null> {
+  const skillId = parseDownloadId(linked);
+  if (skillId === undefined) return store.files.byId(linked);
+  const skill = await store.skills.byId(skillId);
+  return skill && toSkillFile(skill);
+}
+
+/** The dependencies of all file routes. */
 export interface FileRoutesParts extends UploadRouteParts, DownloadRouteParts, ArchiveRouteParts {
   readonly store: Pick<Tx, "files" | "exports" | "skills">;
-  /** Origins whose pages may bring and fetch files; empty: CORS is off. */
+  /** Origins whose pages may upload and download files; empty: CORS is off. */
   readonly corsOrigins: readonly string[];
 }
 
-/** What pages of other origins may read of an answer, beside its body. */
+/** Headers that pages of other origins may read in addition to the body. */
 const exposedHeaders = ["X-Request-Id", "Content-Disposition", "Content-Range", "Accept-Ranges", "ETag"];
 
-/** The addresses at which bytes come in and go out; refusals are v2's. */
+/** Registers uploads and downloads of bytes; refusals have the form of v2. */
 export function fileRoutes(app: FastifyInstance, parts: FileRoutesParts): void {
-  const refuse = v2Refusal(parts);
-  app.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
+  const links = v2Wire(parts);
+  app.setErrorHandler((thrown, request, reply) => links.refuse(request, reply, thrown));
 
-  const room = (prefix: string, methods: string[], routes: (scope: FastifyInstance) => void): void =>
+  const register = (prefix: string, methods: string[], routes: (scope: FastifyInstance) => void): void =>
     void app.register(
       async (scope) => {
         if (parts.corsOrigins.length > 0)
@@ -30,7 +132,7 @@ export function fileRoutes(app: FastifyInstance, parts: FileRoutesParts): void {
       },
       { prefix },
     );
-  room("/uploads", ["PUT"], (scope) => uploadRoute(scope, parts));
-  room("/exports", ["GET", "HEAD"], (scope) => archiveRoute(scope, parts));
-  room("/downloads", ["GET", "HEAD"], (scope) => downloadRoute(scope, parts));
+  register("/uploads", ["PUT"], (scope) => uploadRoute(scope, parts));
+  register("/exports", ["GET", "HEAD"], (scope) => archiveRoute(scope, links, parts));
+  register("/downloads", ["GET", "HEAD"], (scope) => downloadRoute(scope, links, parts));
 }

@@ -1,9 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { z } from "zod";
 import { type ContentPartSchema, ContentPartType } from "../../gen/proto/task/v2/message_pb.ts";
-import { unused } from "../v1/input-shape.ts";
+import { unused } from "../v1/input.ts";
 
-/** What an item of an earlier answer has beside what it says: clients send such items back as they came. */
+/** A member of an item of an earlier answer that is ignored: clients send such items back unchanged. */
 const echoed = z.unknown().optional();
 const text = z.object({
   type: z.enum(["input_text", "output_text", "text"]),
@@ -28,16 +28,16 @@ const image = z.object({
   detail: unused,
   prompt_cache_breakpoint: unused,
 });
-/** A file of an earlier answer: the task has it. */
+/** A file of an earlier answer: the task already has it. */
 const known = z.object({ type: z.literal("output_file"), file_url: echoed, file_name: echoed, mime_type: echoed });
 const part = z.discriminatedUnion("type", [text, file, image, known], {
   error: "must be input_text, input_file or input_image",
 });
 type Part = z.infer<typeof part>;
 
-/** A text is as good as a list of one part, or of one message of the user. */
-const orText = <T extends z.ZodType>(list: T, listed: (text: string) => z.input<T>) =>
-  z.preprocess((value) => (typeof value === "string" ? listed(value) : value), list);
+/** Accepts a text instead of a list: `toList` makes a list of one part, or of one user message. */
+const orText = <T extends z.ZodType>(list: T, toList: (text: string) => z.input<T>) =>
+  z.preprocess((value) => (typeof value === "string" ? toList(value) : value), list);
 
 const item = z.object({
   id: echoed,
@@ -48,31 +48,35 @@ const item = z.object({
   content: orText(z.array(part), (text) => [{ type: "input_text" as const, text }]),
 });
 
-/** `input` of POST /responses: a text, or messages of a conversation (contract/v1.md 7.2). */
+/** `input` of POST /responses: a text, or messages of a conversation (spec/v1.md 7.2). */
 export const inputItems = orText(z.array(item).min(1, { error: "must not be empty" }), (content) => [{ role: "user" as const, content }]);
 type Item = z.infer<typeof item>;
 
-/** A part of the message to the agent, and how a path in it is called in this API. */
-export interface Placed {
+/** A part of the message to the agent, with the path that its fields have in this API. */
+export interface MessagePart {
   readonly part: MessageInitShape<typeof ContentPartSchema>;
-  readonly at: (field: string) => string;
+  readonly pathOf: (field: string) => string;
 }
 
 /**
- * One message of all that was said: instructions first, then what system and developer
- * said, then the user's messages in order. What the assistant said before, by the
- * client's account, is handed on as such: the platform remembers its own answers.
+ * The parts of one message made of the complete input: first the instructions, then the
+ * messages of system and developer, then the other messages in order. Earlier answers
+ * that the client attributes to the assistant are marked as such; the platform has its
+ * own record of its answers.
  */
-export function placedParts(instructions: string | undefined, items: readonly Item[]): readonly Placed[] {
+export function messageParts(instructions: string | undefined, items: readonly Item[]): readonly MessagePart[] {
   const placed = items.map((each, i) => ({ role: each.role, parts: each.content.flatMap((one, j) => placedPart(one, each.role, i, j)) }));
-  const orders = placed.filter(({ role }) => isOrder(role));
-  const said = placed.filter(({ role }) => !isOrder(role));
-  return [...(instructions ? [placedText(instructions, "instructions")] : []), ...[...orders, ...said].flatMap(({ parts }) => parts)];
+  const instructionItems = placed.filter(({ role }) => isInstruction(role));
+  const conversationItems = placed.filter(({ role }) => !isInstruction(role));
+  return [
+    ...(instructions ? [placedText(instructions, "instructions")] : []),
+    ...[...instructionItems, ...conversationItems].flatMap(({ parts }) => parts),
+  ];
 }
 
-const isOrder = (role: Item["role"]): boolean => role === "system" || role === "developer";
+const isInstruction = (role: Item["role"]): boolean => role === "system" || role === "developer";
 
-function placedPart(one: Part, role: Item["role"], item: number, index: number): readonly Placed[] {
+function placedPart(one: Part, role: Item["role"], item: number, index: number): readonly MessagePart[] {
   const path = `input[${item}].content[${index}]`;
   switch (one.type) {
     case "input_file":
@@ -86,11 +90,11 @@ function placedPart(one: Part, role: Item["role"], item: number, index: number):
   }
 }
 
-const placedText = (text: string, path: string): Placed => ({ part: { type: ContentPartType.TEXT, text }, at: () => path });
+const placedText = (text: string, path: string): MessagePart => ({ part: { type: ContentPartType.TEXT, text }, pathOf: () => path });
 
 type Source = Pick<z.infer<typeof file>, "file_id" | "file_url" | "file_data" | "filename">;
 
-const placedFile = ({ file_id, file_url, file_data, filename }: Source, at: Placed["at"]): Placed => ({
+const placedFile = ({ file_id, file_url, file_data, filename }: Source, at: MessagePart["pathOf"]): MessagePart => ({
   part: {
     type: ContentPartType.FILE,
     ...(file_id === undefined ? {} : { fileId: file_id }),
@@ -98,10 +102,10 @@ const placedFile = ({ file_id, file_url, file_data, filename }: Source, at: Plac
     ...(file_data === undefined ? {} : { fileData: file_data }),
     ...(filename === undefined ? {} : { filename }),
   },
-  at,
+  pathOf: at,
 });
 
-/** A data URI has no name: it gets one that says its type. */
+/** The source of an image. A data URI has no filename: it gets one with its type. */
 function imageSource({ image_url, file_id }: z.infer<typeof image>): Source {
   const [, subtype] = /^data:image\/([a-z0-9]+)[^,]*,/i.exec(image_url ?? "") ?? [];
   const id = file_id === undefined ? {} : { file_id };

@@ -1,41 +1,40 @@
 import type { TaskEvent } from "../../gen/proto/task/v2/task_event_pb.ts";
 import { type Task, TaskStatus } from "../../gen/proto/task/v2/task_pb.ts";
 import type { Conversation } from "../../gen/proto/task/v2/task_service_pb.ts";
-import { type OutputContent, type OutputItem, outputItem } from "../v1/output.ts";
-import { shareUrlOf } from "../v1/share.ts";
+import { type OutputContent, type OutputItem, outputItem, shareUrlOf } from "../v1/task-object.ts";
 
-/** A text with the list that SDK helpers look into, or a file behind a link. */
+/** A text with the list that SDK helpers read, or a file behind a link. */
 export type Part = Exclude<OutputContent, { type: "output_text" }> | (OutputText & { readonly annotations: readonly never[] });
 type OutputText = Extract<OutputContent, { type: "output_text" }>;
 
-/** A message of either side as the Responses API shows it (contract/v1.md 7.3). */
+/** A message of user or assistant in the Responses API (spec/v1.md 7.3). */
 export type Message = Omit<OutputItem, "content"> & { readonly content: readonly Part[] };
 
-/** The facade's own words, not those of the SDK (contract/v1.md 7.3). */
+/** The status values of the facade, which differ from those of the SDK (spec/v1.md 7.3). */
 export type ResponseStatus = "running" | "pending" | "completed" | "error";
 
 /** Why a turn ended without being finished. */
 export type Unfinished = "question" | "confirmation" | "stop";
 
-/** Where a conversation stands. */
+/** The state of a conversation. */
 export interface ResponseState {
   readonly status: ResponseStatus;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly incomplete_details: { readonly reason: Unfinished } | null;
-  /** The whole conversation. */
+  /** The complete conversation. */
   readonly output: readonly Message[];
 }
 
-/** What an event says to the other side; undefined for one that says nothing. */
+/** The message of an event; undefined for an event without one. */
 export function messageOf(event: TaskEvent): Message | undefined {
   const item = outputItem(event);
   return item && { ...item, content: item.content.map((part) => (part.type === "output_text" ? { ...part, annotations: [] } : part)) };
 }
 
-/** What the SDK's types ask for and a task does not have. */
+/** Members that the SDK's types require and a task does not have. */
 const unused = { instructions: null, parallel_tool_calls: false, temperature: null, tool_choice: "auto", tools: [], top_p: null } as const;
 
-/** The Response object: a task in a state (contract/v1.md 7.3). */
+/** The Response object: a task in a state (spec/v1.md 7.3). */
 export const responseObject = (task: Task, { status, error, incomplete_details, output }: ResponseState) => ({
   id: task.id,
   object: "response" as const,
@@ -61,7 +60,7 @@ function metadataOf(task: Task): Readonly<Record<string, string>> {
   };
 }
 
-const words: ReadonlyMap<TaskStatus, ResponseStatus> = new Map([
+const statuses: ReadonlyMap<TaskStatus, ResponseStatus> = new Map([
   [TaskStatus.STOPPED, "completed"],
   [TaskStatus.WAITING, "pending"],
   [TaskStatus.ERROR, "error"],
@@ -69,8 +68,8 @@ const words: ReadonlyMap<TaskStatus, ResponseStatus> = new Map([
 
 /** The Response object of a conversation as it is now. */
 export function responseOf({ task, messages }: Conversation) {
-  if (!task) throw new Error("a conversation is of a task");
-  const status = words.get(task.status) ?? "running";
+  if (!task) throw new Error("a conversation has a task");
+  const status = statuses.get(task.status) ?? "running";
   const last = messages.at(-1)?.payload;
   return responseObject(task, {
     status,
@@ -80,7 +79,7 @@ export function responseOf({ task, messages }: Conversation) {
   });
 }
 
-/** What a failed turn says last is why it failed. */
+/** The error of a failed turn: its last message has the reason. */
 export const errorOf = (last: TaskEvent["payload"] | undefined): NonNullable<ResponseState["error"]> =>
   last?.case === "errorMessage"
     ? { code: last.value.errorType, message: last.value.content }

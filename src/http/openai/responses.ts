@@ -1,19 +1,142 @@
-import type { MessageShape } from "@bufbuild/protobuf";
+import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { z } from "zod";
+import { Failure, invalidArgument, renameField } from "../../core/failure.ts";
+import type { MessageSchema } from "../../gen/proto/task/v2/message_pb.ts";
+import type { TaskEvent } from "../../gen/proto/task/v2/task_event_pb.ts";
+import { ShareVisibility } from "../../gen/proto/task/v2/task_pb.ts";
 import { type Conversation, TaskService } from "../../gen/proto/task/v2/task_service_pb.ts";
-import { unused } from "../v1/input-shape.ts";
-import { type Ask, compound, type Route, route } from "../v1/route.ts";
-import { createResponse, creation, creationShape } from "./create.ts";
-import { inputItemsPage, listInputItems } from "./input-items.ts";
-import { responseOf } from "./response.ts";
+import { optionalText, profileFields, profileIn, withoutUndefined } from "../v1/fields.ts";
+import { startOrContinueShape, unused } from "../v1/input.ts";
+import { compound, type Invoke, type Route, route } from "../v1/route.ts";
+import { inputItems, type MessagePart, messageParts } from "./input.ts";
+import { messageOf, type Part, responseOf } from "./response.ts";
 import { type StreamParts, sendStream } from "./send-stream.ts";
+
+/** Members of the Responses API that have no effect: every response runs in the background, is stored, and uses the agent's tools. */
+const unusedMembers = Object.fromEntries(
+  [
+    ...["access_programs", "background", "context_management", "conversation", "image", "include", "max_output_tokens"],
+    ...["max_tool_calls", "metadata", "moderation", "parallel_tool_calls", "prompt", "prompt_cache_key", "prompt_cache_options"],
+    ...["prompt_cache_retention", "reasoning", "safety_identifier", "service_tier", "store", "stream_options", "temperature"],
+    ...["text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user"],
+  ].map((name) => [name, unused]),
+);
+
+/** The body of POST /responses; callers get warnings for other members (spec/v1.md 7.2, spec/decisions.md 51). */
+const creation = z.object({
+  input: inputItems,
+  instructions: z.string().optional(),
+  previous_response_id: optionalText,
+  task_id: optionalText,
+  ...profileFields,
+  model: z.string().optional(),
+  project_id: optionalText,
+  connectors: z.array(z.string()).default([]),
+  interactive_mode: z.boolean().default(false),
+  create_shareable_link: z.boolean().default(false),
+  hide_in_task_list: z.boolean().default(false),
+  locale: optionalText,
+  stream: z.boolean().default(false),
+  ...unusedMembers,
+});
+type Creation = z.infer<typeof creation>;
+
+/** Which members have an effect: a follow-up does not change project, language, interactive mode and visibility in the list. */
+const creationShape = startOrContinueShape(
+  creation,
+  creation.extend({ project_id: unused, locale: unused, interactive_mode: unused, hide_in_task_list: unused }),
+  ["previous_response_id", "task_id"],
+);
+
+/**
+ * Begins a task, or continues one.
+ *
+ * @returns the task's id.
+ * @throws Failure `invalid_argument` with the path that the invalid member has in this API.
+ */
+async function createResponse(ask: Invoke, input: Creation): Promise<string> {
+  if (input.previous_response_id !== undefined && input.task_id !== undefined) {
+    throw invalidArgument("previous_response_id", "cannot be given with task_id");
+  }
+  const placed = messageParts(input.instructions, input.input);
+  const message = { content: placed.map(({ part }) => part), connectors: input.connectors };
+  try {
+    const taskId = input.previous_response_id ?? input.task_id;
+    return await (taskId === undefined ? beginTask(ask, input, message) : continueTask(ask, input, taskId, message));
+  } catch (thrown) {
+    throw thrown instanceof Failure && thrown.path !== undefined ? renameField(thrown, (path) => pathIn(placed, path)) : thrown;
+  }
+}
+
+type NewMessage = MessageInitShape<typeof MessageSchema>;
+
+async function beginTask(ask: Invoke, input: Creation, message: NewMessage): Promise<string> {
+  const { interactive_mode: interactiveMode, hide_in_task_list: hideInTaskList, project_id: projectId, locale } = input;
+  const { taskId } = await ask(TaskService.method.createTask, {
+    ...{ message, interactiveMode, hideInTaskList },
+    ...withoutUndefined({ projectId, locale }),
+    ...profileOf(input),
+    ...(input.create_shareable_link ? { shareVisibility: ShareVisibility.PUBLIC } : {}),
+  });
+  return taskId;
+}
+
+/** Continues a task. Project, language and visibility in the list do not change; the profile applies from this turn on (spec/v1.md 9). */
+async function continueTask(ask: Invoke, input: Creation, id: string, message: NewMessage): Promise<string> {
+  const { taskId } = await ask(TaskService.method.sendMessage, { taskId: id, message, ...profileOf(input) });
+  if (input.create_shareable_link) await ask(TaskService.method.updateTask, { taskId, shareVisibility: ShareVisibility.PUBLIC });
+  return taskId;
+}
+
+/** SDKs require a model: the name of a profile selects it, any other name is ignored (spec/v1.md 7.2). */
+function profileOf({ agent_profile, mode, model = "" }: Creation): ReturnType<typeof profileIn> {
+  const profile = /^manus-[\d.]+(?:-(lite|max))?(?:-(?:agent|adaptive|chat))?$/.exec(model);
+  return profileIn({ agent_profile: agent_profile || (mode ?? (profile ? (profile[1] ?? "standard") : undefined)) });
+}
+
+/** The path in this API of a field that an operation refused. */
+function pathIn(placed: readonly MessagePart[], path: string): string {
+  const [, index, field = ""] = /^message\.content(?:\[(\d+)\](.*))?$/.exec(path) ?? [];
+  const part = placed[Number(index)];
+  if (part) return part.pathOf(field);
+  return path.startsWith("message.content") ? "input" : path.replace(/^message\./, "");
+}
+
+/** A page of a conversation's input. */
+const inputItemsPage = z.object({
+  response_id: z.string(),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  order: z.enum(["asc", "desc"]).default("desc"),
+  after: z.string().optional(),
+  include: unused,
+});
+
+/**
+ * Lists a page of the user's messages in the form of input items.
+ *
+ * @throws Failure `invalid_argument` when `after` names no item of the list.
+ */
+function listInputItems(messages: readonly TaskEvent[], { limit, order, after }: z.infer<typeof inputItemsPage>): object {
+  const items = messages.flatMap((event) => (event.payload.case === "userMessage" ? (messageOf(event) ?? []) : []));
+  const ordered = order === "asc" ? items : items.toReversed();
+  const index = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after);
+  if (after !== undefined && index < 0) throw invalidArgument("after", "is not in this list");
+  const data = ordered.slice(index + 1, index + 1 + limit).map((item) => ({ ...item, content: item.content.map(inputPart) }));
+  const ends = data.length === 0 ? {} : { first_id: data[0]?.id, last_id: data.at(-1)?.id };
+  return { object: "list", data, ...ends, has_more: index + 1 + limit < ordered.length };
+}
+
+const inputPart = (part: Part): object =>
+  part.type === "output_text"
+    ? { type: "input_text", text: part.text }
+    : { type: "input_file", file_url: part.fileUrl, filename: part.fileName };
 
 const { createTask, deleteTask, getConversation, stopTask } = TaskService.method;
 
-const named = z.object({ response_id: z.string() });
+const byResponse = z.object({ response_id: z.string() });
 
-/** A query says its booleans in words. */
-const retrieval = named.extend({
+/** Query members; a query has booleans as text. */
+const retrieval = byResponse.extend({
   stream: z.enum(["true", "false"]).default("false"),
   starting_after: z
     .string()
@@ -24,37 +147,37 @@ const retrieval = named.extend({
   include_obfuscation: unused,
 });
 
-/** Responses below a prefix (contract/v1.md 7): a response is a task with all that was said in it. */
+/** The routes of responses below a prefix (spec/v1.md 7): a response is a task with its conversation. */
 export const responseRoutes = (prefix: "" | "/v1", parts: StreamParts): readonly Route[] => [
   {
-    ...compound(`POST ${prefix}/responses`, createTask, creation, async (input, ask, reply) => {
+    ...compound(`POST ${prefix}/responses`, createTask, creation, async (input, ask, call) => {
       const taskId = await createResponse(ask, input);
-      return input.stream ? sendStream(parts, ask, reply, { taskId }) : responseOf(await conversation(ask, taskId));
+      return input.stream ? sendStream(parts, ask, call, { taskId }) : responseOf(await conversation(ask, taskId));
     }),
-    takes: creationShape,
+    accepts: creationShape,
   },
-  compound(`GET ${prefix}/responses/{response_id}`, getConversation, retrieval, async (input, ask, reply) => {
+  compound(`GET ${prefix}/responses/{response_id}`, getConversation, retrieval, async (input, ask, call) => {
     const { response_id: taskId, stream, starting_after: startingAfter } = input;
-    if (stream === "true") return sendStream(parts, ask, reply, { taskId, startingAfter });
+    if (stream === "true") return sendStream(parts, ask, call, { taskId, startingAfter });
     return responseOf(await conversation(ask, taskId));
   }),
-  compound(`POST ${prefix}/responses/{response_id}/cancel`, stopTask, named, async ({ response_id: taskId }, ask) => {
+  compound(`POST ${prefix}/responses/{response_id}/cancel`, stopTask, byResponse, async ({ response_id: taskId }, ask) => {
     await ask(stopTask, { taskId });
     return responseOf(await conversation(ask, taskId));
   }),
-  route(`DELETE ${prefix}/responses/{response_id}`, deleteTask, named, {
+  route(`DELETE ${prefix}/responses/{response_id}`, deleteTask, byResponse, {
     request: ({ response_id: taskId }) => ({ taskId, stop: true }),
     response: ({ id, deleted }) => ({ id, object: "response.deleted", deleted }),
   }),
   route(`GET ${prefix}/responses/{response_id}/input_items`, getConversation, inputItemsPage, {
     request: ({ response_id: taskId }) => ({ taskId }),
-    response: (answer, page) => listInputItems(held(answer).messages, page),
+    response: (answer, page) => listInputItems(conversationIn(answer).messages, page),
   }),
 ];
 
-const conversation = async (ask: Ask, taskId: string): Promise<Conversation> => held(await ask(getConversation, { taskId }));
+const conversation = async (ask: Invoke, taskId: string): Promise<Conversation> => conversationIn(await ask(getConversation, { taskId }));
 
-function held({ conversation }: MessageShape<typeof getConversation.output>): Conversation {
-  if (!conversation) throw new Error("a conversation is answered with itself");
+function conversationIn({ conversation }: MessageShape<typeof getConversation.output>): Conversation {
+  if (!conversation) throw new Error("the answer has no conversation");
   return conversation;
 }

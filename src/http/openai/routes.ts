@@ -1,22 +1,57 @@
 import type { FastifyInstance } from "fastify";
-import { Failure } from "../../core/failure.ts";
-import { type Family, type RestParts, refuse, serveRoutes } from "../v1/serve.ts";
-import { type ContentParts, sdkFileRoutes } from "./file.ts";
+import { z } from "zod";
+import type { Clock } from "../../core/clock.ts";
+import { Failure, notFound } from "../../core/failure.ts";
+import type { Blobs } from "../../core/files/blob.ts";
+import { fileAt } from "../../core/files/file.ts";
+import type { Tx } from "../../core/store.ts";
+import { FileService } from "../../gen/proto/file/v2/file_service_pb.ts";
+import { sendFile } from "../files/send-file.ts";
+import { fileRoutes } from "../v1/file.ts";
+import { compound, type Route } from "../v1/route.ts";
+import { type RestParts, serveRoutes } from "../v1/serve.ts";
 import { openaiRefusal } from "./refusal.ts";
 import { responseRoutes } from "./responses.ts";
 import type { StreamParts } from "./send-stream.ts";
 
-/** What the facade needs of the rest. */
+/** The dependencies of file contents. */
+interface ContentParts {
+  readonly blobs: Blobs;
+  readonly store: Pick<Tx, "files">;
+  readonly clock: Clock;
+}
+
+/** The file routes of SDKs: those of v1, with times as numbers without `/v1`, and the contents of files (spec/v1.md 7.4). */
+const sdkFileRoutes = (parts: ContentParts): readonly Route[] => [
+  ...fileRoutes("", Number),
+  contentRoute("", parts),
+  contentRoute("/v1", parts),
+];
+
+const contentRoute = (prefix: "" | "/v1", { blobs, store, clock }: ContentParts): Route =>
+  compound(
+    `GET ${prefix}/files/{file_id}/content`,
+    FileService.method.getFile,
+    z.object({ file_id: z.string() }),
+    async ({ file_id: fileId }, ask, call) => {
+      // Checks that the caller may read this file.
+      await ask(FileService.method.getFile, { fileId });
+      const file = await store.files.byId(fileId);
+      if (!file) throw notFound("file");
+      return sendFile(call, fileAt(file, clock.now()), blobs);
+    },
+  );
+
+/** The dependencies of the facade. */
 export type OpenaiParts = RestParts & StreamParts & ContentParts;
 
-const family: Family = { refusal: openaiRefusal };
-
-/** The OpenAI-style facade, with and without `/v1`: SDKs are given the bare host (contract/v1.md 7.1). */
+/** Registers the OpenAI-style facade, with and without `/v1`: SDKs use the bare host (spec/v1.md 7.1). */
 export function openaiRoutes(app: FastifyInstance, parts: OpenaiParts): void {
-  serveRoutes(app, parts, [...responseRoutes("", parts), ...responseRoutes("/v1", parts), ...sdkFileRoutes(parts)], family);
-  // What a file is sent with lets it be kept; an answer to a key is nobody else's (contract/decisions.md 12).
+  const routes = [...responseRoutes("", parts), ...responseRoutes("/v1", parts), ...sdkFileRoutes(parts)];
+  const sdk = serveRoutes(app, parts, routes, { refusal: openaiRefusal });
+  // The headers of a file allow caching; answers to a key must not be stored (spec/decisions.md 12).
   app.addHook("onSend", async (_request, reply) => void reply.header("Cache-Control", "no-store"));
   for (const path of ["/responses/*", "/v1/responses/*", "/files/*"]) {
-    app.all(path, (request, reply) => refuse(parts, family, request, reply, new Failure("absent", "unknown address")));
+    app.all(path, (request, reply) => sdk.refuse(request, reply, new Failure("not_found", "unknown address")));
   }
 }

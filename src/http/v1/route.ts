@@ -1,87 +1,86 @@
 import type { DescMethodServerStreaming, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import type { FastifyReply } from "fastify";
 import type { z } from "zod";
-import { Failure, renamed } from "../../core/failure.ts";
+import { Failure, renameField } from "../../core/failure.ts";
 import type { Uploads } from "../../core/files/uploads.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Shape } from "../warnings/shape.ts";
-import { readInput } from "./input.ts";
-import { inputShape } from "./input-shape.ts";
+import type { Call } from "../wire/wire.ts";
+import { inputShape, readInput } from "./input.ts";
 
 export type Verb = "GET" | "POST" | "PUT" | "DELETE";
 
-/** Performs operations for the caller of a route, under the leave that the route's own operation gave. */
-export interface Ask {
+/** Performs operations for the caller of a route, under the admission of the route's operation. */
+export interface Invoke {
   <M extends DescMethodUnary>(method: M, message: MessageInitShape<M["input"]>): Promise<MessageShape<M["output"]>>;
-  /** Null when nothing is to come, now or ever. */
+  /** Null when there is nothing to send, now or later. */
   stream<M extends DescMethodServerStreaming>(
     method: M,
     message: MessageInitShape<M["input"]>,
   ): Promise<AsyncIterable<MessageShape<M["output"]>> | null>;
 }
 
-/** What becomes a JSON body, or null for 204; the reply itself where that was sent already, as an event stream. */
-export type Answer = object | null;
+/** The JSON body, or null for 204; undefined when the answer was already sent, as an event stream. */
+export type Answer = object | null | undefined;
 
 /** One address of v1 or of the facade. */
 export interface Route {
   readonly verb: Verb;
   /** For instance `/v1/tasks/{task_id}`. */
   readonly path: string;
-  /** The operation that lets the call in: its credentials, its access, its limit. */
+  /** The operation that admits the call: its credentials, access and limit. */
   readonly method: DescMethodUnary;
-  /** Which members it takes. */
-  readonly takes: Shape;
-  readonly answer: (input: JsonObject, ask: Ask, reply: FastifyReply) => Promise<Answer>;
-  /** What it answers is public: a key may be missing. */
-  readonly open?: true;
-  /** Takes a `multipart/form-data` body, which comes as it is read; any other route reads whatever comes as JSON. */
-  readonly form?: (ask: Ask, reply: FastifyReply, uploads: Pick<Uploads, "receive">) => Promise<Answer>;
+  /** The accepted members. */
+  readonly accepts: Shape;
+  readonly answer: (input: JsonObject, ask: Invoke, call: Call) => Promise<Answer>;
+  /** The answer is public: no key is needed. */
+  readonly isPublic?: true;
+  /** Reads a `multipart/form-data` body as a stream. Routes without it read every body as JSON. */
+  readonly form?: (ask: Invoke, call: Call, uploads: Pick<Uploads, "receive">) => Promise<Answer>;
 }
 
-/** How a route speaks to its operation. */
+/** Converts between a route and its operation. */
 export interface Forms<M extends DescMethodUnary, I> {
   readonly request: (input: I) => MessageInitShape<M["input"]>;
   /** Null: 204. */
   readonly response: (answer: MessageShape<M["output"]>, input: I) => object | null;
-  readonly named?: Named;
+  readonly nameField?: FieldNaming;
 }
 
-/** What the route's clients call a field that its operation refuses. */
-export type Named = (path: string) => string;
+/** Returns the route's name of a field that its operation refuses. */
+export type FieldNaming = (path: string) => string;
 
 /**
- * A route that is one operation: `route("GET /v1/tasks/{task_id}", method, input, { request, response })`.
+ * Creates a route for one operation: `route("GET /v1/tasks/{task_id}", method, input, { request, response })`.
  *
- * @param input reads members of path, query and body, in snake_case; callers are warned of others.
+ * @param input reads members of path, query and body, in snake_case; callers get warnings for other members.
  */
 export const route = <M extends DescMethodUnary, I>(at: `${Verb} /${string}`, method: M, input: z.ZodType<I>, forms: Forms<M, I>): Route =>
-  compound(at, method, input, async (read, ask) => forms.response(await ask(method, forms.request(read)), read), forms.named);
+  compound(at, method, input, async (read, ask) => forms.response(await ask(method, forms.request(read)), read), forms.nameField);
 
 /**
- * A route that is several operations, of which `method` lets the call in.
+ * Creates a route for several operations; `method` admits the call.
  *
- * @param reworded puts the route's own names into a rule that mentions other fields.
+ * @param reworded puts the route's names into a rule that mentions other fields.
  */
 export function compound<I>(
   at: `${Verb} /${string}`,
   method: DescMethodUnary,
   input: z.ZodType<I>,
-  answer: (input: I, ask: Ask, reply: FastifyReply) => Promise<Answer>,
-  named?: Named,
-  reworded?: Named,
+  answer: (input: I, ask: Invoke, call: Call) => Promise<Answer>,
+  named?: FieldNaming,
+  reworded?: FieldNaming,
 ): Route {
-  const [verb, path] = at.split(" ") as [Verb, string]; // The type of `at` says so.
-  const ofMembers: Route["answer"] = async (members, ask, reply) => answer(readInput(input, members), ask, reply);
-  return { verb, path, method, takes: inputShape(input), answer: named ? renaming(ofMembers, named, reworded) : ofMembers };
+  const [verb, path] = at.split(" ") as [Verb, string]; // By the type of `at`.
+  const ofMembers: Route["answer"] = async (members, ask, call) => answer(readInput(input, members), ask, call);
+  return { verb, path, method, accepts: inputShape(input), answer: named ? renaming(ofMembers, named, reworded) : ofMembers };
 }
 
 const renaming =
-  (answer: Route["answer"], named: Named, reworded?: Named): Route["answer"] =>
+  (answer: Route["answer"], named: FieldNaming, reworded?: FieldNaming): Route["answer"] =>
   async (...call) => {
     try {
       return await answer(...call);
     } catch (thrown) {
-      throw thrown instanceof Failure && thrown.path !== undefined ? renamed(thrown, named, reworded) : thrown;
+      throw thrown instanceof Failure && thrown.path !== undefined ? renameField(thrown, named, reworded) : thrown;
     }
   };

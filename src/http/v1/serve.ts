@@ -1,144 +1,141 @@
 import { create, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
 import multipart from "@fastify/multipart";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Admission, Admit, Request } from "../../call/admit.ts";
-import { presentedOnV1 } from "../../call/credential.ts";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Admission } from "../../call/admission.ts";
+import type { Admit } from "../../call/admit.ts";
+import { readV1Credentials } from "../../call/credential.ts";
 import type { Performer } from "../../call/perform.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Uploads } from "../../core/files/uploads.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { type Operation, type OperationTable, rpcName } from "../../operations.ts";
-import { callHeaders, heedWarnings, rateHeaders, refusalHeaders, replayHeaders } from "../answer-headers.ts";
+import { callHeaders, idempotencyHeaders, refusalHeaders, setHeaders } from "../answer-headers.ts";
 import { boundOf } from "../bounds/bound.ts";
-import { failureIn, v1Answers } from "../failure.ts";
-import { goneSignal } from "../gone.ts";
-import { incomingBody } from "../incoming-body.ts";
+import { failureOfError, jsonOnly, v1Answers } from "../failure.ts";
 import type { ReadRequest } from "../request.ts";
 import { boundedBodies } from "../request-body.ts";
-import { findIdleMembers } from "../warnings/shape.ts";
-import { Warnings } from "../warnings/warnings.ts";
-import { sentBy } from "./input.ts";
-import type { Ask, Route, Verb } from "./route.ts";
+import { findIgnoredMembers } from "../warnings/shape.ts";
+import { applyHeaders, type Call, type Handle, hasBody, inSteps, sendJson, type Wire, wire } from "../wire/wire.ts";
+import { readRequestInput } from "./input.ts";
+import type { Invoke, Route } from "./route.ts";
 
-/** What routes need of the call path. */
+/** The parts of the call path that routes need. */
 export interface RestParts {
   readonly operations: OperationTable;
   readonly admit: Admit;
-  /** For routes that are open to everybody. */
-  readonly admitAnybody: Admit;
+  /** Admits calls without a key to open routes. */
+  readonly admitAnonymous: Admit;
   readonly performer: Performer;
   readonly readRequest: ReadRequest;
   readonly bodyLimit: number;
-  /** Where the bytes of forms go. */
+  /** Receives the bytes of forms. */
   readonly uploads: Pick<Uploads, "receive">;
   readonly report: (failure: Failure, requestId: string) => void;
 }
 
-/** How a family of routes differs from another. */
+/** The differences between families of routes. */
 export interface Family {
   /** Headers of every answer of a route, for instance of one that is deprecated. */
   readonly headers?: (operation: Operation) => readonly (readonly [name: string, value: string])[];
   /** The body of a refusal. */
   readonly refusal: (failure: Failure) => object;
-  /** JSON answers have the warnings too, not their head alone. */
-  readonly warns?: true;
+  /** JSON answers include the warnings, in addition to their head. */
+  readonly hasWarnings?: true;
 }
 
-/** A call between its head and its answer. */
-interface Call {
-  readonly request: Request;
-  admission?: Admission;
-  gone?: AbortSignal;
-  /** Of this request; filled when it is read. */
-  readonly warnings: Warnings;
-}
-
-declare module "fastify" {
-  interface FastifyRequest {
-    rest?: Call;
-  }
-}
+/** Creates the wire of a family. */
+export const familyWire = ({ readRequest, report }: Pick<RestParts, "readRequest" | "report">, family: Family): Wire =>
+  wire({
+    readHead: (raw) => ({
+      ...readRequest(raw),
+      credentials: readV1Credentials((name) => [raw.headers[name] ?? []].flat().join(",")),
+    }),
+    failureIn: failureOfError,
+    report,
+    async refuse(call, failure) {
+      setHeaders(call.reply, refusalHeaders(failure));
+      send(call, v1Answers[failure.reason].status, withWarnings(family, call, family.refusal(failure)));
+    },
+  });
 
 /**
- * Serves routes: credential, access and limit before the body is read, then the
- * operations that a route points at. No route has a policy of its own.
+ * Serves routes: checks credential, access and limit before the body is read, then
+ * performs the operations of the route. No route has its own access rules.
  */
-export function serveRoutes(app: FastifyInstance, parts: RestParts, routes: readonly Route[], family: Family): void {
-  const bound = ({ rest }: FastifyRequest) => rest?.admission && boundOf(rest.admission.operation, parts.bodyLimit);
-  boundedBodies(app, bound, { isRead: (request) => !isForm(request) });
+export function serveRoutes(app: FastifyInstance, parts: RestParts, routes: readonly Route[], family: Family): Wire {
+  // For addresses without a route.
+  boundedBodies(app, { isRead: (request) => !isForm(request) });
   if (routes.some(({ form }) => form)) void app.register(multipart);
-  app.setErrorHandler((thrown, request, reply) => refuse(parts, family, request, reply, thrown));
-  for (const path of new Set(routes.map((route) => route.path))) servePath(app, parts, path, routes, family);
+  const rest = familyWire(parts, family);
+  app.setErrorHandler((thrown, request, reply) => rest.refuse(request, reply, thrown));
+  const text = (verbs: readonly string[]) => `this address accepts ${verbs.join(" and ")}`;
+  for (const [path, all] of Map.groupBy(routes, (route) => route.path)) {
+    const handles = Object.fromEntries(all.map((route) => [route.verb, handleOf(route, parts, family)]));
+    rest.route(app, path.replaceAll(/\{(\w+)\}/g, ":$1"), handles, { text });
+  }
+  return rest;
 }
 
-/** One address with all that it takes. */
-function servePath(app: FastifyInstance, parts: RestParts, path: string, routes: readonly Route[], family: Family): void {
-  const byVerb = new Map(routes.filter((route) => route.path === path).map((route) => [route.verb, route]));
-  app.route({
-    method: [...app.supportedMethods],
-    url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
-    exposeHeadRoute: false,
-    async onRequest(request, reply) {
-      const gone = goneSignal(reply.raw);
-      const call: Call = { request: begin(request, parts), gone, warnings: new Warnings() };
-      request.rest = call;
-      const route = byVerb.get(request.method as Verb); // Any other is not in the map.
-      if (!route) throw notAllowed(reply, [...byVerb.keys()]);
-      const operation = operationOf(parts, route.method);
-      for (const [name, value] of family.headers?.(operation) ?? []) reply.header(name, value);
-      const admit = route.open && call.request.credentials.keys.length === 0 ? parts.admitAnybody : parts.admit;
-      call.admission = await admit(operation, call.request);
-      for (const [name, value] of rateHeaders(call.admission.rate)) reply.header(name, value);
-      // Fastify refuses types that it cannot read, and over HTTP/2 passes over a body that has none.
-      if (!route.form || !isForm(request)) request.raw.headers["content-type"] = "application/json";
+function handleOf(route: Route, parts: RestParts, family: Family): Handle {
+  const operation = operationOf(parts, route.method);
+  const bound = boundOf(operation, parts.bodyLimit);
+  const { form } = route;
+  const hasForm = ({ request }: Call): boolean => form !== undefined && isForm(request);
+  return inSteps({
+    async admit({ head, reply }) {
+      setHeaders(reply, family.headers?.(operation) ?? []);
+      const admit = route.isPublic && head.credentials.keys.length === 0 ? parts.admitAnonymous : parts.admit;
+      return admit(operation, head);
     },
-    async handler(request, reply) {
-      const { rest } = request;
-      const route = byVerb.get(request.method as Verb);
-      if (!route || !rest?.admission || !rest.gone) throw new Failure("internal", "internal error");
-      if (route.form && isForm(request)) incomingBody(request.raw)?.isUpload();
-      const ask = asking(parts, rest.admission, rest.gone, reply);
-      const answer = await (route.form && isForm(request)
-        ? route.form(ask, reply, parts.uploads)
-        : route.answer(readMembers(route, request, rest, reply), ask, reply));
-      if (answer === reply) return reply;
-      return send(reply, rest.request.requestId, answer === null ? 204 : 200, answer && warned(family, rest, answer));
+    bound(call) {
+      if (hasForm(call) && !call.request.mediaType?.startsWith("multipart/")) throw new Failure("unsupported_media_type", jsonOnly);
+      return hasForm(call) || !hasBody(call) ? null : bound;
+    },
+    decode(call, body) {
+      if (form && hasForm(call)) return (ask: Invoke) => form(ask, call, parts.uploads);
+      const members = readMembers(route, call, body);
+      return (ask: Invoke) => route.answer(members, ask, call);
+    },
+    async encode(call, admission, answerBy) {
+      const answer = await answerBy(invokeFor(parts, admission, call));
+      if (answer === null) send(call, 204, null);
+      else if (answer !== undefined) send(call, 200, withWarnings(family, call, answer));
     },
   });
 }
 
-/** @throws Failure `invalid` for a body that is no JSON object; under strict handling also for members without effect. */
-function readMembers({ takes }: Route, request: FastifyRequest, { request: { strict }, warnings }: Call, reply: FastifyReply): JsonObject {
-  const { members, given } = sentBy(request);
-  for (const json of given) findIdleMembers(takes, json, warnings);
-  heedWarnings(warnings, strict, (name, value) => reply.header(name, value));
+/**
+ * Reads the members.
+ *
+ * @throws Failure `invalid_argument` for a body that is not a JSON object; under strict handling also for members
+ * without effect.
+ */
+function readMembers({ accepts }: Route, call: Call, body: Uint8Array): JsonObject {
+  const { members, sources: given } = readRequestInput(call.request, body);
+  for (const json of given) findIgnoredMembers(accepts, json, call.warnings);
+  applyHeaders(call);
   return members;
 }
 
-/** A body with the warnings of its request, where the family has them and there are any. */
-const warned = ({ warns }: Family, call: Call | undefined, body: object): object =>
-  warns && call && !call.warnings.isEmpty ? { ...body, warnings: call.warnings.texts } : body;
+/** Adds the warnings of the request to a body, when the family includes them and there are any. */
+const withWarnings = ({ hasWarnings: warns }: Family, { warnings }: Call, body: object): object =>
+  warns && !warnings.isEmpty ? { ...body, warnings: warnings.texts } : body;
 
 const isForm = ({ headers }: FastifyRequest): boolean => /^multipart\/form-data\b/i.test(headers["content-type"] ?? "");
 
-function notAllowed(reply: FastifyReply, verbs: readonly Verb[]): Failure {
-  reply.header("Allow", verbs.join(", "));
-  return new Failure("wrong_method", `this address takes ${verbs.join(" and ")}`);
-}
-
 function operationOf({ operations }: RestParts, method: DescMethod): Operation {
   const operation = operations.byRpc(rpcName(method));
-  if (!operation) throw new Error(`${rpcName(method)} is no operation`);
+  if (!operation) throw new Error(`${rpcName(method)} is not an operation`);
   return operation;
 }
 
-function asking(parts: RestParts, admission: Admission, gone: AbortSignal, reply: FastifyReply): Ask {
+function invokeFor(parts: RestParts, admission: Admission, { gone, reply }: Call): Invoke {
   const { performer } = parts;
   const under = (method: DescMethod): Admission => ({ ...admission, operation: operationOf(parts, method) });
   const ask = async <M extends DescMethod>(method: M, message: Parameters<typeof create<M["input"]>>[1]) => {
-    const { answer, replayed } = await performer.perform(under(method), create(method.input, message), gone);
-    for (const [name, value] of replayHeaders(replayed)) reply.header(name, value);
-    return answer as MessageShape<M["output"]>; // `perform` makes it from the method's own descriptor.
+    const { answer, isReplayed: replayed } = await performer.perform(under(method), create(method.input, message), gone);
+    setHeaders(reply, idempotencyHeaders(replayed));
+    return answer as MessageShape<M["output"]>; // `perform` makes it from the method's descriptor.
   };
   const stream = async <M extends DescMethod>(method: M, message: Parameters<typeof create<M["input"]>>[1]) => {
     const answers = await performer.stream(under(method), create(method.input, message), gone);
@@ -147,34 +144,11 @@ function asking(parts: RestParts, admission: Admission, gone: AbortSignal, reply
   return Object.assign(ask, { stream });
 }
 
-function begin(request: FastifyRequest, { readRequest }: Pick<RestParts, "readRequest">): Request {
-  const { headers } = request;
-  const head = readRequest(request.raw);
-  return { ...head, credentials: presentedOnV1((name) => [headers[name] ?? []].flat().join(",")) };
-}
-
-/** Answers a failure in a family's form. */
-export function refuse(
-  parts: Pick<RestParts, "readRequest" | "report">,
-  family: Family,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  thrown: unknown,
-): FastifyReply {
-  const failure = failureIn(thrown);
-  const { requestId } = request.rest?.request ?? begin(request, parts);
-  parts.report(failure, requestId);
-  for (const [name, value] of refusalHeaders(failure)) reply.header(name, value);
-  // Fastify's, on a body that is left unread; HTTP/2 has no such header.
-  if (request.raw.httpVersionMajor > 1) reply.removeHeader("Connection");
-  return send(reply, requestId, v1Answers[failure.reason].status, warned(family, request.rest, family.refusal(failure)));
-}
-
-/** `{code, message, details}`, with gRPC's number as the code (contract/v1.md 1.3). */
+/** `{code, message, details}`, with gRPC's number as the code (spec/v1.md 1.3). */
 export const refusalBody = ({ reason, message }: Failure) => ({ code: v1Answers[reason].code, message, details: [] });
 
-function send(reply: FastifyReply, requestId: string, status: number, body: object | null): FastifyReply {
-  for (const [name, value] of callHeaders(requestId)) reply.header(name, value);
-  if (body === null) return reply.code(status).send();
-  return reply.code(status).header("Content-Type", "application/json; charset=utf-8").send(JSON.stringify(body));
+function send({ reply, head }: Call, status: number, body: object | null): void {
+  setHeaders(reply, callHeaders(head.requestId));
+  if (body === null) reply.code(status).send();
+  else sendJson(reply, status, JSON.stringify(body));
 }

@@ -1,37 +1,88 @@
-import { type Task, TaskStatus } from "../../gen/proto/task/v2/task_pb.ts";
+import type { TaskAttachment } from "../../gen/proto/task/v2/task_attachment_pb.ts";
+import type { TaskEvent } from "../../gen/proto/task/v2/task_event_pb.ts";
+import { ShareVisibility, type Task, TaskStatus } from "../../gen/proto/task/v2/task_pb.ts";
 import type { Conversation } from "../../gen/proto/task/v2/task_service_pb.ts";
-import { outputOf } from "./output.ts";
 
-/** v1's words for what a task does (contract/v1.md 4.4). */
-const words: ReadonlyMap<TaskStatus, string> = new Map([
+/** The share URL of a task, in the form of the operations that change it: absent while the task is private. */
+export const shareUrlOf = ({ taskUrl, shareVisibility }: Task): string | undefined =>
+  shareVisibility === ShareVisibility.PRIVATE ? undefined : taskUrl.replace(/\/app\/([^/]+)$/, "/share/$1");
+
+/** A part of a message: a text, or a file behind a link (spec/v1.md 4.3). */
+export type OutputContent =
+  | { readonly type: "output_text"; readonly text: string }
+  | { readonly type: "output_file"; readonly fileUrl: string; readonly fileName: string; readonly mimeType?: string };
+
+/** A message of user or assistant in a conversation. */
+export interface OutputItem {
+  readonly id: string;
+  readonly status: "completed";
+  readonly role: "user" | "assistant";
+  readonly type: "message";
+  readonly content: readonly OutputContent[];
+}
+
+/** The messages in the form of v1 and the Responses API; other events are skipped. */
+export const outputOf = (messages: readonly TaskEvent[]): readonly OutputItem[] => messages.flatMap((event) => outputItem(event) ?? []);
+
+/** The message of an event; undefined for an event without one. A failure is a message of the assistant. */
+export function outputItem({ id, payload }: TaskEvent): OutputItem | undefined {
+  switch (payload.case) {
+    case "userMessage":
+      return item(id, "user", payload.value.content, payload.value.attachments);
+    case "assistantMessage":
+      return item(id, "assistant", payload.value.content, payload.value.attachments);
+    case "errorMessage":
+      return item(id, "assistant", payload.value.content, []);
+    default:
+      return undefined;
+  }
+}
+
+const item = (id: string, role: OutputItem["role"], text: string, files: readonly TaskAttachment[]): OutputItem => ({
+  id,
+  status: "completed",
+  role,
+  type: "message",
+  content: [...(text === "" ? [] : [{ type: "output_text" as const, text }]), ...files.map(outputFile)],
+});
+
+const outputFile = ({ url, filename, contentType }: TaskAttachment): OutputContent => ({
+  type: "output_file",
+  fileUrl: url,
+  fileName: filename,
+  ...(contentType === undefined ? {} : { mimeType: contentType }),
+});
+
+/** v1's names for the status of a task (spec/v1.md 4.4). */
+const statusNames: ReadonlyMap<TaskStatus, string> = new Map([
   [TaskStatus.RUNNING, "running"],
   [TaskStatus.WAITING, "pending"],
   [TaskStatus.STOPPED, "completed"],
   [TaskStatus.ERROR, "failed"],
 ]);
 
-/** v1's words as a list takes them: `error` is what the SDK guide calls `failed`. */
-export const statusWords: Readonly<Record<string, TaskStatus>> = {
-  ...Object.fromEntries([...words].map(([status, word]) => [word, status])),
+/** The status names that a list accepts: the SDK guide's `error` also means `failed`. */
+export const taskStatuses: Readonly<Record<string, TaskStatus>> = {
+  ...Object.fromEntries([...statusNames].map(([status, name]) => [name, status])),
   error: TaskStatus.ERROR,
 };
 
-/** A task as v1 shows it, with all that was said in it (contract/v1.md 4.3). */
-export const taskObject = ({ task, messages }: Conversation) => (task ? { ...stateOf(task), ...saidIn(task, messages) } : {});
+/** A task in v1 with its messages (spec/v1.md 4.3). */
+export const taskObject = ({ task, messages }: Conversation) => (task ? { ...stateOf(task), ...conversationOf(task, messages) } : {});
 
 const stateOf = ({ id, createdAt, updatedAt, status, agentProfile, title, taskUrl, creditUsage }: Task) => ({
   id,
   object: "task",
   created_at: Number(createdAt),
   updated_at: Number(updatedAt),
-  status: words.get(status),
+  status: statusNames.get(status),
   model: `${agentProfile}-agent`,
   metadata: { task_title: title, task_url: taskUrl },
   ...(creditUsage === undefined ? {} : { credit_usage: creditUsage }),
 });
 
-/** `instructions` is the first message, where the list goes back so far; `error` what a failed turn said last. */
-function saidIn({ status }: Task, messages: Conversation["messages"]) {
+/** `instructions` is the first message, when the messages include it; `error` is the last message of a failed turn. */
+function conversationOf({ status }: Task, messages: Conversation["messages"]) {
   const first = messages.find(({ seq }) => seq === 1)?.payload;
   const last = messages.at(-1)?.payload;
   return {

@@ -1,71 +1,114 @@
-import type { MessageShape } from "@bufbuild/protobuf";
+import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { z } from "zod";
+import { ContentPartType, type MessageSchema } from "../../gen/proto/task/v2/message_pb.ts";
 import { ShareVisibility, SortOrder, type Task } from "../../gen/proto/task/v2/task_pb.ts";
 import { ConversationOrder, TaskService, type UpdateTaskResponseSchema } from "../../gen/proto/task/v2/task_service_pb.ts";
-import { filled, listOf, present, seconds, whole, wordOf } from "./fields.ts";
-import { beginningOrGoingOn, unused } from "./input-shape.ts";
-import { messageFields, messageOf, messagePath, messageRule } from "./message.ts";
-import { profileFields, profileIn } from "./profile.ts";
-import { type Ask, compound, route } from "./route.ts";
-import { shareUrlOf } from "./share.ts";
-import { statusWords, taskObject } from "./task-object.ts";
+import { integer, listOf, namedValue, optionalText, profileFields, profileIn, seconds, withoutUndefined } from "./fields.ts";
+import { startOrContinueShape, unused } from "./input.ts";
+import { compound, type Invoke, route } from "./route.ts";
+import { shareUrlOf, taskObject, taskStatuses } from "./task-object.ts";
+
+/** The members of a request that make a message (spec/v1.md 4.1, 4.2). */
+const messageFields = {
+  prompt: z.string(),
+  attachments: z
+    .array(
+      z.object({
+        filename: z.string().optional(),
+        file_id: z.string().optional(),
+        url: z.string().optional(),
+        file_data: z.string().optional(),
+        data: z.string().optional(),
+        mime_type: z.string().optional(),
+      }),
+    )
+    .default([]),
+  connectors: z.array(z.string()).default([]),
+};
+
+type MessageInput = z.output<z.ZodObject<typeof messageFields>>;
+
+/** The prompt, followed by each attachment as a file part. */
+const messageOf = ({ prompt, attachments, connectors }: MessageInput): MessageInitShape<typeof MessageSchema> => ({
+  content: [{ type: ContentPartType.TEXT, text: prompt }, ...attachments.map(filePart)],
+  connectors,
+});
+
+/** `data` next to `filename` is read as `file_data` (spec/decisions.md 50); v1 has no `data` without a name. */
+const filePart = ({ filename, file_id, url, data, mime_type, ...rest }: MessageInput["attachments"][number]) => {
+  const file_data = rest.file_data ?? (filename === undefined ? undefined : data);
+  return {
+    type: ContentPartType.FILE,
+    ...withoutUndefined({ filename, fileId: file_id, fileUrl: url, fileData: file_data, mimeType: mime_type }),
+  };
+};
+
+/** The v1 path of a field of such a message: the first part is the prompt, the others are attachments. */
+function messagePath(path: string): string {
+  const [, index, member] = /^message\.content\[(\d+)\](.*)$/.exec(path) ?? [];
+  if (index !== undefined && index !== "0") return `attachments[${Number(index) - 1}]${member === ".file_url" ? ".url" : member}`;
+  return path.replace(/^message\.content.*$/, "prompt").replace(/^message\./, "");
+}
+
+/** A rule about such a message, with the names of v1: v2's `file_url` is `url` here. */
+const messageRule = (rule: string): string => rule.replaceAll("file_url", "url");
 
 const newTask = z.object({
   ...messageFields,
   ...profileFields,
-  task_id: filled,
-  project_id: filled,
+  task_id: optionalText,
+  project_id: optionalText,
   interactive_mode: z.boolean().default(false),
   create_shareable_link: z.boolean().default(false),
   hide_in_task_list: z.boolean().default(false),
-  locale: filled,
+  locale: optionalText,
   // Every task runs as an agent.
   task_mode: unused,
 });
-/** These stay as they are when a task goes on (contract/v1.md 9). */
+/** A follow-up does not change the members marked unused (spec/v1.md 9). */
 const followUp = newTask.extend({ project_id: unused, locale: unused, interactive_mode: unused, hide_in_task_list: unused });
 type NewTask = z.output<typeof newTask>;
 
 const one = z.object({ task_id: z.string() });
-/** A task is answered as it is: files of slides are converted in no other form yet. */
-const shown = one.extend({ convert: unused });
+/** The query of one task. `convert` has no effect: slides are not converted to another format. */
+const taskQuery = one.extend({ convert: unused });
 const edit = one.extend({
   title: z.string().optional(),
   enable_shared: z.boolean().optional(),
   enable_visible_in_task_list: z.boolean().optional(),
 });
 
-const listed = z.object({
-  limit: whole.optional(),
-  after: filled,
-  order: wordOf({ asc: SortOrder.ASC, desc: SortOrder.DESC }).optional(),
-  order_by: wordOf({ created_at: ConversationOrder.CREATED_AT, updated_at: ConversationOrder.UPDATED_AT }).optional(),
-  query: filled,
-  status: listOf(wordOf(statusWords)).default([]),
+const taskList = z.object({
+  limit: integer.optional(),
+  after: optionalText,
+  order: namedValue({ asc: SortOrder.ASC, desc: SortOrder.DESC }).optional(),
+  order_by: namedValue({ created_at: ConversationOrder.CREATED_AT, updated_at: ConversationOrder.UPDATED_AT }).optional(),
+  query: optionalText,
+  status: listOf(namedValue(taskStatuses)).default([]),
   created_after: seconds.optional(),
   created_before: seconds.optional(),
-  project_id: filled,
+  project_id: optionalText,
 });
 
 /** Fields of ListConversations by their names in v1. */
-const listedNames: Readonly<Record<string, string>> = { after_task_id: "after", statuses: "status" };
+const listNames: Readonly<Record<string, string>> = { after_task_id: "after", statuses: "status" };
 
-/** Tasks of v1 (contract/v1.md 4). */
+/** Tasks of v1 (spec/v1.md 4). */
 export const taskRoutes = [
   {
     ...compound(
       "POST /v1/tasks",
       TaskService.method.createTask,
       newTask,
-      (input, ask) => (input.task_id === undefined ? create(input, ask) : goOn(input.task_id, input, ask)),
+      (input, ask) => (input.task_id === undefined ? create(input, ask) : followUpTask(input.task_id, input, ask)),
       messagePath,
       messageRule,
     ),
-    takes: beginningOrGoingOn(newTask, followUp, ["task_id"]),
+    accepts: startOrContinueShape(newTask, followUp, ["task_id"]),
   },
-  route("GET /v1/tasks", TaskService.method.listConversations, listed, {
+  route("GET /v1/tasks", TaskService.method.listConversations, taskList, {
     request: ({ status: statuses, after, order_by, created_after, created_before, project_id, ...same }) =>
-      present({
+      withoutUndefined({
         ...same,
         ...{ statuses, afterTaskId: after, orderBy: order_by, projectId: project_id },
         ...{ createdAfter: created_after, createdBefore: created_before },
@@ -74,15 +117,15 @@ export const taskRoutes = [
       const ids = data.map(({ task }) => task?.id);
       return { object: "list", data: data.map(taskObject), first_id: ids.at(0), last_id: ids.at(-1), has_more: hasMore };
     },
-    named: (path) => listedNames[path] ?? path,
+    nameField: (path) => listNames[path] ?? path,
   }),
-  route("GET /v1/tasks/{task_id}", TaskService.method.getConversation, shown, {
+  route("GET /v1/tasks/{task_id}", TaskService.method.getConversation, taskQuery, {
     request: ({ task_id: taskId }) => ({ taskId }),
     response: ({ conversation }) => (conversation ? taskObject(conversation) : {}),
   }),
   route("PUT /v1/tasks/{task_id}", TaskService.method.updateTask, edit, {
     request: ({ task_id: taskId, title, enable_shared: shared, enable_visible_in_task_list: enableVisibleInTaskList }) => ({
-      ...present({ taskId, title, enableVisibleInTaskList }),
+      ...withoutUndefined({ taskId, title, enableVisibleInTaskList }),
       ...(shared === undefined ? {} : { shareVisibility: shared ? ShareVisibility.PUBLIC : ShareVisibility.PRIVATE }),
     }),
     response: (answer) => changed(answer),
@@ -93,19 +136,19 @@ export const taskRoutes = [
   }),
 ];
 
-async function create(input: NewTask, ask: Ask): Promise<object> {
+async function create(input: NewTask, ask: Invoke): Promise<object> {
   const { interactive_mode: interactiveMode, hide_in_task_list: hideInTaskList, project_id: projectId, locale } = input;
   const made = await ask(TaskService.method.createTask, {
     ...{ message: messageOf(input), interactiveMode, hideInTaskList },
-    ...present({ projectId, locale }),
+    ...withoutUndefined({ projectId, locale }),
     ...profileIn(input),
     ...(input.create_shareable_link ? { shareVisibility: ShareVisibility.PUBLIC } : {}),
   });
   return changed(made);
 }
 
-/** A follow-up: the project stays as it is, the profile counts from this turn on (contract/v1.md 9). */
-async function goOn(taskId: string, input: NewTask, ask: Ask): Promise<object> {
+/** Sends a follow-up: the project does not change, the profile applies from this turn on (spec/v1.md 9). */
+async function followUpTask(taskId: string, input: NewTask, ask: Invoke): Promise<object> {
   const sent = await ask(TaskService.method.sendMessage, { taskId, message: messageOf(input), ...profileIn(input) });
   if (input.create_shareable_link)
     return changed(await ask(TaskService.method.updateTask, { taskId: sent.taskId, shareVisibility: ShareVisibility.PUBLIC }));
@@ -113,7 +156,7 @@ async function goOn(taskId: string, input: NewTask, ask: Ask): Promise<object> {
   return task ? summary(task) : {};
 }
 
-/** What v1 answers to whatever makes or changes a task. */
+/** v1's answer to an operation that creates or changes a task. */
 const changed = ({ taskId, taskTitle, taskUrl, shareUrl }: Omit<MessageShape<typeof UpdateTaskResponseSchema>, "$typeName">) => ({
   task_id: taskId,
   task_title: taskTitle,

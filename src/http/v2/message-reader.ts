@@ -1,34 +1,57 @@
-import { create, type DescField, type DescMessage, type DescOneof, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  type DescOneof,
+  isMessage,
+  type JsonObject,
+  type JsonValue,
+  type MessageShape,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { keyStep } from "../../call/text.ts";
-import { below, Misfit } from "./misfit.ts";
-import { dateReader, enumReader, type Met, type Mode, type ReadValue, scalarReader } from "./scalars.ts";
-import { isObject, wellKnown } from "./well-known.ts";
-import { spellings, wireOf } from "./wire.ts";
+import { invalidArgument } from "../../core/failure.ts";
+import { isObject } from "../../core/json.ts";
+import { findIgnoredMembers, messageShapes } from "../warnings/shape.ts";
+import type { Warnings } from "../warnings/warnings.ts";
+import {
+  dateReader,
+  enumReader,
+  FieldError,
+  type Mode,
+  prefixError,
+  type ReaderNotes,
+  type ReadValue,
+  refuseFieldErrors,
+  scalarReader,
+} from "./scalars.ts";
+import { wellKnownForm } from "./well-known.ts";
+import { spellings, wireOptions } from "./wire.ts";
 
-/** A message seen as the members it has; the descriptor says which and of what type. */
+/** A message as a record of its members; the descriptor has their types. */
 export type Members = Record<string, unknown>;
 
-/** Reads a whole message; throws Misfit. */
-export type ReadMessage = (json: JsonValue, met: Met) => Members;
+/** Reads a message. @throws FieldError */
+export type ReadMessage = (json: JsonValue, notes: ReaderNotes) => Members;
 
-/** Sets the member of a message that one JSON member stands for. */
+/** Sets the message member of one JSON member. */
 interface FieldReader {
   readonly name: string;
-  readonly set: (message: Members, json: JsonValue, met: Met) => void;
+  readonly set: (message: Members, json: JsonValue, notes: ReaderNotes) => void;
 }
 
 const compiled = { body: new WeakMap<DescMessage, ReadMessage>(), query: new WeakMap<DescMessage, ReadMessage>() };
 
-/** The reader of a message type, compiled at its first use and kept. */
-export function messageReader(desc: DescMessage, mode: Mode): ReadMessage {
+/** The reader of a message type, compiled at its first use and cached. */
+function messageReader(desc: DescMessage, mode: Mode): ReadMessage {
   const known = compiled[mode].get(desc);
   if (known) return known;
   const fields = new Map<string, FieldReader>();
-  const read: ReadMessage = (json, met) => {
-    if (!isObject(json)) throw new Misfit("must be an object");
-    return readMembers(desc, fields, json, met);
+  const read: ReadMessage = (json, notes) => {
+    if (!isObject(json)) throw new FieldError("must be an object");
+    return readMembers(desc, fields, json, notes);
   };
-  // Known before its fields are compiled: a type may hold itself.
+  // Store the reader before its fields are compiled: a type may contain itself.
   compiled[mode].set(desc, read);
   for (const field of desc.fields) {
     const reader: FieldReader = { name: field.name, set: fieldSetter(field, mode) };
@@ -37,32 +60,32 @@ export function messageReader(desc: DescMessage, mode: Mode): ReadMessage {
   return read;
 }
 
-/** Unknown members are passed over and noted, null is an absent one (contract/v2.md 14.1, contract/decisions.md 12 and 51). */
-function readMembers(desc: DescMessage, fields: ReadonlyMap<string, FieldReader>, json: JsonObject, met: Met): Members {
+/** Reads the members. Unknown members are skipped and noted; null is absent (spec/api.md 14.1, spec/decisions.md 12 and 51). */
+function readMembers(desc: DescMessage, fields: ReadonlyMap<string, FieldReader>, json: JsonObject, notes: ReaderNotes): Members {
   // A message made by `create` has a member for each field and oneof of its descriptor.
-  const message = create(desc) as unknown as Members;
+  const message: Members = create(desc);
   let field: FieldReader | undefined;
   try {
     for (const key in json) {
       const value = json[key];
       if (value === null || value === undefined) continue;
       field = fields.get(key);
-      if (field === undefined) met.idleMember = true;
-      else field.set(message, value, met);
+      if (field === undefined) notes.hasIgnoredMember = true;
+      else field.set(message, value, notes);
     }
   } catch (thrown) {
-    throw below(field?.name ?? "", thrown);
+    throw prefixError(field?.name ?? "", thrown);
   }
   return message;
 }
 
 function fieldSetter(field: DescField, mode: Mode): FieldReader["set"] {
   const set = mode === "query" ? querySetter(field) : bodySetter(field);
-  const { emptyIsAbsent, unused } = wireOf(field);
+  const { emptyIsAbsent, unused } = wireOptions(field);
   if (!emptyIsAbsent && !unused) return set;
-  return (message, json, met) => {
-    if (unused) met.idleMember = true;
-    if (!emptyIsAbsent || json !== "") set(message, json, met);
+  return (message, json, notes) => {
+    if (unused) notes.hasIgnoredMember = true;
+    if (!emptyIsAbsent || json !== "") set(message, json, notes);
   };
 }
 
@@ -72,42 +95,42 @@ function bodySetter(field: DescField): FieldReader["set"] {
   if (field.oneof) return oneofSetter(field.oneof, field, read);
   const flag = emptyFlag(field);
   if (flag === undefined) {
-    return (message, json, met) => {
-      message[localName] = read(json, met);
+    return (message, json, notes) => {
+      message[localName] = read(json, notes);
     };
   }
-  return (message, json, met) => {
-    message[localName] = read(json, met);
+  return (message, json, notes) => {
+    message[localName] = read(json, notes);
     if (Array.isArray(json) && json.length === 0) message[flag] = true;
   };
 }
 
-/** A query has text for scalars and words; whatever is larger needs a body. */
+/** A query has text for scalars and enum names; any other type needs a body. */
 function querySetter(field: DescField): FieldReader["set"] {
   const { localName } = field;
   const read = singleReader(field, "query");
-  const set: FieldReader["set"] = (message, json, met) => {
-    if (Array.isArray(json)) throw new Misfit("must be given once");
-    message[localName] = read(json, met);
+  const set: FieldReader["set"] = (message, json, notes) => {
+    if (Array.isArray(json)) throw new FieldError("must be given once");
+    message[localName] = read(json, notes);
   };
   return "oneof" in field && field.oneof ? oneofSetter(field.oneof, field, read) : set;
 }
 
 function oneofSetter(oneof: DescOneof, { localName }: DescField, read: ReadValue): FieldReader["set"] {
   const group = oneof.localName;
-  return (message, json, met) => {
-    // `create` gives every oneof its object.
-    const present = (message[group] as { case: string | undefined }).case;
-    if (present !== undefined && present !== localName) {
-      throw new Misfit(`must not stand beside ${oneof.fields.find((other) => other.localName === present)?.name}`);
+  return (message, json, notes) => {
+    // `create` sets the object of every oneof.
+    const current = (message[group] as { case: string | undefined }).case;
+    if (current !== undefined && current !== localName) {
+      throw new FieldError(`cannot be given with ${oneof.fields.find((other) => other.localName === current)?.name}`);
     }
-    message[group] = { case: localName, value: read(json, met) };
+    message[group] = { case: localName, value: read(json, notes) };
   };
 }
 
 /** The boolean field that an explicitly empty list sets, by `wire.empty_sets`. */
 function emptyFlag(field: DescField): string | undefined {
-  const { emptySets } = wireOf(field);
+  const { emptySets } = wireOptions(field);
   if (emptySets === "") return undefined;
   const flag = field.parent.fields.find(({ name }) => name === emptySets);
   if (field.fieldKind !== "list" || flag?.scalar !== ScalarType.BOOL) throw new Error(`${field}: empty_sets needs a list and a boolean`);
@@ -127,53 +150,88 @@ function fieldReader(field: DescField): ReadValue {
 
 function singleReader(field: DescField, mode: Mode): ReadValue {
   if (field.fieldKind === "enum") return enumReader(field);
-  if (wireOf(field).date) return dateReader(mode);
+  if (wireOptions(field).date) return dateReader(mode);
   if (field.fieldKind === "scalar") return scalarReader(field.scalar, mode);
   if (mode === "body" || field.message?.typeName === "google.protobuf.Timestamp") return elementReader(field);
   return () => {
-    throw new Misfit("must be sent in a JSON body");
+    throw new FieldError("must be sent in a JSON body");
   };
 }
 
 /** The reader of a message, a list's item or a map's value. */
 function elementReader(field: DescField): ReadValue {
-  if (field.message) return wellKnown(field.message)?.read ?? messageReader(field.message, "body");
+  if (field.message) return wellKnownForm(field.message)?.read ?? messageReader(field.message, "body");
   if (field.enum) return enumReader(field);
   return scalarReader(field.scalar, "body");
 }
 
 function listReader(field: DescField): ReadValue {
   const readItem = elementReader(field);
-  const { textOrParts } = wireOf(field);
-  const readList: ReadValue = (json, met) => {
-    if (!Array.isArray(json)) throw new Misfit(textOrParts ? "must be a string or an array of parts" : "must be an array");
+  const { textOrParts } = wireOptions(field);
+  const readList: ReadValue = (json, notes) => {
+    if (!Array.isArray(json)) throw new FieldError(textOrParts ? "must be a string or an array of parts" : "must be an array");
     const items: unknown[] = [];
     try {
-      for (const item of json) items.push(readItem(item, met));
+      for (const item of json) items.push(readItem(item, notes));
     } catch (thrown) {
-      throw below(`[${items.length}]`, thrown);
+      throw prefixError(`[${items.length}]`, thrown);
     }
     return items;
   };
   if (!textOrParts) return readList;
   // A plain string is short for a list with one text part.
-  return (json, met) => readList(typeof json === "string" ? [{ type: "text", text: json }] : json, met);
+  return (json, notes) => readList(typeof json === "string" ? [{ type: "text", text: json }] : json, notes);
 }
 
 function mapReader(field: DescField): ReadValue {
   if (field.fieldKind !== "map" || field.mapKey !== ScalarType.STRING) throw new Error(`${field}: v2 has maps with text keys only`);
   const readItem = elementReader(field);
-  return (json, met) => {
-    if (!isObject(json)) throw new Misfit("must be an object");
+  return (json, notes) => {
+    if (!isObject(json)) throw new FieldError("must be an object");
     const entries: [string, unknown][] = [];
     for (const [key, item] of Object.entries(json)) {
       try {
-        entries.push([key, readItem(item, met)]);
+        entries.push([key, readItem(item, notes)]);
       } catch (thrown) {
-        throw below(keyStep(key), thrown);
+        throw prefixError(keyStep(key), thrown);
       }
     }
-    // fromEntries defines members, so that `__proto__` is one like any other.
+    // fromEntries defines members, so `__proto__` is an ordinary member.
     return Object.fromEntries(entries);
+  };
+}
+
+/**
+ * Reads a request.
+ *
+ * @param warnings receives the members without effect, also when the request is refused.
+ * @throws Failure `invalid_argument` with the field's path and the rule that it breaks.
+ */
+export type Reader<Desc extends DescMessage> = (json: JsonValue, mode: Mode, warnings?: Warnings) => MessageShape<Desc>;
+
+const shapes = messageShapes(spellings);
+
+/**
+ * Compiles the reader of a message type, for bodies and for queries: one closure per
+ * field, so that calls do not read descriptors. It accepts both spellings of a field's
+ * name, warns of unknown members, and treats null as an absent field
+ * (spec/decisions.md 12, 13 and 51).
+ *
+ * @throws Error when v2 has no form for a field: a mistake in `proto/`.
+ */
+export function compileReader<Desc extends DescMessage>(desc: Desc): Reader<Desc> {
+  const body = messageReader(desc, "body");
+  const query = messageReader(desc, "query");
+  return (json, mode, warnings) => {
+    if (!isObject(json)) throw invalidArgument("", "the body must be a JSON object");
+    const notes: ReaderNotes = { hasIgnoredMember: false };
+    try {
+      const message = refuseFieldErrors(() => (mode === "body" ? body(json, notes) : query(json, notes)));
+      if (!isMessage(message, desc)) throw new Error(`the result is not a ${desc.typeName}`);
+      return message;
+    } finally {
+      // Search for their names only when there are any.
+      if (notes.hasIgnoredMember && warnings !== undefined) findIgnoredMembers(shapes(desc), json, warnings);
+    }
   };
 }

@@ -1,31 +1,31 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { type ParseErrorCode, visit } from "jsonc-parser";
-import { type Failure, invalid } from "../../core/failure.ts";
-import { checkJson } from "../../core/json-bounds.ts";
-import { giveBack } from "../pieces.ts";
+import { type Failure, invalidArgument } from "../../core/failure.ts";
+import { checkJson } from "../../core/json.ts";
+import { freeBody } from "../pieces.ts";
 
 /**
- * Reads the bytes of a body as JSON. No bytes, or only white space, are `{}`; of
- * members with the same name the last one counts. The bytes are used up: of a large body none are left.
+ * Reads the bytes of a body as JSON. An empty body, or only white space, is `{}`; of
+ * members with the same name the last one applies. Frees the bytes of a large body.
  *
- * @throws Failure `invalid` with the place of a mistake, but never a piece of the body; `too_large` for too many elements.
+ * @throws Failure `invalid_argument` with the position of a mistake, but never a part of the body; `too_large` for too many elements.
  */
 export function parseBody(bytes: Uint8Array): JsonValue {
   try {
-    return parsed(bytes);
+    return parseJson(bytes);
   } finally {
-    giveBack(bytes);
+    freeBody(bytes);
   }
 }
 
-function parsed(bytes: Uint8Array): JsonValue {
+function parseJson(bytes: Uint8Array): JsonValue {
   if (bytes.length === 0) return {};
   checkJson(bytes);
-  if (!isUtf8(bytes)) throw invalid("", "the body is not valid UTF-8");
+  if (!isUtf8(bytes)) throw invalidArgument("", "the body is not valid UTF-8");
   const text = withoutMark(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
   try {
-    // JSON.parse gives nothing but JSON values.
+    // JSON.parse returns only JSON values.
     return JSON.parse(text) as JsonValue;
   } catch {
     if (blank.test(text)) return {};
@@ -35,10 +35,10 @@ function parsed(bytes: Uint8Array): JsonValue {
 
 const blank = /^[ \t\r\n]*$/;
 
-/** Some editors begin a file with a byte order mark; RFC 8259 lets a parser pass over it. */
+/** Removes the byte order mark that some editors write; RFC 8259 allows parsers to ignore it. */
 const withoutMark = (text: string): string => (text.startsWith("\ufeff") ? text.slice(1) : text);
 
-// The library's enum is a type only; these are its numbers in order, from 1.
+// The library's enum is only a type; these are its numbers in order, from 1.
 const mistakes: Readonly<Record<ParseErrorCode, string>> = {
   1: "not a JSON value",
   2: "not a number",
@@ -58,18 +58,18 @@ const mistakes: Readonly<Record<ParseErrorCode, string>> = {
   16: "a control character must be escaped",
 };
 
-/** How much of a text is searched for the place of a mistake, in UTF-16 code units. */
+/** The length of text that is searched for the position of a mistake, in UTF-16 code units. */
 const searchedLength = 65_536;
 
-/** V8's own message quotes the body and its position is not always there: so the beginning of the text is read once more. */
+/** V8's message quotes the body and does not always have a position, so the beginning of the text is parsed again. */
 function syntaxFailure(text: string): Failure {
   const searched = text.slice(0, searchedLength);
-  let found: Failure | undefined;
+  let failure: Failure | undefined;
   const stop = new Error("the first mistake is enough");
   const onError = (code: ParseErrorCode, offset: number, length: number, line: number, column: number): void => {
-    // What ends with the searched part may be a mistake only because the rest is missing.
+    // A mistake at the end of the searched part may exist only because the rest is missing.
     const isCut = text.length > searchedLength && offset + length >= searchedLength;
-    if (!isCut) found = invalid("", `the body is not valid JSON: line ${line + 1}, column ${column + 1}: ${mistakes[code]}`);
+    if (!isCut) failure = invalidArgument("", `the body is not valid JSON: line ${line + 1}, column ${column + 1}: ${mistakes[code]}`);
     throw stop;
   };
   try {
@@ -78,5 +78,5 @@ function syntaxFailure(text: string): Failure {
     if (thrown !== stop) throw thrown;
   }
   const beyond = text.length > searchedLength ? `: the mistake is after the first ${searchedLength} characters` : "";
-  return found ?? invalid("", `the body is not valid JSON${beyond}`);
+  return failure ?? invalidArgument("", `the body is not valid JSON${beyond}`);
 }

@@ -1,131 +1,179 @@
 import type { JsonObject, Message } from "@bufbuild/protobuf";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Admission, Admit, Request } from "../../call/admit.ts";
+import type { FastifyInstance } from "fastify";
+import type { Admission } from "../../call/admission.ts";
+import type { Admit } from "../../call/admit.ts";
 import type { Performer } from "../../call/perform.ts";
 import type { Clock } from "../../core/clock.ts";
 import { Failure, failureOf } from "../../core/failure.ts";
+import { findNearest } from "../../core/nearest.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
-import { callHeaders, heedWarnings, rateHeaders, refusalHeaders, replayHeaders, warningHeaders } from "../answer-headers.ts";
+import { callHeaders, idempotencyHeaders, refusalHeaders, setHeaders, warningHeaders } from "../answer-headers.ts";
 import { boundOf } from "../bounds/bound.ts";
-import { failureIn, jsonOnly, v2Answers } from "../failure.ts";
-import { goneSignal } from "../gone.ts";
+import { failureOfError, jsonOnly, v2Answers } from "../failure.ts";
 import type { ReadRequest } from "../request.ts";
 import { boundedBodies } from "../request-body.ts";
-import { Warnings } from "../warnings/warnings.ts";
+import type { Warnings } from "../warnings/warnings.ts";
+import { applyHeaders, type Call, type Handle, hasBody, inSteps, sendJson, type Wire, wire } from "../wire/wire.ts";
 import { compileFrameWriter, endFrame, eventStream, lastEventId } from "./event-stream.ts";
+import { compileReader } from "./message-reader.ts";
 import { parseBody } from "./parse.ts";
-import { compileReader } from "./reader.ts";
-import { unknownOperation } from "./unknown-operation.ts";
 import { compileWriter } from "./writer.ts";
 
-/** What the v2 wire form needs of the call path. */
+/** Synonyms of the words in operation names. When several match, the first in this order applies. */
+const synonyms: readonly (readonly [word: string, others: readonly string[]])[] = [
+  ["detail", ["get", "show", "read", "retrieve", "fetch", "view", "describe", "info"]],
+  ["me", ["get", "show", "info", "whoami", "self", "current"]],
+  ["status", ["get", "show", "state"]],
+  ["list", ["get", "find", "search", "all", "index", "query", "show"]],
+  ["create", ["new", "add", "make", "start", "submit", "run", "post", "register"]],
+  ["upload", ["create", "new", "add", "put", "post"]],
+  ["delete", ["remove", "destroy", "erase"]],
+  ["remove", ["delete", "destroy", "erase"]],
+  ["update", ["edit", "patch", "set", "change", "put", "modify"]],
+  ["stop", ["cancel", "abort", "end", "kill", "terminate"]],
+  ["watch", ["stream", "subscribe", "follow", "event", "listen"]],
+  ["send", ["reply", "answer", "continue", "post", "add", "create"]],
+  ["confirm", ["approve", "accept", "allow"]],
+  ["ping", ["test"]],
+];
+
+/** Longer names get no suggestion, and are cut in the answer. */
+const nameMax = 64;
+
+/**
+ * Creates the refusal of an unknown address. Below `/v2/` it suggests an operation: one with synonymous words
+ * (`task.get`, `/v2/tasks`, `/v2/task/create`, `createTask`), or one with a similar spelling.
+ *
+ * @returns a function of the URL's path and query.
+ */
+function unknownOperation({ all }: OperationTable): (url: string) => Failure {
+  const names = all.flatMap(({ name }) => name ?? []).toSorted();
+  const words = new Map(names.map((name) => [name, wordsIn(name)]));
+  function suggest(requested: readonly string[]): string | undefined {
+    let best: { readonly name: string; readonly rank: number } | undefined;
+    for (const [name, operation] of words) {
+      const rank = rankOf(requested, operation);
+      if (rank < (best?.rank ?? Number.POSITIVE_INFINITY)) best = { name, rank };
+    }
+    return best?.name;
+  }
+  return (url) => {
+    const [, requested = ""] = /^\/v2\/([^?#]*)/.exec(url) ?? [];
+    const excerpt = requested.slice(0, nameMax).replaceAll(/[^\x21-\x7e]/g, "?");
+    if (excerpt === "") return new Failure("not_found", "unknown operation");
+    const suggestion =
+      requested.length > nameMax ? undefined : (suggest(wordsIn(requested)) ?? findNearest(requested.replaceAll("/", "."), names));
+    return new Failure("not_found", `unknown operation ${excerpt}${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`);
+  };
+}
+
+/**
+ * The words of a name. `task.listMessages`, `/tasks/list_messages` and `listTaskMessages` have the same words in some
+ * order. Plurals count as singular.
+ */
+const wordsIn = (name: string): string[] =>
+  name
+    .replaceAll(/([a-z])([A-Z])/g, "$1.$2")
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter((word) => word !== "")
+    .map((word) => word.replace(/([^su])s$/, "$1"));
+
+/** The distance of an operation from the requested words: 0 for the same words, infinite when they do not match. */
+function rankOf(requested: readonly string[], operation: readonly string[]): number {
+  const left = [...operation];
+  const take = (word: string): boolean => left.includes(word) && left.splice(left.indexOf(word), 1).length > 0;
+  let rank = 0;
+  for (const word of requested.filter((one) => !take(one))) {
+    const index = synonyms.findIndex(([synonym, others]) => others.includes(word) && take(synonym));
+    if (index === -1) return Number.POSITIVE_INFINITY;
+    rank += index + 1;
+  }
+  return left.length === 0 ? rank : rank + rankWithoutWord(requested, left);
+}
+
+/** The rank when one word is missing: `tasks` and `task.messages` are lists, `task.send` is `task.sendMessage`. */
+function rankWithoutWord(requested: readonly string[], left: readonly string[]): number {
+  if (requested.length === 0 || left.length > 1) return Number.POSITIVE_INFINITY;
+  if (left[0] === "list") return 100;
+  return requested.length > 1 ? 200 : Number.POSITIVE_INFINITY;
+}
+
+/** The parts of the call path that the v2 wire needs. */
 export interface V2Parts {
   readonly operations: OperationTable;
   readonly admit: Admit;
   readonly performer: Performer;
   readonly readRequest: ReadRequest;
-  /** Streams that are silent for long say so by it. */
+  /** The clock of keep-alive comments. */
   readonly clock: Clock;
   readonly bodyLimit: number;
   readonly report: (failure: Failure, requestId: string) => void;
 }
 
-interface Codec {
-  readonly operation: Operation;
-  readonly read: ReturnType<typeof compileReader>;
-  readonly answer: Answer;
-}
+/** Performs a call that was admitted and read, and sends its answer. */
+type Answer = (call: Call, admission: Admission, input: Message) => Promise<void>;
 
-/** Answers a call that was let in and read. */
-type Answer = (call: Admitted, input: Message, reply: FastifyReply) => Promise<FastifyReply>;
-
-/** A v2 call between its head and its answer. */
-interface Call {
-  readonly request: Request;
-  /** Of this request; filled when it is read. */
-  readonly warnings?: Warnings;
-}
-
-interface Admitted extends Call {
-  readonly admission: Admission;
-  /** Aborted when the client has gone away, or has its answer. */
-  readonly gone: AbortSignal;
-  readonly warnings: Warnings;
-}
-
-declare module "fastify" {
-  interface FastifyRequest {
-    v2?: Call | Admitted;
-  }
-}
-
-/** Bodies of these types are no JSON, whatever they hold (contract/decisions.md 12). */
-const foreignTypes = /^(multipart\/|application\/(grpc|proto|x-protobuf|protobuf|connect\+proto))/i;
+/** Bodies of these types are never read as JSON (spec/decisions.md 12). */
+const unsupportedTypes = /^(multipart\/|application\/(grpc|proto|x-protobuf|protobuf|connect\+proto))/i;
 
 /**
- * The dotted JSON API: `POST /v2/task.create`, and GET with a query for operations
- * without side effects (contract/v2.md 1). Every answer has the envelope.
+ * Registers the dotted JSON API: `POST /v2/task.create`, and GET with a query for
+ * operations without side effects (spec/api.md 1). Every answer has the envelope.
  */
 export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
-  boundedBodies(app, ({ v2 }) => (v2 && "admission" in v2 ? boundOf(v2.admission.operation, parts.bodyLimit) : undefined));
-  const refuse = v2Refusal(parts);
+  // For addresses without an operation.
+  boundedBodies(app);
+  const v2 = v2Wire(parts);
   const unknown = unknownOperation(parts.operations);
-  app.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
-  app.setNotFoundHandler((request, reply) => refuse(request, reply, unknown(request.raw.url ?? "")));
-
-  async function admitCall(request: FastifyRequest, { operation }: Codec, reply: FastifyReply): Promise<void> {
-    const gone = goneSignal(reply.raw);
-    const head = begin(request, parts);
-    if (request.method === "GET" ? operation.change : request.method !== "POST") {
-      reply.header("Allow", operation.change ? "POST" : "GET, POST");
-      throw new Failure("wrong_method", `${operation.name} takes ${operation.change ? "POST" : "POST or GET"}`);
-    }
-    const admission = await parts.admit(operation, head);
-    for (const [name, value] of rateHeaders(admission.rate)) reply.header(name, value);
-    const { headers } = request.raw;
-    if (foreignTypes.test(headers["content-type"] ?? "")) throw new Failure("unsupported_media", jsonOnly);
-    // Fastify refuses types that it cannot read, and over HTTP/2 passes over a body that has none.
-    headers["content-type"] = "application/json";
-    request.v2 = { request: head, admission, gone, warnings: new Warnings() };
-  }
-
-  async function answer(request: FastifyRequest, { read, answer }: Codec, reply: FastifyReply): Promise<FastifyReply> {
-    const call = request.v2;
-    if (!call || !("admission" in call)) throw new Failure("internal", "internal error");
-    const { warnings } = call;
-    const input =
-      request.method === "GET" ? read(request.query as JsonObject, "query", warnings) : read(parseBody(bodyOf(request)), "body", warnings);
-    heedWarnings(warnings, call.request.strict, (name, value) => reply.header(name, value));
-    return answer(call, input, reply);
-  }
-
+  app.setErrorHandler((thrown, request, reply) => v2.refuse(request, reply, thrown));
+  app.setNotFoundHandler((request, reply) => v2.refuse(request, reply, unknown(request.raw.url ?? "")));
   for (const operation of parts.operations.all) {
-    if (operation.name === null) continue;
-    const answerOf = operation.method.methodKind === "server_streaming" ? streaming : answering;
-    const codec: Codec = { operation, read: compileReader(operation.method.input), answer: answerOf(operation, parts) };
-    app.route({
-      method: [...app.supportedMethods],
-      url: `/v2/${operation.name}`,
-      exposeHeadRoute: false,
-      onRequest: (request, reply) => admitCall(request, codec, reply),
-      handler: (request, reply) => answer(request, codec, reply),
-    });
+    const { name, isChange: change } = operation;
+    if (name === null) continue;
+    const handle = handleOf(operation, parts);
+    const text = () => `${name} accepts ${change ? "POST" : "POST or GET"}`;
+    v2.route(app, `/v2/${name}`, change ? { POST: handle } : { GET: handle, POST: handle }, { text });
   }
 }
 
-/** One answer, in the envelope. */
-function answering({ method }: Operation, { performer }: V2Parts): Answer {
+function handleOf(operation: Operation, parts: V2Parts): Handle {
+  const read = compileReader(operation.method.input);
+  const bound = boundOf(operation, parts.bodyLimit);
+  const answer = operation.method.methodKind === "server_streaming" ? streamAnswer(operation, parts) : unaryAnswer(operation, parts);
+  return inSteps({
+    admit: ({ head }) => parts.admit(operation, head),
+    bound(call) {
+      const { request, reply, head, warnings } = call;
+      if (unsupportedTypes.test(request.headers["content-type"] ?? "")) throw new Failure("unsupported_media_type", jsonOnly);
+      // From here on, a refusal has this header too.
+      if (head.isStrict) setHeaders(reply, warningHeaders(warnings, true));
+      return hasBody(call) ? bound : null;
+    },
+    decode(call, body) {
+      const { request, warnings } = call;
+      // Fastify's query parser makes only JSON objects.
+      const input = hasBody(call) ? read(parseBody(body), "body", warnings) : read(request.query as JsonObject, "query", warnings);
+      applyHeaders(call);
+      return input;
+    },
+    encode: answer,
+  });
+}
+
+/** Sends one answer in the envelope. */
+function unaryAnswer({ method }: Operation, { performer }: V2Parts): Answer {
   const write = compileWriter(method.output);
-  return async ({ admission, gone, warnings }, input, reply) => {
-    const { answer, replayed } = await performer.perform(admission, input, gone);
-    for (const [name, value] of replayHeaders(replayed)) reply.header(name, value);
-    const { requestId } = admission.request;
-    return send(reply, requestId, 200, write(answer, requestId, warnings.texts));
+  return async ({ reply, head: { requestId }, gone, warnings }, admission, input) => {
+    const { answer, isReplayed: replayed } = await performer.perform(admission, input, gone);
+    setHeaders(reply, idempotencyHeaders(replayed));
+    setHeaders(reply, callHeaders(requestId));
+    sendJson(reply, 200, write(answer, requestId, warnings.texts));
   };
 }
 
-/** A stream, as server-sent events; 204 stops EventSource where nothing is to come (contract/decisions.md 17a). */
-function streaming({ method }: Operation, { performer, clock, report }: V2Parts): Answer {
+/** Sends a stream as server-sent events; without events, 204 stops EventSource (spec/decisions.md 17a). */
+function streamAnswer({ method }: Operation, { performer, clock, report }: V2Parts): Answer {
   const write = compileFrameWriter(method.output);
 
   async function* frames(answers: AsyncIterable<Message>, requestId: string): AsyncGenerator<string> {
@@ -142,50 +190,32 @@ function streaming({ method }: Operation, { performer, clock, report }: V2Parts)
     }
   }
 
-  return async ({ admission, gone }, input, reply) => {
-    const { requestId } = admission.request;
-    const seen = lastEventId(reply.request.headers["last-event-id"]);
-    // What can be resumed has this field.
+  return async ({ request, reply, head: { requestId }, gone }, admission, input) => {
+    const seen = lastEventId(request.headers["last-event-id"]);
+    // Resumable streams have this field.
     if (seen !== undefined) Object.assign(input, { afterSeq: seen });
     const answers = await performer.stream(admission, input, gone);
-    for (const [name, value] of callHeaders(requestId)) reply.header(name, value);
-    if (answers === null) return reply.code(204).send();
+    setHeaders(reply, callHeaders(requestId));
+    if (answers === null) return void reply.code(204).send();
     reply.header("Content-Type", "text/event-stream; charset=utf-8").header("X-Accel-Buffering", "no");
-    return reply.send(eventStream(frames(answers, requestId), clock));
+    reply.send(eventStream(frames(answers, requestId), clock));
   };
 }
 
-function begin(request: FastifyRequest, { readRequest }: Pick<V2Parts, "readRequest">): Request {
-  const head = readRequest(request.raw);
-  request.v2 = { request: head };
-  return head;
-}
+/** Creates the wire of calls whose refusals have v2's envelope. */
+export const v2Wire = ({ readRequest, report }: Pick<V2Parts, "readRequest" | "report">): Wire =>
+  wire({ readHead: readRequest, failureIn: failureOfError, report, refuse: refuseV2 });
 
-/** Answers a failure in the envelope; also for requests that no route is found for. */
-export function v2Refusal(parts: Pick<V2Parts, "readRequest" | "report">) {
-  return (request: FastifyRequest, reply: FastifyReply, thrown: unknown): FastifyReply => {
-    const failure = failureIn(thrown);
-    const requestId = (request.v2?.request ?? begin(request, parts)).requestId;
-    parts.report(failure, requestId);
-    const { status } = v2Answers[failure.reason];
-    for (const [name, value] of refusalHeaders(failure)) reply.header(name, value);
-    const { warnings, request: head } = request.v2 ?? {};
-    if (warnings !== undefined) for (const [name, value] of warningHeaders(warnings, head?.strict ?? false)) reply.header(name, value);
-    // Fastify's, on a body that is left unread; HTTP/2 has no such header.
-    if (request.raw.httpVersionMajor > 1) reply.removeHeader("Connection");
-    return send(reply, requestId, status, refusalText(failure, requestId, warnings));
-  };
+/** Answers a failure in the envelope. */
+export async function refuseV2({ reply, head: { requestId, isStrict: strict }, warnings }: Call, failure: Failure): Promise<void> {
+  setHeaders(reply, refusalHeaders(failure));
+  if (!warnings.isEmpty) setHeaders(reply, warningHeaders(warnings, strict));
+  setHeaders(reply, callHeaders(requestId));
+  sendJson(reply, v2Answers[failure.reason].status, refusalText(failure, requestId, warnings));
 }
 
 function refusalText({ reason, message }: Failure, requestId: string, warnings?: Warnings): string {
   const error = { code: v2Answers[reason].code, message };
-  const told = warnings === undefined || warnings.isEmpty ? {} : { warnings: warnings.texts };
-  return JSON.stringify({ ok: false, request_id: requestId, ...told, error });
+  const warned = warnings === undefined || warnings.isEmpty ? {} : { warnings: warnings.texts };
+  return JSON.stringify({ ok: false, request_id: requestId, ...warned, error });
 }
-
-function send(reply: FastifyReply, requestId: string, status: number, body: string): FastifyReply {
-  for (const [name, value] of callHeaders(requestId)) reply.header(name, value);
-  return reply.code(status).header("Content-Type", "application/json; charset=utf-8").send(body);
-}
-
-const bodyOf = ({ body }: FastifyRequest): Uint8Array => (body instanceof Uint8Array ? body : new Uint8Array());

@@ -1,29 +1,72 @@
 import { type DescEnum, type DescField, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
-import { choiceRule } from "../../call/choices.ts";
-import { dateRule, secondsOfDate } from "../date-seconds.ts";
-import { Misfit } from "./misfit.ts";
-import { wordsOf } from "./wire.ts";
+import { joinPath } from "../../call/text.ts";
+import { enumRule } from "../../call/validate.ts";
+import { invalidArgument } from "../../core/failure.ts";
+import { enumNames } from "./wire.ts";
 
-/** `body`: JSON, strictly typed. `query`: every value is text (contract/v2.md 1, contract/decisions.md 12). */
-export type Mode = "body" | "query";
+/**
+ * A JSON value that is not valid for its field. The reader of the value throws it with
+ * the rule; each level above adds its step to the path, so that reading valid values
+ * tracks no path.
+ */
+export class FieldError extends Error {
+  override readonly name = "Misfit";
+  readonly rule: string;
+  readonly path: string;
 
-/** What a reader has met beside the message: it tells whether the JSON has to be searched for members without effect. */
-export interface Met {
-  /** A member that is unknown, or has no effect. */
-  idleMember: boolean;
+  constructor(rule: string, path = "") {
+    super(rule);
+    this.rule = rule;
+    this.path = path;
+  }
 }
 
-/** Turns one JSON value into what a message holds, and notes in `met` what it passes over; throws Misfit. */
-export type ReadValue = (json: JsonValue, met: Met) => unknown;
+/** Adds `step`, a field's name or an index in brackets, to the path of a FieldError; other errors are unchanged. */
+export function prefixError(step: string, thrown: unknown): unknown {
+  if (!(thrown instanceof FieldError)) return thrown;
+  return new FieldError(thrown.rule, joinPath(step, thrown.path));
+}
 
-/** Turns what a message holds into JSON. */
+/** Reads, and converts a FieldError to the refusal that callers receive. */
+export function refuseFieldErrors<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    throw thrown instanceof FieldError ? invalidArgument(thrown.path, thrown.rule) : thrown;
+  }
+}
+
+/** The rule for a value that is read as Unix seconds. */
+export const dateRule = "must be Unix seconds, or a date like 2026-01-31";
+
+/** Unix seconds of midnight UTC of a date as `YYYY-MM-DD`; null for any other text, and for a day that does not exist. */
+export function secondsOfDate(text: string): number | null {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return null;
+  const at = new Date(`${text}T00:00:00Z`);
+  const isDay = !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+  return isDay ? at.getTime() / 1000 : null;
+}
+
+/** `body`: JSON, strictly typed. `query`: every value is text (spec/api.md 1, spec/decisions.md 12). */
+export type Mode = "body" | "query";
+
+/** Notes of a reader: whether the JSON must be searched for members without effect. */
+export interface ReaderNotes {
+  /** A member that is unknown, or has no effect. */
+  hasIgnoredMember: boolean;
+}
+
+/** Converts one JSON value to a message value, and notes skipped members. @throws FieldError */
+export type ReadValue = (json: JsonValue, notes: ReaderNotes) => unknown;
+
+/** Converts a message value to JSON. */
 export type WriteValue = (value: unknown) => JsonValue;
 
 const safe = Number.MAX_SAFE_INTEGER;
 const signed32 = [-(2 ** 31), 2 ** 31 - 1] as const;
 const unsigned32 = [0, 2 ** 32 - 1] as const;
-// 64-bit numbers are JSON numbers on v2: beyond this a JSON parser has rounded them already.
+// 64-bit numbers are JSON numbers on v2: a JSON parser rounds larger ones.
 const signed64 = [-safe, safe] as const;
 const unsigned64 = [0, safe] as const;
 
@@ -41,8 +84,8 @@ const decimalInQuery = numberInQuery(/^-?\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,4
 function integer(numberOf: NumberOf, [least, most]: Range): (json: JsonValue) => number {
   return (json) => {
     const value = numberOf(json);
-    if (value === undefined || !Number.isInteger(value)) throw new Misfit("must be a whole number");
-    if (value < least || value > most) throw new Misfit(`must be a whole number from ${least} to ${most}`);
+    if (value === undefined || !Number.isInteger(value)) throw new FieldError("must be a whole number");
+    if (value < least || value > most) throw new FieldError(`must be a whole number from ${least} to ${most}`);
     return value + 0; // -0 becomes 0
   };
 }
@@ -55,10 +98,10 @@ function bigInteger(numberOf: NumberOf, range: Range): ReadValue {
 /** Unix seconds: a whole number, or a date. */
 export function dateReader(mode: Mode): ReadValue {
   const readNumber = scalarReader(ScalarType.INT64, mode);
-  return (json, met) => {
-    if (typeof json !== "string" || (mode === "query" && integerInQuery(json) !== undefined)) return readNumber(json, met);
+  return (json, notes) => {
+    if (typeof json !== "string" || (mode === "query" && integerInQuery(json) !== undefined)) return readNumber(json, notes);
     const seconds = secondsOfDate(json);
-    if (seconds === null) throw new Misfit(dateRule);
+    if (seconds === null) throw new FieldError(dateRule);
     return BigInt(seconds);
   };
 }
@@ -66,33 +109,33 @@ export function dateReader(mode: Mode): ReadValue {
 function real(numberOf: NumberOf, most: number): ReadValue {
   return (json) => {
     const value = numberOf(json);
-    // JSON.parse makes Infinity of 1e999.
-    if (value === undefined || !(Math.abs(value) <= most)) throw new Misfit("must be a finite number");
+    // JSON.parse reads 1e999 as Infinity.
+    if (value === undefined || !(Math.abs(value) <= most)) throw new FieldError("must be a finite number");
     return value;
   };
 }
 
 function readString(json: JsonValue): string {
-  if (typeof json !== "string") throw new Misfit("must be a string");
+  if (typeof json !== "string") throw new FieldError("must be a string");
   return json;
 }
 
 function readBool(json: JsonValue): boolean {
-  if (typeof json !== "boolean") throw new Misfit("must be true or false");
+  if (typeof json !== "boolean") throw new FieldError("must be true or false");
   return json;
 }
 
 function readQueryBool(json: JsonValue): boolean {
   if (json === "true" || json === "1") return true;
   if (json === "false" || json === "0") return false;
-  throw new Misfit("must be true or false");
+  throw new FieldError("must be true or false");
 }
 
 function readBytes(json: JsonValue): Uint8Array {
   try {
     return base64Decode(readString(json));
   } catch {
-    throw new Misfit("must be a string of base64");
+    throw new FieldError("must be a string of base64");
   }
 }
 
@@ -128,25 +171,25 @@ export function scalarReader(type: ScalarType, mode: Mode): ReadValue {
   }
 }
 
-/** The reader of a field's enum: by word, in both modes. The refusal of another word lists those that the field takes. */
+/** The reader of a field's enum: by name, in both modes. The refusal of another name lists the accepted ones. */
 export function enumReader(field: DescField & { readonly enum: DescEnum }): ReadValue {
-  const { numbers } = wordsOf(field.enum);
-  const rule = choiceRule(field);
+  const { numbers } = enumNames(field.enum);
+  const rule = enumRule(field);
   return (json) => {
     const number = typeof json === "string" ? numbers.get(json) : undefined;
-    if (number === undefined) throw new Misfit(rule);
+    if (number === undefined) throw new FieldError(rule);
     return number;
   };
 }
 
-// Each field kind holds nothing but what its writer takes.
+// The value of each field kind has the type that its writer expects.
 const writeAsIs: WriteValue = (value) => value as string | number | boolean;
 const writeLong: WriteValue = (value) => Number(value);
-// JSON has no such numbers; protobuf's JSON spells them so.
+// JSON has no NaN and no infinities; protobuf's JSON writes them as text.
 const writeReal: WriteValue = (value) => (Number.isFinite(value) ? Number(value) : String(value));
 const writeBytes: WriteValue = (value) => base64Encode(value as Uint8Array);
 
-/** The writer of a scalar. 64-bit numbers are JSON numbers (contract/v2.md 1.1). */
+/** The writer of a scalar. 64-bit numbers are JSON numbers (spec/api.md 1.1). */
 export function scalarWriter(type: ScalarType): WriteValue {
   switch (type) {
     case ScalarType.BYTES:
@@ -165,9 +208,9 @@ export function scalarWriter(type: ScalarType): WriteValue {
   }
 }
 
-/** The writer of an enum. A number without a word, which only a newer build can have stored, is written as it is. */
+/** The writer of an enum. A number without a name, which only a newer version can have stored, is written as a number. */
 export function enumWriter(desc: DescEnum): WriteValue {
-  const { words } = wordsOf(desc);
-  // An enum field holds nothing but a number.
+  const { names: words } = enumNames(desc);
+  // The value of an enum field is always a number.
   return (value) => words.get(value as number) ?? (value as number);
 }

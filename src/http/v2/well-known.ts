@@ -11,27 +11,24 @@ import {
   ValueSchema,
 } from "@bufbuild/protobuf/wkt";
 import { keyStep } from "../../call/text.ts";
-import { below, Misfit } from "./misfit.ts";
-import type { ReadValue, WriteValue } from "./scalars.ts";
+import { isObject } from "../../core/json.ts";
+import { FieldError, prefixError, type ReadValue, type WriteValue } from "./scalars.ts";
 
-/** Google's types that have a JSON form of their own. */
+/** The form of one of Google's types with a special JSON form. */
 export interface WellKnown {
   readonly read: ReadValue;
   readonly write: WriteValue;
 }
 
-/** True of a JSON object: no list, no null. */
-export const isObject = (json: JsonValue): json is JsonObject => typeof json === "object" && json !== null && !Array.isArray(json);
-
-/** Refuses the one thing in plain JSON that would not come out as it went in: JSON.parse makes Infinity of 1e999. */
+/** Refuses the only JSON input that cannot be written back unchanged: JSON.parse reads 1e999 as Infinity. */
 function checkNumbers(json: JsonValue): void {
-  if (typeof json === "number" && !Number.isFinite(json)) throw new Misfit("must be a finite number");
+  if (typeof json === "number" && !Number.isFinite(json)) throw new FieldError("must be a finite number");
   if (typeof json !== "object" || json === null) return;
   let key = "";
   try {
     for (key of Object.keys(json)) checkNumbers(memberOf(json, key));
   } catch (thrown) {
-    throw below(Array.isArray(json) ? `[${key}]` : keyStep(key), thrown);
+    throw prefixError(Array.isArray(json) ? `[${key}]` : keyStep(key), thrown);
   }
 }
 
@@ -39,7 +36,7 @@ function checkNumbers(json: JsonValue): void {
 const memberOf = (json: JsonObject | JsonValue[], key: string): JsonValue => (json as JsonObject)[key] ?? null;
 
 function readStruct(json: JsonValue): JsonObject {
-  if (!isObject(json)) throw new Misfit("must be an object");
+  if (!isObject(json)) throw new FieldError("must be an object");
   checkNumbers(json);
   return json;
 }
@@ -59,7 +56,7 @@ function kindOf(json: JsonValue): Exclude<Value["kind"], { case: undefined }> {
   if (typeof json === "number") return { case: "numberValue", value: json };
   if (typeof json === "boolean") return { case: "boolValue", value: json };
   if (Array.isArray(json)) return { case: "listValue", value: create(ListValueSchema, { values: json.map(toValue) }) };
-  // fromEntries defines members, so that `__proto__` is one like any other.
+  // fromEntries defines members, so `__proto__` is an ordinary member.
   const fields = Object.fromEntries(Object.entries(json).map(([key, inner]) => [key, toValue(inner)]));
   return { case: "structValue", value: create(StructSchema, { fields }) };
 }
@@ -80,15 +77,15 @@ function jsonOf({ kind }: Value): JsonValue {
 }
 
 function readTimestamp(json: JsonValue): unknown {
-  if (typeof json !== "string") throw new Misfit("must be a string");
+  if (typeof json !== "string") throw new FieldError("must be a string");
   try {
     return fromJson(TimestampSchema, json);
   } catch {
-    throw new Misfit("must be an RFC 3339 time");
+    throw new FieldError("must be an RFC 3339 time");
   }
 }
 
-/** Of whole milliseconds, as all of ours are, in a fifth of the time: a page of an export has thousands. */
+/** Writes times in whole milliseconds, which all stored times are, in a fifth of `toJson`'s time: a page of an export has thousands. */
 function writeTimestamp(time: Timestamp): JsonValue {
   const ms = Number(time.seconds) * 1000 + time.nanos / 1e6;
   if (!Number.isInteger(ms) || ms < firstMs || ms > lastMs) return toJson(TimestampSchema, time);
@@ -96,32 +93,32 @@ function writeTimestamp(time: Timestamp): JsonValue {
   return time.nanos === 0 ? text.replace(".000Z", "Z") : text;
 }
 
-/** What has four digits of a year. */
+/** The range of times whose year has four digits. */
 const firstMs = Date.UTC(1000, 0);
 const lastMs = Date.UTC(9999, 11, 31);
 
-/** Names of fields as v2 spells them, a comma between. */
+/** Reads field names in v2's spelling, separated by commas. */
 function readMask(json: JsonValue): FieldMask {
-  if (typeof json !== "string") throw new Misfit("must be a string");
+  if (typeof json !== "string") throw new FieldError("must be a string");
   return create(FieldMaskSchema, { paths: json === "" ? [] : json.split(",") });
 }
 
-// A field of one of these types holds nothing else; a Struct in a field is the plain object itself.
+// The value of a field has the type that its writer expects; a Struct in a field is a plain object.
 const forms: Readonly<Record<string, WellKnown>> = {
   "google.protobuf.Struct": { read: readStruct, write: (value) => value as JsonObject },
   "google.protobuf.Value": { read: readValue, write: (value) => jsonOf(value as Value) },
   "google.protobuf.Timestamp": { read: readTimestamp, write: (value) => writeTimestamp(value as Timestamp) },
   "google.protobuf.FieldMask": { read: readMask, write: (value) => (value as FieldMask).paths.join() },
 };
-const plain: ReadonlySet<string> = new Set(["google.protobuf.Empty"]);
+const withoutSpecialForm: ReadonlySet<string> = new Set(["google.protobuf.Empty"]);
 
 /**
  * The form of one of Google's types; undefined for every other message.
  *
- * @throws Error when v2 has no form for it: a mistake in `proto/`, found at the start.
+ * @throws Error when v2 has no form for it: a mistake in `proto/`, reported at the start.
  */
-export function wellKnown({ typeName }: DescMessage): WellKnown | undefined {
-  if (!typeName.startsWith("google.protobuf.") || plain.has(typeName)) return undefined;
+export function wellKnownForm({ typeName }: DescMessage): WellKnown | undefined {
+  if (!typeName.startsWith("google.protobuf.") || withoutSpecialForm.has(typeName)) return undefined;
   const form = forms[typeName];
   if (!form) throw new Error(`${typeName} has no v2 form`);
   return form;

@@ -1,30 +1,30 @@
 import { type DescEnum, type DescField, getOption } from "@bufbuild/protobuf";
-import { wordOf } from "../../call/choices.ts";
+import { enumValueName } from "../../call/validate.ts";
 import { type Wire, wire } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
 
-/** How v2 departs from the default at this field (proto/taskplatform/options/v1). */
-export const wireOf = (field: DescField): Wire => getOption(field, wire);
+/** The v2 options of a field (proto/taskplatform/options/v1). */
+export const wireOptions = (field: DescField): Wire => getOption(field, wire);
 
-/** The spellings of a field that input may use: the proto's own, lowerCamelCase, and its aliases. */
+/** The spellings of a field in input: the proto name, lowerCamelCase, and its aliases. */
 export const spellings = (field: DescField): ReadonlySet<string> =>
   new Set([
     field.name,
     field.jsonName,
     field.name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
-    ...wireOf(field).aliases,
+    ...wireOptions(field).aliases,
   ]);
 
-/** An enum as v2 spells it. */
-export interface Words {
+/** The names of an enum's values in v2. */
+export interface EnumNames {
   readonly numbers: ReadonlyMap<string, number>;
-  readonly words: ReadonlyMap<number, string>;
+  readonly names: ReadonlyMap<number, string>;
 }
 
-/** The words of an enum: a value's `word`, or its full name where it has none. */
-export function wordsOf(desc: DescEnum): Words {
-  const pairs = desc.values.map((value) => [wordOf(value), value.number] as const);
+/** The names of an enum's values: a value's `word`, or its full name where it has none. */
+export function enumNames(desc: DescEnum): EnumNames {
+  const pairs = desc.values.map((value) => [enumValueName(value), value.number] as const);
   return {
     numbers: new Map(pairs),
-    words: new Map(pairs.map(([text, number]) => [number, text])),
+    names: new Map(pairs.map(([text, number]) => [number, text])),
   };
 }

@@ -1,5 +1,7 @@
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { keyStep } from "../../call/text.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import { wireOptions } from "../v2/wire.ts";
 import { memberPath, shownName, type Warnings } from "./warnings.ts";
 
 /** Which members a JSON value may have. */
@@ -7,10 +9,10 @@ export type Shape =
   | { readonly kind: "object"; readonly members: Members }
   | { readonly kind: "list"; readonly item: Shape }
   | { readonly kind: "map"; readonly value: Shape }
-  /** Which of several shapes it has follows from the value. */
+  /** The value decides which of several shapes applies. */
   | { readonly kind: "choice"; readonly of: (json: JsonObject) => Shape | undefined };
 
-/** What is known of a member: its shape; `value` when nothing below it is looked at; `unused` when it has no effect. */
+/** A known member: its shape, `value` when its content is not checked, or `unused` when it has no effect. */
 export type Member = Shape | "value" | "unused";
 
 /** The members of an object. */
@@ -21,14 +23,14 @@ export interface Members {
   keys(): Iterable<string>;
 }
 
-/** Deeper JSON is refused anyway (contract/decisions.md 21). */
+/** Deeper JSON is refused elsewhere (spec/decisions.md 21). */
 const depthMax = 100;
 
 /**
- * Notes the members of `json` that have no effect: unknown ones, and those that `shape` calls unused. A member that is
- * null is absent, and a value of another type than its shape says is passed over. It stops when `warnings` is full.
+ * Notes the members of `json` that have no effect: unknown ones, and those that are `unused` in `shape`. A null member is
+ * absent. A value whose type differs from its shape is skipped. Stops when `warnings` is full.
  */
-export function findIdleMembers(shape: Shape, json: Json, warnings: Warnings): void {
+export function findIgnoredMembers(shape: Shape, json: Json, warnings: Warnings): void {
   visit(shape, json, "", { warnings, depth: 0 });
 }
 
@@ -76,3 +78,37 @@ function visitEntries(shape: Shape, json: JsonObject, path: string, search: Sear
 function visitChoice(shape: Shape | undefined, json: JsonObject, path: string, search: Search): void {
   if (shape !== undefined) visit(shape, json, path, search);
 }
+
+/** Returns the JSON shape of a message type; each type is compiled once. */
+export type MessageShapes = (desc: DescMessage) => Shape;
+
+/** @param namesOf returns the names of a field in this JSON. */
+export function messageShapes(namesOf: (field: DescField) => Iterable<string>): MessageShapes {
+  const known = new WeakMap<DescMessage, Shape>();
+
+  function shapeOf(desc: DescMessage): Shape {
+    const cached = known.get(desc);
+    if (cached) return cached;
+    const members = new Map<string, Member>();
+    const shape: Shape = { kind: "object", members };
+    // Store the shape before its fields are compiled: a type may contain itself.
+    known.set(desc, shape);
+    for (const field of desc.fields) {
+      const member = wireOptions(field).unused ? "unused" : memberOf(field);
+      for (const name of namesOf(field)) members.set(name, member);
+    }
+    return shape;
+  }
+
+  function memberOf({ message, fieldKind }: DescField): Member {
+    if (message === undefined || hasOwnJson(message)) return "value";
+    const shape = shapeOf(message);
+    if (fieldKind === "list") return { kind: "list", item: shape };
+    return fieldKind === "map" ? { kind: "map", value: shape } : shape;
+  }
+
+  return shapeOf;
+}
+
+/** Google's types have a JSON form other than their fields, except Empty. */
+const hasOwnJson = ({ typeName }: DescMessage): boolean => typeName.startsWith("google.protobuf.") && typeName !== "google.protobuf.Empty";

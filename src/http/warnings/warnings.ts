@@ -1,37 +1,37 @@
-import { invalid } from "../../core/failure.ts";
-import { nearest } from "../../core/nearest.ts";
+import { invalidArgument } from "../../core/failure.ts";
+import { findNearest } from "../../core/nearest.ts";
 
 /** A member of a request that has no effect. */
-export interface IdleMember {
+export interface IgnoredMember {
   /** The object that has it, for instance `message.content[0]`; empty for the request itself. */
   readonly path: string;
-  /** As the request spells it. */
+  /** The name in the request's spelling. */
   readonly name: string;
-  /** The names that this object takes; null when the member is known, but has no effect. */
+  /** The names that this object accepts; null when the member is known, but has no effect. */
   readonly names: { keys(): Iterable<string> } | null;
 }
 
-/** How much one list of warnings may hold. */
-interface Room {
-  /** Members that are named. */
+/** The capacity of one list of warnings. */
+interface Capacity {
+  /** Listed members. */
   readonly members: number;
-  /** Characters of all texts together, with what is put between them. */
+  /** Characters of all texts, including separators. */
   readonly characters: number;
 }
 
-const answerRoom: Room = { members: 10, characters: 4096 };
-const headerRoom: Room = { members: 10, characters: 1024 };
-const refusalRoom: Room = { members: 50, characters: 4096 };
+const answerCapacity: Capacity = { members: 10, characters: 4096 };
+const headerCapacity: Capacity = { members: 10, characters: 1024 };
+const refusalCapacity: Capacity = { members: 50, characters: 4096 };
 
-/** More are not looked for. */
+/** The search stops at this number of members. */
 const countMax = 1000;
 const separator = ", ";
-/** This many characters are kept free for the text that counts the others. */
+/** Characters reserved for the text that counts the other members. */
 const restLength = `${separator}and at least ${countMax} more`.length;
 
-/** The members of one request that have no effect, and the texts about them. One object belongs to one call. */
+/** The members of one request that have no effect, and their texts. Each call has its own object. */
 export class Warnings {
-  readonly #members: IdleMember[] = [];
+  readonly #members: IgnoredMember[] = [];
   #count = 0;
 
   /** The search has reached its limit. */
@@ -43,31 +43,31 @@ export class Warnings {
     return this.#count === 0;
   }
 
-  /** @throws Failure `invalid` that names the members, at most 50 and 4 KiB, when there are any. */
+  /** @throws Failure `invalid_argument` that names the members, at most 50 and 4 KiB, when there are any. */
   refuse(): void {
-    if (!this.isEmpty) throw invalid("", this.#told(refusalRoom, (text) => text).join(separator));
+    if (!this.isEmpty) throw invalidArgument("", this.#textsFor(refusalCapacity, (text) => text).join(separator));
   }
 
-  add(member: IdleMember): void {
-    if (this.#members.length < refusalRoom.members) this.#members.push(member);
+  add(member: IgnoredMember): void {
+    if (this.#members.length < refusalCapacity.members) this.#members.push(member);
     this.#count += 1;
   }
 
-  /** For `warnings` of a JSON answer: at most ten texts; of more members the last text says how many there are. */
+  /** For `warnings` of a JSON answer: at most ten texts; the last one counts the members that are not listed. */
   get texts(): readonly string[] {
-    return this.#told(answerRoom, (text) => text);
+    return this.#textsFor(answerCapacity, (text) => text);
   }
 
   /** For `X-Request-Warnings`: printable ASCII, at most 1 KiB. */
   get header(): string {
-    return this.#told(headerRoom, inAscii).join(separator);
+    return this.#textsFor(headerCapacity, inAscii).join(separator);
   }
 
-  #told({ members, characters }: Room, written: (text: string) => string): readonly string[] {
+  #textsFor({ members, characters }: Capacity, encode: (text: string) => string): readonly string[] {
     const texts: string[] = [];
     let left = characters - restLength;
     for (const member of this.#members.slice(0, members)) {
-      const text = written(textOf(member));
+      const text = encode(textOf(member));
       left -= text.length + separator.length;
       if (left < 0) break;
       texts.push(text);
@@ -79,12 +79,12 @@ export class Warnings {
   }
 }
 
-function textOf({ path, name, names }: IdleMember): string {
-  const shown = shownName(name);
-  if (names === null) return `member "${placed(path, shown)}" has no effect`;
-  const meant = shown === hidden ? undefined : nearest(name, names.keys());
-  const suggestion = meant === undefined ? "" : `; did you mean "${placed(path, meant)}"?`;
-  return `unknown member "${placed(path, shown)}"${suggestion}`;
+function textOf({ path, name, names }: IgnoredMember): string {
+  const displayed = shownName(name);
+  if (names === null) return `member "${placed(path, displayed)}" has no effect`;
+  const nearestName = displayed === hidden ? undefined : findNearest(name, names.keys());
+  const suggestion = nearestName === undefined ? "" : `; did you mean "${placed(path, nearestName)}"?`;
+  return `unknown member "${placed(path, displayed)}"${suggestion}`;
 }
 
 const pathMax = 128;
@@ -98,19 +98,19 @@ export const memberPath = (path: string, name: string): string => (path === "" ?
 const hidden = "(hidden)";
 const nameMax = 64;
 
-/** A name as callers are shown it: at most 64 characters, and none that may be a secret. */
+/** A name in texts for callers: at most 64 characters, and hidden when it may be a secret. */
 export function shownName(name: string): string {
   if (mayBeSecret(name)) return hidden;
   if (name.length <= nameMax) return name.toWellFormed();
-  // A character may be two units of the text.
+  // A character may have two UTF-16 units.
   const characters = [...name.slice(0, 2 * nameMax)];
   return characters.slice(0, nameMax).join("").toWellFormed();
 }
 
 /**
- * Forms of secrets, at any place in a name: keys and workers' credentials (also other vendors' keys with the same
- * prefix), signing secrets, JSON Web Tokens, and what OAuth clients hold. Any other run of 40 such characters
- * with a digit among them is taken for one too.
+ * Forms of secrets at any position in a name: keys and workers' credentials (also other vendors' keys with the same
+ * prefix), signing secrets, JSON Web Tokens, and codes, tokens and secrets of OAuth clients. Any other 40 consecutive
+ * characters of these kinds with a digit among them also count as a secret.
  */
 const secretForms: readonly RegExp[] = [
   /(?<![A-Za-z0-9])[sw]k-[A-Za-z0-9_-]{8}/,
@@ -121,9 +121,9 @@ const secretForms: readonly RegExp[] = [
   /(?=[A-Za-z_+/=-]{0,39}\d)[A-Za-z0-9_+/=-]{40}/,
 ];
 
-/** The first so many characters are looked at; only 64 are shown. */
+/** Checks the first 256 characters; at most 64 are shown. */
 const mayBeSecret = (name: string): boolean => secretForms.some((form) => form.test(name.slice(0, 256)));
 
-/** Text for a header: all but printable ASCII is written as `\u{…}`. */
+/** Text for a header: characters outside printable ASCII are written as `\u{…}`. */
 const inAscii = (text: string): string =>
   text.replace(/[^\x20-\x7e]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ""}}`);

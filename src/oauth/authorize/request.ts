@@ -1,18 +1,90 @@
+import { parseScopes } from "../../core/accounts/caller.ts";
 import type { OAuthApp } from "../../core/oauth/app.ts";
-import { type AuthorizationRequest, errorRedirect } from "../../core/oauth/authorization.ts";
-import { redirectUriFor } from "../../core/oauth/redirect-uri.ts";
-import { scopesIn } from "../../core/oauth/scope.ts";
-import { type Parameters, readParameters } from "./parameters.ts";
-import { rules } from "./rules.ts";
+import { type AuthorizationError, type AuthorizationRequest, errorLocation, selectRedirectUri } from "../../core/oauth/authorization.ts";
+import { isChallenge } from "../../core/oauth/code.ts";
 
-/** What is to be done with an authorization request, before anybody is asked to sign in (contract/decisions.md 27). */
+/** The known parameters of an authorization request; unknown ones are ignored (RFC 6749 3.1). */
+const names = [
+  ...(["client_id", "redirect_uri", "response_type", "scope", "state"] as const),
+  ...(["code_challenge", "code_challenge_method", "prompt"] as const),
+] as const;
+export type ParameterName = (typeof names)[number];
+
+/** The parameters of an authorization request by their names. */
+interface Parameters {
+  /** Returns null if the parameter is absent, empty or repeated. */
+  get(name: ParameterName): string | null;
+  /** The first repeated parameter; null if none is repeated. */
+  readonly repeated: ParameterName | null;
+}
+
+/** Reads a query. An empty value counts as omitted (RFC 6749 3.1). */
+function readParameters(query: URLSearchParams): Parameters {
+  const repeats = (name: ParameterName) => query.getAll(name).length > 1;
+  return {
+    get: (name) => (repeats(name) ? null : query.get(name) || null),
+    repeated: names.find(repeats) ?? null,
+  };
+}
+
+/** One rule of the authorization request; a violation is reported to the app. */
+interface Rule {
+  readonly error: AuthorizationError;
+  readonly description: string;
+  isViolated(parameters: Parameters, app: OAuthApp): boolean;
+}
+
+/** In the order in which they are reported (spec/oauth.md 4). */
+const rules: readonly Rule[] = [
+  {
+    // RFC 6749 3.1
+    error: "invalid_request",
+    description: "a parameter is repeated",
+    isViolated: ({ repeated }) => repeated !== null,
+  },
+  {
+    // RFC 6749 3.1.1, 4.1.2.1; absent means code (spec/oauth.md 4)
+    error: "unsupported_response_type",
+    description: "response_type must be code",
+    isViolated: (parameters) => (parameters.get("response_type") ?? "code") !== "code",
+  },
+  {
+    // RFC 7636 4.3: without a method it would be plain
+    error: "invalid_request",
+    description: "code_challenge_method must be S256",
+    isViolated: (parameters) => parameters.get("code_challenge") !== null && parameters.get("code_challenge_method") !== "S256",
+  },
+  {
+    // RFC 7636 4.2
+    error: "invalid_request",
+    description: "code_challenge must be a SHA-256 in base64url, 43 characters",
+    isViolated: (parameters) => !isChallenge(parameters.get("code_challenge") ?? "A".repeat(43)),
+  },
+  {
+    // RFC 7636 4.3: a downgrade must be detected (RFC 9700 4.8)
+    error: "invalid_request",
+    description: "code_challenge_method requires code_challenge",
+    isViolated: (parameters) => parameters.get("code_challenge") === null && parameters.get("code_challenge_method") !== null,
+  },
+  {
+    // RFC 6749 3.3, 4.1.2.1
+    error: "invalid_scope",
+    description: "scope: the app is not configured for a requested scope",
+    isViolated(parameters, { scopes }) {
+      const requested = parameters.get("scope");
+      return requested !== null && parseScopes(requested, scopes) === null;
+    },
+  },
+];
+
+/** The next step of an authorization request, decided before the user signs in (spec/decisions.md 27). */
 export type Authorization =
-  /** A page with 400, and no redirect: nobody knows where to. */
+  /** A page with 400 and no redirect: there is no valid redirect URI. */
   | { readonly kind: "page"; readonly reason: "client" | "redirect_uri" }
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "ask"; readonly request: AuthorizationRequest };
 
-/** Reads `GET {consent_url}/openapi/oauth`. A deleted app is as unknown as any (contract/oauth.md 4). */
+/** Reads `GET {consent_url}/openapi/oauth`. A deleted app gets the answer of an unknown one (spec/oauth.md 4). */
 export async function readAuthorization(
   query: URLSearchParams,
   findApp: (clientId: string) => Promise<OAuthApp | null>,
@@ -20,31 +92,31 @@ export async function readAuthorization(
 ): Promise<Authorization> {
   const parameters = readParameters(query);
   const clientId = parameters.get("client_id");
-  return authorizationOf(parameters, clientId === null ? null : await findApp(clientId), issuer);
+  return checkAuthorization(parameters, clientId === null ? null : await findApp(clientId), issuer);
 }
 
-/** @param app the one that `client_id` names; null where there is none. */
-export function authorizationOf(parameters: Parameters, app: OAuthApp | null, issuer: string): Authorization {
+/** @param app the app of `client_id`; null if there is none. */
+export function checkAuthorization(parameters: Parameters, app: OAuthApp | null, issuer: string): Authorization {
   if (app === null) return { kind: "page", reason: "client" };
-  const redirectUri = parameters.repeated === "redirect_uri" ? null : redirectUriFor(app, parameters.get("redirect_uri"));
+  const redirectUri = parameters.repeated === "redirect_uri" ? null : selectRedirectUri(app, parameters.get("redirect_uri"));
   if (redirectUri === null) return { kind: "page", reason: "redirect_uri" };
   const to = { redirectUri, state: parameters.get("state"), issuer };
-  const broken = rules.find((rule) => rule.broken(parameters, app));
-  if (broken) return { kind: "redirect", location: errorRedirect(to, broken.error, broken.description) };
-  return { kind: "ask", request: requestOf(parameters, app, to) };
+  const violated = rules.find((rule) => rule.isViolated(parameters, app));
+  if (violated) return { kind: "redirect", location: errorLocation(to, violated.error, violated.description) };
+  return { kind: "ask", request: toRequest(parameters, app, to) };
 }
 
-function requestOf(
+function toRequest(
   parameters: Parameters,
   app: OAuthApp,
   to: Pick<AuthorizationRequest, "redirectUri" | "state" | "issuer">,
 ): AuthorizationRequest {
-  const asked = parameters.get("scope");
+  const requested = parameters.get("scope");
   const prompts = parameters.get("prompt")?.split(" ") ?? [];
   return {
     ...to,
     app,
-    scopes: (asked === null ? null : scopesIn(asked, app.scopes)) ?? app.scopes,
+    scopes: (requested === null ? null : parseScopes(requested, app.scopes)) ?? app.scopes,
     challenge: parameters.get("code_challenge"),
     prompt: prompts.includes("consent") ? "consent" : null,
   };

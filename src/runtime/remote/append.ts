@@ -1,39 +1,39 @@
 import { Failure } from "../../core/failure.ts";
 import type { Tx } from "../../core/store.ts";
 import type { Task } from "../../core/tasks/task.ts";
-import type { SentEvent, Spent } from "../../core/workers/remote-run.ts";
+import type { ReportedUsage, SentEvent } from "../../core/workers/remote-run.ts";
 import type { KeyedEvent } from "../../core/workers/worker-run.ts";
 import type { AgentEvent } from "../agent.ts";
-import type { StagedFile } from "../artefacts.ts";
-import { append, type Done } from "../ending.ts";
-import { Lost } from "../steps.ts";
-import { checkRoom, isMainTask } from "../subtasks.ts";
-import { keeping, runStore } from "./held-run.ts";
-import { adopting, type UploadParts, uploadOf, uploadsOf, useUp } from "./uploads.ts";
+import type { StagedFile } from "../artifacts.ts";
+import { append, type StagedProgress, type WrittenTask } from "../ending.ts";
+import { RunLost } from "../steps.ts";
+import { checkSubtaskLimits, isMainTask } from "../subtasks.ts";
+import { renewLease } from "./held-run.ts";
+import { adoptUploads, deleteUsedUpload, findUpload, findUploads, type UploadParts } from "./uploads.ts";
 
-/** Another call of the same run was first with the same key: what it wrote is there now. */
+/** Another call of the same run was first with the same key: its event is written now. */
 class Repeated extends Error {}
 
-/** What became of events that were sent. */
-export interface Sent {
-  /** Their numbers, in their order. */
+/** The result of appending sent events. */
+export interface AppendResult {
+  /** The events' sequence numbers, in the order of the events. */
   readonly numbers: readonly number[];
-  /** What was used has overdrawn a budget. */
+  /** True when the usage has overdrawn a budget. */
   readonly overdrawn: boolean;
 }
 
 /**
- * Writes what of these events the turn has not yet, in one change; answers all their
- * numbers. @throws Lost when the run is no longer the worker's, Failure `exists` for a key
- * with other content.
+ * Writes the events that the turn does not have so far, in one change. Returns the numbers of all sent events.
+ *
+ * @throws Lost when the worker has lost the run, Failure `already_exists` for a known key with other content.
  */
 export async function appendSent(
   parts: UploadParts,
   task: Task,
   workerId: string,
   sent: readonly SentEvent[],
-  spent: Spent,
-): Promise<Sent> {
+  spent: ReportedUsage,
+): Promise<AppendResult> {
   for (;;) {
     try {
       return await appendNew(parts, task, workerId, sent, spent);
@@ -43,65 +43,73 @@ export async function appendSent(
   }
 }
 
-async function appendNew(parts: UploadParts, task: Task, workerId: string, sent: readonly SentEvent[], spent: Spent): Promise<Sent> {
+async function appendNew(
+  parts: UploadParts,
+  task: Task,
+  workerId: string,
+  sent: readonly SentEvent[],
+  spent: ReportedUsage,
+): Promise<AppendResult> {
   const { store, clock } = parts;
   const { id: taskId, consumedSeq: turn, fence } = task;
-  const known = await knownOf(store, task, sent);
-  const fresh = [...new Map(sent.filter(({ key }) => !known.has(key)).map((each) => [each.key, each])).values()];
+  const known = await knownNumbers(store, task, sent);
+  const newEvents = [...new Map(sent.filter(({ key }) => !known.has(key)).map((each) => [each.key, each])).values()];
   const numbers = new Map(known);
-  const keep = async (tx: Tx, after: Task): Promise<Task> => {
-    const keyed = fresh.map(({ key, digest }, i): KeyedEvent => ({ taskId, turn, key, digest, seq: after.lastSeq - fresh.length + 1 + i }));
+  const keep = async (tx: Tx, after: WrittenTask): Promise<WrittenTask> => {
+    const keyed = newEvents.map(
+      ({ key, digest }, i): KeyedEvent => ({ taskId, turn, key, digest, seq: after.lastSeq - newEvents.length + 1 + i }),
+    );
     if ((await tx.workerEvents.insert(keyed)) < keyed.length) throw new Repeated();
     for (const { key, seq } of keyed) numbers.set(key, seq);
-    for (const { site } of fresh) if (site) await useUp(tx, clock.now(), task, workerId, site.uploadId);
-    // Two calls of one run come one after the other here, so that none takes the other's room.
-    if (isMainTask(after) && fresh.some(({ subtask }) => subtask)) await checkRoom(tx, after, [], 0);
+    for (const { site } of newEvents) if (site) await deleteUsedUpload(tx, clock.now(), task, workerId, site.uploadId);
+    // Calls of one run run sequentially from here, so two of them cannot exceed the limits together.
+    if (isMainTask(after) && newEvents.some(({ subtask }) => subtask)) await checkSubtaskLimits(tx, after, [], 0);
     return after;
   };
   const run = { taskId, workerId, fence };
   let overdrawn = false;
-  if (fresh.length === 0) {
-    // A call that says nothing new is a sign of life all the same.
-    if (!(await store.change(keeping(clock, run)))) throw new Lost();
+  if (newEvents.length === 0) {
+    // A call without new events renews the lease too.
+    if (!(await store.change(renewLease(clock, run)))) throw new RunLost();
   } else {
-    const own = { ...parts, store: runStore(store, keeping(clock, run), keep), staging: adopting(parts, workerId) };
-    const events = await withFiles(parts, task, workerId, fresh).catch(async (thrown) => {
-      // The other call may have used up the uploads that this one looks for.
-      throw (await knownOf(store, task, sent)).size > known.size ? new Repeated() : thrown;
+    const events = await attachFiles(parts, task, workerId, newEvents).catch(async (thrown) => {
+      // Another call with the same key may have used the uploads of this one.
+      throw (await knownNumbers(store, task, sent)).size > known.size ? new Repeated() : thrown;
     });
-    ({ overdrawn } = await append(task, progressOf(events, spent), own));
+    const guard = { lock: renewLease(clock, run), after: keep, keepArtifact: adoptUploads(clock, workerId) };
+    ({ overdrawn } = await append(task, stagedProgress(events, spent), parts, guard));
   }
   return { numbers: sent.map(({ key }) => numbers.get(key) ?? 0), overdrawn };
 }
 
-/** The numbers of those that the turn has already. */
-async function knownOf(store: Tx, { id, consumedSeq }: Task, sent: readonly SentEvent[]): Promise<ReadonlyMap<string, number>> {
-  const there = await store.workerEvents.find(id, consumedSeq, [...new Set(sent.map(({ key }) => key))]);
-  const digests = new Map(there.map(({ key, digest }) => [key, digest]));
+/** The numbers of the events that the turn already has, by key. @throws Failure `already_exists` for a known key with other content. */
+async function knownNumbers(store: Tx, { id, consumedSeq }: Task, sent: readonly SentEvent[]): Promise<ReadonlyMap<string, number>> {
+  const written = await store.workerEvents.find(id, consumedSeq, [...new Set(sent.map(({ key }) => key))]);
+  const digests = new Map(written.map(({ key, digest }) => [key, digest]));
   for (const [i, { key, digest }] of sent.entries()) {
     const first = digests.get(key) ?? digest;
-    if (first !== digest) throw new Failure("exists", `events[${i}].key: the turn has ${key} already, with other content`);
+    if (first !== digest) throw new Failure("already_exists", `events[${i}].key: the turn has ${key} already, with other content`);
     digests.set(key, first);
   }
-  return new Map(there.map(({ key, seq }) => [key, seq]));
+  return new Map(written.map(({ key, seq }) => [key, seq]));
 }
 
-async function withFiles({ store, clock, openSite }: UploadParts, task: Task, workerId: string, sent: readonly SentEvent[]) {
+async function attachFiles({ store, clock, openSite }: UploadParts, task: Task, workerId: string, sent: readonly SentEvent[]) {
   const now = clock.now();
   const events: AgentEvent<StagedFile>[] = [];
   for (const { event, uploadIds, site, subtask } of sent) {
-    if (event.type === "assistant_message") events.push({ ...event, files: await uploadsOf(store, now, task, workerId, uploadIds) });
+    if (event.type === "assistant_message") events.push({ ...event, files: await findUploads(store, now, task, workerId, uploadIds) });
     else if (event.type !== "tool_used") events.push(event);
     else {
-      const opened = site && (await openSite(site, (await uploadOf(store, now, task, workerId, site.uploadId)).staged));
-      events.push({ ...event, ...(subtask && { subtask }), ...(opened && { site: opened }) });
+      const openedSite = site && (await openSite(site, (await findUpload(store, now, task, workerId, site.uploadId)).staged));
+      events.push({ ...event, ...(subtask && { subtask }), ...(openedSite && { site: openedSite }) });
     }
   }
   return events;
 }
 
-/** Events with what they cost. */
-export const progressOf = (events: Done["events"], { credits, usage }: Spent): Done => ({
+/** Joins events and their cost. */
+export const stagedProgress = (events: StagedProgress["events"], { credits, usage }: ReportedUsage): StagedProgress => ({
   events,
   credits,
   ...(usage === null ? {} : { usage }),

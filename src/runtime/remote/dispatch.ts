@@ -1,20 +1,22 @@
+import { coalesce } from "../../async/coalesce.ts";
+import { poll } from "../../async/poll.ts";
+import type { OpenCall } from "../../core/accounts/caller.ts";
 import type { Clock } from "../../core/clock.ts";
+import { Failure } from "../../core/failure.ts";
 import type { Log } from "../../core/log.ts";
-import { repeat } from "../../core/repeat.ts";
 import type { Store } from "../../core/store.ts";
-import type { Claimable, QueueFilter, Task } from "../../core/tasks/task.ts";
-import { giveBackRun } from "../../core/workers/give-back.ts";
-import { type WorkerRun, workerLeaseMs, workerNode, workerWanted } from "../../core/workers/worker-run.ts";
+import type { ClaimableTask, QueueFilter, Task } from "../../core/tasks/task.ts";
+import { releaseWorkerRun, type WorkerRun, workerLeaseMs, workerNeeded, workerNode } from "../../core/workers/worker-run.ts";
 import { claimTasks } from "../claims.ts";
 
-/** Gives tasks to the remote workers that poll for them. */
+/** Assigns tasks to the remote workers that poll for them. */
 export interface Dispatch {
   /**
-   * The next task that fits, claimed for the worker; null when none came in time, when
-   * the worker is gone, and when the process drains.
+   * Claims the next matching task for the worker. Returns null when none arrives in time, when the worker has closed the
+   * call, and when the process drains.
    */
   next(worker: { readonly id: string; readonly filter: QueueFilter }, waitMs: number, gone: AbortSignal): Promise<Task | null>;
-  /** Lets everybody go, and resolves when what is under way has ended. */
+  /** Ends all waits. Resolves when all current claims have ended. */
   drain(): Promise<void>;
 }
 
@@ -24,109 +26,95 @@ interface DispatchParts {
   readonly log: Log;
 }
 
-/** A poll that waits. */
+/** A poll that waits for a task. */
 interface Waiter {
   readonly workerId: string;
-  /** False when it waits no more. */
+  /** Ends the wait. Returns false when the wait has already ended. */
   take(task: Task | null): boolean;
 }
 
-/** Polls that wait for the same: a look at the queue is one for all of them. */
+/** Polls with the same filter: they share each look at the queue. */
 interface Queue {
   readonly filter: QueueFilter;
   readonly waiters: Set<Waiter>;
-  /** The round that is under way, and whether another is to follow. */
-  round: Promise<void> | null;
-  again: boolean;
+  /** Resolves when a round that began after the call has ended. */
+  readonly look: () => Promise<void>;
 }
 
-/** What there is news of when a task may wait for a worker: `run` when it was given back, or left to others before. */
-const wakes: ReadonlySet<string> = new Set([workerWanted, "run"]);
+/** Kinds of jobs after which a task may wait for a worker: `run` when a task was released, or was left to other processes. */
+const wakes: ReadonlySet<string> = new Set([workerNeeded, "run"]);
 const lookMs = 1_000;
-/** Tasks claimed in one change. */
+/** The most tasks claimed in one change. */
 const batchMax = 32;
 
 /**
- * One news of a task makes one look for all who wait for the same, and as many tasks are
- * claimed as there are pollers: never does everybody run for one. Besides it looks every
- * second.
+ * One notification of a task starts one look for all polls with the same filter, and as many tasks are claimed as there
+ * are polls: a task does not wake every poll. It also looks every second.
  */
 export function startDispatch({ store, clock, log }: DispatchParts): Dispatch {
   const queues = new Map<string, Queue>();
   const stopping = new AbortController();
 
-  /** At most one round at a time; what comes meanwhile is seen by the one after it. */
-  function look(queue: Queue): void {
-    if (queue.round !== null) {
-      queue.again = true;
-      return;
-    }
-    queue.again = false;
-    queue.round = serve(queue)
-      .catch((cause: unknown) => log("error", "claiming for workers failed", { cause }))
-      .finally(() => {
-        queue.round = null;
-        if (queue.again) look(queue);
-      });
+  async function round(key: string, queue: Queue): Promise<void> {
+    await serve(queue).catch((cause: unknown) => log("error", "claiming for workers failed", { cause }));
+    if (queue.waiters.size === 0 && queues.get(key) === queue) queues.delete(key);
   }
 
   async function serve({ filter, waiters }: Queue): Promise<void> {
     while (waiters.size > 0 && !stopping.signal.aborted) {
-      const takers = [...waiters].slice(0, batchMax);
-      const candidates = await store.tasks.unowned(takers.length, filter);
+      const batch = [...waiters].slice(0, batchMax);
+      const candidates = await store.tasks.listUnowned(batch.length, filter);
       if (candidates.length === 0) return;
-      const claimed = await claim(takers, candidates);
-      for (const { taker, task } of claimed) if (!taker.take(task)) await putBack(task, taker.workerId);
-      // Either nobody waits any more, or nothing.
-      if (claimed.length === 0 || candidates.length < takers.length) return;
+      const claimed = await claim(batch, candidates);
+      for (const { waiter, task } of claimed) if (!waiter.take(task)) await release(task, waiter.workerId);
+      // No task is left, or no poll.
+      if (claimed.length === 0 || candidates.length < batch.length) return;
     }
   }
 
-  /** To each the next; whose credential was revoked meanwhile gets nothing. */
-  async function claim(takers: readonly Waiter[], candidates: readonly Claimable[]) {
-    // Every process locks rows in the same order.
-    const inOrder = candidates.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  /** Assigns one task per waiter. Skips waiters whose credential was revoked. */
+  async function claim(waiters: readonly Waiter[], candidates: readonly ClaimableTask[]) {
+    // Lock order: by task id, in every process.
+    const byId = candidates.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     return store.change(async (tx) => {
-      const living = await tx.workers.living([...new Set(takers.map(({ workerId }) => workerId))]);
-      const able = takers.filter(({ workerId }) => living.has(workerId));
-      const claimed: { readonly taker: Waiter; readonly task: Task }[] = [];
+      const liveIds = await tx.workers.lockActive([...new Set(waiters.map(({ workerId }) => workerId))]);
+      const eligible = waiters.filter(({ workerId }) => liveIds.has(workerId));
+      const claimed: { readonly waiter: Waiter; readonly task: Task }[] = [];
       const now = clock.now();
-      for (const candidate of inOrder) {
-        const taker = able[claimed.length];
-        if (taker === undefined) break;
-        const [task] = await claimTasks(tx, [candidate], workerNode(taker.workerId), now);
-        if (task) claimed.push({ taker, task });
+      for (const candidate of byId) {
+        const waiter = eligible[claimed.length];
+        if (waiter === undefined) break;
+        const [task] = await claimTasks(tx, [candidate], workerNode(waiter.workerId), now);
+        if (task) claimed.push({ waiter, task });
       }
-      await tx.workerRuns.put(claimed.map(({ taker, task }) => runOf(task, taker.workerId, now)));
+      await tx.workerRuns.put(claimed.map(({ waiter, task }) => runOf(task, waiter.workerId, now)));
       return claimed;
     });
   }
 
-  /** Its poll ended while it was claimed. */
-  async function putBack({ id: taskId, fence }: Task, workerId: string): Promise<void> {
+  /** Releases a task whose poll ended while the task was claimed. */
+  async function release({ id: taskId, fence }: Task, workerId: string): Promise<void> {
     await store.change(async (tx) => {
       const run = { taskId, fence, workerId };
-      if (await tx.workerRuns.remove(run)) await giveBackRun(tx, run, clock.now());
+      if (await tx.workerRuns.remove(run)) await releaseWorkerRun(tx, run, clock.now());
     });
   }
 
   function queueFor(filter: QueueFilter): Queue {
     const key = JSON.stringify(filter);
-    const queue = queues.get(key) ?? { filter, waiters: new Set(), round: null, again: false };
+    const created: Queue = { filter, waiters: new Set(), look: coalesce(() => round(key, created)) };
+    const queue = queues.get(key) ?? created;
     queues.set(key, queue);
     return queue;
   }
 
-  function lookEverywhere(): void {
-    for (const [key, queue] of queues) {
-      if (queue.waiters.size > 0) look(queue);
-      else if (queue.round === null) queues.delete(key);
-    }
+  function lookAtAll(): void {
+    for (const { look } of queues.values()) void look();
   }
 
-  const forget = [store.feed.onJob((kind) => wakes.has(kind) && lookEverywhere()), store.feed.onLost(lookEverywhere)];
-  const looking = repeat(clock, lookMs, stopping.signal, log, async function lookForWorkers() {
-    lookEverywhere();
+  const unsubscribes = [store.feed.onJob((kind) => wakes.has(kind) && lookAtAll()), store.feed.onLost(lookAtAll)];
+  const timedLooks = poll(clock, lookMs, stopping.signal, log, async function lookForWorkers() {
+    lookAtAll();
   });
 
   return {
@@ -134,41 +122,104 @@ export function startDispatch({ store, clock, log }: DispatchParts): Dispatch {
       if (stopping.signal.aborted || gone.aborted) return null;
       const queue = queueFor(filter);
       const { promise, resolve } = Promise.withResolvers<Task | null>();
-      const over = new AbortController();
+      const stop = new AbortController();
       const waiter: Waiter = {
         workerId,
         take(task) {
           if (!queue.waiters.delete(waiter)) return false;
-          over.abort();
+          stop.abort();
           resolve(task);
           return true;
         },
       };
       const leave = () => void waiter.take(null);
       queue.waiters.add(waiter);
-      for (const signal of [gone, stopping.signal]) signal.addEventListener("abort", leave, { signal: over.signal });
-      look(queue);
-      // The first look counts, however short the wait is.
-      const first = queue.round;
+      for (const signal of [gone, stopping.signal]) signal.addEventListener("abort", leave, { signal: stop.signal });
+      // The first look is completed, however short the wait is.
+      const first = queue.look();
       void (async () => {
         await first;
-        if (waitMs > 0) await clock.sleep(waitMs, over.signal);
+        if (waitMs > 0) await clock.sleep(waitMs, stop.signal);
         leave();
       })().catch(() => undefined);
       return promise;
     },
     async drain() {
       stopping.abort();
-      for (const each of forget) each();
-      await looking;
-      for (const { round } of queues.values()) await round;
+      for (const each of unsubscribes) each();
+      await timedLooks;
+      for (const { look } of queues.values()) await look();
     },
   };
 }
 
-/** A run as it begins. */
+/** The row of a new run. */
 const runOf = ({ id: taskId, spaceId, fence }: Task, workerId: string, now: number): WorkerRun => ({
   ...{ taskId, spaceId, workerId, fence },
   startedAt: now,
   leaseUntil: now + workerLeaseMs,
 });
+
+interface PollsParts {
+  readonly dispatch: Dispatch;
+  readonly clock: Clock;
+  readonly pollsMax: number;
+  /** The longest time that a poll is held, in milliseconds. */
+  readonly pollMs: number;
+}
+
+/** The interval at which the caller of a held call is authenticated again (spec/decisions.md 17). */
+const recheckMs = 5_000;
+
+/**
+ * Holds a poll until there is a task for it.
+ *
+ * @throws Failure `resource_exhausted` when the credential holds too many polls, and any failure that a new call would get.
+ */
+export type HoldPoll = (
+  call: OpenCall,
+  worker: { readonly id: string; readonly filter: QueueFilter },
+  waitMs: number,
+) => Promise<Task | null>;
+
+export function createHoldPoll({ dispatch, clock, pollsMax, pollMs }: PollsParts): HoldPoll {
+  const open = new Map<string, number>();
+
+  /** Resolves with the failure that a new call would get; rejects when the poll is over. */
+  async function refusal(call: OpenCall, stop: AbortSignal): Promise<unknown> {
+    for (;;) {
+      await clock.sleep(recheckMs, stop);
+      try {
+        await call.reauthenticate();
+      } catch (thrown) {
+        return thrown;
+      }
+    }
+  }
+
+  return async (call, worker, waitMs) => {
+    const count = open.get(worker.id) ?? 0;
+    if (count >= pollsMax) throw new Failure("resource_exhausted", `${pollsMax} polls are held already`);
+    open.set(worker.id, count + 1);
+    const stop = new AbortController();
+    let failure: unknown;
+    const checking = refusal(call, stop.signal).then(
+      (thrown) => {
+        failure = thrown;
+        stop.abort();
+      },
+      () => undefined,
+    );
+    try {
+      const task = await dispatch.next(worker, Math.min(waitMs, pollMs), AbortSignal.any([call.gone, stop.signal]));
+      if (task === null && failure !== undefined) throw failure;
+      return task;
+    } finally {
+      stop.abort();
+      await checking;
+      const remaining = (open.get(worker.id) ?? 1) - 1;
+      if (remaining === 0) open.delete(worker.id);
+      else open.set(worker.id, remaining);
+    }
+  };
+}

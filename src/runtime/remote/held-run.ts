@@ -1,72 +1,72 @@
 import type { Clock } from "../../core/clock.ts";
-import { absent, Failure } from "../../core/failure.ts";
+import { Failure, notFound } from "../../core/failure.ts";
 import type { Store, Tx } from "../../core/store.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { RemoteWorker, RunRef } from "../../core/workers/remote-run.ts";
-import { type RunKey, workerLeaseMs, workerNode } from "../../core/workers/worker-run.ts";
-import { Lost } from "../steps.ts";
+import { type RunKey, releaseWorkerRun, workerLeaseMs, workerNode } from "../../core/workers/worker-run.ts";
+import { type RunGuard, RunLost } from "../steps.ts";
 
-/** The run is another's, or nobody's: whatever its worker still does is in vain. */
-export const lostRun = (): Failure => new Failure("precondition", "fence: the run is not yours any more", { path: "fence" });
+/** The most runs released in one change. */
+const batchMax = 100;
 
-/** How a task stands to a worker that says it has a run of it. */
-export type Standing = { readonly task: Task; readonly held: boolean } | { readonly task: null; readonly held: false };
+/** Releases the runs of workers whose lease has lapsed. Every process does this. */
+export async function sweepWorkerRuns({ store, clock }: { readonly store: Store; readonly clock: Pick<Clock, "now"> }): Promise<void> {
+  for (;;) {
+    const now = clock.now();
+    const lapsed = await store.workerRuns.listExpired(now, batchMax);
+    if (lapsed.length === 0) return;
+    await store.change(async (tx) => {
+      for (const run of lapsed) if (await tx.workerRuns.remove(run, now)) await releaseWorkerRun(tx, run, now);
+    });
+    if (lapsed.length < batchMax) return;
+  }
+}
 
-/** @throws Failure `absent` for a task that is not of the worker's space, and for one that is deleted and was not the worker's. */
-export async function standingOf(store: Tx, { spaceId, credential }: RemoteWorker, { taskId, fence }: RunRef): Promise<Standing> {
+/** The failure of calls for a run that the worker has lost: another worker has it, or none. */
+export const lostRun = (): Failure => new Failure("failed_precondition", "fence: the run is no longer yours", { path: "fence" });
+
+/** The task of a run that a worker names, and whether the worker holds the run. */
+export type RunValidity = { readonly task: Task; readonly held: boolean } | { readonly task: null; readonly held: false };
+
+/** @throws Failure `not_found` for a task of another space, and for a deleted task of which the worker had no run. */
+export async function checkRun(store: Tx, { spaceId, credential }: RemoteWorker, { taskId, fence }: RunRef): Promise<RunValidity> {
   const task = await store.tasks.byId(taskId);
   if (task === null) {
     const run = await store.workerRuns.find(taskId);
     if (run?.workerId === credential.id) return { task, held: false };
-    throw absent("task");
+    throw notFound("task");
   }
-  if (task.spaceId !== spaceId) throw absent("task");
+  if (task.spaceId !== spaceId) throw notFound("task");
   return { task, held: task.fence === fence && task.status === "running" && task.nodeId === workerNode(credential.id) };
 }
 
-/** @throws Failure `precondition` naming `fence`, `absent` as `standingOf`. */
-export async function heldTask(store: Tx, worker: RemoteWorker, run: RunRef): Promise<Task> {
-  const { task, held } = await standingOf(store, worker, run);
+/** Returns the task of a held run. @throws Failure `failed_precondition` naming `fence`, `not_found` as for `checkRun`. */
+export async function requireHeldTask(store: Tx, worker: RemoteWorker, run: RunRef): Promise<Task> {
+  const { task, held } = await checkRun(store, worker, run);
   if (!held) throw lostRun();
   return task;
 }
 
-/** Takes the lock of a worker's run; false when the worker has it no more. */
-type LockRun = (tx: Tx) => Promise<boolean>;
+/** Locks a worker's run. Returns false when the worker has lost it. */
+type LockRun = RunGuard<unknown>["lock"];
 
-/** The run stays the worker's: its lease begins anew. */
-export const keeping =
+/** Locks the run by renewing its lease: the worker keeps it. */
+export const renewLease =
   (clock: Pick<Clock, "now">, run: RunKey): LockRun =>
   (tx) =>
     tx.workerRuns.renew(run, clock.now() + workerLeaseMs);
 
-/** The run ends with the change. */
-export const leaving =
+/** Locks the run by deleting its row: the run ends with the change. */
+export const releaseRun =
   (run: RunKey): LockRun =>
   (tx) =>
     tx.workerRuns.remove(run);
 
-/**
- * A store each change of which begins with the lock of the worker's run, and ends with
- * `then`: so that two calls of one run come one after the other.
- */
-export function runStore<T>(store: Store, lock: LockRun, then: (tx: Tx, result: T) => Promise<T>): Store {
-  return {
-    ...store,
-    change: <R>(work: (tx: Tx) => Promise<R>) =>
-      store.change(async (tx) => {
-        if (!(await lock(tx))) throw new Lost();
-        // Whoever makes such a store gives it to one piece of work, whose result has this type.
-        return (await then(tx, (await work(tx)) as unknown as T)) as unknown as R;
-      }),
-  };
-}
-
-/** What `work` gives. @throws Failure `precondition` naming `fence` where it was lost. */
-export async function unlessLost<T>(work: Promise<T>): Promise<T> {
+/** Returns the result of `work`. @throws Failure `failed_precondition` naming `fence` instead of `Lost`. */
+export async function mapLostRun<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (thrown) {
-    throw thrown instanceof Lost ? lostRun() : thrown;
+    throw thrown instanceof RunLost ? lostRun() : thrown;
   }
 }

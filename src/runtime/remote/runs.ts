@@ -2,43 +2,39 @@ import type { ConnectorUses } from "../../core/connectors/use.ts";
 import { Failure } from "../../core/failure.ts";
 import type { EventPayloads } from "../../core/tasks/event.ts";
 import type { Task } from "../../core/tasks/task.ts";
-import { hasNothingLeft } from "../../core/usage/reserve.ts";
-import { giveBackRun } from "../../core/workers/give-back.ts";
+import { isOutOfCredits } from "../../core/usage/spend.ts";
 import type { RemoteRun, RemoteRuns, RemoteWorker, RunRef } from "../../core/workers/remote-run.ts";
-import { workerLeaseMs } from "../../core/workers/worker-run.ts";
-import { Lost } from "../steps.ts";
+import { releaseWorkerRun, workerLeaseMs } from "../../core/workers/worker-run.ts";
+import { RunLost } from "../steps.ts";
 import { openTurn, type TurnParts } from "../turn.ts";
 import { appendSent } from "./append.ts";
-import { callTool } from "./call-tool.ts";
-import type { Dispatch } from "./dispatch.ts";
-import { type Ended, endedBefore, finishSent, type SentEnding } from "./finish.ts";
-import { heldTask, keeping, lostRun, standingOf, unlessLost } from "./held-run.ts";
-import { polls } from "./polls.ts";
-import { endSpentRun } from "./spent.ts";
-import { startSubtask } from "./start-subtask.ts";
+import { callTool, startSubtask } from "./call-tool.ts";
+import { createHoldPoll, type Dispatch } from "./dispatch.ts";
+import { type EndResult, endSpentRun, findEarlierEnding, finishSent, type SentEnding } from "./finish.ts";
+import { checkRun, lostRun, mapLostRun, renewLease, requireHeldTask } from "./held-run.ts";
 import { openUpload, type UploadParts } from "./uploads.ts";
 
-/** What the runs of remote workers need. */
+/** The dependencies of remote runs. */
 export interface RemoteRunsParts extends UploadParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly dispatch: Dispatch;
   readonly connectors: ConnectorUses;
-  /** The profiles whose tasks are done by remote workers. */
+  /** The profiles that remote workers serve. */
   readonly remoteProfiles: readonly string[];
-  /** Polls that one credential may have held in this process. */
+  /** The most polls that one credential may hold in this process. */
   readonly pollsMax: number;
-  /** No poll is held for longer, in milliseconds. */
+  /** The longest time that a poll is held, in milliseconds. */
   readonly pollMs: number;
 }
 
-/** Messages that a heartbeat tells of at most. */
+/** The most messages that a heartbeat returns. */
 const messagesMax = 100;
 
-/** The runs of remote workers: the same claims, fences and endings as those of this process. */
+/** The runs of remote workers. Claims, fences and endings are the same as for runs of this process. */
 export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
   const { store, clock, remoteProfiles } = parts;
-  const held = polls(parts);
+  const holdPoll = createHoldPoll(parts);
 
-  /** The turn that a task is in, for the worker that has it. */
+  /** Reads the current turn of a task for the worker that holds it. */
   async function runOf(task: Task): Promise<RemoteRun> {
     const turn = await openTurn(parts, task, new AbortController().signal);
     const keyed = turn.written.length === 0 ? [] : await store.workerEvents.find(task.id, task.consumedSeq);
@@ -52,15 +48,15 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     };
   }
 
-  /** Profiles that a worker may serve. */
+  /** The profiles that a worker may serve. */
   const servedBy = ({ credential: { profiles } }: RemoteWorker): readonly string[] =>
     profiles.length === 0 ? remoteProfiles : remoteProfiles.filter((profile) => profiles.includes(profile));
 
-  function wanted(worker: RemoteWorker, asked: readonly string[]): readonly string[] {
+  function pollProfiles(worker: RemoteWorker, requested: readonly string[]): readonly string[] {
     const { profiles } = worker.credential;
-    const foreign = asked.findIndex((profile) => profiles.length > 0 && !profiles.includes(profile));
-    if (foreign >= 0) throw new Failure("forbidden", `profiles[${foreign}]: is not one of this credential's`);
-    return servedBy(worker).filter((profile) => asked.length === 0 || asked.includes(profile));
+    const foreign = requested.findIndex((profile) => profiles.length > 0 && !profiles.includes(profile));
+    if (foreign >= 0) throw new Failure("permission_denied", `profiles[${foreign}]: is not one of this credential's profiles`);
+    return servedBy(worker).filter((profile) => requested.length === 0 || requested.includes(profile));
   }
 
   async function newMessages({ id, consumedSeq, messageSeq }: Task): Promise<readonly EventPayloads["user_message"][]> {
@@ -69,19 +65,19 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     return events.toReversed().flatMap((event) => (event.type === "user_message" ? [event.payload] : []));
   }
 
-  /** False when it is not the worker's any more. */
+  /** Renews the lease. Returns false when the worker has lost the run. */
   function renew({ id: taskId, fence }: Task, workerId: string): Promise<boolean> {
-    return store.change(keeping(clock, { taskId, workerId, fence }));
+    return store.change(renewLease(clock, { taskId, workerId, fence }));
   }
 
-  async function finishHeld(task: Task, worker: RemoteWorker, run: RunRef, sent: Omit<SentEnding, "serves">): Promise<Ended> {
+  async function finishHeld(task: Task, worker: RemoteWorker, run: RunRef, sent: Omit<SentEnding, "serves">): Promise<EndResult> {
     const { id } = worker.credential;
     const serves = (profile: string) => servedBy(worker).includes(profile);
     try {
       return await finishSent(parts, task, id, { ...sent, serves });
     } catch (thrown) {
-      // The same call may have come twice at a time.
-      const before = thrown instanceof Lost ? await endedBefore(store, id, run, sent.digest) : null;
+      // The same call may run twice at the same time.
+      const before = thrown instanceof RunLost ? await findEarlierEnding(store, id, run, sent.digest) : null;
       if (before === null) throw thrown;
       return before;
     }
@@ -89,17 +85,17 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
 
   return {
     async poll(worker, call, profiles, waitMs) {
-      const filter = { spaceId: worker.spaceId, profiles: wanted(worker, profiles) };
-      const task = await held(call, { id: worker.credential.id, filter }, waitMs);
+      const filter = { spaceId: worker.spaceId, profiles: pollProfiles(worker, profiles) };
+      const task = await holdPoll(call, { id: worker.credential.id, filter }, waitMs);
       if (task === null) return null;
-      const [run, isSpent] = await Promise.all([runOf(task), hasNothingLeft(store, task, clock.now())]);
+      const [run, isSpent] = await Promise.all([runOf(task), isOutOfCredits(store, task, clock.now())]);
       if (!isSpent) return run;
-      await unlessLost(endSpentRun(parts, task, worker.credential.id));
+      await mapLostRun(endSpentRun(parts, task, worker.credential.id));
       return null;
     },
 
     async heartbeat(worker, run) {
-      const { task, held: isHeld } = await standingOf(store, worker, run);
+      const { task, held: isHeld } = await checkRun(store, worker, run);
       if (task === null) return { stop: "deleted", newMessages: [] };
       if (!isHeld) return { stop: task.status === "running" ? "lost" : "stopped", newMessages: [] };
       if (!(await renew(task, worker.credential.id))) return { stop: "lost", newMessages: [] };
@@ -107,44 +103,44 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     },
 
     async append(worker, run, events, spent) {
-      const task = await heldTask(store, worker, run);
-      const { numbers, overdrawn } = await unlessLost(appendSent(parts, task, worker.credential.id, events, spent));
-      if (overdrawn) await unlessLost(endSpentRun(parts, task, worker.credential.id));
+      const task = await requireHeldTask(store, worker, run);
+      const { numbers, overdrawn } = await mapLostRun(appendSent(parts, task, worker.credential.id, events, spent));
+      if (overdrawn) await mapLostRun(endSpentRun(parts, task, worker.credential.id));
       return { numbers, stop: overdrawn ? "spent" : null };
     },
 
     async finish(worker, run, outcome, spent, digest) {
-      const { task, held: isHeld } = await standingOf(store, worker, run);
-      const before = isHeld ? null : await endedBefore(store, worker.credential.id, run, digest);
+      const { task, held: isHeld } = await checkRun(store, worker, run);
+      const before = isHeld ? null : await findEarlierEnding(store, worker.credential.id, run, digest);
       if (before !== null) return before.next && runOf(before.next);
       if (!isHeld) throw lostRun();
-      const { next } = await unlessLost(finishHeld(task, worker, run, { outcome, spent, digest }));
+      const { next } = await mapLostRun(finishHeld(task, worker, run, { outcome, spent, digest }));
       return next && runOf(next);
     },
 
     async upload(worker, run, file) {
-      const task = await heldTask(store, worker, run);
+      const task = await requireHeldTask(store, worker, run);
       if (!(await renew(task, worker.credential.id))) throw lostRun();
       return openUpload(parts, task, worker.credential.id, file);
     },
 
     async callTool(worker, run, call, gone) {
-      const task = await heldTask(store, worker, run);
+      const task = await requireHeldTask(store, worker, run);
       if (!(await renew(task, worker.credential.id))) throw lostRun();
       return callTool(parts, task, call, gone);
     },
 
-    async startSubtask(worker, run, wanted) {
-      const task = await heldTask(store, worker, run);
-      return unlessLost(startSubtask(parts, task, worker.credential.id, wanted));
+    async startSubtask(worker, run, input) {
+      const task = await requireHeldTask(store, worker, run);
+      return mapLostRun(startSubtask(parts, task, worker.credential.id, input));
     },
 
     async release(worker, run) {
-      const task = await heldTask(store, worker, run);
+      const task = await requireHeldTask(store, worker, run);
       const key = { taskId: task.id, fence: task.fence, workerId: worker.credential.id };
       await store.change(async (tx) => {
         if (!(await tx.workerRuns.remove(key))) throw lostRun();
-        await giveBackRun(tx, key, clock.now());
+        await releaseWorkerRun(tx, key, clock.now());
       });
     },
   };

@@ -1,39 +1,70 @@
-import type { Account, AccountRows, Member, MemberStatus, Role, Space, Team } from "../../core/accounts/account.ts";
-import type * as Rows from "../../gen/prisma/sqlite/client.ts";
+import type { AccountRows } from "../../core/accounts/account.ts";
 import { changeOf, type Session } from "../session.ts";
-import { numberOf, sql } from "../sql.ts";
+import { sql } from "../statements.ts";
+import { tables } from "../table.ts";
 
-/** Accounts, spaces, teams and memberships as rows. SQLite needs no row locks: its changes are alone anyway. */
+/** Without the proof of identity, which only the sign-in code reads. */
+const account = tables.account.omit("password", "issuer", "subject");
+const { team } = tables;
+const space = tables.space.pick("id", "kind");
+const member = tables.membership.pick("id", "teamId", "spaceId", "accountId", "email", "role", "status", "createdAt");
+
+const activeOwner = { role: "owner", status: { not: "removed" } };
+
+/** Accounts, spaces, teams and memberships as rows. SQLite needs no row locks, because it runs one change at a time. */
 export function accountRows(session: Session): AccountRows {
   const { db, dialect, query } = session;
   return {
-    async insertAccount(account) {
-      await db.account.create({ data: account });
+    async insertAccount(data) {
+      await (await db()).account.create({ data });
     },
-    async insertTeam(team) {
-      await db.team.create({ data: team });
+    async insertTeam(data) {
+      await (await db()).team.create({ data });
     },
-    async insertSpace(space) {
-      await db.space.create({ data: space });
+    async insertSpace(data) {
+      await (await db()).space.create({ data });
     },
-    async insertMember(member) {
-      await db.membership.create({ data: member });
+    async insertMember(data) {
+      await (await db()).membership.create({ data });
     },
-    byEmail: async (email) => accountOf(await db.account.findFirst({ where: { email } })),
-    firstTeam: async () => teamOf(await db.team.findFirst({ orderBy: [{ createdAt: "asc" }, { id: "asc" }] })),
-    teamByName: async (name) => teamOf(await db.team.findFirst({ where: { name } })),
-    teamOf: async (spaceId) => teamOf(await db.team.findFirst({ where: { spaceId } })),
-    owner: async (teamId) => memberOf(await db.membership.findFirst({ where: { teamId, role: "owner", status: { not: "removed" } } })),
+    async byEmail(email) {
+      const row = await (await db()).account.findFirst({ where: { email } });
+      return row && account.fromClient(row);
+    },
+    firstTeam: () => team.row(session)(sql`SELECT ${team.of("team")} FROM team ORDER BY created_at, id LIMIT 1`),
+    async teamByName(name) {
+      const row = await (await db()).team.findFirst({ where: { name } });
+      return row && team.fromClient(row);
+    },
+    async teamOf(spaceId) {
+      const row = await (await db()).team.findFirst({ where: { spaceId } });
+      return row && team.fromClient(row);
+    },
+    async owner(teamId) {
+      const row = await (await db()).membership.findFirst({ where: { teamId, ...activeOwner } });
+      return row && member.fromClient(row);
+    },
     async member(teamId, accountId) {
-      // A living membership comes before the tombstones of earlier ones: "removed" sorts last.
-      return memberOf(await db.membership.findFirst({ where: { teamId, accountId }, orderBy: [{ status: "asc" }, { createdAt: "desc" }] }));
+      // An active membership sorts before the tombstones of earlier ones: "removed" sorts last.
+      const orderBy = [{ status: "asc" as const }, { createdAt: "desc" as const }];
+      const row = await (await db()).membership.findFirst({ where: { teamId, accountId }, orderBy });
+      return row && member.fromClient(row);
     },
-    ownerOf: async (spaceId) => memberOf(await db.membership.findFirst({ where: { spaceId, role: "owner", status: { not: "removed" } } })),
-    memberById: async (spaceId, id) => memberOf(await db.membership.findFirst({ where: { spaceId, id } })),
+    async ownerOf(spaceId) {
+      const row = await (await db()).membership.findFirst({ where: { spaceId, ...activeOwner } });
+      return row && member.fromClient(row);
+    },
+    async memberById(spaceId, id) {
+      const row = await (await db()).membership.findFirst({ where: { spaceId, id } });
+      return row && member.fromClient(row);
+    },
     async setRole(id, role) {
-      await db.membership.updateMany({ where: { id }, data: { role } });
+      await (await db()).membership.updateMany({ where: { id }, data: { role } });
     },
-    personalSpace: async (accountId) => spaceOf(await db.space.findFirst({ where: { accountId } })),
+    async personalSpace(accountId) {
+      const row = await (await db()).space.findFirst({ where: { accountId } });
+      return row && space.fromClient(row);
+    },
     async lockSpace(spaceId) {
       changeOf(session);
       if (dialect === "postgresql") await query(sql`SELECT id FROM space WHERE id = ${spaceId} FOR UPDATE`);
@@ -44,24 +75,3 @@ export function accountRows(session: Session): AccountRows {
     },
   };
 }
-
-/** Without what proves who it is: that is read by whoever checks it, and by nobody else. */
-const accountOf = (row: Rows.Account | null): Account | null =>
-  row && { id: row.id, email: row.email, name: row.name, locale: row.locale, createdAt: numberOf(row.createdAt) };
-
-const teamOf = (row: Rows.Team | null): Team | null => row && { ...row, createdAt: numberOf(row.createdAt) };
-
-/** Role and standing were written as such by this program. */
-const memberOf = (row: Rows.Membership | null): Member | null =>
-  row && {
-    id: row.id,
-    teamId: row.teamId,
-    spaceId: row.spaceId,
-    accountId: row.accountId,
-    email: row.email,
-    role: row.role as Role,
-    status: row.status as MemberStatus,
-    createdAt: numberOf(row.createdAt),
-  };
-
-const spaceOf = (row: Rows.Space | null): Space | null => row && { id: row.id, kind: row.kind as Space["kind"] };

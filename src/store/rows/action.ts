@@ -1,70 +1,43 @@
-import type { Action, ActionRows, ActionState } from "../../core/actions/action.ts";
-import type { KindName } from "../../core/actions/kind.ts";
+import type { ActionRows } from "../../core/actions/action.ts";
 import type { Session } from "../session.ts";
-import { bytesOrNull, insertInto, numberOf, sql, type Whole } from "../sql.ts";
+import { sql } from "../statements.ts";
+import { tables } from "../table.ts";
 
-interface ActionRow {
-  readonly task_id: string;
-  readonly seq: Whole;
-  readonly space_id: string;
-  readonly kind: string;
-  readonly variant: string;
-  readonly action_id: string;
-  readonly state: string;
-  readonly input: Uint8Array | null;
-}
+const { pendingAction } = tables;
+const kinds = pendingAction.pick("kind");
+const actions = sql`SELECT ${pendingAction.of("a")} FROM pending_action a`;
 
-const columns = sql`task_id, seq, space_id, kind, variant, action_id, state, input`;
-
-/** What tasks ask their users for, as rows; the task's own row is locked by whoever writes one. */
-export function actionRows({ query, execute }: Session): ActionRows {
+/** Actions as rows. A caller that writes one must hold the lock of the task's row. */
+export function actionRows(session: Session): ActionRows {
+  const { execute } = session;
   return {
-    async insert({ taskId, spaceId, actionId, ...same }) {
-      await execute(insertInto("pending_action", [{ task_id: taskId, space_id: spaceId, action_id: actionId, ...same }]));
+    async insert(action) {
+      await execute(pendingAction.insert(action));
     },
-    async pending(taskId) {
-      const [row] = await query<ActionRow>(sql`
-        SELECT ${columns} FROM pending_action WHERE task_id = ${taskId} AND state = 'pending'`);
-      return row ? actionOf(row) : null;
-    },
-    async after(taskId, seq) {
-      const rows = await query<ActionRow>(sql`
-        SELECT ${columns} FROM pending_action WHERE task_id = ${taskId} AND seq > ${seq} ORDER BY seq`);
-      return rows.map(actionOf);
-    },
+    pending: (taskId) => pendingAction.row(session)(sql`${actions} WHERE a.task_id = ${taskId} AND a.state = 'pending'`),
+    after: (taskId, seq) => pendingAction.rows(session)(sql`${actions} WHERE a.task_id = ${taskId} AND a.seq > ${seq} ORDER BY a.seq`),
     async decide(taskId, seq, state, input) {
       const decided = await execute(sql`
         UPDATE pending_action SET state = ${state}, input = ${input} WHERE task_id = ${taskId} AND seq = ${seq} AND state = 'pending'`);
       return decided === 1;
     },
-    async take(taskId, seq) {
+    async markUsed(taskId, seq) {
       const taken = await execute(
         sql`UPDATE pending_action SET state = 'used' WHERE task_id = ${taskId} AND seq = ${seq} AND state = 'accepted'`,
       );
       return taken === 1;
     },
-    async giveBack(taskId, seq) {
+    async unmarkUsed(taskId, seq) {
       await execute(sql`UPDATE pending_action SET state = 'accepted' WHERE task_id = ${taskId} AND seq = ${seq} AND state = 'used'`);
     },
     async dismiss(taskId) {
-      const [row] = await query<Pick<ActionRow, "kind">>(sql`
-        UPDATE pending_action SET state = 'dismissed' WHERE task_id = ${taskId} AND state = 'pending' RETURNING kind`);
-      return row ? (row.kind as KindName) : null;
+      const row = await kinds.row(session)(sql`
+        UPDATE pending_action SET state = 'dismissed' WHERE task_id = ${taskId} AND state = 'pending'
+        RETURNING ${kinds.of("pending_action")}`);
+      return row?.kind ?? null;
     },
-    async erase(taskId) {
+    async deleteOfTask(taskId) {
       await execute(sql`DELETE FROM pending_action WHERE task_id = ${taskId}`);
     },
   };
 }
-
-/** Kind and state are words that this program wrote. */
-const actionOf = (row: ActionRow): Action => ({
-  taskId: row.task_id,
-  seq: numberOf(row.seq),
-  spaceId: row.space_id,
-  kind: row.kind as KindName,
-  variant: row.variant,
-  actionId: row.action_id,
-  state: row.state as ActionState,
-  input: bytesOrNull(row.input),
-});

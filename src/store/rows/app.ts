@@ -1,78 +1,63 @@
-import type { AppRows, OAuthApp, OAuthSecret } from "../../core/oauth/app.ts";
-import { isScope } from "../../core/oauth/scope.ts";
-import type * as Rows from "../../gen/prisma/sqlite/client.ts";
+import { knownScopes } from "../../core/accounts/caller.ts";
+import type { AppRows, ClientRows } from "../../core/oauth/app.ts";
 import { changeOf, type Session } from "../session.ts";
-import { numberOf, sql } from "../sql.ts";
+import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
+import { boolean, tables, textOrNull } from "../table.ts";
 
-const newestFirst = [{ createdAt: "desc" as const }, { clientId: "desc" as const }];
+// A subquery, not a join: on SQLite every column of a join costs several times as much.
+const digests = sql`
+  (SELECT string_agg(s.digest, ' ') FROM oauth_secret s WHERE s.client_id = p.client_id AND s.revoked_at IS NULL)`;
+const client = tables.oAuthApp
+  .pick("clientId", "spaceId", "scopes", "confidentialOnly")
+  .with({ deleted: boolean(sql`p.deleted_at IS NOT NULL`), secretDigests: textOrNull(digests) })
+  .derive("scopes", ["scopes"], knownScopes)
+  .derive("secretDigests", ["secretDigests"], (texts) => texts?.split(" ") ?? []);
+
+/** Apps as rows, for the checks of the OAuth endpoints. */
+export const clientRows = (session: Session): ClientRows => ({
+  find: (clientId) => client.row(session)(sql`SELECT ${client.of("p")} FROM oauth_app p WHERE p.client_id = ${clientId}`),
+});
+
+const { oAuthApp, oAuthSecret } = tables;
+const app = oAuthApp.omit("deletedAt").derive("scopes", ["scopes"], knownScopes);
+const secret = oAuthSecret.omit("revokedAt");
+const apps = sql`SELECT ${app.of("t")} FROM oauth_app t`;
 
 /** OAuth apps and their secrets as rows. */
 export function appRows(session: Session): AppRows {
-  const { db, dialect, query } = session;
-  const find = async (clientId: string) => appOf(await db.oAuthApp.findFirst({ where: { clientId, deletedAt: null } }));
+  const { dialect, execute } = session;
+  const find = (clientId: string, lock: Sql) =>
+    app.row(session)(sql`${apps} WHERE t.client_id = ${clientId} AND t.deleted_at IS NULL ${lock}`);
   return {
-    async insert(app) {
-      await db.oAuthApp.create({ data: columnsOf(app) });
+    async insert(row) {
+      await execute(oAuthApp.insert(row));
     },
-    find,
+    find: (clientId) => find(clientId, empty),
     async lock(clientId) {
       changeOf(session);
-      if (dialect === "postgresql") await query(sql`SELECT client_id FROM oauth_app WHERE client_id = ${clientId} FOR UPDATE`);
-      return find(clientId);
+      return find(clientId, forUpdate(dialect, "t"));
     },
-    async list(spaceId) {
-      const rows = await db.oAuthApp.findMany({ where: { spaceId, deletedAt: null }, orderBy: newestFirst });
-      return rows.flatMap((row) => appOf(row) ?? []);
-    },
-    async update(app) {
-      await db.oAuthApp.updateMany({ where: { clientId: app.clientId, deletedAt: null }, data: columnsOf(app) });
+    list: (spaceId) =>
+      app.rows(session)(sql`
+        ${apps} WHERE t.space_id = ${spaceId} AND t.deleted_at IS NULL ORDER BY t.created_at DESC, t.client_id DESC`),
+    async update({ clientId, ...changes }) {
+      await execute(sql`
+        UPDATE oauth_app SET ${join(oAuthApp.set(changes))} WHERE client_id = ${clientId} AND deleted_at IS NULL`);
     },
     async remove(clientId, now) {
-      await db.oAuthApp.updateMany({ where: { clientId, deletedAt: null }, data: { deletedAt: now } });
+      await execute(sql`UPDATE oauth_app SET deleted_at = ${now} WHERE client_id = ${clientId} AND deleted_at IS NULL`);
     },
-    async insertSecret(secret) {
-      await db.oAuthSecret.create({ data: secret });
+    async insertSecret(row) {
+      await execute(oAuthSecret.insert(row));
     },
-    async secrets(clientId) {
-      const rows = await db.oAuthSecret.findMany({
-        where: { clientId, revokedAt: null },
-        orderBy: [{ createdAt: "desc" }, { id: "desc" }],
-      });
-      return rows.map(secretOf);
-    },
+    secrets: (clientId) =>
+      secret.rows(session)(sql`
+        SELECT ${secret.of("s")} FROM oauth_secret s WHERE s.client_id = ${clientId} AND s.revoked_at IS NULL
+        ORDER BY s.created_at DESC, s.id DESC`),
     async revokeSecret(clientId, id, now) {
-      const { count } = await db.oAuthSecret.updateMany({ where: { clientId, id, revokedAt: null }, data: { revokedAt: now } });
+      const count = await execute(sql`
+        UPDATE oauth_secret SET revoked_at = ${now} WHERE client_id = ${clientId} AND id = ${id} AND revoked_at IS NULL`);
       return count === 1;
     },
   };
 }
-
-const columnsOf = ({ redirectUris, scopes, connectorUids, skillIds, ...app }: OAuthApp) => ({
-  ...app,
-  redirectUris: JSON.stringify(redirectUris),
-  scopes: JSON.stringify(scopes),
-  connectorUids: JSON.stringify(connectorUids),
-  skillIds: JSON.stringify(skillIds),
-});
-
-function appOf(row: Rows.OAuthApp | null): OAuthApp | null {
-  if (row === null) return null;
-  const { deletedAt: _, ...app } = row;
-  return {
-    ...app,
-    redirectUris: textsIn(row.redirectUris),
-    scopes: textsIn(row.scopes).filter(isScope),
-    connectorUids: textsIn(row.connectorUids),
-    skillIds: textsIn(row.skillIds),
-    createdAt: numberOf(row.createdAt),
-    updatedAt: numberOf(row.updatedAt),
-  };
-}
-
-const secretOf = ({ id, clientId, digest, last4, createdAt }: Rows.OAuthSecret): OAuthSecret => ({
-  ...{ id, clientId, digest, last4 },
-  createdAt: numberOf(createdAt),
-});
-
-/** A list that this program wrote as JSON. */
-export const textsIn = (json: string): string[] => JSON.parse(json) as string[];

@@ -1,42 +1,147 @@
 import type { AuditRows } from "../../core/audit/audit.ts";
+import { type AuditChainRows, type ChainHead, genesis } from "../../core/audit/chain.ts";
+import type { AuditFilter, AuditLogRows, AuditPage } from "../../core/audit/log.ts";
 import { changeOf, type Session } from "../session.ts";
-import { insertInto, sql } from "../sql.ts";
+import { allOf, direction, empty, inTexts, type Sql, sql } from "../statements.ts";
+import { computedShape, integer, tables, text } from "../table.ts";
 
-/** The audit log as rows; what a change notes of itself lives as long as the change. */
+const { auditEvent } = tables;
+const ids = auditEvent.pick("id");
+
+/** The audit log as rows. A change keeps its notes until it ends. */
 export function auditRows(session: Session): AuditRows {
   return {
     note(note) {
       const change = changeOf(session);
       change.note = { ...change.note, ...note };
     },
-    noted: () => session.change?.note ?? {},
+    notes: () => session.change?.note ?? {},
     async insert(entry) {
-      const { requestId, spaceId, accountId, before, after, ...same } = entry;
-      const row = {
-        ...same,
-        request_id: requestId,
-        space_id: spaceId,
-        account_id: accountId,
-        before: jsonOf(before),
-        after: jsonOf(after),
-      };
-      await session.execute(insertInto("audit_event", [row]));
+      await session.execute(auditEvent.insert({ ...entry, before: jsonOf(entry.before), after: jsonOf(entry.after) }));
     },
-    async refuse(refusals) {
+    async addRefusals(refusals) {
       if (refusals.length === 0) return [];
-      const rows = refusals.map(({ requestId, spaceId, accountId, ...same }) => ({
-        ...same,
-        outcome: "refused",
-        request_id: requestId,
-        space_id: spaceId,
-        account_id: accountId,
-      }));
-      const written = await session.query<{ readonly id: string }>(sql`
-        ${insertInto("audit_event", rows)}
-        ON CONFLICT (id) DO UPDATE SET count = audit_event.count + excluded.count WHERE audit_event.seq IS NULL RETURNING id`);
+      const rows = refusals.map((refusal) => ({ ...refusal, outcome: "refused" as const }));
+      const written = await ids.rows(session)(sql`
+        ${auditEvent.insertAll(rows)}
+        ON CONFLICT (id) DO UPDATE SET count = audit_event.count + excluded.count WHERE audit_event.seq IS NULL
+        RETURNING ${ids.of("audit_event")}`);
       return rows.map(({ id }) => id).filter((id) => !written.some((row) => row.id === id));
     },
   };
 }
 
 const jsonOf = (value: object | null): string | null => value && JSON.stringify(value);
+
+/** Reads the audit log. */
+export const auditLogRows = (session: Session): AuditLogRows => ({
+  list: (spaceId, filter, page) =>
+    auditEvent.rows(session)(sql`
+      SELECT ${auditEvent.of("audit_event")} FROM audit_event
+      WHERE ${allOf([sql`space_id = ${spaceId}`, ...filterConditions(filter), ...beyond(page)])}
+      ORDER BY at ${direction(page.order)}, id ${direction(page.order)} LIMIT ${page.limit}`),
+});
+
+function filterConditions({ from, before, accountId, credential, operation, outcome, subject, requestId }: AuditFilter): Sql[] {
+  return [
+    ...(from === undefined ? [] : [sql`at >= ${from}`]),
+    ...(before === undefined ? [] : [sql`at < ${before}`]),
+    ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
+    ...(credential === undefined ? [] : [sql`credential = ${credential}`]),
+    ...(operation === undefined ? [] : [sql`operation = ${operation}`]),
+    ...(outcome === undefined ? [] : [sql`outcome = ${outcome}`]),
+    ...(subject === undefined ? [] : [sql`subject = ${subject}`]),
+    ...(requestId === undefined ? [] : [sql`request_id = ${requestId}`]),
+  ];
+}
+
+function beyond({ after, order }: AuditPage): Sql[] {
+  if (!after) return [];
+  return [order === "asc" ? sql`(at, id) > (${after.at}, ${after.id})` : sql`(at, id) < (${after.at}, ${after.id})`];
+}
+
+const { auditHead } = tables;
+/** The columns of an audit row before it is sealed. */
+const unsealed = auditEvent.omit("seq", "hash");
+/** A sealed row, with its position in the chain. */
+const sealed = unsealed.with({ seq: integer(sql`seq`), hash: text(sql`hash`) });
+const space = auditHead.pick("spaceId");
+const end = auditHead.pick("seq", "hash");
+const counted = computedShape({ count: integer(sql`COUNT(*)`) });
+const heads = sql`SELECT ${auditHead.of("audit_head")} FROM audit_head`;
+
+/** Rows that can be sealed. A refusal is included once its count is final. */
+const canSeal = (refusedBefore: number): Sql => sql`seq IS NULL AND (outcome = 'done' OR at < ${refusedBefore})`;
+
+/** The chains of the audit log as rows. */
+export function auditChainRows(session: Session): AuditChainRows {
+  const { execute, dialect } = session;
+  return {
+    async unsealedSpaces(after, refusedBefore, max) {
+      // Skips from space to space in the index, so that the cost depends on spaces, not on rows.
+      const next = (beyond: Sql) => sql`(
+        SELECT space_id FROM audit_event WHERE ${canSeal(refusedBefore)} AND space_id > ${beyond} ORDER BY space_id LIMIT 1)`;
+      const rows = await space.rows(session)(sql`
+        WITH RECURSIVE waiting(space_id) AS (
+          SELECT ${next(sql`${after}`)} UNION ALL
+          SELECT ${next(sql`waiting.space_id`)} FROM waiting WHERE waiting.space_id IS NOT NULL)
+        SELECT ${space.of("waiting")} FROM waiting WHERE space_id IS NOT NULL LIMIT ${max}`);
+      return rows.map(({ spaceId }) => spaceId);
+    },
+    async makeHeads(spaceIds) {
+      // Existing heads are skipped, because an insert would wait for a change that moves the head.
+      const existing = await space.rows(session)(sql`
+        SELECT ${space.of("audit_head")} FROM audit_head WHERE space_id ${inTexts(dialect, spaceIds)}`);
+      const missing = spaceIds.filter((id) => !existing.some(({ spaceId }) => spaceId === id));
+      if (missing.length === 0) return 0;
+      const rows = missing.map((spaceId) => ({ spaceId, ...genesis }));
+      return execute(sql`${auditHead.insertAll(rows)} ON CONFLICT DO NOTHING`);
+    },
+    async lockHeads(spaceIds) {
+      changeOf(session);
+      const rows = await auditHead.rows(session)(sql`
+        ${heads} WHERE space_id ${inTexts(dialect, spaceIds)} ORDER BY space_id
+        ${dialect === "sqlite" ? empty : sql`FOR UPDATE SKIP LOCKED`}`);
+      return new Map(rows.map(({ spaceId, ...head }) => [spaceId, head]));
+    },
+    unsealed: (spaceId, refusedBefore, max) =>
+      unsealed.rows(session)(sql`
+        SELECT ${unsealed.of("audit_event")} FROM audit_event
+        WHERE space_id = ${spaceId} AND ${canSeal(refusedBefore)} ORDER BY at, id LIMIT ${max}`),
+    async seal(rows, heads) {
+      const positions = rows.map(({ id, seq, hash }) => ({ id, seq, hash }));
+      const count = await execute(sql`
+        UPDATE audit_event SET seq = p.seq, hash = p.hash FROM ${positionsTable(dialect, positions)} WHERE audit_event.id = p.id AND audit_event.hash IS NULL`);
+      const ends = [...heads].map(([id, head]) => ({ id, ...head }));
+      const moved = await execute(sql`
+        UPDATE audit_head SET seq = p.seq, hash = p.hash FROM ${positionsTable(dialect, ends)} WHERE audit_head.space_id = p.id`);
+      // The heads' locks exclude other sealers, so a different count is an error and the change must be rolled back.
+      if (count !== rows.length || moved !== heads.size) throw new Error(`${count} of ${rows.length} audit rows were sealed`);
+    },
+    async spaces(after, max) {
+      const rows = await space.rows(session)(sql`
+        SELECT ${space.of("audit_head")} FROM audit_head WHERE space_id > ${after} ORDER BY space_id LIMIT ${max}`);
+      return rows.map(({ spaceId }) => spaceId);
+    },
+    head: (spaceId) => end.row(session)(sql`SELECT ${end.of("audit_head")} FROM audit_head WHERE space_id = ${spaceId}`),
+    async sealed(spaceId, after, max) {
+      const beyond = after === null ? empty : sql`AND (seq, id) > (${after.seq}, ${after.id})`;
+      return sealed.rows(session)(sql`
+        SELECT ${sealed.of("audit_event")} FROM audit_event
+        WHERE space_id = ${spaceId} AND seq IS NOT NULL ${beyond} ORDER BY seq, id LIMIT ${max}`);
+    },
+    async countUnsealed(spaceId) {
+      const row = await counted.row(session)(sql`
+        SELECT ${counted.of("audit_event")} FROM audit_event WHERE space_id = ${spaceId} AND seq IS NULL`);
+      return row?.count ?? 0;
+    },
+  };
+}
+
+/** A table `p` of ids with their chain positions, in one parameter. */
+function positionsTable(dialect: Session["dialect"], positions: readonly (ChainHead & { readonly id: string })[]): Sql {
+  const text = JSON.stringify(positions);
+  return dialect === "sqlite"
+    ? sql`(SELECT value ->> 'id' AS id, value ->> 'seq' AS seq, value ->> 'hash' AS hash FROM json_each(${text})) AS p`
+    : sql`json_to_recordset(CAST(${text} AS json)) AS p(id text, seq integer, hash text)`;
+}

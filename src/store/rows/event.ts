@@ -1,33 +1,31 @@
 import { type EventRows, type EventWindow, type NewEvent, type TaskEvent, verboseTypes } from "../../core/tasks/event.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { Session } from "../session.ts";
-import { all, direction, insertInto, join, numberOf, type Sql, sql, type Whole } from "../sql.ts";
+import { allOf, direction, join, type Sql, sql } from "../statements.ts";
+import { integer, type RowOf, type Shape, tables } from "../table.ts";
 
-/** A row of `task_event` as a statement gives it. */
-export interface EventRow {
-  readonly seq: Whole;
-  readonly type: string;
-  readonly timestamp: Whole;
-  readonly payload: string;
-}
+const { task, taskEvent } = tables;
+
+/** Events. `appendEvents` wrote type and payload together, which the types of the columns do not express. */
+export const eventShape = taskEvent.omit("spaceId") as Shape<TaskEvent>;
+const taskIds = task.pick("id");
 
 const verbose = [...verboseTypes];
 
 /** Events as rows: read by windows, written only with their task (`appendEvents`). */
-export function eventRows({ query, execute }: Session): EventRows {
+export function eventRows(session: Session): EventRows {
+  const { execute } = session;
   return {
-    async list(taskId, window) {
-      const found = await query<EventRow>(sql`
-        SELECT seq, type, timestamp, payload FROM task_event WHERE ${all(conditions(taskId, window))}
-        ORDER BY seq ${direction(window.order)} LIMIT ${window.limit}`);
-      return found.map((row) => eventOf(taskId, row));
-    },
-    async erase(taskId) {
+    list: (taskId, window) =>
+      eventShape.rows(session)(sql`
+        SELECT ${eventShape.of("e")} FROM task_event e WHERE ${allOf(conditions(taskId, window))}
+        ORDER BY seq ${direction(window.order)} LIMIT ${window.limit}`),
+    async deleteOfTask(taskId) {
       await execute(sql`DELETE FROM task_event WHERE task_id = ${taskId}`);
     },
-    async eraseDeleted(before, max) {
-      const found = await query<{ readonly id: string }>(sql`
-        SELECT id FROM task WHERE deleted_at < ${before} AND EXISTS (SELECT 1 FROM task_event WHERE task_id = task.id) LIMIT ${max}`);
+    async deleteOfDeletedTasks(before, max) {
+      const found = await taskIds.rows(session)(sql`
+        SELECT ${taskIds.of("task")} FROM task WHERE deleted_at < ${before} AND EXISTS (SELECT 1 FROM task_event WHERE task_id = task.id) LIMIT ${max}`);
       if (found.length > 0) await execute(sql`DELETE FROM task_event WHERE task_id IN (${join(found.map(({ id }) => id))})`);
       return found.length;
     },
@@ -35,22 +33,21 @@ export function eventRows({ query, execute }: Session): EventRows {
 }
 
 /**
- * Writes the events that brought a task to its present `lastSeq` and `lastTimestamp`:
- * those are the last one's number and time, the others lie one apart before them.
+ * Writes the events that set a task's current `lastSeq` and `lastTimestamp`:
+ * these are the number and time of the last event, and each earlier event is one less.
  */
-export async function appendEvents({ execute }: Session, task: Task, events: readonly NewEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  const before = { seq: task.lastSeq - events.length, timestamp: task.lastTimestamp - events.length };
-  const rows = events.map(({ type, payload }, index) => ({
-    task_id: task.id,
-    seq: before.seq + index + 1,
-    space_id: task.spaceId,
-    type,
-    timestamp: before.timestamp + index + 1,
-    payload: JSON.stringify(payload),
-  }));
-  await execute(insertInto("task_event", rows));
+export async function appendEvents({ execute }: Session, of: EventsOf, added: readonly NewEvent[]): Promise<void> {
+  if (added.length === 0) return;
+  const { id: taskId, spaceId, lastSeq, lastTimestamp } = of;
+  const rows = added.map(({ type, payload }, index) => {
+    const before = added.length - 1 - index;
+    return { taskId, seq: lastSeq - before, spaceId, type, timestamp: lastTimestamp - before, payload };
+  });
+  await execute(taskEvent.insertAll(rows));
 }
+
+/** The fields of a task that its events use. */
+type EventsOf = Pick<Task, "id" | "spaceId" | "lastSeq" | "lastTimestamp">;
 
 function conditions(taskId: string, window: EventWindow): Sql[] {
   const found = [sql`task_id = ${taskId}`];
@@ -60,8 +57,36 @@ function conditions(taskId: string, window: EventWindow): Sql[] {
   return found;
 }
 
-/** The payload was written as its type's, by `appendEvents`. */
-export const eventOf = (taskId: string, { seq, type, timestamp, payload }: EventRow): TaskEvent => {
-  const event = { type, payload: JSON.parse(payload) as unknown } as NewEvent;
-  return { ...event, taskId, seq: numberOf(seq), timestamp: numberOf(timestamp) };
-};
+const sizeShape = tables.taskEvent.pick("seq").with({ size: integer(sql`octet_length(payload)`) });
+
+/** The limits of one page: events, and bytes of payload. A single event may have more bytes. */
+const eventsMax = 500;
+const pageBytes = 1024 * 1024;
+
+/** Reads the next events of a task that match `which`. @param which begins with AND, or is empty. */
+export type EventPages = (taskId: string, afterSeq: number, lastSeq: number, which: Sql) => Promise<readonly TaskEvent[]>;
+
+/** Reads the sizes first, for which no database reads payloads, then as many payloads as fit. */
+export const eventPages =
+  (session: Pick<Session, "query">): EventPages =>
+  async (taskId, afterSeq, lastSeq, which) => {
+    const sizes = await sizeShape.rows(session)(sql`
+      SELECT ${sizeShape.of("e")} FROM task_event e
+      WHERE task_id = ${taskId} AND seq > ${afterSeq} AND seq <= ${lastSeq} ${which} ORDER BY seq LIMIT ${eventsMax}`);
+    const end = lastFitting(sizes);
+    if (end === null) return [];
+    return eventShape.rows(session)(sql`
+      SELECT ${eventShape.of("e")} FROM task_event e
+      WHERE task_id = ${taskId} AND seq > ${afterSeq} AND seq <= ${end} ${which} ORDER BY seq`);
+  };
+
+/** The number of the last event within the byte limit; null without events. The first event always fits. */
+function lastFitting(sizes: readonly RowOf<typeof sizeShape>[]): number | null {
+  let [end, bytes]: [number | null, number] = [null, 0];
+  for (const { seq, size } of sizes) {
+    bytes += size;
+    if (end !== null && bytes > pageBytes) break;
+    end = seq;
+  }
+  return end;
+}

@@ -1,85 +1,93 @@
-import type {
-  ComplianceExport,
-  DataExport,
-  Export,
-  ExportKind,
-  ExportOf,
-  ExportRows,
-  ExportScope,
-  NewExport,
+import {
+  type ComplianceExport,
+  type Export,
+  type ExportKind,
+  type ExportOf,
+  type ExportRows,
+  type ExportStatus,
+  type ExportTransition,
+  exportTransitions,
+  type NewExport,
+  type SubjectRef,
+  type SubjectRows,
 } from "../../core/exports/export.ts";
-import { type ExportStatus, type ExportStep, exportSteps } from "../../core/exports/lifecycle.ts";
 import type { Session } from "../session.ts";
-import { insertInto, join, numberOf, numberOrNull, type Sql, sql, type Whole } from "../sql.ts";
-import { subjectRows } from "./export-subject.ts";
+import { join, type Sql, sql } from "../statements.ts";
+import { boolean, integer, type RowOf, tables } from "../table.ts";
 import { taskRecordRows } from "./task-record.ts";
 
-interface ExportRow {
-  readonly id: string;
-  readonly space_id: string;
-  readonly kind: string;
-  readonly account_id: string;
-  readonly requested_by: string;
-  readonly status: string;
-  readonly scope: string;
-  readonly filter: string;
-  readonly reason: string;
-  readonly done: Whole;
-  readonly total: Whole;
-  readonly claims: Whole;
-  readonly fence: Whole;
-  readonly lease_until: Whole | null;
-  readonly blob_id: string | null;
-  readonly bytes: Whole | null;
-  readonly sha256: string | null;
-  readonly event_count: Whole | null;
-  readonly error: string | null;
-  readonly created_at: Whole;
-  readonly completed_at: Whole | null;
-  readonly purged_at: Whole | null;
+const subject = tables.membership.pick("accountId", "teamId");
+
+/** People as memberships: the tombstone of a removed membership keeps account and address. */
+function subjectRows(session: Session): SubjectRows {
+  return {
+    subject: (spaceId, ref) =>
+      subject.row(session)(sql`
+        SELECT ${subject.of("membership")} FROM membership WHERE space_id = ${spaceId} AND ${matchesSubject(ref)}
+        ORDER BY CASE WHEN status = 'removed' THEN 2 WHEN ${matchesCurrent(ref)} THEN 0 ELSE 1 END, removed_at DESC, created_at DESC, id LIMIT 1`),
+  };
 }
 
-/** A page without exports: a row of nulls beside their number. */
-interface Empty {
-  readonly id: null;
+function matchesSubject(ref: SubjectRef): Sql {
+  if ("accountId" in ref) return sql`account_id = ${ref.accountId}`;
+  if ("email" in ref) return hasAddress(ref.email);
+  return sql`(account_id = ${ref.either} OR ${hasAddress(ref.either)})`;
 }
 
-const columns = sql`id, space_id, kind, account_id, requested_by, status, scope, filter, reason, done, total, claims, fence, lease_until,
-  blob_id, bytes, sha256, event_count, error, created_at, completed_at, purged_at`;
+/** Matches the membership's current address. An id always matches. */
+function matchesCurrent(ref: SubjectRef): Sql {
+  if ("accountId" in ref) return sql`1 = 1`;
+  if ("email" in ref) return sql`lower(email) = ${ref.email.toLowerCase()}`;
+  return sql`(account_id = ${ref.either} OR lower(email) = ${ref.either.toLowerCase()})`;
+}
 
-/** Exports as rows: what is written of a making is guarded by its claim. */
+const hasAddress = (address: string): Sql => {
+  const folded = address.toLowerCase();
+  return sql`(lower(email) = ${folded} OR lower(original_email) = ${folded})`;
+};
+
+const { export: archives } = tables;
+const ids = archives.pick("id");
+const blobs = archives.pick("blobId");
+/** An export `e` of a page, with the number of all exports. An empty page has one row, without an export. */
+const listed = archives.with({ found: integer(sql`counted.found`), isThere: boolean(sql`(e.id IS NOT NULL)`) });
+const found = sql`SELECT ${archives.of("export")} FROM export`;
+
+/** Exports as rows. Writes of a process that makes an archive are conditional on its claim. */
 export function exportRows(session: Session): ExportRows {
-  const { query, execute } = session;
+  const { execute } = session;
   const one = async (statement: Sql): Promise<Export | null> => {
-    const [row] = await query<ExportRow>(statement);
-    return row ? exportOf(row) : null;
+    const row = await archives.row(session)(statement);
+    return row && exportOf(row);
   };
   const changed = async (statement: Sql): Promise<boolean> => (await execute(statement)) === 1;
 
   return {
     ...subjectRows(session),
     ...taskRecordRows(session),
-    async insert(wanted) {
+    async insert(requested) {
       const inserted = await execute(sql`
-        ${insertInto("export", [columnsOf(wanted)])} ON CONFLICT (space_id) WHERE kind = 'compliance' AND completed_at IS NULL DO NOTHING`);
+        ${archives.insert(newRow(requested))} ON CONFLICT (space_id) WHERE kind = 'compliance' AND completed_at IS NULL DO NOTHING`);
       return inserted === 1;
     },
-    find: <K extends ExportKind>(kind: K, spaceId: string, id: string) =>
-      // The statement asks for the kind.
-      one(sql`SELECT ${columns} FROM export WHERE id = ${id} AND space_id = ${spaceId} AND kind = ${kind}`) as Promise<ExportOf<K> | null>,
-    byId: (id) => one(sql`SELECT ${columns} FROM export WHERE id = ${id}`),
+    async find(kind, spaceId, id) {
+      const made = await one(sql`${found} WHERE id = ${id} AND space_id = ${spaceId} AND kind = ${kind}`);
+      return made && isOf(kind, made) ? made : null;
+    },
+    byId: (id) => one(sql`${found} WHERE id = ${id}`),
     async list(spaceId, accountId, { limit, offset }) {
       const theirs = sql`space_id = ${spaceId} AND account_id = ${accountId} AND kind = 'data'`;
-      const rows = await query<(ExportRow | Empty) & { readonly found: Whole }>(sql`
-        SELECT counted.found, e.* FROM (SELECT COUNT(*) AS found FROM export WHERE ${theirs}) counted
-        LEFT JOIN (SELECT ${columns} FROM export WHERE ${theirs} ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}) e ON 1 = 1
+      const rows = await listed.rows(session)(sql`
+        SELECT ${listed.of("e")} FROM (SELECT COUNT(*) AS found FROM export WHERE ${theirs}) counted
+        LEFT JOIN (${found} WHERE ${theirs} ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}) e ON 1 = 1
         ORDER BY e.created_at DESC, e.id DESC`);
-      return { items: rows.flatMap((row) => (row.id === null ? [] : dataExportOf(row))), total: numberOf(rows[0]?.found ?? 0) };
+      const made = rows.filter(({ isThere }) => isThere).map(exportOf);
+      return { items: made.filter((each) => isOf("data", each)), total: rows[0]?.found ?? 0 };
     },
     claim: (id, now, leaseUntil) =>
       one(sql`
-        UPDATE export SET status = ${exportSteps.claim.to}, claims = claims + 1, fence = fence + 1, lease_until = ${leaseUntil}
-        WHERE id = ${id} AND ${may("claim")} AND (lease_until IS NULL OR lease_until <= ${now}) RETURNING ${columns}`),
+        UPDATE export SET status = ${exportTransitions.claim.to}, claims = claims + 1, fence = fence + 1, lease_until = ${leaseUntil}
+        WHERE id = ${id} AND ${may("claim")} AND (lease_until IS NULL OR lease_until <= ${now}) RETURNING ${archives.of("export")}`),
     progress: (id, fence, { done, total }, leaseUntil) =>
       changed(sql`UPDATE export SET done = ${done}, total = ${total}, lease_until = ${leaseUntil} WHERE ${held(id, fence)}`),
     complete: (id, fence, { blobId, bytes, sha256, eventCount }, now) =>
@@ -89,79 +97,57 @@ export function exportRows(session: Session): ExportRows {
     fail: (id, fence, error, now) => changed(sql`UPDATE export SET ${ended("fail", now)}, error = ${error} WHERE ${held(id, fence)}`),
     release: (id, fence) => changed(sql`UPDATE export SET lease_until = NULL, claims = claims - 1 WHERE ${held(id, fence)}`),
     cancel: (id, now) => changed(sql`UPDATE export SET ${ended("cancel", now)}, fence = fence + 1 WHERE id = ${id} AND ${may("cancel")}`),
-    async loose(now, max) {
-      const rows = await query<Pick<ExportRow, "id">>(sql`
-        SELECT id FROM export WHERE completed_at IS NULL AND (lease_until IS NULL OR lease_until <= ${now}) ORDER BY created_at, id LIMIT ${max}`);
+    async unclaimed(now, max) {
+      const rows = await ids.rows(session)(sql`
+        SELECT ${ids.of("export")} FROM export WHERE completed_at IS NULL AND (lease_until IS NULL OR lease_until <= ${now}) ORDER BY created_at, id LIMIT ${max}`);
       return rows.map(({ id }) => id);
     },
     async purge(until, now, max) {
-      const rows = await query<Pick<ExportRow, "blob_id">>(sql`
+      const rows = await blobs.rows(session)(sql`
         UPDATE export SET purged_at = ${now} WHERE status = 'completed' AND purged_at IS NULL AND id IN (
           SELECT id FROM export WHERE status = 'completed' AND purged_at IS NULL AND completed_at <= ${until} ORDER BY completed_at LIMIT ${max})
-        RETURNING blob_id`);
-      return rows.flatMap(({ blob_id }) => blob_id ?? []);
+        RETURNING ${blobs.of("export")}`);
+      return rows.flatMap(({ blobId }) => blobId ?? []);
     },
   };
 }
 
-const may = (step: keyof typeof exportSteps): Sql => {
-  const { from }: ExportStep = exportSteps[step];
+const may = (step: keyof typeof exportTransitions): Sql => {
+  const { from }: ExportTransition = exportTransitions[step];
   return sql`status IN (${join([...from])})`;
 };
 
-/** By whoever claimed it last, and has not given it back. */
+/** The export is held by its last claim, and was not released. */
 const held = (id: string, fence: number): Sql => sql`id = ${id} AND fence = ${fence} AND lease_until IS NOT NULL AND ${may("complete")}`;
 
 const ended = (step: "complete" | "fail" | "cancel", now: number): Sql =>
-  sql`status = ${exportSteps[step].to}, completed_at = ${now}, lease_until = NULL`;
+  sql`status = ${exportTransitions[step].to}, completed_at = ${now}, lease_until = NULL`;
 
-const columnsOf = (wanted: NewExport) => ({
-  id: wanted.id,
-  space_id: wanted.spaceId,
-  kind: wanted.kind,
-  account_id: wanted.kind === "data" ? wanted.accountId : wanted.requestedBy,
-  requested_by: wanted.requestedBy,
-  status: "pending" satisfies ExportStatus,
-  scope: wanted.kind === "data" ? wanted.scope : "steps",
-  filter: JSON.stringify(wanted.filter),
-  reason: wanted.reason,
-  created_at: wanted.createdAt,
-});
+const newRow = (requested: NewExport) => {
+  const status: ExportStatus = "pending";
+  if (requested.kind === "data") return { ...requested, status };
+  return { ...requested, status, accountId: requested.requestedBy, scope: "steps" as const };
+};
 
-const exportOf = (row: ExportRow): Export => (row.kind === "data" ? dataExportOf(row) : complianceExportOf(row));
+type ExportRow = RowOf<typeof archives>;
 
-/** Words and JSON were written by this program, so they are believed. */
-const dataExportOf = (row: ExportRow): DataExport => ({
-  ...madeOf(row),
-  kind: "data",
-  accountId: row.account_id,
-  scope: row.scope as ExportScope,
-  filter: JSON.parse(row.filter) as DataExport["filter"],
-});
+/** Only the filter of a `compliance` export has names; its scope is `steps`. */
+function exportOf(row: ExportRow): Export {
+  const { accountId, scope, filter } = row;
+  if ("names" in filter) return { ...commonOf(row), kind: "compliance", filter };
+  if (scope === "steps") throw new Error(`the export ${row.id} has no scope`);
+  return { ...commonOf(row), kind: "data", accountId, scope, filter };
+}
 
-const complianceExportOf = (row: ExportRow): ComplianceExport => ({
-  ...madeOf(row),
-  kind: "compliance",
-  filter: JSON.parse(row.filter) as ComplianceExport["filter"],
-});
+/** The fields of every kind of export. */
+function commonOf(row: ExportRow): Omit<ComplianceExport, "kind" | "filter"> {
+  const { id, spaceId, requestedBy, status, reason, done, total, claims, fence, leaseUntil, error, createdAt, completedAt, purgedAt } = row;
+  const request = { id, spaceId, requestedBy, reason, createdAt };
+  const state = { status, progress: { done, total }, claims, fence, leaseUntil, error, completedAt, purgedAt };
+  return { ...request, ...state, archive: archiveOf(row) };
+}
 
-/** What exports of all kinds have. */
-const madeOf = (row: ExportRow): Omit<ComplianceExport, "kind" | "filter"> => ({
-  id: row.id,
-  spaceId: row.space_id,
-  requestedBy: row.requested_by,
-  status: row.status as ExportStatus,
-  reason: row.reason,
-  progress: { done: numberOf(row.done), total: numberOf(row.total) },
-  claims: numberOf(row.claims),
-  fence: numberOf(row.fence),
-  leaseUntil: numberOrNull(row.lease_until),
-  archive: archiveOf(row),
-  error: row.error,
-  createdAt: numberOf(row.created_at),
-  completedAt: numberOrNull(row.completed_at),
-  purgedAt: numberOrNull(row.purged_at),
-});
+const archiveOf = ({ blobId, bytes, sha256, eventCount }: ExportRow): Export["archive"] =>
+  blobId === null || bytes === null || sha256 === null ? null : { blobId, bytes, sha256, eventCount };
 
-const archiveOf = ({ blob_id: blobId, bytes, sha256, event_count: count }: ExportRow): Export["archive"] =>
-  blobId === null || bytes === null || sha256 === null ? null : { blobId, bytes: numberOf(bytes), sha256, eventCount: numberOrNull(count) };
+const isOf = <K extends ExportKind>(kind: K, made: Export): made is ExportOf<K> => made.kind === kind;

@@ -1,88 +1,128 @@
-import type { GrantKey, GrantRows, OAuthGrant } from "../../core/oauth/grant.ts";
-import { isScope } from "../../core/oauth/scope.ts";
-import type * as Rows from "../../gen/prisma/sqlite/client.ts";
+import type { MemberStatus, Role } from "../../core/accounts/account.ts";
+import { isScope, knownScopes } from "../../core/accounts/caller.ts";
+import type { CodeRows } from "../../core/oauth/code.ts";
+import type { AuthorizationState } from "../../core/oauth/family.ts";
+import type { GrantKey, GrantRows } from "../../core/oauth/grant.ts";
 import { changeOf, type Session } from "../session.ts";
-import { insertInto, numberOf, type Sql, sql, type Whole } from "../sql.ts";
-import { textsIn } from "./app.ts";
-import { type StandingRow, standingColumns, standingOf } from "./standing.ts";
+import { forUpdate, join, raw, type Sql, sql } from "../statements.ts";
+import { boolean, type Computed, computedShape, json, tables } from "../table.ts";
 
-interface GrantStandingRow extends StandingRow {
-  readonly grant_revoked_at: Whole | null;
+// Subqueries, not joins: on SQLite every column of a join costs several times as much.
+
+/** An app that is not deleted: generation, scopes, connectors. */
+export type ActiveApp = readonly [generation: number, scopes: readonly string[], connectorUids: readonly string[]];
+
+/** The app of a grant `g` or a family `f`; null once it is deleted. */
+export const activeApp = (of: "g" | "f"): Computed<ActiveApp | null> =>
+  json(sql`
+  (SELECT '[' || CAST(p.generation AS TEXT) || ',' || p.scopes || ',' || p.connector_uids || ']'
+    FROM oauth_app p WHERE p.client_id = ${raw(of)}.client_id AND p.deleted_at IS NULL)`);
+
+/** A delegated profile grants no more access than an inactive one (spec/decisions.md 6). */
+const membershipColumns: Readonly<Record<"role" | "status" | "teamId", Sql>> = {
+  role: sql`m.role`,
+  status: sql`CASE WHEN m.delegated_to IS NULL THEN m.status ELSE 'inactive' END`,
+  teamId: sql`m.team_id`,
+};
+
+interface MembershipFacts {
+  readonly role: Role;
+  readonly status: MemberStatus;
+  readonly teamId: string;
 }
 
-const standing = standingColumns("g");
+/** Two facts of the account's membership; null without one. An active membership sorts before the tombstones of earlier ones. */
+export const membership = <F extends keyof MembershipFacts, S extends keyof MembershipFacts>(
+  of: "g" | "f",
+  first: F,
+  second: S,
+): Computed<readonly [MembershipFacts[F], MembershipFacts[S]] | null> =>
+  json(sql`
+  (SELECT '["' || ${membershipColumns[first]} || '","' || ${membershipColumns[second]} || '"]' FROM membership m
+    WHERE m.space_id = ${raw(of)}.space_id AND m.account_id = ${raw(of)}.account_id
+    ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1)`);
+
+/** App and membership of a grant `g` or a family `f`. */
+export const authorizationColumns = (of: "g" | "f") => ({ app: activeApp(of), membership: membership(of, "status", "teamId") });
+
+/** The state for a deleted app only shows that it grants no access. */
+export const authorizationStateOf = (
+  app: ActiveApp | null,
+  membership: readonly [MemberStatus, string] | null,
+  grantIsActive: boolean,
+): AuthorizationState => ({
+  isActive: grantIsActive && app !== null,
+  generation: app?.[0] ?? 0,
+  scopes: app?.[1].filter(isScope) ?? [],
+  member: membership && { status: membership[0], teamId: membership[1] },
+});
+
+const { oAuthGrant } = tables;
+const grant = oAuthGrant.omit("revokedAt").derive("scopes", ["scopes"], knownScopes);
+const standing = computedShape({ lives: boolean(sql`g.revoked_at IS NULL`), ...authorizationColumns("g") });
+const grants = sql`SELECT ${grant.of("g")} FROM oauth_grant g`;
 
 /** Grants of users to apps as rows. */
 export function grantRows(session: Session): GrantRows {
-  const { db, dialect, query, execute } = session;
-  const living = ({ accountId, spaceId, clientId }: GrantKey) => ({ accountId, spaceId, clientId, revokedAt: null });
-  const find = async (key: GrantKey) => grantOf(await db.oAuthGrant.findFirst({ where: living(key) }));
-  const lock: GrantRows["lock"] = async (grant) => {
+  const { dialect, execute } = session;
+  const first = grant.row(session);
+  const lock: GrantRows["lock"] = async (requested) => {
     changeOf(session);
-    // An insert that yields to a row that is there: PostgreSQL waits for the change that wrote it.
-    await execute(sql`${insertInto("oauth_grant", [columnsOf(grant)])} ON CONFLICT DO NOTHING`);
-    const { accountId, spaceId, clientId } = grant;
-    if (dialect === "postgresql") {
-      await query(sql`
-        SELECT id FROM oauth_grant
-        WHERE space_id = ${spaceId} AND account_id = ${accountId} AND client_id = ${clientId} AND revoked_at IS NULL FOR UPDATE`);
-    }
-    // Null when the row that was there was revoked in between: then there is place for another.
-    return (await find(grant)) ?? lock(grant);
+    // The insert does nothing if the row exists. PostgreSQL waits for the change that wrote it.
+    await execute(sql`${oAuthGrant.insert(requested)} ON CONFLICT DO NOTHING`);
+    // Null when the existing row was revoked in the meantime: then another one can be inserted.
+    return (await first(sql`${grants} WHERE ${isActive(requested)} ${forUpdate(dialect, "g")}`)) ?? lock(requested);
   };
   return {
-    find,
+    find: (key) => first(sql`${grants} WHERE ${isActive(key)}`),
     lock,
-    byId: async (id) => grantOf(await db.oAuthGrant.findFirst({ where: { id, revokedAt: null } })),
-    async standing(id) {
-      const [row] = await query<GrantStandingRow>(
-        sql`SELECT g.revoked_at AS grant_revoked_at, ${standing} FROM oauth_grant g WHERE g.id = ${id}`,
-      );
-      return row ? standingOf(row, row.grant_revoked_at === null) : null;
+    byId: (id) => first(sql`${grants} WHERE g.id = ${id} AND g.revoked_at IS NULL`),
+    async findState(id) {
+      const row = await standing.row(session)(sql`SELECT ${standing.of("g")} FROM oauth_grant g WHERE g.id = ${id}`);
+      return row && authorizationStateOf(row.app, row.membership, row.lives);
     },
-    async list(accountId, spaceId) {
-      const where = { accountId, spaceId, revokedAt: null };
-      const rows = await db.oAuthGrant.findMany({ where, orderBy: [{ createdAt: "desc" }, { id: "desc" }] });
-      return rows.flatMap((row) => grantOf(row) ?? []);
-    },
+    list: (accountId, spaceId) =>
+      grant.rows(session)(sql`
+        ${grants} WHERE g.space_id = ${spaceId} AND g.account_id = ${accountId} AND g.revoked_at IS NULL
+        ORDER BY g.created_at DESC, g.id DESC`),
     async update({ id, scopes, connectorUids, generation, updatedAt }) {
-      const data = { scopes: JSON.stringify(scopes), connectorUids: JSON.stringify(connectorUids), generation, updatedAt };
-      await db.oAuthGrant.updateMany({ where: { id, revokedAt: null }, data });
+      const set = oAuthGrant.set({ scopes, connectorUids, generation, updatedAt });
+      await execute(sql`UPDATE oauth_grant SET ${join(set)} WHERE id = ${id} AND revoked_at IS NULL`);
     },
-    async revoke(id, now) {
-      const { count } = await db.oAuthGrant.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: now } });
-      return count === 1;
-    },
-    async revokeAll(accountId, spaceId, now) {
-      const { count } = await db.oAuthGrant.updateMany({ where: { accountId, spaceId, revokedAt: null }, data: { revokedAt: now } });
-      return count;
-    },
+    revoke: async (id, now) =>
+      (await execute(sql`UPDATE oauth_grant SET revoked_at = ${now} WHERE id = ${id} AND revoked_at IS NULL`)) === 1,
+    revokeAll: (accountId, spaceId, now) =>
+      execute(sql`
+        UPDATE oauth_grant SET revoked_at = ${now}
+        WHERE space_id = ${spaceId} AND account_id = ${accountId} AND revoked_at IS NULL`),
   };
 }
 
-/** Codes and tokens of an account in a space: those of revoked grants are dead anyway. */
+const isActive = ({ accountId, spaceId, clientId }: GrantKey): Sql =>
+  sql`g.space_id = ${spaceId} AND g.account_id = ${accountId} AND g.client_id = ${clientId} AND g.revoked_at IS NULL`;
+
+/** Codes and tokens of an account in a space. Those of revoked grants are already invalid. */
 export const ofGrants = (accountId: string, spaceId: string): Sql => sql`
   grant_id IN (SELECT g.id FROM oauth_grant g WHERE g.space_id = ${spaceId} AND g.account_id = ${accountId} AND g.revoked_at IS NULL)`;
 
-const columnsOf = ({ id, generation, ...grant }: OAuthGrant) => ({
-  ...{ id, generation },
-  account_id: grant.accountId,
-  space_id: grant.spaceId,
-  client_id: grant.clientId,
-  scopes: JSON.stringify(grant.scopes),
-  connector_uids: JSON.stringify(grant.connectorUids),
-  created_at: grant.createdAt,
-  updated_at: grant.updatedAt,
-});
+const code = tables.oAuthCode.derive("scopes", ["scopes"], knownScopes);
 
-function grantOf(row: Rows.OAuthGrant | null): OAuthGrant | null {
-  if (row === null) return null;
-  const { revokedAt: _, ...grant } = row;
+/** Authorization codes as rows. */
+export function codeRows(session: Session): CodeRows {
+  const { execute } = session;
   return {
-    ...grant,
-    scopes: textsIn(row.scopes).filter(isScope),
-    connectorUids: textsIn(row.connectorUids),
-    createdAt: numberOf(row.createdAt),
-    updatedAt: numberOf(row.updatedAt),
+    async insert(issued) {
+      await execute(tables.oAuthCode.insert(issued));
+    },
+    find: (digest) => code.row(session)(sql`SELECT ${code.of("oauth_code")} FROM oauth_code WHERE digest = ${digest}`),
+    async use(digest, familyId, now) {
+      const count = await execute(sql`
+        UPDATE oauth_code SET used_at = ${now}, family_id = ${familyId} WHERE digest = ${digest} AND used_at IS NULL`);
+      return count === 1;
+    },
+    async useUpAll(accountId, spaceId, now) {
+      await execute(sql`UPDATE oauth_code SET used_at = ${now} WHERE ${ofGrants(accountId, spaceId)} AND used_at IS NULL`);
+    },
+    purge: (before) => execute(sql`DELETE FROM oauth_code WHERE expires_at < ${before}`),
   };
 }

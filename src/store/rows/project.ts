@@ -1,36 +1,31 @@
-import type { Scope } from "../../core/caller.ts";
-import { type Project, type ProjectRows, projectsMax } from "../../core/projects/project.ts";
-import type * as Rows from "../../gen/prisma/sqlite/client.ts";
+import type { Scope } from "../../core/accounts/caller.ts";
+import { type ProjectRows, projectsMax } from "../../core/projects/project.ts";
 import type { Session } from "../session.ts";
-import { numberOf } from "../sql.ts";
+import { type Sql, sql } from "../statements.ts";
+import { computedShape, integer, tables } from "../table.ts";
 
-/** Projects as rows. They belong to people: a token's client sees them all (contract/decisions.md 16). */
-export function projectRows({ db }: Session): ProjectRows {
+const { project } = tables;
+const counted = computedShape({ count: integer(sql`COUNT(*)`) });
+const projects = sql`SELECT ${project.of("project")} FROM project`;
+
+/** Projects as rows. They belong to people: a token's client sees all of them (spec/decisions.md 16). */
+export function projectRows(session: Session): ProjectRows {
+  const byId = (id: string) => project.row(session)(sql`${projects} WHERE id = ${id}`);
   return {
-    async insert(project) {
-      await db.project.create({ data: project });
+    async insert(row) {
+      await session.execute(project.insert(row));
     },
-    async list(scope) {
-      const rows = await db.project.findMany({
-        where: ownedBy(scope),
-        orderBy: [{ createdAt: "desc" }, { id: "desc" }],
-        take: projectsMax,
-      });
-      return rows.map(projectOf);
+    list: (scope) =>
+      project.rows(session)(sql`
+        ${projects} WHERE ${ownedBy(scope)} ORDER BY created_at DESC, id DESC LIMIT ${projectsMax}`),
+    find: (scope, id) => project.row(session)(sql`${projects} WHERE id = ${id} AND ${ownedBy(scope)}`),
+    isIn: async (spaceId, id) => (await byId(id))?.spaceId === spaceId,
+    byId,
+    async count(spaceId) {
+      const row = await counted.row(session)(sql`SELECT ${counted.of("project")} FROM project WHERE space_id = ${spaceId}`);
+      return row?.count ?? 0;
     },
-    async find(scope, id) {
-      const row = await db.project.findFirst({ where: { id, ...ownedBy(scope) } });
-      return row && projectOf(row);
-    },
-    isIn: async (spaceId, id) => (await db.project.findFirst({ where: { id, spaceId } })) !== null,
-    async byId(id) {
-      const row = await db.project.findFirst({ where: { id } });
-      return row && projectOf(row);
-    },
-    count: (spaceId) => db.project.count({ where: { spaceId } }),
   };
 }
 
-const ownedBy = ({ accountId, spaceId }: Scope) => ({ accountId, spaceId });
-
-const projectOf = (row: Rows.Project): Project => ({ ...row, createdAt: numberOf(row.createdAt) });
+const ownedBy = ({ accountId, spaceId }: Scope): Sql => sql`account_id = ${accountId} AND space_id = ${spaceId}`;

@@ -1,51 +1,49 @@
-import type { MemberStatus, Role } from "../../core/accounts/account.ts";
-import type { LinkRows, SignInLink } from "../../core/sign-in/link.ts";
-import type { SessionHolder, SessionRows } from "../../core/sign-in/session.ts";
-import type { Place, SignInRows } from "../../core/sign-in/sign-in.ts";
-import type * as Rows from "../../gen/prisma/sqlite/client.ts";
+import type { MemberStatus, Role, Space } from "../../core/accounts/account.ts";
+import type { LinkRows } from "../../core/sign-in/link.ts";
+import type { SessionHolder, SessionRows, SignInRows } from "../../core/sign-in/sign-in.ts";
 import type { Session } from "../session.ts";
-import { numberOf, sql, type Whole } from "../sql.ts";
+import { sql } from "../statements.ts";
+import { boolean, computedShape, type RowOf, tables, text, textOrNull } from "../table.ts";
 
-interface HolderRow {
-  readonly id: string;
-  readonly digest: string;
-  readonly account_id: string;
-  readonly space_id: string;
-  readonly created_at: Whole;
-  readonly proved_at: Whole;
-  readonly expires_at: Whole;
-  readonly locale: string;
-  readonly email: string;
-  readonly name: string | null;
-  readonly team_name: string | null;
-  readonly delegated_to: string | null;
-  readonly space_kind: string;
-  readonly role: string | null;
-  readonly status: string | null;
-}
+/** Role and status are null without a membership. */
+const memberOf = (role: Role | null, status: MemberStatus | null, delegated: boolean) =>
+  role === null || status === null ? null : { role, status, delegated };
 
-/** Sessions of browsers as rows. */
-export function sessionRows({ db, query, execute }: Session): SessionRows {
+const holder = tables.session
+  .with({
+    locale: text(sql`a.locale`),
+    email: text(sql`a.email`),
+    name: textOrNull(sql`a.name`),
+    teamName: textOrNull(sql`t.name`),
+    spaceKind: text<Space["kind"]>(sql`c.kind`),
+    role: textOrNull<Role>(sql`m.role`),
+    status: textOrNull<MemberStatus>(sql`m.status`),
+    delegated: boolean(sql`(m.delegated_to IS NOT NULL)`),
+  })
+  .derive("member", ["role", "status", "delegated"], memberOf);
+
+/** Browser sessions as rows. */
+export function sessionRows(session: Session): SessionRows {
+  const { execute } = session;
   return {
-    async insert(session) {
-      await db.session.create({ data: session });
+    async insert(row) {
+      await execute(tables.session.insert(row));
     },
     async holder(digest) {
-      // A living membership comes before the tombstones of earlier ones.
-      const [row] = await query<HolderRow>(sql`
-        SELECT s.id, s.digest, s.account_id, s.space_id, s.created_at, s.proved_at, s.expires_at,
-          a.locale, a.email, a.name, t.name AS team_name, c.kind AS space_kind, m.role, m.status, m.delegated_to
+      // An active membership sorts before the tombstones of earlier ones.
+      const row = await holder.row(session)(sql`
+        SELECT ${holder.of("s")}
         FROM session s JOIN account a ON a.id = s.account_id JOIN space c ON c.id = s.space_id
         LEFT JOIN team t ON t.space_id = s.space_id
         LEFT JOIN membership m ON m.space_id = s.space_id AND m.account_id = s.account_id
         WHERE s.digest = ${digest}
         ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1`);
-      return row ? holderOf(row) : null;
+      return row && holderOf(row);
     },
     async renew(id, expiresAt, notAfter) {
       await execute(sql`UPDATE session SET expires_at = ${expiresAt} WHERE id = ${id} AND expires_at <= ${notAfter}`);
     },
-    async prove(id, provedAt) {
+    async recordProof(id, provedAt) {
       await execute(sql`UPDATE session SET proved_at = ${provedAt} WHERE id = ${id}`);
     },
     async end(id) {
@@ -63,114 +61,86 @@ export function sessionRows({ db, query, execute }: Session): SessionRows {
   };
 }
 
-function holderOf(row: HolderRow): SessionHolder | null {
-  // Role and standing were written as such by this program.
-  const member =
-    row.role === null ? null : { role: row.role as Role, status: row.status as MemberStatus, delegated: row.delegated_to !== null };
-  if (member === null && row.space_kind !== "personal") return null;
-  const session = {
-    id: row.id,
-    digest: row.digest,
-    accountId: row.account_id,
-    spaceId: row.space_id,
-    createdAt: numberOf(row.created_at),
-    provedAt: numberOf(row.proved_at),
-    expiresAt: numberOf(row.expires_at),
-  };
-  return { session, locale: row.locale, email: row.email, name: row.name, teamName: row.team_name, member };
+function holderOf({ locale, email, name, teamName, spaceKind, member, ...session }: RowOf<typeof holder>): SessionHolder | null {
+  return member === null && spaceKind !== "personal" ? null : { session, locale, email, name, teamName, member };
 }
 
-/** What proves who an account is, as rows. */
-export function signInRows({ db, query, execute }: Session): SignInRows {
-  const account = (id: string) => db.account.findFirst({ where: { id } });
+const proof = tables.account.pick("id", "password", "issuer", "subject");
+const spaceChoice = computedShape({
+  spaceId: text(sql`c.id`),
+  name: textOrNull(sql`t.name`),
+  memberId: textOrNull(sql`m.id`),
+  role: textOrNull<Role>(sql`m.role`),
+}).derive("team", ["name", "memberId", "role"], (name, memberId, role) =>
+  name === null || memberId === null || role === null ? null : { name, memberId, role },
+);
+
+/** The proofs of an account's identity, as rows: password, and identity at a provider. */
+export function signInRows(session: Session): SignInRows {
+  const { db, execute } = session;
+  async function account(where: { readonly id: string } | { readonly issuer: string; readonly subject: string }) {
+    const row = await (await db()).account.findFirst({ where });
+    return row && proof.fromClient(row);
+  }
   return {
-    password: async (accountId) => (await account(accountId))?.password ?? null,
+    password: async (id) => (await account({ id }))?.password ?? null,
     async setPassword(accountId, stored) {
       await execute(sql`UPDATE account SET password = ${stored} WHERE id = ${accountId}`);
     },
-    async identity(accountId) {
-      const row = await account(accountId);
-      return row?.issuer && row.subject ? { issuer: row.issuer, subject: row.subject } : null;
+    async identity(id) {
+      const { issuer = null, subject = null } = (await account({ id })) ?? {};
+      return issuer && subject ? { issuer, subject } : null;
     },
-    bound: async ({ issuer, subject }) => (await db.account.findFirst({ where: { issuer, subject } }))?.id ?? null,
-    async bind(accountId, { issuer, subject }) {
+    findByIdentity: async ({ issuer, subject }) => (await account({ issuer, subject }))?.id ?? null,
+    async bindIdentity(accountId, { issuer, subject }) {
       const bound = await execute(
         sql`UPDATE account SET issuer = ${issuer}, subject = ${subject} WHERE id = ${accountId} AND issuer IS NULL`,
       );
       return bound === 1;
     },
-    async places(accountId) {
-      const rows = await query<PlaceRow>(sql`
-        SELECT c.id AS space_id, t.name, m.id AS member_id, m.role
+    listSpaces: (accountId) =>
+      spaceChoice.rows(session)(sql`
+        SELECT ${spaceChoice.of("c")}
         FROM space c LEFT JOIN team t ON t.space_id = c.id
         LEFT JOIN membership m ON m.space_id = c.id AND m.account_id = ${accountId} AND m.status = 'active' AND m.delegated_to IS NULL
         WHERE c.account_id = ${accountId} OR m.id IS NOT NULL
-        ORDER BY CASE WHEN t.name IS NULL THEN 0 ELSE 1 END, t.name`);
-      return rows.map(placeOf);
-    },
-    async signedIn(memberId, now) {
+        ORDER BY CASE WHEN t.name IS NULL THEN 0 ELSE 1 END, t.name`),
+    async recordFirstSignIn(memberId, now) {
       await execute(sql`UPDATE membership SET signed_in_at = ${now} WHERE id = ${memberId} AND signed_in_at IS NULL`);
     },
   };
 }
 
-interface PlaceRow {
-  readonly space_id: string;
-  readonly name: string | null;
-  readonly member_id: string | null;
-  readonly role: string | null;
-}
-
-const placeOf = ({ space_id, name, member_id, role }: PlaceRow): Place => ({
-  spaceId: space_id,
-  // Roles were written as such by this program.
-  team: name === null || member_id === null ? null : { name, memberId: member_id, role: role as Role },
-});
+const link = tables.signInLink.omit("usedAt");
 
 /** Sign-in links as rows. */
-export function linkRows({ db, query, execute }: Session): LinkRows {
+export function linkRows(session: Session): LinkRows {
+  const { db, execute } = session;
   const open = { usedAt: null };
   return {
-    async insert(link) {
-      await db.signInLink.create({ data: link });
+    async insert(data) {
+      await (await db()).signInLink.create({ data });
     },
-    open: async (digest, now) => linkOf(await db.signInLink.findFirst({ where: { digest, ...open, expiresAt: { gt: now } } })),
-    async use(digest, now) {
-      const [row] = await query<LinkRow>(sql`
+    async findOpen(digest, now) {
+      const row = await (await db()).signInLink.findFirst({ where: { digest, ...open, expiresAt: { gt: now } } });
+      return row && link.fromClient(row);
+    },
+    use: (digest, now) =>
+      link.row(session)(sql`
         UPDATE sign_in_link SET used_at = ${now} WHERE digest = ${digest} AND used_at IS NULL AND expires_at > ${now}
-        RETURNING account_id, space_id, created_at, expires_at`);
-      if (!row) return null;
-      const { account_id: accountId, space_id: spaceId, created_at, expires_at } = row;
-      return { digest, accountId, spaceId, createdAt: numberOf(created_at), expiresAt: numberOf(expires_at) };
-    },
-    async openOf(accountId, now) {
+        RETURNING ${link.of("sign_in_link")}`),
+    async listOpen(accountId, now) {
       const where = { accountId, ...open, expiresAt: { gt: now } };
-      const rows = await db.signInLink.findMany({ where, orderBy: [{ createdAt: "desc" }, { digest: "asc" }] });
-      return rows.flatMap((row) => linkOf(row) ?? []);
+      const orderBy = [{ createdAt: "desc" as const }, { digest: "asc" as const }];
+      return (await (await db()).signInLink.findMany({ where, orderBy })).map(link.fromClient);
     },
     async useUp(accountId, spaceId, now) {
       const where = spaceId === null ? { accountId, ...open } : { accountId, spaceId, ...open };
-      await db.signInLink.updateMany({ where, data: { usedAt: now } });
+      await (await db()).signInLink.updateMany({ where, data: { usedAt: now } });
     },
-    usedAt: async (accountId, at) => (await db.signInLink.count({ where: { accountId, usedAt: at } })) > 0,
+    wasUsedAt: async (accountId, at) => (await (await db()).signInLink.count({ where: { accountId, usedAt: at } })) > 0,
     async purge(before) {
       await execute(sql`DELETE FROM sign_in_link WHERE expires_at < ${before}`);
     },
   };
 }
-
-interface LinkRow {
-  readonly account_id: string;
-  readonly space_id: string;
-  readonly created_at: Whole;
-  readonly expires_at: Whole;
-}
-
-const linkOf = (row: Rows.SignInLink | null): SignInLink | null =>
-  row && {
-    digest: row.digest,
-    accountId: row.accountId,
-    spaceId: row.spaceId,
-    createdAt: numberOf(row.createdAt),
-    expiresAt: numberOf(row.expiresAt),
-  };

@@ -1,24 +1,24 @@
 import type { SigningKeyRows } from "../../core/oauth/signing-key.ts";
 import { changeOf, type Session } from "../session.ts";
-import { numberOf, sql } from "../sql.ts";
+import { sql } from "../statements.ts";
+import { tables } from "../table.ts";
 
-/** Keys that sign access tokens as rows. */
+const { signingKey } = tables;
+
+/** The signing keys of access tokens, as rows. */
 export function signingKeyRows(session: Session): SigningKeyRows {
-  const { db, dialect, execute } = session;
+  const { dialect, execute } = session;
   return {
-    async list() {
-      const rows = await db.signingKey.findMany({ orderBy: [{ createdAt: "desc" }, { id: "desc" }] });
-      return rows.map((row) => ({ ...row, privateKey: Uint8Array.from(row.privateKey), createdAt: numberOf(row.createdAt) }));
-    },
+    list: () => signingKey.rows(session)(sql`SELECT ${signingKey.of("signing_key")} FROM signing_key ORDER BY created_at DESC, id DESC`),
     async lock() {
       changeOf(session);
       if (dialect === "postgresql") await execute(sql`LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE`);
     },
     async insert(key) {
-      await db.signingKey.create({ data: key });
+      await execute(signingKey.insert(key));
     },
     async remove(id) {
-      await db.signingKey.deleteMany({ where: { id } });
+      await execute(sql`DELETE FROM signing_key WHERE id = ${id}`);
     },
   };
 }

@@ -1,56 +1,42 @@
-import type { Skill, SkillChooser, SkillOwnerType, SkillPlace, SkillRows, SkillShelf, SkillView } from "../../core/skills/skill.ts";
-import type { Dialect, Session } from "../session.ts";
-import { all, forUpdate, insertInto, memberOf, numberOf, type Sql, sql, type Truth, truthOf, type Whole } from "../sql.ts";
+import type { SkillChooser, SkillOwner, SkillRows, SkillScope } from "../../core/skills/skill.ts";
+import type { Session } from "../session.ts";
+import { allOf, type Dialect, forUpdate, inTexts, join, type Sql, sql } from "../statements.ts";
+import { boolean, tables, textOrNull } from "../table.ts";
 
-/** A skill's row as `skillsFrom` reads it. */
-export interface SkillRow {
-  readonly id: string;
-  readonly owner_type: string;
-  readonly space_id: string | null;
-  readonly account_id: string | null;
-  readonly project_id: string | null;
-  readonly client_id: string | null;
-  readonly name: string;
-  readonly description: string;
-  readonly enabled: Truth;
-  readonly blob_id: string;
-  readonly bytes: Whole;
-  readonly sha256: string;
-  readonly created_at: Whole;
-  readonly updated_at: Whole;
-  readonly creator_name: string | null;
-  /** Null where nobody has chosen. */
-  readonly chosen: Truth | null;
-}
+const removedSkill = tables.skill.pick("blobId");
 
-/** A team sees the name that it has given, or else the account's once that person has signed in to it (contract/decisions.md 5). */
-const creatorName = sql`
-  CASE WHEN m.id IS NULL THEN a.name ELSE COALESCE(m.name, CASE WHEN m.signed_in_at IS NOT NULL THEN a.name END) END AS creator_name`;
+/** A team sees its own name for the person, or else the account's name once the person has signed in to the team (spec/decisions.md 5). */
+const creatorName = textOrNull(sql`
+  CASE WHEN m.id IS NULL THEN a.name ELSE COALESCE(m.name, CASE WHEN m.signed_in_at IS NOT NULL THEN a.name END) END`);
 const creator = sql`LEFT JOIN account a ON a.id = s.account_id LEFT JOIN membership m ON m.id = (
   SELECT l.id FROM membership l WHERE l.space_id = s.space_id AND l.account_id = s.account_id ORDER BY l.created_at DESC, l.id DESC LIMIT 1)`;
 
-/** Skills, deleted ones too, as `skillOf` takes them; none is as somebody has chosen. */
-export const skillsFrom = sql`SELECT s.*, ${creatorName}, NULL AS chosen FROM skill s ${creator}`;
-const skillsFor = ({ accountId, spaceId }: SkillChooser): Sql => sql`
-  SELECT s.*, ${creatorName}, c.enabled AS chosen FROM skill s ${creator}
-    LEFT JOIN skill_choice c ON c.skill_id = s.id AND c.account_id = ${accountId} AND c.space_id = ${spaceId}`;
+/** A skill `s` of `skillsFrom`. */
+export const skillShape = tables.skill.omit("deletedAt").with({ creatorName });
+/** Skills, including deleted ones, without the choices of accounts. */
+export const skillsFrom = sql`FROM skill s ${creator}`;
+
+/** A skill with the account's choice. */
+const chosenSkill = tables.skill.omit("enabled", "deletedAt").with({ creatorName, enabled: boolean(sql`COALESCE(c.enabled, s.enabled)`) });
+const chosenFrom = ({ accountId, spaceId }: SkillChooser): Sql => sql`
+  ${skillsFrom} LEFT JOIN skill_choice c ON c.skill_id = s.id AND c.account_id = ${accountId} AND c.space_id = ${spaceId}`;
+
+const skills = sql`SELECT ${skillShape.of("s")} ${skillsFrom} WHERE s.deleted_at IS NULL`;
 const newestFirst = sql`ORDER BY s.created_at DESC, s.id DESC`;
 
 /** Skills as rows. */
-export function skillRows({ query, execute, dialect }: Session): SkillRows {
-  const list = async (where: Sql, from: Sql = skillsFrom): Promise<readonly SkillView[]> =>
-    (await query<SkillRow>(sql`${from} WHERE s.deleted_at IS NULL AND ${where} ${newestFirst}`)).map(skillOf);
+export function skillRows(session: Session): SkillRows {
+  const { execute, dialect } = session;
   return {
     async insert(skill) {
-      await execute(insertInto("skill", [columnsOf(skill)]));
+      await execute(tables.skill.insert(skill));
     },
-    byId: async (id) => (await list(sql`s.id = ${id}`))[0] ?? null,
-    async all(max) {
-      const rows = await query<SkillRow>(sql`${skillsFrom} WHERE s.deleted_at IS NULL ${newestFirst} LIMIT ${max}`);
-      return rows.map(skillOf);
-    },
-    visible: (place) => list(visibleFrom(dialect, place), skillsFor(place)),
-    onShelf: (shelf) => list(onShelf(shelf)),
+    byId: (id) => skillShape.row(session)(sql`${skills} AND s.id = ${id}`),
+    all: (max) => skillShape.rows(session)(sql`${skills} ${newestFirst} LIMIT ${max}`),
+    visible: (place) =>
+      chosenSkill.rows(session)(sql`
+        SELECT ${chosenSkill.of("s")} ${chosenFrom(place)} WHERE s.deleted_at IS NULL AND ${visibleFrom(dialect, place)} ${newestFirst}`),
+    listOfOwner: (owner) => skillShape.rows(session)(sql`${skills} AND ${ownedBy(owner)} ${newestFirst}`),
     async setEnabled(id, enabled, now) {
       return (await execute(sql`UPDATE skill SET enabled = ${enabled}, updated_at = ${now} WHERE id = ${id} AND deleted_at IS NULL`)) === 1;
     },
@@ -61,28 +47,28 @@ export function skillRows({ query, execute, dialect }: Session): SkillRows {
         ON CONFLICT (account_id, space_id, skill_id) DO UPDATE SET enabled = excluded.enabled`);
       return chosen === 1;
     },
-    async forgetChoices({ accountId, spaceId }) {
+    async deleteChoices({ accountId, spaceId }) {
       await execute(sql`DELETE FROM skill_choice WHERE account_id = ${accountId} AND space_id = ${spaceId}`);
     },
     async replace(id, { description, blobId, bytes, sha256, updatedAt }) {
       const replaced = await execute(sql`
-        UPDATE skill SET description = ${description}, blob_id = ${blobId}, bytes = ${bytes}, sha256 = ${sha256}, updated_at = ${updatedAt}
+        UPDATE skill SET ${join(tables.skill.set({ description, blobId, bytes, sha256, updatedAt }))}
         WHERE id = ${id} AND deleted_at IS NULL`);
       return replaced === 1;
     },
     async remove(ids, now) {
       if (ids.length === 0) return [];
-      const removed = await query<Pick<SkillRow, "blob_id">>(sql`
-        UPDATE skill SET deleted_at = ${now} WHERE id ${memberOf(dialect, ids)} AND deleted_at IS NULL RETURNING blob_id`);
-      // After the rows are locked: whoever chooses now finds none.
-      await execute(sql`DELETE FROM skill_choice WHERE skill_id ${memberOf(dialect, ids)}`);
-      return removed.map(({ blob_id }) => blob_id);
+      const removed = await removedSkill.rows(session)(sql`
+        UPDATE skill SET deleted_at = ${now} WHERE id ${inTexts(dialect, ids)} AND deleted_at IS NULL RETURNING ${removedSkill.of("skill")}`);
+      // Runs after the rows are locked, so that a concurrent `choose` finds no skill.
+      await execute(sql`DELETE FROM skill_choice WHERE skill_id ${inTexts(dialect, ids)}`);
+      return removed.map(({ blobId }) => blobId);
     },
   };
 }
 
-/** Nothing else is ever given out: not another space's, not another project's, not another app's. */
-function visibleFrom(dialect: Dialect, { accountId, spaceId, projectId, clientId }: SkillPlace): Sql {
+/** Excludes the skills of other spaces, projects and apps. */
+function visibleFrom(dialect: Dialect, { accountId, spaceId, projectId, clientId }: SkillScope): Sql {
   const project = sql`OR (s.owner_type = 'project' AND s.space_id = ${spaceId} AND s.project_id = ${projectId})`;
   const app = sql`OR (s.owner_type = 'app' AND s.space_id = ${spaceId} AND s.client_id = ${clientId} AND ${isBound[dialect]})`;
   return sql`(s.owner_type = 'official'
@@ -91,7 +77,7 @@ function visibleFrom(dialect: Dialect, { accountId, spaceId, projectId, clientId
     ${projectId === null ? sql`` : project} ${clientId === null ? sql`` : app})`;
 }
 
-/** The app's settings name it. */
+/** The app's settings include the skill. */
 const isBound: Record<Dialect, Sql> = {
   sqlite: sql`EXISTS (SELECT 1 FROM oauth_app o, json_each(o.skill_ids) named
     WHERE o.client_id = s.client_id AND o.deleted_at IS NULL AND named.value = s.id)`,
@@ -99,10 +85,10 @@ const isBound: Record<Dialect, Sql> = {
     WHERE o.client_id = s.client_id AND o.deleted_at IS NULL AND named.value = s.id)`,
 };
 
-/** Of a personal shelf the account counts, elsewhere who brought it does not. */
-function onShelf({ ownerType, spaceId, accountId, projectId, clientId }: SkillShelf): Sql {
+/** For personal skills the account must match. For other skills the account is only the creator and is ignored. */
+function ownedBy({ ownerType, spaceId, accountId, projectId, clientId }: SkillOwner): Sql {
   const same = (column: Sql, value: string | null): Sql => (value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`);
-  return all([
+  return allOf([
     sql`s.owner_type = ${ownerType}`,
     same(sql`s.space_id`, spaceId),
     same(sql`s.project_id`, projectId),
@@ -110,39 +96,3 @@ function onShelf({ ownerType, spaceId, accountId, projectId, clientId }: SkillSh
     ...(ownerType === "personal" ? [same(sql`s.account_id`, accountId)] : []),
   ]);
 }
-
-const columnsOf = (skill: Skill) => ({
-  id: skill.id,
-  owner_type: skill.ownerType,
-  space_id: skill.spaceId,
-  account_id: skill.accountId,
-  project_id: skill.projectId,
-  client_id: skill.clientId,
-  name: skill.name,
-  description: skill.description,
-  enabled: skill.enabled,
-  blob_id: skill.blobId,
-  bytes: skill.bytes,
-  sha256: skill.sha256,
-  created_at: skill.createdAt,
-  updated_at: skill.updatedAt,
-});
-
-/** Words were written by this program, so they are believed. */
-export const skillOf = (row: SkillRow): SkillView => ({
-  id: row.id,
-  ownerType: row.owner_type as SkillOwnerType,
-  spaceId: row.space_id,
-  accountId: row.account_id,
-  projectId: row.project_id,
-  clientId: row.client_id,
-  name: row.name,
-  description: row.description,
-  enabled: truthOf(row.chosen ?? row.enabled),
-  blobId: row.blob_id,
-  bytes: numberOf(row.bytes),
-  sha256: row.sha256,
-  createdAt: numberOf(row.created_at),
-  updatedAt: numberOf(row.updated_at),
-  creatorName: row.creator_name,
-});

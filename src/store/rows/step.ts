@@ -1,19 +1,15 @@
+import type { PackedSession, StepQuery, StepRows } from "../../core/exports/archive-rows.ts";
 import type { StepName } from "../../core/exports/export.ts";
-import type { PackedSession, StepRows, WantedSteps } from "../../core/exports/step-rows.ts";
 import type { EventType } from "../../core/tasks/event.ts";
 import type { Session } from "../session.ts";
-import { all, empty, join, numberOf, type Sql, sql, type Whole } from "../sql.ts";
-import { eventPages } from "./event-page.ts";
+import { allOf, empty, join, type Sql, sql } from "../statements.ts";
+import { computedShape, integer, tables } from "../table.ts";
+import { eventPages } from "./event.ts";
 
-interface SessionRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly agent_profile: string;
-  readonly created_at: Whole;
-  readonly last_seq: Whole;
-}
+const counted = computedShape({ count: integer(sql`COUNT(*)`) });
+const packed = tables.task.pick("id", "accountId", "agentProfile", "createdAt", "lastSeq");
 
-/** Which events may be steps of a kind. */
+/** The types of events that may be steps of a kind. */
 const eventsOf: Readonly<Record<StepName, readonly EventType[]>> = {
   user_chat: ["user_message"],
   agent_reply: ["assistant_message", "error_message"],
@@ -21,10 +17,10 @@ const eventsOf: Readonly<Record<StepName, readonly EventType[]>> = {
   tool_result: ["tool_used"],
 };
 
-/** As the payload's JSON has it. */
+/** Events that ask for a confirmation, matched by the payload's JSON text. */
 const asks = sql`AND type = 'tool_used' AND payload LIKE '%"status":"pending_confirmation"%'`;
 
-/** The sessions of a space, for archives of steps. */
+/** The sessions of a space, for step archives. */
 export function stepRows(session: Session): StepRows {
   const { query } = session;
   const page = eventPages(session);
@@ -33,43 +29,39 @@ export function stepRows(session: Session): StepRows {
       const found = await query(sql`SELECT 1 AS one FROM task WHERE id = ${taskId} AND space_id = ${spaceId} AND deleted_at IS NULL`);
       return found.length > 0;
     },
-    async count(wanted) {
-      const [row] = await query<{ readonly found: Whole }>(sql`SELECT COUNT(*) AS found FROM task t WHERE ${chosen(wanted)}`);
-      return numberOf(row?.found ?? 0);
+    async count(stepQuery) {
+      const row = await counted.row(session)(sql`SELECT ${counted.of("t")} FROM task t WHERE ${conditions(stepQuery)}`);
+      return row?.count ?? 0;
     },
-    async sessions(wanted, after, limit) {
-      const beyond = after === null ? empty : sql`AND ${later(wanted, after)}`;
-      const rows = await query<SessionRow>(sql`
-        SELECT t.id, t.account_id, t.agent_profile, t.created_at, t.last_seq FROM task t WHERE ${chosen(wanted)} ${beyond}
+    async sessions(stepQuery, after, limit) {
+      const beyond = after === null ? empty : sql`AND ${later(stepQuery, after)}`;
+      return packed.rows(session)(sql`
+        SELECT ${packed.of("t")} FROM task t WHERE ${conditions(stepQuery)} ${beyond}
         ORDER BY t.account_id, t.created_at, t.id LIMIT ${limit}`);
-      return rows.map((row) => ({
-        ...{ id: row.id, accountId: row.account_id, agentProfile: row.agent_profile },
-        ...{ createdAt: numberOf(row.created_at), lastSeq: numberOf(row.last_seq) },
-      }));
     },
-    events: (wanted, taskId, afterSeq, lastSeq) => page(taskId, afterSeq, lastSeq, within(wanted)),
-    async asking({ startTime }, taskId, afterSeq, lastSeq) {
+    events: (stepQuery, taskId, afterSeq, lastSeq) => page(taskId, afterSeq, lastSeq, isStepIn(stepQuery)),
+    async approvalRequests({ startTime }, taskId, afterSeq, lastSeq) {
       return startTime === null ? [] : page(taskId, afterSeq, lastSeq, sql`${asks} AND timestamp < ${startTime}`);
     },
   };
 }
 
-/** One person's are gone through by a seek of their own: SQLite would read the person's from the first on each time. */
-const later = ({ user }: WantedSteps, { accountId, createdAt, id }: PackedSession): Sql =>
+/** The sessions of one person use a seek without the account: otherwise SQLite would read them from the first one each time. */
+const later = ({ user }: StepQuery, { accountId, createdAt, id }: PackedSession): Sql =>
   user === null
     ? sql`(t.account_id, t.created_at, t.id) > (${accountId}, ${createdAt}, ${id})`
     : sql`(t.created_at, t.id) > (${createdAt}, ${id})`;
 
-/** A task's events come after its creation, and its last one's time is its own. */
-function chosen({ spaceId, user, session, startTime, endTime }: WantedSteps): Sql {
-  const conditions = [sql`t.space_id = ${spaceId}`, sql`t.deleted_at IS NULL`, sql`t.last_seq > 0`, sql`t.created_at < ${endTime}`];
-  if (startTime !== null) conditions.push(sql`t.last_timestamp >= ${startTime}`);
-  if (user !== null) conditions.push(sql`t.account_id = ${user}`);
-  if (session !== null) conditions.push(sql`t.id = ${session}`);
-  return all(conditions);
+/** A task's events are later than its creation, and `last_timestamp` is the time of its last event. */
+function conditions({ spaceId, user, session, startTime, endTime }: StepQuery): Sql {
+  const found = [sql`t.space_id = ${spaceId}`, sql`t.deleted_at IS NULL`, sql`t.last_seq > 0`, sql`t.created_at < ${endTime}`];
+  if (startTime !== null) found.push(sql`t.last_timestamp >= ${startTime}`);
+  if (user !== null) found.push(sql`t.account_id = ${user}`);
+  if (session !== null) found.push(sql`t.id = ${session}`);
+  return allOf(found);
 }
 
-function within({ startTime, endTime, names }: WantedSteps): Sql {
+function isStepIn({ startTime, endTime, names }: StepQuery): Sql {
   const types = [...new Set(names.flatMap((name) => eventsOf[name]))];
   const from = startTime === null ? empty : sql`AND timestamp >= ${startTime}`;
   return sql`AND type IN (${join(types)}) ${from} AND timestamp < ${endTime}`;

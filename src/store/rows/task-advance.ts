@@ -1,69 +1,107 @@
 import type { NewEvent } from "../../core/tasks/event.ts";
-import type { Advance, Task, TaskChanges } from "../../core/tasks/task.ts";
+import type { Advance, Task, TaskChanges, TaskWritten } from "../../core/tasks/task.ts";
 import type { Visibility } from "../../core/visibility.ts";
-import { Misuse } from "../misuse.ts";
 import { changeOf, type Session } from "../session.ts";
-import { all, assignments, join, type Sql, sql } from "../sql.ts";
+import { allOf, join, ProgrammingError, type Sql, sql } from "../statements.ts";
+import { tables } from "../table.ts";
 import { appendEvents } from "./event.ts";
-import { type TaskRow, taskColumnNames, taskColumns, taskOf } from "./task-row.ts";
-import { type Heard, heardWith, noteHeard } from "./webhook-audience.ts";
+import { taskShape } from "./task-row.ts";
+import { hasWebhooks } from "./webhook-event.ts";
+
+const tombstoneShape = tables.task.pick("lastSeq", "fence");
+
+/** The columns that every tombstone clears. */
+const blank: TaskChanges & Partial<Task> = {
+  outputSchema: null,
+  memo: null,
+  allowed: [],
+  agentProfile: "",
+  locale: "",
+  references: [],
+  clientId: null,
+  apiKeyId: null,
+  nodeId: null,
+  hidden: false,
+  credits: 0,
+};
+
+/** The columns that a team's tombstone keeps for exports, and that a personal space's tombstone clears too. */
+const blankPersonal: Partial<Task> = { title: "", type: "standard", status: "stopped", shareVisibility: "private", projectId: null };
 
 /**
- * One guarded update takes the row's lock, checks the guard and reserves the events'
- * numbers and times, so that READ COMMITTED is enough; then the events are written.
- * Null when the guard did not hold.
+ * Makes a task a tombstone (spec/decisions.md 14). Raises its fence, so that its runner
+ * can no longer write. A second call changes nothing.
  */
-export async function advance(session: Session, id: string, step: Advance): Promise<Task | null> {
+export async function tombstone(session: Session, id: string, now: number, personal: boolean): Promise<void> {
+  const { news } = changeOf(session);
+  const cleared = tables.task.set(personal ? { ...blank, ...blankPersonal } : blank);
+  const row = await tombstoneShape.row(session)(sql`
+      UPDATE task SET ${join(cleared)}, fence = fence + 1, updated_at = ${now}, deleted_at = ${now}
+    WHERE id = ${id} AND deleted_at IS NULL RETURNING ${tombstoneShape.of("task")}`);
+  // The row keeps its status, so without a different one here, waiting subscriptions would see no change.
+  if (row) news.set(id, { taskId: id, ...row, status: "deleted" });
+}
+
+const advanced = {
+  withoutEvents: taskShape.with({ hasWebhooks: hasWebhooks.alwaysFalse }),
+  withEvents: taskShape.with({ hasWebhooks: hasWebhooks.computed }),
+};
+
+/**
+ * One conditional update locks the row, checks the guard and reserves the numbers and times
+ * of the events, so that READ COMMITTED is enough. Then the events are written. Returns
+ * null when the guard was false.
+ */
+export async function advance(session: Session, id: string, step: Advance): Promise<TaskWritten | null> {
   const change = changeOf(session);
   const { events = [] } = step;
   checkMessage(step);
-  const [row] = await session.query<TaskRow & Heard>(sql`
-    UPDATE task SET ${join(changes(step, events))} WHERE ${all(guards(id, step.when))}
-    RETURNING ${taskColumnNames("task")}, ${heardWith(events)}`);
+  const shape = events.length > 0 ? advanced.withEvents : advanced.withoutEvents;
+  const row = await shape.row(session)(sql`
+    UPDATE task SET ${join(changes(step, events))} WHERE ${allOf(guards(id, step.when))} RETURNING ${shape.of("task")}`);
   if (!row) return null;
-  const task = taskOf(row);
+  const { hasWebhooks, ...task } = row;
   await appendEvents(session, task, events);
-  noteHeard(change, id, row);
   change.news.set(id, { taskId: id, lastSeq: task.lastSeq, fence: task.fence, status: task.status });
-  return task;
+  return { task, isNew: false, events, hasWebhooks };
 }
 
-/** Every right-hand side sees the row as it was before. */
+/** Every right-hand side uses the old values of the row. */
 function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[] {
-  const found = [sql`updated_at = ${now}`, ...assignments(taskColumns(set)), ...counters(set, events.length)];
+  const found = [sql`updated_at = ${now}`, ...tables.task.set(set), ...counters(set, events.length)];
   if (events.length > 0) {
     found.push(sql`last_seq = last_seq + ${events.length}`);
     found.push(sql`last_timestamp = CASE WHEN last_timestamp > ${now} THEN last_timestamp ELSE ${now} END + ${events.length}`);
   }
-  if (set.addCredits) found.push(sql`credits = ${raised(set.addCredits)}`);
+  if (set.addCredits) found.push(sql`credits = ${creditsAfter(set.addCredits)}`);
   if (set.shareVisibility !== undefined) found.push(sql`shared_at = ${sharedAt(set.shareVisibility, now)}`);
   if (set.shareVisibility !== undefined || set.maxVisibility !== undefined) found.push(sql`share_changed_at = ${now}`);
   if (set.raiseFence) found.push(sql`fence = fence + 1`);
-  if (set.toBrowser) found.push(sql`wants_node = ${holder}`);
+  if (set.toBrowser) found.push(sql`wants_node = ${selectedBrowserNode}`);
   if (set.addsMessage) found.push(sql`message_seq = last_seq + 1`);
   if (set.beginTurn) found.push(sql`answered_seq = consumed_seq`, sql`consumed_seq = last_seq + ${events.length}`);
   if (set.addsMessage || events.some(({ type }) => type === "assistant_message")) found.push(sql`last_message_at = ${now}`);
   return found;
 }
 
-/** The process that holds the browser which the task's user has selected for it, while it is online. */
-const holder = sql`(
+/** The process that holds the task's selected browser, while the browser is online. */
+const selectedBrowserNode = sql`(
   SELECT b.node_id FROM task_means m JOIN browser b ON b.id = m.browser_id
   WHERE m.task_id = task.id AND b.account_id = task.account_id AND b.space_id = task.space_id)`;
 
-/** A task that is shared anew is so from now on; one that is withdrawn keeps the time. */
+/** A newly shared task gets the current time. A task that is no longer shared keeps its time. */
 const sharedAt = (next: Visibility, now: number): Sql =>
   sql`CASE WHEN share_visibility <> 'private' THEN COALESCE(shared_at, created_at) ELSE ${next === "private" ? sql`shared_at` : now} END`;
 
-/** The wire has 32 bits for them: what is beyond counts as the most there is. What is given back is below 0. */
+/** The wire has 32 bits for credits, so larger sums are stored as the maximum. Refunds are negative. */
 const creditsMax = 2 ** 31 - 1;
-const raised = (added: number): Sql =>
+const creditsAfter = (added: number): Sql =>
   sql`CASE WHEN credits > ${creditsMax - Math.max(0, added)} THEN ${creditsMax} ELSE credits + ${added} END`;
 
 /**
- * How often the turn was claimed, and how often in a row to no avail. What a step
- * sets outright stands; a turn that begins counts its first claim anew; events show
- * that the claim before them was of use.
+ * The number of claims of the turn, and the number of consecutive claims without events.
+ * A value that the step sets explicitly is kept. A new turn starts with its first claim.
+ * Events show that the claim before them was productive.
  */
 function counters({ claims, idleClaims, beginTurn, addClaim }: TaskChanges, added: number): Sql[] {
   const found: Sql[] = [];
@@ -84,10 +122,10 @@ function guards(id: string, { fence, nodeId, status, consumed }: Advance["when"]
   return found;
 }
 
-/** The number of the newest user_message is known without a query because it comes first. */
+/** A user_message must be the first event, so that its number is known without a query. */
 function checkMessage({ set, events = [] }: Advance): void {
   const [first, ...others] = events.map(({ type }) => type === "user_message");
   if ((first ?? false) !== (set?.addsMessage ?? false) || others.includes(true)) {
-    throw new Misuse("a user_message comes first, alone, and with addsMessage");
+    throw new ProgrammingError("a user_message comes first, alone, and with addsMessage");
   }
 }

@@ -1,107 +1,95 @@
-import type { Paged, PageOf } from "../../core/exports/paged.ts";
 import type { TaskRecord, TaskRecordFilter, TaskRecordRows } from "../../core/exports/task-record.ts";
-import type { TaskStatus } from "../../core/tasks/task.ts";
-import { capped, type Visibility } from "../../core/visibility.ts";
-import type { Dialect, Session } from "../session.ts";
-import { all, numberOf, numberOrNull, raw, type Sql, sql, type Truth, truthOf, type Whole } from "../sql.ts";
+import type { CountedPage, OffsetPage } from "../../core/pagination/page.ts";
+import { applyCaps } from "../../core/visibility.ts";
+import type { Session } from "../session.ts";
+import { allOf, type Dialect, raw, type Sql, sql } from "../statements.ts";
+import { boolean, integer, type RowOf, tables } from "../table.ts";
 
-interface RecordRow extends RecordColumns {
-  /** With those that have not begun, and how many these are. */
-  readonly total: Whole;
-  readonly unbegun: Whole;
-  /** How many tasks that have not begun come before the window. */
-  readonly before: Whole;
-  readonly begun: Truth;
-}
+/** A task for exports. */
+export const recordShape = tables.task
+  .pick(
+    "id",
+    "accountId",
+    "spaceId",
+    "projectId",
+    "title",
+    "status",
+    "shareVisibility",
+    "maxVisibility",
+    "createdAt",
+    "updatedAt",
+    "lastMessageAt",
+    "deletedAt",
+  )
+  .derive("shareVisibility", ["shareVisibility", "maxVisibility"], applyCaps);
 
-/** What `recordColumns` gives. */
-export interface RecordColumns {
-  /** Null where the window is empty. */
-  readonly id: string | null;
-  readonly account_id: string;
-  readonly space_id: string;
-  readonly project_id: string | null;
-  readonly title: string;
-  readonly status: string;
-  readonly share_visibility: string;
-  readonly max_visibility: string | null;
-  readonly created_at: Whole;
-  readonly updated_at: Whole;
-  readonly last_message_at: Whole;
-  readonly deleted_at: Whole | null;
-}
+/** A row of the window, with the counts of the statement. */
+const windowed = recordShape.with({
+  /** All tasks, including those that have not begun, and the number of these. */
+  total: integer(sql`counted.total`),
+  unbegun: integer(sql`(SELECT COUNT(*) FROM unbegun)`),
+  /** The number of tasks before the window that have not begun. */
+  before: integer(sql`
+    (SELECT COUNT(*) FROM unbegun u WHERE (u.created_at, u.id) > (SELECT s.created_at, s.id FROM slot s
+      ORDER BY s.created_at DESC, s.id DESC LIMIT 1))`),
+  /** False for an empty window: then the row has only counts. */
+  begun: boolean(sql`(t.id IS NOT NULL AND (t.agent_id IS NULL OR t.last_seq > 0))`),
+});
 
 /**
- * Tasks as exports see them. Number and page are one statement, so they are of one moment; both are read from an
- * index alone, and only the page's rows are looked up.
+ * Tasks for exports. One statement reads total and page, so they are consistent. Both are read from an index only, and
+ * only the page's rows are looked up.
  *
- * What has not begun is not listed, but stands in the index: main tasks of agents, of which an account has a few, and
- * none of which is ever deleted (found through their agents first: SQLite keeps the order of a CROSS JOIN). To test
- * each of a million rows for that would cost as much again, so the index is read with them, in a window that is wider by their
- * number at least; then they are taken off the total, and what stands before the window off its start.
+ * Tasks that have not begun are not listed, but the index contains them. They are main tasks of agents: an account has
+ * few of them, and they are never deleted. They are found through their agents (SQLite keeps the order of a CROSS JOIN).
+ * A test of each of a million rows would double the cost, so the index is read with them, in a window that is wider by
+ * at least their number. Then they are subtracted from the total, and those before the window from its start.
  */
-export function taskRecordRows({ query, dialect }: Session): TaskRecordRows {
-  async function read(of: Owner, filter: TaskRecordFilter, page: PageOf, room: number): Promise<Paged<TaskRecord>> {
+export function taskRecordRows(session: Session): TaskRecordRows {
+  const { dialect } = session;
+
+  async function read(of: Owner, filter: TaskRecordFilter, page: OffsetPage, extra: number): Promise<CountedPage<TaskRecord>> {
     const { limit, offset } = page;
-    const where = chosen(of, filter);
-    const rows = await query<RecordRow>(sql`
+    const where = conditions(of, filter);
+    const rows = await windowed.rows(session)(sql`
         WITH unbegun AS MATERIALIZED (
           SELECT t.created_at, t.id FROM agent a CROSS JOIN task t
           WHERE a.space_id = ${of.spaceId} AND a.account_id = ${of.accountId} AND t.id = a.task_id AND t.last_seq = 0 AND ${where}
         ), slot AS MATERIALIZED (
           SELECT t.created_at, t.id FROM ${index(dialect, filter)} WHERE ${where}
-          ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit + room} OFFSET ${offset}
+          ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit + extra} OFFSET ${offset}
         )
-        SELECT counted.total, (SELECT COUNT(*) FROM unbegun) AS unbegun,
-          (SELECT COUNT(*) FROM unbegun u WHERE (u.created_at, u.id) > (SELECT s.created_at, s.id FROM slot s
-            ORDER BY s.created_at DESC, s.id DESC LIMIT 1)) AS before,
-          (t.agent_id IS NULL OR t.last_seq > 0) AS begun, ${recordColumns}
+        SELECT ${windowed.of("t")}
         FROM (SELECT COUNT(*) AS total FROM ${index(dialect, filter)} WHERE ${where}) counted
         LEFT JOIN slot ON 1 = 1 LEFT JOIN task t ON t.id = slot.id ORDER BY slot.created_at DESC, slot.id DESC`);
     const [first] = rows;
-    const unbegun = numberOf(first?.unbegun ?? 0);
-    if (unbegun > room) return read(of, filter, page, unbegun);
-    const skipped = numberOf(first?.before ?? 0);
-    const items = rows.filter(({ id, begun }) => id !== null && truthOf(begun)).slice(skipped, skipped + limit);
-    return { items: items.map(recordOf), total: numberOf(first?.total ?? 0) - unbegun };
+    const unbegun = first?.unbegun ?? 0;
+    if (unbegun > extra) return read(of, filter, page, unbegun);
+    const skipped = first?.before ?? 0;
+    const items = rows.filter(({ begun }) => begun).slice(skipped, skipped + limit);
+    return { items: items.map(recordOf), total: (first?.total ?? 0) - unbegun };
   }
 
-  return { tasks: (of, filter, page) => read(of, filter, page, usualRoom) };
+  return { tasks: (of, filter, page) => read(of, filter, page, usualExtra) };
 }
 
-/** A window is wider by a number that stands in the statement: PostgreSQL sorts everything where it cannot see where to stop. */
-const usualRoom = 4;
+const recordOf = ({ total, unbegun, before, begun, ...record }: RowOf<typeof windowed>): TaskRecord => record;
+
+/** The extra rows are a fixed number in the statement: PostgreSQL sorts everything if it does not know the limit. */
+const usualExtra = 4;
 
 type Owner = Parameters<TaskRecordRows["tasks"]>[0];
 
-export const recordColumns = sql`t.id, t.account_id, t.space_id, t.project_id, t.title, t.status, t.share_visibility, t.max_visibility,
-  t.created_at, t.updated_at, t.last_message_at, t.deleted_at`;
-
-function chosen({ spaceId, accountId }: { readonly spaceId: string; readonly accountId: string }, filter: TaskRecordFilter): Sql {
-  const conditions = [sql`t.space_id = ${spaceId}`, sql`t.account_id = ${accountId}`];
-  if (!filter.includeDeleted) conditions.push(sql`t.deleted_at IS NULL`);
-  if (filter.startTime !== null) conditions.push(sql`t.created_at >= ${filter.startTime}`);
-  if (filter.endTime !== null) conditions.push(sql`t.created_at <= ${filter.endTime}`);
-  return all(conditions);
+function conditions({ spaceId, accountId }: { readonly spaceId: string; readonly accountId: string }, filter: TaskRecordFilter): Sql {
+  const found = [sql`t.space_id = ${spaceId}`, sql`t.account_id = ${accountId}`];
+  if (!filter.includeDeleted) found.push(sql`t.deleted_at IS NULL`);
+  if (filter.startTime !== null) found.push(sql`t.created_at >= ${filter.startTime}`);
+  if (filter.endTime !== null) found.push(sql`t.created_at <= ${filter.endTime}`);
+  return allOf(found);
 }
 
-/** The tasks as `t`, by the index that has all that is asked. SQLite's planner does not always see which. */
+/** The tasks as `t`, by the index that covers the query. SQLite's planner does not always choose it. */
 function index(dialect: Dialect, { includeDeleted }: TaskRecordFilter): Sql {
   if (dialect === "postgresql") return raw("task t");
   return raw(`task t INDEXED BY ${includeDeleted ? "task_space_id_account_id_created_at_id_idx" : "task_present"}`);
 }
-
-/** Words that decide something were written by this program, so they are believed. */
-export const recordOf = (row: RecordColumns): TaskRecord => ({
-  id: row.id ?? "",
-  accountId: row.account_id,
-  spaceId: row.space_id,
-  projectId: row.project_id,
-  title: row.title,
-  status: row.status as TaskStatus,
-  shareVisibility: capped(row.share_visibility as Visibility, row.max_visibility as Visibility | null),
-  createdAt: numberOf(row.created_at),
-  updatedAt: numberOf(row.updated_at),
-  lastMessageAt: numberOf(row.last_message_at),
-  deletedAt: numberOrNull(row.deleted_at),
-});

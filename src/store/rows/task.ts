@@ -1,41 +1,62 @@
+import type { Scope } from "../../core/accounts/caller.ts";
 import { defaultAgent, defaultMainTask } from "../../core/agents/agent.ts";
-import type { Scope } from "../../core/caller.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
 import type { NewEvent } from "../../core/tasks/event.ts";
-import type { Task, TaskFilter, TaskPage, TaskRows, TaskView } from "../../core/tasks/task.ts";
+import type { Task, TaskFilter, TaskPage, TaskRows, TaskView, TaskWritten } from "../../core/tasks/task.ts";
+import type { TaskResourceRows } from "../../core/tasks/task-resources.ts";
 import { changeOf, type Session } from "../session.ts";
-import { all, direction, empty, forUpdate, insertInto, join, type Sql, sql, type Whole } from "../sql.ts";
+import { allOf, direction, empty, forUpdate, join, type Sql, sql } from "../statements.ts";
+import { computedShape, integer, tables } from "../table.ts";
 import { appendEvents } from "./event.ts";
-import { advance } from "./task-advance.ts";
-import { bury } from "./task-bury.ts";
+import { advance, tombstone } from "./task-advance.ts";
 import { queueOf } from "./task-queue.ts";
-import { type TaskRow, type TaskViewRow, taskColumnNames, taskColumns, taskOf, taskViewOf } from "./task-row.ts";
-import { begun, views, visible } from "./task-view.ts";
-import { type Heard, heardWith, noteHeard } from "./webhook-audience.ts";
+import { begun, taskShape, taskViewShape, views, visible } from "./task-row.ts";
+import { hasWebhooks } from "./webhook-event.ts";
 
-interface BriefingRow {
-  readonly output_schema: string | null;
-  readonly memo: string | null;
+const taskMeans = tables.taskMeans.omit("taskId", "spaceId");
+
+/** The resources that tasks may use, as rows. */
+export function taskResourceRows(session: Session): TaskResourceRows {
+  const { execute } = session;
+  return {
+    find: (taskId) =>
+      taskMeans.row(session)(sql`
+        SELECT ${taskMeans.of("task_means")} FROM task_means WHERE task_id = ${taskId}`),
+    async set({ id, spaceId }, resources) {
+      const inserted = tables.taskMeans.insert({ taskId: id, spaceId, ...resources });
+      await execute(sql`${inserted} ON CONFLICT (task_id) DO UPDATE SET ${join(tables.taskMeans.set(resources))}`);
+    },
+    async deleteOfTask(taskId) {
+      await execute(sql`DELETE FROM task_means WHERE task_id = ${taskId}`);
+    },
+  };
 }
 
-/** Tasks as rows: what callers see of them here, how they change in `task-advance.ts`. */
-export function taskRows(session: Session): TaskRows {
-  const { query } = session;
+const briefing = tables.task.pick("outputSchema", "memo");
+const inserted = {
+  withoutEvents: computedShape({ hasWebhooks: hasWebhooks.alwaysFalse }),
+  withEvents: computedShape({ hasWebhooks: hasWebhooks.computed }),
+};
+const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
-  async function view(scope: Scope, id: string, lock: Sql): Promise<TaskView | null> {
-    const [row] = await query<TaskViewRow>(sql`
+/**
+ * Tasks as rows. This file reads and inserts them, `task-advance.ts` changes them.
+ *
+ * @param after called for each task that is inserted or changed.
+ */
+export function taskRows(session: Session, after: (written: TaskWritten) => Promise<void>): TaskRows {
+  const view = (scope: Scope, id: string, lock: Sql): Promise<TaskView | null> =>
+    taskViewShape.row(session)(sql`
       ${views} WHERE t.id = ${id === defaultMainTask ? mainTaskOf(scope) : id} AND ${visible(scope)} ${lock}`);
-    return row ? taskViewOf(row) : null;
-  }
 
   return {
     async insert(task, events) {
       const change = changeOf(session);
       const written = withFirstEvents(task, events);
-      const [row] = await query<Heard>(sql`${insertInto("task", [taskColumns(written)])} RETURNING ${heardWith(events)}`);
-      noteHeard(change, task.id, row);
+      const shape = events.length > 0 ? inserted.withEvents : inserted.withoutEvents;
+      const row = await shape.row(session)(sql`${tables.task.insert(written)} RETURNING ${shape.of("task")}`);
       await appendEvents(session, written, events);
       change.news.set(task.id, { taskId: task.id, lastSeq: written.lastSeq, fence: task.fence, status: task.status });
+      await after({ task: written, isNew: true, events, hasWebhooks: row?.hasWebhooks ?? false });
       return written;
     },
     find: (scope, id) => view(scope, id, empty),
@@ -45,33 +66,33 @@ export function taskRows(session: Session): TaskRows {
     },
     async countVisible(scope, ids) {
       if (ids.length === 0) return 0;
-      const [row] = await query<{ readonly count: Whole }>(sql`
-        SELECT COUNT(*) AS count FROM task t WHERE t.id IN (${join([...ids])}) AND ${visible(scope)}`);
-      return Number(row?.count ?? 0);
+      const row = await counted.row(session)(sql`
+        SELECT ${counted.of("t")} FROM task t WHERE t.id IN (${join([...ids])}) AND ${visible(scope)}`);
+      return row?.count ?? 0;
     },
-    async list(scope, filter, page) {
-      const rows = await query<TaskViewRow>(sql`
-        ${views} WHERE ${all([visible(scope), begun, ...chosen(scope, filter), ...beyond(page)])}
-        ORDER BY t.created_at ${direction(page.order)}, t.id ${direction(page.order)} LIMIT ${page.limit}`);
-      return rows.map(taskViewOf);
+    list: (scope, filter, page) =>
+      taskViewShape.rows(session)(sql`
+        ${views} WHERE ${allOf([visible(scope), begun, ...filterConditions(scope, filter), ...beyond(page)])}
+        ORDER BY t.created_at ${direction(page.order)}, t.id ${direction(page.order)} LIMIT ${page.limit}`),
+    byId: (id) =>
+      taskShape.row(session)(sql`
+        SELECT ${taskShape.of("task")} FROM task WHERE id = ${id} AND deleted_at IS NULL`),
+    async turnInput(id) {
+      const row = await briefing.row(session)(sql`SELECT ${briefing.of("task")} FROM task WHERE id = ${id}`);
+      return row ?? { outputSchema: null, memo: null };
     },
-    async byId(id) {
-      const [row] = await query<TaskRow>(sql`SELECT ${taskColumnNames("task")} FROM task WHERE id = ${id} AND deleted_at IS NULL`);
-      return row ? taskOf(row) : null;
+    async advance(id, step) {
+      const written = await advance(session, id, step);
+      if (written === null) return null;
+      await after(written);
+      return written.task;
     },
-    async briefing(id) {
-      const [row] = await query<BriefingRow>(sql`SELECT output_schema, memo FROM task WHERE id = ${id}`);
-      // Both were written by `advance`: a checked schema, and any JSON.
-      const outputSchema = row?.output_schema ? (JSON.parse(row.output_schema) as JsonObject) : null;
-      return { outputSchema, memo: row?.memo ? (JSON.parse(row.memo) as Json) : null };
-    },
-    advance: (id, step) => advance(session, id, step),
     ...queueOf(session),
-    bury: (id, now, personal) => bury(session, id, now, personal),
+    tombstone: (id, now, personal) => tombstone(session, id, now, personal),
   };
 }
 
-/** A new task's counters follow from its first events; without any they are as given. */
+/** Computes a new task's counters from its first events. Without events they stay unchanged. */
 function withFirstEvents(task: Task, events: readonly NewEvent[]): Task {
   if (events.length === 0) return task;
   const lastSeq = task.lastSeq + events.length;
@@ -83,7 +104,7 @@ function withFirstEvents(task: Task, events: readonly NewEvent[]): Task {
 const mainTaskOf = (scope: Scope): Sql => sql`(SELECT task_id FROM agent WHERE ${isDefaultOf(scope)})`;
 const isDefaultOf = ({ accountId, spaceId }: Scope): Sql => sql`space_id = ${spaceId} AND account_id = ${accountId} AND is_default`;
 
-function chosen(scope: Scope, { type, projectId, agentId }: TaskFilter): Sql[] {
+function filterConditions(scope: Scope, { type, projectId, agentId }: TaskFilter): Sql[] {
   const conditions: Sql[] = [];
   if (type !== undefined) conditions.push(sql`t.type = ${type}`);
   if (type === "standard") conditions.push(sql`t.agent_id IS NULL`);

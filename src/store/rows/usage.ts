@@ -1,105 +1,145 @@
-import { dayOf, dayStart } from "../../core/usage/day.ts";
-import type { SpentDay, UsageKind, UsageRecord, UsageRows } from "../../core/usage/usage.ts";
+import { dayOf, dayStart, type PeoplePage, type UsageRows } from "../../core/usage/usage.ts";
 import { changeOf, type Session } from "../session.ts";
-import { all, empty, insertInto, numberOf, raw, type Sql, sql, type Whole } from "../sql.ts";
-import { peopleOf, personName } from "./usage-people.ts";
+import { allOf, direction, empty, raw, type Sql, sql } from "../statements.ts";
+import { computedShape, integer, tables, text, textOrNull } from "../table.ts";
 
-interface RecordRow {
-  readonly id: string;
-  readonly task_id: string | null;
-  readonly title: string | null;
-  readonly kind: string;
-  readonly credits: Whole;
-  readonly updated_at: Whole;
+/** A value of the newest membership of a person `p`. An active one sorts before tombstones. */
+const membership = (what: Sql): Sql => sql`
+  (SELECT ${what} FROM membership m WHERE m.space_id = p.space_id AND m.account_id = p.account_id
+   ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC, m.id LIMIT 1)`;
+
+/** The account's own name is shown after the person's first sign-in to this team (spec/decisions.md 5). */
+const displayName = sql`COALESCE(m.name, (SELECT a.name FROM account a WHERE a.id = m.account_id AND m.signed_in_at IS NOT NULL), m.email)`;
+
+/** The name of a member `p` of a space's team, or else the address; empty for a person who was never a member. */
+const name = text(sql`COALESCE(${membership(displayName)}, '')`);
+
+const personName = computedShape({ name });
+const person = computedShape({
+  accountId: text(sql`p.account_id`),
+  name,
+  email: text(sql`COALESCE(${membership(sql`m.email`)}, '')`),
+  tasks: integer(sql`p.tasks`),
+  credits: integer(sql`p.credits`),
+});
+
+/** Reads the name of a person in a team. */
+const readName =
+  (session: Session): UsageRows["displayName"] =>
+  async ({ accountId, spaceId }) => {
+    const row = await personName.row(session)(sql`
+      SELECT ${personName.of("p")} FROM (SELECT ${spaceId} AS space_id, ${accountId} AS account_id) p`);
+    return row?.name ?? "";
+  };
+
+/** The people of a team, with their usage in a range. */
+const peopleOf =
+  (session: Session): UsageRows["people"] =>
+  (spaceId, page) => {
+    const { sort, order, limit, after } = page;
+    return person.rows(session)(sql`
+      WITH ${sums(spaceId, page)}
+      SELECT ${person.of("p")}
+      FROM person p WHERE ${after ? beyondPerson(sort, order, after) : sql`1 = 1`}
+      ORDER BY ${raw(`p.${sort}`)} ${direction(order)}, p.account_id ${direction(order)} LIMIT ${limit}`);
+  };
+
+/** `person`: space, account, number of tasks with costs, credits. */
+function sums(spaceId: string, { range: { from, to }, accountId }: PeoplePage): Sql {
+  const theirs = accountId === undefined ? empty : sql`AND account_id = ${accountId}`;
+  const entries = allOf([sql`space_id = ${spaceId}`, sql`at >= ${dayStart(from)}`, sql`at < ${dayStart(to + 1)}`, sql`kind = 'cost'`]);
+  return sql`
+    worked (account_id, tasks) AS (
+      SELECT account_id, COUNT(DISTINCT task_id) FROM usage_entry WHERE ${entries} ${theirs} GROUP BY account_id
+    ),
+    spent (account_id, credits) AS (
+      SELECT account_id, CAST(SUM(credits) AS BIGINT) FROM usage_day
+      WHERE space_id = ${spaceId} AND day >= ${from} AND day <= ${to} ${theirs} GROUP BY account_id
+    ),
+    listed (account_id) AS (
+      SELECT account_id FROM membership WHERE space_id = ${spaceId} AND status <> 'removed' ${theirs}
+      UNION SELECT account_id FROM worked UNION SELECT account_id FROM spent
+    ),
+    person (space_id, account_id, tasks, credits) AS (
+      SELECT ${spaceId}, s.account_id, COALESCE(worked.tasks, 0), COALESCE(spent.credits, 0) FROM listed s
+      LEFT JOIN worked ON worked.account_id = s.account_id LEFT JOIN spent ON spent.account_id = s.account_id
+    )`;
 }
 
-interface SpentRow {
-  readonly credits: Whole;
-  readonly at: Whole;
-  readonly account_id: string;
-  readonly space_id: string;
-  readonly client_id: string | null;
-  readonly project_id: string | null;
-  readonly profile: string;
+function beyondPerson(sort: PeoplePage["sort"], order: PeoplePage["order"], { value, id }: NonNullable<PeoplePage["after"]>): Sql {
+  const column = raw(`p.${sort}`);
+  const further = raw(order === "asc" ? ">" : "<");
+  return sql`(${column} ${further} ${value} OR (${column} = ${value} AND p.account_id ${further} ${id}))`;
 }
 
-/** Credits that moved, and their sums, as rows. */
+const ahead = tables.usageRecord.pick("ahead");
+const record = tables.usageRecord
+  .pick("id", "taskId", "kind", "credits", "updatedAt")
+  .with({ title: textOrNull(sql`CASE WHEN t.deleted_at IS NULL THEN t.title END`) });
+const day = tables.usageDay.pick("day").with({ credits: integer(sql`CAST(SUM(d.credits) AS BIGINT)`) });
+/** The sums of a task's entries on one day. */
+const spentDay = computedShape({
+  credits: integer(sql`-SUM(e.credits)`),
+  at: integer(sql`MAX(e.at)`),
+  accountId: text(sql`MAX(e.account_id)`),
+  spaceId: text(sql`MAX(e.space_id)`),
+  clientId: textOrNull(sql`MAX(e.client_id)`),
+  projectId: textOrNull(sql`MAX(e.project_id)`),
+  profile: text(sql`MAX(e.profile)`),
+});
+
+/** Usage entries and their sums, as rows. */
 export function usageRows(session: Session): UsageRows {
   const { dialect, query, execute } = session;
   const lock = raw(dialect === "postgresql" ? "FOR UPDATE" : "");
   return {
-    async ahead(taskId) {
+    async prepaid(taskId) {
       changeOf(session);
-      const [row] = await query<{ readonly ahead: Whole }>(sql`SELECT ahead FROM usage_record WHERE id = ${taskId} ${lock}`);
-      return numberOf(row?.ahead ?? 0);
+      const row = await ahead.row(session)(sql`
+        SELECT ${ahead.of("usage_record")} FROM usage_record WHERE id = ${taskId} ${lock}`);
+      return row?.ahead ?? 0;
     },
-    async move({ id, taskId, accountId, spaceId, kind, credits, ahead, now }) {
-      const row = { id, space_id: spaceId, account_id: accountId, task_id: taskId, kind, credits, ahead: ahead ?? 0, updated_at: now };
-      // What is given back wholly is a refund; a cost after it makes it one again.
-      await execute(sql`${insertInto("usage_record", [row])}
+    async move({ now, ...moved }) {
+      const row = { ...moved, updatedAt: now };
+      // A fully refunded record has the kind `refund`. A later cost changes it back to `cost`.
+      await execute(sql`${tables.usageRecord.insert(row)}
         ON CONFLICT (id) DO UPDATE SET credits = usage_record.credits + excluded.credits,
-          ${ahead === undefined ? empty : sql`ahead = excluded.ahead,`}
+          ${moved.ahead === undefined ? empty : sql`ahead = excluded.ahead,`}
           kind = CASE WHEN usage_record.credits + excluded.credits < 0 THEN 'cost' ELSE excluded.kind END,
           updated_at = CASE WHEN usage_record.updated_at > excluded.updated_at THEN usage_record.updated_at ELSE excluded.updated_at END`);
     },
-    async insert({ id, spaceId, accountId, taskId, clientId, projectId, profile, kind, credits, at, ...used }) {
-      const { inputTokens, outputTokens, toolCalls } = used;
-      const owner = { space_id: spaceId, account_id: accountId };
-      const of = { task_id: taskId, client_id: clientId, project_id: projectId, profile, kind, credits, at };
-      const tokens = { input_tokens: inputTokens, output_tokens: outputTokens, tool_calls: toolCalls };
-      await execute(insertInto("usage_entry", [{ id, ...owner, ...of, ...tokens }]));
-      // What was given is no day's cost.
+    async insert(entry) {
+      await execute(tables.usageEntry.insert(entry));
+      const { spaceId, accountId, kind, credits, at } = entry;
+      // A grant is not a cost of a day.
       if (kind === "grant" || credits === 0) return;
-      await execute(sql`${insertInto("usage_day", [{ ...owner, day: dayOf(at), credits: 0 - credits }])}
+      await execute(sql`${tables.usageDay.insert({ spaceId, accountId, day: dayOf(at), credits: 0 - credits })}
         ON CONFLICT (space_id, account_id, day) DO UPDATE SET credits = usage_day.credits + excluded.credits`);
     },
-    async records({ accountId, spaceId }, { limit, after }) {
-      const rows = await query<RecordRow>(sql`
-        SELECT r.id, r.task_id, CASE WHEN t.deleted_at IS NULL THEN t.title END AS title, r.kind, r.credits, r.updated_at
-        FROM usage_record r LEFT JOIN task t ON t.id = r.task_id
-        WHERE ${all([sql`r.space_id = ${spaceId} AND r.account_id = ${accountId}`, ...(after ? [beyond(after)] : [])])}
-        ORDER BY r.updated_at DESC, r.id DESC LIMIT ${limit}`);
-      return rows.map(recordOf);
-    },
+    records: ({ accountId, spaceId }, { limit, after }) =>
+      record.rows(session)(sql`
+        SELECT ${record.of("r")} FROM usage_record r LEFT JOIN task t ON t.id = r.task_id
+        WHERE ${allOf([sql`r.space_id = ${spaceId} AND r.account_id = ${accountId}`, ...(after ? [beyond(after)] : [])])}
+        ORDER BY r.updated_at DESC, r.id DESC LIMIT ${limit}`),
     async spentDays(taskId) {
       changeOf(session);
       await query(sql`SELECT id FROM usage_record WHERE id = ${taskId} ${lock}`);
-      // Of whole days: a refund has the time of a cost of its day.
-      const rows = await query<SpentRow>(sql`
-        SELECT -SUM(credits) AS credits, MAX(at) AS at, MAX(account_id) AS account_id, MAX(space_id) AS space_id,
-          MAX(client_id) AS client_id, MAX(project_id) AS project_id, MAX(profile) AS profile
-        FROM usage_entry WHERE task_id = ${taskId} GROUP BY at / ${raw(String(dayStart(1)))} HAVING SUM(credits) < 0 ORDER BY at DESC`);
-      return rows.map(spentDayOf);
+      // Groups by day: a refund has the time of a cost of its day.
+      return spentDay.rows(session)(sql`
+        SELECT ${spentDay.of("e")} FROM usage_entry e WHERE task_id = ${taskId}
+        GROUP BY e.at / ${raw(String(dayStart(1)))} HAVING SUM(e.credits) < 0 ORDER BY MAX(e.at) DESC`);
     },
     async days(spaceId, accountId, { from, to }) {
       const of = accountId === undefined ? empty : sql`AND account_id = ${accountId}`;
-      const rows = await query<{ readonly day: Whole; readonly credits: Whole }>(sql`
-        SELECT day, CAST(SUM(credits) AS BIGINT) AS credits FROM usage_day
+      const rows = await day.rows(session)(sql`
+        SELECT ${day.of("d")} FROM usage_day d
         WHERE space_id = ${spaceId} AND day >= ${from} AND day <= ${to} ${of} GROUP BY day`);
-      return new Map(rows.map(({ day, credits }) => [numberOf(day), numberOf(credits)]));
+      return new Map(rows.map((each) => [each.day, each.credits]));
     },
     people: peopleOf(session),
-    async nameOf({ accountId, spaceId }) {
-      const [row] = await query<{ readonly name: string | null }>(sql`SELECT ${personName(spaceId, sql`${accountId}`)} AS name`);
-      return row?.name ?? "";
-    },
+    displayName: readName(session),
   };
 }
 
 const beyond = ({ updatedAt, id }: { readonly updatedAt: number; readonly id: string }): Sql =>
   sql`(r.updated_at < ${updatedAt} OR (r.updated_at = ${updatedAt} AND r.id < ${id}))`;
-
-/** The kind was written as such by this program. */
-const recordOf = ({ id, task_id: taskId, title, kind, credits, updated_at: updatedAt }: RecordRow): UsageRecord => ({
-  ...{ id, taskId, title, kind: kind as UsageKind, credits: numberOf(credits), updatedAt: numberOf(updatedAt) },
-});
-
-const spentDayOf = (row: SpentRow): SpentDay => ({
-  credits: numberOf(row.credits),
-  at: numberOf(row.at),
-  accountId: row.account_id,
-  spaceId: row.space_id,
-  clientId: row.client_id,
-  projectId: row.project_id,
-  profile: row.profile,
-});

@@ -1,40 +1,58 @@
-import type { Delivery, WebhookEvent } from "../../core/webhooks/delivery.ts";
-import type { WebhookEventRows } from "../../core/webhooks/event-rows.ts";
-import type { WebhookEventType } from "../../core/webhooks/webhook.ts";
-import type { Dialect, Session } from "../session.ts";
-import { empty, insertInto, join, type Row, type Sql, sql } from "../sql.ts";
-import { listening } from "./webhook-audience.ts";
+import type { Task } from "../../core/tasks/task.ts";
+import type { WebhookEventRows } from "../../core/webhooks/notifications.ts";
+import type { Session } from "../session.ts";
+import { type Dialect, empty, join, type Sql, sql } from "../statements.ts";
+import { boolean, tables, text } from "../table.ts";
 
-/** What webhooks are told, as rows, each with the deliveries of it. */
+const active = sql`webhook.deleted_at IS NULL AND webhook.status = 'active'`;
+const ofAccount = sql`webhook.account_id = task.account_id AND webhook.space_id = task.space_id AND webhook.client_id IS NULL`;
+const ofApp = sql`webhook.client_id = task.client_id AND webhook.space_id = task.space_id`;
+
+/**
+ * Whether an active webhook subscribes to a row of `task`. The statement that writes the task computes it, so that an
+ * account without webhooks needs no further statement. A step without events sends nothing and does not compute it.
+ */
+export const hasWebhooks = {
+  computed: boolean(sql`
+    (EXISTS (SELECT 1 FROM webhook WHERE ${ofAccount} AND ${active}) OR EXISTS (SELECT 1 FROM webhook WHERE ${ofApp} AND ${active}))`),
+  alwaysFalse: boolean(sql`FALSE`),
+};
+
+/** The active webhooks of a task, by id and types. */
+function subscribersOf({ accountId, spaceId, clientId }: Pick<Task, "accountId" | "spaceId" | "clientId">): Sql {
+  const select = (condition: Sql) => sql`SELECT id, event_types FROM webhook WHERE ${condition} AND ${active}`;
+  const own = select(sql`account_id = ${accountId} AND space_id = ${spaceId} AND client_id IS NULL`);
+  return clientId === null ? own : sql`${own} UNION ALL ${select(sql`client_id = ${clientId} AND space_id = ${spaceId}`)}`;
+}
+
+const subscriber = tables.webhook.pick("id", "eventTypes");
+/** The ids of a task and type differ only in their seconds, which have ten digits, so MAX finds the last one. */
+const last = tables.webhookEvent.pick("type").with({ id: text(sql`MAX(id)`) });
+
+/** Webhook events as rows, each with its deliveries. */
 export function webhookEventRows(session: Session): WebhookEventRows {
-  const { query, execute, dialect, change } = session;
+  const { execute, dialect } = session;
   return {
-    async listeners(task) {
-      if (change?.unheard.has(task.id)) return [];
-      const rows = await query<{ readonly id: string; readonly event_types: string }>(listening(task));
-      // The words were checked when they were written.
-      return rows.map(({ id, event_types }) => ({ id, eventTypes: JSON.parse(event_types) as WebhookEventType[] }));
-    },
+    subscribers: (task) => subscriber.rows(session)(subscribersOf(task)),
     lastIds: (taskId) =>
-      // Of a task and a type the ids differ in their seconds alone, which have ten digits.
-      query<Pick<WebhookEvent, "id" | "type">>(sql`
-        SELECT type, MAX(id) AS id FROM webhook_event WHERE task_id = ${taskId} GROUP BY type`),
+      last.rows(session)(sql`
+        SELECT ${last.of("webhook_event")} FROM webhook_event WHERE task_id = ${taskId} GROUP BY type`),
     async insert(events, deliveries) {
-      await execute(insertInto("webhook_event", events.map(eventRow)));
-      await execute(insertInto("delivery", deliveries.map(deliveryRow)));
+      await execute(tables.webhookEvent.insertAll(events));
+      await execute(tables.delivery.insertAll(deliveries));
     },
-    async forget(taskId) {
+    async purgeBodies(taskId) {
       await execute(sql`
         WITH waiting AS (SELECT event_id FROM delivery WHERE task_id = ${taskId} AND state = 'pending' ${untilSettled[dialect]})
         UPDATE webhook_event SET body = '' WHERE task_id = ${taskId} AND id NOT IN (SELECT event_id FROM waiting)`);
     },
-    async settled(eventIds) {
+    async purgeSettledBodies(eventIds) {
       if (eventIds.length > 0) await eraseSettled(session, join([...eventIds]));
     },
   };
 }
 
-/** Erases bodies as `settled` does; the ids are a list of values, or what a query finds. */
+/** Erases bodies like `settled` does; the ids are a list of values or a query. */
 export async function eraseSettled({ execute }: Session, eventIds: Sql): Promise<void> {
   await execute(sql`
     UPDATE webhook_event SET body = '' WHERE id IN (${eventIds})
@@ -42,22 +60,5 @@ export async function eraseSettled({ execute }: Session, eventIds: Sql): Promise
       AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.event_id = webhook_event.id AND delivery.state = 'pending')`);
 }
 
-/** Whoever settles a delivery at this moment was before, or sees that the task is deleted. SQLite's writer is alone anyway. */
+/** Waits for changes that settle a delivery at this moment. Later changes see that the task is deleted. SQLite has only one writer. */
 const untilSettled: Readonly<Record<Dialect, Sql>> = { sqlite: empty, postgresql: sql`FOR UPDATE` };
-
-const eventRow = ({ taskId, spaceId, createdAt, ...same }: WebhookEvent): Row => ({
-  ...same,
-  task_id: taskId,
-  space_id: spaceId,
-  created_at: createdAt,
-});
-
-const deliveryRow = ({ webhookId, eventId, taskId, nextAt, createdAt, settledAt, ...same }: Delivery): Row => ({
-  ...same,
-  webhook_id: webhookId,
-  event_id: eventId,
-  task_id: taskId,
-  next_at: nextAt,
-  created_at: createdAt,
-  settled_at: settledAt,
-});

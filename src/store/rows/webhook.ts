@@ -1,44 +1,59 @@
-import type { Webhook, WebhookEventType, WebhookReach, WebhookRows } from "../../core/webhooks/webhook.ts";
-import type * as Rows from "../../gen/prisma/sqlite/client.ts";
+import type { WebhookKeyRows, WebhookReach, WebhookRows } from "../../core/webhooks/webhook.ts";
 import { changeOf, type Session } from "../session.ts";
-import { numberOf, numberOrNull, sql } from "../sql.ts";
-import { textsIn } from "./app.ts";
+import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
+import { tables, text } from "../table.ts";
 import { cancelPending } from "./delivery-log.ts";
+
+/** The key pairs that sign deliveries, as rows. */
+export function webhookKeyRows(session: Session): WebhookKeyRows {
+  const { db, execute } = session;
+  return {
+    async find(algorithm) {
+      const row = await (await db()).webhookKey.findFirst({ where: { algorithm } });
+      return row && tables.webhookKey.fromClient(row);
+    },
+    async insert(key) {
+      changeOf(session);
+      return (await execute(sql`${tables.webhookKey.insert(key)} ON CONFLICT DO NOTHING`)) === 1;
+    },
+    async remove(algorithm) {
+      await (await db()).webhookKey.deleteMany({ where: { algorithm } });
+    },
+  };
+}
+
+const { webhook } = tables;
+/** The id of an app's webhook. */
+const ofApp = webhook.pick("id").with({ clientId: text(sql`t.client_id`) });
 
 /** Webhooks as rows. */
 export function webhookRows(session: Session): WebhookRows {
-  const { db, dialect, query, execute } = session;
-  const find: WebhookRows["find"] = async (reach, id) => webhookOf(await db.webhook.findFirst({ where: { id, ...within(reach) } }));
+  const { dialect, execute } = session;
   return {
-    async insert(webhook) {
-      await db.webhook.create({ data: { ...webhook, eventTypes: JSON.stringify(webhook.eventTypes) } });
+    async insert(row) {
+      await execute(webhook.insert(row));
     },
-    async list({ accountId, spaceId }) {
-      const where = { accountId, spaceId, clientId: null, deletedAt: null };
-      const rows = await db.webhook.findMany({ where, orderBy: [{ createdAt: "desc" }, { id: "desc" }] });
-      return rows.flatMap((row) => webhookOf(row) ?? []);
-    },
-    find,
+    list: ({ accountId, spaceId }) =>
+      webhook.rows(session)(sql`
+        ${active(sql`account_id = ${accountId} AND space_id = ${spaceId} AND client_id IS NULL`)} ORDER BY created_at DESC, id DESC`),
+    find: (reach, id) => webhook.row(session)(active(inReach(reach, id))),
     async lock(reach, id) {
       changeOf(session);
-      if (dialect === "postgresql") await query(sql`SELECT id FROM webhook WHERE id = ${id} FOR UPDATE`);
-      return find(reach, id);
+      return webhook.row(session)(sql`${active(inReach(reach, id))} ${forUpdate(dialect, "t")}`);
     },
-    ofApp: async (clientId) => webhookOf(await db.webhook.findFirst({ where: { clientId, deletedAt: null } })),
-    async idsOfApps(spaceId) {
-      const rows = await db.webhook.findMany({
-        where: { spaceId, clientId: { not: null }, deletedAt: null },
-        select: { id: true, clientId: true },
-      });
-      return new Map(rows.map(({ id, clientId }) => [clientId ?? "", id]));
+    findOfApp: (clientId) => webhook.row(session)(active(sql`client_id = ${clientId}`)),
+    async listIdsOfApps(spaceId) {
+      const rows = await ofApp.rows(session)(sql`
+        SELECT ${ofApp.of("t")} FROM webhook t WHERE space_id = ${spaceId} AND client_id IS NOT NULL AND deleted_at IS NULL`);
+      return new Map(rows.map(({ id, clientId }) => [clientId, id]));
     },
-    async update(id, { eventTypes, ...changes }) {
-      const data = { ...changes, ...(eventTypes ? { eventTypes: JSON.stringify(eventTypes) } : {}) };
-      await db.webhook.updateMany({ where: { id, deletedAt: null }, data });
+    async update(id, changes) {
+      const set = webhook.set(changes);
+      if (set.length > 0) await execute(sql`UPDATE webhook SET ${join(set)} WHERE id = ${id} AND deleted_at IS NULL`);
     },
-    async bury(id, now) {
-      const blank = { secret: new Uint8Array(), oldSecret: null, oldSecretUntil: null };
-      await db.webhook.updateMany({ where: { id, deletedAt: null }, data: { ...blank, status: "inactive", deletedAt: now } });
+    async tombstone(id, now) {
+      const blank = webhook.set({ secret: new Uint8Array(), oldSecret: null, oldSecretUntil: null, status: "inactive", deletedAt: now });
+      await execute(sql`UPDATE webhook SET ${join(blank)} WHERE id = ${id} AND deleted_at IS NULL`);
       await cancelPending(session, id, now);
     },
     purge: (before, max) =>
@@ -46,20 +61,7 @@ export function webhookRows(session: Session): WebhookRows {
   };
 }
 
-const within = ({ accountId, spaceId, ofApps }: WebhookReach) => ({
-  spaceId,
-  deletedAt: null,
-  ...(ofApps ? { OR: [{ accountId }, { clientId: { not: null } }] } : { accountId }),
-});
+const active = (condition: Sql): Sql => sql`SELECT ${webhook.of("t")} FROM webhook t WHERE ${condition} AND deleted_at IS NULL`;
 
-/** Status and types of event were written as such by this program. */
-const webhookOf = (row: Rows.Webhook | null): Webhook | null =>
-  row && {
-    ...row,
-    status: row.status as Webhook["status"],
-    eventTypes: textsIn(row.eventTypes) as WebhookEventType[],
-    oldSecretUntil: numberOrNull(row.oldSecretUntil),
-    createdAt: numberOf(row.createdAt),
-    failingSince: numberOrNull(row.failingSince),
-    deletedAt: numberOrNull(row.deletedAt),
-  };
+const inReach = ({ accountId, spaceId, ofApps }: WebhookReach, id: string): Sql =>
+  sql`id = ${id} AND space_id = ${spaceId} AND (account_id = ${accountId}${ofApps ? sql` OR client_id IS NOT NULL` : empty})`;

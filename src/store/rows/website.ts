@@ -1,43 +1,110 @@
-import type { PublishStatus, SiteVisibility, Website, WebsiteRows } from "../../core/websites/website.ts";
+import type { CheckpointRows } from "../../core/websites/checkpoint.ts";
+import type { SiteVisitRows } from "../../core/websites/visit.ts";
+import type { Website, WebsiteRows } from "../../core/websites/website.ts";
 import { changeOf, type Session } from "../session.ts";
-import { assignments, empty, insertInto, join, numberOf, numberOrNull, type Row, raw, type Sql, sql, type Whole } from "../sql.ts";
+import { empty, inTexts, join, raw, type Sql, sql } from "../statements.ts";
+import { computedShape, integer, tables, text } from "../table.ts";
 
-interface WebsiteRow {
-  readonly id: string;
-  readonly space_id: string;
-  readonly account_id: string;
-  readonly task_id: string;
-  readonly label: string;
-  readonly title: string;
-  readonly visibility: SiteVisibility;
-  readonly max_visibility: SiteVisibility | null;
-  readonly status: PublishStatus;
-  readonly status_at: Whole | null;
-  readonly live_id: string | null;
-  readonly publishing_id: string | null;
-  readonly publishing_as: SiteVisibility | null;
-  readonly created_at: Whole;
-  readonly updated_at: Whole;
-  readonly team_max: SiteVisibility | null;
+const { checkpoint: checkpointShape, checkpointFile } = tables;
+const fileShape = checkpointFile.omit("checkpointId");
+const blobOfHash = checkpointFile.pick("sha256").with({ blobId: text(sql`MIN(f.blob_id)`) });
+const counted = computedShape({ files: integer(sql`COUNT(*)`), kept: integer(sql`COUNT(b.id)`) });
+const checkpoints = sql`SELECT ${checkpointShape.of("checkpoint")} FROM checkpoint`;
+/** Rows per statement: each has six parameters. */
+const batchRows = 200;
+
+/** Checkpoints of websites as rows. */
+export function checkpointRows(session: Session): CheckpointRows {
+  const { dialect, execute } = session;
+  return {
+    async insert(checkpoint, files) {
+      await execute(checkpointShape.insert(checkpoint));
+      for (let at = 0; at < files.length; at += batchRows) {
+        const rows = files.slice(at, at + batchRows).map((file) => ({ ...file, checkpointId: checkpoint.id }));
+        await execute(checkpointFile.insertAll(rows));
+      }
+    },
+    list: (websiteId) =>
+      checkpointShape.rows(session)(sql`
+        ${checkpoints} WHERE website_id = ${websiteId} ORDER BY created_at DESC, id DESC`),
+    latest: (websiteId) =>
+      checkpointShape.row(session)(sql`
+        ${checkpoints} WHERE website_id = ${websiteId} AND status = 'success' ORDER BY created_at DESC, id DESC LIMIT 1`),
+    async file(checkpointId, paths) {
+      const found = await fileShape.rows(session)(sql`
+        SELECT ${fileShape.of("checkpoint_file")} FROM checkpoint_file
+        WHERE checkpoint_id = ${checkpointId} AND path ${inTexts(dialect, paths)}`);
+      return paths.flatMap((path) => found.find((file) => file.path === path) ?? [])[0] ?? null;
+    },
+    async findBlobs(websiteId, hashes) {
+      const rows = await blobOfHash.rows(session)(sql`
+        SELECT ${blobOfHash.of("f")} FROM checkpoint_file f
+        JOIN checkpoint c ON c.id = f.checkpoint_id JOIN blob b ON b.id = f.blob_id AND b.state = 'kept'
+        WHERE c.website_id = ${websiteId} AND f.sha256 ${inTexts(dialect, hashes)} GROUP BY f.sha256`);
+      return new Map(rows.map(({ sha256, blobId }) => [sha256, blobId]));
+    },
+    async isComplete(checkpointId) {
+      const row = await counted.row(session)(sql`
+        SELECT ${counted.of("f")} FROM checkpoint_file f
+        LEFT JOIN blob b ON b.id = f.blob_id AND b.state = 'kept' WHERE f.checkpoint_id = ${checkpointId}`);
+      return row !== null && row.files > 0 && row.files === row.kept;
+    },
+    async delete(websiteId, checkpointId) {
+      await execute(sql`
+        UPDATE blob SET state = 'dropped', lease_until = 0
+        WHERE state = 'kept' AND id IN (SELECT blob_id FROM checkpoint_file WHERE checkpoint_id = ${checkpointId})
+          AND NOT EXISTS (SELECT 1 FROM checkpoint_file f JOIN checkpoint c ON c.id = f.checkpoint_id
+            WHERE f.blob_id = blob.id AND c.website_id = ${websiteId} AND c.id <> ${checkpointId})`);
+      await execute(sql`DELETE FROM checkpoint_file WHERE checkpoint_id = ${checkpointId}`);
+      await execute(sql`DELETE FROM checkpoint WHERE id = ${checkpointId} AND website_id = ${websiteId}`);
+    },
+  };
 }
 
-const columns = sql`id, space_id, account_id, task_id, label, title, visibility, max_visibility, status, status_at, live_id,
-  publishing_id, publishing_as, created_at, updated_at, team_max`;
+const visitor = tables.siteVisit.pick("accountId", "spaceId");
+
+/** Tickets and visit cookies of teams' websites as rows. */
+export function siteVisitRows(session: Session): SiteVisitRows {
+  const { query, execute } = session;
+  return {
+    async insert(visit) {
+      await execute(tables.siteVisit.insert(visit));
+    },
+    redeem: (digest, websiteId, now) =>
+      visitor.row(session)(sql`
+        DELETE FROM site_visit WHERE digest = ${digest} AND kind = 'ticket' AND website_id = ${websiteId} AND expires_at > ${now}
+        RETURNING ${visitor.of("site_visit")}`),
+    async admits(digest, websiteId, now) {
+      const rows = await query(sql`
+        SELECT 1 AS one FROM site_visit v
+        WHERE v.digest = ${digest} AND v.kind = 'visit' AND v.website_id = ${websiteId} AND v.expires_at > ${now}
+          AND EXISTS (SELECT 1 FROM membership m WHERE m.space_id = v.space_id AND m.account_id = v.account_id
+            AND m.status = 'active' AND m.delegated_to IS NULL)`);
+      return rows.length > 0;
+    },
+    async purge(before) {
+      await execute(sql`DELETE FROM site_visit WHERE expires_at < ${before}`);
+    },
+  };
+}
+
+const { website } = tables;
+const siteShape = website.omit("deletedAt", "sharedAt");
+const erased = website.pick("id", "liveId");
 
 /** Websites as rows. */
 export function websiteRows(session: Session): WebsiteRows {
-  const { dialect, query, execute } = session;
+  const { dialect, execute } = session;
   const lockRow = dialect === "sqlite" ? empty : sql`FOR UPDATE`;
 
-  async function one(where: Sql, lock: Sql = empty): Promise<Website | null> {
-    const [row] = await query<WebsiteRow>(sql`SELECT ${columns} FROM website WHERE ${where} AND deleted_at IS NULL ${lock}`);
-    return row ? websiteOf(row) : null;
-  }
-  const set = (id: string, row: Row, and: Sql = empty) =>
-    execute(sql`UPDATE website SET ${join(assignments(row))} WHERE id = ${id} ${and}`);
+  const one = (where: Sql, tail: Sql = empty): Promise<Website | null> =>
+    siteShape.row(session)(sql`
+      SELECT ${siteShape.of("website")} FROM website WHERE ${where} AND deleted_at IS NULL ${tail}`);
+  const set = (id: string, members: Parameters<typeof website.set>[0], and: Sql = empty) =>
+    execute(sql`UPDATE website SET ${join(website.set(members))} WHERE id = ${id} ${and}`);
 
-  /** What was live is dead; that it was shared, and as what, stays. */
-  const bury = (id: string, now: number) =>
+  /** Takes a deleted website offline and keeps a tombstone with its share: its title, time and visibility. */
+  const keepTombstone = (id: string, now: number) =>
     execute(sql`
       UPDATE website SET deleted_at = ${now}, updated_at = ${now}, status = 'unpublished', status_at = ${now}, live_id = NULL,
         publishing_id = NULL, publishing_as = NULL, shared_at = COALESCE(shared_at, created_at)
@@ -45,22 +112,17 @@ export function websiteRows(session: Session): WebsiteRows {
 
   return {
     async insert(site) {
-      await execute(insertInto("website", [columnsOf(site)]));
+      await execute(website.insert(site));
     },
     byId: (id) => one(sql`id = ${id}`),
     byLabel: (label) => one(sql`label = ${label}`),
-    async ofTask(taskId) {
-      const [row] = await query<WebsiteRow>(sql`
-        SELECT ${columns} FROM website WHERE task_id = ${taskId} AND deleted_at IS NULL ORDER BY created_at, id LIMIT 1`);
-      return row ? websiteOf(row) : null;
-    },
+    ofTask: (taskId) => one(sql`task_id = ${taskId}`, sql`ORDER BY created_at, id LIMIT 1`),
     async lock(id) {
       changeOf(session);
       return one(sql`id = ${id}`, lockRow);
     },
     async begin(id, { checkpointId, visibility }, now) {
-      const begun = { status: "publishing", status_at: now, publishing_id: checkpointId, publishing_as: visibility, updated_at: now };
-      await set(id, begun);
+      await set(id, { status: "publishing", statusAt: now, publishingId: checkpointId, publishingAs: visibility, updatedAt: now });
     },
     async goLive(id, checkpointId, now) {
       const count = await execute(sql`
@@ -71,33 +133,33 @@ export function websiteRows(session: Session): WebsiteRows {
       return count === 1;
     },
     async fail(id, checkpointId, now) {
-      const failed = { status: "failed", status_at: now, updated_at: now, publishing_id: null, publishing_as: null };
+      const failed: Partial<Website> = { status: "failed", statusAt: now, updatedAt: now, publishingId: null, publishingAs: null };
       return (await set(id, failed, sql`AND status = 'publishing' AND publishing_id = ${checkpointId}`)) === 1;
     },
     async edit(id, { title, visibility }, now) {
-      await set(id, { updated_at: now, ...(title === undefined ? {} : { title }), ...(visibility === undefined ? {} : { visibility }) });
-      if (visibility !== undefined) await set(id, { publishing_as: visibility }, sql`AND publishing_id IS NOT NULL`);
+      await set(id, { title, visibility, updatedAt: now });
+      if (visibility !== undefined) await set(id, { publishingAs: visibility }, sql`AND publishing_id IS NOT NULL`);
     },
-    async cap(id, most, now) {
-      return (await set(id, { max_visibility: most, updated_at: now })) === 1;
+    async setOperatorCap(id, most, now) {
+      return (await set(id, { maxVisibility: most, updatedAt: now })) === 1;
     },
-    async capByTeam(id, most, now) {
-      await set(id, { team_max: most, updated_at: now });
+    async setTeamCap(id, most, now) {
+      await set(id, { teamMax: most, updatedAt: now });
     },
-    async eraseOf(taskId, now, personal) {
+    async deleteOfTask(taskId, now, personal) {
       changeOf(session);
-      const erased = await query<Pick<WebsiteRow, "id" | "live_id">>(sql`
-        SELECT id, live_id FROM website WHERE task_id = ${taskId} AND deleted_at IS NULL ${lockRow}`);
-      for (const { id, live_id } of erased) {
+      const sites = await erased.rows(session)(sql`
+        SELECT ${erased.of("website")} FROM website WHERE task_id = ${taskId} AND deleted_at IS NULL ${lockRow}`);
+      for (const { id, liveId } of sites) {
         await eraseContents(session, id);
-        if (personal || live_id === null) await execute(sql`DELETE FROM website WHERE id = ${id}`);
-        else await bury(id, now);
+        if (personal || liveId === null) await execute(sql`DELETE FROM website WHERE id = ${id}`);
+        else await keepTombstone(id, now);
       }
     },
   };
 }
 
-/** By statements that grow with no number of files. An artefact's blob is in nobody's sum. */
+/** Uses statements whose size does not depend on the number of files. An artifact's blob counts toward no account's total. */
 async function eraseContents({ execute }: Session, websiteId: string): Promise<void> {
   const files = sql`checkpoint_id IN (SELECT id FROM checkpoint WHERE website_id = ${websiteId})`;
   await execute(sql`
@@ -106,41 +168,3 @@ async function eraseContents({ execute }: Session, websiteId: string): Promise<v
   await execute(sql`DELETE FROM checkpoint_file WHERE ${files}`);
   for (const table of ["checkpoint", "site_visit"]) await execute(sql`DELETE FROM ${raw(table)} WHERE website_id = ${websiteId}`);
 }
-
-const columnsOf = (site: Website): Row => ({
-  id: site.id,
-  space_id: site.spaceId,
-  account_id: site.accountId,
-  task_id: site.taskId,
-  label: site.label,
-  title: site.title,
-  visibility: site.visibility,
-  max_visibility: site.maxVisibility,
-  status: site.status,
-  status_at: site.statusAt,
-  live_id: site.liveId,
-  publishing_id: site.publishingId,
-  publishing_as: site.publishingAs,
-  created_at: site.createdAt,
-  updated_at: site.updatedAt,
-  team_max: site.teamMax,
-});
-
-const websiteOf = (row: WebsiteRow): Website => ({
-  id: row.id,
-  spaceId: row.space_id,
-  accountId: row.account_id,
-  taskId: row.task_id,
-  label: row.label,
-  title: row.title,
-  visibility: row.visibility,
-  maxVisibility: row.max_visibility,
-  status: row.status,
-  statusAt: numberOrNull(row.status_at),
-  liveId: row.live_id,
-  publishingId: row.publishing_id,
-  publishingAs: row.publishing_as,
-  createdAt: numberOf(row.created_at),
-  updatedAt: numberOf(row.updated_at),
-  teamMax: row.team_max,
-});

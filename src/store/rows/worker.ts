@@ -1,97 +1,115 @@
-import type { BusyWorker, Worker, WorkerRows } from "../../core/workers/worker.ts";
+import type { WorkerRows } from "../../core/workers/worker.ts";
+import { type WorkerEventRows, type WorkerRun, type WorkerRunRows, workerNeeded } from "../../core/workers/worker-run.ts";
 import { changeOf, type Session } from "../session.ts";
-import { insertInto, join, numberOf, numberOrNull, type Row, raw, sql, type Whole } from "../sql.ts";
-import { textsIn } from "./app.ts";
+import { allOf, inTexts, join, raw, sql } from "../statements.ts";
+import { computedShape, integer, tables, text } from "../table.ts";
 
-interface WorkerRow {
-  readonly id: string;
-  readonly space_id: string;
-  readonly name: string;
-  readonly digest: string;
-  readonly profiles: string;
-  readonly created_by: string;
-  readonly created_at: Whole;
-  readonly seen_at: Whole | null;
-  readonly revoked_at: Whole | null;
+const { workerRun, workerEvent } = tables;
+const runs = sql`SELECT ${workerRun.of("worker_run")} FROM worker_run`;
+const events = sql`SELECT ${workerEvent.of("worker_event")} FROM worker_event`;
+
+/** Runs of remote workers as rows. */
+export function workerRunRows(session: Session): WorkerRunRows {
+  const { execute } = session;
+  return {
+    notifyPollers: () => void changeOf(session).jobKinds.add(workerNeeded),
+    async put(rows) {
+      if (rows.length === 0) return;
+      await execute(sql`${workerRun.insertAll(rows)} ON CONFLICT (task_id) DO UPDATE SET space_id = excluded.space_id,
+        worker_id = excluded.worker_id, fence = excluded.fence, started_at = excluded.started_at, lease_until = excluded.lease_until`);
+    },
+    find: (taskId) => workerRun.row(session)(sql`${runs} WHERE task_id = ${taskId}`),
+    async renew({ taskId, workerId, fence }, leaseUntil) {
+      const renewed = await execute(sql`
+        UPDATE worker_run SET lease_until = ${leaseUntil} WHERE task_id = ${taskId} AND worker_id = ${workerId} AND fence = ${fence}`);
+      return renewed === 1;
+    },
+    async remove({ taskId, fence }, leaseBefore) {
+      const conditions = [sql`task_id = ${taskId}`, sql`fence = ${fence}`];
+      if (leaseBefore !== undefined) conditions.push(sql`lease_until <= ${leaseBefore}`);
+      return (await execute(sql`DELETE FROM worker_run WHERE ${allOf(conditions)}`)) === 1;
+    },
+    async listExpired(now, max) {
+      const rows = await workerRun.rows(session)(sql`
+        ${runs} WHERE lease_until <= ${now} ORDER BY lease_until, task_id LIMIT ${max}`);
+      return rows.toSorted(byTask);
+    },
+    async listOfWorker(workerId) {
+      return (await workerRun.rows(session)(sql`${runs} WHERE worker_id = ${workerId}`)).toSorted(byTask);
+    },
+  };
 }
 
-interface WaitingRow {
-  readonly profile: string;
-  readonly waiting: Whole;
-  readonly oldest_at: Whole;
+/** The keys of workers' events as rows. A caller that writes one must hold the lock of the run's row. */
+export function workerEventRows(session: Session): WorkerEventRows {
+  const { execute, dialect } = session;
+  return {
+    async find(taskId, turn, keys) {
+      const conditions = [sql`task_id = ${taskId}`, sql`turn = ${turn}`];
+      if (keys !== undefined) conditions.push(sql`key ${inTexts(dialect, keys)}`);
+      return workerEvent.rows(session)(sql`${events} WHERE ${allOf(conditions)}`);
+    },
+    findInAnyTurn: (taskId, key) =>
+      workerEvent.row(session)(sql`
+        ${events} WHERE task_id = ${taskId} AND key = ${key} ORDER BY turn DESC LIMIT 1`),
+    insert: async (rows) => (rows.length === 0 ? 0 : execute(sql`${workerEvent.insertAll(rows)} ON CONFLICT DO NOTHING`)),
+    async deleteOfTask(taskId) {
+      await execute(sql`DELETE FROM worker_event WHERE task_id = ${taskId}`);
+    },
+  };
 }
 
-const columns = sql`id, space_id, name, digest, profiles, created_by, created_at, seen_at, revoked_at`;
+/** Lock order: rows of several tasks are locked by task id. */
+const byTask = (a: WorkerRun, b: WorkerRun): number => (a.taskId < b.taskId ? -1 : 1);
+
+const { worker } = tables;
+const ids = worker.pick("id");
+const busy = worker.with({ runs: integer(sql`(SELECT COUNT(*) FROM worker_run WHERE worker_id = worker.id)`) });
+const counted = computedShape({ count: integer(sql`COUNT(*)`) });
+const waiting = computedShape({
+  profile: text(sql`agent_profile`),
+  waiting: integer(sql`COUNT(*)`),
+  oldestAt: integer(sql`MIN(queued_at)`),
+});
 
 /** The credentials of remote workers as rows. */
 export function workerRows(session: Session): WorkerRows {
-  const { query, execute, dialect } = session;
+  const { execute, dialect } = session;
   return {
-    async insert(worker) {
-      await execute(insertInto("worker", [columnsOf(worker)]));
+    async insert(row) {
+      await execute(worker.insert(row));
     },
-    async byDigest(digest) {
-      const [row] = await query<WorkerRow>(sql`SELECT ${columns} FROM worker WHERE digest = ${digest}`);
-      return row ? workerOf(row) : null;
+    byDigest: (digest) => worker.row(session)(sql`SELECT ${worker.of("worker")} FROM worker WHERE digest = ${digest}`),
+    async countActive(spaceId) {
+      const row = await counted.row(session)(sql`
+        SELECT ${counted.of("worker")} FROM worker WHERE space_id = ${spaceId} AND revoked_at IS NULL`);
+      return row?.count ?? 0;
     },
-    async countLiving(spaceId) {
-      const [row] = await query<{ readonly workers: Whole }>(sql`
-        SELECT COUNT(*) AS workers FROM worker WHERE space_id = ${spaceId} AND revoked_at IS NULL`);
-      return numberOf(row?.workers ?? 0);
-    },
-    async list(spaceId) {
-      const rows = await query<WorkerRow & { readonly runs: Whole }>(sql`
-        SELECT ${columns}, (SELECT COUNT(*) FROM worker_run WHERE worker_id = worker.id) AS runs
-        FROM worker WHERE space_id = ${spaceId} AND revoked_at IS NULL ORDER BY created_at DESC, id DESC`);
-      return rows.map((row): BusyWorker => ({ ...workerOf(row), runs: numberOf(row.runs) }));
-    },
+    list: (spaceId) =>
+      busy.rows(session)(sql`
+        SELECT ${busy.of("worker")} FROM worker WHERE space_id = ${spaceId} AND revoked_at IS NULL ORDER BY created_at DESC, id DESC`),
     async revoke(spaceId, id, now) {
       return (
         (await execute(sql`UPDATE worker SET revoked_at = ${now} WHERE id = ${id} AND space_id = ${spaceId} AND revoked_at IS NULL`)) === 1
       );
     },
-    async living(ids) {
+    async lockActive(workerIds) {
       changeOf(session);
       const lock = raw(dialect === "postgresql" ? "FOR SHARE" : "");
-      const rows = await query<{ readonly id: string }>(sql`
-        SELECT id FROM worker WHERE id IN (${join([...ids])}) AND revoked_at IS NULL ${lock}`);
+      const rows = await ids.rows(session)(sql`
+        SELECT ${ids.of("worker")} FROM worker WHERE id IN (${join([...workerIds])}) AND revoked_at IS NULL ${lock}`);
       return new Set(rows.map(({ id }) => id));
     },
-    async use(id, at, everyMs) {
+    async recordUse(id, at, everyMs) {
       await execute(sql`UPDATE worker SET seen_at = ${at} WHERE id = ${id} AND (seen_at IS NULL OR seen_at <= ${at - everyMs})`);
     },
     async waiting(spaceId, profiles) {
       if (profiles.length === 0) return [];
-      const rows = await query<WaitingRow>(sql`
-        SELECT agent_profile AS profile, COUNT(*) AS waiting, MIN(queued_at) AS oldest_at FROM task
+      return waiting.rows(session)(sql`
+        SELECT ${waiting.of("task")} FROM task
         WHERE status = 'running' AND node_id IS NULL AND deleted_at IS NULL
           AND space_id = ${spaceId} AND agent_profile IN (${join([...profiles])})
         GROUP BY agent_profile`);
-      return rows.map((row) => ({ profile: row.profile, waiting: numberOf(row.waiting), oldestAt: numberOf(row.oldest_at) }));
     },
   };
 }
-
-const columnsOf = (worker: Worker): Row => ({
-  id: worker.id,
-  space_id: worker.spaceId,
-  name: worker.name,
-  digest: worker.digest,
-  profiles: JSON.stringify(worker.profiles),
-  created_by: worker.createdBy,
-  created_at: worker.createdAt,
-  seen_at: worker.seenAt,
-  revoked_at: worker.revokedAt,
-});
-
-const workerOf = (row: WorkerRow): Worker => ({
-  id: row.id,
-  spaceId: row.space_id,
-  name: row.name,
-  digest: row.digest,
-  profiles: textsIn(row.profiles),
-  createdBy: row.created_by,
-  createdAt: numberOf(row.created_at),
-  seenAt: numberOrNull(row.seen_at),
-  revokedAt: numberOrNull(row.revoked_at),
-});

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { firstStart, makeFirstAccount } from "../../../src/core/accounts/first-start.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { keyDigest } from "../../../src/core/keys/api-key.ts";
+import { createFirstAccount, initializeInstallation } from "../../../src/core/use-cases/initialize-installation.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { databaseUrl, describeOnEach, openTestStore } from "../../support/database.ts";
 
@@ -10,9 +10,9 @@ const making = { now: 1_790_000_000_000, ids: systemIds, random: systemRandom };
 
 describeOnEach("the first start", (kind) => {
   test("makes an account, its team and space, the owner's membership, and a general key", async () => {
-    await using test = await openTestStore(kind);
-    const { store } = test;
-    const text = await store.change((tx) => firstStart(tx, making, "Ann@Example.com"));
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    const text = await store.change((tx) => initializeInstallation(tx, making, "Ann@Example.com"));
     const team = await store.accounts.firstTeam();
     const account = await store.accounts.byEmail("ann@example.com");
     expect(await store.accounts.owner(team?.id ?? "")).toMatchObject({
@@ -27,19 +27,19 @@ describeOnEach("the first start", (kind) => {
     });
   });
 
-  test("happens once: a later one changes nothing, whatever the address", async () => {
-    await using test = await openTestStore(kind);
-    const { store } = test;
-    await store.change((tx) => firstStart(tx, making, "ann@example.com"));
-    expect(await store.change((tx) => firstStart(tx, making, "bo@example.com"))).toBeNull();
+  test("happens once: a later one changes nothing, with any address", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    await store.change((tx) => initializeInstallation(tx, making, "ann@example.com"));
+    expect(await store.change((tx) => initializeInstallation(tx, making, "bo@example.com"))).toBeNull();
     expect(await store.accounts.byEmail("bo@example.com")).toBeNull();
   });
 
-  test("makes no key where a command made the account before", async () => {
-    await using test = await openTestStore(kind);
-    const { store } = test;
-    expect(await store.change((tx) => makeFirstAccount(tx, making, "ann@example.com"))).toMatchObject({ role: "owner" });
-    expect(await store.change((tx) => firstStart(tx, making, "ann@example.com"))).toBeNull();
+  test("makes no key if a command made the account before", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    expect(await store.change((tx) => createFirstAccount(tx, making, "ann@example.com"))).toMatchObject({ role: "owner" });
+    expect(await store.change((tx) => initializeInstallation(tx, making, "ann@example.com"))).toBeNull();
   });
 
   test("happens once for processes that start at the same moment", async () => {
@@ -48,7 +48,7 @@ describeOnEach("the first start", (kind) => {
       Array.from({ length: 5 }, async () => {
         const store = await openStore({ databaseUrl: database.url, clock: systemClock, random: systemRandom });
         try {
-          return await store.change((tx) => firstStart(tx, making, "ann@example.com"));
+          return await store.change((tx) => initializeInstallation(tx, making, "ann@example.com"));
         } finally {
           await store.close();
         }

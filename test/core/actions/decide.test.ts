@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decide, inputOr, shownInput, silences } from "../../../src/core/actions/decide.ts";
+import { decide, decidesLaterActions, inputOrAccept, redactInput } from "../../../src/core/actions/action.ts";
 import { inputSchema, isKind, isQuestion, type KindName, kinds, variantsOf } from "../../../src/core/actions/kind.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 
@@ -13,7 +13,7 @@ describe("a decision", () => {
     expect(decide(action(kind, variantsOf(kind)[0]), { accept: true })).toBe("accepted");
   });
 
-  test.each(acceptKinds)("accept: false cancels mails and secrets, and decides nothing else: %s (v2.md 9.3)", (kind) => {
+  test.each(acceptKinds)("accept: false cancels mails and secrets, and does not decide any other kind: %s (spec/api.md 9.3)", (kind) => {
     expect(decide(action(kind, variantsOf(kind)[0]), { accept: false })).toBe(cancelling.includes(kind) ? "cancelled" : "undecided");
   });
 
@@ -30,35 +30,37 @@ describe("a decision", () => {
     ["metaMarketingAction", { accept: true, selectedAccountIds: ["a", "b"] }, "accepted"],
     ["metaMarketingActionResult", { accept: true, mode: "any" }, "accepted"],
     ["webdevRequestSecrets", { accept: true, secrets: [{ key: "A", value: "1" }] }, "accepted"],
-  ])("%s takes %j: %s", (kind, input, decision) => {
+  ])("%s accepts %j: %s", (kind, input, decision) => {
     expect(decide(action(kind), input)).toBe(decision);
   });
 
-  test("that gives no input is a yes where accept is the only required member, and refused elsewhere (decisions.md 48)", () => {
-    for (const kind of acceptKinds) expect(inputOr(action(kind, variantsOf(kind)[0]), undefined)).toEqual({ accept: true });
+  test("without input means yes if accept is the only required member, and is refused otherwise (spec/decisions.md 48)", () => {
+    for (const kind of acceptKinds) expect(inputOrAccept(action(kind, variantsOf(kind)[0]), undefined)).toEqual({ accept: true });
     for (const kind of asking.filter((name) => !acceptKinds.includes(name)))
-      expect(() => inputOr(action(kind), undefined)).toThrow(expect.objectContaining({ reason: "invalid", message: "input: is required" }));
-    expect(inputOr(action("terminalExecute"), { accept: false })).toEqual({ accept: false });
+      expect(() => inputOrAccept(action(kind), undefined)).toThrow(
+        expect.objectContaining({ reason: "invalid_argument", message: "input: is required" }),
+      );
+    expect(inputOrAccept(action("terminalExecute"), { accept: false })).toEqual({ accept: false });
   });
 
   test.each<[KindName, string, JsonObject, string]>([
     ["terminalExecute", "", {}, "input.accept: is required"],
     ["terminalExecute", "", { accept: "true" }, "input.accept: must be boolean"],
     ["terminalExecute", "", { accept: null }, "input.accept: must be boolean"],
-    ["terminalExecute", "", { accept: true, sudo: true }, "input: must not have members beside those of confirm_input_schema"],
+    ["terminalExecute", "", { accept: true, sudo: true }, "input: must have only the members of confirm_input_schema"],
     ["videoGenerate", "", { choice: "best" }, "input.choice: must be one of standard, premium"],
     ["needConnectMyBrowser", "", { action: "select" }, "input.client_id: is required with select"],
     ["needConnectMyBrowser", "", { action: "select", client_id: "" }, "input.client_id: must NOT have fewer than 1 characters"],
     ["gmailSendAction", "", { accept: true, indices: [0, -1] }, "input.indices[1]: must be >= 0"],
     ["gmailSendAction", "", { accept: true, indices: [0.5] }, "input.indices[0]: must be integer"],
-    ["webdevRunAction", "deploy", { accept: true, mode: "max" }, "input: must not have members beside those of confirm_input_schema"],
+    ["webdevRunAction", "deploy", { accept: true, mode: "max" }, "input: must have only the members of confirm_input_schema"],
     ["webdevRequestSecrets", "", { accept: true, secrets: [{ key: "A" }] }, "input.secrets[0].value: is required"],
   ])("%s %s refuses %j: %s", (kind, variant, input, text) => {
-    expect(() => decide(action(kind, variant), input)).toThrow(expect.objectContaining({ reason: "invalid", message: text }));
+    expect(() => decide(action(kind, variant), input)).toThrow(expect.objectContaining({ reason: "invalid_argument", message: text }));
   });
 });
 
-describe("always_allow and global_allow (decisions.md 15)", () => {
+describe("always_allow and global_allow (spec/decisions.md 15)", () => {
   test.each<[KindName, JsonObject, boolean]>([
     ["terminalExecute", { accept: true, always_allow: true }, true],
     ["terminalExecute", { accept: false, always_allow: true }, false],
@@ -69,21 +71,21 @@ describe("always_allow and global_allow (decisions.md 15)", () => {
     ["apiHighCreditNotice", { action: "accept" }, false],
     ["shopifyAction", { accept: true }, false],
   ])("%s %j: %s", (kind, input, expected) => {
-    expect(silences(kind, input)).toBe(expected);
+    expect(decidesLaterActions(kind, input)).toBe(expected);
   });
 });
 
-describe("what everybody may see of an input", () => {
-  test("is all of it, but of secrets only their names", () => {
+describe("the public part of an input", () => {
+  test("is the full input, but only the names of secrets", () => {
     const secrets = [
       { key: "TOKEN", value: "hush" },
       { key: "PIN", value: "1234" },
     ];
-    expect(shownInput("webdevRequestSecrets", { accept: true, secrets })).toEqual({
+    expect(redactInput("webdevRequestSecrets", { accept: true, secrets })).toEqual({
       accept: true,
       secrets: [{ key: "TOKEN" }, { key: "PIN" }],
     });
-    expect(shownInput("webdevRequestSecrets", { accept: false })).toEqual({ accept: false });
-    expect(shownInput("gmailSendAction", { accept: true, indices: [1] })).toEqual({ accept: true, indices: [1] });
+    expect(redactInput("webdevRequestSecrets", { accept: false })).toEqual({ accept: false });
+    expect(redactInput("gmailSendAction", { accept: true, indices: [1] })).toEqual({ accept: true, indices: [1] });
   });
 });

@@ -7,7 +7,7 @@ const text = { type: "string" };
 const plain = { accept: boolean };
 const mail = { accept: boolean, save_draft: boolean, indices: { type: "array", items: { type: "integer" } } };
 
-/** contract/v2.md 9.3, row by row: properties and required of each kind's input, by variant. */
+/** spec/api.md 9.3, row by row: properties and required of each kind's input, by variant. */
 const contract: Readonly<Record<string, Readonly<Record<string, readonly [properties: object, required: string]>>>> = {
   needConnectMyBrowser: { "": [{ action: { enum: ["select", "skip"] }, client_id: text }, "action"] },
   gmailSendAction: { "": [mail, "accept"] },
@@ -41,7 +41,7 @@ const contract: Readonly<Record<string, Readonly<Record<string, readonly [proper
 };
 
 describe("kinds of wait", () => {
-  test("are those of the contract and the one of our own, questions apart, and no others", () => {
+  test("are those of the specification and one added by this platform, without questions, and no others", () => {
     const asking = Object.keys(kinds).filter((name) => isKind(name) && !isQuestion(name));
     expect(asking.toSorted()).toEqual([...Object.keys(contract), "connectorAction"].toSorted());
     expect(Object.keys(kinds).filter((name) => !asking.includes(name))).toEqual(["messageAskUser", "cascadeAskUser"]);
@@ -51,7 +51,12 @@ describe("kinds of wait", () => {
     Object.entries(variants).map(([variant, [properties, required]]) => ({ name: name as KindName, variant, properties, required })),
   );
 
-  test.each(rows)("$name $variant: the contract's schema, closed", ({ name, variant, properties, required }) => {
+  test.each(rows)("$name $variant: has the schema of the specification, with additionalProperties false", ({
+    name,
+    variant,
+    properties,
+    required,
+  }) => {
     const schema = inputSchema(name, variant);
     expect(schema).toMatchObject({ type: "object", properties, required: [required], additionalProperties: false });
     expect(Object.keys(schema?.["properties"] ?? {})).toEqual(Object.keys(properties));
@@ -64,7 +69,7 @@ describe("kinds of wait", () => {
     expect(variantsOf("webdevRunAction")).toEqual(["run", "deploy"]);
   });
 
-  test("a question has no schema, and no kind has one for a variant that it lacks", () => {
+  test("a question has no schema, and no kind has a schema for a variant it lacks", () => {
     expect(inputSchema("messageAskUser", "")).toBeUndefined();
     expect(inputSchema("terminalExecute", "toString")).toBeUndefined();
     expect(isKind("toString")).toBe(false);

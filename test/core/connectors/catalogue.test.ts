@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { connectorById, connectors, myBrowserId } from "../../../src/core/connectors/catalogue.ts";
 
-test("the catalogue has the 75 ids that clients hard-code (contract/v2.md 13)", () => {
+test("the catalogue has the 75 ids that clients hard-code (spec/api.md 13)", () => {
   expect(connectors).toHaveLength(75);
   expect(new Set(connectors.map(({ name }) => name)).size).toBe(75);
   for (const { id } of connectors) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

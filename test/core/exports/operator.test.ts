@@ -1,56 +1,56 @@
 import { expect, test } from "vitest";
-import { cancelExport, openExports } from "../../../src/core/exports/operator.ts";
+import { cancelExport, listOpenExports } from "../../../src/core/exports/exports.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
-import { ask } from "../../exporting/export-rig.ts";
+import { requestExport } from "../../exports/export-rig.ts";
 import { ann, bo, sampleCompliance } from "../../store/samples.ts";
 import { describeOnEach, openTestStore, rowsIn } from "../../support/database.ts";
 
 const making = { now: 5_000, ids: systemIds, random: systemRandom };
 
 describeOnEach("an operator", (kind) => {
-  test("sees the exports that have not ended, whoever's, with how far they are", async () => {
+  test("sees the unfinished exports of all accounts, with their progress", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    expect(await openExports(store)).toBe("");
+    expect(await listOpenExports(store)).toBe("");
     const [one, other, over] = [
-      await ask(store, ann, "full", {}, 1_000),
-      await ask(store, bo, "tasks", {}, 2_000),
-      await ask(store, bo, "tasks"),
+      await requestExport(store, ann, "full", {}, 1_000),
+      await requestExport(store, bo, "tasks", {}, 2_000),
+      await requestExport(store, bo, "tasks"),
     ];
     await store.change(async (tx) => {
       await tx.exports.claim(other, 3_000, 9_000);
       await tx.exports.progress(other, 1, { done: 2, total: 3 }, 9_000);
       await tx.exports.cancel(over, 4_000);
     });
-    expect(await openExports(store)).toBe(
+    expect(await listOpenExports(store)).toBe(
       `${one}  pending  0/0 0%  ann  1970-01-01T00:00:01.000Z\n${other}  processing  2/3 66%  bo  1970-01-01T00:00:02.000Z\n`,
     );
   });
 
-  test("sees and ends a compliance export as one, under its own operation", async () => {
+  test("sees and ends a compliance export as such, under its separate operation", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const wanted = sampleCompliance({ createdAt: 1_000 });
-    await store.change((tx) => tx.exports.insert(wanted));
-    expect(await openExports(store)).toBe(`${wanted.id}  pending  0/0 0%  compliance  1970-01-01T00:00:01.000Z\n`);
-    await store.change((tx) => cancelExport(tx, making, wanted.id));
+    const pendingExport = sampleCompliance({ createdAt: 1_000 });
+    await store.change((tx) => tx.exports.insert(pendingExport));
+    expect(await listOpenExports(store)).toBe(`${pendingExport.id}  pending  0/0 0%  compliance  1970-01-01T00:00:01.000Z\n`);
+    await store.change((tx) => cancelExport(tx, making, pendingExport.id));
     expect(await rowsIn(database.url, "SELECT space_id, operation, subject FROM audit_event")).toEqual([
       {
-        ...{ space_id: wanted.spaceId, subject: wanted.id },
+        ...{ space_id: pendingExport.spaceId, subject: pendingExport.id },
         operation: "observability.v2.EnterpriseComplianceV2Service/CancelExport",
       },
     ]);
   });
 
-  test("ends an export once, in the space's audit log", async () => {
+  test("ends an export once, with a row in the space's audit log", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const id = await ask(store, ann, "full", {}, 1_000);
+    const id = await requestExport(store, ann, "full", {}, 1_000);
     const cancel = (which: string) => store.change((tx) => cancelExport(tx, making, which));
-    await expect(cancel("unknown")).rejects.toMatchObject({ reason: "absent" });
+    await expect(cancel("unknown")).rejects.toMatchObject({ reason: "not_found" });
     await cancel(id);
     expect(await store.exports.byId(id)).toMatchObject({ status: "cancelled", completedAt: 5_000 });
-    await expect(cancel(id)).rejects.toMatchObject({ reason: "precondition", message: "the export has ended: it is cancelled" });
+    await expect(cancel(id)).rejects.toMatchObject({ reason: "failed_precondition", message: "the export has ended: it is cancelled" });
     const rows = await rowsIn(database.url, "SELECT space_id, credential, operation, subject, before, after FROM audit_event");
     expect(rows).toEqual([
       {

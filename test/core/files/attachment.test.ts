@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { attachmentOf, type Origin } from "../../../src/core/files/attachment.ts";
-import type { StoredFile } from "../../../src/core/files/file.ts";
+import { attachmentOf, type Origin, type StoredFile } from "../../../src/core/files/file.ts";
 
 const file = (contentType: string): StoredFile => ({
   ...{ id: "file-1", accountId: "ann", spaceId: "north", clientId: null, taskId: null, filename: "a", contentType, status: "uploaded" },
@@ -17,6 +16,6 @@ test.each<[contentType: string, origin: Origin, type: string]>([
   ["audio/wav", "user", "file"],
   ["application/vnd.openxmlformats-officedocument.presentationml.presentation", "agent", "slides"],
   ["application/vnd.openxmlformats-officedocument.presentationml.presentation", "user", "file"],
-])("%s of origin %s is shown as %s (contract/v2.md 7.4)", (contentType, origin, type) => {
+])("%s of origin %s is shown as %s (spec/api.md 7.4)", (contentType, origin, type) => {
   expect(attachmentOf(file(contentType), origin)).toEqual({ fileId: "file-1", type, filename: "a", contentType, bytes: 7 });
 });

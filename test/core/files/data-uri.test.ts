@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openDataUri } from "../../../src/core/files/data-uri.ts";
+import { parseDataUri } from "../../../src/core/files/part.ts";
 
 const broken = () => new Error("broken");
 
-/** What a data URI's bytes come to, or undefined where they are refused. */
-function bytesOf(base64: string): Buffer | undefined {
-  const uri = openDataUri(`data:text/plain;base64,${base64}`);
+/** The decoded bytes of a data URI, or undefined if they are refused. */
+function decodeBytes(base64: string): Buffer | undefined {
+  const uri = parseDataUri(`data:text/plain;base64,${base64}`);
   if (!uri) throw new Error("its head is right");
   try {
     const bytes = Buffer.concat([...uri.decode(broken)]);
@@ -19,18 +19,18 @@ function bytesOf(base64: string): Buffer | undefined {
 }
 
 const anyBytes = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
-/** Around the length at which another piece begins. */
+/** Around the length where another piece begins. */
 const longBytes = fc.integer({ min: 3 * 64 * 1024 - 4, max: 3 * 64 * 1024 + 4 }).map((length) => Buffer.alloc(length, "kept"));
 
 describe("the bytes of a data URI", () => {
-  test("come out as they went in, whatever they are, however many pieces they take", () => {
+  test("decode to the encoded bytes, for any content and any number of pieces", () => {
     const same = fc.property(fc.oneof(anyBytes, longBytes), (bytes) => {
-      expect(bytesOf(bytes.toString("base64"))?.equals(bytes)).toBe(true);
+      expect(decodeBytes(bytes.toString("base64"))?.equals(bytes)).toBe(true);
     });
     fc.assert(same);
   });
 
-  test("are refused, or are the only ones that are spelled so, whatever was changed in their base64", () => {
+  test("are refused or are the canonical encoding, after any change of their base64", () => {
     const change = fc.record({
       at: fc.nat(),
       remove: fc.integer({ min: 0, max: 3 }),
@@ -40,7 +40,7 @@ describe("the bytes of a data URI", () => {
       const right = bytes.toString("base64");
       const place = at % (right.length + 1);
       const changed = right.slice(0, place) + insert + right.slice(place + remove);
-      const decoded = bytesOf(changed);
+      const decoded = decodeBytes(changed);
       if (decoded) expect(decoded.toString("base64")).toBe(changed);
     });
     fc.assert(exact, { numRuns: 500 });
@@ -54,21 +54,21 @@ describe("the bytes of a data URI", () => {
     ["with a line break", "QUFB\nQUFB"],
     ["with a blank at its end", "QUFB "],
     ["of the URL alphabet", "-_-_"],
-    ["with bits beyond its last byte", "QR=="],
-    ["escaped as in an address", "QQ%3D%3D"],
-    ["with a letter too many", "QUFBQ"],
-    ["of padding alone", "===="],
+    ["with bits after its last byte", "QR=="],
+    ["percent-encoded", "QQ%3D%3D"],
+    ["with one character too many", "QUFBQ"],
+    ["with only padding", "===="],
     ["with another character", "QUF!"],
   ])("%s are refused", (_what, base64) => {
-    expect(bytesOf(base64)).toBeUndefined();
+    expect(decodeBytes(base64)).toBeUndefined();
   });
 
-  test("may be none", () => {
-    expect(bytesOf("")).toEqual(Buffer.alloc(0));
+  test("may be empty", () => {
+    expect(decodeBytes("")).toEqual(Buffer.alloc(0));
   });
 
-  test("of 20 MB are decoded in pieces, and never a second time as a whole", () => {
-    const uri = openDataUri(`data:text/plain;base64,${"QUFB".repeat((20 * 1024 * 1024) / 3)}`);
+  test("of 20 MB are decoded in pieces, without a second full copy", () => {
+    const uri = parseDataUri(`data:text/plain;base64,${"QUFB".repeat((20 * 1024 * 1024) / 3)}`);
     let largest = 0;
     let all = 0;
     for (const piece of uri?.decode(broken) ?? []) {
@@ -86,8 +86,8 @@ describe("the head of a data URI", () => {
     ["data:Text/CSV;charset=utf-8;base64,", "text/csv"],
     ['data:text/plain;name="a;b";base64,', "text/plain"],
     ["DATA:image/svg+xml;BASE64,", "image/svg+xml"],
-  ])("%s says %s", (head, contentType) => {
-    expect(openDataUri(`${head}QQ==`)).toMatchObject({ contentType, bytes: 1 });
+  ])("%s has the type %s", (head, contentType) => {
+    expect(parseDataUri(`${head}QQ==`)).toMatchObject({ contentType, bytes: 1 });
   });
 
   test.each([
@@ -95,14 +95,14 @@ describe("the head of a data URI", () => {
     ["no media type", "data:;base64,aGk="],
     ["no base64", "data:text/plain,hi"],
     ["base64 that is not the last", "data:text/plain;base64;charset=utf-8,aGk="],
-    ["no media type but a word", "data:text;base64,aGk="],
+    ["a word that is not a media type", "data:text;base64,aGk="],
     ["another scheme", "blob:text/plain;base64,aGk="],
     ["a blank before", " data:text/plain;base64,aGk="],
     ["no comma", "data:text/plain;base64"],
     ["no end within 500 characters", `data:text/plain;a=${"b".repeat(500)};base64,aGk=`],
     ["a line break", "data:text/\nplain;base64,aGk="],
     ["nothing", ""],
-  ])("with %s is none", (_what, text) => {
-    expect(openDataUri(text)).toBeUndefined();
+  ])("with %s is invalid", (_what, text) => {
+    expect(parseDataUri(text)).toBeUndefined();
   });
 });

@@ -1,22 +1,22 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { attachment } from "../../../src/core/files/disposition.ts";
+import { contentDisposition } from "../../../src/core/files/filename.ts";
 
 const name = fc.string({ unit: "binary", minLength: 1 }).filter((text) => text.isWellFormed());
 
-test("whatever a file is called, the header is one line of ASCII that ends its quotes", () => {
+test("for any filename, the header is one line of ASCII with closed quotes", () => {
   fc.assert(
     fc.property(name, (filename) => {
-      expect(attachment(filename)).toMatch(/^attachment; filename="[ !#-[\]-~]*"(; filename\*=UTF-8''[A-Za-z0-9!#$&+.^_`|~%-]*)?$/);
+      expect(contentDisposition(filename)).toMatch(/^attachment; filename="[ !#-[\]-~]*"(; filename\*=UTF-8''[A-Za-z0-9!#$&+.^_`|~%-]*)?$/);
     }),
     { numRuns: 1000 },
   );
 });
 
-test("whatever a file is called, the header tells its whole name", () => {
+test("for any filename, the header contains the complete name", () => {
   fc.assert(
     fc.property(name, (filename) => {
-      const [, plain = "", encoded] = /filename="(.*?)"(?:; filename\*=UTF-8''(.*))?$/.exec(attachment(filename)) ?? [];
+      const [, plain = "", encoded] = /filename="(.*?)"(?:; filename\*=UTF-8''(.*))?$/.exec(contentDisposition(filename)) ?? [];
       expect(encoded === undefined ? plain : decodeURIComponent(encoded)).toBe(filename);
     }),
     { numRuns: 1000 },

@@ -8,20 +8,20 @@ const forbidden = "exe msi com scr dll bat cmd ps1 vbs vbe jse wsf sh bash zsh k
 const text = fc.string({ unit: "binary" }).filter((some) => some.isWellFormed());
 const odd = fc.string({ unit: fc.constantFrom("a", ".", "/", "\\", " ", "\0", "\u202e", "é", "👩", "．", "\u200b", "e", "x") });
 
-const isTaken = (name: string): boolean => {
+const isAccepted = (name: string): boolean => {
   try {
     return checkFilename(name) === name;
   } catch (thrown) {
-    if (thrown instanceof Failure && thrown.reason === "invalid") return false;
+    if (thrown instanceof Failure && thrown.reason === "invalid_argument") return false;
     throw thrown;
   }
 };
 
 describe("a filename", () => {
-  test("that is taken is one part of a path on every system, short, and of characters that are seen", () => {
+  test("that is accepted is one path segment on every system, is short, and has only visible characters", () => {
     fc.assert(
       fc.property(fc.oneof(text, odd), (name) => {
-        if (!isTaken(name)) return;
+        if (!isAccepted(name)) return;
         for (const { basename, join } of [posix, win32]) {
           expect(basename(name)).toBe(name);
           expect(join("folder", name)).not.toBe("folder");
@@ -33,8 +33,8 @@ describe("a filename", () => {
     );
   });
 
-  test("with a forbidden extension is refused, however it is dressed up", () => {
-    const dressed = fc
+  test("with a forbidden extension is refused in every disguise", () => {
+    const disguised = fc
       .record({
         base: fc.stringMatching(/^[a-z ]{0,8}$/),
         dot: fc.constantFrom(".", "．", "․"),
@@ -49,14 +49,14 @@ describe("a filename", () => {
         return base + dot + (wide ? [...cased].map(wider).join("") : cased) + tail;
       });
     fc.assert(
-      fc.property(dressed, (name) => {
-        expect([name, isTaken(name)]).toEqual([name, false]);
+      fc.property(disguised, (name) => {
+        expect([name, isAccepted(name)]).toEqual([name, false]);
       }),
       { numRuns: 2000 },
     );
   });
 
-  test("of a stranger is made one that is taken, or has a forbidden extension", () => {
+  test("of a third party is made an accepted one, or has a forbidden extension", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -66,8 +66,8 @@ describe("a filename", () => {
         ),
         (name) => {
           const tidy = tidyFilename(name);
-          expect(forbidden.includes(extensionOf(tidy)) || isTaken(tidy)).toBe(true);
-          if (isTaken(name) && name === name.trim()) expect(tidy).toBe(name);
+          expect(forbidden.includes(extensionOf(tidy)) || isAccepted(tidy)).toBe(true);
+          if (isAccepted(name) && name === name.trim()) expect(tidy).toBe(name);
         },
       ),
       { numRuns: 3000 },
@@ -81,7 +81,7 @@ describe("a filename", () => {
   });
 
   test("without a dot has no extension", () => {
-    expect([isTaken("app"), isTaken("sh"), isTaken("com"), isTaken(".exe")]).toEqual([true, true, true, false]);
+    expect([isAccepted("app"), isAccepted("sh"), isAccepted("com"), isAccepted(".exe")]).toEqual([true, true, true, false]);
   });
 
   test.each([
@@ -97,7 +97,7 @@ describe("a filename", () => {
     ["App.TSX", "text/typescript"],
     ["index.d.mts", "text/typescript"],
     ["config.cts", "text/typescript"],
-  ])("%s tells of %s", (name, type) => expect(contentTypeOf(name)).toBe(type));
+  ])("%s has the type %s", (name, type) => expect(contentTypeOf(name)).toBe(type));
 
   test.each([
     ["app.ts", "video/mp2t", "text/typescript"],
@@ -107,5 +107,5 @@ describe("a filename", () => {
     ["app.ts", "application/octet-stream", "application/octet-stream"],
     ["clip.m2ts", "video/mp2t", "video/mp2t"],
     ["", "video/mp2t", "video/mp2t"],
-  ])("%s that is stated to be %s is %s", (name, stated, type) => expect(contentTypeOf(name, stated)).toBe(type));
+  ])("%s with the stated type %s has the type %s", (name, stated, type) => expect(contentTypeOf(name, stated)).toBe(type));
 });

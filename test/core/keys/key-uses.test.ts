@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { keyUses } from "../../../src/core/keys/key-uses.ts";
+import { keyUses } from "../../../src/core/keys/api-keys.ts";
 import type { Store } from "../../../src/core/store.ts";
 import { ApiKeyService } from "../../../src/gen/proto/settings/v1/api_key_service_pb.ts";
 import { sampleKey } from "../../store/samples.ts";
@@ -10,7 +10,7 @@ import { stillClock } from "../../support/still-clock.ts";
 const minute = 60_000;
 
 describeOnEach("the last use of a key", (database) => {
-  async function opened() {
+  async function openKeyStore() {
     const clock = stillClock(10 * minute);
     const db = await openTestStore(database, { clock });
     const key = sampleKey();
@@ -27,34 +27,34 @@ describeOnEach("the last use of a key", (database) => {
   }
 
   test("is written once, and again after a minute", async () => {
-    const { clock, db, key, store, writes, usedAt } = await opened();
+    const { clock, db, key, store, writes, usedAt } = await openKeyStore();
     await using _ = db;
     const uses = keyUses(store, clock);
     await uses.write();
     expect(writes()).toBe(0);
-    uses.used(key.id, null);
-    uses.used(key.id, null);
+    uses.note(key.id, null);
+    uses.note(key.id, null);
     await uses.write();
     expect([await usedAt(), writes()]).toEqual([10 * minute, 1]);
     await clock.advance(minute - 1);
-    uses.used(key.id, await usedAt());
+    uses.note(key.id, await usedAt());
     await uses.write();
     expect([await usedAt(), writes()]).toEqual([10 * minute, 1]);
     await clock.advance(1);
-    uses.used(key.id, await usedAt());
+    uses.note(key.id, await usedAt());
     await uses.write();
     expect([await usedAt(), writes()]).toEqual([11 * minute, 2]);
   });
 
   test("never goes back, and is written once a minute over all nodes", async () => {
-    const { clock, db, key, store, usedAt } = await opened();
+    const { clock, db, key, store, usedAt } = await openKeyStore();
     await using _ = db;
     const [one, other, late] = [keyUses(store, clock), keyUses(store, clock), keyUses(store, clock)];
-    late.used(key.id, null);
+    late.note(key.id, null);
     await clock.advance(2 * minute);
-    one.used(key.id, null);
+    one.note(key.id, null);
     await clock.advance(1);
-    other.used(key.id, null);
+    other.note(key.id, null);
     await Promise.all([one, other].map((uses) => uses.write()));
     const written = await usedAt();
     expect([12 * minute, 12 * minute + 1]).toContain(written);
@@ -63,14 +63,14 @@ describeOnEach("the last use of a key", (database) => {
   });
 
   test("that cannot be written is written with a later one", async () => {
-    const { clock, db, key, usedAt } = await opened();
+    const { clock, db, key, usedAt } = await openKeyStore();
     await using _ = db;
     let broken = true;
     const uses = keyUses({ change: (work) => (broken ? Promise.reject(new Error("disk full")) : db.store.change(work)) }, clock);
-    uses.used(key.id, null);
+    uses.note(key.id, null);
     await expect(uses.write()).rejects.toThrow("disk full");
     broken = false;
-    uses.used(key.id, await usedAt());
+    uses.note(key.id, await usedAt());
     await uses.write();
     expect(await usedAt()).toBe(10 * minute);
   });
@@ -79,7 +79,7 @@ describeOnEach("the last use of a key", (database) => {
 describeOnEach("a platform", (database) => {
   const lastUse = async (bo: Person) => (await bo.client(ApiKeyService).listApiKeys({})).data.find(({ id }) => id === bo.keyId)?.lastUsedAt;
 
-  test("tells when a key was last used, beside the calls and by the time it stops", async () => {
+  test("reports when a key was last used, written outside the calls and before the platform stops", async () => {
     const clock = stillClock();
     await using db = await openTestStore(database, { clock });
     const service = await openService({ over: db, nodes: nodesOf(database), idle: true, clock });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { MemberStatus, Role } from "../../../src/core/accounts/account.ts";
-import { makeFirstAccount } from "../../../src/core/accounts/first-start.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { findRecipient } from "../../../src/core/keys/recipient.ts";
 import type { Store } from "../../../src/core/store.ts";
+import { createFirstAccount } from "../../../src/core/use-cases/initialize-installation.ts";
 import { describeOnEach, openTestStore } from "../../support/database.ts";
 
 const createdAt = 1_790_000_000_000;
@@ -23,7 +23,7 @@ async function addAccount(store: Store, email: string): Promise<string> {
   return id;
 }
 
-async function join(
+async function addMember(
   store: Store,
   team: { teamId: string; spaceId: string },
   accountId: string,
@@ -34,11 +34,13 @@ async function join(
   await store.change((tx) => tx.accounts.insertMember(member));
 }
 
-/** The first team of Ann, in which Bo is a member, Ina inactive and Rex removed; Cy's team "north"; Pia with a personal space. */
-async function openTown(kind: "sqlite" | "postgresql") {
-  const test = await openTestStore(kind);
-  const { store } = test;
-  const ann = await store.change((tx) => makeFirstAccount(tx, { now: createdAt, ids: systemIds, random: systemRandom }, "ann@example.com"));
+/** Ann's first team, with Bo as a member, Ina inactive and Rex removed; Cy's team "north"; Pia with a personal space. */
+async function openTeams(kind: "sqlite" | "postgresql") {
+  const database = await openTestStore(kind);
+  const { store } = database;
+  const ann = await store.change((tx) =>
+    createFirstAccount(tx, { now: createdAt, ids: systemIds, random: systemRandom }, "ann@example.com"),
+  );
   if (!ann) throw new Error("no first account");
   const first = { teamId: ann.teamId, spaceId: ann.spaceId };
   const north = await addTeam(store, "north");
@@ -46,52 +48,56 @@ async function openTown(kind: "sqlite" | "postgresql") {
     ["bo", "ina", "rex", "cy", "pia"].map((name) => addAccount(store, `${name}@example.com`)),
   );
   if (!bo || !ina || !rex || !cy || !pia) throw new Error("no accounts");
-  await join(store, first, bo, "member");
-  await join(store, first, ina, "member", "inactive");
-  await join(store, first, rex, "member", "removed");
-  await join(store, north, cy, "owner");
-  await join(store, north, bo, "guest");
+  await addMember(store, first, bo, "member");
+  await addMember(store, first, ina, "member", "inactive");
+  await addMember(store, first, rex, "member", "removed");
+  await addMember(store, north, cy, "owner");
+  await addMember(store, north, bo, "guest");
   const own = systemIds.short();
   await store.change((tx) => tx.accounts.insertSpace({ id: own, kind: "personal", createdAt, accountId: pia }));
   const spaces = { first: first.spaceId, north: north.spaceId, own };
-  return { ...test, spaces, ann: ann.accountId, bo, cy, pia };
+  return { ...database, spaces, ann: ann.accountId, bo, cy, pia };
 }
 
-describeOnEach("a key that a command makes", (kind) => {
-  let town: Awaited<ReturnType<typeof openTown>>;
+describeOnEach("a key made by a command", (kind) => {
+  let teams: Awaited<ReturnType<typeof openTeams>>;
   beforeAll(async () => {
-    town = await openTown(kind);
+    teams = await openTeams(kind);
   });
-  afterAll(() => town[Symbol.asyncDispose]());
+  afterAll(() => teams[Symbol.asyncDispose]());
 
   test.each([
-    { asked: {}, who: "ann", where: "first" },
-    { asked: { team: "north" }, who: "cy", where: "north" },
-    { asked: { email: "bo@example.com" }, who: "bo", where: "first" },
-    { asked: { email: "BO@example.com", team: "north" }, who: "bo", where: "north" },
-    { asked: { email: "pia@example.com" }, who: "pia", where: "own" },
-    { asked: { kind: "ediscovery" }, who: "ann", where: "first" },
-    { asked: { kind: "siem", email: "cy@example.com", team: "north" }, who: "cy", where: "north" },
-  ] as const)("belongs, for $asked, to $who in $where", async ({ asked, who, where }) => {
-    const recipient = await town.store.change((tx) => findRecipient(tx, { kind: "general", ...asked }));
-    expect(recipient).toEqual({ accountId: town[who], spaceId: town.spaces[where] });
+    { requested: {}, who: "ann", where: "first" },
+    { requested: { team: "north" }, who: "cy", where: "north" },
+    { requested: { email: "bo@example.com" }, who: "bo", where: "first" },
+    { requested: { email: "BO@example.com", team: "north" }, who: "bo", where: "north" },
+    { requested: { email: "pia@example.com" }, who: "pia", where: "own" },
+    { requested: { kind: "ediscovery" }, who: "ann", where: "first" },
+    { requested: { kind: "siem", email: "cy@example.com", team: "north" }, who: "cy", where: "north" },
+  ] as const)("belongs, for $requested, to $who in $where", async ({ requested, who, where }) => {
+    const recipient = await teams.store.change((tx) => findRecipient(tx, { kind: "general", ...requested }));
+    expect(recipient).toEqual({ accountId: teams[who], spaceId: teams.spaces[where] });
   });
 
   test.each([
-    { why: "no such person", asked: { email: "nobody@example.com" }, reason: "absent" },
-    { why: "no such team", asked: { team: "south" }, reason: "absent" },
-    { why: "somebody of another team", asked: { email: "cy@example.com" }, reason: "absent" },
-    { why: "somebody with a personal space, in a team", asked: { email: "pia@example.com", team: "north" }, reason: "absent" },
-    { why: "a removed member", asked: { email: "rex@example.com" }, reason: "absent" },
-    { why: "an inactive member", asked: { email: "ina@example.com" }, reason: "precondition" },
-    { why: "an owner's kind for a member", asked: { email: "bo@example.com", kind: "siem" }, reason: "precondition" },
-    { why: "an owner's kind in a personal space", asked: { email: "pia@example.com", kind: "siem" }, reason: "precondition" },
-  ] as const)("is refused: $why", async ({ asked, reason }) => {
-    await expect(town.store.change((tx) => findRecipient(tx, { kind: "general", ...asked }))).rejects.toMatchObject({ reason });
+    { why: "no such person", requested: { email: "nobody@example.com" }, reason: "not_found" },
+    { why: "no such team", requested: { team: "south" }, reason: "not_found" },
+    { why: "a member of another team", requested: { email: "cy@example.com" }, reason: "not_found" },
+    {
+      why: "an account with only a personal space, in a team",
+      requested: { email: "pia@example.com", team: "north" },
+      reason: "not_found",
+    },
+    { why: "a removed member", requested: { email: "rex@example.com" }, reason: "not_found" },
+    { why: "an inactive member", requested: { email: "ina@example.com" }, reason: "failed_precondition" },
+    { why: "an enterprise kind for a member", requested: { email: "bo@example.com", kind: "siem" }, reason: "failed_precondition" },
+    { why: "an enterprise kind in a personal space", requested: { email: "pia@example.com", kind: "siem" }, reason: "failed_precondition" },
+  ] as const)("is refused: $why", async ({ requested, reason }) => {
+    await expect(teams.store.change((tx) => findRecipient(tx, { kind: "general", ...requested }))).rejects.toMatchObject({ reason });
   });
 
-  test("needs a team to be there", async () => {
+  test("needs an existing team", async () => {
     await using empty = await openTestStore(kind);
-    await expect(empty.store.change((tx) => findRecipient(tx, { kind: "general" }))).rejects.toMatchObject({ reason: "absent" });
+    await expect(empty.store.change((tx) => findRecipient(tx, { kind: "general" }))).rejects.toMatchObject({ reason: "not_found" });
   });
 });

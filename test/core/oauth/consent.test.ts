@@ -3,16 +3,17 @@ import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import type { OAuthApp } from "../../../src/core/oauth/app.ts";
 import type { AuthorizationRequest } from "../../../src/core/oauth/authorization.ts";
 import { codeDigest } from "../../../src/core/oauth/code.ts";
-import { approve, declined, needsConsent } from "../../../src/core/oauth/consent.ts";
+import { approve, declinedLocation, requiresConsent } from "../../../src/core/oauth/consent.ts";
 import type { Store } from "../../../src/core/store.ts";
 import { ann } from "../../store/samples.ts";
 import { describeOnEach, rowsIn, storeOfSuite } from "../../support/database.ts";
+import { sample } from "../../support/depth.ts";
 import { sampleApp } from "../../support/oauth.ts";
 
 const one = "0b6f2c2e-5f0c-4a0f-9a57-0c7c2b7f6d11";
 const two = "0b6f2c2e-5f0c-4a0f-9a57-0c7c2b7f6d12";
 
-const requestOf = (app: OAuthApp, members: Partial<AuthorizationRequest> = {}): AuthorizationRequest => ({
+const createRequest = (app: OAuthApp, members: Partial<AuthorizationRequest> = {}): AuthorizationRequest => ({
   app,
   redirectUri: "https://app.example/cb?a=b",
   scopes: app.scopes,
@@ -23,17 +24,17 @@ const requestOf = (app: OAuthApp, members: Partial<AuthorizationRequest> = {}): 
   ...members,
 });
 
-const approved = (store: Store, request: AuthorizationRequest, connectorUids: readonly string[] | null = null, now = 5000) =>
+const approveRequest = (store: Store, request: AuthorizationRequest, connectorUids: readonly string[] | null = null, now = 5000) =>
   store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, { request, ...ann, connectorUids }));
 
-const living = (store: Store, { clientId }: OAuthApp) => store.grants.find({ ...ann, clientId });
+const activeGrant = (store: Store, { clientId }: OAuthApp) => store.grants.find({ ...ann, clientId });
 
 describeOnEach("an approval", (kind) => {
   const suite = storeOfSuite(kind);
 
-  test("gives a code of the contract's form, for ten minutes, of which only the SHA-256 is kept (oauth.md 7)", async () => {
+  test("makes a code in the specified form, valid for ten minutes, and stores only its SHA-256 (spec/oauth.md 7)", async () => {
     const app = sampleApp();
-    const { code, location } = await approved(suite.store, requestOf(app, { challenge: "c".repeat(43) }));
+    const { code, location } = await approveRequest(suite.store, createRequest(app, { challenge: "c".repeat(43) }));
     expect(code).toMatch(new RegExp(`^code_${app.clientId}_[2-9A-HJ-NP-Za-km-z]{22}$`));
     expect(location).toBe(`https://app.example/cb?a=b&code=${code}&state=s&iss=${encodeURIComponent("https://platform.test")}`);
     expect(await suite.store.codes.find(codeDigest(code))).toMatchObject({
@@ -45,81 +46,86 @@ describeOnEach("an approval", (kind) => {
     ).not.toContain(code.slice(-22));
   });
 
-  test("makes one grant of a hundred at once", async () => {
+  test("made many times at once makes one grant", async () => {
     const app = sampleApp();
-    const all = await Promise.all(Array.from({ length: 100 }, () => approved(suite.store, requestOf(app))));
+    const many = sample(100, 40);
+    const all = await Promise.all(Array.from({ length: many }, () => approveRequest(suite.store, createRequest(app))));
     expect(new Set(all.map(({ grantId }) => grantId)).size).toBe(1);
-    expect(new Set(all.map(({ code }) => code)).size).toBe(100);
+    expect(new Set(all.map(({ code }) => code)).size).toBe(many);
   });
 
-  test("joins scopes, as far as the app still has them", async () => {
+  test("merges scopes that the app still has", async () => {
     const app = sampleApp({ scopes: ["create_task", "manage_all_tasks", "create_project"] });
-    await approved(suite.store, requestOf(app, { scopes: ["manage_all_tasks", "create_task"] }));
+    await approveRequest(suite.store, createRequest(app, { scopes: ["manage_all_tasks", "create_task"] }));
     const less = { ...app, scopes: ["create_task", "create_project"] as const };
-    await approved(suite.store, requestOf(less, { scopes: ["create_project"] }), null, 6000);
-    expect(await living(suite.store, app)).toMatchObject({ scopes: ["create_task", "create_project"], createdAt: 5000, updatedAt: 6000 });
+    await approveRequest(suite.store, createRequest(less, { scopes: ["create_project"] }), null, 6000);
+    expect(await activeGrant(suite.store, app)).toMatchObject({
+      scopes: ["create_task", "create_project"],
+      createdAt: 5000,
+      updatedAt: 6000,
+    });
   });
 
-  test("takes the connectors that were chosen in place of the earlier ones, none that is not the app's, and keeps them without a choice", async () => {
+  test("replaces the connectors with the chosen ones that the app has, and keeps them without a choice", async () => {
     const app = sampleApp({ scopes: ["use_connectors"], connectorUids: [one, two] });
-    await approved(suite.store, requestOf(app), [one, two]);
-    await approved(suite.store, requestOf(app), [two, two, "another"]);
-    expect((await living(suite.store, app))?.connectorUids).toEqual([two]);
-    await approved(suite.store, requestOf(app), null);
-    expect((await living(suite.store, app))?.connectorUids).toEqual([two]);
-    await approved(suite.store, requestOf(app), []);
-    expect((await living(suite.store, app))?.connectorUids).toEqual([]);
+    await approveRequest(suite.store, createRequest(app), [one, two]);
+    await approveRequest(suite.store, createRequest(app), [two, two, "another"]);
+    expect((await activeGrant(suite.store, app))?.connectorUids).toEqual([two]);
+    await approveRequest(suite.store, createRequest(app), null);
+    expect((await activeGrant(suite.store, app))?.connectorUids).toEqual([two]);
+    await approveRequest(suite.store, createRequest(app), []);
+    expect((await activeGrant(suite.store, app))?.connectorUids).toEqual([]);
   });
 
-  test("after a revocation begins anew", async () => {
+  test("after a revocation starts over with a new grant", async () => {
     const app = sampleApp();
-    const first = await approved(suite.store, requestOf(app));
+    const first = await approveRequest(suite.store, createRequest(app));
     expect(await suite.store.change((tx) => tx.grants.revoke(first.grantId, 7000))).toBe(true);
     expect(await suite.store.change((tx) => tx.grants.revoke(first.grantId, 7000))).toBe(false);
-    expect(await living(suite.store, app)).toBeNull();
-    const second = await approved(suite.store, requestOf(app, { scopes: ["create_task"] }));
+    expect(await activeGrant(suite.store, app)).toBeNull();
+    const second = await approveRequest(suite.store, createRequest(app, { scopes: ["create_task"] }));
     expect(second.grantId).not.toBe(first.grantId);
-    expect((await living(suite.store, app))?.scopes).toEqual(["create_task"]);
+    expect((await activeGrant(suite.store, app))?.scopes).toEqual(["create_task"]);
   });
 
-  test("is one account's, in one space", async () => {
+  test("is for one account in one space", async () => {
     const app = sampleApp();
-    await approved(suite.store, requestOf(app));
+    await approveRequest(suite.store, createRequest(app));
     expect(await suite.store.grants.find({ ...ann, accountId: "bo", clientId: app.clientId })).toBeNull();
     expect(await suite.store.grants.find({ ...ann, spaceId: "home", clientId: app.clientId })).toBeNull();
     expect((await suite.store.grants.list("ann", "home")).length).toBe(0);
     expect((await suite.store.grants.list("ann", "north")).some(({ clientId }) => clientId === app.clientId)).toBe(true);
   });
 
-  test("notes what it changed for the audit log, without the code", async () => {
+  test("notes its change for the audit log, without the code", async () => {
     const app = sampleApp();
     const [noted, { code }] = await suite.store.change(async (tx) => {
       const made = await approve(
         tx,
         { now: 1, ids: systemIds, random: systemRandom },
-        { request: requestOf(app), ...ann, connectorUids: [] },
+        { request: createRequest(app), ...ann, connectorUids: [] },
       );
-      return [tx.audit.noted(), made] as const;
+      return [tx.audit.notes(), made] as const;
     });
     expect(noted.after).toEqual({ clientId: app.clientId, scopes: app.scopes, connectorUids: [] });
     expect(JSON.stringify(noted)).not.toContain(code);
   });
 
-  test("is asked for once, and again only for more, after growth or a revocation, or at prompt=consent (oauth.md 13)", async () => {
+  test("is requested once, and again only for more scopes, after an expansion or a revocation, or with prompt=consent (spec/oauth.md 13)", async () => {
     const app = sampleApp({ connectorUids: [one], scopes: ["create_task", "use_connectors"] });
-    const { grantId } = await approved(suite.store, requestOf(app, { scopes: ["create_task"] }), []);
-    const grant = await living(suite.store, app);
-    expect(needsConsent(null, requestOf(app))).toBe(true);
-    expect(needsConsent(grant, requestOf(app, { scopes: ["create_task"] }))).toBe(false);
-    expect(needsConsent(grant, requestOf(app, { scopes: ["create_task"], prompt: "consent" }))).toBe(true);
-    expect(needsConsent(grant, requestOf(app))).toBe(true);
-    expect(needsConsent(grant, requestOf({ ...app, generation: 2 }, { scopes: ["create_task"] }))).toBe(true);
+    const { grantId } = await approveRequest(suite.store, createRequest(app, { scopes: ["create_task"] }), []);
+    const grant = await activeGrant(suite.store, app);
+    expect(requiresConsent(null, createRequest(app))).toBe(true);
+    expect(requiresConsent(grant, createRequest(app, { scopes: ["create_task"] }))).toBe(false);
+    expect(requiresConsent(grant, createRequest(app, { scopes: ["create_task"], prompt: "consent" }))).toBe(true);
+    expect(requiresConsent(grant, createRequest(app))).toBe(true);
+    expect(requiresConsent(grant, createRequest({ ...app, generation: 2 }, { scopes: ["create_task"] }))).toBe(true);
     await suite.store.change((tx) => tx.grants.revoke(grantId, 1));
-    expect(needsConsent(await living(suite.store, app), requestOf(app, { scopes: ["create_task"] }))).toBe(true);
+    expect(requiresConsent(await activeGrant(suite.store, app), createRequest(app, { scopes: ["create_task"] }))).toBe(true);
   });
 });
 
-test("a refusal goes back to the app as access_denied, with state and iss (RFC 6749 4.1.2.1, RFC 9207 2)", () => {
-  const { searchParams } = new URL(declined(requestOf(sampleApp())));
+test("a refusal redirects to the app with access_denied, state and iss (RFC 6749 4.1.2.1, RFC 9207 2)", () => {
+  const { searchParams } = new URL(declinedLocation(createRequest(sampleApp())));
   expect(Object.fromEntries(searchParams)).toMatchObject({ a: "b", error: "access_denied", state: "s", iss: "https://platform.test" });
 });

@@ -2,12 +2,12 @@ import { assert, integer, property, string } from "fast-check";
 import { expect, test } from "vitest";
 import { cipherFrom } from "../../../src/core/cipher.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
-import { refreshTokens } from "../../../src/core/oauth/refresh-token.ts";
+import { refreshTokens } from "../../../src/core/oauth/family.ts";
 import { cipher } from "../../support/cipher.ts";
 
 const tokens = refreshTokens(cipher, systemIds);
 
-test("a refresh token names its family, to its own client and installation alone", () => {
+test("a refresh token names its family, only for its client and installation", () => {
   const family = systemIds.short();
   const text = tokens.make(family, "client_a");
   expect(text).toMatch(/^refresh(_[2-9A-HJ-NP-Za-km-z]{22}){3}$/);
@@ -17,7 +17,7 @@ test("a refresh token names its family, to its own client and installation alone
   expect(tokens.make(family, "client_a"), "no two are the same").not.toBe(text);
 });
 
-test("a refresh token that was changed anywhere names none", () => {
+test("a refresh token with any change names no family", () => {
   const family = systemIds.short();
   assert(
     property(integer({ min: 0, max: 75 }), string({ maxLength: 3 }), integer({ min: 0, max: 3 }), (at, put, cut) => {
@@ -29,7 +29,7 @@ test("a refresh token that was changed anywhere names none", () => {
   );
 });
 
-test("the marks of one kind are not those of another", () => {
-  expect(cipher.marker("a")("text")).not.toEqual(cipher.marker("b")("text"));
-  expect(cipher.marker("a")("text")).toEqual(cipher.marker("a")("text"));
+test("the MACs of one kind differ from those of another", () => {
+  expect(cipher.createMac("a")("text")).not.toEqual(cipher.createMac("b")("text"));
+  expect(cipher.createMac("a")("text")).toEqual(cipher.createMac("a")("text"));
 });

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Failure } from "../../../src/core/failure.ts";
-import { readSkill } from "../../../src/core/skills/operator.ts";
+import { readSkill } from "../../../src/core/use-cases/import-skills.ts";
 import { manifest, skillZip } from "./zip-maker.ts";
 
-describe("a folder of a skill", () => {
+describe("the folder of a skill", () => {
   let root: string;
   beforeAll(() => {
     root = mkdtempSync(join(tmpdir(), "skill-"));
@@ -26,7 +26,7 @@ describe("a folder of a skill", () => {
       (thrown: Failure) => thrown.message,
     );
 
-  test("is the same skill as its ZIP, without what belongs to git and file managers", async () => {
+  test("is the same skill as its ZIP, without the files of git and file managers", async () => {
     const path = folder("plain");
     mkdirSync(join(path, ".git"));
     writeFileSync(join(path, ".git", "config"), "secret");
@@ -38,14 +38,14 @@ describe("a folder of a skill", () => {
     expect(Buffer.from(one.zip).equals(Buffer.from(other.zip))).toBe(true);
   });
 
-  test("is refused with a link in it, to a file or a folder", async () => {
+  test("is refused if it contains a link to a file or a folder", async () => {
     for (const [name, target] of [
       ["file", "/etc/hostname"],
       ["directory", "/etc"],
     ] as const) {
       const path = folder(name);
       symlinkSync(target, join(path, "link"));
-      expect(await refusal(path)).toMatch(/"link" is a link, or no file at all$/);
+      expect(await refusal(path)).toMatch(/"link" is a link, or not a regular file$/);
     }
   });
 

@@ -2,15 +2,15 @@ import { manifest, type RawEntry, skillZip, u64, zip64Field, zipOf } from "./zip
 
 const link = { content: "/etc/passwd", mode: 0o120777 };
 
-/** Why it is refused, and the entries that do it, beside a SKILL.md that is in order. */
+/** Why it is refused, and the invalid entries, in addition to a valid SKILL.md. */
 type Row = readonly [why: string, ...entries: RawEntry[]];
 
 const paths: readonly Row[] = [
-  // They lead out of the folder.
+  // These lead out of the folder.
   ["a path that leaves the folder", { name: "../evil.txt", content: "x" }],
   ["a path that leaves it in the middle", { name: "a/../../evil.txt", content: "x" }],
   ["a path that leaves it and comes back", { name: "../skill/evil.txt", content: "x" }],
-  ["a path that is nothing but its parent", { name: "a/..", content: "x" }],
+  ["a path that is only its parent", { name: "a/..", content: "x" }],
   ["an absolute path", { name: "/etc/passwd", content: "x" }],
   ["an absolute path of another host", { name: "//host/share/evil.txt", content: "x" }],
   ["a drive", { name: "C:/evil.txt", content: "x" }],
@@ -22,7 +22,7 @@ const paths: readonly Row[] = [
   ["an empty folder name", { name: "a//b", content: "x" }],
   ["a folder that leaves it", { name: "a/../../b/" }],
   ["an absolute folder", { name: "/" }],
-  // Something reads them as something else.
+  // Other programs read these differently.
   ["U+0000 in a name", { name: "a\0b", content: "x" }],
   ["U+0000 before another extension", { name: "evil.txt\0.md", content: "x" }],
   ["a line feed in a name", { name: "a\nb", content: "x" }],
@@ -32,10 +32,10 @@ const paths: readonly Row[] = [
   ["a dot at a name's end", { name: "evil.txt.", content: "x" }],
   ["a blank at a name's end", { name: "evil.txt ", content: "x" }],
   ["a name without text", { name: "", content: "x" }],
-  ["a name that is no UTF-8", { name: Uint8Array.of(0x66, 0x80, 0xff), content: "x" }],
+  ["a name that is invalid UTF-8", { name: Uint8Array.of(0x66, 0x80, 0xff), content: "x" }],
   ["a name of overlong UTF-8", { name: Uint8Array.of(0xc0, 0xae, 0xc0, 0xae, 0x2f, 0x61), content: "x" }],
   ["a lone surrogate in a name", { name: Uint8Array.of(0x61, 0xed, 0xa0, 0x80), content: "x" }],
-  ["a name in another encoding that says nothing of it", { name: Uint8Array.of(0x81, 0x2e), flags: 0, content: "x" }],
+  ["a name in another encoding that does not declare it", { name: Uint8Array.of(0x81, 0x2e), flags: 0, content: "x" }],
   ["a device of Windows", { name: "CON", content: "x" }],
   ["a device of Windows in other letters, with an extension", { name: "docs/nUl.tar.gz", content: "x" }],
   ["a device of Windows as a folder", { name: "aux/notes.txt", content: "x" }],
@@ -46,7 +46,7 @@ const paths: readonly Row[] = [
   ["a deep path", { name: `${"a/".repeat(30)}b`, content: "x" }],
 ];
 
-const doubles: readonly Row[] = [
+const duplicates: readonly Row[] = [
   ["the same file twice", { name: "SKILL.md", content: "x" }],
   ["the same file in other letters", { name: "skill.MD", content: "x" }],
   ["the same file in another width", { name: "\uff33KILL.md", content: "x" }],
@@ -57,7 +57,7 @@ const doubles: readonly Row[] = [
   ["a file that is a folder too, in other letters", { name: "Docs", content: "x" }, { name: "docs/a", content: "y" }],
 ];
 
-const noFiles: readonly Row[] = [
+const irregularFiles: readonly Row[] = [
   ["a symbolic link", { name: "link", ...link }],
   ["a symbolic link to a folder, and a file behind it", { name: "out", ...link }, { name: "out/evil.txt", content: "x" }],
   ["a symbolic link that is called a folder", { name: "link/", ...link }],
@@ -71,8 +71,8 @@ const noFiles: readonly Row[] = [
   ["a folder with bytes", { name: "a/", content: "x" }],
 ];
 
-/** Bytes that are not what is said of them. */
-const lies: readonly Row[] = [
+/** Bytes that differ from their declaration. */
+const falseDeclarations: readonly Row[] = [
   ["an encrypted file", { name: "secret", content: "x", flags: 0x801 }],
   ["a strongly encrypted file", { name: "secret", content: "x", flags: 0x841 }],
   ["an encrypted file that calls itself litter", { name: "__MACOSX/secret", content: "x", flags: 0x801 }],
@@ -94,7 +94,7 @@ const lies: readonly Row[] = [
 
 const [first] = [{ name: "SKILL.md", content: manifest() }];
 
-/** Archives that are no ZIP of a skill. */
+/** Archives that are not a ZIP of a skill. */
 const archives: readonly (readonly [why: string, zip: Uint8Array])[] = [
   ["text", Buffer.from("hello")],
   ["nothing", new Uint8Array()],
@@ -107,17 +107,20 @@ const archives: readonly (readonly [why: string, zip: Uint8Array])[] = [
   ["a ZIP64 with more entries than there are", zipOf([first], { entries: 2n ** 40n, offset: 0 })],
   ["a ZIP64 whose directory is elsewhere", zipOf([first], { entries: 1, offset: 2n ** 40n })],
   ["a ZIP64 whose numbers are beyond all numbers", zipOf([first], { entries: 2n ** 64n - 1n, offset: 2n ** 64n - 1n })],
-  ["a ZIP64 whose end is no end", Buffer.from(skillZip()).fill(u64(7), 0, 8)],
+  ["a ZIP64 with an invalid end", Buffer.from(skillZip()).fill(u64(7), 0, 8)],
 ];
 
-const noZip = /is no ZIP that can be read$/;
+const noZip = /is not a readable ZIP$/;
 const rowsOf = (rows: readonly Row[], rule: RegExp) => rows.map(([why, ...more]) => [why, skillZip("Hostile", more), rule] as const);
 
-/** Each is to be refused as `invalid`, for what it is, and to leave nothing behind. */
+/** Each must be refused as `invalid`, with its reason, and must leave nothing behind. */
 export const hostile: readonly (readonly [why: string, zip: Uint8Array, rule: RegExp])[] = [
-  ...rowsOf(paths, /is no path that a skill may have$|must be UTF-8$/),
-  ...rowsOf(doubles, /is there twice$|is in a folder that is a file too$/),
-  ...rowsOf(noFiles, /is a link, or no file at all$|is a folder with bytes$/),
-  ...rowsOf(lies, /is encrypted$|is packed in a way|checksum is another$|shares its bytes|is no ZIP that can be read$/),
+  ...rowsOf(paths, /is not a valid path in a skill$|must be UTF-8$/),
+  ...rowsOf(duplicates, /appears twice$|is in a folder that is also a file$/),
+  ...rowsOf(irregularFiles, /is a link, or not a regular file$|is a folder with content$/),
+  ...rowsOf(
+    falseDeclarations,
+    /is encrypted$|has an unsupported compression method$|checksum differs$|shares its bytes|is not a readable ZIP$/,
+  ),
   ...archives.map(([why, zip]) => [why, zip, noZip] as const),
 ];

@@ -6,19 +6,18 @@ import { Readable } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Failure } from "../../../src/core/failure.ts";
-import { type SkillContent, skillOpener } from "../../../src/core/skills/content.ts";
-import type { SkillFile } from "../../../src/core/skills/files.ts";
+import { createOpenSkill, type SkillContent } from "../../../src/core/skills/content.ts";
+import { pathKey, type SkillFile } from "../../../src/core/skills/files.ts";
 import { pack } from "../../../src/core/skills/pack.ts";
-import { pathKey } from "../../../src/core/skills/path.ts";
 import { unzip } from "../../../src/core/skills/unzip.ts";
 import { lacks } from "../../support/needs.ts";
 import { manifest, zipOf } from "./zip-maker.ts";
 
-/** Opens a packed skill as it is opened in a storage: by ranges of its bytes. */
-function opened(zip: Uint8Array): SkillContent {
+/** Opens a packed skill as from a storage: by ranges of its bytes. */
+function openPacked(zip: Uint8Array): SkillContent {
   const read = async (_id: string, range = { start: 0, end: zip.byteLength - 1 }) =>
     Readable.from([Buffer.from(zip.subarray(range.start, range.end + 1))]);
-  return skillOpener({ read })({ blobId: "b", bytes: zip.byteLength });
+  return createOpenSkill({ read })({ blobId: "b", bytes: zip.byteLength });
 }
 
 const segment = fc.oneof(
@@ -28,7 +27,7 @@ const segment = fc.oneof(
 const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => segments.join("/"));
 const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.constant(new Uint8Array(70_000)));
 
-/** Files that can stand beside each other. */
+/** Files without conflicting paths. */
 const files: fc.Arbitrary<readonly SkillFile[]> = fc
   .uniqueArray(fc.record({ path, bytes }), { maxLength: 8, selector: ({ path: one }) => pathKey(one) })
   .map((all) => {
@@ -38,61 +37,61 @@ const files: fc.Arbitrary<readonly SkillFile[]> = fc
         .split("/")
         .slice(0, -1)
         .map((_, at, names) => names.slice(0, at + 1).join("/"));
-    const apart = all.filter((file) => !folders(file.path).some((folder) => taken.has(folder)));
-    return [{ path: "SKILL.md", bytes: Buffer.from(manifest()) }, ...apart];
+    const compatible = all.filter((file) => !folders(file.path).some((folder) => taken.has(folder)));
+    return [{ path: "SKILL.md", bytes: Buffer.from(manifest()) }, ...compatible];
   });
 
-const inOrder = (all: readonly SkillFile[]) =>
+const sortedContents = (all: readonly SkillFile[]) =>
   all.map((file) => [file.path, Buffer.from(file.bytes).toString("hex")] as const).toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 describe("a packed skill", () => {
-  test("gives what was packed as it was, to whoever unzips it and to whoever reads it file by file", async () => {
+  test("returns the packed files unchanged, when unzipped and when read file by file", async () => {
     await fc.assert(
-      fc.asyncProperty(files, fc.constantFrom(0, 8), fc.boolean(), async (brought, method, isWrapped) => {
-        const entries = brought.map((file) => ({ name: `${isWrapped ? "skill/" : ""}${file.path}`, content: file.bytes, method }) as const);
+      fc.asyncProperty(files, fc.constantFrom(0, 8), fc.boolean(), async (input, method, isWrapped) => {
+        const entries = input.map((file) => ({ name: `${isWrapped ? "skill/" : ""}${file.path}`, content: file.bytes, method }) as const);
         const { zip } = await pack("archive", await unzip("archive", zipOf(entries)));
-        expect(inOrder(await unzip("archive", zip))).toEqual(inOrder(brought));
-        const content = opened(zip);
+        expect(sortedContents(await unzip("archive", zip))).toEqual(sortedContents(input));
+        const content = openPacked(zip);
         const listed = await content.list();
-        expect(listed.map((file) => file.path).toSorted()).toEqual(brought.map((file) => file.path).toSorted());
+        expect(listed.map((file) => file.path).toSorted()).toEqual(input.map((file) => file.path).toSorted());
         const read = await Promise.all(listed.map(async (file) => ({ path: file.path, bytes: await content.read(file.path) })));
-        expect(inOrder(read)).toEqual(inOrder(brought));
+        expect(sortedContents(read)).toEqual(sortedContents(input));
         expect(listed.map((file) => file.bytes)).toEqual(read.map((file) => file.bytes.byteLength));
       }),
       { numRuns: 100 },
     );
   });
 
-  test.skipIf(lacks("python"))("is a ZIP to others too, with nothing in it but its files", async () => {
+  test.skipIf(lacks("python"))("is a ZIP for other programs too, and contains only its files", async () => {
     const names = ["SKILL.md", "Grüße/世界.txt", "run.py"];
-    const brought = names.map((name) => ({ path: name, bytes: Buffer.from(name === "SKILL.md" ? manifest() : name) }));
+    const input = names.map((name) => ({ path: name, bytes: Buffer.from(name === "SKILL.md" ? manifest() : name) }));
     const folder = mkdtempSync(join(tmpdir(), "skill-"));
     try {
-      writeFileSync(join(folder, "skill.zip"), (await pack("archive", brought)).zip);
+      writeFileSync(join(folder, "skill.zip"), (await pack("archive", input)).zip);
       const script =
         "import sys, json, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; print(json.dumps({i.filename: [z.read(i).decode(), i.external_attr >> 16] for i in z.infolist()}))";
-      const seen = JSON.parse(execFileSync("python3", ["-c", script, join(folder, "skill.zip")], { encoding: "utf8" }));
-      expect(seen).toEqual(Object.fromEntries(brought.map((file) => [file.path, [file.bytes.toString(), 0o100644]])));
+      const unzipped = JSON.parse(execFileSync("python3", ["-c", script, join(folder, "skill.zip")], { encoding: "utf8" }));
+      expect(unzipped).toEqual(Object.fromEntries(input.map((file) => [file.path, [file.bytes.toString(), 0o100644]])));
     } finally {
       rmSync(folder, { recursive: true });
     }
   });
 
-  test("gives a file however the accents of its name are written, and no file that it does not have", async () => {
+  test("returns a file in any normalization of its name's accents, and no missing file", async () => {
     const { zip } = await pack("archive", [
       { path: "SKILL.md", bytes: Buffer.from(manifest()) },
       { path: "Gru\u0308n.txt", bytes: Buffer.from("leaf") },
     ]);
-    const content = opened(zip);
+    const content = openPacked(zip);
     for (const name of ["Gr\u00fcn.txt", "Gru\u0308n.txt"]) expect((await content.read(name)).toString()).toBe("leaf");
     for (const name of ["grun.txt", "../SKILL.md", "", "SKILL.md/"])
-      await expect(content.read(name)).rejects.toMatchObject({ reason: "absent" } satisfies Partial<Failure>);
+      await expect(content.read(name)).rejects.toMatchObject({ reason: "not_found" } satisfies Partial<Failure>);
   });
 
-  test("says that it is gone when its bytes are, and nothing of a stranger's", async () => {
-    const read = () => Promise.reject(new Failure("absent", "file not found"));
-    const content = skillOpener({ read })({ blobId: "b", bytes: 100 });
-    await expect(content.list()).rejects.toMatchObject({ reason: "absent" });
-    await expect(content.read("SKILL.md")).rejects.toMatchObject({ reason: "absent" });
+  test("reports not_found when its bytes are gone, and reveals nothing else", async () => {
+    const read = () => Promise.reject(new Failure("not_found", "file not found"));
+    const content = createOpenSkill({ read })({ blobId: "b", bytes: 100 });
+    await expect(content.list()).rejects.toMatchObject({ reason: "not_found" });
+    await expect(content.read("SKILL.md")).rejects.toMatchObject({ reason: "not_found" });
   });
 });

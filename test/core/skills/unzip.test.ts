@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Failure } from "../../../src/core/failure.ts";
+import { pathKey } from "../../../src/core/skills/files.ts";
 import { pack } from "../../../src/core/skills/pack.ts";
-import { pathKey } from "../../../src/core/skills/path.ts";
 import { unzip } from "../../../src/core/skills/unzip.ts";
 import { hostile } from "./hostile.ts";
 import { manifest, type RawEntry, skillZip, zip64Field, zipOf } from "./zip-maker.ts";
@@ -11,12 +11,12 @@ const read = (zip: Uint8Array) => unzip("archive", zip);
 const paths = async (zip: Uint8Array) => (await read(zip)).map(({ path }) => path).toSorted();
 const refusal = (zip: Uint8Array) =>
   read(zip).then(
-    (files) => `taken: ${files.map(({ path }) => path)}`,
-    (thrown: unknown) => (thrown instanceof Failure ? `${thrown.reason} ${thrown.message}` : `a stranger: ${thrown}`),
+    (files) => `accepted: ${files.map(({ path }) => path)}`,
+    (thrown: unknown) => (thrown instanceof Failure ? `${thrown.reason} ${thrown.message}` : `unexpected: ${thrown}`),
   );
 
 describe("a ZIP of a skill", () => {
-  test("gives its files with their bytes, folders come about by them", async () => {
+  test("returns its files with their bytes; folders follow from their paths", async () => {
     const files = await read(skillZip("Minutes", [{ name: "scripts/" }, { name: "scripts/run.py", content: "print()", mode: 0o100755 }]));
     expect(files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()])).toEqual([
       ["SKILL.md", manifest()],
@@ -24,7 +24,7 @@ describe("a ZIP of a skill", () => {
     ]);
   });
 
-  test("loses one folder around all of it, and what file managers leave behind", async () => {
+  test("loses a single folder around all files, and the files of file managers", async () => {
     const zip = zipOf([
       { name: "minutes/", mode: 0o040755 },
       { name: "minutes/SKILL.md", content: manifest() },
@@ -35,13 +35,13 @@ describe("a ZIP of a skill", () => {
     expect(await paths(zip)).toEqual(["SKILL.md", "a/b.txt"]);
   });
 
-  test.each(hostile)("is refused for %s, without a word of a stranger's", async (_, zip, rule) => {
-    const said = await refusal(zip);
-    expect(said).toMatch(/^invalid archive: /);
-    expect(said).toMatch(rule);
+  test.each(hostile)("is refused for %s, with a message of this platform", async (_, zip, rule) => {
+    const message = await refusal(zip);
+    expect(message).toMatch(/^invalid_argument archive: /);
+    expect(message).toMatch(rule);
   });
 
-  test("may be a ZIP64 that tells the truth", async () => {
+  test("may be a valid ZIP64", async () => {
     const content = Buffer.from("x");
     const first = { name: "SKILL.md", content: manifest() };
     const size = zipOf([first]).length - zipOf([]).length - (46 + first.name.length);
@@ -50,14 +50,14 @@ describe("a ZIP of a skill", () => {
     expect(await paths(zipOf([first], { entries: 1, offset: size }))).toEqual(["SKILL.md"]);
   });
 
-  test("is refused when it grows too much, whatever its headers say", async () => {
+  test("is refused when it grows too much, with any sizes in its headers", async () => {
     const bomb = (claims?: number) =>
       skillZip("M", [{ name: "bomb", content: Buffer.alloc(19 * 1024 * 1024), ...(claims ? { claims } : {}) }]);
     expect(await refusal(bomb())).toMatch(/grows too much/);
-    expect(await refusal(bomb(100))).toMatch(/^invalid archive: /);
+    expect(await refusal(bomb(100))).toMatch(/^invalid_argument archive: /);
   });
 
-  test("is refused beyond 20 MB of a file, 50 MB of all, and 1,000 entries", async () => {
+  test("is refused with a file of more than 20 MB, more than 50 MB in total, or more than 1,000 entries", async () => {
     const noise = (bytes: number) => {
       const content = Buffer.alloc(bytes);
       for (let i = 0; i + 4 <= bytes; i += 64) content.writeUInt32LE((i * 2_654_435_761) % 2 ** 32, i);
@@ -65,7 +65,7 @@ describe("a ZIP of a skill", () => {
     };
     const big = (name: string, bytes: number): RawEntry => ({ name, content: noise(bytes), method: 0 });
     expect(await refusal(skillZip("M", [big("a", 20 * 1024 * 1024 + 1)]))).toMatch(/at most 20 MB/);
-    // Packed by deflate: the archive itself is small enough.
+    // Compressed with deflate, so that the archive itself is small enough.
     const some = (name: string): RawEntry => ({ name, content: noise(17 * 1024 * 1024), method: 8 });
     expect(await refusal(skillZip("M", [some("a"), some("b"), some("c")]))).toMatch(/at most 50 MB/);
     const many = (count: number) =>
@@ -77,15 +77,15 @@ describe("a ZIP of a skill", () => {
     expect(await refusal(many(1000))).toMatch(/at most 1000/);
   });
 
-  test("is refused when it is none, or is cut", async () => {
-    expect(await refusal(Buffer.from("hello"))).toBe("invalid archive: is no ZIP that can be read");
-    expect(await refusal(new Uint8Array())).toBe("invalid archive: is no ZIP that can be read");
+  test("is refused if it is not a ZIP or is truncated", async () => {
+    expect(await refusal(Buffer.from("hello"))).toBe("invalid_argument archive: is not a readable ZIP");
+    expect(await refusal(new Uint8Array())).toBe("invalid_argument archive: is not a readable ZIP");
     const whole = skillZip();
     for (const cut of [1, 22, whole.length - 30])
-      expect(await refusal(whole.subarray(0, whole.length - cut))).toMatch(/^invalid archive: /);
+      expect(await refusal(whole.subarray(0, whole.length - cut))).toMatch(/^invalid_argument archive: /);
   });
 
-  test("never gives a path that leaves its folder or is there twice, whatever the names", async () => {
+  test("never returns a path that leaves its folder or occurs twice, for any names", async () => {
     const part = fc.oneof(
       fc.constantFrom("..", ".", "a", "A", "SKILL.md", "skill.md", "", "\\", "C:", "é", "e\u0301", "/"),
       fc.string({ maxLength: 6 }),
@@ -99,26 +99,26 @@ describe("a ZIP of a skill", () => {
             names.map((of) => ({ name: of, content: of.endsWith("/") ? "" : "x" })),
           ),
         ).catch((thrown: unknown) => {
-          if (thrown instanceof Failure && thrown.reason === "invalid") return [];
+          if (thrown instanceof Failure && thrown.reason === "invalid_argument") return [];
           throw thrown;
         });
-        const given = files.map(({ path }) => path);
+        const returned = files.map(({ path }) => path);
         expect(
-          given.filter((path) => path.startsWith("/") || /\\|\0/.test(path) || path.split("/").some((s) => ["", ".", ".."].includes(s))),
+          returned.filter((path) => path.startsWith("/") || /\\|\0/.test(path) || path.split("/").some((s) => ["", ".", ".."].includes(s))),
         ).toEqual([]);
-        expect(new Set(given.map(pathKey)).size).toBe(given.length);
+        expect(new Set(returned.map(pathKey)).size).toBe(returned.length);
       }),
       { numRuns: 300 },
     );
   });
 
-  test("never fails but by a refusal, whatever bytes are changed in it", async () => {
+  test("with any changed bytes fails only with a refusal", async () => {
     const whole = skillZip("M", [{ name: "a/b.txt", content: "x".repeat(300) }]);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 }), async (edits) => {
         const zip = Buffer.from(whole);
         for (const [at, byte] of edits) zip[at] = byte;
-        expect(await refusal(zip)).toMatch(/^(taken|invalid)/);
+        expect(await refusal(zip)).toMatch(/^(accepted|invalid)/);
       }),
       { numRuns: 300 },
     );
@@ -141,14 +141,14 @@ describe("a packed skill", () => {
       (thrown: Failure) => thrown.message,
     );
 
-  test("says its name and what it is for, and is the same ZIP each time", async () => {
+  test("has a name and a description, and is the same ZIP each time", async () => {
     const first = await packed(manifest("Minutes", '"Writes: minutes"'));
     expect(first).toMatchObject({ name: "Minutes", description: "Writes: minutes" });
     expect(Buffer.from((await packed(manifest("Minutes", '"Writes: minutes"'))).zip).equals(Buffer.from(first.zip))).toBe(true);
     expect(await paths(first.zip)).toEqual(["SKILL.md", "a.txt"]);
   });
 
-  test("may begin with a byte order mark, have other members, and no description", async () => {
+  test("may begin with a byte order mark, have other members, and have no description", async () => {
     expect(await packed("\ufeff---\r\nname: Tea\r\nlicense: MIT\r\nmetadata: {a: [1]}\r\n---\r\n")).toMatchObject({
       name: "Tea",
       description: "",
@@ -163,9 +163,9 @@ describe("a packed skill", () => {
     ["an empty name", '---\nname: ""\n---\n'],
     ["a name that is a number", "---\nname: 5\n---\n"],
     ["a name of 65 characters", `---\nname: ${"n".repeat(65)}\n---\n`],
-    ["a name that is shown backwards", '---\nname: "a\\u202eb"\n---\n'],
+    ["a name displayed in reverse", '---\nname: "a\\u202eb"\n---\n'],
     ["a name with a line feed", '---\nname: "a\\nb"\n---\n'],
-    ["a blank at the name's end", '---\nname: "a "\n---\n'],
+    ["a space at the end of the name", '---\nname: "a "\n---\n'],
     ["a description of 1,025 characters", `---\nname: a\ndescription: ${"d".repeat(1025)}\n---\n`],
     ["a description that is a list", "---\nname: a\ndescription: [b]\n---\n"],
     ["a list instead of members", "---\n- name\n---\n"],
@@ -176,7 +176,7 @@ describe("a packed skill", () => {
     expect(await fault(content)).toMatch(/^archive: /);
   });
 
-  test("is refused without SKILL.md, and in other letters", async () => {
+  test("is refused without SKILL.md, and with SKILL.md in another case", async () => {
     for (const name of ["README.md", "skill.md", "a/b/SKILL.md"]) {
       const files = await read(zipOf([{ name, content: manifest() }]));
       expect(await pack("archive", files).catch((thrown: Failure) => thrown.message)).toBe("archive: has no SKILL.md");

@@ -1,22 +1,22 @@
 import { crc32, deflateRawSync } from "node:zlib";
 
-/** An entry of a ZIP, as hostile as a test wants it. */
+/** An entry of a ZIP, possibly invalid. */
 export interface RawEntry {
   readonly name: string | Uint8Array;
   readonly content?: string | Uint8Array;
   /** Unix mode, in the upper half of the external attributes. */
   readonly mode?: number;
-  /** Attributes of DOS, in their lower half. */
+  /** DOS attributes, in the lower half of the external attributes. */
   readonly dos?: number;
   readonly flags?: number;
   readonly method?: 0 | 8 | 99;
-  /** What the headers claim of the size, where it is not the truth. */
+  /** The size in the headers, if it differs from the real one. */
   readonly claims?: number;
-  /** What they claim of the checksum. */
+  /** The checksum in the headers, if it differs from the real one. */
   readonly sum?: number;
-  /** It has no place of its own, but that of the entry with this number. */
+  /** It has no separate data; it points to that of the entry with this number. */
   readonly shares?: number;
-  /** Further fields that the central directory has of it; with them its sizes and its place are to be read there. */
+  /** Additional fields of the entry in the central directory; with them its sizes and offset must be read from there. */
   readonly extra?: Uint8Array;
 }
 
@@ -32,17 +32,17 @@ export function u64(n: bigint | number): Buffer {
   return bytes;
 }
 
-/** The field in which ZIP64 has sizes and place. */
+/** The ZIP64 field with sizes and offset. */
 export const zip64Field = (...numbers: readonly (bigint | number)[]): Buffer =>
   Buffer.concat([u16(1), u16(numbers.length * 8), ...numbers.map(u64)]);
 
-/** What a ZIP64 says at its end. */
+/** The values in a ZIP64 end record. */
 export interface Zip64End {
   readonly entries: bigint | number;
   readonly offset: bigint | number;
 }
 
-/** A ZIP by hand: no library would make these. */
+/** Builds a ZIP byte by byte: no library would make these. */
 export function zipOf(entries: readonly RawEntry[], zip64End?: Zip64End): Buffer {
   const places: number[] = [];
   const local: Buffer[] = [];
@@ -84,7 +84,7 @@ function centralOf(
   return Buffer.concat([u32(0x02014b50), u16((3 << 8) | 20), u16(20), ...shared, ...more]);
 }
 
-/** The end of a ZIP64, and where it is. */
+/** The ZIP64 end record and its locator. */
 function endOf({ entries, offset }: Zip64End, count: number, size: number, start: number): Buffer[] {
   const head = [u32(0x06064b50), u64(44), u16(45), u16(45), u32(0), u32(0)];
   return [...head, u64(count), u64(entries), u64(size), u64(offset), u32(0x07064b50), u32(0), u64(start + size), u32(1)];
@@ -94,6 +94,6 @@ function endOf({ entries, offset }: Zip64End, count: number, size: number, start
 export const manifest = (name = "Minutes", description = "Writes minutes."): string =>
   `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n\nWrite them short.\n`;
 
-/** A skill that is in order, with more beside it. */
+/** A valid skill with additional entries. */
 export const skillZip = (name = "Minutes", more: readonly RawEntry[] = [], description?: string): Buffer =>
   zipOf([{ name: "SKILL.md", content: manifest(name, description) }, ...more]);

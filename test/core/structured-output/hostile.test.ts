@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
-import { conforms } from "../../../src/core/structured-output/conforms.ts";
 import { sampleValue } from "../../../src/core/structured-output/sample.ts";
+import { conforms } from "../../../src/core/structured-output/structured-output.ts";
 import { zeroValue } from "../../../src/core/structured-output/zero.ts";
 import { objectOf, refTo, refusalOf } from "./schemas.ts";
 
@@ -17,7 +17,7 @@ const cycles: readonly (readonly [why: string, $defs: JsonObject, path: string])
   ["a ring", many(200, (index) => refTo(`d${(index + 1) % 200}`)), ".$defs.d0"],
   ["itself by anyOf", { d0: { anyOf: [{ type: "null" }, refTo("d0")] } }, ".$defs.d0.anyOf.1"],
 ];
-test.each(cycles)("references that only lead to %s are no schema", (_why, $defs, path) => {
+test.each(cycles)("references that only lead to %s are not a valid schema", (_why, $defs, path) => {
   expect(refusalOf({ ...objectOf({ x: refTo("d0") }), $defs })).toBe(notSchema(path));
 });
 
@@ -48,7 +48,7 @@ test("a schema has at most 1000 schemas, 64 kB, 64 levels, and a zero value of 6
   expect(refusalOf(fan(100))).toBe("structured_output_schema: must have a zero value of at most 64 kB");
 });
 
-test("__proto__ is refused as a name, and nothing is taken from it", () => {
+test("__proto__ is refused as a name, and nothing is read from it", () => {
   const schema = objectOf({ x: text });
   expect(
     refusalOf(
@@ -62,13 +62,13 @@ test("__proto__ is refused as a name, and nothing is taken from it", () => {
   expect({}).not.toHaveProperty("x");
 });
 
-test("what every object inherits is none of its properties", () => {
+test("properties inherited by every object are not properties of a value", () => {
   const schema = objectOf({ toString: text, constructor: { type: ["string", "null"] } });
   expect(conforms(schema, {})).toBe(false);
   expect(conforms(schema, { toString: "", constructor: null })).toBe(true);
 });
 
-test("alternatives of alternatives are compared with a value once each", () => {
+test("nested alternatives are each compared with a value once", () => {
   const doubled = (index: number) => ({ anyOf: [refTo(`d${index + 1}`), refTo(`d${index + 1}`)] });
   const schema = { ...objectOf({ x: refTo("d0") }), $defs: many(200, (index) => (index === 199 ? text : doubled(index))) };
   expect(refusalOf(schema)).toBeUndefined();
@@ -76,7 +76,7 @@ test("alternatives of alternatives are compared with a value once each", () => {
   expect([zeroValue(schema), sampleValue(schema, "Yes.")]).toEqual([{ x: "" }, { x: "Yes." }]);
 });
 
-/** Either of two definitions alike, so many levels deep, around a value that neither fits. */
+/** Two identical definitions as alternatives, nested this many levels deep, with a value that neither accepts. */
 function ambiguous(levels: number): { readonly schema: JsonObject; readonly value: JsonObject } {
   const part = objectOf({ x: { anyOf: [refTo("d0"), refTo("d1"), { type: "null" }] } });
   let value: JsonObject = { x: 1 };
@@ -96,7 +96,7 @@ test("a value too deep for the stack does not conform", () => {
   expect(conforms(schema, { x: null })).toBe(true);
 });
 
-test("more schemas than are remembered are each compared with their own", () => {
+test("more schemas than the cache holds are each compared correctly", () => {
   const schemas = Array.from({ length: 150 }, (_, index) => objectOf({ [`x${index}`]: text }));
   for (const round of [1, 2]) {
     const verdicts = schemas.map((schema, index) => [
@@ -107,8 +107,8 @@ test("more schemas than are remembered are each compared with their own", () => 
   }
 });
 
-/** Keywords with values that are right, wrong, or right elsewhere. */
-const soup: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonObject; value: Json }>((tie) => ({
+/** Keywords with values that are valid, invalid, or valid elsewhere. */
+const anyKeywords: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonObject; value: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
     fc.constantFrom<Json>(
@@ -144,13 +144,13 @@ const soup: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonObject; value: Js
     .map((members) => Object.fromEntries(members)),
 })).schema;
 
-test("whatever is given for a schema is refused, or has a zero value that conforms", () => {
-  const likely = soup.map((schema) => ({ type: "object", additionalProperties: false, required: ["x"], ...schema }));
+test("any schema is refused or has a zero value that conforms", () => {
+  const objectLike = anyKeywords.map((schema) => ({ type: "object", additionalProperties: false, required: ["x"], ...schema }));
   fc.assert(
     fc.property(
       fc.oneof(
-        soup,
-        likely,
+        anyKeywords,
+        objectLike,
         fc.jsonValue().map((value) => ({ value }) as JsonObject),
       ),
       (schema) => {

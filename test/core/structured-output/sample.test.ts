@@ -26,7 +26,7 @@ const samples: readonly (readonly [why: string, properties: JsonObject, text: st
   ["without numbers words are counted", { a: number, b: integer }, "one two three", { a: 3, b: 3 }],
   ["a boolean is what the text says", { gift: boolean, city: boolean }, letter, { gift: true, city: false }],
   [
-    "or whether it speaks of it",
+    "or whether it mentions the name",
     { urgent: boolean, isUrgent: boolean, isLate: boolean },
     letter,
     { urgent: true, isUrgent: true, isLate: false },
@@ -48,7 +48,7 @@ test.each(samples)("%s", (_why, properties, from, sample) => {
   expect(sampleValue(objectOf(properties), from)).toEqual(sample);
 });
 
-test("recursion ends by an empty array or null", () => {
+test("recursion ends with an empty array or null", () => {
   const tree = objectOf({ children: { type: "array", items: refTo("tree") } });
   const chain = objectOf({ next: { anyOf: [refTo("chain"), { type: "null" }] } });
   const sample = sampleValue({ ...objectOf({ tree: refTo("tree"), chain: refTo("chain") }), $defs: { tree, chain } }, "x");

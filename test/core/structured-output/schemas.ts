@@ -2,9 +2,9 @@ import { Ajv, type ValidateFunction } from "ajv";
 import fc from "fast-check";
 import { Failure } from "../../../src/core/failure.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
-import { checkSchema } from "../../../src/core/structured-output/schema.ts";
+import { checkSchema } from "../../../src/core/structured-output/structured-output.ts";
 
-/** An object of these properties, as the subset wants it. */
+/** An object with these properties, in the form that the subset requires. */
 export const objectOf = (properties: JsonObject): JsonObject => ({
   type: "object",
   properties,
@@ -16,27 +16,27 @@ export const refTo = (name: string): JsonObject => ({
   $ref: `#/$defs/${encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))}`,
 });
 
-/** An independent judge of values: Ajv as it comes, with its own reading of references. */
+/** An independent judge of values: Ajv with default reference resolution. */
 export const judgeOf = (schema: JsonObject): ValidateFunction =>
   new Ajv({ strict: false, ownProperties: true, logger: false, code: { optimize: false } }).compile(schema);
 
-/** The public text of the refusal, undefined when there is none; anything thrown but a refusal fails the test. */
+/** The public text of the refusal, undefined if there is none; any other error fails the test. */
 export function refusalOf(schema: JsonObject): string | undefined {
   try {
     checkSchema(schema);
     return undefined;
   } catch (thrown) {
-    if (thrown instanceof Failure && thrown.reason === "invalid") return thrown.message;
+    if (thrown instanceof Failure && thrown.reason === "invalid_argument") return thrown.message;
     throw thrown;
   }
 }
 
-/** Names that programs like to take for something else. */
+/** Names with a special meaning in many programs. */
 const names = fc.constantFrom(
   ..."a b total isOpen unit_price constructor toString hasOwnProperty $ref $id $defs type enum items required".split(" "),
   ...["", "x y", "a.b", "a/b", "a~b", "~1", "%25", "100%", "ä", "日本", "😀", "'\"\\", "#"],
 );
-/** Names of definitions: those that Ajv, as a judge, can resolve by itself. Beside a definition named `$id` it resolves none. */
+/** Names of definitions that Ajv can resolve as a judge. With a definition named `$id` it resolves none. */
 const definitionNames = names.filter((name) => name !== "$id");
 
 const recordOf = (values: Readonly<Record<string, fc.Arbitrary<Json>>>): fc.Arbitrary<JsonObject> =>
@@ -58,7 +58,7 @@ const scalars: fc.Arbitrary<JsonObject> = fc.oneof(
 const described = (schemas: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> =>
   fc.tuple(schemas, fc.boolean()).map(([schema, isDescribed]) => (isDescribed ? { description: "What it is.", ...schema } : schema));
 
-/** Schemas whose objects and arrays nest at most so many levels above the leaves. */
+/** Schemas whose objects and arrays nest at most this many levels above the leaves. */
 function nested(levels: number, leaves: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
   if (levels === 0) return described(leaves);
   const parts = nested(levels - 1, leaves);
@@ -73,7 +73,7 @@ function nested(levels: number, leaves: fc.Arbitrary<JsonObject>): fc.Arbitrary<
   );
 }
 
-/** A definition that leads back to itself: through an array, or where it may be null or something simpler. */
+/** A definition that refers to itself: through an array, or as an alternative to null or a simpler type. */
 function recursive(name: string): fc.Arbitrary<JsonObject> {
   const self = refTo(name);
   const loops = [{ type: "array", items: self }, { anyOf: [self, nullType] }, { anyOf: [self, { type: "string" }] }];
@@ -84,7 +84,7 @@ function recursive(name: string): fc.Arbitrary<JsonObject> {
 export const acceptedSchemas: fc.Arbitrary<JsonObject> = fc
   .uniqueArray(definitionNames, { minLength: 2, maxLength: 2 })
   .chain(([flat = "", looped = ""]) => {
-    // The root, two levels below it, and up to two of a definition: five.
+    // The root, two levels below it, and at most two of a definition: five.
     const leaves = fc.oneof({ weight: 3, arbitrary: scalars }, fc.constantFrom(refTo(flat), refTo(looped)));
     const definitions = recordOf({ [flat]: nested(2, scalars), [looped]: recursive(looped) });
     return fc.tuple(objects(nested(2, leaves)), definitions).map(([root, $defs]) => ({ ...root, $defs }));
@@ -97,24 +97,24 @@ export const tangledSchemas: fc.Arbitrary<JsonObject> = fc.uniqueArray(definitio
   return fc.tuple(objects(nested(1, leaves)), definitions).map(([root, $defs]) => ({ ...root, $defs }));
 });
 
-/** A value, or the same with some of its parts bent. */
-export function bent(value: Json): fc.Arbitrary<Json> {
+/** A value, or the value with some parts changed. */
+export function changed(value: Json): fc.Arbitrary<Json> {
   const others = fc.constantFrom<Json>(null, "", 1.5, false, [], {});
   if (Array.isArray(value)) {
-    const items = fc.tuple(...value.map(bent));
+    const items = fc.tuple(...value.map(changed));
     return fc.oneof({ weight: 4, arbitrary: items }, { weight: 1, arbitrary: items.map((kept) => [...kept, "more"]) }, others);
   }
   if (value === null || typeof value !== "object") return fc.oneof({ weight: 6, arbitrary: fc.constant(value) }, others);
-  const members = recordOf(Object.fromEntries(Object.entries(value).map(([name, member]) => [name, bent(member)])));
+  const members = recordOf(Object.fromEntries(Object.entries(value).map(([name, member]) => [name, changed(member)])));
   const widened = fc.tuple(members, names).map(([kept, name]): Json => ({ ...kept, [name]: "more" }));
   return fc.oneof({ weight: 6, arbitrary: members }, { weight: 1, arbitrary: widened }, others);
 }
 
-/** Each place of a schema with its path, as the contract spells paths (contract/v2.md 9.5). */
-export function placesOf(schema: JsonObject, path = ""): { readonly path: string; readonly place: JsonObject }[] {
+/** Each subschema with its path, written as in the specification (spec/api.md 9.5). */
+export function subschemas(schema: JsonObject, path = ""): { readonly path: string; readonly subschema: JsonObject }[] {
   const { properties, items, anyOf, $defs } = schema;
   const within = (members: Json | undefined, prefix: string) =>
-    Object.entries(members ?? {}).flatMap(([name, member]) => placesOf(member as JsonObject, `${path}${prefix}.${name}`));
+    Object.entries(members ?? {}).flatMap(([name, member]) => subschemas(member as JsonObject, `${path}${prefix}.${name}`));
   const below = [...within(properties, ""), ...within(anyOf, ".anyOf"), ...within($defs, ".$defs")];
-  return [{ path, place: schema }, ...below, ...(items === undefined ? [] : placesOf(items as JsonObject, `${path}.items`))];
+  return [{ path, subschema: schema }, ...below, ...(items === undefined ? [] : subschemas(items as JsonObject, `${path}.items`))];
 }

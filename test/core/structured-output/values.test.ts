@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
-import { conforms } from "../../../src/core/structured-output/conforms.ts";
 import { sampleValue } from "../../../src/core/structured-output/sample.ts";
+import { conforms } from "../../../src/core/structured-output/structured-output.ts";
 import { zeroValue } from "../../../src/core/structured-output/zero.ts";
-import { acceptedSchemas, bent, judgeOf, refusalOf, tangledSchemas } from "./schemas.ts";
+import { acceptedSchemas, changed, judgeOf, refusalOf, tangledSchemas } from "./schemas.ts";
 
 const texts = fc.oneof(
   fc.string(),
@@ -24,10 +24,10 @@ test("zero value and sample of every accepted schema conform to it", () => {
   fc.assert(
     fc.property(fc.oneof(acceptedSchemas, tangledSchemas), texts, (schema, text) => {
       fc.pre(refusalOf(schema) === undefined);
-      const isSound = judgeOf(schema);
+      const judge = judgeOf(schema);
       const [zero, sample] = [zeroValue(schema), sampleValue(schema, text)];
-      expect([zero, isSound(zero)]).toEqual([zero, true]);
-      expect([sample, isSound(sample)]).toEqual([sample, true]);
+      expect([zero, judge(zero)]).toEqual([zero, true]);
+      expect([sample, judge(sample)]).toEqual([sample, true]);
       expect([conforms(schema, zero), conforms(schema, sample)]).toEqual([true, true]);
       expect(sampleValue(structuredClone(schema), text)).toEqual(sample);
     }),
@@ -35,24 +35,24 @@ test("zero value and sample of every accepted schema conform to it", () => {
   );
 });
 
-test("values conform exactly when the judge says so", () => {
+test("values conform exactly if the judge accepts them", () => {
   const cases = fc
     .oneof(acceptedSchemas, tangledSchemas)
     .filter((schema) => refusalOf(schema) === undefined)
     .chain((schema) =>
       fc.tuple(
         fc.constant<JsonObject>(schema),
-        fc.oneof(bent(zeroValue(schema)), bent(sampleValue(schema, "a: 1. b")), fc.jsonValue() as fc.Arbitrary<Json>),
+        fc.oneof(changed(zeroValue(schema)), changed(sampleValue(schema, "a: 1. b")), fc.jsonValue() as fc.Arbitrary<Json>),
       ),
     );
-  const seen = { true: 0, false: 0 };
+  const verdictCounts = { true: 0, false: 0 };
   fc.assert(
     fc.property(cases, ([schema, value]) => {
       const verdict = conforms(schema, value);
-      seen[`${verdict}`] += 1;
+      verdictCounts[`${verdict}`] += 1;
       expect(verdict).toBe(judgeOf(schema)(value));
     }),
     { numRuns: 150 },
   );
-  expect(Math.min(seen.true, seen.false)).toBeGreaterThan(10);
+  expect(Math.min(verdictCounts.true, verdictCounts.false)).toBeGreaterThan(10);
 });

@@ -35,7 +35,7 @@ const zeros: readonly (readonly [why: string, schema: JsonObject, zero: Json])[]
   ["a nullable enum is null", { type: ["string", "null"], enum: ["a", null] }, null],
   ["an enum that leaves null out is its first entry", { type: ["string", "null"], enum: ["a"] }, "a"],
   ["of several types the first counts", { ...objectOf({ a: text }), type: ["object", "string"] }, { a: "" }],
-  ["of several types the first counts, whatever it is", { type: ["boolean", "string"] }, false],
+  ["of several types the first counts, also a scalar", { type: ["boolean", "string"] }, false],
   ["anyOf with null is null", { anyOf: [text, nothing] }, null],
   ["anyOf with a nullable type is null", { anyOf: [{ type: "integer" }, { anyOf: [{ type: ["string", "null"] }] }] }, null],
   ["anyOf is its first branch", { anyOf: [objectOf({ a: objectOf({ b: text }) }), text] }, { a: { b: "" } }],
@@ -44,7 +44,7 @@ const zeros: readonly (readonly [why: string, schema: JsonObject, zero: Json])[]
   ["recursion through an array ends there", refTo("tree"), { name: "", children: [] }],
   ["recursion through null ends there", refTo("chain"), { next: null }],
   ["recursion through a nullable type ends there", refTo("chainByType"), null],
-  ["recursion beside an alternative ends with it", refTo("expression"), { left: 0 }],
+  ["recursion with an alternative ends with it", refTo("expression"), { left: 0 }],
   ["so does recursion in turns", objectOf({ a: refTo("ping"), b: refTo("pong") }), { a: { pong: "" }, b: { ping: "" } }],
 ];
 
@@ -55,7 +55,7 @@ test.each(zeros)("%s", (_why, schema, zero) => {
   expect(judgeOf(whole)({ x: zero })).toBe(true);
 });
 
-test("a part that stands in two places is there twice", () => {
+test("a part that is used in two places occurs twice", () => {
   const zero = zeroValue({ ...objectOf({ a: refTo("tree"), b: refTo("tree") }), $defs });
   expect(zero["a"]).toEqual(zero["b"]);
   expect(zero["a"]).not.toBe(zero["b"]);

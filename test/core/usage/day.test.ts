@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { periodStart } from "../../../src/core/usage/budget.ts";
-import { dayRange, dayStart } from "../../../src/core/usage/day.ts";
+import { dayRange, dayStart } from "../../../src/core/usage/usage.ts";
 
 const at = (text: string): number => Date.parse(text);
 const shown = (range: { readonly from: number; readonly to: number }) =>
   [range.from, range.to].map((day) => new Date(dayStart(day)).toISOString().slice(0, 10));
 
-test("a range is of whole days in UTC: the last 30 unless told otherwise, 366 at most, never backwards", () => {
+test("a range has full days in UTC: by default the last 30, at most 366, and never a negative range", () => {
   const now = at("2026-03-01T23:59:59.999Z");
   const from = (start?: string, end?: string) => shown(dayRange({ start: start && at(start), end: end && at(end) } as never, now));
   expect(from()).toEqual(["2026-01-31", "2026-03-01"]);
@@ -18,7 +18,7 @@ test("a range is of whole days in UTC: the last 30 unless told otherwise, 366 at
   expect(() => from("2026-03-02T00:00:00Z")).toThrow("end_date");
 });
 
-test("a period begins with the day or the calendar month in UTC, a total never", () => {
+test("a daily or monthly period begins with its day or calendar month in UTC, a total never begins", () => {
   const now = at("2028-02-29T12:34:56Z");
   expect(periodStart("day", now)).toBe(at("2028-02-29T00:00:00Z"));
   expect(periodStart("month", now)).toBe(at("2028-02-01T00:00:00Z"));

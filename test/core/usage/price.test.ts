@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, property, record } from "fast-check";
 import { expect, test } from "vitest";
-import { chargeFor, mostFor, perCredit, priceOf } from "../../../src/core/usage/price.ts";
+import { chargeFor, maxCredits, perCredit, priceOf } from "../../../src/core/usage/price.ts";
 
 const price = record({
   inputToken: integer({ min: 0, max: 100_000 }),
@@ -14,7 +14,7 @@ const usage = record({
   toolCalls: integer({ min: 0, max: 3 }),
 });
 
-test("a task costs the price of all that it used, rounded up once, however it was split into calls", () => {
+test("a task costs the price of its total usage, rounded up once, for any split into calls", () => {
   assert(
     property(price, array(usage, { maxLength: 20 }), (table, calls) => {
       let ahead = 0;
@@ -27,15 +27,15 @@ test("a task costs the price of all that it used, rounded up once, however it wa
         charged += BigInt(charge.credits);
         ahead = charge.ahead;
         expect(ahead).toBeLessThan(perCredit);
-        // A call never costs more than was reserved for it.
-        expect(charge.credits).toBeLessThanOrEqual(mostFor(due));
+        // A call never costs more than its reservation.
+        expect(charge.credits).toBeLessThanOrEqual(maxCredits(due));
         expect(charged).toBe((exact + BigInt(perCredit) - 1n) / BigInt(perCredit));
       }
     }),
   );
 });
 
-test("prices are those of the table: by 1,000 tokens, by call, by turn", () => {
+test("prices follow the table: per 1,000 tokens, per call, per turn", () => {
   const table = { inputToken: 100, outputToken: 500, toolCall: 50_000, turn: 1_000_000 };
   expect(priceOf(table, { inputTokens: 10_000, outputTokens: 2_000, toolCalls: 2 }, 1)).toBe(
     BigInt(1_000_000 + 1_000_000 + 100_000 + 1_000_000),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readAddress } from "../../../src/core/webhooks/address.ts";
+import { checkWebhookUrl } from "../../../src/core/addresses/address.ts";
 
 const publicOnly = { plainLoopback: false };
 const withLoopback = { plainLoopback: true };
@@ -12,8 +12,8 @@ describe("a webhook's address", () => {
     ["https://hooks.example.com:8443", "https://hooks.example.com:8443/"],
     ["HTTPS://Hooks.Example.com/A/../b?x=%2F//y?z", "HTTPS://Hooks.Example.com/A/../b?x=%2F//y?z"],
     ["https://[2001:DB8::1]?a", "https://[2001:DB8::1]/?a"],
-  ])("%s is kept as %s", (given, kept) => {
-    expect(readAddress("url", given, publicOnly)).toBe(kept);
+  ])("%s is stored as %s", (input, kept) => {
+    expect(checkWebhookUrl("url", input, publicOnly)).toBe(kept);
   });
 
   test.each([
@@ -21,9 +21,9 @@ describe("a webhook's address", () => {
     "http://127.8.9.10/",
     "http://[::1]:8080/",
     "http://localhost/",
-  ])("%s is one where the operator allows this machine, and only there", (url) => {
-    expect(readAddress("url", url, withLoopback)).toBe(url);
-    expect(() => readAddress("url", url, publicOnly)).toThrow("url: is no address for webhooks: must begin with https://");
+  ])("%s is accepted only if the operator allows the loopback", (url) => {
+    expect(checkWebhookUrl("url", url, withLoopback)).toBe(url);
+    expect(() => checkWebhookUrl("url", url, publicOnly)).toThrow("url: is not a valid webhook URL: must begin with https://");
   });
 
   test.each([
@@ -51,9 +51,9 @@ describe("a webhook's address", () => {
     "https://0177.0.0.1/",
     "https://hooks.example.com:65536/",
     "https://hooks.example.com/%zz",
-  ])("%s is none, whatever is allowed", (url) => {
+  ])("%s is refused with every setting", (url) => {
     for (const rules of [publicOnly, withLoopback]) {
-      expect(() => readAddress("url", url, rules)).toThrow(expect.objectContaining({ name: "Failure", reason: "invalid" }));
+      expect(() => checkWebhookUrl("url", url, rules)).toThrow(expect.objectContaining({ name: "Failure", reason: "invalid_argument" }));
     }
   });
 });

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { workspacePath } from "../../../src/core/workspaces/path.ts";
-import { checkRoom, type WorkspaceFile, workspaceLimits } from "../../../src/core/workspaces/workspace.ts";
+import { checkWorkspaceLimits, type WorkspaceFile, workspaceLimits, workspacePath } from "../../../src/core/workspaces/workspace.ts";
 
 test.each([
   ["a.txt", "a.txt"],
@@ -8,8 +7,8 @@ test.each([
   ["e\u0301.txt", "\u00e9.txt"],
   ["..a/b..", "..a/b.."],
   [".env", ".env"],
-])("%j is the file %j", (given, path) => {
-  expect(workspacePath(given)).toBe(path);
+])("%j is the file %j", (input, path) => {
+  expect(workspacePath(input)).toBe(path);
 });
 
 test.each([
@@ -25,8 +24,8 @@ test.each([
     `${"x/".repeat(15)}${"é".repeat(128)}`,
   ],
   Array.from({ length: 5 }, () => "y".repeat(250)).join("/"),
-])("%j is no file of a workspace", (given) => {
-  expect(() => workspacePath(given)).toThrow(expect.objectContaining({ reason: "invalid", path: "path" }));
+])("%j is not a valid path of a file in a workspace", (input) => {
+  expect(() => workspacePath(input)).toThrow(expect.objectContaining({ reason: "invalid_argument", path: "path" }));
 });
 
 const file = (path: string, bytes = 1): WorkspaceFile => ({
@@ -40,16 +39,18 @@ const file = (path: string, bytes = 1): WorkspaceFile => ({
 });
 
 test("a folder and a file never have the same name", () => {
-  expect(() => checkRoom([file("a")], file("a/b"))).toThrow("same name");
-  expect(() => checkRoom([file("a/b")], file("a"))).toThrow("same name");
-  expect(() => checkRoom([file("a/b"), file("ab")], file("a/c"))).not.toThrow();
+  expect(() => checkWorkspaceLimits([file("a")], file("a/b"))).toThrow("same name");
+  expect(() => checkWorkspaceLimits([file("a/b")], file("a"))).toThrow("same name");
+  expect(() => checkWorkspaceLimits([file("a/b"), file("ab")], file("a/c"))).not.toThrow();
 });
 
-test("a workspace has only so many files and bytes, and one that is replaced makes room", () => {
+test("a workspace has a limit of files and bytes, and a replaced file frees its size", () => {
   const many = Array.from({ length: workspaceLimits.files }, (_, i) => file(`f${i}`));
-  expect(() => checkRoom(many, file("new"))).toThrow(expect.objectContaining({ reason: "exhausted" }));
-  expect(() => checkRoom(many, file("f0"))).not.toThrow();
+  expect(() => checkWorkspaceLimits(many, file("new"))).toThrow(expect.objectContaining({ reason: "resource_exhausted" }));
+  expect(() => checkWorkspaceLimits(many, file("f0"))).not.toThrow();
   const half = workspaceLimits.bytes / 2;
-  expect(() => checkRoom([file("a", half), file("b", half)], file("c"))).toThrow(expect.objectContaining({ reason: "exhausted" }));
-  expect(() => checkRoom([file("a", half), file("b", half)], file("b", half))).not.toThrow();
+  expect(() => checkWorkspaceLimits([file("a", half), file("b", half)], file("c"))).toThrow(
+    expect.objectContaining({ reason: "resource_exhausted" }),
+  );
+  expect(() => checkWorkspaceLimits([file("a", half), file("b", half)], file("b", half))).not.toThrow();
 });

@@ -9,9 +9,9 @@ import { blocksIn } from "../page.ts";
 
 const run = promisify(execFile);
 
-/** A delivery as it comes in, and what its receiver knows. */
+/** A delivery as received, and the data of its receiver. */
 export interface Received {
-  /** As it was registered. */
+  /** The registered URL. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -23,16 +23,16 @@ export interface Received {
   readonly ed25519: string;
 }
 
-/** How the page's code in a language is run: a block of it, and what calls its two functions with a delivery. */
+/** How the page's code in a language runs: a block of it, and a call of its two functions with a delivery. */
 interface Language {
-  /** That its blocks begin with. */
+  /** The beginning of its blocks. */
   readonly name: string;
   readonly file: string;
-  /** The program that runs it: each of this name is tried, for one may lack what the code imports. */
+  /** The program that runs it: each of this name is tried, because one may lack the code's imports. */
   readonly program: string;
-  /** What it needs on this machine. */
+  /** The tools that it needs on this machine. */
   readonly needs: readonly ToolName[];
-  /** Prints for each of the two whether it fits; the delivery stands in the environment. */
+  /** Prints for each of the two whether it matches; the delivery is in the environment. */
   readonly caller: string;
 }
 
@@ -94,13 +94,13 @@ verify_standard "$ID" "$STANDARD_TIMESTAMP" "$STANDARD_SIGNATURE" "$BODY" "$ED25
   },
 ];
 
-/** The page's code in a language, in a folder of its own. */
+/** The page's code in a language, in a separate folder. */
 export interface Receiver extends Disposable {
-  /** What its two functions say of a delivery: `true true` when both signatures fit. @throws Error with what it prints when it fails. */
+  /** The result of its two functions: `true true` when both signatures match. @throws Error with its output on failure. */
   verify(received: Received): Promise<string>;
 }
 
-/** Skips the test where something is missing on this machine. */
+/** Skips the test where a tool is missing on this machine. */
 export async function openReceiver(page: string, language: Language): Promise<Receiver> {
   need(...language.needs);
   const [block = ""] = blocksIn(page, language.name);
@@ -136,7 +136,7 @@ function variablesOf({ headers, body: _, ...known }: Received) {
   };
 }
 
-/** The first that runs the block alone: packages of Debian are for its own programs, which need not come first. */
+/** The first program that runs the block alone. Debian's packages are for Debian's programs, which may come later in the path. */
 async function workingProgram({ file, name, program }: Language, folder: string, block: string): Promise<string> {
   const alone = join(folder, `alone-${file}`);
   writeFileSync(alone, block);

@@ -4,35 +4,35 @@ import { type ShownEvent, say } from "./events.ts";
 import type { Arena } from "./faults.ts";
 import { newRecord, type TaskRecord } from "./model.ts";
 
-/** Any process may take a task up: of so many, each has some. */
+/** Any process may claim a task: with this many, each process gets some. */
 const baits = 24;
 const heavies = 8;
 const attemptMs = 4_000;
-/** Words of a bait, and the seconds of sleep before each. */
+/** Words of a bait task, and the seconds of sleep before each. */
 const words = 40;
 const pauseSeconds = 0.15;
-/** Between two words there is never so long a rest, unless the process stands still. */
+/** The rest between two words is never this long, unless the process is suspended. */
 const restMs = 7_000;
 
 /**
- * Tasks of which each is about to write its next event at any moment: that is the
- * first thing that a process does with those it runs when it wakes from standing
- * still, before it can find out that it was taken for dead. Nothing but their fence
- * keeps that event out. The answer is to be told when the process wakes.
+ * Creates tasks that are each about to write their next event at any moment: this is
+ * the first write of a process when it wakes from a suspension, before it can
+ * notice that its peers took over its tasks. Only the fence keeps
+ * that event out. Call the returned function when the process wakes.
  */
-export async function layBait(arena: Arena): Promise<() => void> {
+export async function createBaits(arena: Arena): Promise<() => void> {
   const nodes = arena.setUp.cluster.nodes;
   const laid = await Promise.all(Array.from({ length: baits }, () => createFor(arena, nodes, "bait", words, `[[sleep ${pauseSeconds}]]`)));
   return () => {
-    for (const task of laid) task.wokeAt = Date.now();
+    for (const task of laid) task.resumedAt = Date.now();
   };
 }
 
-/** True when somebody else went on with a task while its process stood still. */
-export const wasTakenOver = ({ wokeAt = 0 }: TaskRecord, events: readonly ShownEvent[]): boolean =>
+/** True when another process continued a task while its process was suspended. */
+export const wasTakenOver = ({ resumedAt: wokeAt = 0 }: TaskRecord, events: readonly ShownEvent[]): boolean =>
   events.some(({ timestamp }, i) => timestamp < wokeAt && timestamp - (events[i - 1]?.timestamp ?? timestamp) > restMs);
 
-/** Tasks that need new pages of the database whatever room is left in the old ones; resolves when they are acknowledged. */
+/** Tasks that need new database pages regardless of the free space in the old ones; resolves when they are acknowledged. */
 export async function createHeavy(arena: Arena): Promise<void> {
   const letter = () => String.fromCodePoint(97 + arena.dice.below(26));
   const text = () => Array.from({ length: 15_000 }, letter).join("");
@@ -41,7 +41,7 @@ export async function createHeavy(arena: Arena): Promise<void> {
   );
 }
 
-/** A fault's own task, once it is acknowledged and has begun: it says several words, with something in between. */
+/** A fault's task, once it is acknowledged and has begun: it says several words, with something in between. */
 async function createFor(arena: Arena, nodes: readonly Node[], story: string, length: number, between: string): Promise<TaskRecord> {
   const { model, apiKey, dice, tally } = arena;
   const caller = callerOf({ nodes, key: apiKey, dice, tally, attemptMs });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { V2Body } from "../../support/wires.ts";
 import type { Node } from "./cluster.ts";
-import type { Dice } from "./dice.ts";
+import type { SeededRandom } from "./dice.ts";
 import { Unexpected } from "./violation.ts";
 
 /** An answer that was read to its end. */
@@ -10,24 +10,24 @@ export interface Answer {
   readonly body: V2Body;
 }
 
-/** How calls went, by the words the report has for it. */
+/** Counts of call outcomes, by their names in the report. */
 export type Tally = Map<string, number>;
 
 /** Counts one more. */
 export const count = (tally: Tally, what: string, by = 1): void => void tally.set(what, (tally.get(what) ?? 0) + by);
 
-/** Somebody who calls any node, and calls again until there is an answer. */
+/** A client that calls any node, and retries until there is an answer. */
 export interface Caller {
-  /** One attempt; null when it was cut off, so that nobody knows whether it was done. */
+  /** One attempt; null when it was cut off, so that the outcome is unknown. */
   attempt(name: string, body: object, key?: string): Promise<Answer | null>;
   /**
-   * Attempts, with one `Idempotency-Key` where there is one, until one is answered for good.
+   * Attempts, with one `Idempotency-Key` where there is one, until one gets a final answer.
    *
-   * @throws Unexpected when the answer is none of those that a fault may bring, or none comes for minutes.
+   * @throws Unexpected when the answer is not one that a fault may cause, or none arrives for minutes.
    */
   settle(name: string, body: object, options?: { readonly key?: string; readonly refusals?: readonly number[] }): Promise<Answer>;
-  /** Where any node answers; undefined while all are down. */
-  anywhere(): string | undefined;
+  /** The address of any node that answers; undefined while all are down. */
+  readyUrl(): string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly tally: Tally;
 }
@@ -35,15 +35,15 @@ export interface Caller {
 export interface CallerParts {
   readonly nodes: readonly Node[];
   readonly key: string;
-  readonly dice: Dice;
+  readonly dice: SeededRandom;
   readonly tally: Tally;
-  /** An attempt is given up after this; calls that wait on purpose wait less. */
+  /** Timeout of an attempt; calls that wait on purpose wait less. */
   readonly attemptMs: number;
 }
 
-/** Longer than several storms on a slow machine, with any fault and the taking over after it. */
+/** Longer than several storms on a slow machine, with any fault and takeover after it. */
 export const patienceMs = 600_000;
-/** Try again: the server says so itself. */
+/** The server asks for a retry. */
 const passing: readonly number[] = [429, 503];
 
 export function callerOf({ nodes, key: apiKey, dice, tally, attemptMs }: CallerParts): Caller {
@@ -77,7 +77,7 @@ export function callerOf({ nodes, key: apiKey, dice, tally, attemptMs }: CallerP
   }
 
   return {
-    ...{ attempt, anywhere, headers, tally },
+    ...{ attempt, readyUrl: anywhere, headers, tally },
     async settle(name, body, { key, refusals = [] } = {}) {
       const begun = performance.now();
       for (;;) {

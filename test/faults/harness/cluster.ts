@@ -2,23 +2,23 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type Installation, installation, type Life } from "../server.ts";
+import { type Installation, installation, type ServerLifetime } from "../server.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** A server that is started again whenever it has ended. */
+/** A server that is restarted each time it ends. */
 export interface Node {
   readonly name: string;
-  /** Where it answers; undefined while it is down. */
+  /** Its address; undefined while it is down. */
   readonly url: string | undefined;
-  /** To the process of this moment, whether it is ready or not; false when there is none. */
+  /** Sends a signal to the current process, ready or not; false when there is none. */
   signal(signal: NodeJS.Signals): boolean;
   /** Resolves once it is ready. */
-  up(): Promise<void>;
-  /** Writes a file that modules inside the process look at; null takes it away. */
-  tell(file: "clock-offset-ms" | "disk-full" | "freeze-ms", text: string | null): void;
-  /** What all its processes wrote, oldest first. */
+  untilReady(): Promise<void>;
+  /** Writes a file that modules inside the process read; null removes it. */
+  writeFile(file: "clock-offset-ms" | "disk-full" | "freeze-ms", text: string | null): void;
+  /** The log of all its processes, oldest first. */
   log(): string;
-  /** The last words of processes that served, and ended without being told to. */
+  /** The last lines of processes that served and ended without a signal. */
   readonly collapses: readonly string[];
   /** Milliseconds from each process's start until it was ready. */
   readonly starts: readonly number[];
@@ -28,17 +28,17 @@ export interface Node {
 export interface Cluster extends AsyncDisposable {
   readonly nodes: readonly Node[];
   readonly key: string;
-  /** Asks all to end in good order, for good; answers what their exit codes were. */
+  /** Drains all of them permanently; returns their exit codes. */
   drain(): Promise<readonly (number | null)[]>;
 }
 
-/** Nobody starts what has just ended without a pause. */
+/** Pause before a restart. */
 const pauseMs = 50;
 /** Characters. */
 const lastWords = 4_000;
 const inside = (name: string): string => fileURLToPath(new URL(`../inside/${name}.ts`, import.meta.url));
 
-/** Starts the first, which makes the key, and then all others at once. */
+/** Starts the first, which creates the key, and then all others at once. */
 export async function startCluster(environments: readonly Readonly<Record<string, string>>[], timeline: Timeline): Promise<Cluster> {
   const stopping = new AbortController();
   const places = environments.map((env) => installation({ WATCH_LIMIT: "1000", NODE_COMPILE_CACHE: compiled, ...env }));
@@ -47,9 +47,9 @@ export async function startCluster(environments: readonly Readonly<Record<string
   const nodes: Supervised[] = [];
   for (const [i, place] of places.entries()) {
     nodes.push(supervise(`node ${i + 1}`, place, stopping.signal, timeline));
-    if (i === 0) await nodes[0]?.up();
+    if (i === 0) await nodes[0]?.untilReady();
   }
-  await Promise.all(nodes.map((node) => node.up()));
+  await Promise.all(nodes.map((node) => node.untilReady()));
   return {
     nodes,
     key: (await places[0]?.key()) ?? "",
@@ -68,7 +68,7 @@ export async function startCluster(environments: readonly Readonly<Record<string
   };
 }
 
-/** Shared with `npm start`: what it saves of a start, each of a thousand starts saves. */
+/** The compile cache of `npm start`, which shortens each of a thousand starts. */
 const compiled = fileURLToPath(new URL("../../../node_modules/.cache/compiled", import.meta.url));
 
 interface Supervised extends Node {
@@ -82,7 +82,7 @@ function supervise(name: string, place: Installation, stopping: AbortSignal, tim
   const starts: number[] = [];
   const logs: string[] = [];
   const collapses: string[] = [];
-  let life: Life | undefined;
+  let life: ServerLifetime | undefined;
   let url: string | undefined;
   let ready = Promise.withResolvers<void>();
   let exitCode: number | null = null;
@@ -103,10 +103,10 @@ function supervise(name: string, place: Installation, stopping: AbortSignal, tim
     const code = await life.ended;
     if (started) [url, ready] = [undefined, Promise.withResolvers()];
     exitCode = code;
-    logs.push(life.said());
+    logs.push(life.stderrText());
     if (code === null || stopping.aborted) return;
     timeline.note(`${started ? "ended by itself" : "start failed"}: ${name} with ${code}`);
-    if (started) collapses.push(life.said().slice(-lastWords));
+    if (started) collapses.push(life.stderrText().slice(-lastWords));
   }
 
   async function forever(): Promise<void> {
@@ -123,16 +123,16 @@ function supervise(name: string, place: Installation, stopping: AbortSignal, tim
       return url;
     },
     signal: (signal) => life?.child.kill(signal) ?? false,
-    async up() {
+    async untilReady() {
       if (url === undefined) await ready.promise;
     },
-    tell(file, text) {
+    writeFile(file, text) {
       const path = join(place.dataDir, file);
       if (text === null) return rmSync(path, { force: true });
-      // Whole, or not at all: whoever reads it in between sees the old one.
+      // Renamed into place: a concurrent reader sees the old or the new file.
       writeFileSync(`${path}.new`, text);
       renameSync(`${path}.new`, path);
     },
-    log: () => [...logs, life?.said() ?? ""].join(""),
+    log: () => [...logs, life?.stderrText() ?? ""].join(""),
   };
 }

@@ -1,18 +1,18 @@
-/** Chance from a seed: the same seed throws the same dice. What happens between processes stays by chance. */
-export interface Dice {
-  /** From 0 up to `n`, without it. */
+/** Random numbers from a seed: the same seed gives the same numbers. The timing between processes stays random. */
+export interface SeededRandom {
+  /** From 0 up to `n`, exclusive. */
   below(n: number): number;
   /** Any number between the two, for times. */
   between(min: number, max: number): number;
   chance(share: number): boolean;
   /** @throws Error when there is nothing to pick from. */
   pick<T>(items: readonly T[]): T;
-  /** Dice of somebody's own: who throws first elsewhere does not matter to them. */
-  fork(name: string): Dice;
+  /** A separate random source, independent of the use of others. */
+  fork(name: string): SeededRandom;
 }
 
-/** mulberry32 over a hash of the seed: small, and good enough to vary a test. */
-export function diceOf(seed: string): Dice {
+/** mulberry32 over a hash of the seed: small, and sufficient to vary a test. */
+export function seededRandom(seed: string): SeededRandom {
   let state = [...seed].reduce((hash, character) => Math.imul(hash ^ (character.codePointAt(0) ?? 0), 16_777_619), 2_166_136_261);
 
   function next(): number {
@@ -29,9 +29,9 @@ export function diceOf(seed: string): Dice {
     chance: (share) => next() < share,
     pick(items) {
       if (items.length === 0) throw new Error("nothing to pick from");
-      // The index is within.
+      // The index is in range.
       return items[below(items.length)] as (typeof items)[number];
     },
-    fork: (name) => diceOf(`${seed}/${name}`),
+    fork: (name) => seededRandom(`${seed}/${name}`),
   };
 }

@@ -1,7 +1,7 @@
 import type { V2Body } from "../../support/wires.ts";
 import type { Caller } from "./caller.ts";
 
-/** A TaskEvent as v2 shows it. */
+/** A TaskEvent in v2's form. */
 export interface ShownEvent {
   readonly id: string;
   readonly seq: number;
@@ -18,24 +18,24 @@ export interface ShownEvent {
   readonly status_update?: { readonly agent_status: string; readonly status_detail?: { readonly waiting_for_event_id?: string } };
 }
 
-/** The whole history of a task, oldest first, page by page. */
+/** The complete history of a task, oldest first, page by page. */
 export async function historyOf(caller: Caller, id: string): Promise<readonly ShownEvent[]> {
   const events: ShownEvent[] = [];
   for (let cursor: string | undefined = ""; cursor !== undefined; ) {
-    const asked = { task_id: id, order: "asc", limit: 200, verbose: true, ...(cursor === "" ? {} : { cursor }) };
-    const { body }: { body: V2Body } = await caller.settle("task.listMessages", asked);
+    const query = { task_id: id, order: "asc", limit: 200, verbose: true, ...(cursor === "" ? {} : { cursor }) };
+    const { body }: { body: V2Body } = await caller.settle("task.listMessages", query);
     events.push(...(body["messages"] as readonly ShownEvent[]));
     cursor = body["next_cursor"] as string | undefined;
   }
   return events;
 }
 
-/** The agent's last word where a message holds nothing but directives: once for a turn, however many messages that answers. */
+/** The agent's last message where a user message contains only directives: one per turn, for any number of such messages. */
 const lastWord = "Done.";
 
 /**
- * What an agent wrote, as the model has it; null for what others wrote, and for the
- * last words, which depend on how messages meet.
+ * The model's token for an event of the agent; null for events of others, and for
+ * the last messages, which depend on when messages arrive.
  */
 export function tokenOf(event: ShownEvent): string | null {
   const { assistant_message: said, explanation, error_message: error, tool_used: tool, plan_update: plan, new_plan_step: step } = event;

@@ -1,28 +1,28 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { createHeavy, layBait } from "./bait.ts";
+import { createBaits, createHeavy } from "./bait.ts";
 import type { Tally } from "./caller.ts";
 import type { Node } from "./cluster.ts";
-import type { Dice } from "./dice.ts";
+import type { SeededRandom } from "./dice.ts";
 import type { Model } from "./model.ts";
 import type { SetUp } from "./set-up.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** Where faults are made. */
+/** The target of faults. */
 export interface Arena {
   readonly setUp: SetUp;
   readonly timeline: Timeline;
-  readonly dice: Dice;
-  /** What the service has acknowledged so far; bait is added to it. */
+  readonly dice: SeededRandom;
+  /** The changes that the service has acknowledged so far; bait tasks are added to it. */
   readonly model: Model;
   readonly tally: Tally;
   readonly apiKey: string;
-  /** Aborted when no more rounds are wanted. */
+  /** Aborted to start no more rounds. */
   readonly enough: AbortSignal;
 }
 
 const hourMs = 3_600_000;
 
-/** Kills a process, whatever it does: mostly one that serves, now and then one that starts. */
+/** Kills a process in any state: mostly serving ones, sometimes starting ones. */
 export async function storm(
   { timeline, dice }: Arena,
   targets: readonly Node[],
@@ -31,7 +31,7 @@ export async function storm(
 ): Promise<void> {
   for (let killed = 0; killed < kills; ) {
     const node = dice.pick(targets);
-    if (dice.chance(0.85)) await node.up();
+    if (dice.chance(0.85)) await node.untilReady();
     await delay(dice.between(...gapMs));
     if (!node.signal("SIGKILL")) continue;
     killed += 1;
@@ -39,11 +39,11 @@ export async function storm(
   }
 }
 
-/** Stops a process and lets it go on, as the scheduler of a virtual machine may. */
+/** Suspends a process and resumes it, as the scheduler of a virtual machine may. */
 export async function pause(arena: Arena, node: Node, seconds: number): Promise<void> {
   const { timeline } = arena;
-  await node.up();
-  const woke = await layBait(arena);
+  await node.untilReady();
+  const woke = await createBaits(arena);
   timeline.note(`paused (SIGSTOP): ${node.name} for ${seconds} s`);
   node.signal("SIGSTOP");
   await delay(seconds * 1000);
@@ -51,41 +51,41 @@ export async function pause(arena: Arena, node: Node, seconds: number): Promise<
   node.signal("SIGCONT");
 }
 
-/** Blocks a process's event loop: its connections stay, its timers do not fire. */
+/** Blocks a process's event loop: its connections stay open, its timers do not fire. */
 export async function freeze(arena: Arena, node: Node, seconds: number): Promise<void> {
   const { timeline } = arena;
-  node.tell("freeze-ms", `${seconds * 1000}`);
-  await node.up();
-  const woke = await layBait(arena);
+  node.writeFile("freeze-ms", `${seconds * 1000}`);
+  await node.untilReady();
+  const woke = await createBaits(arena);
   timeline.note(`event loop blocked: ${node.name} for ${seconds} s`);
   node.signal("SIGUSR2");
   await delay(seconds * 1000);
   woke();
 }
 
-/** Steps the clocks of some processes an hour forwards, two back, and right again. */
+/** Steps the clocks of some processes an hour forwards, two back, and then resets them. */
 export async function stepClocks({ timeline }: Arena, nodes: readonly Node[], seconds: number): Promise<void> {
   for (const hours of [1, -1, 0]) {
     timeline.note(`clock stepped: ${nodes.map(({ name }) => name).join(", ")} to ${hours} h off`);
-    for (const node of nodes) node.tell("clock-offset-ms", `${hours * hourMs}`);
+    for (const node of nodes) node.writeFile("clock-offset-ms", `${hours * hourMs}`);
     if (hours !== 0) await delay(seconds * 1000);
   }
 }
 
-/** After this a process knows that its disk is full. */
+/** Time after which a process has noticed that its disk is full. */
 const noticedMs = 100;
-/** Somebody was refused by then. */
+/** Time after which a call has been refused. */
 const refusedMs = 15_000;
 
-/** Fills the disk for a while; nothing happens where that cannot be had. */
+/** Fills the disk for a while; does nothing where that is not possible. */
 export async function fillDisk(arena: Arena, seconds: number): Promise<void> {
   const { setUp, timeline } = arena;
   const { database, cluster } = setUp;
   if (database && !database.disk) return;
-  await Promise.all(cluster.nodes.map((node) => node.up()));
+  await Promise.all(cluster.nodes.map((node) => node.untilReady()));
   timeline.note(`disk full: for ${seconds} s`);
   if (database) database.disk?.fill();
-  else for (const node of cluster.nodes) node.tell("disk-full", "");
+  else for (const node of cluster.nodes) node.writeFile("disk-full", "");
   await delay(noticedMs);
   const acknowledged = createHeavy(arena);
   await Promise.all([delay(seconds * 1000), refused(arena)]);
@@ -93,7 +93,7 @@ export async function fillDisk(arena: Arena, seconds: number): Promise<void> {
   await acknowledged;
 }
 
-/** Resolves once a call was refused for want of the database; on a slow machine that takes its time. */
+/** Resolves once a call was refused for lack of the database; on a slow machine this takes longer. */
 async function refused({ tally }: Arena): Promise<void> {
   const refusals = () => tally.get("answers 503") ?? 0;
   const before = refusals();
@@ -102,12 +102,12 @@ async function refused({ tally }: Arena): Promise<void> {
 
 /** Cuts every connection to PostgreSQL. */
 export async function cutConnections({ setUp, timeline }: Arena): Promise<void> {
-  await Promise.all(setUp.cluster.nodes.map((node) => node.up()));
+  await Promise.all(setUp.cluster.nodes.map((node) => node.untilReady()));
   const cut = await setUp.database?.cut();
   timeline.note(`connections cut (pg_terminate_backend): ${cut} of them`);
 }
 
-/** Restarts PostgreSQL, in good order or as in a crash. */
+/** Restarts PostgreSQL, with a clean shutdown or a crash. */
 export async function restartDatabase({ setUp, timeline, dice }: Arena): Promise<void> {
   const how = dice.pick(["fast", "immediate"] as const);
   const downMs = dice.between(0, 1500);
@@ -115,12 +115,12 @@ export async function restartDatabase({ setUp, timeline, dice }: Arena): Promise
   await setUp.database?.restart(how, downMs);
 }
 
-/** Takes back whatever lasts: there is room on the disk, the clocks are right, the database lives. */
+/** Ends every lasting fault: frees the disk, resets the clocks, restarts the database. */
 export async function heal({ database, cluster }: SetUp, timeline: Timeline): Promise<void> {
   database?.disk?.free();
-  if (database && !database.lives()) {
+  if (database && !database.isRunning()) {
     timeline.note("PostgreSQL started: it had ended by itself");
     await database.restart("fast", 0);
   }
-  for (const node of cluster.nodes) node.tell("disk-full", null);
+  for (const node of cluster.nodes) node.writeFile("disk-full", null);
 }

@@ -1,38 +1,38 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Caller, count, patienceMs } from "./caller.ts";
-import type { Dice } from "./dice.ts";
+import type { SeededRandom } from "./dice.ts";
 import { say } from "./events.ts";
 import { type Model, newRecord, type TaskRecord } from "./model.ts";
 import { stories } from "./stories.ts";
 import { Unexpected, type Violation } from "./violation.ts";
 import { type Watcher, watch } from "./watching.ts";
 
-/** Users who do one thing after the other. */
+/** Users who each perform actions sequentially. */
 export interface Load {
-  /** Nobody begins anything new; resolves when all have got what they asked for. */
+  /** Starts no new actions; resolves when all current ones have ended. */
   end(): Promise<void>;
 }
 
 export interface LoadParts {
   readonly caller: Caller;
-  readonly dice: Dice;
+  readonly dice: SeededRandom;
   readonly model: Model;
   readonly violations: Violation[];
   readonly users: number;
 }
 
 type StoryName = keyof typeof stories;
-const names = Object.keys(stories) as readonly StoryName[]; // Its own keys, as the line above says.
+const names = Object.keys(stories) as readonly StoryName[]; // Object.keys of the constant above.
 
-/** Share of tasks that somebody watches from their first event. */
+/** Share of tasks that a client watches from their first event. */
 const watchedShare = 0.5;
-/** Of those who create without a key. */
+/** Share of creations without a key. */
 const keylessShare = 0.1;
 
 export function startLoad({ caller, dice, model, violations, users }: LoadParts): Load {
   const ending = new AbortController();
 
-  async function tell(name: string, own: Dice): Promise<void> {
+  async function tell(name: string, own: SeededRandom): Promise<void> {
     const story = own.pick(names);
     const task = newRecord(name, story);
     model.tasks.push(task);
@@ -74,7 +74,7 @@ export function startLoad({ caller, dice, model, violations, users }: LoadParts)
 async function createOnce(caller: Caller, model: Model, name: string): Promise<void> {
   const content = `[[say ${name} 1]]`;
   const answer = await caller.attempt("task.create", { message: { content } });
-  // Only a refusal of the request itself tells that nothing was done: a database that was cut off may have committed.
+  // Only a refusal of the request itself proves that nothing was done: a database that was cut off may have committed.
   if (answer === null || answer.status >= 500) model.maybe.add(content);
   if (answer?.status !== 200) return;
   const task = newRecord(name, "keyless");
@@ -85,13 +85,13 @@ async function createOnce(caller: Caller, model: Model, name: string): Promise<v
   count(caller.tally, "tasks");
 }
 
-/** Watches until the task rests and its last event was seen, and keeps what was seen. */
+/** Watches until the task is idle and its last event has arrived, and keeps the events. */
 async function watchToTheEnd(caller: Caller, task: TaskRecord, watcher: Watcher): Promise<void> {
   task.watches.push(watcher.record);
   for (const begun = performance.now(); ; ) {
     const { body } = await caller.settle("task.detail", { task_id: task.id, wait_seconds: 2 });
-    const seen = watcher.until(body["last_seq"]).then(() => body["task"].status !== "running");
-    if (await Promise.race([seen, delay(20_000, false, { ref: false })])) return;
+    const isIdle = watcher.until(body["last_seq"]).then(() => body["task"].status !== "running");
+    if (await Promise.race([isIdle, delay(20_000, false, { ref: false })])) return;
     if (performance.now() - begun > patienceMs) throw new Unexpected("a watcher did not see the last event");
   }
 }

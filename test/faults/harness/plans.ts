@@ -3,14 +3,14 @@ import type { Node } from "./cluster.ts";
 import { type Arena, cutConnections, fillDisk, freeze, pause, restartDatabase, stepClocks, storm } from "./faults.ts";
 import type { SetUpName } from "./set-up.ts";
 
-/** Which faults there are, and when. */
+/** The faults and their times. */
 export type Plan = (arena: Arena) => Promise<void>;
 
-/** A process is taken for dead after 15 s of silence, and its peers look every second or two. */
+/** A process counts as dead after 15 s of silence, and its peers check every second or two. */
 const beyondTakeOver = 19;
-/** As long as the longest pauses are. */
+/** As long as the longest pauses. */
 const standsStill = 20;
-/** The only process of a set-up gives its runs up when it stood still for 10 s. */
+/** The only process of a set-up releases its runs after a suspension of 10 s. */
 const beyondGivingUp = 11;
 
 /** Each fault at least once, in less than a minute. */
@@ -36,12 +36,12 @@ export const shortPlans: Readonly<Record<SetUpName, Plan>> = {
 
 /** Kills between two of the other faults. */
 const round = 20;
-/** What was cut short gets on for so long: a task that is begun 25 times without any progress is given up, as it should be. */
+/** Interrupted tasks make progress for this time: a task that was started 25 times without any progress fails, by design. */
 const calmMs = 4_000;
-/** Into a storm. */
+/** Time from the start of a storm. */
 const aWhileMs = 2_000;
 
-/** So many kills, about one a second, and the other faults in turn among them. */
+/** This many kills, about one a second, and the other faults alternating between them. */
 export const longPlans: Readonly<Record<SetUpName, (kills: number) => Plan>> = {
   sqlite: (kills) => async (arena) => {
     const only = nodeOf(arena, 0);
@@ -59,7 +59,7 @@ export const longPlans: Readonly<Record<SetUpName, (kills: number) => Plan>> = {
     });
   },
 
-  /** In each round one process is spared, so that there is somebody to take over; one that stands still is not killed. */
+  /** In each round one process is spared, so that it can take over; a suspended process is not killed. */
   postgresql: (kills) => async (arena) => {
     const { nodes } = arena.setUp.cluster;
     await inRounds(arena, kills, async (i, count) => {
@@ -80,11 +80,11 @@ export const longPlans: Readonly<Record<SetUpName, (kills: number) => Plan>> = {
   },
 };
 
-/** The calm begins when all serve: on a slow machine a storm is longer, and nobody is to be starved. */
+/** The calm begins when all processes serve: on a slow machine a storm is longer, and no task may be starved. */
 async function inRounds(arena: Arena, kills: number, work: (round: number, kills: number) => Promise<void>): Promise<void> {
   for (let i = 0; i * round < kills && !arena.enough.aborted; i += 1) {
     await work(i, Math.min(round, kills - i * round));
-    await Promise.all(arena.setUp.cluster.nodes.map((node) => node.up()));
+    await Promise.all(arena.setUp.cluster.nodes.map((node) => node.untilReady()));
     await delay(calmMs);
   }
 }

@@ -1,16 +1,16 @@
-import { taskFlaws } from "../../support/task-flaws.ts";
+import { violationsOfTask } from "../../support/task-flaws.ts";
 import { wasTakenOver } from "./bait.ts";
 import { type Caller, count } from "./caller.ts";
 import { historyOf, type ShownEvent, tokenOf } from "./events.ts";
 import type { Model, TaskRecord } from "./model.ts";
 import { Unexpected, type Violation } from "./violation.ts";
 
-/** Every task has come to its end after this, when nothing disturbs it any more. */
+/** Every task has ended after this time without faults. */
 const endingMs = 90_000;
-/** Tasks that are proven at a time. */
+/** Tasks that are checked at a time. */
 const atOnce = 8;
 
-/** Holds what the wire shows, now that all is calm, against what was acknowledged. Nothing else is read. */
+/** Compares the state that the wire shows after the faults with the acknowledged changes. Nothing else is read. */
 export async function prove(caller: Caller, model: Model): Promise<readonly Violation[]> {
   const until = performance.now() + endingMs;
   const violations: Violation[] = [];
@@ -23,12 +23,12 @@ export async function prove(caller: Caller, model: Model): Promise<readonly Viol
   return [...violations, ...(await proveList(caller, model, known))];
 }
 
-/** Every acknowledged task is there once, and no other that nobody asked for. */
+/** Every acknowledged task exists once, and no other task exists. */
 async function proveList(caller: Caller, { maybe }: Model, known: readonly TaskRecord[]): Promise<readonly Violation[]> {
   const listed = await listAll(caller);
   const [ids, expected] = [new Set(listed), new Set(known.map(({ id }) => id))];
-  const strangers = [...ids].filter((id) => !expected.has(id));
-  const unasked = new Set(maybe);
+  const unknownIds = [...ids].filter((id) => !expected.has(id));
+  const unconfirmed = new Set(maybe);
   const violations: Violation[] = [];
   if (ids.size !== listed.length)
     violations.push({ what: "tasks are listed twice", task: listed.filter((id, i) => listed.indexOf(id) !== i) });
@@ -36,13 +36,13 @@ async function proveList(caller: Caller, { maybe }: Model, known: readonly TaskR
     violations.push({ what: "two creations made one task", task: known.map(({ id, name }) => [id, name]) });
   for (const task of known)
     if (!ids.has(task.id ?? "")) violations.push({ what: `${task.name}: an acknowledged task is not listed`, task });
-  for (const id of strangers) {
+  for (const id of unknownIds) {
     const events = await historyOf(caller, id);
-    // Each of them may have made one.
-    if (!unasked.delete(events[0]?.user_message?.content ?? ""))
-      violations.push({ what: `task ${id} was made twice, or for nobody`, task: events });
+    // Each of them may have created one.
+    if (!unconfirmed.delete(events[0]?.user_message?.content ?? ""))
+      violations.push({ what: `task ${id} was created twice, or without a request`, task: events });
   }
-  count(caller.tally, "tasks of creations without a key that were cut off", strangers.length);
+  count(caller.tally, "tasks of creations without a key that were cut off", unknownIds.length);
   return violations;
 }
 
@@ -62,15 +62,15 @@ async function proveTask(caller: Caller, task: TaskRecord, until: number): Promi
     const events = await historyOf(caller, task.id ?? "");
     count(caller.tally, "events", events.length);
     if (wasTakenOver(task, events)) count(caller.tally, "tasks taken over from a process that stood still");
-    const flaws = [...flawsOf(task, status, events)];
-    return flaws.map((flaw) => ({ what: `${task.name} (${task.story}): ${flaw}`, task: { model: task, status, events } }));
+    const violations = [...violationsOf(task, status, events)];
+    return violations.map((flaw) => ({ what: `${task.name} (${task.story}): ${flaw}`, task: { model: task, status, events } }));
   } catch (thrown) {
     if (!(thrown instanceof Unexpected)) throw thrown;
     return [{ what: `${task.name} (${task.story}): ${thrown.message}`, task }];
   }
 }
 
-/** Its status, once it does not run any more. */
+/** Its status, once it no longer runs. */
 async function ended(caller: Caller, id: string, until: number): Promise<string> {
   for (;;) {
     const { body } = await caller.settle("task.detail", { task_id: id, wait_seconds: 2 });
@@ -79,10 +79,10 @@ async function ended(caller: Caller, id: string, until: number): Promise<string>
   }
 }
 
-/** All that a task of the model can be blamed for. */
-export function* flawsOf(task: TaskRecord, status: string, events: readonly ShownEvent[]): Generator<string> {
-  const seen = events.map((event) => ({ ...event, status: event.status_update?.agent_status, text: undefined }));
-  yield* taskFlaws({ id: task.id ?? "", status, events: seen });
+/** All violations of a task of the model. */
+export function* violationsOf(task: TaskRecord, status: string, events: readonly ShownEvent[]): Generator<string> {
+  const checkedEvents = events.map((event) => ({ ...event, status: event.status_update?.agent_status, text: undefined }));
+  yield* violationsOfTask({ id: task.id ?? "", status, events: checkedEvents });
   if (status !== "stopped") yield `it is ${status} at the end`;
   if (new Set(events.map(({ id }) => id)).size !== events.length) yield "two events have one id";
   const messages = events.flatMap(({ user_message: message }) => message?.content ?? []);
@@ -92,7 +92,7 @@ export function* flawsOf(task: TaskRecord, status: string, events: readonly Show
   for (const watch of task.watches) yield* watchFlaws(watch, events);
 }
 
-/** What the agent wrote, up to each stop and after the last. */
+/** The agent's output, up to each stop and after the last. */
 function segmentsOf(events: readonly ShownEvent[]): readonly string[][] {
   const segments: string[][] = [[]];
   for (const event of events) {
@@ -103,19 +103,19 @@ function segmentsOf(events: readonly ShownEvent[]): readonly string[][] {
   return segments;
 }
 
-/** An event of an old fence would be one too many, or in the wrong place. */
+/** An event of an old fence would be extra, or at the wrong position. */
 function* segmentFlaws(expected: readonly string[][], found: readonly string[][]): Generator<string> {
   if (found.length !== expected.length) return yield `it was stopped ${found.length - 1} times, acknowledged were ${expected.length - 1}`;
   for (const [i, wanted] of expected.entries()) {
     const written = found[i] ?? [];
-    // A stop comes when it comes.
+    // A stop may arrive at any position.
     const due = i < expected.length - 1 ? wanted.slice(0, written.length) : wanted;
     if (!same(written, due)) yield `its agent wrote ${JSON.stringify(written)}, due was ${JSON.stringify(due)}`;
   }
 }
 
-function* watchFlaws({ events: seen, flaws }: TaskRecord["watches"][number], events: readonly ShownEvent[]): Generator<string> {
-  for (const flaw of flaws) yield `a watcher: ${flaw}`;
+function* watchFlaws({ events: seen, violations: flaws }: TaskRecord["watches"][number], events: readonly ShownEvent[]): Generator<string> {
+  for (const violation of flaws) yield `a watcher: ${violation}`;
   const listed = events.map((event) => JSON.stringify(event));
   if (!same(seen, listed)) yield `a watcher saw ${JSON.stringify(seen)}, listed are ${JSON.stringify(listed)}`;
 }

@@ -1,6 +1,6 @@
 import type { Outcome } from "./run.ts";
 
-/** The report of a run as Markdown: what was done, what came of it, and all that must not be. */
+/** The report of a run as Markdown: the actions, their outcomes, and all violations. */
 export function reportOf({ setUp, seed, seconds, timeline, tally, starts, logged, skipped, violations }: Outcome): string {
   const sorted = starts.toSorted((a, b) => a - b);
   const at = (share: number) => Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
@@ -23,7 +23,7 @@ function table(title: string, counts: ReadonlyMap<string, number>, without: read
   return [`| ${title} | |`, "| --- | ---: |", ...rows.map(([what, n]) => `| ${what} | ${n} |`), ""];
 }
 
-/** All there is to say about violations, for whoever looks for their cause. */
+/** All details of violations, for the search for their cause. */
 export function evidenceOf({ timeline, violations, seed }: Outcome): string {
   if (violations.length === 0) return "";
   const shown = violations.slice(0, 20).map(({ what, task }) => `${what}\n${JSON.stringify(task, null, 1)}`);

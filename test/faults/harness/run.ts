@@ -1,5 +1,5 @@
 import { callerOf, type Tally } from "./caller.ts";
-import { diceOf } from "./dice.ts";
+import { seededRandom } from "./dice.ts";
 import { heal } from "./faults.ts";
 import { startLoad } from "./load.ts";
 import { newModel } from "./model.ts";
@@ -13,20 +13,20 @@ export interface RunOptions {
   readonly setUp: SetUpName;
   readonly plan: Plan;
   readonly seed: string;
-  /** Aborted when no more rounds are wanted: what was done so far is proven. */
+  /** Aborted to start no more rounds: the work so far is checked. */
   readonly enough?: AbortSignal;
-  /** Told of each fault as it is made. */
-  readonly tell?: (line: string) => void;
+  /** Called with each fault as it is made. */
+  readonly report?: (line: string) => void;
 }
 
-/** What came of a run. */
+/** The result of a run. */
 export interface Outcome {
   readonly setUp: SetUpName;
   readonly seed: string;
   readonly seconds: number;
   readonly timeline: Timeline;
   readonly tally: Tally;
-  /** Milliseconds, of every start that came to serve. */
+  /** Milliseconds, of every start that became ready. */
   readonly starts: readonly number[];
   /** How often the servers logged each error. */
   readonly logged: Tally;
@@ -35,28 +35,28 @@ export interface Outcome {
   readonly violations: readonly Violation[];
 }
 
-/** Users of the service at any time. */
+/** Concurrent users of the service. */
 const users = 16;
-/** Calls are held for 2 s at most. */
+/** Calls are held for at most 2 s. */
 const attemptMs = 4_000;
 
 const never = new AbortController().signal;
 
-/** Runs the service under a load and a plan of faults, and proves what is left. Undefined where the database is not installed. */
-export async function runFaults({ setUp: name, plan, seed, enough = never, tell }: RunOptions): Promise<Outcome | undefined> {
+/** Runs the service under a load and a plan of faults, and checks the final state. Undefined without the database. */
+export async function runFaults({ setUp: name, plan, seed, enough = never, report: tell }: RunOptions): Promise<Outcome | undefined> {
   const story = timeline(tell);
   await using setUp = await openSetUp(name, story);
   if (setUp === undefined) return undefined;
-  const dice = diceOf(`${seed}/${name}`);
+  const random = seededRandom(`${seed}/${name}`);
   const tally: Tally = new Map();
   const violations: Violation[] = [];
   const model = newModel();
   const { cluster } = setUp;
-  const caller = callerOf({ nodes: cluster.nodes, key: cluster.key, dice: dice.fork("calls"), tally, attemptMs });
-  const load = startLoad({ caller, dice: dice.fork("load"), model, violations, users });
-  await plan({ setUp, timeline: story, dice: dice.fork("faults"), model, tally, apiKey: cluster.key, enough });
+  const caller = callerOf({ nodes: cluster.nodes, key: cluster.key, dice: random.fork("calls"), tally, attemptMs });
+  const load = startLoad({ caller, dice: random.fork("load"), model, violations, users });
+  await plan({ setUp, timeline: story, dice: random.fork("faults"), model, tally, apiKey: cluster.key, enough });
   await heal(setUp, story);
-  await Promise.all(cluster.nodes.map((node) => node.up()));
+  await Promise.all(cluster.nodes.map((node) => node.untilReady()));
   story.note("calm: no fault any more");
   await load.end();
   story.note("proof: begun");
@@ -66,15 +66,15 @@ export async function runFaults({ setUp: name, plan, seed, enough = never, tell 
     ...{ setUp: name, seed, seconds: story.seconds(), timeline: story, tally, violations },
     starts: cluster.nodes.flatMap(({ starts }) => starts),
     logged: loggedErrors(setUp),
-    skipped: setUp.database && !setUp.database.disk ? ["disk full: nobody may mount a small file system here"] : [],
+    skipped: setUp.database && !setUp.database.disk ? ["disk full: no permission to mount a small file system here"] : [],
   };
 }
 
-/** No fault of another process ends a server. */
+/** No fault of another process may end a server. */
 const collapsesOf = ({ cluster }: SetUp): readonly Violation[] =>
   cluster.nodes.flatMap(({ name, collapses }) => collapses.map((said) => ({ what: `${name} ended by itself`, task: said.split("\n") })));
 
-/** A fault is answered by 503 or not at all: what a server calls a failed call is a fault of its own. */
+/** A fault is answered by 503 or by no answer: a logged failed call is an additional fault. */
 const faultsOf = ({ cluster }: SetUp): readonly Violation[] =>
   cluster.nodes.flatMap(({ name, log }) =>
     log()
@@ -83,7 +83,7 @@ const faultsOf = ({ cluster }: SetUp): readonly Violation[] =>
       .map((line) => ({ what: `${name} failed a call by itself`, task: [line] })),
   );
 
-/** After all that, a server still ends in good order. */
+/** After all faults, a server still drains. */
 async function drained({ cluster }: SetUp): Promise<readonly Violation[]> {
   const codes = await cluster.drain();
   return codes.every((code) => code === 0) ? [] : [{ what: `asked to end, the servers ended with ${codes.join(", ")}` }];

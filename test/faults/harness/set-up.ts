@@ -9,19 +9,19 @@ import type { Timeline } from "./timeline.ts";
 export const setUpNames = ["sqlite", "postgresql"] as const;
 export type SetUpName = (typeof setUpNames)[number];
 
-/** A running service, with what its faults need. */
+/** A running service, with the access that its faults need. */
 export interface SetUp extends AsyncDisposable {
   readonly name: SetUpName;
   readonly cluster: Cluster;
-  /** Of PostgreSQL only. */
+  /** PostgreSQL only. */
   readonly database?: Database;
 }
 
-/** A PostgreSQL server that faults may do anything to. */
-export interface Database extends Pick<ScratchPostgres, "restart" | "lives"> {
-  /** Cuts every connection of every process; answers how many there were. */
+/** A PostgreSQL server that faults may damage. */
+export interface Database extends Pick<ScratchPostgres, "restart" | "isRunning"> {
+  /** Cuts every connection of every process; returns their number. */
   cut(): Promise<number>;
-  /** Undefined where nobody may mount one. */
+  /** Undefined without permission to mount one. */
   readonly disk: SmallDisk | undefined;
 }
 
@@ -37,12 +37,12 @@ const processes = 3;
 async function openPostgres(timeline: Timeline): Promise<SetUp | undefined> {
   await using opened = new AsyncDisposableStack();
   const disk = opened.use(mountSmallDisk() ?? null) ?? undefined;
-  // Its commits must be on disk when they are acknowledged, as anywhere where it counts.
+  // Its commits must be on disk when they are acknowledged, as in production.
   const server = await startPostgres({ fsync: true, ...(disk ? { parent: disk.path } : {}) });
   if (server === undefined) return undefined;
   opened.defer(() => server.stop());
   await server.createDatabase("faults");
-  // News reach all at once, and who is quickest takes what waits: none is to have room for all of it.
+  // All processes get the notification at once, and the fastest claims the tasks: none may have capacity for all of them.
   const room = { RUN_CONCURRENCY: "16" };
   const env = { DATABASE_URL: server.url("faults"), ENCRYPTION_KEY: randomBytes(32).toString("base64"), ...room };
   const cluster = opened.use(
@@ -55,7 +55,7 @@ async function openPostgres(timeline: Timeline): Promise<SetUp | undefined> {
   return {
     name: "postgresql",
     cluster,
-    database: { restart: server.restart, lives: server.lives, cut: () => cutAll(server.url("postgres")), disk },
+    database: { restart: server.restart, isRunning: server.isRunning, cut: () => cutAll(server.url("postgres")), disk },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }

@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A file system of our own in memory, small enough to be filled. */
+/** A separate file system in memory, small enough to be filled. */
 export interface SmallDisk extends Disposable {
   readonly path: string;
-  /** Leaves no room at all. */
+  /** Fills it completely. */
   fill(): void;
-  /** Gives the room back. */
+  /** Frees the space. */
   free(): void;
 }
 
-/** Everything a long run writes fits well; it takes memory only as it is used, and for as long as it is full. */
+/** Enough for everything a long run writes; it uses memory only for its content, and only while it is full. */
 const largeEnough = "768m";
 const step = 65_536;
 
@@ -23,9 +23,9 @@ function roomOf(path: string): number {
 }
 
 /**
- * Undefined where nobody may mount one.
+ * Undefined without permission to mount one.
  *
- * @param size as `mount` takes it.
+ * @param size in the form that `mount` accepts.
  */
 export function mountSmallDisk(size = largeEnough): SmallDisk | undefined {
   const path = mkdtempSync(join(tmpdir(), "small-disk-"));
@@ -36,7 +36,7 @@ export function mountSmallDisk(size = largeEnough): SmallDisk | undefined {
     return undefined;
   }
   const unmount = () => {
-    // Lazily: what is still open in it goes with its process.
+    // Lazily: open files keep it mounted until their process ends.
     execFileSync("umount", ["-l", path], { stdio: "ignore" });
     rmSync(path, { recursive: true });
   };
@@ -46,7 +46,7 @@ export function mountSmallDisk(size = largeEnough): SmallDisk | undefined {
     path,
     fill() {
       for (let room = roomOf(path); room > 0; room = Math.min(roomOf(path), room - step)) {
-        // Others took some of it meanwhile: then a little less.
+        // Other processes used some of the space: fill a little less.
         if (spawnSync("fallocate", ["-l", `${room}`, ballast]).status === 0) return;
       }
     },

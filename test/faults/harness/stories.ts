@@ -1,62 +1,62 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Answer, Caller } from "./caller.ts";
 import { count, patienceMs } from "./caller.ts";
-import type { Dice } from "./dice.ts";
+import type { SeededRandom } from "./dice.ts";
 import { begins, planned, type ShownEvent, say, think, use } from "./events.ts";
 import type { TaskRecord } from "./model.ts";
 import { Unexpected } from "./violation.ts";
 
-/** What a story is told with. */
-export interface Teller {
+/** The inputs of a story. */
+export interface StoryContext {
   readonly caller: Caller;
-  readonly dice: Dice;
+  readonly dice: SeededRandom;
   readonly task: TaskRecord;
-  /** Called once the task is there. */
+  /** Called once the task exists. */
   readonly created: (id: string) => void;
 }
 
-/** What a user does with one task, from its creation until nothing more is asked of it. */
-export type Story = (teller: Teller) => Promise<void>;
+/** The actions of a user on one task, from its creation to its end. */
+export type Story = (teller: StoryContext) => Promise<void>;
 
-/** How long a call is held at a time. */
+/** How long a call is held. */
 const holdSeconds = 2;
 
-/** Makes the task, as often as it takes, and expects of its agent what the model shall hold it to. */
-async function create({ caller, task, created }: Teller, content: string, expected: readonly string[]): Promise<void> {
+/** Creates the task, with retries, and adds the expected agent output to the model. */
+async function create({ caller, task, created }: StoryContext, content: string, expected: readonly string[]): Promise<void> {
   const { body } = await caller.settle("task.create", { message: { content } }, { key: `${task.name}-create` });
   known({ task, created }, body["task_id"]);
-  said(task, content, expected);
+  recordMessage(task, content, expected);
   count(caller.tally, "tasks");
 }
 
-/** The same key must always have made the same task. */
-function known({ task, created }: Pick<Teller, "task" | "created">, id: string): void {
+/** The same key must always have created the same task. */
+function known({ task, created }: Pick<StoryContext, "task" | "created">, id: string): void {
   if (task.id !== undefined && task.id !== id) throw new Unexpected(`one key made two tasks: ${task.id} and ${id}`);
   if (task.id !== undefined) return;
   task.id = id;
   created(id);
 }
 
-function said(task: TaskRecord, content: string, expected: readonly string[]): void {
+function recordMessage(task: TaskRecord, content: string, expected: readonly string[]): void {
   task.messages.push(content);
   task.segments.at(-1)?.push(...expected);
 }
 
-async function send({ caller, task }: Teller, content: string, expected: readonly string[]): Promise<void> {
+async function send({ caller, task }: StoryContext, content: string, expected: readonly string[]): Promise<void> {
   const key = `${task.name}-message-${task.messages.length}`;
   await caller.settle("task.sendMessage", { task_id: task.id, message: { content } }, { key });
-  said(task, content, expected);
+  recordMessage(task, content, expected);
   count(caller.tally, "messages");
 }
 
-async function stop({ caller, task }: Teller): Promise<void> {
+async function stop({ caller, task }: StoryContext): Promise<void> {
   await caller.settle("task.stop", { task_id: task.id }, { key: `${task.name}-stop` });
   task.segments.push([]);
   count(caller.tally, "stops");
 }
 
 /** Waits until the task has this status. */
-async function until({ caller, task }: Pick<Teller, "caller" | "task">, wanted: string): Promise<void> {
+async function until({ caller, task }: Pick<StoryContext, "caller" | "task">, wanted: string): Promise<void> {
   for (const begun = performance.now(); ; ) {
     const { body } = await caller.settle("task.detail", { task_id: task.id, wait_seconds: holdSeconds });
     if (body["task"].status === wanted) return;
@@ -65,7 +65,7 @@ async function until({ caller, task }: Pick<Teller, "caller" | "task">, wanted: 
   }
 }
 
-/** Several events, so that a fault may come between any two. */
+/** Several events, so that a fault can occur between any two. */
 const steady: Story = async (teller) => {
   const { dice, task } = teller;
   const n = task.name;
@@ -77,7 +77,7 @@ const steady: Story = async (teller) => {
   }
 };
 
-/** Event upon event, without a rest. */
+/** Many events, without a rest. */
 const chatty: Story = async (teller) => {
   const words = Array.from({ length: 40 }, (_, i) => `${teller.task.name} ${i}`);
   await create(teller, words.map((word) => `[[say ${word}]]`).join(" "), words.map(say));
@@ -91,15 +91,15 @@ const planning: Story = async (teller) => {
   await create(teller, content, [...first, planned(["done", "doing"]), begins(`${n} 2`), planned(["done", "done"]), say(`${n} 4`)]);
 };
 
-/** A question, and its answer. */
-const asked: Story = async (teller) => {
+/** A question and its answer. */
+const questionStory: Story = async (teller) => {
   const n = teller.task.name;
   await create(teller, `[[say ${n} 1]] [[ask ${n} 2 | Red | Blue]] [[say ${n} 3]]`, [say(`${n} 1`), say(`${n} 2`)]);
   await until(teller, "waiting");
   await send(teller, `[[say ${n} 4]]`, [say(`${n} 3`), say(`${n} 4`)]);
 };
 
-/** An approval, which two decide on at once: one of them has decided, whatever becomes of their calls. */
+/** An approval with two concurrent decisions: one of them wins, even if both calls are cut off. */
 const approved: Story = async (teller) => {
   const { caller, task } = teller;
   const n = task.name;
@@ -122,7 +122,7 @@ const approved: Story = async (teller) => {
 
 const consumed = ({ body }: Answer): boolean => body["confirmed"] === true;
 
-/** A task that would run for ever is stopped, and asked again. */
+/** A task that never ends is stopped, and continued. */
 const stopped: Story = async (teller) => {
   const { dice, task } = teller;
   await create(teller, `[[say ${task.name} 1]] [[forever]]`, [say(`${task.name} 1`)]);
@@ -137,18 +137,18 @@ const crashed: Story = async (teller) => {
   await create(teller, `[[say ${n} 1]] [[crash]] [[say ${n} 2]]`, [say(`${n} 1`), say(`${n} 2`)]);
 };
 
-/** Several ask for the same task at once, with one key. */
-const hurried: Story = async (teller) => {
+/** Several clients create the same task at once, with one key. */
+const concurrentCreation: Story = async (teller) => {
   const { caller, task } = teller;
   const content = `[[say ${task.name} 1]]`;
   const rivals = Array.from({ length: 3 }, () => caller.settle("task.create", { message: { content } }, { key: `${task.name}-create` }));
   for (const { body } of await Promise.all(rivals)) known(teller, body["task_id"]);
-  said(task, content, [say(`${task.name} 1`)]);
+  recordMessage(task, content, [say(`${task.name} 1`)]);
   count(caller.tally, "tasks");
   count(caller.tally, "rival creations with one key", rivals.length);
 };
 
-/** Sleeps while others are killed. */
+/** Sleeps while other tasks are killed. */
 const sleepy: Story = async (teller) => {
   const n = teller.task.name;
   await create(
@@ -159,4 +159,4 @@ const sleepy: Story = async (teller) => {
 };
 
 /** By name; the load picks among them evenly. */
-export const stories = { steady, chatty, planning, asked, approved, stopped, crashed, hurried, sleepy };
+export const stories = { steady, chatty, planning, asked: questionStory, approved, stopped, crashed, hurried: concurrentCreation, sleepy };

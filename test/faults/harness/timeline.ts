@@ -1,9 +1,9 @@
-/** What was done to the service, and when. */
+/** The faults and actions of a run, with their times. */
 export interface Timeline {
   /** Seconds since the beginning. */
   seconds(): number;
   note(what: string): void;
-  /** How often each kind of thing was noted, by its first words before the colon. */
+  /** Counts of events by the words before the colon. */
   counts(): ReadonlyMap<string, number>;
   readonly lines: readonly string[];
 }

@@ -1,11 +1,11 @@
-/** Something that must not be. */
+/** A state that must not occur. */
 export interface Violation {
   readonly what: string;
-  /** The task, as the model and as the wire have it. */
+  /** The task, in the model and on the wire. */
   readonly task?: unknown;
 }
 
-/** An answer that no fault explains; a story that met one goes no further. */
+/** An answer that no fault explains; it ends its story. */
 export class Unexpected extends Error {
   override readonly name = "Unexpected";
 }

@@ -6,32 +6,32 @@ import { type Frame, framesIn } from "../../support/event-stream.ts";
 import { type Caller, count } from "./caller.ts";
 import type { ShownEvent } from "./events.ts";
 
-/** What somebody saw who watched a task from its first event, over all his connections. */
+/** Everything that a watcher of a task received from its first event, over all its connections. */
 export interface WatchRecord {
-  /** Each event's JSON, as it came. */
+  /** Each event's JSON, as received. */
   readonly events: string[];
-  /** What must not be: a gap, a double, a refusal. */
-  readonly flaws: string[];
+  /** Violations: a gap, a duplicate, a refusal. */
+  readonly violations: string[];
 }
 
-/** Somebody who watches, and connects again wherever there is a node. */
+/** A watcher that reconnects to any node. */
 export interface Watcher {
   readonly record: WatchRecord;
-  /** Resolves once this event was seen. */
+  /** Resolves once this event has arrived. */
   until(seq: number): Promise<void>;
   close(): void;
 }
 
-/** Without a byte for so long a connection is given up: comments come every 10 s. */
+/** A connection without data for this long is closed: comments arrive every 10 s. */
 const silenceMs = 13_000;
-/** Nobody connects again without a pause. */
+/** Pause before a reconnection. */
 const pauseMs = 200;
 /** Refusals that a fault explains. */
 const passing: readonly string[] = ["unavailable", "resource_exhausted"];
 
-/** Watches a task at once; `settles` asks each connection to end when the task rests. */
+/** Watches a task at once; `settles` asks each connection to end when the task is idle. */
 export function watch(caller: Caller, taskId: string, settles: boolean): Watcher {
-  const record: WatchRecord = { events: [], flaws: [] };
+  const record: WatchRecord = { events: [], violations: [] };
   const closed = new AbortController();
   const news = new EventTarget();
 
@@ -42,27 +42,27 @@ export function watch(caller: Caller, taskId: string, settles: boolean): Watcher
     }
     const { seq, type } = JSON.parse(data) as ShownEvent;
     const next = record.events.length + 1;
-    if (seq !== next) record.flaws.push(`event ${seq} came where ${next} was due`);
-    if (lastEventId !== `${seq}` || event !== type) record.flaws.push(`the frame ${event} ${lastEventId} holds ${data}`);
+    if (seq !== next) record.violations.push(`event ${seq} came where ${next} was due`);
+    if (lastEventId !== `${seq}` || event !== type) record.violations.push(`the frame ${event} ${lastEventId} holds ${data}`);
     record.events.push(data);
     news.dispatchEvent(new Event("seen"));
   }
 
   function ended({ ok, error }: { readonly ok: boolean; readonly error?: { readonly code: string } }): void {
-    if (!ok && !passing.includes(error?.code ?? "")) record.flaws.push(`the stream ended with ${JSON.stringify(error)}`);
+    if (!ok && !passing.includes(error?.code ?? "")) record.violations.push(`the stream ended with ${JSON.stringify(error)}`);
   }
 
   /** One connection, to its end or its break. */
   async function connect(url: string): Promise<void> {
     const query = new URLSearchParams({ task_id: taskId, after_seq: "0", ...(settles ? { until_settled: "true" } : {}) });
-    const seen = record.events.length;
-    const headers = { ...caller.headers, ...(seen > 0 ? { "last-event-id": `${seen}` } : {}) };
-    // A socket of its own, which ends when it is told to, whatever state it is in.
+    const countBefore = record.events.length;
+    const headers = { ...caller.headers, ...(countBefore > 0 ? { "last-event-id": `${countBefore}` } : {}) };
+    // A separate socket, which is destroyed on abort in any state.
     const request = get(`${url}/v2/task.watch?${query}`, { headers, agent: false, signal: closed.signal, timeout: silenceMs });
     request.once("timeout", () => request.destroy());
-    // It may break at any time; whoever reads the answer hears of it.
+    // It may break at any time; the reader of the answer gets the error.
     request.on("error", () => undefined);
-    const [reply] = (await once(request, "response")) as [IncomingMessage]; // As node:http has it.
+    const [reply] = (await once(request, "response")) as [IncomingMessage]; // The type of node:http.
     if (reply.statusCode === 204) return;
     if (reply.statusCode !== 200) return ended(JSON.parse(await text(reply)));
     for await (const frame of framesIn(reply)) if (!("comment" in frame)) take(frame);
@@ -70,10 +70,10 @@ export function watch(caller: Caller, taskId: string, settles: boolean): Watcher
 
   async function watchOn(): Promise<void> {
     for (let connections = 0; !closed.signal.aborted; connections += 1) {
-      const url = caller.anywhere();
+      const url = caller.readyUrl();
       if (url !== undefined) {
         count(caller.tally, connections === 0 ? "watchers" : "watchers' reconnections");
-        // Broken off; what was not seen comes with the next one.
+        // The connection broke; missing events arrive on the next one.
         await connect(url).catch(() => undefined);
       }
       await delay(pauseMs, undefined, { signal: closed.signal }).catch(() => undefined);

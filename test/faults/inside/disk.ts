@@ -4,10 +4,10 @@ import { join } from "node:path";
 
 /** How soon a full disk is noticed. */
 const lookMs = 20;
-/** SQLite's own greatest number of pages. */
+/** SQLite's maximum number of pages. */
 const unlimited = 4_294_967_294;
 
-/** What this file needs of a connection of the driver. */
+/** The used parts of a driver's connection. */
 interface Connection {
   readonly open: boolean;
   pragma(text: string, options?: { readonly simple: boolean }): unknown;
@@ -17,13 +17,13 @@ type Prepare = (this: Connection, sql: string) => unknown;
 
 const file = join(process.env["DATA_DIR"] ?? ".", "disk-full");
 const adapter = createRequire(import.meta.url).resolve("@prisma/adapter-better-sqlite3");
-// The driver's module, as the adapter finds it; it comes without types here.
+// The driver's module, resolved like the adapter does; it has no types here.
 const driver = createRequire(adapter)("better-sqlite3") as { readonly prototype: Connection & { prepare: Prepare; exec: Prepare } };
 const connections = new Map<Connection, boolean>();
 
 /**
- * Loaded before a server: while the file is there, SQLite may not take one page more
- * than it has, on any connection, and says SQLITE_FULL by itself, as on a full disk.
+ * Loaded before a server: while the file exists, SQLite may not add a page,
+ * on any connection, and itself reports SQLITE_FULL, as on a full disk.
  */
 function limit(connection: Connection, full: boolean): void {
   if (!connection.open) return void connections.delete(connection);

@@ -4,11 +4,11 @@ import { createRequire, syncBuiltinESMExports } from "node:module";
 import { Server } from "node:net";
 import { join } from "node:path";
 
-/** The steps of a first start, in their order, before and after which its process can be killed. */
+/** The steps of a first start, in order. Its process can be killed before and after each. */
 export const steps = ["file", "commit", "listen", "tell"] as const;
 
 /**
- * Loaded before a server: kills its process, as hard as can be, at the moment that KILL_AT names, for instance
+ * Loaded before a server: kills its process with SIGKILL at the moment in KILL_AT, for instance
  * `before commit` or `after file`.
  */
 const [when, step] = (process.env["KILL_AT"] ?? "").split(" ");
@@ -30,7 +30,7 @@ interface Statement {
   run(...values: unknown[]): unknown;
 }
 
-/** The driver's module, as the adapter finds it; it comes without types here. */
+/** The driver's module, resolved like the adapter does; it has no types here. */
 const adapter = createRequire(import.meta.url).resolve("@prisma/adapter-better-sqlite3");
 const driver = createRequire(adapter)("better-sqlite3") as { readonly prototype: { prepare(sql: string): Statement } };
 const { prepare } = driver.prototype;
@@ -38,7 +38,7 @@ driver.prototype.prepare = function prepared(sql) {
   const statement = prepare.call(this, sql);
   if (sql !== "COMMIT") return statement;
   const run = statement.run.bind(statement);
-  // The one commit that counts is the first after the file.
+  // The relevant commit is the first after the file.
   statement.run = (...values) => {
     const counts = existsSync(path);
     if (counts) pass("before", "commit");
@@ -51,7 +51,7 @@ driver.prototype.prepare = function prepared(sql) {
 
 const { listen } = Server.prototype;
 Server.prototype.listen = function listening(this: Server, ...given: Parameters<typeof listen>) {
-  // The first time it is only tried.
+  // The first call only tests the port.
   if (existsSync(path)) {
     pass("before", "listen");
     this.once("listening", () => pass("after", "listen"));

@@ -2,14 +2,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { allowedAddresses } from "../../../src/config/address-range.ts";
 import type { Clock } from "../../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
-import { deliveryKeys } from "../../../src/delivery/keys.ts";
-import { webhookSender } from "../../../src/delivery/send.ts";
-import { startSender } from "../../../src/delivery/sender.ts";
-import { userNames } from "../../../src/egress/resolve.ts";
+import { createUserResolver } from "../../../src/egress/resolve.ts";
 import { openStore } from "../../../src/store/open.ts";
+import { webhookSender } from "../../../src/webhooks/send.ts";
+import { startSender } from "../../../src/webhooks/sender.ts";
+import { deliveryKeys } from "../../../src/webhooks/sign.ts";
 import { cipher } from "../../support/cipher.ts";
 
-/** A process that makes deliveries until it is killed, by a clock that runs ten times as fast: `sender.ts DATABASE_URL EPOCH`. */
+/** A process that sends deliveries until it is killed, on a clock ten times as fast: `sender.ts DATABASE_URL EPOCH`. */
 const [databaseUrl = "", epoch = "0"] = process.argv.slice(2);
 
 const speed = 10;
@@ -20,12 +20,12 @@ const clock: Clock = {
   sleep: (ms, signal) => delay(ms / speed, undefined, signal ? { signal } : {}),
 };
 
-/** As often as it takes, and at once. */
+/** Retries without limit and without delay. */
 const delaysMs = Array.from({ length: 100 }, () => 1_000);
 
 const store = await openStore({ databaseUrl, clock, random: systemRandom });
 const keys = deliveryKeys({ store, cipher, clock, ids: systemIds });
 const allowed = allowedAddresses.parse("loopback");
-const send = webhookSender({ clock, cipher, keys, resolve: userNames({ clock }), allowed, userAgent: "faults" });
+const send = webhookSender({ clock, cipher, keys, resolve: createUserResolver({ clock }), allowed, userAgent: "faults" });
 const log = (...line: readonly unknown[]) => console.error(...line);
 startSender({ store, clock, random: systemRandom, log, send, notify: async () => undefined, delaysMs });

@@ -4,8 +4,8 @@ export interface Envelope {
   readonly bytes: Buffer;
 }
 
-/** An answer's envelopes, and what is left behind the last whole one. */
-export function opened(body: Buffer): { readonly envelopes: readonly Envelope[]; readonly rest: Buffer } {
+/** An answer's envelopes, and the bytes after the last complete one. */
+export function openEnvelopes(body: Buffer): { readonly envelopes: readonly Envelope[]; readonly rest: Buffer } {
   const envelopes: Envelope[] = [];
   let at = 0;
   while (body.length - at >= 5) {

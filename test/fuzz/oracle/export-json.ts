@@ -1,13 +1,13 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { exportAnswers } from "../../../src/http/failure.ts";
 import type { FuzzAnswer, FuzzRequest } from "../request.ts";
-import { flawsOfMessage, objectIn } from "./message.ts";
+import { faultsOfMessage, objectIn } from "./message.ts";
 
 const pairs: ReadonlySet<string> = new Set(Object.values(exportAnswers).map(({ status, code }) => `${status} ${code}`));
 
 const rpcTypes = /^application\/(proto|grpc|connect\+)/i;
 
-/** dataexport.v1 answers in plain JSON whoever does not say that it is a generated client (contract/enterprise.md 2.2). */
+/** dataexport.v1 answers in plain JSON unless the caller identifies as a generated client (spec/enterprise.md 2.2). */
 export const isExportJson = ({ method, path, headers }: FuzzRequest, answer: FuzzAnswer): boolean =>
   method !== "HEAD" &&
   path.startsWith("/dataexport.v1.EnterpriseDataExportService/") &&
@@ -17,20 +17,20 @@ export const isExportJson = ({ method, path, headers }: FuzzRequest, answer: Fuz
   !rpcTypes.test(String(headers["content-type"] ?? "")) &&
   answer.headers["content-type"] === "application/json; charset=utf-8";
 
-/** A path that cannot be decoded is nobody's: it is refused before it is known whose it would be. */
+/** A path that cannot be decoded belongs to no operation: it is refused before routing. The query does not count. */
 function isWellFormed(path: string): boolean {
   try {
-    return decodeURIComponent(path) !== "";
+    return decodeURIComponent(path.replace(/\?.*$/s, "")) !== "";
   } catch {
     return false;
   }
 }
 
 /** What is wrong with such an answer. */
-export function flawsOfExportJson(output: DescMessage, { status, body }: FuzzAnswer): readonly string[] {
-  if (status === 200) return flawsOfMessage(output, body, true);
+export function faultsOfExportJson(output: DescMessage, { status, body }: FuzzAnswer): readonly string[] {
+  if (status === 200) return faultsOfMessage(output, body, true);
   const { code, message, ...rest } = { ...objectIn(body) };
-  const flaws = Object.keys(rest).map((name) => `an error with ${name}`);
-  if (!pairs.has(`${status} ${code}`)) flaws.push(`${status} with the code ${code}`);
-  return typeof message === "string" && message !== "" ? flaws : [...flaws, `${code} without a message`];
+  const faults = Object.keys(rest).map((name) => `an error with ${name}`);
+  if (!pairs.has(`${status} ${code}`)) faults.push(`${status} with the code ${code}`);
+  return typeof message === "string" && message !== "" ? faults : [...faults, `${code} without a message`];
 }

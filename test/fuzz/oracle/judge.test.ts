@@ -5,17 +5,18 @@ import { ListTasksResponseSchema, WatchTaskResponseSchema } from "../../../src/g
 import { framed } from "../../wires/raw.ts";
 import type { FuzzAnswer, FuzzRequest, Wire } from "../request.ts";
 import { judge } from "./judge.ts";
-import { colleaguesMark, strangersMark } from "./leaks.ts";
+import { colleaguesMark, otherAccountsMark } from "./leaks.ts";
 
 const requestId = "req_2222222222222222222222";
 const head = { "x-request-id": requestId, "cache-control": "no-store" };
 
-const asked = (wire: Wire, over: Partial<FuzzRequest> = {}): FuzzRequest => ({
+const requestOver = (wire: Wire, over: Partial<FuzzRequest> = {}): FuzzRequest => ({
   ...{ wire, kind: "valid", rpc: "task.v2.TaskService/ListTasks", streaming: false, http: 1, method: "POST" },
   ...{ path: wire.startsWith("v2") ? "/v2/task.list" : "/task.v2.TaskService/ListTasks", headers: {}, body: new Uint8Array() },
   ...over,
 });
-const watched = (wire: Wire): FuzzRequest => asked(wire, { rpc: "task.v2.TaskService/WatchTask", path: "/v2/task.watch", streaming: true });
+const watched = (wire: Wire): FuzzRequest =>
+  requestOver(wire, { rpc: "task.v2.TaskService/WatchTask", path: "/v2/task.watch", streaming: true });
 
 const got = (type: string, body: string | Uint8Array, over: Partial<FuzzAnswer> = {}): FuzzAnswer => ({
   status: 200,
@@ -38,38 +39,46 @@ const eventStream = "text/event-stream; charset=utf-8";
 const event = (seq: number, data: object): string => `id: ${seq}\nevent: user_stop\ndata: ${JSON.stringify(data)}\n\n`;
 const end = `event: end\ndata: ${ok()}\n\n`;
 
-describe("an answer in the shape of its wire is taken", () => {
+describe("an answer in the shape of its wire is accepted", () => {
   test.each<[what: string, FuzzRequest, FuzzAnswer]>([
-    ["v2", asked("v2"), got(json, ok({ data: [] }))],
-    ["a refusal of v2", asked("v2-get"), got(json, refusal("permission_denied"), { status: 401 })],
-    ["what is not built", asked("v2"), got(json, refusal("unimplemented"), { status: 501 })],
-    ["v2's answer to HEAD", asked("v2", { kind: "head", method: "HEAD" }), got(json, "", { status: 405 })],
-    ["an answer of v2 with warnings", asked("v2"), got(json, ok({ data: [], warnings: ["x"] }))],
-    ["a refusal of v2 with warnings", asked("v2"), got(json, refusal("not_found", { warnings: ["x"] }), { status: 404 })],
+    ["v2", requestOver("v2"), got(json, ok({ data: [] }))],
+    ["a refusal of v2", requestOver("v2-get"), got(json, refusal("permission_denied"), { status: 401 })],
+    ["what is not built", requestOver("v2"), got(json, refusal("unimplemented"), { status: 501 })],
+    ["v2's answer to HEAD", requestOver("v2", { kind: "head", method: "HEAD" }), got(json, "", { status: 405 })],
+    ["an answer of v2 with warnings", requestOver("v2"), got(json, ok({ data: [], warnings: ["x"] }))],
+    ["a refusal of v2 with warnings", requestOver("v2"), got(json, refusal("not_found", { warnings: ["x"] }), { status: 404 })],
     ["a stream of v2", watched("v2"), got(eventStream, `:\n\n${event(1, { type: "user_stop", seq: 1 })}${end}`)],
     ["a stream of v2 that is cut", watched("v2"), got(eventStream, ":\n\nid: 1\neve", { cut: true })],
     ["a stream of v2 that has nothing", watched("v2"), got("", "", { status: 204 })],
-    ["Connect JSON", asked("connect-json"), got("application/json", "{}")],
+    ["Connect JSON", requestOver("connect-json"), got("application/json", "{}")],
     [
       "Connect's compressed JSON",
-      asked("connect-json"),
+      requestOver("connect-json"),
       got("application/json", gzipSync("{}"), { headers: { "content-encoding": "gzip" } }),
     ],
-    ["Connect binary", asked("connect-proto"), got("application/proto", list)],
-    ["Connect's refusal", asked("connect-get"), got("application/json", '{"code":"not_found","message":"no"}', { status: 404 })],
+    ["Connect binary", requestOver("connect-proto"), got("application/proto", list)],
+    ["Connect's refusal", requestOver("connect-get"), got("application/json", '{"code":"not_found","message":"no"}', { status: 404 })],
     [
       "Connect's stream",
       watched("connect-proto"),
       got("application/connect+proto", Buffer.concat([framed(bytesOf(WatchTaskResponseSchema)), framed(Buffer.from("{}"), 2)])),
     ],
     ["Connect's stream that is cut", watched("connect-json"), got("application/connect+json", Buffer.alloc(3), { cut: true })],
-    ["gRPC", asked("grpc"), got("application/grpc+proto", framed(list), grpcOk)],
-    ["gRPC's refusal", asked("grpc"), got("application/grpc+proto", "", { trailers: { "grpc-status": "5", "grpc-message": "no%20task" } })],
-    ["gRPC-Web", asked("grpc-web"), got("application/grpc-web+proto", Buffer.concat([framed(list), webTrailers("grpc-status: 0\r\n")]))],
-    ["a type that nobody speaks", asked("grpc-web-text"), got("", "", { status: 415 })],
+    ["gRPC", requestOver("grpc"), got("application/grpc+proto", framed(list), grpcOk)],
     [
-      "a call that ran out of its own time",
-      asked("connect-json", { headers: { "connect-timeout-ms": "1" } }),
+      "gRPC's refusal",
+      requestOver("grpc"),
+      got("application/grpc+proto", "", { trailers: { "grpc-status": "5", "grpc-message": "no%20task" } }),
+    ],
+    [
+      "gRPC-Web",
+      requestOver("grpc-web"),
+      got("application/grpc-web+proto", Buffer.concat([framed(list), webTrailers("grpc-status: 0\r\n")])),
+    ],
+    ["an unsupported type", requestOver("grpc-web-text"), got("", "", { status: 415 })],
+    [
+      "a call whose own deadline expired",
+      requestOver("connect-json", { headers: { "connect-timeout-ms": "1" } }),
       got("application/json", '{"code":"deadline_exceeded","message":"late"}', { status: 504 }),
     ],
   ])("%s", (_what, request, answer) => {
@@ -77,27 +86,32 @@ describe("an answer in the shape of its wire is taken", () => {
   });
 });
 
-describe("an answer in the wrong shape is complained about", () => {
+describe("an answer in the wrong shape is reported", () => {
   test.each<[what: string, FuzzRequest, FuzzAnswer, flaw: string]>([
-    ["an internal error of v2", asked("v2"), got(json, refusal("internal"), { status: 500 }), "the status 500"],
-    ["a busy server", asked("v2"), got(json, refusal("unavailable"), { status: 503 }), "the status 503"],
-    ["a late answer to a call without a time", asked("connect-json"), got("application/json", "{}", { status: 504 }), "the status 504"],
-    ["no JSON from v2", asked("v2"), got(json, "oops"), "the body is no JSON object"],
-    ["text from v2", asked("v2"), got("text/plain", "oops", { status: 404 }), "text instead of v2, with 404"],
-    ["ok with a refusal's status", asked("v2"), got(json, ok(), { status: 404 }), "ok with 404"],
-    ["ok beside an error", asked("v2"), got(json, ok({ error: {} })), "ok with 200"],
-    ["a code that is not the status's", asked("v2"), got(json, refusal("not_found"), { status: 400 }), "400 with the code not_found"],
+    ["an internal error of v2", requestOver("v2"), got(json, refusal("internal"), { status: 500 }), "the status 500"],
+    ["a busy server", requestOver("v2"), got(json, refusal("unavailable"), { status: 503 }), "the status 503"],
+    [
+      "a late answer to a call without a time",
+      requestOver("connect-json"),
+      got("application/json", "{}", { status: 504 }),
+      "the status 504",
+    ],
+    ["no JSON from v2", requestOver("v2"), got(json, "oops"), "the body is not a JSON object"],
+    ["text from v2", requestOver("v2"), got("text/plain", "oops", { status: 404 }), "text instead of v2, with 404"],
+    ["ok with a refusal's status", requestOver("v2"), got(json, ok(), { status: 404 }), "ok with 404"],
+    ["ok together with an error", requestOver("v2"), got(json, ok({ error: {} })), "ok with 200"],
+    ["a code that is not the status's", requestOver("v2"), got(json, refusal("not_found"), { status: 400 }), "400 with the code not_found"],
     [
       "a refusal with more members",
-      asked("v2"),
+      requestOver("v2"),
       got(json, refusal("not_found", { x: 1 }), { status: 404 }),
       "a refusal with other members",
     ],
-    ["warnings that are none", asked("v2"), got(json, ok({ warnings: [] })), "warnings that are not 1 to 10 texts"],
-    ["another request id", asked("v2"), got(json, ok().replace("req_22", "req_33")), "the body has another request id than the head"],
-    ["no request id", asked("v2"), got(json, ok(), { headers: { "x-request-id": "mine" } }), "no request id of ours"],
-    ["what may be kept", asked("v2"), got(json, ok(), { headers: { "cache-control": "public" } }), "the answer may be kept"],
-    ["a framework's own refusal", asked("v2"), got(json, '{"statusCode":413}', { status: 413 }), "413 with the code undefined"],
+    ["warnings that are none", requestOver("v2"), got(json, ok({ warnings: [] })), "warnings that are not 1 to 10 texts"],
+    ["another request id", requestOver("v2"), got(json, ok().replace("req_22", "req_33")), "the body has another request id than the head"],
+    ["no request id", requestOver("v2"), got(json, ok(), { headers: { "x-request-id": "mine" } }), "no request id of ours"],
+    ["what may be kept", requestOver("v2"), got(json, ok(), { headers: { "cache-control": "public" } }), "the answer may be kept"],
+    ["a framework's own refusal", requestOver("v2"), got(json, '{"statusCode":413}', { status: 413 }), "413 with the code undefined"],
     ["events without an end", watched("v2"), got(eventStream, ":\n\n"), "the stream has no end"],
     ["events that break off", watched("v2"), got(eventStream, `${end}id: 1`), "the stream breaks off in a frame"],
     [
@@ -108,34 +122,39 @@ describe("an answer in the wrong shape is complained about", () => {
     ],
     [
       "a Connect answer of another type",
-      asked("connect-proto"),
+      requestOver("connect-proto"),
       got("application/proto", "\x0f"),
-      "the answer is no task.v2.ListTasksResponse",
+      "the answer is not task.v2.ListTasksResponse",
     ],
     [
       "Connect JSON of another type",
-      asked("connect-json"),
+      requestOver("connect-json"),
       got("application/json", '{"data":5}'),
-      "the answer is no task.v2.ListTasksResponse",
+      "the answer is not task.v2.ListTasksResponse",
     ],
-    ["an unknown code", asked("connect-json"), got("application/json", '{"code":"oops","message":"x"}', { status: 400 }), "the code oops"],
+    [
+      "an unknown code",
+      requestOver("connect-json"),
+      got("application/json", '{"code":"oops","message":"x"}', { status: 400 }),
+      "the code oops",
+    ],
     [
       "a code of the server's",
-      asked("connect-json"),
+      requestOver("connect-json"),
       got("application/json", '{"code":"unknown","message":"x"}', { status: 400 }),
       "the code unknown",
     ],
     [
       "a code with another's status",
-      asked("connect-json"),
+      requestOver("connect-json"),
       got("application/json", '{"code":"not_found","message":"x"}', { status: 400 }),
       "400 with the code not_found",
     ],
     [
       "a coding that it is not of",
-      asked("connect-json"),
+      requestOver("connect-json"),
       got("application/json", "{}", { headers: { "content-encoding": "gzip" } }),
-      "the body is no gzip",
+      "the body is not gzip",
     ],
     ["a Connect stream without an end", watched("connect-json"), got("application/connect+json", ""), "the stream has no end"],
     [
@@ -144,34 +163,59 @@ describe("an answer in the wrong shape is complained about", () => {
       got("application/connect+json", framed(Buffer.from('{"error":{"code":"internal","message":"x"}}'), 2)),
       "the code internal",
     ],
-    ["gRPC without a status", asked("grpc"), got("application/grpc+proto", framed(list)), "the grpc-status is missing"],
-    ["gRPC's INTERNAL", asked("grpc"), got("application/grpc+proto", "", { trailers: { "grpc-status": "13" } }), "the grpc-status is 13"],
-    ["gRPC's UNKNOWN", asked("grpc"), got("application/grpc+proto", "", { trailers: { "grpc-status": "2" } }), "the grpc-status is 2"],
+    ["gRPC without a status", requestOver("grpc"), got("application/grpc+proto", framed(list)), "the grpc-status is missing"],
+    [
+      "gRPC's INTERNAL",
+      requestOver("grpc"),
+      got("application/grpc+proto", "", { trailers: { "grpc-status": "13" } }),
+      "the grpc-status is 13",
+    ],
+    [
+      "gRPC's UNKNOWN",
+      requestOver("grpc"),
+      got("application/grpc+proto", "", { trailers: { "grpc-status": "2" } }),
+      "the grpc-status is 2",
+    ],
     [
       "a status that is none",
-      asked("grpc"),
+      requestOver("grpc"),
       got("application/grpc+proto", "", { trailers: { "grpc-status": "17" } }),
       "the grpc-status is 17",
     ],
-    ["gRPC's answer without a message", asked("grpc"), got("application/grpc+proto", "", grpcOk), "0 messages with the grpc-status 0"],
+    [
+      "gRPC's answer without a message",
+      requestOver("grpc"),
+      got("application/grpc+proto", "", grpcOk),
+      "0 messages with the grpc-status 0",
+    ],
     [
       "an envelope that breaks off",
-      asked("grpc"),
+      requestOver("grpc"),
       got("application/grpc+proto", framed(list).subarray(1), grpcOk),
       "the answer breaks off in an envelope",
     ],
     [
       "gRPC with an HTTP status",
-      asked("grpc"),
+      requestOver("grpc"),
       got("application/grpc+proto", framed(list), { ...grpcOk, status: 400 }),
       "the HTTP status 400",
     ],
-    ["gRPC-Web without trailers", asked("grpc-web"), got("application/grpc-web+proto", framed(list)), "the trailers are not last"],
-    ["gRPC-Web's INTERNAL", asked("grpc-web"), got("application/grpc-web+proto", webTrailers("grpc-status: 13")), "the grpc-status is 13"],
-    ["another wire's answer", asked("grpc"), got("application/json", "{}"), "connect instead of grpc, with 200"],
-    ["nothing at all", asked("connect-json"), got("", ""), "none instead of connect, with 200"],
-    ["v2's path in another shape", asked("v2", { kind: "head" }), got("", "", { status: 415 }), "none instead of v2, with 415"],
-    ["a refusal of no wire", asked("connect-json", { kind: "head" }), got("", "x", { status: 415 }), "415 without a type, and a body"],
+    ["gRPC-Web without trailers", requestOver("grpc-web"), got("application/grpc-web+proto", framed(list)), "the trailers are not last"],
+    [
+      "gRPC-Web's INTERNAL",
+      requestOver("grpc-web"),
+      got("application/grpc-web+proto", webTrailers("grpc-status: 13")),
+      "the grpc-status is 13",
+    ],
+    ["another wire's answer", requestOver("grpc"), got("application/json", "{}"), "connect instead of grpc, with 200"],
+    ["an empty answer", requestOver("connect-json"), got("", ""), "none instead of connect, with 200"],
+    ["v2's path in another shape", requestOver("v2", { kind: "head" }), got("", "", { status: 415 }), "none instead of v2, with 415"],
+    [
+      "a refusal of no wire",
+      requestOver("connect-json", { kind: "head" }),
+      got("", "x", { status: 415 }),
+      "415 without a type, and a body",
+    ],
   ])("%s", (_what, request, answer, flaw) => {
     expect(judge(request, answer)).toContain(flaw);
   });
@@ -183,20 +227,28 @@ describe("an answer in the wrong shape is complained about", () => {
     ["the database's name", "Invalid `prisma.task.findFirst()`"],
     ["a statement", "SELECT id\nFROM task WHERE id = 1"],
     ["a thrown error's name", "TypeError: cannot read properties of undefined"],
-    ["somebody else's data", strangersMark],
+    ["another account's data", otherAccountsMark],
     ["a colleague's data", colleaguesMark],
     ["an API key", `sk-${"a".repeat(49)}`],
-  ])("one that tells %s, on any wire, in its body or in its trailers", (what, text) => {
-    const flaw = `tells ${what}`;
-    expect(judge(asked("v2"), got(json, text))).toContain(flaw);
-    expect(judge(asked("connect-json"), got("application/json", gzipSync(text), { headers: { "content-encoding": "gzip" } }))).toContain(
-      flaw,
-    );
+  ])("one that reveals %s, on any wire, in its body or in its trailers", (what, text) => {
+    const fault = `reveals ${what}`;
+    expect(judge(requestOver("v2"), got(json, text))).toContain(fault);
+    expect(
+      judge(requestOver("connect-json"), got("application/json", gzipSync(text), { headers: { "content-encoding": "gzip" } })),
+    ).toContain(fault);
     const trailers = { "grpc-status": "5", "grpc-message": encodeURIComponent(text) };
-    expect(judge(asked("grpc"), got("application/grpc+proto", "", { trailers }))).toContain(flaw);
+    expect(judge(requestOver("grpc"), got("application/grpc+proto", "", { trailers }))).toContain(fault);
   });
 
-  test("one that tells it in its head", () => {
-    expect(judge(asked("v2"), got(json, ok(), { headers: { "x-cause": "/tmp/platform.db" } }))).toContain("tells a path of the machine");
+  test("one that reveals it in its head", () => {
+    expect(judge(requestOver("v2"), got(json, ok(), { headers: { "x-cause": "/tmp/platform.db" } }))).toContain(
+      "reveals a path of the machine",
+    );
   });
+});
+
+test.each(["", "?a=b&%=%zz"])("the plain answer of dataexport.v1 passes with the query %j", (query) => {
+  const rpc = "dataexport.v1.EnterpriseDataExportService/ListExports";
+  const request = requestOver("connect-json", { rpc, kind: "path", path: `/${rpc}${query}` });
+  expect(judge(request, got(json, '{"code":"NOT_FOUND","message":"user: user not found"}', { status: 404 }))).toEqual([]);
 });

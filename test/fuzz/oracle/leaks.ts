@@ -1,13 +1,13 @@
 import type { FuzzAnswer } from "../request.ts";
-import { decoded } from "./message.ts";
+import { decode } from "./message.ts";
 
-/** Stands in whatever the run's strangers own, and in no request. */
-export const strangersMark = "belongs-to-somebody-else";
+/** Part of all data of the run's other accounts, and of no request. */
+export const otherAccountsMark = "belongs-to-somebody-else";
 
-/** Stands in whatever the owner's colleagues own, and in no request. */
+/** Part of all data of the owner's colleagues, and of no request. */
 export const colleaguesMark = "belongs-to-a-colleague";
 
-/** What no answer may hold, with a name for it. */
+/** Texts that no answer may contain, each with a name. */
 const secrets: readonly (readonly [what: string, form: RegExp])[] = [
   ["a stack trace", /\n\s*at \S+ \(|\bat (?:async )?[\w.<>]+ \((?:file:|node:|\/)|node:internal/],
   ["a path of the machine", /node_modules|file:\/\/\/|(?:^|[\s"'(])\/(?:home|tmp|work|usr|var|root|Users)\//],
@@ -15,21 +15,21 @@ const secrets: readonly (readonly [what: string, form: RegExp])[] = [
   ["the database's name", /prisma|sqlite|postgres|better-sqlite/i],
   ["a statement", /\bSELECT\b.*\bFROM\b|\bINSERT INTO\b|\bDELETE FROM\b|\bUPDATE\b.*\bSET\b|constraint failed/s],
   ["a thrown error's name", /\b(?:Type|Range|Reference|Syntax|URI)Error\b/],
-  ["somebody else's data", new RegExp(strangersMark)],
+  ["another account's data", new RegExp(otherAccountsMark)],
   ["a colleague's data", new RegExp(colleaguesMark)],
   ["an API key", /\bsk-[A-Za-z0-9_-]{49}/],
 ];
 
-/** What an answer tells that is nobody's business, in its head, its body or its trailers. */
-export function flawsOfSecrecy({ headers, trailers, body }: FuzzAnswer): readonly string[] {
+/** Data in an answer that its caller must not see, in its head, its body or its trailers. */
+export function leaksOf({ headers, trailers, body }: FuzzAnswer): readonly string[] {
   const text = [...Object.values(headers), ...Object.values(trailers).map(unescaped), textOf(body, headers["content-encoding"])].join("\n");
-  return secrets.filter(([, form]) => form.test(text)).map(([what]) => `tells ${what}`);
+  return secrets.filter(([, form]) => form.test(text)).map(([what]) => `reveals ${what}`);
 }
 
-/** Also the text in a compressed answer; a bad coding is for others to find. */
+/** Includes the text in a compressed answer; other checks find a bad coding. */
 function textOf(body: Buffer, coding: string | undefined): string {
   try {
-    return unescaped(Buffer.from(decoded(body, coding)).toString("latin1"));
+    return unescaped(Buffer.from(decode(body, coding)).toString("latin1"));
   } catch {
     return body.toString("latin1");
   }

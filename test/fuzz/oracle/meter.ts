@@ -2,13 +2,13 @@ import { cpuMsOf } from "../../../bench/process-usage.ts";
 import { memoryOf, resetPeak } from "../../support/process-memory.ts";
 import type { Cost } from "./cost.ts";
 
-/** Reads what another process spends. */
+/** Reads the resource usage of another process. */
 export interface Meter {
   /** The cost since the last call, or since the meter was made. @throws Error when the process is gone */
   read(): Cost;
 }
 
-/** @returns null where there is no `/proc`: then no cost is known. */
+/** @returns null without `/proc`: the cost is unknown. */
 export function meterOf(pid: number): Meter | null {
   if (process.platform !== "linux") return null;
   let cpuMs = cpuMsOf(pid);

@@ -7,73 +7,73 @@ const requestIdForm = /^req_[2-9A-HJ-NP-Za-km-z]{22}$/;
 const jsonType = "application/json; charset=utf-8";
 const streamType = "text/event-stream; charset=utf-8";
 
-/** An answer of v2: the envelope, or server-sent events (contract/v2.md 1 and 3, contract/decisions.md 17a). */
+/** An answer of v2: the envelope, or server-sent events (spec/api.md 1 and 3, spec/decisions.md 17a). */
 export const judgeV2: Judge = ({ method, streaming }, answer) => {
   const { status, headers, body } = answer;
-  const flaws = flawsOfHead(headers);
-  if (streaming && status === 204) return [...flaws, ...(body.length > 0 ? ["204 with a body"] : [])];
-  if (streaming && status === 200) return [...flaws, ...flawsOfStream(answer)];
-  if (headers["content-type"] !== jsonType) return [...flaws, `the content type is ${headers["content-type"]}`];
-  return method === "HEAD" ? flaws : [...flaws, ...flawsOfEnvelope(status, body, headers["x-request-id"])];
+  const faults = faultsOfHead(headers);
+  if (streaming && status === 204) return [...faults, ...(body.length > 0 ? ["204 with a body"] : [])];
+  if (streaming && status === 200) return [...faults, ...faultsOfStream(answer)];
+  if (headers["content-type"] !== jsonType) return [...faults, `the content type is ${headers["content-type"]}`];
+  return method === "HEAD" ? faults : [...faults, ...faultsOfEnvelope(status, body, headers["x-request-id"])];
 };
 
-function flawsOfHead(headers: FuzzAnswer["headers"]): string[] {
-  const flaws: string[] = [];
-  if (!requestIdForm.test(headers["x-request-id"] ?? "")) flaws.push("no request id of ours");
-  if (headers["cache-control"] !== "no-store") flaws.push("the answer may be kept");
-  return flaws;
+function faultsOfHead(headers: FuzzAnswer["headers"]): string[] {
+  const faults: string[] = [];
+  if (!requestIdForm.test(headers["x-request-id"] ?? "")) faults.push("no request id of ours");
+  if (headers["cache-control"] !== "no-store") faults.push("the answer may be kept");
+  return faults;
 }
 
 /** @param requestId the one of the head */
-function flawsOfEnvelope(status: number, bytes: Buffer, requestId: string | undefined): string[] {
+function faultsOfEnvelope(status: number, bytes: Buffer, requestId: string | undefined): string[] {
   const found = objectIn(bytes);
-  if (found === null) return ["the body is no JSON object"];
+  if (found === null) return ["the body is not a JSON object"];
   const { warnings, ...body } = found;
-  const flaws = warnings === undefined ? [] : flawsOfWarnings(warnings);
-  if (body["request_id"] !== requestId) flaws.push("the body has another request id than the head");
-  if (body["ok"] === true) return [...flaws, ...(status === 200 && !("error" in body) ? [] : [`ok with ${status}`])];
-  if (body["ok"] !== false) flaws.push("ok is neither true nor false");
-  if (Object.keys(body).toSorted().join() !== "error,ok,request_id") flaws.push("a refusal with other members");
-  return [...flaws, ...flawsOfError(status, body["error"])];
+  const faults = warnings === undefined ? [] : faultsOfWarnings(warnings);
+  if (body["request_id"] !== requestId) faults.push("the body has another request id than the head");
+  if (body["ok"] === true) return [...faults, ...(status === 200 && !("error" in body) ? [] : [`ok with ${status}`])];
+  if (body["ok"] !== false) faults.push("ok is neither true nor false");
+  if (Object.keys(body).toSorted().join() !== "error,ok,request_id") faults.push("a refusal with other members");
+  return [...faults, ...faultsOfError(status, body["error"])];
 }
 
-const flawsOfWarnings = (warnings: unknown): string[] =>
+const faultsOfWarnings = (warnings: unknown): string[] =>
   Array.isArray(warnings) && warnings.length > 0 && warnings.length <= 10 && warnings.every((text) => typeof text === "string")
     ? []
     : ["warnings that are not 1 to 10 texts"];
 
-function flawsOfError(status: number, error: unknown): string[] {
-  const { code, message, ...rest } = { ...(error as Readonly<Record<string, unknown>>) }; // Whatever it is, its members are looked at.
-  const flaws: string[] = [];
-  if (!pairs.has(`${status} ${code}`)) flaws.push(`${status} with the code ${code}`);
-  if (typeof message !== "string" || message === "") flaws.push("a refusal without a message");
-  if (Object.keys(rest).length > 0) flaws.push("an error with other members");
-  return flaws;
+function faultsOfError(status: number, error: unknown): string[] {
+  const { code, message, ...rest } = { ...(error as Readonly<Record<string, unknown>>) }; // Of any type; its members are checked.
+  const faults: string[] = [];
+  if (!pairs.has(`${status} ${code}`)) faults.push(`${status} with the code ${code}`);
+  if (typeof message !== "string" || message === "") faults.push("a refusal without a message");
+  if (Object.keys(rest).length > 0) faults.push("an error with other members");
+  return faults;
 }
 
-function flawsOfStream({ headers, body, cut }: FuzzAnswer): string[] {
+function faultsOfStream({ headers, body, cut }: FuzzAnswer): string[] {
   if (headers["content-type"] !== streamType) return [`the content type of a stream is ${headers["content-type"]}`];
   const text = body.toString();
   const frames = text.split("\n\n");
   if (!cut && frames.at(-1) !== "") return ["the stream breaks off in a frame"];
-  const told = frames.slice(0, -1).filter((frame) => !frame.startsWith(":"));
-  const flaws = told.flatMap((frame, index) => flawsOfFrame(frame, index === told.length - 1, headers["x-request-id"]));
-  return !cut && !told.at(-1)?.startsWith("event: end\n") ? [...flaws, "the stream has no end"] : flaws;
+  const dataFrames = frames.slice(0, -1).filter((frame) => !frame.startsWith(":"));
+  const faults = dataFrames.flatMap((frame, index) => faultsOfFrame(frame, index === dataFrames.length - 1, headers["x-request-id"]));
+  return !cut && !dataFrames.at(-1)?.startsWith("event: end\n") ? [...faults, "the stream has no end"] : faults;
 }
 
-/** An event with its seq for an id, or the end, which has none. */
-function flawsOfFrame(frame: string, isLast: boolean, requestId: string | undefined): string[] {
+/** An event with its seq as the id, or the end, without an id. */
+function faultsOfFrame(frame: string, isLast: boolean, requestId: string | undefined): string[] {
   const [, id, event, data = ""] = /^(?:id: (\d+)\n)?event: (\w+)\ndata: (.*)$/.exec(frame) ?? [];
-  if (event === undefined) return ["a frame that is no event"];
+  if (event === undefined) return ["a frame that is not an event"];
   if (event === "end") {
     const status = objectIn(Buffer.from(data))?.["ok"] === true ? 200 : statusOf(data);
-    return [...(isLast && id === undefined ? [] : ["an end that is none"]), ...flawsOfEnvelope(status, Buffer.from(data), requestId)];
+    return [...(isLast && id === undefined ? [] : ["an end that is none"]), ...faultsOfEnvelope(status, Buffer.from(data), requestId)];
   }
-  const told = objectIn(Buffer.from(data));
-  return told?.["type"] === event && told["seq"] === Number(id) ? [] : ["a frame that does not say what its event says"];
+  const content = objectIn(Buffer.from(data));
+  return content?.["type"] === event && content["seq"] === Number(id) ? [] : ["a frame that does not say what its event says"];
 }
 
-/** The status that goes with the code of an envelope that came without one. */
+/** The status for the code of an envelope without a status. */
 function statusOf(envelope: string): number {
   const error = objectIn(Buffer.from(envelope))?.["error"] as { readonly code?: string } | undefined; // An envelope's, or none.
   return Object.values(v2Answers).find(({ code }) => code === error?.code)?.status ?? 0;

@@ -1,46 +1,46 @@
 import { loadConfig } from "../../../src/config.ts";
 import type { Role } from "../../../src/core/accounts/account.ts";
-import { type KeyKind, keyKinds } from "../../../src/core/caller.ts";
+import { type KeyKind, keyKinds } from "../../../src/core/accounts/caller.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
-import { makeKey } from "../../../src/core/keys/make-key.ts";
+import { createKey } from "../../../src/core/keys/api-key.ts";
 import { findRecipient } from "../../../src/core/keys/recipient.ts";
 import type { Tx } from "../../../src/core/store.ts";
 import { openInstallation } from "../../../src/installation.ts";
 
-/** Who is on the platform beside its first owner. */
+/** Users of the platform in addition to its first owner. */
 export interface People {
   /** The owner's keys, one of each kind. */
   readonly keys: ReadonlyMap<KeyKind, string>;
   /** A key of a colleague in the owner's team. */
   readonly colleague: string;
   /** A key of the owner of another team. */
-  readonly stranger: string;
-  /** A key of somebody who has nothing. */
+  readonly otherOwner: string;
+  /** A key of an account without data. */
   readonly beginner: string;
 }
 
-/** Adds people to a platform that runs, as a command beside it would. */
+/** Adds people to a running platform, as a command in another process would. */
 export const addPeople = (dataDir: string): Promise<People> =>
-  changeBeside(dataDir, async (tx) => {
+  changeOutside(dataDir, async (tx) => {
     const { accountId, spaceId } = await findRecipient(tx, { kind: "general" });
     const keys = new Map<KeyKind, string>();
     for (const kind of keyKinds) keys.set(kind, await newKey(tx, accountId, spaceId, kind));
     const teamId = (await tx.accounts.firstTeam())?.id ?? "";
     const colleague = await newMember(tx, spaceId, teamId, "member");
-    return { keys, colleague, stranger: await newOwner(tx), beginner: await newOwner(tx) };
+    return { keys, colleague, otherOwner: await newOwner(tx), beginner: await newOwner(tx) };
   });
 
-/** Adds members to the first team of a platform that runs. @returns a key of each, in order */
+/** Adds members to the first team of a running platform. @returns a key of each, in order */
 export const addMembers = (dataDir: string, roles: readonly Exclude<Role, "owner">[]): Promise<readonly string[]> =>
-  changeBeside(dataDir, async (tx) => {
+  changeOutside(dataDir, async (tx) => {
     const { id, spaceId } = (await tx.accounts.firstTeam()) ?? { id: "", spaceId: "" };
     const keys: string[] = [];
     for (const role of roles) keys.push(await newMember(tx, spaceId, id, role));
     return keys;
   });
 
-async function changeBeside<Made>(dataDir: string, work: (tx: Tx) => Promise<Made>): Promise<Made> {
+async function changeOutside<Made>(dataDir: string, work: (tx: Tx) => Promise<Made>): Promise<Made> {
   const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
   const { store } = await openInstallation(loadConfig({ DATA_DIR: dataDir }), outside, async () => undefined);
   try {
@@ -52,7 +52,7 @@ async function changeBeside<Made>(dataDir: string, work: (tx: Tx) => Promise<Mad
 
 async function newKey(tx: Tx, accountId: string, spaceId: string, kind: KeyKind): Promise<string> {
   const making = { now: systemClock.now(), ids: systemIds, random: systemRandom };
-  return (await makeKey(tx, making, { accountId, spaceId, kind, name: kind })).text;
+  return (await createKey(tx, making, { accountId, spaceId, kind, name: kind })).text;
 }
 
 async function newMember(tx: Tx, spaceId: string, teamId: string, role: Role): Promise<string> {

@@ -1,38 +1,38 @@
-import { keyKinds } from "../../../src/core/caller.ts";
+import { keyKinds } from "../../../src/core/accounts/caller.ts";
 import { startServer } from "../../support/server-process.ts";
 import { takes } from "../../wires/access.ts";
 import { sampleOf } from "../../wires/sample.ts";
 import { type Callee, callees } from "../callees.ts";
 import type { Keys } from "../requests/heads.ts";
 import { type Known, knownValues } from "../requests/known.ts";
-import type { Ground } from "../requests/requests.ts";
-import { flawsAfterwards, flawsOfStop } from "./afterwards.ts";
+import type { RequestSources } from "../requests/requests.ts";
+import { faultsAfterRun, faultsOfStop } from "./afterwards.ts";
 import { addPeople, type People } from "./people.ts";
 import { populate } from "./populate.ts";
-import { posting } from "./post.ts";
+import { createPost } from "./post.ts";
 import { faultsIn } from "./stderr.ts";
 
-/** A platform in a process of its own, with people and tasks on it. */
-export interface Platform extends Ground, AsyncDisposable {
+/** A platform in a separate process, with people and tasks on it. */
+export interface Platform extends RequestSources, AsyncDisposable {
   readonly url: string;
   readonly known: Known;
   /** Of its process. */
   readonly pid: number;
   /** False once its process has ended. */
   isAlive(): boolean;
-  /** Asks it to drain; the answer says what is wrong with it after a run: how it lived, what it said, how it ended. */
+  /** Asks it to drain; returns the faults of the run: of its state, its log and its end. */
   end(): Promise<readonly string[]>;
 }
 
 const watchLimit = 100;
-/** Room for what a run leaves behind, but not for any number of it. */
+/** Room for the data of a run, but not for any amount of it. */
 const env = { QUEUE_DEPTH: "2000", RUN_CONCURRENCY: "500", WATCH_LIMIT: String(watchLimit), DRAIN_SECONDS: "120" };
 
 /** Starts a platform on a free port, a temporary folder and SQLite, without rate limits. */
 export async function startPlatform(): Promise<Platform> {
   const server = await startServer(env);
   const { url, dataDir, child } = server;
-  if (!child.stderr) throw new Error("its log is not heard");
+  if (!child.stderr) throw new Error("its log cannot be read");
   const faults = faultsIn(child.stderr);
   const people = await addPeople(dataDir);
   const known = knownValues();
@@ -46,9 +46,9 @@ export async function startPlatform(): Promise<Platform> {
     built: await builtOf(url, keysFor),
     isAlive: () => child.exitCode === null && child.signalCode === null,
     async end() {
-      const flaws = await flawsAfterwards(url, people.keys.get("general") ?? "", watchLimit);
-      const flawsOfEnd = await flawsOfStop(child);
-      return [...flaws, ...flawsOfEnd, ...[...faults].map(([text, times]) => `said ${times} times: ${text}`)];
+      const faultsAfter = await faultsAfterRun(url, people.keys.get("general") ?? "", watchLimit);
+      const faultsOfEnd = await faultsOfStop(child);
+      return [...faultsAfter, ...faultsOfEnd, ...[...faults].map(([text, times]) => `said ${times} times: ${text}`)];
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
@@ -62,13 +62,13 @@ function keysOf({ keys, beginner }: People): (callee: Callee) => Keys {
   };
 }
 
-/** Those that do not answer `unimplemented` to what is sound, as far as v2 can be asked. */
+/** Operations that do not answer `unimplemented` to a valid request, tested over v2. */
 async function builtOf(url: string, keysFor: (callee: Callee) => Keys): Promise<readonly Callee[]> {
   const answers = callees.map(async (callee) => {
     const { operation, method } = callee;
     if (operation === null || method.methodKind !== "unary") return callee;
     if (operation.name === null) return [];
-    const { error } = await posting(url, keysFor(callee).own)(operation.name, sampleOf(method.input));
+    const { error } = await createPost(url, keysFor(callee).own)(operation.name, sampleOf(method.input));
     return (error as { readonly code?: string } | undefined)?.code === "unimplemented" ? [] : callee; // An envelope's, or none.
   });
   return (await Promise.all(answers)).flat();

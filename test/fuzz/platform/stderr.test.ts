@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { faultsIn } from "./stderr.ts";
 
-test("errors of the log and whatever is no line of it are faults, counted by their text", async () => {
+test("errors of the log and lines outside the log are faults, counted by their text", async () => {
   const stderr = new PassThrough();
   const faults = faultsIn(stderr);
   for (const line of [

@@ -4,17 +4,17 @@ import type { Readable } from "node:stream";
 /** pino's number for errors. */
 const errorLevel = 50;
 
-/** Connect's plugin for Fastify prints this by itself when a client goes away in the middle of an answer: nobody's fault. */
+/** Connect's plugin for Fastify prints this itself when a client disconnects in the middle of an answer: not a fault. */
 const ofLibrary = /^handler for rpc \w+ of [\w.]+ failed ConnectError: \[(internal|canceled|aborted)\] write (ECANCELED|EPIPE|ECONNRESET)/;
 
 /**
- * What a process says of faults on standard error, and how often: errors of its log,
- * which is JSON, a line each, and whatever is no line of it. The map grows as it speaks.
+ * Faults that a process writes to standard error, with their count: errors of its log,
+ * which is one JSON object per line, and all other lines. The map grows while the process writes.
  */
 export function faultsIn(stderr: Readable): ReadonlyMap<string, number> {
   const faults = new Map<string, number>();
   createInterface({ input: stderr }).on("line", (line) => {
-    // What is not the log's begins at the margin and goes on behind it.
+    // Output outside the log begins at the margin and continues with indented lines.
     if (levelOf(line) < errorLevel || line === "" || /^[\s})]/.test(line) || ofLibrary.test(line)) return;
     const text = likeOthers(line);
     faults.set(text, (faults.get(text) ?? 0) + 1);
@@ -30,5 +30,5 @@ function levelOf(line: string): number {
   }
 }
 
-/** Without what is different each time. */
+/** Without the parts that differ each time. */
 const likeOthers = (line: string): string => line.replace(/^\(node:\d+\) /, "").replace(/"(?:time|requestId)":(?:"[^"]*"|\d+),?/g, "");

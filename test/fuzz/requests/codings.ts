@@ -2,9 +2,9 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import type { Coded } from "./envelopes.ts";
 
-/** A message that was coded, or was not although a header says so. */
+/** A message that is compressed, or is not although a header says so. */
 export interface Coding {
-  /** What the request's header says; null for no header. */
+  /** The coding in the request's header; null for no header. */
   readonly name: string | null;
   readonly apply: (bytes: Uint8Array) => Coded;
   /** Codings that the answer may have. */
@@ -20,7 +20,7 @@ const brotli: Pack = (bytes) => brotliCompressSync(bytes, { params: { [constants
 const zeros = Buffer.alloc(64 * 1024 ** 2);
 const bombs = { gzip: gzip(zeros), br: brotli(zeros), twice: gzip(gzip(zeros)) };
 
-/** As it comes. */
+/** Uncompressed. */
 export const plain: Coding = { name: null, apply: (bytes) => ({ bytes, flags: 0 }), accept: null };
 
 const coding = (name: string | null, pack: Pack, flags = 1): Omit<Coding, "accept"> => ({
@@ -55,12 +55,12 @@ const common = [
   coding("br", gzip),
 ];
 
-/** What unpacks to more than any request may have. */
+/** Messages that decompress to more than any request may have. */
 const large = [coding("gzip", () => bombs.gzip), coding("br", () => bombs.br), coding("gzip", () => bombs.twice)];
 
 const accepted = [null, null, "gzip", "br", "identity", "*", "gzip;q=0", "zstd, br;q=0.5", "", "no such coding", "gzip,".repeat(200)];
 
-/** Codings, some of them sound. */
+/** Codings, some of them valid. */
 export const codings: fc.Arbitrary<Coding> = fc
   .tuple(
     fc.oneof({ weight: 60, arbitrary: fc.constantFrom(...common) }, { weight: 1, arbitrary: fc.constantFrom(...large) }),

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { framed } from "../../wires/raw.ts";
 
-/** A message as a coding left it, with the flag that says so. */
+/** A message after a coding, with the flag for it. */
 export interface Coded {
   readonly bytes: Uint8Array;
   readonly flags: number;
 }
 
-/** Envelopes one message as gRPC, gRPC-Web and Connect's streams have it. */
+/** Envelopes one message in the form of gRPC, gRPC-Web and Connect's streams. */
 export const enveloped = ({ bytes, flags }: Coded): Buffer => framed(bytes, flags);
 
 /** An envelope that announces another length than it has. */
@@ -19,7 +19,7 @@ function announcing({ bytes, flags }: Coded, length: number): Buffer {
 
 const trailers = Buffer.from("grpc-status: 0\r\n");
 
-/** Ways to send a message's envelope wrong. */
+/** Ways to damage a message's envelope. */
 const breaks: readonly ((coded: Coded) => Buffer)[] = [
   () => Buffer.alloc(0),
   ({ bytes }) => Buffer.from(bytes),
@@ -45,7 +45,7 @@ const breaks: readonly ((coded: Coded) => Buffer)[] = [
   () => framed(Buffer.from("{"), 2),
 ];
 
-/** Wrong envelopes of a message, and bytes that are none. */
+/** Damaged envelopes of a message, and bytes without an envelope. */
 export const brokenEnvelopes: fc.Arbitrary<(coded: Coded) => Buffer> = fc.oneof(
   { weight: 9, arbitrary: fc.constantFrom(...breaks) },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 40 }).map((any) => () => Buffer.from(any)) },

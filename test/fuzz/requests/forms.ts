@@ -4,10 +4,10 @@ import type { Coding } from "./codings.ts";
 import type { Coded } from "./envelopes.ts";
 import type { Spelling } from "./payloads.ts";
 
-/** The parts of a request that a wire form decides. */
+/** The parts of a request that depend on the wire form. */
 export type Formed = Pick<FuzzRequest, "method" | "path" | "headers" | "body">;
 
-/** What goes into a request, each part sound or not. */
+/** The content of a request, each part valid or not. */
 export interface Parts {
   readonly payload: Uint8Array;
   readonly spelling: Spelling;
@@ -37,7 +37,7 @@ export const rpcPath = ({ rpc }: Callee): string => `/${rpc}`;
 export const isEnveloped = (wire: Wire, { method }: Callee): boolean =>
   wire.startsWith("grpc") || (wire !== "connect-get" && wire.startsWith("connect") && method.methodKind !== "unary");
 
-/** The headers of a coding: which one the message has, and which ones the answer may have. */
+/** The headers of a coding: the one of the message, and those that the answer may have. */
 const coded = (given: string, accepted: string, { name, accept }: Coding): Headers => ({
   ...(name === null ? {} : { [given]: name }),
   ...(accept === null ? {} : { [accepted]: accept }),
@@ -81,7 +81,7 @@ const grpc =
     body: encode(envelope(coding.apply(payload))),
   });
 
-/** Calls by the wire form that they go by; a v2 GET has a query instead of a message. */
+/** Calls by their wire form; a v2 GET has a query instead of a message. */
 export const forms: Readonly<Record<Exclude<Wire, "v2-get">, Form>> = {
   v2: (callee, { payload, coding }) => ({
     method: "POST",

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 
-/** What a head has instead of, or beside, the sound one; null takes a header away. */
+/** Headers that replace or extend the valid head; null removes a header. */
 export interface Head {
   readonly method?: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | null>>;
 }
 
-/** The keys that a call can have. */
+/** The keys for a call. */
 export interface Keys {
-  /** Opens it. */
+  /** Has access. */
   readonly own: string;
-  /** Of every kind, and of somebody else: most of them do not. */
+  /** Keys of every kind, and of other accounts: most of them have no access. */
   readonly all: readonly string[];
 }
 
@@ -99,7 +99,7 @@ const grpcTimeouts = [
   "ÿ",
 ];
 
-/** Headers that the service reads, with what they do not take. */
+/** Headers that the service reads, with invalid values. */
 const read: readonly Head[] = [
   ...values("content-type", ...types),
   { headers: { "content-type": null } },
@@ -126,7 +126,7 @@ const read: readonly Head[] = [
   ...values("last-event-id", "", "0", "1", "-1", "2147483647", "2147483648", "99999999999999999999", "1.5", "x", "ÿ", ["1", "2"]),
 ];
 
-/** Headers that are nobody's business here. */
+/** Headers that the service ignores. */
 const passed: readonly Head[] = [
   ...values("accept", "", "*/*", "text/event-stream", "application/xml", "ÿ", ";q="),
   ...values("accept-encoding", "", "*", "gzip;q=x", "ÿ"),
@@ -158,7 +158,7 @@ const methods: readonly Head[] = ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTI
   }),
 );
 
-/** Heads that are well-formed HTTP, and nothing that a client of ours sends. */
+/** Heads that are well-formed HTTP, but that no supported client sends. */
 export const oddHeads = (keys: Keys): fc.Arbitrary<Head> =>
   fc
     .array(

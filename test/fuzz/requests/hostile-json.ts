@@ -10,7 +10,7 @@ const nestings = depths.flatMap((depth) => [
   "[".repeat(depth),
 ]);
 
-/** Values that some parser somewhere takes for another, or for a reason to die; not all of them are JSON. */
+/** Values that some parsers confuse with others, or crash on; not all of them are JSON. */
 const values: readonly (string | Buffer)[] = [
   ..."1e999 -1e999 1e-999 -0 12345678901234567890 -99999999999999999999 9007199254740993 9e99999 1.5 01 +1 .5 1. 0x10".split(" "),
   ..."NaN Infinity -Infinity undefined nul True 'single' /*comment*/1 [1,] {,} {a:1} [1 \u00a01".split(" "),
@@ -27,7 +27,7 @@ const values: readonly (string | Buffer)[] = [
   `{${Array.from({ length: 5_000 }, (_, i) => `"k${i}":${i}`)}}`,
 ];
 
-/** Bodies that are wrong as a whole. */
+/** Bodies that are completely wrong. */
 const bodies: readonly (string | Buffer)[] = [
   ...[
     "",
@@ -56,7 +56,7 @@ const bodies: readonly (string | Buffer)[] = [
   ...nestings.flatMap((text) => [text, `{"a":${text}`]),
 ];
 
-/** A member's value goes where this stands. */
+/** Marks the position of a member's value. */
 const mark = '"@"';
 
 const splice = (json: JsonObject, name: string, value: string | Buffer): Buffer => {
@@ -64,7 +64,7 @@ const splice = (json: JsonObject, name: string, value: string | Buffer): Buffer 
   return Buffer.concat([Buffer.from(before), Buffer.from(value), Buffer.from(after)]);
 };
 
-/** JSON of a request that a careless parser falls over. */
+/** JSON of a request that breaks a careless parser. */
 export function hostileJson(sound: fc.Arbitrary<JsonObject>, names: readonly string[]): fc.Arbitrary<Buffer> {
   const name = fc.constantFrom(...names, "__proto__", "no_such_member");
   const texts = sound.map((json) => JSON.stringify(json));
@@ -82,7 +82,7 @@ export function hostileJson(sound: fc.Arbitrary<JsonObject>, names: readonly str
   );
 }
 
-/** The nth value in the text, counted round, gives place to another. */
+/** The nth value in the text, modulo their number, is replaced. */
 function replaced([text, nth, value]: readonly [string, number, string | Buffer]): Buffer {
   const places = [...text.matchAll(/(?<=:)("[^"\\]*"|\d+|true|false)/g)];
   const { 0: old = "", index = text.length } = places[nth % Math.max(1, places.length)] ?? {};

@@ -27,7 +27,7 @@ const overlong = raw(...Array<number>(11).fill(0xff), 0x01);
 const badUtf8 = Uint8Array.from([0xed, 0xa0, 0x80, 0xff, 0xc0, 0x80]);
 const depths = [50, 99, 100, 101, 1_000, 10_000] as const;
 
-/** Field `no` inside itself; each level costs its length, so the inside is written first and the whole from behind. */
+/** Field `no` inside itself; each level costs its length, so the inside is written first and the message from its end. */
 function nested(no: number, depth: number, inner: Bytes = new Uint8Array()): Bytes {
   const heads: Bytes[] = [inner];
   let length = inner.length;
@@ -61,7 +61,7 @@ function deepStruct(depth: number): Bytes {
   return Buffer.concat(heads.reverse());
 }
 
-/** What no sound message has, whatever its type. */
+/** Bytes that no valid message of any type has. */
 const anywhere: readonly Bytes[] = [
   written(overlong),
   written(all(tag(1, WireType.Varint), overlong)),
@@ -78,7 +78,7 @@ const anywhere: readonly Bytes[] = [
   ...depths.flatMap((depth) => groups(999, depth)),
 ];
 
-/** Groups in groups, closed and not: what skips an unknown field must not go down for ever. */
+/** Groups in groups, closed and not: skipping an unknown field must have a depth limit. */
 function groups(no: number, depth: number): Bytes[] {
   const open = Buffer.from(written(tag(no, WireType.StartGroup)));
   const close = Buffer.from(written(tag(no, WireType.EndGroup)));
@@ -88,7 +88,7 @@ function groups(no: number, depth: number): Bytes[] {
 
 const wireTypes = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 
-/** A field with every wire type, its own among them, and values that its type does not have. */
+/** A field with every wire type, including its own, and values that its type does not have. */
 function atField(field: DescField): Bytes[] {
   const { number: no } = field;
   const mistyped = wireTypes.map((type) => written((writer) => raw(1, 2, 3, 4, 5, 6, 7, 8)(writer.uint32((no << 3) | type))));
@@ -102,7 +102,7 @@ function atField(field: DescField): Bytes[] {
 const structOf = (...value: readonly Write[]): Bytes =>
   written(held(1, written(all(held(1, Buffer.from("__proto__")), held(2, written(all(...value)))))));
 
-/** Bad contents of Google's types. */
+/** Invalid contents of Google's types. */
 const deepMessages: Readonly<Record<string, readonly Bytes[]>> = {
   "google.protobuf.Struct": [
     ...depths.map(deepStruct),
@@ -117,7 +117,7 @@ const deepMessages: Readonly<Record<string, readonly Bytes[]>> = {
   ),
 };
 
-/** Bytes that are hardly a message of this type; `sound` are ones that are. */
+/** Bytes that are hardly a message of this type; `sound` are valid messages. */
 export function hostileProto(desc: DescMessage, sound: fc.Arbitrary<Bytes>): fc.Arbitrary<Bytes> {
   const additions = fc.constantFrom(...anywhere, ...desc.fields.flatMap(atField));
   const joined = (...parts: readonly Bytes[]): Bytes => Buffer.concat(parts);

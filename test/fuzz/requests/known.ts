@@ -1,19 +1,19 @@
-/** Values of the platform under test that requests use again, so that they reach what lies behind the first check. */
+/** Values of the platform under test that requests reuse, so that they pass the first checks. */
 export interface Known {
-  /** Keeps a value for good: what the run began with. */
+  /** Keeps a value permanently: the values at the start of the run. */
   found(name: string, value: string): void;
-  /** Takes from an answer what later requests can use; the newest replace the oldest. */
+  /** Collects values from an answer for later requests; the newest replace the oldest. */
   learn(answer: string): void;
-  /** The nth value of a name, counted round; undefined when there is none. */
+  /** The nth value of a name, modulo their number; undefined when there is none. */
   pick(name: string, nth: number): string | undefined;
-  /** The event that a task waits with, as far as an answer has told it. */
+  /** The event that a task waits with, if an answer contained it. */
   waitingEvent(taskId: string): string | undefined;
 }
 
-/** So many values of a name are kept beside those that the run began with. */
+/** Values kept per name in addition to those at the start of the run. */
 const newestMax = 24;
 
-/** What answers of either JSON form say, by the field of a request that takes it. */
+/** Values in answers of either JSON form, by the field of a request that accepts them. */
 const sightings: Readonly<Record<string, RegExp>> = {
   task_id: /"task_?id":"([0-9A-Za-z]{22})"/gi,
   cursor: /"next_?cursor":"([\w-]+)"/gi,

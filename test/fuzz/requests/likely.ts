@@ -4,7 +4,7 @@ import { hostile } from "../../core/skills/hostile.ts";
 import { skillZip } from "../../core/skills/zip-maker.ts";
 import type { Known } from "./known.ts";
 
-/** What a user may tell the offline agent: every directive, some of them malformed, and texts that only look like one. */
+/** User texts for the offline agent: every directive, some of them malformed, and texts that only resemble one. */
 const texts = [
   "What is 12 * 4?",
   "Ünïcödé 😀 ‏ text\nin two lines",
@@ -27,7 +27,7 @@ const texts = [
   "]] [[ [[say nested [[step]] ]]",
   "[[credits 99999999]] [[sleep -1]] [[plan ]]",
 ] as const;
-/** Keeps its place among the running tasks until somebody stops it, so it is rare. */
+/** Occupies a running task until a request stops it, so it is rare. */
 const endless = "[[forever]]";
 
 const schemas: readonly JsonObject[] = [
@@ -50,7 +50,7 @@ const inputs: readonly JsonObject[] = [
   { accept: "yes", extra: null },
 ];
 
-/** Skills as ZIPs: in order, of a name that is there already or not, and such as nobody may have. */
+/** Skills as ZIPs: valid, with a name that exists or not, and with forbidden names. */
 const archives: readonly string[] = [
   ...["Minutes", "Tea", "Garden"].map((name) => skillZip(name)),
   ...hostile.filter((_, at) => at % 8 === 0).map(([, zip]) => zip),
@@ -61,23 +61,23 @@ const profiles = ["standard", "lite", "max", "manus-1.6", "manus-1.6-lite", "", 
 const oneOf = (...values: readonly JsonValue[]): fc.Arbitrary<JsonValue> => fc.constantFrom(...values);
 
 /**
- * What fields of these names take in earnest. Only so is what lies behind the field
- * rules reached; a field that is not here gets what its descriptor allows.
+ * Valid values of fields with these names. Only with them does a request pass the field
+ * rules; a field that is not here gets values from its descriptor.
  */
 export function likely(known: Known): Readonly<Record<string, fc.Arbitrary<JsonValue>>> {
-  const seen = (name: string, otherwise: string): fc.Arbitrary<JsonValue> =>
+  const knownOr = (name: string, otherwise: string): fc.Arbitrary<JsonValue> =>
     fc.noBias(fc.nat(9_999)).map((nth) => known.pick(name, nth) ?? otherwise);
   const content = fc.oneof({ weight: 200, arbitrary: oneOf(...texts) }, { weight: 1, arbitrary: oneOf(endless) });
   return {
-    task_id: seen("task_id", "x"),
-    task_references: fc.array(seen("task_id", "x"), { maxLength: 3 }),
-    enable_skills: fc.array(seen("skill_id", "x"), { maxLength: 3 }),
-    force_skills: fc.array(seen("skill_id", "x"), { maxLength: 2 }),
+    task_id: knownOr("task_id", "x"),
+    task_references: fc.array(knownOr("task_id", "x"), { maxLength: 3 }),
+    enable_skills: fc.array(knownOr("skill_id", "x"), { maxLength: 3 }),
+    force_skills: fc.array(knownOr("skill_id", "x"), { maxLength: 2 }),
     archive: oneOf(...archives),
-    cursor: seen("cursor", "x"),
-    project_id: seen("project_id", "x"),
-    start_event_id: seen("start_event_id", "x"),
-    event_id: seen("start_event_id", "x"),
+    cursor: knownOr("cursor", "x"),
+    project_id: knownOr("project_id", "x"),
+    start_event_id: knownOr("start_event_id", "x"),
+    event_id: knownOr("start_event_id", "x"),
     agent_id: oneOf("agent-default", "x"),
     content: fc.oneof(
       { weight: 6, arbitrary: content },
@@ -91,13 +91,13 @@ export function likely(known: Known): Readonly<Record<string, fc.Arbitrary<JsonV
       { weight: 1, arbitrary: oneOf([{ type: "file", file_data: "data:text/plain;base64,eA==", filename: "a.txt" }]) },
     ),
     agent_profile: oneOf(...profiles),
-    locale: oneOf("en", "zh-CN", "no locale at all"),
+    locale: oneOf("en", "zh-CN", "no locale"),
     structured_output_schema: oneOf(...schemas),
     input: oneOf(...inputs),
     limit: oneOf(1, 3, 20),
-    // Every task has gone further: a watch has something to tell at once.
+    // Every task has more events: a watch has something to send at once.
     after_seq: oneOf(0, 1),
-    // Longer ones would only hold the run up.
+    // Longer ones would only delay the run.
     wait_seconds: oneOf(0, 0, 1),
     service: oneOf("", "task.v2.TaskService", "grpc.health.v1.Health", "no.such.Service"),
     file_by_filename: oneOf("task/v2/task.proto", "no/such.proto"),

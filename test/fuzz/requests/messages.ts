@@ -1,20 +1,20 @@
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import { wordsOf } from "../../../src/http/v2/wire.ts";
+import { enumNames } from "../../../src/http/v2/wire.ts";
 import { badTexts, inside, misfits, outside } from "../../wires/bad-values.ts";
 import { isNeeded, placed, type Spot, sampleValue, spotsOf } from "../../wires/sample.ts";
 import type { Known } from "./known.ts";
 import { likely } from "./likely.ts";
 
-/** Requests of a message type, as v2 spells them. */
+/** Requests of a message type, in v2's spelling. */
 export interface Messages {
-  /** As far as the descriptor can tell. */
+  /** Valid according to the descriptor. */
   readonly valid: fc.Arbitrary<JsonObject>;
   /** One member is wrong: of another type, just outside its rules, one too few, one too many. */
   readonly nearlyValid: fc.Arbitrary<JsonObject>;
 }
 
-/** Makes requests of any type from its descriptor; each is made once and kept. */
+/** Makes requests of any type from its descriptor; each is made once and cached. */
 export function messagesFrom(known: Known): (desc: DescMessage) => Messages {
   const byName = likely(known);
   const kept = new Map<DescMessage, Messages>();
@@ -22,11 +22,11 @@ export function messagesFrom(known: Known): (desc: DescMessage) => Messages {
   function valuesOf(field: DescField): fc.Arbitrary<JsonValue> {
     const named = byName[field.name];
     if (named) return named;
-    if (field.enum) return oneOrMore(field, fc.constantFrom(...wordsOf(field.enum).words.values()));
+    if (field.enum) return oneOrMore(field, fc.constantFrom(...enumNames(field.enum).names.values()));
     if (field.message && !isWellKnown(field.message)) return oneOrMore(field, validOf(field.message));
     if (field.scalar === ScalarType.BOOL) return fc.boolean();
     const longest = field.fieldKind === "list" ? [] : insideOf(field);
-    // What is kept is listed again and again: seldom the longest there may be.
+    // Stored values are listed again and again, so the longest are rare.
     const limits = longest.length === 0 ? [] : [{ weight: 1, arbitrary: fc.constantFrom(...longest) }];
     return fc.oneof({ weight: 15, arbitrary: fc.constant(sampleValue(field)) }, ...limits);
   }
@@ -51,7 +51,7 @@ const seldom = (values: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonValue | undef
 const oneOrMore = (field: DescField, values: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonValue> =>
   field.fieldKind === "list" ? fc.array(values, { minLength: 1, maxLength: 3 }) : values;
 
-/** The longest text and the greatest number that a field takes. */
+/** The longest text and the greatest number that a field accepts. */
 const insideOf = (field: DescField): JsonValue[] =>
   spotsOf(field.parent).flatMap((spot) => (spot.field === field && spot.steps.length === 1 ? inside(spot) : []));
 
@@ -68,7 +68,7 @@ function memberwise(pairs: readonly (readonly [DescField, JsonValue | undefined]
   return json;
 }
 
-/** An event belongs to its task: without that no decision would ever be taken. */
+/** An event belongs to its task: otherwise no decision would be made. */
 function matched(json: JsonObject, known: Known): JsonObject {
   const { task_id: taskId, event_id: eventId } = json;
   if (typeof taskId !== "string" || eventId === undefined) return json;
@@ -79,11 +79,11 @@ function nearlyValid(desc: DescMessage, valid: fc.Arbitrary<JsonObject>): fc.Arb
   const wrong = spotsOf(desc).flatMap((spot) => wrongAt(desc, spot));
   const replaced = wrong.length === 0 ? [] : [fc.tuple(valid, fc.constantFrom(...wrong)).map(([json, member]) => ({ ...json, ...member }))];
   const without = fc.tuple(valid, fc.nat(8)).map(([json, nth]) => omit(json, Object.keys(json)[nth]));
-  const more = fc.tuple(valid, fc.constantFrom(...strangers)).map(([json, stranger]) => ({ ...json, ...stranger }));
+  const more = fc.tuple(valid, fc.constantFrom(...unknownMembers)).map(([json, unknown]) => ({ ...json, ...unknown }));
   return fc.oneof(...replaced.map((arbitrary) => ({ weight: 6, arbitrary })), without, more);
 }
 
-/** The member of a request that has a wrong value at a spot, one for each such value. */
+/** A request's member with a wrong value at a spot, one for each such value. */
 const wrongAt = (desc: DescMessage, spot: Spot): JsonObject[] =>
   [...misfits(spot), ...badTexts(spot), ...outside(spot), ...inside(spot).map((value) => ({ value })), { value: null }]
     .filter(({ value }) => !isLong(spot, value))
@@ -92,10 +92,10 @@ const wrongAt = (desc: DescMessage, spot: Spot): JsonObject[] =>
       return { [name]: placed(desc, spot.steps, value)[name] ?? null };
     });
 
-/** A time to wait that would be kept to. */
+/** A wait time that the server would use. */
 const isLong = ({ field }: Spot, value: JsonValue): boolean => field.name === "wait_seconds" && Number(value) > 1 && Number(value) <= 60;
 
-const strangers: readonly JsonObject[] = [
+const unknownMembers: readonly JsonObject[] = [
   { no_such_member: 1 },
   { constructor: { prototype: { polluted: true } }, toString: null, hasOwnProperty: 1 },
   { taskId: "x", limit: 1 },

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Ways to miss what a path names, or to name it strangely. */
+/** Ways to misspell a path, or to write it unusually. */
 const bends: readonly ((path: string) => string)[] = [
   (path) => `${path}/`,
   (path) => `/${path}`,
@@ -54,7 +54,7 @@ const rpcs = [
 /** Only HTTP/1.1 has these. */
 const absolutes = ["http://platform.test", "http://platform.test:99999", "http://[", "https://a@b:c", "ftp://x", "http://"];
 
-/** Makes of a path one that mostly leads nowhere. */
+/** Changes a path so that it is mostly unknown. */
 export const oddPaths = (http: 1 | 2): fc.Arbitrary<(path: string) => string> =>
   fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom(...bends) },

@@ -1,7 +1,7 @@
 import { type DescMessage, type JsonObject, type Message, toBinary, toJson } from "@bufbuild/protobuf";
 import type fc from "fast-check";
-import { compileReader } from "../../../src/http/v2/reader.ts";
-import { wireOf } from "../../../src/http/v2/wire.ts";
+import { compileReader } from "../../../src/http/v2/message-reader.ts";
+import { wireOptions } from "../../../src/http/v2/wire.ts";
 import { protoJson } from "../../wires/bad-values.ts";
 import { hostileJson } from "./hostile-json.ts";
 import { hostileProto } from "./hostile-proto.ts";
@@ -10,7 +10,7 @@ import type { Messages } from "./messages.ts";
 /** How a message is spelled: v2's JSON, proto3's JSON, or protobuf. */
 export type Spelling = "v2" | "json" | "proto";
 
-/** What a message is, before it goes into an envelope. */
+/** The bytes of a message before it is put into an envelope. */
 export interface Payloads {
   readonly valid: fc.Arbitrary<Uint8Array>;
   readonly nearlyValid: fc.Arbitrary<Uint8Array>;
@@ -46,7 +46,7 @@ const spellers: Readonly<Record<Spelling, (desc: DescMessage, json: JsonObject) 
   proto: (desc, json) => toBinary(desc, readable(desc, json)),
 };
 
-/** As proto3 spells it; members that v2 itself would not read are left as they are. */
+/** In proto3's spelling; members that v2 itself would not read are left unchanged. */
 function proto3(desc: DescMessage, json: JsonObject): JsonObject {
   try {
     // A message's JSON is an object.
@@ -56,19 +56,19 @@ function proto3(desc: DescMessage, json: JsonObject): JsonObject {
   }
 }
 
-/** Plain text, which only v2 takes for a list of parts, as such a list. */
+/** Plain text, which only v2 accepts for a list of parts, as such a list. */
 function parted(desc: DescMessage, json: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(json).map(([name, value]) => {
       const field = desc.fields.find((other) => other.name === name);
-      if (field && typeof value === "string" && wireOf(field).textOrParts) return [name, [{ type: "text", text: value }]];
+      if (field && typeof value === "string" && wireOptions(field).textOrParts) return [name, [{ type: "text", text: value }]];
       const isMessage = field?.fieldKind === "message" && typeof value === "object" && value !== null && !Array.isArray(value);
       return [name, isMessage ? parted(field.message, value) : value];
     }),
   );
 }
 
-/** What can be said in protobuf: members of a wrong type, and two of a oneof, have no form there. */
+/** The part that protobuf can express: members of a wrong type, and two of a oneof, are left out. */
 function readable(desc: DescMessage, json: JsonObject): Message {
   const read = compileReader(desc);
   let members: JsonObject = {};

@@ -30,7 +30,7 @@ const scalars = [
 
 const anyQueries = fc.string({ unit: fc.constantFrom(..."ab0%&=+;[]._~!'$,/?@"), maxLength: 40 });
 
-/** A query of plain values; what is larger stands as JSON, which no field takes. */
+/** A query of plain values; larger values are written as JSON, which no field accepts. */
 export const queryOf = (json: JsonObject): string =>
   new URLSearchParams(
     Object.entries(json).map(([name, value]): [string, string] => [
@@ -39,7 +39,7 @@ export const queryOf = (json: JsonObject): string =>
     ]),
   ).toString();
 
-/** Queries that are hard to read: odd values of real names, real ones twice, and no names at all. */
+/** Queries that are hard to read: odd values of real names, real ones twice, and queries without names. */
 export function hostileQueries(sound: fc.Arbitrary<JsonObject>, names: readonly string[]): fc.Arbitrary<string> {
   const queries = sound.map(queryOf);
   const name = fc.constantFrom(...names, "no_such");

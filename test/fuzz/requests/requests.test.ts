@@ -12,24 +12,24 @@ function firstOf(seed: number, count: number): FuzzRequest[] {
   return Array.from({ length: count }, (_, nth) => nthRequest(seed, nth));
 }
 
-/** All of a request, to be compared. */
+/** All parts of a request, for comparison. */
 const textOf = ({ body, ...rest }: FuzzRequest): string => JSON.stringify({ ...rest, body: Buffer.from(body).toString("base64") });
 
-/** Every call on every wire, and those of two callees twice more. */
+/** Every call on every wire, and those of two callees two more times. */
 const round = [...callees, ...callees.slice(0, 2), ...callees.slice(0, 2)].flatMap((callee) => wires.filter((wire) => has(wire, callee)));
 
 describe("generated requests", () => {
   test("call every operation and service on every wire form that it has, in each round", () => {
     const called = new Set(firstOf(1, round.length).map(({ wire, rpc }) => `${wire} ${rpc}`));
-    const wanted = callees.flatMap((callee) => wires.flatMap((wire) => (has(wire, callee) ? [`${wire} ${callee.rpc}`] : [])));
-    expect([...called].toSorted()).toEqual(wanted.toSorted());
+    const expectedCalls = callees.flatMap((callee) => wires.flatMap((wire) => (has(wire, callee) ? [`${wire} ${callee.rpc}`] : [])));
+    expect([...called].toSorted()).toEqual(expectedCalls.toSorted());
   });
 
   test("are of every kind on every wire form", () => {
-    const seen = new Set(firstOf(1, 4_000).map(({ wire, kind }) => `${wire}: ${kind}`));
+    const generated = new Set(firstOf(1, 4_000).map(({ wire, kind }) => `${wire}: ${kind}`));
     const impossible = ["v2: frames", "v2-get: frames", "v2-get: compression", "connect-get: frames"];
-    const wanted = wires.flatMap((wire) => kinds.map((kind) => `${wire}: ${kind}`)).filter((pair) => !impossible.includes(pair));
-    expect([...seen].toSorted()).toEqual(wanted.toSorted());
+    const expectedPairs = wires.flatMap((wire) => kinds.map((kind) => `${wire}: ${kind}`)).filter((pair) => !impossible.includes(pair));
+    expect([...generated].toSorted()).toEqual(expectedPairs.toSorted());
   });
 
   test("are the same for the same seed, and others for another", () => {
@@ -46,7 +46,7 @@ describe("generated requests", () => {
     expect(bodies.size).toBeGreaterThan(requests.length / 2);
   });
 
-  test("have no head beyond what Node takes, and no body where there is none", () => {
+  test("have no head beyond what Node accepts, and no body where none is allowed", () => {
     const requests = firstOf(1, 4_000);
     const long = requests.filter(({ path, headers }) => path.length + JSON.stringify(headers).length > 16_000);
     const strange = requests.filter(({ method, body }) => ["GET", "HEAD", "TRACE"].includes(method) && body.length > 0);
@@ -54,8 +54,8 @@ describe("generated requests", () => {
   });
 });
 
-describe("what answers have told", () => {
-  test("is used again: ids of tasks, cursors, and the event that a task waits with", () => {
+describe("values from answers", () => {
+  test("are reused: ids of tasks, cursors, and the event that a task waits with", () => {
     const known = knownValues();
     known.learn(
       '{"task_id":"AAAAAAAAAAAAAAAAAAAAAA","messages":[{"status_detail":{"waiting_for_event_id":"ev_1"}}],"next_cursor":"c-1_x"}',
@@ -69,7 +69,7 @@ describe("what answers have told", () => {
     expect(known.pick("project_id", 0)).toBeUndefined();
   });
 
-  test("is forgotten when there is newer, save what the run began with", () => {
+  test("are replaced by newer ones, except those of the start of the run", () => {
     const known = knownValues();
     known.found("task_id", "kept");
     for (let i = 0; i < 100; i++) known.learn(`{"task_id":"${String(i).padStart(22, "0")}"}`);

@@ -11,15 +11,15 @@ import { oddPaths } from "./paths.ts";
 import { type Payloads, payloadsOf } from "./payloads.ts";
 import { hostileQueries, queryOf } from "./queries.ts";
 
-/** What requests are made of beside descriptors. */
-export interface Ground {
+/** Inputs of requests in addition to descriptors. */
+export interface RequestSources {
   readonly known: Known;
   keysFor(callee: Callee): Keys;
-  /** Those worth more turns: what they do is built. */
+  /** Implemented operations, which get more turns. */
   readonly built: readonly Callee[];
 }
 
-/** The nth request of a seed: the same for the same platform, save the ids that it has given out. */
+/** The nth request of a seed: the same for the same platform, except for the ids that it has issued. */
 export type NthRequest = (seed: number, nth: number) => FuzzRequest;
 
 /** A call on a wire form. */
@@ -35,8 +35,8 @@ const weights: Readonly<Record<Kind, number>> = {
   path: 1,
 };
 
-/** Every call on every wire form in turn, so that none is left out, those that are built three times. */
-export function requestsFrom(ground: Ground): NthRequest {
+/** Every call on every wire form in turn, so that none is left out; implemented ones three times. */
+export function requestsFrom(ground: RequestSources): NthRequest {
   const messages = messagesFrom(ground.known);
   const turns = turnsOf(ground.built);
   const made = new Map<Turn, fc.Arbitrary<FuzzRequest>>();
@@ -45,11 +45,11 @@ export function requestsFrom(ground: Ground): NthRequest {
     const requests = made.get(turn) ?? requestsOf(turn, messages(turn[0].method.input), ground.keysFor(turn[0]));
     made.set(turn, requests);
     const [request] = fc.sample(requests, { seed: seed * 1_000_003 + nth, numRuns: 1 });
-    return request as FuzzRequest; // One was asked for.
+    return request as FuzzRequest; // One was requested.
   };
 }
 
-/** In an order in which neighbours have little to do with each other. */
+/** In an order in which neighbours are unrelated. */
 function turnsOf(built: readonly Callee[]): readonly Turn[] {
   const turns = [...callees, ...built, ...built].flatMap((callee) =>
     wires.filter((wire) => has(wire, callee)).map((wire): Turn => [callee, wire]),
@@ -77,7 +77,7 @@ function kindsOf(wire: Wire, callee: Callee): readonly Kind[] {
   return [...common, ...(isEnveloped(wire, callee) ? (["frames"] as const) : []), ...(wire === "v2-get" ? [] : (["compression"] as const))];
 }
 
-/** gRPC needs HTTP/2, and so does what talks both ways at once. */
+/** gRPC needs HTTP/2, and so do bidirectional streams. */
 const versionsOf = (wire: Wire, { method }: Callee): fc.Arbitrary<1 | 2> =>
   wire === "grpc" || method.methodKind === "bidi_streaming" ? fc.constant(2) : fc.constantFrom(1, 1, 2);
 
@@ -112,7 +112,7 @@ function payloadOf(kind: Kind, { valid, nearlyValid, hostile }: Payloads): fc.Ar
   return kind === "hostile payload" ? hostile : valid;
 }
 
-/** What is done to head and path. */
+/** Changes to head and path. */
 interface Bent {
   readonly head: Head;
   readonly bend: (path: string) => string;
@@ -128,7 +128,7 @@ function bentOf(kind: Kind, http: 1 | 2, keys: Keys): fc.Arbitrary<Bent> {
 /** Node's own limit for a whole head is 16 KiB. */
 const pathMax = 9_000;
 
-/** A method without a body has none on the wire either. */
+/** A request whose method has no body is sent without one. */
 const bodiless = new Set(["GET", "HEAD", "TRACE"]);
 
 function withHead({ method: own, path, headers, body }: Formed, head: Head, key: string): Formed {

@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 
-/** Content codings by the names that HTTP has for them; most of what is packed here is one pattern, which each makes tiny. */
+/** Content codings by their HTTP names; most packed data here is one pattern, which each makes tiny. */
 export const codings = {
   identity: (bytes: Uint8Array): Uint8Array => bytes,
   gzip: (bytes: Uint8Array): Uint8Array => gzipSync(bytes, { level: 9 }),

@@ -11,5 +11,5 @@ export const list = (count: number, item: string): string => `[${items(count, it
 export const names = (count: number, length = 8): string =>
   `{${Array.from({ length: count }, (_, at) => `"${at.toString(36).padStart(length, "n")}":1`).join(",")}}`;
 
-/** Lists in lists, objects in objects, or whatever else has these two ends. */
+/** Lists in lists, objects in objects, or any nesting with these two ends. */
 export const nest = (depth: number, open: string, close: string): string => open.repeat(depth) + close.repeat(depth);

@@ -14,11 +14,11 @@ export const field = (number: number, value: Uint8Array | string): Buffer => {
   return Buffer.concat([varint(number * 8 + lengthDelimited), varint(bytes.length), bytes]);
 };
 
-/** The same bytes over and over, up to `size` bytes in all. */
+/** The same bytes repeated, up to `size` bytes in total. */
 export const filled = (size: number, pattern: Uint8Array): Buffer =>
   Buffer.alloc(Math.floor(size / pattern.length) * pattern.length, pattern);
 
-/** A message in itself, `depth` times: each time the field of this number. */
+/** A message in itself, `depth` times, in the field with this number. */
 export function nested(depth: number, number: number, innermost: Uint8Array = Buffer.alloc(0)): Buffer {
   const heads: Buffer[] = [];
   let length = innermost.length;

@@ -1,4 +1,4 @@
-// A server that does nothing but answer. Whatever makes it slow is the machine's doing.
+// A server that only answers. If it is slow, the machine is the cause.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

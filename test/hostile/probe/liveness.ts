@@ -2,29 +2,29 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** One question to both servers; times are in milliseconds. */
+/** One request to both servers; times are in milliseconds. */
 export interface Sample {
-  /** Unix time when both were asked. */
+  /** Unix time of both requests. */
   readonly begun: number;
-  /** Until `/livez` was answered; infinite when it was not. */
+  /** Time until the answer to `/livez`; infinite without one. */
   readonly server: number;
-  /** Until the control server answered, asked at the same moment. */
+  /** Time until the control server's answer to the simultaneous request. */
   readonly control: number;
-  /** Meanwhile, how long the server's main thread was ready to run without a processor. */
+  /** How long the server's main thread was ready to run without a processor in this time. */
   readonly waited: number;
 }
 
-/** Asks `/livez` from another process, all the time. */
+/** Requests `/livez` continuously from another process. */
 export interface Liveness extends Disposable {
-  /** The median of `/livez` over the next samples, in milliseconds. To be asked while nothing else goes on. */
+  /** The median of `/livez` over the next samples, in milliseconds. Call it only while the server is idle. */
   idle(): Promise<number>;
-  /** Waits for an answer to a question that is asked after now, and gives all samples since the last call. */
+  /** Waits for the answer to a request that starts after now, and returns all samples since the last call. */
   since(): Promise<readonly Sample[]>;
 }
 
 /**
- * How much later `/livez` was answered than it had to be, in milliseconds. The rest of a sample is the noise of the machine:
- * the control server was as slow, or the server's thread was kept off the processor.
+ * The excess delay of `/livez`, in milliseconds. The rest of a sample is the noise of the machine:
+ * the control server was as slow, or the server's thread had no processor.
  */
 export const excessOf = ({ server, control, waited }: Sample, idle: number): number =>
   Math.max(0, server - Math.max(control, idle) - waited);
@@ -34,7 +34,7 @@ const idleSamples = 40;
 const start = (file: string, ...args: readonly (string | number)[]): ChildProcess =>
   fork(fileURLToPath(new URL(file, import.meta.url)), args.map(String), { execArgv: [] });
 
-/** Starts a prober of the server and the control server that it is compared with, each in a process of its own. */
+/** Starts a prober of the server and of the control server, each in a separate process. */
 export async function watchLiveness(port: number, pid: number): Promise<Liveness> {
   const control = start("./control.ts");
   const [controlPort] = await once(control, "message");

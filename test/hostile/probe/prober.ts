@@ -1,4 +1,4 @@
-// Asks a server and the control server at the same moment, again and again, and sends each pair of times to the process that started it.
+// Requests a server and the control server simultaneously, repeatedly, and sends each pair of times to the process that started it.
 // Arguments: the two ports, and the id of the server's process.
 import { readFileSync } from "node:fs";
 import { get } from "node:http";
@@ -7,18 +7,18 @@ import type { Sample } from "./liveness.ts";
 const [serverPort = 0, controlPort = 0, pid = 0] = process.argv.slice(2).map(Number);
 const pauseMs = 10;
 
-/** Milliseconds until the whole answer is there; infinite without an answer. Each request has a connection of its own. */
+/** Milliseconds until the complete answer; infinite without an answer. Each request has a new connection. */
 function timeOf(port: number, path: string): Promise<number> {
   const begun = performance.now();
   return new Promise((resolve) => {
-    const asked = get({ port, path, host: "127.0.0.1", agent: false }, (response) => {
+    const request = get({ port, path, host: "127.0.0.1", agent: false }, (response) => {
       response.resume().on("end", () => resolve(response.statusCode === 200 ? performance.now() - begun : Number.POSITIVE_INFINITY));
     });
-    asked.on("error", () => resolve(Number.POSITIVE_INFINITY));
+    request.on("error", () => resolve(Number.POSITIVE_INFINITY));
   });
 }
 
-/** Milliseconds that the server's main thread was ready to run and got no processor; 0 where the system does not tell. */
+/** Milliseconds in which the server's main thread was ready to run and had no processor; 0 if the system does not report it. */
 function waitedForProcessor(): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;

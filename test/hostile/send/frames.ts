@@ -16,7 +16,7 @@ export const type = {
 } as const;
 export const flag = { endStream: 1, ack: 1, endHeaders: 4, padded: 8 } as const;
 
-/** An HTTP/2 frame, sound or not. */
+/** An HTTP/2 frame, valid or not. */
 export function frame(kind: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -26,7 +26,7 @@ export function frame(kind: number, flags: number, stream: number, payload: Uint
   return Buffer.concat([head, payload]);
 }
 
-/** A header field as HPACK has it without any table: a literal with its name (RFC 7541, 6.2.2). */
+/** A header field in HPACK without a table: a literal with its name (RFC 7541, 6.2.2). */
 export function literal(name: string, value: string): Buffer {
   const text = (word: string): Buffer => Buffer.concat([length(word.length), Buffer.from(word)]);
   return Buffer.concat([Buffer.from([0]), text(name), text(value)]);
@@ -55,23 +55,23 @@ const lastPingAnswer = frame(type.ping, flag.ack, 0, Buffer.from("all sent"));
 const quietMs = 5_000;
 
 /**
- * Sends frames on a connection of its own, as fast as the server takes them, and a PING behind them. The answer: `goaway N`,
+ * Sends frames on a new connection, as fast as the server reads them, and a PING after them. The answer: `goaway N`,
  * `reset N` with the code of the last stream that was reset, `closed`, or `open` when the server has answered the PING
- * and nothing else, or has said nothing for five seconds.
+ * and nothing else, or has sent nothing for five seconds.
  */
 export async function sendFrames(target: Target, frames: Iterable<Uint8Array>): Promise<string> {
   const socket = open(target);
   const over = Promise.withResolvers<string>();
-  let heard: Buffer = Buffer.alloc(0);
+  let unread: Buffer = Buffer.alloc(0);
   let said: string | undefined;
   socket.on("close", () => over.resolve("closed"));
   socket.on("data", (chunk) => {
-    heard = Buffer.concat([heard, chunk]);
-    while (heard.length >= 9 && heard.length >= 9 + heard.readUIntBE(0, 3)) {
-      const received = heard.subarray(0, 9 + heard.readUIntBE(0, 3));
+    unread = Buffer.concat([unread, chunk]);
+    while (unread.length >= 9 && unread.length >= 9 + unread.readUIntBE(0, 3)) {
+      const received = unread.subarray(0, 9 + unread.readUIntBE(0, 3));
       said = meaningOf(received) ?? said;
       if (received.equals(lastPingAnswer)) over.resolve("open");
-      heard = heard.subarray(received.length);
+      unread = unread.subarray(received.length);
     }
   });
   await Promise.race([pour(socket, both(preface, frames)), over.promise]);

@@ -1,20 +1,20 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Target } from "../attack.ts";
-import { inWords } from "./answer.ts";
+import { answerText } from "./answer.ts";
 
-/** Longer than a request without a credential may stay unfinished. */
+/** Longer than the timeout of an unfinished request without a credential. */
 const answerMs = 25_000;
 
 /** A connection to the server from the attacker's address. */
 export function open({ port, address }: Pick<Target, "port" | "address">): Socket {
   const socket = connect({ port, host: "127.0.0.1", localAddress: address });
-  // The server may cut it off in the middle of anything.
+  // The server may cut it off at any point.
   socket.on("error", () => undefined);
   return socket;
 }
 
-/** Sends pieces as fast as the server takes them, until it closes the connection. */
+/** Sends pieces as fast as the server reads them, until it closes the connection. */
 export async function pour(socket: Socket, pieces: Iterable<Uint8Array | string>): Promise<void> {
   for (const piece of pieces) {
     if (socket.destroyed) return;
@@ -23,10 +23,10 @@ export async function pour(socket: Socket, pieces: Iterable<Uint8Array | string>
 }
 
 /**
- * What the server says until it closes the connection, or until the answer is whole: its status and code; `closed` without
- * an answer, `open` when nothing comes.
+ * The server's output until it closes the connection, or until the answer is complete: its status and code; `closed` without
+ * an answer, `open` when nothing arrives.
  */
-export function heard(socket: Socket, waitMs = answerMs): Promise<string> {
+export function readAnswer(socket: Socket, waitMs = answerMs): Promise<string> {
   const chunks: Buffer[] = [];
   return new Promise((resolve) => {
     const finish = (otherwise: string): void => {
@@ -47,7 +47,7 @@ const final = /^(?:HTTP\/1\.1 100 [\s\S]*?\r\n\r\n)?HTTP\/1\.1 (\d{3}) [\s\S]*?\
 
 function wordsOf(text: string): string | undefined {
   const [head = "", status] = final.exec(text) ?? [];
-  return status === undefined ? undefined : inWords(status, text.slice(head.length));
+  return status === undefined ? undefined : answerText(status, text.slice(head.length));
 }
 
 function isWhole(text: string): boolean {
@@ -57,16 +57,16 @@ function isWhole(text: string): boolean {
   return length === undefined ? text.endsWith("\r\n0\r\n\r\n") : text.length >= head.length + Number(length);
 }
 
-/** A request's head. Whoever wants another length, or none, says so in `headers`. */
+/** A request's head. `headers` can replace or remove the length. */
 export function headOf(method: string, path: string, headers: Readonly<Record<string, string | number>>): string {
   const lines = Object.entries({ Host: "localhost", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`;
 }
 
-/** A whole request on a connection of its own. */
+/** A complete request on a new connection. */
 export async function exchange(target: Target, method: string, path: string, headers: Readonly<Record<string, string>>, body: Uint8Array) {
   const socket = open(target);
-  const answer = heard(socket);
+  const answer = readAnswer(socket);
   const head = headOf(method, path, { ...target.headers, ...headers, "Content-Length": body.length });
   await pour(socket, [head, body]);
   return answer;

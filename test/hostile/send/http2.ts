@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import type { Target } from "../attack.ts";
-import { inWords } from "./answer.ts";
+import { answerText } from "./answer.ts";
 import { open } from "./http1.ts";
 
 const answerMs = 25_000;
@@ -12,7 +12,7 @@ export function session(target: Target): ClientHttp2Session {
   return opened;
 }
 
-/** A whole request on a connection of its own; `reset N` when the server ends it without an answer. */
+/** A complete request on a new connection; `reset N` when the server ends it without an answer. */
 export async function exchange2(target: Target, method: string, path: string, headers: Readonly<Record<string, string>>, body: Uint8Array) {
   const opened = session(target);
   const stream = opened.request({ ":method": method, ":path": path, ...target.headers, ...headers });
@@ -20,7 +20,7 @@ export async function exchange2(target: Target, method: string, path: string, he
   return answerTo(stream).finally(() => opened.destroy());
 }
 
-/** The answer on a stream in words; `open` when none comes. */
+/** The answer on a stream as text; `open` without one. */
 export function answerTo(stream: ClientHttp2Stream, waitMs = answerMs): Promise<string> {
   let status = 0;
   let said = "";
@@ -40,7 +40,7 @@ export function answerTo(stream: ClientHttp2Stream, waitMs = answerMs): Promise<
     stream.on("error", () => undefined);
     const finish = (): void => {
       clearTimeout(timer);
-      if (status > 0) resolve(inWords(status, said));
+      if (status > 0) resolve(answerText(status, said));
       else resolve(stream.rstCode === constants.NGHTTP2_CANCEL ? "open" : `reset ${stream.rstCode}`);
     };
     stream.on("end", finish).on("close", finish);

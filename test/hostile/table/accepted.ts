@@ -6,10 +6,10 @@ export const accounts = 8;
 const bodiesOfEach = 3;
 const fileBytes = 20 * 1024 ** 2;
 
-/** The answers that a body within its limits may get while BODY_MEMORY is full. */
+/** The answers to a body within its limits while BODY_MEMORY may be full. */
 export const acceptedMax: readonly string[] = ["200", "503 unavailable"];
 
-/** Sends tasks with a file of 20 MiB each, more at once than BODY_MEMORY takes. @returns the answers */
+/** Sends tasks with a file of 20 MiB each, more at once than BODY_MEMORY accepts. @returns the answers */
 export function sendAccepted(platform: Platform): Promise<readonly string[]> {
   const data = `data:application/octet-stream;base64,${Buffer.alloc(fileBytes).toString("base64")}`;
   const body = Buffer.from(

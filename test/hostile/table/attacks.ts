@@ -9,15 +9,15 @@ import { protos } from "./protos.ts";
 
 const all: readonly Attack[] = [...http1, ...http2, ...queries, ...documents, ...uploads, ...protos, ...jsons, ...bombs];
 
-/** Too large, too many, too slow, or too much at once: refused before anything is built from it. */
+/** Too large, too many, too slow, or too much at once: refused before anything is built. */
 const refusals = /^(?:408|413|429|431|503|200 8|200 resource_exhausted|reset|goaway|closed)/;
 const isRefused = ({ expected: [usual = ""] }: Attack): boolean => refusals.test(usual);
 
-/** Attacks that a bound refuses, each sent after the one before it was answered. */
+/** Attacks that a bound refuses, each sent after the answer to the one before. */
 export const refused: readonly Attack[] = all.filter(isRefused);
 
-/** Attacks that are within the bounds: they are read as what they are, and most are refused then by a rule. */
+/** Attacks within the bounds: they are read completely, and then most are refused by a rule. */
 export const within: readonly Attack[] = all.filter((attack) => !isRefused(attack));
 
-/** Those that wait for time-outs: they are sent at once, and go on beside the others. */
+/** Attacks that wait for timeouts: they are sent at once, and run concurrently with the others. */
 export const slowAttacks: readonly Attack[] = holding;

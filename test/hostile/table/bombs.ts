@@ -16,7 +16,7 @@ const tooLarge = "429 resource_exhausted";
 const tooLargeInStream = "200 resource_exhausted";
 const tooLargeOverGrpc = "200 8";
 
-/** Compressed bodies of some kilobytes that unpack to megabytes: first to services that ask for no credential. */
+/** Compressed bodies of some kilobytes that decompress to megabytes: first to services that need no credential. */
 export const bombs: readonly Attack[] = calls([
   ["33 MB of unknown fields", "anonymous", "connect-stream-proto", `${health}/Watch`, "gzip", unknown, tooLargeInStream],
   ["33 MB of unknown fields", "anonymous", "connect-stream-proto", `${health}/Watch`, "br", unknown, tooLargeInStream],

@@ -4,7 +4,7 @@ import { type Coding, codings } from "../material/codings.ts";
 import { exchange } from "../send/http1.ts";
 import { exchange2 } from "../send/http2.ts";
 
-/** A request as it is sent. */
+/** A request to send. */
 interface Request {
   readonly http: 1 | 2;
   readonly method: string;
@@ -13,7 +13,7 @@ interface Request {
   readonly body: Uint8Array;
 }
 
-/** What a wire form makes of a body, which is packed by a coding first. */
+/** A wire form's encoding of a body, which a coding compresses first. */
 type Form = (body: Uint8Array, coding: Coding) => Request;
 
 const post = (path: string, headers: Readonly<Record<string, string>>, body: Uint8Array, http: 1 | 2 = 1): Request => ({
@@ -41,7 +41,7 @@ const enveloped =
 
 const json = "application/json";
 
-/** The wire forms of a call, by what is called: a v2 name, an RPC or a path. */
+/** The wire forms of a call, by the kind of its name: a v2 name, an RPC or a path. */
 export const forms = {
   v2: (name: string) => plain(`/v2/${name}`, json),
   "v2 over HTTP/2": (name: string) => plain(`/v2/${name}`, json, 2),
@@ -61,7 +61,7 @@ export const forms = {
 
 export type FormName = keyof typeof forms;
 
-/** One row of a table of calls. The body is made when it is sent. */
+/** One row of a table of calls. The body is created when it is sent. */
 export type Row = readonly [
   what: string,
   by: Sender,

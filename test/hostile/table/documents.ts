@@ -1,6 +1,6 @@
 import type { Attack } from "../attack.ts";
 import { list, names, nest } from "../material/json.ts";
-import { exchange, headOf, heard, open, pour } from "../send/http1.ts";
+import { exchange, headOf, open, pour, readAnswer } from "../send/http1.ts";
 import { calls } from "./calls.ts";
 
 const MiB = 1024 ** 2;
@@ -123,7 +123,7 @@ const formOf = (name: string, body: () => Uint8Array | string, ...expected: read
   send: (target) => exchange(target, "POST", "/v1/files", form, Buffer.from(body() as string)),
 });
 
-/** Forms that bring files. */
+/** Forms that upload files. */
 const uploads: readonly Attack[] = [
   formOf("50,000 fields", () => repeated(part('name="a"'), 50_000), "400 3", "413 3"),
   formOf("5,000 files", () => repeated(part('name="file"; filename="a"'), 5_000), "200", "400 3"),
@@ -145,7 +145,7 @@ const uploads: readonly Attack[] = [
     expected: ["403 permission_denied", "404 not_found", "400 invalid_argument"],
     async send(target) {
       const socket = open(target);
-      const answer = heard(socket);
+      const answer = readAnswer(socket);
       const piece = Buffer.alloc(MiB);
       const head = headOf("PUT", `/uploads/${"a".repeat(22)}/9999999999/${"a".repeat(43)}`, { "Content-Length": 100 * MiB });
       await pour(socket, [head, ...Array<Buffer>(100).fill(piece)]);

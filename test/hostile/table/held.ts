@@ -1,12 +1,12 @@
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Attack, Target } from "../attack.ts";
-import { headOf, heard, open, pour } from "../send/http1.ts";
+import { headOf, open, pour, readAnswer } from "../send/http1.ts";
 
 const MiB = 1024 ** 2;
 const json = { "Content-Type": "application/json" };
 
-/** How many connections there are of each answer, for instance `32 open, 568 503 unavailable`. */
+/** The number of connections with each answer, for instance `32 open, 568 503 unavailable`. */
 function counted(answers: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const answer of answers) counts.set(answer, (counts.get(answer) ?? 0) + 1);
@@ -16,7 +16,7 @@ function counted(answers: readonly string[]): string {
     .join(", ");
 }
 
-/** So many connections that begin the same way and then say nothing; after `heldMs` their answers are counted. */
+/** Opens this many connections with the same beginning and then sends nothing; counts their answers after `heldMs`. */
 const held = (
   name: string,
   by: Attack["by"],
@@ -30,7 +30,7 @@ const held = (
   ...{ name: `${connections} connections: ${name}`, by, expected },
   async send(target) {
     const sockets = Array.from({ length: connections }, () => open(target));
-    const answers = sockets.map((socket) => heard(socket, heldMs));
+    const answers = sockets.map((socket) => readAnswer(socket, heldMs));
     await Promise.all(sockets.map((socket) => begin(socket, target)));
     return counted(await Promise.all(answers));
   },
@@ -46,7 +46,7 @@ function* pieces(size: number): Generator<Uint8Array> {
   for (let left = size; left > 0; left -= piece.length) yield piece.subarray(0, Math.min(left, piece.length));
 }
 
-/** Asks for more and more answers and reads none; reads at last. */
+/** Requests more and more answers without reading them; reads at the end. */
 const unread: Attack = {
   name: "20,000 requests on one connection, whose answers are not read for a second",
   by: "anonymous",
@@ -57,7 +57,7 @@ const unread: Attack = {
     const request = headOf("GET", "/.well-known/oauth-authorization-server", {});
     const poured = pour(socket, Array<Buffer>(20).fill(Buffer.alloc(request.length * 1_000, request)));
     await Promise.race([poured, pause(1_000)]);
-    const answer = heard(socket);
+    const answer = readAnswer(socket);
     socket.resume();
     return answer;
   },
@@ -90,6 +90,6 @@ export const holding: readonly Attack[] = [
     "300 408",
     "300 closed",
   ),
-  held("no byte at all", "anonymous", { connections: 300, heldMs: 14_000, begin: async () => undefined }, "300 closed"),
+  held("no byte", "anonymous", { connections: 300, heldMs: 14_000, begin: async () => undefined }, "300 closed"),
   unread,
 ];

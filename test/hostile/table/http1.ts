@@ -1,5 +1,5 @@
 import type { Attack } from "../attack.ts";
-import { headOf, heard, open, pour } from "../send/http1.ts";
+import { headOf, open, pour, readAnswer } from "../send/http1.ts";
 
 const MiB = 1024 ** 2;
 const check = "/grpc.health.v1.Health/Check";
@@ -7,7 +7,7 @@ const json = { "Content-Type": "application/json" };
 
 type Pieces = Iterable<Uint8Array | string>;
 
-/** Bytes on a connection of their own, as they are. `headers` of the target are put in by those that sign. */
+/** Raw bytes on a new connection. Requests with a credential use the target's `headers`. */
 const bytes = (
   name: string,
   by: Attack["by"],
@@ -17,7 +17,7 @@ const bytes = (
   ...{ name, by, expected },
   async send(target) {
     const socket = open(target);
-    const answer = heard(socket);
+    const answer = readAnswer(socket);
     await pour(socket, pieces(target.headers));
     return answer;
   },
@@ -39,7 +39,7 @@ function* joined(...all: readonly Pieces[]): Generator<Uint8Array | string> {
 const chunked = { "Transfer-Encoding": "chunked" };
 const bad = ["400", "400 invalid_argument", "closed"];
 
-/** Lengths that lie, chunks, heads and pipelines. */
+/** Wrong lengths, chunks, heads and pipelines. */
 export const http1: readonly Attack[] = [
   bytes(
     "a Content-Length of 2^63",

@@ -31,7 +31,7 @@ const number = (value: number): Buffer => {
 /** A setting of SETTINGS: identifier and value (RFC 9113, 6.5.1). */
 const setting = (identifier: number, value: number): Buffer => Buffer.concat([Buffer.from([0, identifier]), number(value)]);
 
-/** A field that goes into the table of the connection, and then stands in the block so many times by its number, one byte each. */
+/** A field that is added to the connection's table, and then repeated in the block this many times by its one-byte index. */
 const indexed = (times: number): Buffer =>
   Buffer.concat([
     postBlock(check),
@@ -170,7 +170,7 @@ export const http2: readonly Attack[] = [
     ...refused,
     "reset 1",
   ),
-  attack("a head that is no HPACK", () => [frame(type.headers, flag.endHeaders, 1, Buffer.alloc(1_000, 0xff))], "goaway 9", "closed"),
+  attack("a head that is not HPACK", () => [frame(type.headers, flag.endHeaders, 1, Buffer.alloc(1_000, 0xff))], "goaway 9", "closed"),
   attack(
     "80 answers that are never read",
     () =>

@@ -11,7 +11,7 @@ const tooLarge = "413 invalid_argument";
 const tooLargeForConnect = "429 resource_exhausted";
 const invalid = "400 invalid_argument";
 
-/** JSON whose objects cost far more than their bytes, and JSON whose mistake is far away. */
+/** JSON whose objects cost far more than their bytes, and JSON with an error far from its start. */
 export const jsons: readonly Attack[] = calls([
   [
     "11 million empty objects in message.content",

@@ -9,7 +9,7 @@ const listConversations = "task.v2.TaskService/ListConversations";
 const createWebhook = "webhook.v2.WebhookService/CreateWebhook";
 const createSkill = "settings.v1.SkillService/CreateSkill";
 
-/** CreateTaskRequest.message with so many bytes of empty content parts. */
+/** CreateTaskRequest.message with this many bytes of empty content parts. */
 const parts = (size: number) => field(1, filled(size, Buffer.from([0x0a, 0])));
 /** Message.connectors, enable_skills and so on: empty texts. */
 const texts = (number: number, size: number) => field(1, filled(size, Buffer.from([number * 8 + 2, 0])));
@@ -32,7 +32,7 @@ const packed = (number: number, count: number) => field(number, Buffer.alloc(cou
 const tooLarge = "429 resource_exhausted";
 const invalid = "400 invalid_argument";
 
-/** Protobuf whose objects cost far more than their bytes, on the operations that take the largest bodies and on others. */
+/** Protobuf whose objects cost far more than their bytes, on the operations that accept the largest bodies and on others. */
 export const protos: readonly Attack[] = calls([
   ["16 million empty content parts", "guest", "connect-proto", createTask, "gzip", () => parts(31 * MiB), tooLarge],
   ["16 million empty content parts", "member", "connect-proto", createTask, "identity", () => parts(31 * MiB), tooLarge],

@@ -5,8 +5,8 @@ import { ocsfEvent, ocsfVersion } from "../../../src/http/audit/ocsf.ts";
 import { operationTable } from "../../../src/operations.ts";
 
 /**
- * What OCSF 1.3.0 requires (github.com/ocsf/ocsf-schema, events/ and objects/): of every event, and of each class.
- * Privileges and user of user access, service of an authentication, and so on down to the objects.
+ * OCSF 1.3.0 requirements (github.com/ocsf/ocsf-schema, events/ and objects/) for every event and for each class.
+ * Nested objects are included, for instance the privileges and user of user access and the service of an authentication.
  */
 const ofAll = ["activity_id", "category_uid", "class_uid", "metadata", "severity_id", "time", "type_uid"];
 const ofClass: Readonly<Record<number, { name: string; category: number; required: readonly string[]; activities: readonly number[] }>> = {
@@ -16,7 +16,7 @@ const ofClass: Readonly<Record<number, { name: string; category: number; require
   6003: { name: "API Activity", category: 6, required: ["actor", "api", "src_endpoint"], activities: [0, 1, 2, 3, 4, 99] },
 };
 
-/** What is wrong with an event, in words. */
+/** Violations of the schema by an event, as texts. */
 function faultsOf(event: JsonObject): string[] {
   const of = ofClass[Number(event["class_uid"])];
   if (!of) return [`class ${event["class_uid"]}`];
@@ -64,12 +64,12 @@ const operations = [...operationTable().all.map(({ rpc }) => rpc), ...pages.map(
   ...["oauth/token", "oauth/revoke", "command/ReplaceWebhookKey", "of/SomeLaterRelease"],
 ]);
 
-describe("the log in OCSF", () => {
+describe("the audit log in OCSF", () => {
   test.each([
     "done",
     "refused by forbidden",
     "refused by unauthenticated",
-  ])("every operation's event has all that its class requires: %s", (how) => {
+  ])("every operation's event has all fields that its class requires: %s", (how) => {
     const [outcome, , reason] = how.split(" ");
     const refused = outcome === "refused" ? { outcome: AuditOutcome.REFUSED, reason: reason ?? "", count: 3 } : {};
     const bare = { address: "", accountId: "" };
@@ -115,7 +115,7 @@ describe("the log in OCSF", () => {
     expect(`${event["class_name"]}: ${event["activity_name"]}`).toBe(is);
   });
 
-  test("an event tells who did what to what from where, whether it was refused, and keeps what else there is", () => {
+  test("an event states actor, action, target, source address and refusal, and keeps the remaining fields", () => {
     const refused = { outcome: AuditOutcome.REFUSED, reason: "forbidden", count: 4, seq: 9, hash: "ff", subject: "task-1" };
     expect(ocsfEvent(line(refused))).toEqual({
       ...{ category_uid: 6, class_uid: 6003, class_name: "API Activity", activity_id: 4, activity_name: "Delete", type_uid: 600_304 },

@@ -11,7 +11,7 @@ const each = Object.entries(bodyWires);
 const kib = 1024;
 
 describe.each(each)("a body of %s", (_name, wire) => {
-  test("is taken when it comes in pieces", async () => {
+  test("is accepted when it arrives in pieces", async () => {
     await using stub = await openStub({});
     const sending = begin(stub.url, wire);
     const body = wire.body(100 * kib);
@@ -21,7 +21,7 @@ describe.each(each)("a body of %s", (_name, wire) => {
     for (const [, refusal] of [wire.late, wire.full]) expect(text).not.toMatch(refusal);
   });
 
-  test("that does not end is answered in its own form, and its connection or stream is closed", async () => {
+  test("that does not end is answered in its wire form, and its connection or stream is closed", async () => {
     await using stub = await openStub({ bodyMs: 60 });
     const sending = begin(stub.url, wire);
     sending.write(wire.body(50 * kib).subarray(0, 30 * kib));
@@ -31,7 +31,7 @@ describe.each(each)("a body of %s", (_name, wire) => {
     await sending.closed;
   });
 
-  test("beyond the memory for bodies is refused with Retry-After, and gives back what it held", async () => {
+  test("beyond the memory for bodies is refused with Retry-After, and releases the memory that it held", async () => {
     await using stub = await openStub({ bodyMemory: 400 * kib, bodyShare: 100 * kib });
     const over = begin(stub.url, wire);
     over.write(wire.body(150 * kib));
@@ -51,7 +51,7 @@ const health = { path: "/grpc.health.v1.Health/Check", type: "application/json" 
 const create = bodyWires["v2 over HTTP/1.1"] ?? never();
 const grpc = bodyWires["gRPC over HTTP/2"] ?? never();
 
-/** The answer that comes first; the others may never come. */
+/** The answer that arrives first; the others may never arrive. */
 function firstAnswer(sendings: readonly Sending[]): ReturnType<Sending["answer"]> {
   const answers = sendings.map((sending) => sending.answer());
   for (const answer of answers) answer.catch(() => undefined);
@@ -63,7 +63,7 @@ function never(): never {
 }
 
 describe("the memory for bodies", () => {
-  test("is an account's own up to its share, and others are served beside it", async () => {
+  test("gives each account at most its share, and other accounts are served at the same time", async () => {
     await using stub = await openStub({ bodyMemory: 400 * kib, bodyShare: 100 * kib });
     const first = begin(stub.url, create);
     first.write(create.body(150 * kib).subarray(0, 80 * kib));
@@ -79,7 +79,7 @@ describe("the memory for bodies", () => {
     second.destroy();
   });
 
-  test("counts what a compressed message becomes", async () => {
+  test("counts the decompressed size of a compressed message", async () => {
     await using stub = await openStub({ bodyMemory: 400 * kib, bodyShare: 100 * kib });
     const [status, form] = grpc.full;
     for (const [size, isTaken] of [
@@ -98,7 +98,7 @@ describe("the memory for bodies", () => {
 });
 
 describe("an unfinished body of a caller without an account", () => {
-  test("is given less time", async () => {
+  test("gets a shorter timeout", async () => {
     await using stub = await openStub({ anonymousMs: 60 });
     const sending = begin(stub.url, { ...health, http2: false });
     sending.write(Buffer.from("{"));
@@ -119,7 +119,7 @@ describe("an unfinished body of a caller without an account", () => {
     for (const sending of sendings) sending.destroy();
   });
 
-  test("that ends gives its place back", async () => {
+  test("releases its slot when it ends", async () => {
     await using stub = await openStub({ unfinishedMax: 1 });
     for (let i = 0; i < 3; i++) {
       const sending = begin(stub.url, { ...health, http2: true });
@@ -137,7 +137,7 @@ test.each([false, true])("a client that leaves after an early answer gives its p
   tooLong.write(Buffer.alloc(70_000, " "));
   expect((await tooLong.answer()).text).toContain("is larger than 65536 bytes");
   tooLong.destroy();
-  /** An unfinished body, whose first bytes the server has when it answers the next request. */
+  /** An unfinished body. The server has its first bytes when it answers the next request. */
   async function next(): Promise<number> {
     const sending = begin(stub.url, { ...health, http2 });
     sending.write(Buffer.from("{"));
@@ -149,7 +149,7 @@ test.each([false, true])("a client that leaves after an early answer gives its p
   await expect.poll(next).toBe(200);
 });
 
-test("a refused body is read to its end, and the next request of its connection is answered", async () => {
+test("a refused body is read to its end, and the next request on its connection is answered", async () => {
   await using stub = await openStub({});
   const socket = connect(Number(new URL(stub.url).port));
   const writeHead = (length: number): void => {
@@ -164,7 +164,7 @@ test("a refused body is read to its end, and the next request of its connection 
   expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 413", "HTTP/1.1 200"]);
 });
 
-test("a conversation has no time by which it must end", async () => {
+test("a conversation has no timeout", async () => {
   const talking = Promise.withResolvers<void>();
   await using stub = await openStub(
     { bodyMs: 20, graceMs: 20 },
@@ -178,7 +178,7 @@ test("a conversation has no time by which it must end", async () => {
   );
   const attach = begin(stub.url, { path: "/browser.v2.BrowserService/Attach", type: "application/grpc+proto", http2: true });
   await talking.promise;
-  // As long as a body would have had, several times over.
+  // Several times the timeout of a body.
   const ordinary = begin(stub.url, create);
   ordinary.write(Buffer.from("{"));
   expect((await ordinary.answer()).status).toBe(408);
@@ -194,7 +194,7 @@ test("a conversation has no time by which it must end", async () => {
   await attach.closed;
 });
 
-test("a client that goes away before its body is read gives its place back", async () => {
+test("a client that disconnects before its body is read releases its slot", async () => {
   const counting: PromiseWithResolvers<void>[] = [];
   const arrived = Promise.withResolvers<void>();
   await using stub = await openStub({ unfinishedMax: 1 }, {}, () => {
@@ -209,7 +209,7 @@ test("a client that goes away before its body is read gives its place back", asy
   await arrived.promise;
   leaving.destroy();
   await leaving.closed.catch(() => undefined);
-  // The answer to a later request on another connection shows that the server has noticed it.
+  // The answer to a later request on another connection proves that the server noticed the disconnect.
   const other = begin(stub.url, create);
   other.write(create.body(10));
   other.end();

@@ -15,7 +15,7 @@ export interface Sending {
   destroy(): void;
 }
 
-/** Begins a request on a connection of its own. */
+/** Begins a request on a new connection. */
 export function begin(
   url: string,
   { path, type, http2 }: Pick<BodyWire, "path" | "type" | "http2">,
@@ -55,7 +55,7 @@ function overHttp2(url: string, path: string, headers: Record<string, string>): 
   response.catch(() => undefined);
   const chunks: Buffer[] = [];
   stream.on("data", (chunk: Buffer) => void chunks.push(chunk));
-  // Its own half may stay open: the answer can be whole all the same.
+  // The client's side may stay open; the answer can still be complete.
   const ended = once(stream, "end");
   ended.catch(() => undefined);
   const closed = new Promise((resolve) => stream.once("close", resolve)).finally(() => session.close());

@@ -3,7 +3,7 @@ import { openService } from "../../support/service.ts";
 
 const kib = 1024;
 
-test("a stream that goes on holds none of the memory for bodies", async () => {
+test("a stream that stays open holds none of the memory for bodies", async () => {
   await using service = await openService({ idle: true, env: { BODY_LIMIT: "100KiB", BODY_MEMORY: "400KiB" } });
   const ann = await service.person();
   const { body } = await ann.v2("task.create", { message: { content: "garden" } });
@@ -19,7 +19,7 @@ test("a stream that goes on holds none of the memory for bodies", async () => {
   gone.abort();
 });
 
-test("a body of BODY_LIMIT is taken, however small BODY_MEMORY is", async () => {
+test("a body of BODY_LIMIT is accepted, however small BODY_MEMORY is", async () => {
   await using service = await openService({ idle: true, env: { BODY_LIMIT: "100KiB", BODY_MEMORY: "200KiB" } });
   const ann = await service.person();
   const raw = JSON.stringify({ message: { content: "garden" } }).padEnd(100 * kib);

@@ -1,10 +1,10 @@
 import type { AddressInfo } from "node:net";
 import { create } from "@bufbuild/protobuf";
-import type { Admission, Request } from "../../../src/call/admit.ts";
+import type { Admission, Request } from "../../../src/call/admission.ts";
 import type { Performer } from "../../../src/call/perform.ts";
 import { systemClock } from "../../../src/core/clock.ts";
-import type { FrontOptions } from "../../../src/http/front.ts";
-import { httpFront } from "../../../src/http/front.ts";
+import { systemIds } from "../../../src/core/ids.ts";
+import { type FrontOptions, httpFront } from "../../../src/http/front.ts";
 import { addressReader, requestReader } from "../../../src/http/request.ts";
 import { httpServer } from "../../../src/http/server.ts";
 import { type Operation, operationTable } from "../../../src/operations.ts";
@@ -23,18 +23,18 @@ export async function openStub(
     front,
     operations: operationTable(),
     admit: async (operation, request) => letIn(operation, request),
-    admitAnybody: async (operation, request) => letIn(operation, request),
+    admitAnonymous: async (operation, request) => letIn(operation, request),
     anonymous,
     performer: {
-      perform: async ({ operation }) => ({ answer: create(operation.method.output), replayed: false }),
+      perform: async ({ operation }) => ({ answer: create(operation.method.output), isReplayed: false }),
       stream: async () => null,
       converse: () => never(),
       ...performer,
     },
-    readRequest: requestReader(() => "req_1", trustProxy),
+    readRequest: requestReader(systemIds.request, trustProxy),
     readSession: () => null,
     clock: systemClock,
-    readiness: { ready: async () => true, leaving: front.draining },
+    readiness: { checkReady: async () => true, leaving: front.draining },
     bodyLimit,
     uploads: { receive: () => never() },
     blobs: { read: () => never(), write: () => never(), delete: () => never() } as never,
@@ -58,8 +58,8 @@ function letIn(operation: Operation, request: Request): Admission {
     role: null,
     locale: "en",
   };
-  if (accountId !== "") request.body?.belongsTo(accountId);
-  return { operation, request, caller, rate: null, again: async () => caller };
+  if (accountId !== "") request.body?.assignTo(accountId);
+  return { operation, request, caller, rate: null, checkAgain: async () => caller };
 }
 
 function never(): never {

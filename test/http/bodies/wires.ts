@@ -6,12 +6,12 @@ interface Refusal {
   readonly full: readonly [status: number, text: RegExp];
 }
 
-/** A kind of request whose body is read in its own way. */
+/** A kind of request with a separate body reader. */
 export interface BodyWire extends Refusal {
   readonly path: string;
   readonly type: string;
   readonly http2: boolean;
-  /** A good body of about so many bytes. */
+  /** A valid body of about this many bytes. */
   body(size: number): Buffer;
 }
 
@@ -30,14 +30,14 @@ const v2: Omit<BodyWire, "http2"> = {
   type: "application/json",
   body: json,
   late: [408, /"code":"invalid_argument","message":"the body did not arrive within 0.06 s"/],
-  full: [503, /"code":"unavailable","message":"the service is reading/],
+  full: [503, /"code":"unavailable","message":"too many request bodies in memory/],
 };
 const v1: Omit<BodyWire, "http2"> = {
   path: "/v1/projects",
   type: "application/json",
   body: json,
   late: [408, /"code":4,"message":"the body did not arrive within 0.06 s"/],
-  full: [503, /"code":14,"message":"the service is reading/],
+  full: [503, /"code":14,"message":"too many request bodies in memory/],
 };
 const responses = { ...v1, path: "/v1/responses", full: [503, /"type":"server_error".*"code":"unavailable"/] as const };
 const connect: Omit<BodyWire, "http2"> = {
@@ -45,7 +45,7 @@ const connect: Omit<BodyWire, "http2"> = {
   type: "application/proto",
   body: message,
   late: [504, /"code":"deadline_exceeded","message":"the body did not arrive/],
-  full: [503, /"code":"unavailable","message":"the service is reading/],
+  full: [503, /"code":"unavailable","message":"too many request bodies in memory/],
 };
 const grpc: Omit<BodyWire, "http2"> = {
   ...connect,

@@ -3,20 +3,20 @@ import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/ge
 import { describe, expect, test } from "vitest";
 import { operationTable } from "../../../src/operations.ts";
 
-/** The greatest BODY_LIMIT, in bytes: no operation can take more. */
+/** The greatest BODY_LIMIT, in bytes: no operation can accept more. */
 const bodyLimitMax = 1024 ** 3;
 const kibibyte = 1024;
 /** A character outside the Basic Multilingual Plane, escaped as two surrogates. */
 const characterMax = 12;
 /** A byte, escaped as one code unit. */
 const byteMax = 6;
-/** No pattern lets more characters through. */
+/** No pattern allows more characters. */
 const patternMax = 256;
 
 const asJson = (bytes: number): number => bytes * byteMax;
 const asBase64 = (bytes: number): number => Math.ceil(bytes / 3) * 4 + 2;
 
-/** What fields can need that state no rule: where the code bounds them, and how. Content of any length needs all that there is. */
+/** Largest need of fields that state no rule, with the place where the code bounds them. Content of any length has no bound. */
 const bounded: Readonly<Record<string, number>> = {
   "task.v2.ContentPart.text": Number.POSITIVE_INFINITY,
   "task.v2.ContentPart.file_data": Number.POSITIVE_INFINITY,
@@ -26,20 +26,20 @@ const bounded: Readonly<Record<string, number>> = {
   // 64 kB of JSON (core/structured-output/bounds.ts).
   "task.v2.CreateTaskRequest.structured_output_schema": asJson(64 * kibibyte),
   "task.v2.SendMessageRequest.structured_output_schema": asJson(64 * kibibyte),
-  // A few short texts: the schema of each kind of action says which.
+  // A few short texts; the schema of each kind of action bounds them.
   "task.v2.ConfirmActionRequest.input": asJson(32 * kibibyte),
   // 8 MB, 1 MiB.
   "settings.v1.CreateSkillRequest.archive": asBase64(8 * kibibyte ** 2),
   "worker.v1.UploadRequest.content": asBase64(kibibyte ** 2),
-  // rpc/worker-input.ts.
+  // rpc/worker-messages.ts.
   "worker.v1.ToolUsed.params": asJson(64 * kibibyte),
   "worker.v1.ToolUsed.result": asJson(64 * kibibyte),
   "worker.v1.Ask.memo": asJson(64 * kibibyte),
   "worker.v1.Confirm.params": asJson(64 * kibibyte),
   "worker.v1.Finish.output": asJson(256 * kibibyte),
-  // What a model gives a tool.
+  // Input of a tool from a model.
   "worker.v1.CallToolRequest.input": asJson(128 * kibibyte),
-  // The scopes that there are, and as many connectors as the catalogue has.
+  // All scopes, and as many connectors as the catalogue has.
   "oauth.v2.ScopeConfig.scopes": 5 * 40,
   "oauth.v2.ScopeConfig.connector_uids": 1000 * 39,
   // Each name once.
@@ -48,7 +48,7 @@ const bounded: Readonly<Record<string, number>> = {
 
 const unstated: string[] = [];
 
-/** How many bytes of JSON a request of this type can need within the rules of its fields; of a oneof, its largest field. */
+/** Bytes of JSON that a request of this type can need within the rules of its fields. Of a oneof, its largest field counts. */
 function needOf(desc: DescMessage): number {
   if (desc.typeName.startsWith("google.protobuf.")) return 40;
   const plain = desc.fields.filter(({ oneof }) => oneof === undefined).map(memberNeed);
@@ -92,7 +92,7 @@ describe("the limit of an operation", () => {
   )("%s is not below what the rules of its fields can need", (_name, { method, maxRequestBytes }) => {
     unstated.length = 0;
     expect(maxRequestBytes).toBeGreaterThanOrEqual(Math.min(needOf(method.input), bodyLimitMax));
-    // A field without a rule stands above with what it can need.
+    // A field without a rule needs an entry in the table above.
     expect(unstated).toEqual([]);
   });
 

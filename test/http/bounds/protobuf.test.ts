@@ -4,7 +4,7 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Failure } from "../../../src/core/failure.ts";
-import { elementsMax } from "../../../src/core/json-bounds.ts";
+import { elementsMax } from "../../../src/core/json.ts";
 import { HealthCheckRequestSchema } from "../../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { checkProtobuf, countProtobuf } from "../../../src/http/bounds/protobuf.ts";
 import { services } from "../../../src/services.ts";
@@ -42,7 +42,7 @@ const fixed = (number: number, wireType: WireType, size: number) =>
     .map((bytes) => record(number, wireType, { bytes, elements: 0 }, (writer, raw) => writer.raw(raw)));
 const text = (number: number) => fc.uint8Array({ maxLength: 40 }).map((bytes) => lengthed(number, { bytes, elements: 0 }));
 
-/** A field that no descriptor of ours knows, of any wire type; groups hold others. */
+/** A field that no descriptor here has, of any wire type; groups hold others. */
 function unknown(depth: number): fc.Arbitrary<Made> {
   const number = fc.integer({ min: 1000, max: 2 ** 29 - 1 });
   const group = (at: number) =>
@@ -77,7 +77,7 @@ function one({ number, scalar }: DescField): fc.Arbitrary<Made> {
   return scalar === ScalarType.FLOAT ? fixed(number, WireType.Bit32, 4) : varint(number);
 }
 
-/** Its field does not count beside its elements. */
+/** Packed elements count, their field does not. */
 const packed = (number: number): fc.Arbitrary<Made> =>
   fc.array(fc.nat(), { maxLength: 20 }).map((values) => {
     const writer = new BinaryWriter();
@@ -85,7 +85,7 @@ const packed = (number: number): fc.Arbitrary<Made> =>
     return lengthed(number, { bytes: writer.finish(), elements: values.length - 1 });
   });
 
-/** The elements of a decoded message. A Value without a kind is read as null, which was no element. */
+/** The elements of a decoded message. A Value without a kind is read as null and does not count as an element. */
 function elementsIn(message: ReflectMessage): number {
   let sum = message.message.$unknown?.length ?? 0;
   for (const field of message.fields.filter((each) => message.isSet(each) && each.name !== "null_value")) {
@@ -111,7 +111,7 @@ describe("counting a binary message", () => {
     );
   });
 
-  test("never counts less than the decoder builds, whatever the bytes, and throws nothing but refusals", () => {
+  test("never counts less than the decoder builds, for any bytes, and throws only refusals", () => {
     const change = fc.tuple(fc.nat(), fc.oneof(fc.nat(255), fc.constantFrom(0x0a, 0x08, 0x9a, 0xa2, 0x00, 0xff, 0x0b, 0x0c)));
     fc.assert(
       fc.property(records, fc.array(change, { maxLength: 4 }), ({ bytes }, changes) => {
@@ -119,14 +119,14 @@ describe("counting a binary message", () => {
         for (const [at, byte] of changes) if (changed.length > 0) changed[at % changed.length] = byte;
         const counted = outcome(() => count(everyKind, changed));
         const built = outcome(() => elementsIn(reflect(everyKind, fromBinary(everyKind, changed))));
-        expect(typeof counted === "number" || (counted instanceof Failure && counted.reason === "invalid")).toBe(true);
+        expect(typeof counted === "number" || (counted instanceof Failure && counted.reason === "invalid_argument")).toBe(true);
         if (typeof counted === "number" && typeof built === "number") expect(built).toBeLessThanOrEqual(counted);
       }),
       { numRuns: 5000 },
     );
   });
 
-  test("stops behind the limit", () => {
+  test("stops once the limit is exceeded", () => {
     expect(countProtobuf(HealthCheckRequestSchema, Buffer.alloc(1_000_000, Buffer.from([0x7a, 0])), 7)).toBe(8);
   });
 
@@ -145,7 +145,7 @@ function outcome(work: () => number): number | Error {
 }
 
 describe("a binary message is refused", () => {
-  const invalid = (message: string) => expect.objectContaining({ reason: "invalid", message });
+  const invalid = (message: string) => expect.objectContaining({ reason: "invalid_argument", message });
 
   test.each([
     ["a field that is cut", [0x0a, 0x05, 0x61]],
@@ -163,7 +163,7 @@ describe("a binary message is refused", () => {
     expect(() => count(everyKind, Uint8Array.from(bytes))).toThrow(invalid("the message is not valid protobuf"));
   });
 
-  test("for messages and groups that nest more than 100 deep", () => {
+  test("for messages and groups that nest more than 100 levels deep", () => {
     const nested = (depth: number) => Array.from({ length: depth }).reduce<Made>((inner) => lengthed(19, inner), nothing).bytes;
     expect(count(everyKind, nested(99))).toBe(99);
     expect(() => count(everyKind, nested(100))).toThrow(invalid("the message is nested more than 100 deep"));

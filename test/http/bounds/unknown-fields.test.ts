@@ -20,7 +20,7 @@ test.each([
     {
       async perform({ operation }, message) {
         received.push(message);
-        return { answer: create(operation.method.output), replayed: false };
+        return { answer: create(operation.method.output), isReplayed: false };
       },
     },
   );

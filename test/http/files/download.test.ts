@@ -1,7 +1,7 @@
 import { connect as connectHttp2 } from "node:http2";
 import { describe, expect, test } from "vitest";
 import { fileLinks } from "../../../src/core/files/links.ts";
-import { detail, type FileTown, fileTown, sha256, slotOf, uploaded } from "../../files/files-rig.ts";
+import { createSlot, type FilePlatform, fileDetail, openFilePlatform, sha256, uploadFile } from "../../files/files-rig.ts";
 import { cipher } from "../../support/cipher.ts";
 import type { Calling } from "../../support/service.ts";
 import { quarterPast, stillClock } from "../../support/still-clock.ts";
@@ -10,16 +10,16 @@ const dayMs = 24 * 3_600_000;
 const links = fileLinks(cipher, "https://platform.test");
 const text = "Hello, ranges.";
 
-const linkTo = (town: FileTown, id: string, now = Date.now()): string => town.reach(links.download(id, now));
+const linkTo = (town: FilePlatform, id: string, now = Date.now()): string => town.reach(links.download(id, now));
 
-async function fileWithLink(town: FileTown, person: Calling, filename = "notes.txt"): Promise<string> {
-  const { id } = await uploaded(town, person, text, filename);
+async function fileWithLink(town: FilePlatform, person: Calling, filename = "notes.txt"): Promise<string> {
+  const { id } = await uploadFile(town, person, text, filename);
   return linkTo(town, id);
 }
 
 describe("a download link", () => {
-  test("gives the bytes without a key, as an attachment that no browser runs", async () => {
-    await using town = await fileTown("sqlite");
+  test("returns the bytes without a key, as an attachment that no browser runs", async () => {
+    await using town = await openFilePlatform("sqlite");
     const link = await fileWithLink(town, await town.service.person());
     for (const headers of [{}, { "x-service-api-key": "stray", authorization: "Bearer stray" }] as const) {
       const reply = await fetch(link, { headers });
@@ -43,8 +43,8 @@ describe("a download link", () => {
     ["picture.svg", "image/svg+xml"],
     ["script.js", "text/javascript"],
     ["page.xhtml", "application/xhtml+xml"],
-  ])("of %s is no page: attachment, nosniff, sandbox", async (filename, type) => {
-    await using town = await fileTown("sqlite");
+  ])("of %s is never rendered: attachment, nosniff, sandbox", async (filename, type) => {
+    await using town = await openFilePlatform("sqlite");
     const reply = await fetch(await fileWithLink(town, await town.service.person(), filename));
     expect(reply.headers.get("content-type")).toBe(type);
     expect(reply.headers.get("content-disposition")).toMatch(/^attachment; /);
@@ -52,8 +52,8 @@ describe("a download link", () => {
     expect(reply.headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
   });
 
-  test("names the file in UTF-8 beside ASCII", async () => {
-    await using town = await fileTown("sqlite");
+  test("names the file in UTF-8 and in ASCII", async () => {
+    await using town = await openFilePlatform("sqlite");
     const reply = await fetch(await fileWithLink(town, await town.service.person(), `naïve "履歴".pdf`));
     expect(reply.headers.get("content-disposition")).toBe(
       `attachment; filename="na_ve ____.pdf"; filename*=UTF-8''na%C3%AFve%20%22%E5%B1%A5%E6%AD%B4%22.pdf`,
@@ -71,14 +71,14 @@ describe("a download link", () => {
     ["bytes=4-1", 200, text, null],
     ["lines=0-1", 200, text, null],
   ])("with Range: %s answers %i", async (range, status, body, contentRange) => {
-    await using town = await fileTown("sqlite");
+    await using town = await openFilePlatform("sqlite");
     const reply = await fetch(await fileWithLink(town, await town.service.person()), { headers: { range } });
     expect([reply.status, await reply.text(), reply.headers.get("content-range")]).toEqual([status, body, contentRange]);
     expect(reply.headers.get("content-length")).toBe(`${body.length}`);
   });
 
-  test("gives a part only of the bytes that the client has seen, and nothing to one that has all", async () => {
-    await using town = await fileTown("sqlite");
+  test("returns a part only of the version that the client has, and no body when it has all bytes", async () => {
+    await using town = await openFilePlatform("sqlite");
     const link = await fileWithLink(town, await town.service.person());
     const [etag, modified] = [`"${sha256(text)}"`, (await fetch(link)).headers.get("last-modified") ?? ""];
     const statusOf = async (headers: Record<string, string>) => (await fetch(link, { headers })).status;
@@ -93,22 +93,22 @@ describe("a download link", () => {
     expect(await statusOf({ "if-none-match": '"other"' })).toBe(200);
   });
 
-  test("takes HEAD, which has the head of the whole", async () => {
-    await using town = await fileTown("sqlite");
+  test("answers HEAD with the head of the complete file", async () => {
+    await using town = await openFilePlatform("sqlite");
     const link = await fileWithLink(town, await town.service.person());
     const head = await fetch(link, { method: "HEAD", headers: { range: "bytes=0-1" } });
     expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "14", ""]);
     expect(head.headers.get("content-disposition")).toMatch(/^attachment/);
   });
 
-  test("takes nothing else", async () => {
-    await using town = await fileTown("sqlite");
+  test("refuses other methods", async () => {
+    await using town = await openFilePlatform("sqlite");
     const reply = await fetch(await fileWithLink(town, await town.service.person()), { method: "PUT", body: "x" });
     expect([reply.status, reply.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
   test("works over HTTP/2", async () => {
-    await using town = await fileTown("sqlite");
+    await using town = await openFilePlatform("sqlite");
     const { origin, pathname } = new URL(await fileWithLink(town, await town.service.person()));
     const session = connectHttp2(origin);
     const stream = session.request({ ":path": pathname, range: "bytes=0-4" });
@@ -118,19 +118,19 @@ describe("a download link", () => {
     expect(body).toBe("Hello");
   });
 
-  test("of an empty file gives nothing, and no part of it", async () => {
-    await using town = await fileTown("sqlite");
-    const { id } = await uploaded(town, await town.service.person(), "");
+  test("of an empty file returns nothing, and no part of it", async () => {
+    await using town = await openFilePlatform("sqlite");
+    const { id } = await uploadFile(town, await town.service.person(), "");
     const reply = await fetch(linkTo(town, id));
     expect([reply.status, reply.headers.get("content-length"), await reply.text()]).toEqual([200, "0", ""]);
     expect((await fetch(linkTo(town, id), { headers: { range: "bytes=0-" } })).status).toBe(416);
   });
 
-  test("that is forged, of another kind or over is refused", async () => {
+  test("that is forged, of another kind or expired is refused", async () => {
     const clock = stillClock();
-    await using town = await fileTown("sqlite", { clock });
+    await using town = await openFilePlatform("sqlite", { clock });
     const ann = await town.service.person();
-    const [mine, other] = [await uploaded(town, ann), await uploaded(town, ann)];
+    const [mine, other] = [await uploadFile(town, ann), await uploadFile(town, ann)];
     const link = linkTo(town, mine.id, clock.now());
     const until = Math.floor((quarterPast + 7 * dayMs) / 1000);
     const statuses = async (...urls: string[]) => Promise.all(urls.map(async (url) => (await fetch(url)).status));
@@ -148,27 +148,27 @@ describe("a download link", () => {
     expect([reply.status, await reply.json()]).toMatchObject([403, { ok: false, error: { code: "permission_denied" } }]);
   });
 
-  test("ends when the bytes do: by deletion, by the clock before any sweep, and before there are any", async () => {
+  test("ends with its file: on deletion, on expiry before any sweep, and before the upload", async () => {
     const clock = stillClock();
-    await using town = await fileTown("sqlite", { clock });
+    await using town = await openFilePlatform("sqlite", { clock });
     const ann = await town.service.person();
-    const [deleted, expired, pending] = [await uploaded(town, ann), await uploaded(town, ann), await slotOf(town, ann)];
+    const [deleted, expired, pending] = [await uploadFile(town, ann), await uploadFile(town, ann), await createSlot(town, ann)];
     await ann.v2("file.delete", { file_id: deleted.id });
     const status = async (id: string) => (await fetch(linkTo(town, id, clock.now()))).status;
     expect([await status(deleted.id), await status(pending.id), await status("file-unknown")]).toEqual([404, 404, 404]);
     expect(await status(expired.id)).toBe(200);
     clock.step(2 * dayMs);
     expect(await status(expired.id)).toBe(404);
-    expect(await detail(ann, expired.id)).toMatchObject({ status: "deleted" });
+    expect(await fileDetail(ann, expired.id)).toMatchObject({ status: "deleted" });
   });
 
-  test("is open to pages of the configured origins", async () => {
-    await using town = await fileTown("sqlite", { env: { CORS_ORIGINS: "https://app.example" } });
+  test("is readable by pages of the configured origins", async () => {
+    await using town = await openFilePlatform("sqlite", { env: { CORS_ORIGINS: "https://app.example" } });
     const link = await fileWithLink(town, await town.service.person());
     const { headers } = await fetch(link, { headers: { origin: "https://app.example" } });
     expect(headers.get("access-control-allow-origin")).toBe("https://app.example");
     expect(headers.get("access-control-expose-headers")).toContain("Content-Disposition");
-    const stranger = await fetch(link, { headers: { origin: "https://evil.example" } });
-    expect(stranger.headers.get("access-control-allow-origin")).toBeNull();
+    const otherOrigin = await fetch(link, { headers: { origin: "https://evil.example" } });
+    expect(otherOrigin.headers.get("access-control-allow-origin")).toBeNull();
   });
 });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { rangeOf } from "../../../src/http/files/range.ts";
+import { requestedRange } from "../../../src/http/files/send-file.ts";
 
 const size = fc.integer({ min: 0, max: 1000 });
 
-test("whatever a Range says, what comes of it lies within the bytes", () => {
+test("any Range header yields a range within the bytes, or none", () => {
   const text = fc.oneof(
     fc.string(),
     fc.string({ unit: fc.constantFrom(..."bytes=0123456789-, \t") }),
@@ -12,7 +12,7 @@ test("whatever a Range says, what comes of it lies within the bytes", () => {
   );
   fc.assert(
     fc.property(text, size, (header, size) => {
-      const range = rangeOf(header, size);
+      const range = requestedRange(header, size);
       if (range === null || range === "unsatisfiable") return;
       expect(range.start).toBeGreaterThanOrEqual(0);
       expect(range.end).toBeGreaterThanOrEqual(range.start);
@@ -22,13 +22,13 @@ test("whatever a Range says, what comes of it lies within the bytes", () => {
   );
 });
 
-test("a part is what slicing gives, from its start, to its end, or of the last bytes", () => {
+test("a part equals the slice from its start, to its end, or of the last bytes", () => {
   const bytes = (count: number) => Array.from({ length: count }, (_, i) => i);
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100 }), fc.nat(200), fc.nat(200), (size, a, b) => {
       const all = bytes(size);
       const cut = (header: string) => {
-        const range = rangeOf(header, size);
+        const range = requestedRange(header, size);
         return range === null || range === "unsatisfiable" ? range : all.slice(range.start, range.end + 1);
       };
       const [first, last] = [Math.min(a, b), Math.max(a, b)];
@@ -50,4 +50,4 @@ test.each([
   "bytes=0-1,2-3",
   "bytes 0-1",
   "bytes=1.5-2",
-])("%s asks for all", (header) => expect(rangeOf(header, 10)).toBeNull());
+])("%s requests all", (header) => expect(requestedRange(header, 10)).toBeNull());

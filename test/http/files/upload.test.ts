@@ -2,18 +2,30 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
-import { describe, expect, test } from "vitest";
-import { books, detail, fileTown, openPut, put, slotOf, until, uploaded, used } from "../../files/files-rig.ts";
-import { describeOnEach } from "../../support/database.ts";
+import { setImmediate as turn } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import {
+  createSlot,
+  type FilePlatform,
+  fileDetail,
+  openFilePlatform,
+  openPut,
+  put,
+  quotaUsed,
+  readBlobTotals,
+  until,
+  uploadFile,
+} from "../../files/files-rig.ts";
+import { describeOnOne } from "../../support/database.ts";
 import { stillClock } from "../../support/still-clock.ts";
 
 const hash = (algorithm: string, bytes: string) => createHash(algorithm).update(bytes).digest("base64");
 
-/** Nothing of an upload is left, and its slot is as it was. */
-async function expectNothing(town: Awaited<ReturnType<typeof fileTown>>): Promise<void> {
-  await until(async () => (await books(town.database)).blobs.length === 0);
+/** Nothing of an upload is left, and its slot is unchanged. */
+async function expectNothing(town: Awaited<ReturnType<typeof openFilePlatform>>): Promise<void> {
+  await until(async () => (await readBlobTotals(town.database)).blobs.length === 0);
   expect(town.stored()).toEqual([]);
-  expect((await books(town.database)).isExact).toBe(true);
+  expect((await readBlobTotals(town.database)).isExact).toBe(true);
 }
 
 /** A PUT over HTTP/2 with prior knowledge. */
@@ -36,11 +48,11 @@ async function put2(url: string, chunks: readonly string[], how: "end" | "cut" =
   }
 }
 
-describeOnEach("an upload", (database) => {
-  test("that is cut leaves no bytes and takes no room, and the slot takes the next one", async () => {
-    await using town = await fileTown(database);
+describeOnOne("an upload", (database) => {
+  test("that is cut off leaves no bytes and uses no quota, and the slot accepts the next one", async () => {
+    await using town = await openFilePlatform(database);
     const ann = await town.service.person();
-    const { id, url } = await slotOf(town, ann);
+    const { id, url } = await createSlot(town, ann);
     for (const headers of [{ "content-length": 100 }, {}]) {
       const cut = openPut(url, headers);
       await cut.send("half");
@@ -48,102 +60,106 @@ describeOnEach("an upload", (database) => {
       cut.cut();
       await expectNothing(town);
     }
-    expect(await detail(ann, id)).toMatchObject({ status: "pending", bytes: null });
+    expect(await fileDetail(ann, id)).toMatchObject({ status: "pending", bytes: null });
     expect((await put(url, "whole")).status).toBe(200);
-    expect(await detail(ann, id)).toMatchObject({ status: "uploaded", bytes: 5 });
+    expect(await fileDetail(ann, id)).toMatchObject({ status: "uploaded", bytes: 5 });
   });
 
-  test("is the file once and for all: the same bytes again are fine, others are refused", async () => {
-    await using town = await fileTown(database);
+  test("is final: the same bytes again are accepted, others are refused", async () => {
+    await using town = await openFilePlatform(database);
     const ann = await town.service.person();
-    const { id, url } = await uploaded(town, ann, "Hello.");
+    const { id, url } = await uploadFile(town, ann, "Hello.");
     expect(await put(url, "Hello.")).toMatchObject({ status: 200, body: { ok: true, file: { id, bytes: 6 } } });
     for (const other of ["Hullo.", "Hello", "Hello. And more."]) {
       expect(await put(url, other)).toMatchObject({ status: 409, body: { error: { code: "already_exists" } } });
     }
     const chunked = new Response("Hello. And more.").body as ReadableStream;
     expect(await put(url, chunked)).toMatchObject({ status: 409 });
-    expect((await books(town.database)).blobs).toHaveLength(1);
-    expect(await used(town.service.store, ann)).toBe(6);
+    expect((await readBlobTotals(town.database)).blobs).toHaveLength(1);
+    expect(await quotaUsed(town.service.store, ann)).toBe(6);
   });
 
-  test("of twenty at once for one slot one wins, and nothing is left of the others", async () => {
-    await using town = await fileTown(database);
+  test("of twenty at once for one slot exactly one succeeds, and nothing of the others is left", async () => {
+    await using town = await openFilePlatform(database);
     const ann = await town.service.person();
-    const { id, url } = await slotOf(town, ann);
+    const { id, url } = await createSlot(town, ann);
     const texts = Array.from({ length: 20 }, (_, i) => `text ${i % 4}`);
     const answers = await Promise.all(texts.map((text) => put(url, text)));
     const [winner] = new Set(answers.flatMap(({ status }, i) => (status === 200 ? [texts[i]] : [])));
     expect(answers.map(({ status }) => status)).toEqual(texts.map((text) => (text === winner ? 200 : 409)));
-    await until(async () => (await books(town.database)).blobs.length === 1);
+    await until(async () => (await readBlobTotals(town.database)).blobs.length === 1);
     expect(town.stored()).toHaveLength(1);
-    expect(await detail(ann, id)).toMatchObject({ status: "uploaded", bytes: 6 });
-    expect(await used(town.service.store, ann)).toBe(6);
+    expect(await fileDetail(ann, id)).toMatchObject({ status: "uploaded", bytes: 6 });
+    expect(await quotaUsed(town.service.store, ann)).toBe(6);
   });
 
-  test("that would cross the account's quota is refused, announced or not, and ends the slot", async () => {
-    await using town = await fileTown(database, { env: { FILE_QUOTA: "1KiB" } });
+  test("that would exceed the account's quota is refused, with or without a length, and closes the slot", async () => {
+    await using town = await openFilePlatform(database, { env: { FILE_QUOTA: "1KiB" } });
     const ann = await town.service.person();
-    await uploaded(town, ann, "x".repeat(1000));
+    await uploadFile(town, ann, "x".repeat(1000));
     for (const body of ["y".repeat(25), new Response("y".repeat(25)).body as ReadableStream]) {
-      const { id, url } = await slotOf(town, ann);
+      const { id, url } = await createSlot(town, ann);
       const { status, body: said } = await put(url, body);
       expect([status, said.ok, said.error.code]).toEqual([413, false, "invalid_argument"]);
-      const file = await detail(ann, id);
+      const file = await fileDetail(ann, id);
       expect([file.status, file.error_message]).toEqual(["error", expect.stringContaining("QuotaExceededError")]);
       expect(await put(url, "z")).toMatchObject({ status: 412 });
     }
-    const chunked = await slotOf(town, ann);
+    const chunked = await createSlot(town, ann);
     expect((await put(chunked.url, new Response("y".repeat(24)).body as ReadableStream)).status).toBe(200);
-    expect(await used(town.service.store, ann)).toBe(1024);
-    expect((await books(town.database)).isExact).toBe(true);
+    expect(await quotaUsed(town.service.store, ann)).toBe(1024);
+    expect((await readBlobTotals(town.database)).isExact).toBe(true);
   });
 });
 
 describe("an upload", () => {
+  /** For tests that look only at their own file. */
+  let shared: FilePlatform;
+  beforeAll(async () => {
+    shared = await openFilePlatform("sqlite");
+  });
+  afterAll(() => shared[Symbol.asyncDispose]());
+
   test.each([
     ["no type", {}],
     ["any type", { "content-type": "application/json" }],
     ["a type that is none", { "content-type": "what?" }],
     ["a stray key", { "x-service-api-key": "sk-stray", authorization: "Bearer stray" }],
-  ])("comes with %s", async (_, headers: Record<string, string>) => {
-    await using town = await fileTown("sqlite");
-    const ann = await town.service.person();
-    const { id, url } = await slotOf(town, ann);
+  ])("is accepted with %s", async (_, headers: Record<string, string>) => {
+    const ann = await shared.service.person();
+    const { id, url } = await createSlot(shared, ann);
     expect((await put(url, new TextEncoder().encode("{not json"), headers)).status).toBe(200);
-    expect(await detail(ann, id)).toMatchObject({ status: "uploaded", bytes: 9 });
+    expect(await fileDetail(ann, id)).toMatchObject({ status: "uploaded", bytes: 9 });
   });
 
   test("may be empty", async () => {
-    await using town = await fileTown("sqlite");
-    const ann = await town.service.person();
-    const { id, url } = await slotOf(town, ann);
+    const ann = await shared.service.person();
+    const { id, url } = await createSlot(shared, ann);
     expect((await put(url, "")).status).toBe(200);
-    expect(await detail(ann, id)).toMatchObject({ status: "uploaded", bytes: 0 });
+    expect(await fileDetail(ann, id)).toMatchObject({ status: "uploaded", bytes: 0 });
   });
 
-  test("comes over HTTP/2, and a stream that is reset is no upload", async () => {
-    await using town = await fileTown("sqlite");
+  test("works over HTTP/2, and a stream that is reset stores nothing", async () => {
+    await using town = await openFilePlatform("sqlite");
     const ann = await town.service.person();
-    const { id, url } = await slotOf(town, ann);
+    const { id, url } = await createSlot(town, ann);
     await expect(put2(url, ["half"], "cut")).rejects.toThrow();
     await expectNothing(town);
-    expect(await detail(ann, id)).toMatchObject({ status: "pending" });
+    expect(await fileDetail(ann, id)).toMatchObject({ status: "pending" });
     expect(await put2(url, ["who", "le"])).toBe(200);
-    expect(await detail(ann, id)).toMatchObject({ status: "uploaded", bytes: 5 });
+    expect(await fileDetail(ann, id)).toMatchObject({ status: "uploaded", bytes: 5 });
   });
 
   test.each(["GET", "HEAD", "POST", "DELETE", "OPTIONS"])("is no %s", async (method) => {
-    await using town = await fileTown("sqlite");
-    const { url } = await slotOf(town, await town.service.person());
+    const { url } = await createSlot(shared, await shared.service.person());
     const reply = await fetch(url, { method });
     expect([reply.status, reply.headers.get("allow")]).toEqual([405, "PUT"]);
   });
 
-  test("goes by its link alone: its file, its end and its signature", async () => {
-    await using town = await fileTown("sqlite");
+  test("is bound to its link: file, expiry and signature", async () => {
+    await using town = await openFilePlatform("sqlite");
     const ann = await town.service.person();
-    const [one, other] = [await slotOf(town, ann), await slotOf(town, ann)];
+    const [one, other] = [await createSlot(town, ann), await createSlot(town, ann)];
     const forged = [
       one.url.replace(one.id, other.id),
       one.url.replace(`/${one.until}/`, `/${one.until + 60}/`),
@@ -157,63 +173,63 @@ describe("an upload", () => {
     expect(town.stored()).toEqual([]);
   });
 
-  test("has to begin within three minutes, and may go on after them", async () => {
+  test("must begin within three minutes, and may continue after them", async () => {
     const clock = stillClock();
-    await using town = await fileTown("sqlite", { clock });
+    await using town = await openFilePlatform("sqlite", { clock });
     const ann = await town.service.person();
-    const [late, slow] = [await slotOf(town, ann), await slotOf(town, ann)];
+    const [late, slow] = [await createSlot(town, ann), await createSlot(town, ann)];
     clock.step(179_000);
     const going = openPut(slow.url);
     await going.send("begun");
     await until(() => town.stored().length === 1);
     clock.step(2_000);
     expect(await put(late.url, "x")).toMatchObject({ status: 403 });
-    expect(await detail(ann, late.id)).toMatchObject({ status: "error", error_message: "upload window expired" });
-    expect(await detail(ann, slow.id)).toMatchObject({ status: "pending" });
+    expect(await fileDetail(ann, late.id)).toMatchObject({ status: "error", error_message: "upload window expired" });
+    expect(await fileDetail(ann, slow.id)).toMatchObject({ status: "pending" });
     // As often as its lease is renewed.
     for (let i = 0; i < 12; i += 1) {
       await clock.advance(15_000);
       await until(async () => Number((await town.service.store.files.byId(slow.id))?.uploadUntil) >= clock.now() + 45_000);
     }
-    expect(await detail(ann, slow.id)).toMatchObject({ status: "pending" });
+    expect(await fileDetail(ann, slow.id)).toMatchObject({ status: "pending" });
     going.end();
     expect(await going.answer).toMatchObject({ status: 200 });
-    expect(await detail(ann, slow.id)).toMatchObject({ status: "uploaded", bytes: 5 });
+    expect(await fileDetail(ann, slow.id)).toMatchObject({ status: "uploaded", bytes: 5 });
   });
 
-  test("that is cut after its window has closed the slot with it, at once", async () => {
+  test("that is cut off after its time window closes the slot at once", async () => {
     const clock = stillClock();
-    await using town = await fileTown("sqlite", { clock });
+    await using town = await openFilePlatform("sqlite", { clock });
     const ann = await town.service.person();
-    const { id, url } = await slotOf(town, ann);
+    const { id, url } = await createSlot(town, ann);
     clock.step(179_000);
     const cut = openPut(url);
     await cut.send("begun");
     await until(() => town.stored().length === 1);
     clock.step(2_000);
-    expect(await detail(ann, id)).toMatchObject({ status: "pending" });
+    expect(await fileDetail(ann, id)).toMatchObject({ status: "pending" });
     cut.cut();
-    await until(async () => (await detail(ann, id)).status === "error");
+    await until(async () => (await fileDetail(ann, id)).status === "error");
   });
 
-  test("that is announced beyond the limit is refused before its first byte, and ends the slot", async () => {
-    await using town = await fileTown("sqlite", { env: { FILE_LIMIT: "1KiB" } });
+  test("whose Content-Length exceeds the limit is refused before its first byte, and closes the slot", async () => {
+    await using town = await openFilePlatform("sqlite", { env: { FILE_LIMIT: "1KiB" } });
     const ann = await town.service.person();
-    const { id, url } = await slotOf(town, ann);
+    const { id, url } = await createSlot(town, ann);
     const held = openPut(url, { "content-length": 1025 });
     expect(await held.answer).toMatchObject({
       status: 413,
       body: { ok: false, error: { message: expect.stringContaining("QuotaExceededError") } },
     });
-    expect(await detail(ann, id)).toMatchObject({ status: "error", error_message: expect.stringContaining("QuotaExceededError") });
+    expect(await fileDetail(ann, id)).toMatchObject({ status: "error", error_message: expect.stringContaining("QuotaExceededError") });
     held.cut();
     await expectNothing(town);
   });
 
-  test("that goes beyond the limit unannounced is cut off with 413, which its client sees while it still sends", async () => {
-    await using town = await fileTown("sqlite", { env: { FILE_LIMIT: "1MiB" } });
+  test("that exceeds the limit without a length is cut off with 413, which its client sees while it still sends", async () => {
+    await using town = await openFilePlatform("sqlite", { env: { FILE_LIMIT: "1MiB" } });
     const ann = await town.service.person();
-    const { id, url } = await slotOf(town, ann);
+    const { id, url } = await createSlot(town, ann);
     const sending = openPut(url);
     let answered = false;
     void sending.answer.then(() => {
@@ -223,14 +239,14 @@ describe("an upload", () => {
     while (!answered) await Promise.race([sending.send(chunk), sending.answer]);
     expect(await sending.answer).toMatchObject({ status: 413 });
     sending.cut();
-    expect(await detail(ann, id)).toMatchObject({ status: "error" });
+    expect(await fileDetail(ann, id)).toMatchObject({ status: "error" });
     await expectNothing(town);
   });
 
-  test("that goes beyond the limit over HTTP/2 is answered with 413, and its connection lives on", async () => {
-    await using town = await fileTown("sqlite", { env: { FILE_LIMIT: "1KiB" } });
+  test("that exceeds the limit over HTTP/2 is answered with 413, and its connection stays open", async () => {
+    await using town = await openFilePlatform("sqlite", { env: { FILE_LIMIT: "1KiB" } });
     const ann = await town.service.person();
-    const [large, next] = [await slotOf(town, ann), await slotOf(town, ann)];
+    const [large, next] = [await createSlot(town, ann), await createSlot(town, ann)];
     const session = connectHttp2(new URL(large.url).origin);
     const put = (url: string, chunks: readonly string[]) => {
       const stream = session.request({ ":method": "PUT", ":path": new URL(url).pathname });
@@ -246,16 +262,18 @@ describe("an upload", () => {
     session.close();
   });
 
-  test("of exactly the limit is taken", async () => {
-    await using town = await fileTown("sqlite", { env: { FILE_LIMIT: "1KiB" } });
-    const { url } = await slotOf(town, await town.service.person());
+  test("of exactly the limit is accepted", async () => {
+    await using town = await openFilePlatform("sqlite", { env: { FILE_LIMIT: "1KiB" } });
+    const { url } = await createSlot(town, await town.service.person());
     expect((await put(url, "x".repeat(1024))).status).toBe(200);
   });
 
-  test("whose client goes on sending after a refusal is cut off", async () => {
-    await using town = await fileTown("sqlite");
-    const { url } = await slotOf(town, await town.service.person());
+  test("whose client keeps sending after a refusal is cut off", async () => {
+    await using town = await openFilePlatform("sqlite");
+    const { url } = await createSlot(town, await town.service.person());
     const { port, pathname } = new URL(`${url}x`);
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
     const socket = connect(Number(port));
     socket.write(`PUT ${pathname} HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n`);
     const [said, closed] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
@@ -263,8 +281,11 @@ describe("an upload", () => {
     socket.on("error", () => undefined);
     const feeding = setInterval(() => socket.write("x".repeat(1000)), 100);
     expect(await said.promise).toMatch(/^HTTP\/1.1 403 /);
-    await closed.promise;
+    // The server waits for five seconds.
+    for (let isOpen = true; isOpen; vi.advanceTimersByTime(1_000))
+      isOpen = await Promise.race([closed.promise.then(() => false), turn().then(() => true)]);
     clearInterval(feeding);
+    vi.useRealTimers();
   });
 
   const text = "Hello, digests.";
@@ -276,26 +297,26 @@ describe("an upload", () => {
     ["Content-Digest", `sha-256=:${hash("sha256", text)}:, crc32c=:AAAA:`, `sha-256=:${hash("sha256", text)}`],
     ["Content-MD5", hash("md5", text), "no base64"],
     ["Digest", "unixsum=30637", "sha-256"],
-  ])("whose %s is not its bytes' is refused, and leaves the slot open", async (name, right, wrong) => {
-    await using town = await fileTown("sqlite");
+  ])("whose %s does not match its bytes is refused, and leaves the slot open", async (name, right, wrong) => {
+    await using town = await openFilePlatform("sqlite");
     const ann = await town.service.person();
-    const { id, url } = await slotOf(town, ann);
+    const { id, url } = await createSlot(town, ann);
     const refused = await put(url, text, { [name]: wrong });
     expect(refused).toMatchObject({ status: 400, body: { error: { code: "invalid_argument", message: expect.stringContaining(name) } } });
-    expect(await detail(ann, id)).toMatchObject({ status: "pending" });
+    expect(await fileDetail(ann, id)).toMatchObject({ status: "pending" });
     await expectNothing(town);
     expect((await put(url, text, { [name]: right })).status).toBe(200);
   });
 
-  test("is open to pages of the configured origins", async () => {
-    await using town = await fileTown("sqlite", { env: { CORS_ORIGINS: "https://app.example" } });
-    const { url } = await slotOf(town, await town.service.person());
+  test("is allowed for pages of the configured origins", async () => {
+    await using town = await openFilePlatform("sqlite", { env: { CORS_ORIGINS: "https://app.example" } });
+    const { url } = await createSlot(town, await town.service.person());
     const origin = { origin: "https://app.example" };
-    const asked = await fetch(url, { method: "OPTIONS", headers: { ...origin, "access-control-request-method": "PUT" } });
-    expect([asked.status, asked.headers.get("access-control-allow-methods")]).toEqual([204, "PUT"]);
+    const preflight = await fetch(url, { method: "OPTIONS", headers: { ...origin, "access-control-request-method": "PUT" } });
+    expect([preflight.status, preflight.headers.get("access-control-allow-methods")]).toEqual([204, "PUT"]);
     const { headers } = await put(url, "x", origin);
     expect(headers.get("access-control-allow-origin")).toBe("https://app.example");
-    const stranger = await put(url, "x", { origin: "https://evil.example" });
-    expect(stranger.headers.get("access-control-allow-origin")).toBeNull();
+    const otherOrigin = await put(url, "x", { origin: "https://evil.example" });
+    expect(otherOrigin.headers.get("access-control-allow-origin")).toBeNull();
   });
 });

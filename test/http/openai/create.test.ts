@@ -6,15 +6,15 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
   const rig = taskRig({ idle: true });
   const post = (body: unknown): Promise<Answer> => call(rig.service.url, rig.ann, "POST", `${prefix}/responses`, body);
 
-  /** What the agent was told. */
-  async function told(body: object): Promise<string> {
+  /** The agent's input. */
+  async function inputOfAgent(body: object): Promise<string> {
     const answer = await post(body);
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     const events = await rig.events(answer.body.id);
     return String(events.findLast(({ type }) => type === "user_message")?.["user_message"].content);
   }
 
-  test("answers at once with the whole object", async () => {
+  test("answers at once with the complete object", async () => {
     const { status, headers, body } = await post({ input: "Hello" });
     expect(status).toBe(200);
     expect(headers.get("x-request-id")).not.toBeNull();
@@ -57,7 +57,7 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
     { why: "several of the user's, in order", body: { input: [user("One"), user("Two")] }, text: "One\nTwo" },
     { why: "instructions, which go before it", body: { instructions: "Be brief", input: "Hello" }, text: "Be brief\nHello" },
     {
-      why: "system and developer messages, which go before it wherever they stand",
+      why: "system and developer messages, which go before it at any position",
       body: { instructions: "1", input: [user("4"), { role: "system", content: "2" }, { role: "developer", content: [part("3")] }] },
       text: "1\n2\n3\n4",
     },
@@ -97,7 +97,7 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
       text: "Hello",
     },
   ])("takes $why", async ({ body, text }) => {
-    expect(await told(body)).toBe(text);
+    expect(await inputOfAgent(body)).toBe(text);
   });
 
   test.each([
@@ -116,7 +116,7 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
     expect((await post({ input: "Hello", ...body })).body.model).toBe(`${profile}-agent`);
   });
 
-  test("makes a link that can be shared, hides from the list, asks back and speaks a language where it is told to", async () => {
+  test("creates a link that can be shared, hides from the list, asks back and answers in the requested language", async () => {
     const { body } = await post({
       input: "Hi",
       create_shareable_link: true,
@@ -144,14 +144,14 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
     "previous_response_id",
     "task_id",
     "taskId",
-  ])("goes on with the task of %s, under another profile if it is told to", async (member) => {
+  ])("continues the task of %s, under another profile if one is named", async (member) => {
     const { body: first } = await post({ input: "One" });
     const { body: again } = await post({ input: "Two", [member]: first.id, agent_profile: "lite", project_id: "passed over" });
     expect(again).toMatchObject({ id: first.id, model: "manus-1.6-lite-agent" });
     expect(again.output.map(({ content }: { content: { text: string }[] }) => content[0]?.text)).toEqual(["One", "Two"]);
   });
 
-  test("does not go on with what another team's, or nobody's, task is", async () => {
+  test("refuses to continue a task of another team or an unknown one", async () => {
     const bo = await rig.service.person();
     const { body: other } = await call(rig.service.url, bo, "POST", `${prefix}/responses`, { input: "Hi" });
     for (const previous_response_id of [other.id, "nobody"]) {
@@ -193,7 +193,7 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
     { body: { input: "Hi", interactive_mode: "true" }, param: "interactive_mode" },
     { body: { input: "Hi", locale: "x".repeat(65) }, param: "locale" },
     { body: { input: "Hi", previous_response_id: "a", task_id: "b" }, param: "previous_response_id" },
-  ])("refuses $body, naming $param, and makes nothing", async ({ body, param }) => {
+  ])("refuses $body, naming $param, and creates nothing", async ({ body, param }) => {
     const before = (await rig.ann.v2("task.list", { limit: 100 })).body["data"].length;
     const answer = await post(body);
     expect(answer.status, JSON.stringify(answer.body)).toBe(400);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { openService, type Person, type Service } from "../../support/service.ts";
 import { untilStatus } from "../../support/until.ts";
-import { soon } from "../../tasks/watch-rig.ts";
+import { untilTrue } from "../../tasks/watch-rig.ts";
 import { call, prefixes, sdk } from "./facade-rig.ts";
 
 const limit = 256 * 1024;
@@ -23,13 +23,13 @@ describe.each(prefixes)("files below %j", (prefix) => {
     return open;
   };
   const client = (who: Person = rig().ann) => sdk(rig().service.url, who, prefix);
-  /** What is listed and what is used of an account's quota. */
+  /** Files in the list, and the used part of the account's quota. */
   async function left(who: Person): Promise<{ readonly files: number; readonly bytes: number }> {
     const { data } = await client(who).files.list();
-    return { files: data.length, bytes: await rig().service.store.blobs.used(who.accountId) };
+    return { files: data.length, bytes: await rig().service.store.blobs.usedBytes(who.accountId) };
   }
 
-  /** A form as it is sent, with whatever stands in it. */
+  /** A form with these parts, encoded for sending. */
   async function send(who: Person, parts: readonly (readonly [head: string, body: string | Buffer])[], end = "--cut--\r\n") {
     const chunks = parts.flatMap(([head, body]) => [`--cut\r\nContent-Disposition: form-data; ${head}\r\n\r\n`, body, "\r\n"]);
     const answer = await fetch(`${rig().service.url}${prefix}/files`, {
@@ -40,7 +40,7 @@ describe.each(prefixes)("files below %j", (prefix) => {
     return { status: answer.status, body: JSON.parse(await answer.text()) };
   }
 
-  test("are made of a form in one step by the SDK, found, listed, read and deleted", async () => {
+  test("are created from a form in one step by the SDK, found, listed, read and deleted", async () => {
     const who = await rig().service.person();
     const bytes = Buffer.from("name,age\nAnn,7\n");
     const made = await client(who).files.create({ file: await toFile(bytes, "people.csv"), purpose: "user_data" });
@@ -58,7 +58,7 @@ describe.each(prefixes)("files below %j", (prefix) => {
     await expect(client(who).files.content(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
   });
 
-  test("are made as v1 makes them, by name, and brought to the address that is answered", async () => {
+  test("are created as on v1, by name, and uploaded to the address in the answer", async () => {
     const slot: { id: string; upload_url: string } = await client().post("/files", { body: { filename: "a.txt" } });
     expect(slot).toMatchObject({ object: "file", status: "pending", upload_expires_at: expect.any(Number) });
     expect((await client().files.retrieve(slot.id)).bytes).toBeUndefined();
@@ -67,7 +67,7 @@ describe.each(prefixes)("files below %j", (prefix) => {
     expect(await (await client().files.content(slot.id)).text()).toBe("Hello");
   });
 
-  test("are read in parts, and not at all by whoever does not own them", async () => {
+  test("are read in parts, and only by their owner", async () => {
     const { id } = await client().files.create({ file: await toFile(Buffer.from("0123456789"), "a.txt"), purpose: "user_data" });
     const url = `${rig().service.url}${prefix}/files/${id}/content`;
     const part = await fetch(url, { headers: { API_KEY: rig().ann.key, Range: "bytes=2-4" } });
@@ -87,20 +87,20 @@ describe.each(prefixes)("files below %j", (prefix) => {
     { why: "a file under another name", parts: [['name="other"; filename="a.txt"', "x"]] as const, named: "file" },
     { why: "a program", parts: [['name="file"; filename="a.exe"', "x"]] as const, named: "filename" },
     { why: "a name that is too long", parts: [[`name="file"; filename="${"x".repeat(256)}.txt"`, "x"]] as const, named: "filename" },
-  ])("are refused where the form holds $why, and nothing is made", async ({ parts, named }) => {
+  ])("are refused where the form holds $why, and nothing is created", async ({ parts, named }) => {
     const who = await rig().service.person();
     const { status, body } = await send(who, parts);
     expect([status, body.code, body.message.split(":")[0]]).toEqual([400, 3, named]);
     expect(await left(who)).toEqual({ files: 0, bytes: 0 });
   });
 
-  test("never leave their folder by their name", async () => {
+  test("never escape their folder through their name", async () => {
     const { status, body } = await send(rig().ann, [['name="file"; filename="../../etc/passwd.txt"', "x"]]);
     expect([status, body.filename ?? ""]).not.toEqual([200, expect.stringContaining("/")]);
     expect(JSON.stringify(body)).not.toContain("..");
   });
 
-  test("that are larger than a file may be are refused, and nothing is left", async () => {
+  test("that exceed the size limit are refused, and nothing is left", async () => {
     const who = await rig().service.person();
     const { status, body } = await send(who, [['name="file"; filename="a.bin"', Buffer.alloc(limit + 1)]]);
     expect([status, body.code]).toEqual([413, 3]);
@@ -109,7 +109,7 @@ describe.each(prefixes)("files below %j", (prefix) => {
     expect(await left(who)).toEqual({ files: 1, bytes: limit });
   });
 
-  test("whose form is no form, or ends before its end, are refused, and nothing is left", async () => {
+  test("whose form is malformed or truncated are refused, and nothing is left", async () => {
     const who = await rig().service.person();
     expect((await send(who, [['name="file"; filename="a.txt"', "Hello"]], "")).status).toBe(400);
     const noBoundary = await fetch(`${rig().service.url}${prefix}/files`, {
@@ -122,7 +122,7 @@ describe.each(prefixes)("files below %j", (prefix) => {
     expect(rig().service.logged).toEqual([]);
   });
 
-  test("whose sender goes away leave nothing", async () => {
+  test("whose sender disconnects leave nothing", async () => {
     const who = await rig().service.person();
     const sending = request(`${rig().service.url}${prefix}/files`, {
       method: "POST",
@@ -131,9 +131,9 @@ describe.each(prefixes)("files below %j", (prefix) => {
     sending.on("error", () => undefined);
     sending.write('--cut\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n');
     sending.write("x".repeat(50_000));
-    await soon(async () => (await left(who)).bytes > 0);
+    await untilTrue(async () => (await left(who)).bytes > 0);
     sending.destroy();
-    await soon(async () => (await left(who)).bytes === 0 && (await left(who)).files === 0);
+    await untilTrue(async () => (await left(who)).bytes === 0 && (await left(who)).files === 0);
     expect(rig().service.logged).toEqual([]);
   });
 
@@ -142,7 +142,7 @@ describe.each(prefixes)("files below %j", (prefix) => {
     expect(status).toBe(401);
   });
 
-  test("are what a response works with: by id, in the request, and as a picture; and what it makes comes back", async () => {
+  test("are input of a response: by id, in the request, and as a picture; and its output is returned as files", async () => {
     const { id: file_id } = await client().files.create({ file: await toFile(Buffer.from("a,b\n1,2\n"), "t.csv"), purpose: "user_data" });
     const pixel = `data:image/png;base64,${Buffer.from("not really").toString("base64")}`;
     const made = await client().responses.create({
@@ -173,12 +173,12 @@ describe.each(prefixes)("files below %j", (prefix) => {
     expect(await (await fetch(files[0].fileUrl)).text()).toContain("# Yes");
     const items = await client().responses.inputItems.list(made.id);
     expect(items.data).toMatchObject([{ content: [{ type: "input_text" }, { type: "input_file", filename: "t.csv" }, {}, {}] }]);
-    const told = await Array.fromAsync(await client().responses.retrieve(made.id, { stream: true }));
-    const parts = told.flatMap((event) => (event.type === "response.content_part.done" ? [event.part] : []));
+    const events = await Array.fromAsync(await client().responses.retrieve(made.id, { stream: true }));
+    const parts = events.flatMap((event) => (event.type === "response.content_part.done" ? [event.part] : []));
     expect(parts).toMatchObject(expect.arrayContaining([expect.objectContaining({ type: "output_file", fileName: "answer.md" })]));
   });
 
-  test("that are not the caller's, or are no files, are refused where they stand", async () => {
+  test("that are not the caller's, or are not files, are refused with their position", async () => {
     const ask = (content: object) =>
       call(rig().service.url, rig().ann, "POST", `${prefix}/responses`, {
         input: [{ role: "user", content: [{ type: "input_text", text: "Hi" }, content] }],

@@ -22,7 +22,7 @@ export const said = {
 
 const attachment = (filename: string) => ({ type: AttachmentType.FILE, filename, url: `https://files.test/${filename}` });
 
-/** A task's events from its first on, numbered as the store numbers them. */
+/** A task's events from the first on, numbered as the store numbers them. */
 export const history = (...payloads: readonly Payload[]): TaskEvent[] =>
   payloads.map((payload, i) => create(TaskEventSchema, { id: `ev_t_${i + 1}`, seq: i + 1, payload }));
 
@@ -33,7 +33,7 @@ const within: fc.Arbitrary<Payload> = fc.oneof(
   fc.tuple(text, file).map(([content, files]) => said.user(content, ...files)),
   fc.tuple(fc.constantFrom("", "Half way", "Done"), file).map(([content, files]) => said.agent(content, "progress", ...files)),
   text.map(said.thought),
-  // A turn that is followed by another at once leaves its last words, and no status.
+  // A turn that is followed at once by another ends with its last message, without a status.
   text.map((content) => said.failure("internal", content)),
 );
 
@@ -48,14 +48,14 @@ const ended: fc.Arbitrary<readonly Payload[]> = fc.constantFrom(
 
 const begun: fc.Arbitrary<readonly Payload[]> = fc.oneof(
   text.map((content) => [said.user(content), said.status(TaskStatus.RUNNING)]),
-  // A decision on what is waited for; and a stop in place of one.
+  // A decision on a pending action, and a stop instead of a decision.
   fc.constant([said.approval(), said.status(TaskStatus.RUNNING)]),
   fc.constant([said.stop(), said.status(TaskStatus.STOPPED), said.user("Again"), said.status(TaskStatus.RUNNING)]),
 );
 
 const turn = fc.tuple(begun, fc.array(within, { maxLength: 4 }), ended).map((parts) => parts.flat());
 
-/** Histories of one to four turns, the last of which may still run. */
+/** Histories of one to four turns. The last turn may still run. */
 export const histories: fc.Arbitrary<TaskEvent[]> = fc
   .tuple(fc.array(turn, { minLength: 1, maxLength: 4 }), fc.nat(3))
   .map(([turns, cut]) => turns.flat().slice(0, Math.max(1, turns.flat().length - cut)))

@@ -17,7 +17,7 @@ const addresses = [
 ] as const;
 
 describe.each(prefixes)("below %j", (prefix) => {
-  test.each(addresses)("%s %s is refused without a good credential, whatever stands behind Bearer", async (method, path) => {
+  test.each(addresses)("%s %s is refused without a valid credential, for any text behind Bearer", async (method, path) => {
     await using service = await openService({ idle: true });
     for (const key of ["", "sk-wrong"]) {
       const { status, body } = await call(service.url, { key }, method, prefix + path);
@@ -49,7 +49,7 @@ describe.each(prefixes)("below %j", (prefix) => {
     ["POST", "/files/x/content", "GET", 405],
     ["GET", "/responses/x/nothing", null, 404],
     ["POST", "/responses/compact/x", null, 404],
-  ])("%s %s says what the address takes, or that there is none", async (method, path, allow, status) => {
+  ])("%s %s states the methods that the address accepts, or that it does not exist", async (method, path, allow, status) => {
     await using service = await openService({ idle: true });
     const answer = await call(service.url, await service.person(), method, prefix + path);
     expect([answer.status, answer.headers.get("allow"), answer.body.code]).toEqual([status, allow, status === 405 ? 12 : 5]);
@@ -66,7 +66,7 @@ describe.each(prefixes)("below %j", (prefix) => {
     }
   });
 
-  test("POST /responses counts as task.create, ten a minute, and says when to come again", async () => {
+  test("POST /responses counts as task.create, ten a minute, and says when to retry", async () => {
     await using service = await openService({ idle: true, env: { RATE_LIMITS: "default" }, clock: stillClock(quarterPast) });
     const ann = await service.person();
     const make = () => call(service.url, ann, "POST", `${prefix}/responses`, { input: "Hi" });
@@ -76,7 +76,7 @@ describe.each(prefixes)("below %j", (prefix) => {
     expect((await ann.v2("task.create", { message: { content: "Hi" } })).status).toBe(429);
   });
 
-  test("a body that is no JSON object is refused", async () => {
+  test("a body that is not a JSON object is refused", async () => {
     await using service = await openService({ idle: true });
     const { key } = await service.person();
     for (const body of ["{", "[]", '"x"']) {
@@ -86,7 +86,7 @@ describe.each(prefixes)("below %j", (prefix) => {
   });
 });
 
-test("every reason has a type that fits its status", () => {
+test("every reason has a fitting type for its status", () => {
   const types: Readonly<Record<number, string>> = {
     401: "authentication_error",
     403: "permission_error",

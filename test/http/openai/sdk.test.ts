@@ -4,20 +4,20 @@ import { describe, expect, test } from "vitest";
 import { taskRig } from "../../support/task-rig.ts";
 import { prefixes, sdk } from "./facade-rig.ts";
 
-/** What the SDK's types do not know: the facade's own words. */
+/** The facade's extensions, which the SDK's types do not know. */
 const wordsOf = ({ status, metadata }: Response) => ({ status: String(status), metadata });
 
 describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
   const rig = taskRig();
   const client = () => sdk(rig.service.url, rig.ann, prefix);
 
-  /** Polls as the contract tells clients to: until the status is not `running`. */
+  /** Polls as the specification requires: until the status is not `running`. */
   async function finished(id: string): Promise<Response> {
     await rig.reach(id, "stopped");
     return client().responses.retrieve(id);
   }
 
-  test("takes the key as its apiKey, with no header of one's own, for responses and files", async () => {
+  test("sends the key as its apiKey, without a custom header, for responses and files", async () => {
     const plain = new OpenAI({ baseURL: rig.service.url + prefix, apiKey: rig.ann.key, maxRetries: 0 });
     const { id } = await plain.responses.create({ model: "gpt-5", input: "[[say Hello]]" });
     await finished(id);
@@ -33,7 +33,7 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     expect(refused.headers.get("x-accepted-credentials")).toBe("x-service-api-key, authorization");
   });
 
-  test("passes over its apiKey beside the header API_KEY, even when that is another key of ours", async () => {
+  test("has its apiKey ignored in favor of the header API_KEY, even when the apiKey is another key of this service", async () => {
     const other = await rig.service.person();
     const mixed = new OpenAI({
       baseURL: rig.service.url + prefix,
@@ -75,20 +75,20 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     expect(final.output_text).toBe(retrieved.output_text);
   });
 
-  test("comes back to a stream after a number, and by its helper to a whole one", async () => {
+  test("resumes a stream after a number, and reads a complete one by its helper", async () => {
     const all = await Array.fromAsync(await client().responses.create({ model: "x", input: "[[say Hello]]", stream: true }));
     const [first] = all;
     const id = first && "response" in first ? first.response.id : "";
     const rest = await Array.fromAsync(await client().responses.retrieve(id, { stream: true, starting_after: 4 }));
     expect(rest).toEqual(all.slice(5));
     const helped = client().responses.stream({ response_id: id, starting_after: 4 });
-    const seen: unknown[] = [];
-    helped.on("event", (event) => seen.push("sequence_number" in event && event.sequence_number));
+    const received: unknown[] = [];
+    helped.on("event", (event) => received.push("sequence_number" in event && event.sequence_number));
     expect((await helped.finalResponse()).id).toBe(id);
-    expect(seen).toEqual(all.slice(5).map((_, i) => i + 5));
+    expect(received).toEqual(all.slice(5).map((_, i) => i + 5));
   });
 
-  test("goes on with a response by previous_response_id, the same one", async () => {
+  test("continues a response by previous_response_id, the same one", async () => {
     const { id } = await client().responses.create({ model: "x", input: "[[say One]]" });
     await finished(id);
     const stream = client().responses.stream({ model: "x", input: "[[say Two]]", previous_response_id: id });
@@ -102,7 +102,7 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     ]);
   });
 
-  test("pages through the input items by itself, newest first", async () => {
+  test("pages through the input items, newest first", async () => {
     const { id } = await client().responses.create({ model: "x", input: "[[forever]] 1" });
     for (const text of ["2", "3"]) await client().responses.create({ model: "x", input: text, previous_response_id: id });
     const items = await Array.fromAsync(client().responses.inputItems.list(id, { limit: 2 }));
@@ -121,9 +121,9 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     await expect(client().responses.retrieve(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
   });
 
-  test("gets its own classes of errors, with code, type and param", async () => {
-    const stranger = sdk(rig.service.url, { key: "sk-wrong" }, prefix);
-    await expect(stranger.responses.retrieve("x")).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
+  test("throws its own classes of errors, with code, type and param", async () => {
+    const withWrongKey = sdk(rig.service.url, { key: "sk-wrong" }, prefix);
+    await expect(withWrongKey.responses.retrieve("x")).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
     await expect(client().responses.retrieve("nobody")).rejects.toMatchObject({ status: 404, type: "not_found_error", code: "not_found" });
     const refused = client().responses.create({
       model: "x",
@@ -136,7 +136,7 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
   test.each([
     { end: "a question", input: "[[ask Which one? | A | B]]", status: "pending", reason: "question" },
     { end: "an approval", input: "[[confirm terminalExecute]]", status: "pending", reason: "confirmation" },
-  ])("sees that a response waits for $end, streamed and polled alike", async ({ input, status, reason }) => {
+  ])("reports that a response waits for $end, in streams and in polls", async ({ input, status, reason }) => {
     const final = await client().responses.stream({ model: "x", input }).finalResponse();
     const polled = await client().responses.retrieve(final.id);
     for (const response of [final, polled]) {
@@ -144,7 +144,7 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     }
   });
 
-  test("sees why a response failed, streamed and polled alike", async () => {
+  test("reports why a response failed, in streams and in polls", async () => {
     const final = await client().responses.stream({ model: "x", input: "[[fail quota_limit | No more]]" }).finalResponse();
     const polled = await client().responses.retrieve(final.id);
     for (const response of [final, polled]) {
@@ -160,7 +160,7 @@ describe("the unmodified SDK below /v1", () => {
     ["models.list", (client: OpenAI) => client.models.list()],
     ["chat.completions.create", (client: OpenAI) => client.chat.completions.create({ model: "x", messages: [] })],
     ["embeddings.create", (client: OpenAI) => client.embeddings.create({ model: "x", input: "a" })],
-  ])("prints what is wrong with an address that is not here: %s", async (_name, call) => {
+  ])("prints the error for an unknown address: %s", async (_name, call) => {
     const refused = await call(sdk(rig.service.url, rig.ann, "/v1")).catch((thrown: unknown) => thrown);
     expect(refused).toBeInstanceOf(OpenAI.NotFoundError);
     expect(refused).toMatchObject({ message: "404 unknown address", type: "not_found_error", code: "not_found", param: null });

@@ -4,7 +4,7 @@ import type { Response, ResponseStreamEvent } from "openai/resources/responses/r
 import { describe, expect, test } from "vitest";
 import type { TaskEvent } from "../../../src/gen/proto/task/v2/task_event_pb.ts";
 import { TaskStatus } from "../../../src/gen/proto/task/v2/task_pb.ts";
-import { isEnding, type StreamEvent, streamMapper } from "../../../src/http/openai/stream.ts";
+import { isEnding, type StreamEvent, streamMapper } from "../../../src/http/openai/send-stream.ts";
 import { histories, history, said } from "./histories.ts";
 
 const { RUNNING, STOPPED, WAITING, ERROR } = TaskStatus;
@@ -14,7 +14,7 @@ function streamOf(events: readonly TaskEvent[]): StreamEvent[] {
   return events.flatMap(map);
 }
 
-/** The events of each turn by themselves. */
+/** The events of each turn, separately. */
 const turnsOf = (events: readonly StreamEvent[]): StreamEvent[][] =>
   events.reduce<StreamEvent[][]>((turns, event) => {
     if (event.type === "response.created") turns.push([]);
@@ -26,13 +26,13 @@ describe("the events of any history", () => {
   test("are numbered from 0 without a gap", () => {
     fc.assert(
       fc.property(histories, (events) => {
-        const told = streamOf(events);
-        expect(told.map(({ sequence_number }) => sequence_number)).toEqual(told.map((_, i) => i));
+        const streamed = streamOf(events);
+        expect(streamed.map(({ sequence_number }) => sequence_number)).toEqual(streamed.map((_, i) => i));
       }),
     );
   });
 
-  test("are the same as far as the history goes, wherever it is cut", () => {
+  test("are the same up to the end of the history, for a cut at any event", () => {
     fc.assert(
       fc.property(histories, fc.nat(60), (events, cut) => {
         const some = streamOf(events.slice(0, cut));
@@ -41,7 +41,7 @@ describe("the events of any history", () => {
     );
   });
 
-  test("are turns: each begins with created and in_progress, ends once at most, and only the last may be open", () => {
+  test("are turns: each begins with created and in_progress, ends at most once, and only the last may be open", () => {
     fc.assert(
       fc.property(histories, (events) => {
         const turns = turnsOf(streamOf(events));
@@ -54,14 +54,14 @@ describe("the events of any history", () => {
     );
   });
 
-  test("add up, by the SDK's own accumulator, to the output that each turn ends with", () => {
+  test("add up to each turn's final output in the SDK's accumulator", () => {
     fc.assert(
       fc.property(histories, (events) => {
         for (const turn of turnsOf(streamOf(events))) {
           let snapshot: Response | undefined;
           for (const event of turn) {
             const before = snapshot?.output;
-            // The SDK's types know neither our status words nor files in messages.
+            // The SDK's types know neither our status values nor files in messages.
             snapshot = accumulateResponse(withId(event) as unknown as ResponseStreamEvent, snapshot);
             if (isEnding(event)) expect(before).toEqual(snapshot.output);
           }
@@ -74,10 +74,10 @@ describe("the events of any history", () => {
 const withId = (event: StreamEvent): object => ("response" in event ? { ...event, response: { ...event.response, id: "t" } } : event);
 
 describe("a turn", () => {
-  const asked = [said.user("Hi"), said.status(RUNNING)];
+  const beginning = [said.user("Hi"), said.status(RUNNING)];
 
-  test("tells a text piece by piece, and a file after it, at their place in the conversation", () => {
-    const told = streamOf(history(...asked, said.thought("Hm"), said.agent("Yes", "result", "a.md"), said.status(STOPPED)));
+  test("streams a text piece by piece, and a file after it, in the order of the conversation", () => {
+    const streamed = streamOf(history(...beginning, said.thought("Hm"), said.agent("Yes", "result", "a.md"), said.status(STOPPED)));
     const place = { item_id: "ev_t_4", output_index: 1, content_index: 0 };
     const text = { type: "output_text", text: "Yes", annotations: [] };
     const file = { type: "output_file", fileUrl: "https://files.test/a.md", fileName: "a.md" };
@@ -85,7 +85,7 @@ describe("a turn", () => {
     const question = { id: "ev_t_1", type: "message", role: "user", status: "completed", content: [{ ...text, text: "Hi" }] };
     const answer = { ...item, status: "completed", content: [text, file] };
     const running = { status: "running", error: null, incomplete_details: null, output: [question] };
-    expect(told).toEqual(
+    expect(streamed).toEqual(
       [
         { type: "response.created", response: running },
         { type: "response.in_progress", response: running },
@@ -114,24 +114,32 @@ describe("a turn", () => {
     { end: "an approval", last: [said.approval(), said.status(WAITING)], type: "incomplete", status: "pending", reason: "confirmation" },
     { end: "a stop", last: [said.stop(), said.status(STOPPED)], type: "incomplete", status: "completed", reason: "stop" },
     { end: "a failure", last: [said.failure("timeout", "Late"), said.status(ERROR)], type: "failed", status: "error", reason: null },
-  ])("ends with what $end is called here, in the facade's own status words", ({ last, type, status, reason }) => {
-    const end = streamOf(history(...asked, ...last)).at(-1);
+  ])("ends $end with the facade's type and status", ({ last, type, status, reason }) => {
+    const end = streamOf(history(...beginning, ...last)).at(-1);
     const error = type === "failed" ? { code: "timeout", message: "Late" } : null;
     const incomplete_details = reason === null ? null : { reason };
     expect(end).toMatchObject({ type: `response.${type}`, response: { status, error, incomplete_details } });
   });
 
-  test("tells what the user says in the middle of it, and what a turn before it ended with", () => {
-    const told = streamOf(
-      history(...asked, said.agent("One"), said.user("And?"), said.agent("Two", "result"), said.status(STOPPED), said.result(), ...asked),
+  test("streams the user's messages in the middle of it, and the last message of the turn before it", () => {
+    const streamed = streamOf(
+      history(
+        ...beginning,
+        said.agent("One"),
+        said.user("And?"),
+        said.agent("Two", "result"),
+        said.status(STOPPED),
+        said.result(),
+        ...beginning,
+      ),
     );
-    const added = told.flatMap((event) => (event.type === "response.output_item.added" ? [[event.output_index, event.item.role]] : []));
+    const added = streamed.flatMap((event) => (event.type === "response.output_item.added" ? [[event.output_index, event.item.role]] : []));
     expect(added).toEqual([
       [1, "assistant"],
       [2, "user"],
       [3, "assistant"],
     ]);
-    const again = told.findLast(({ type }) => type === "response.created");
+    const again = streamed.findLast(({ type }) => type === "response.created");
     expect(again && "response" in again ? again.response.output.map(({ role }) => role) : []).toEqual([
       "user",
       "assistant",
@@ -141,8 +149,8 @@ describe("a turn", () => {
     ]);
   });
 
-  test("has no end for a stop of what was waiting: it had one", () => {
-    const told = streamOf(history(...asked, said.approval(), said.status(WAITING), said.stop(), said.status(STOPPED)));
-    expect(told.filter(isEnding)).toHaveLength(1);
+  test("has no second end for a stop of a waiting task", () => {
+    const streamed = streamOf(history(...beginning, said.approval(), said.status(WAITING), said.stop(), said.status(STOPPED)));
+    expect(streamed.filter(isEnding)).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { NewEvent } from "../../../src/core/tasks/event.ts";
-import { soon, watchRig } from "../../tasks/watch-rig.ts";
-import { call, prefixes, type Streaming, streaming } from "./facade-rig.ts";
+import { untilTrue, watchRig } from "../../tasks/watch-rig.ts";
+import { call, prefixes, readStream, type StreamReader } from "./facade-rig.ts";
 
 const limit = 2;
 /** created, in_progress, and the answer that ends the turn. */
@@ -9,33 +9,33 @@ const turnLength = 9;
 
 describe.each(prefixes)("a stream below %j", (prefix) => {
   const rig = watchRig("sqlite", { WATCH_LIMIT: String(limit) });
-  const open = new Set<Streaming>();
+  const open = new Set<StreamReader>();
   afterEach(async () => {
     for (const { close } of open) close();
     await Promise.all([...open].map(({ end }) => end));
-    await rig.quiet();
+    await rig.untilQuiet();
     open.clear();
   });
 
-  function stream(id: string, query = "", who = rig.ann): Streaming {
-    const reading = streaming(rig.service.url, who, `${prefix}/responses/${id}?stream=true${query}`);
+  function stream(id: string, query = "", who = rig.ann): StreamReader {
+    const reading = readStream(rig.service.url, who, `${prefix}/responses/${id}?stream=true${query}`);
     open.add(reading);
     return reading;
   }
 
-  /** What the agent does, without an agent. */
+  /** Events of the agent, written without an agent. */
   const write = (id: string, ...events: NewEvent[]) =>
     rig.db.store.change((tx) => tx.tasks.advance(id, { now: rig.clock.now(), set: {}, events }));
   const says = (content: string) => ({ type: "assistant_message", payload: { content, deliveryKind: "result" } }) as const;
 
-  /** A turn more of a task that rests: nine events. */
+  /** One more turn of an idle task: nine events. */
   async function turn(id: string, text: string): Promise<void> {
     await call(rig.service.url, rig.ann, "POST", `${prefix}/responses`, { input: text, previous_response_id: id });
     await write(id, says(`${text}!`));
     await rig.settle(id);
   }
 
-  /** A task with turns that are over. */
+  /** A task with finished turns. */
   async function turns(count: number): Promise<string> {
     const id = await rig.create();
     await write(id, says("1!"));
@@ -47,21 +47,21 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
   const numbers = (events: readonly { readonly sequence_number: number }[]) => events.map(({ sequence_number }) => sequence_number);
   const from = (start: number, end: number) => Array.from({ length: end - start }, (_, i) => start + i);
 
-  test("is server-sent events, each named by its type, with the whole object where it stands", async () => {
+  test("is server-sent events, each named by its type, with the complete object", async () => {
     const id = await turns(1);
     const reading = stream(id);
     const { status, headers } = await reading.head;
     expect([status, headers.get("x-accel-buffering"), headers.get("cache-control")]).toEqual([200, "no", "no-store"]);
     expect(headers.get("x-request-id")).not.toBeNull();
-    const told = await reading.end;
-    expect(told.map(({ type }) => type)).toEqual(told.map(({ named }) => named));
-    expect(numbers(told)).toEqual(from(0, turnLength));
+    const events = await reading.end;
+    expect(events.map(({ type }) => type)).toEqual(events.map(({ named }) => named));
+    expect(numbers(events)).toEqual(from(0, turnLength));
     const { body } = await call(rig.service.url, rig.ann, "GET", `${prefix}/responses/${id}`);
-    expect(told.at(-1)?.["response"]).toEqual(body);
-    expect(told[0]?.["response"]).toEqual({ ...body, status: "running", output: body.output.slice(0, 1) });
+    expect(events.at(-1)?.["response"]).toEqual(body);
+    expect(events[0]?.["response"]).toEqual({ ...body, status: "running", output: body.output.slice(0, 1) });
   });
 
-  test("tells what comes as it comes, the user's words too, but no verbose event, and ends with the turn", async () => {
+  test("sends events as they happen, including the user's messages but no verbose events, and ends with the turn", async () => {
     const id = await rig.create();
     const reading = stream(id);
     await reading.until(2);
@@ -70,33 +70,33 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     await call(rig.service.url, rig.ann, "POST", `${prefix}/responses`, { input: "And?", task_id: id });
     await reading.until(14);
     await rig.settle(id);
-    const told = await reading.end;
-    expect(numbers(told)).toEqual(from(0, 15));
-    const done = told.filter(({ type }) => type === "response.output_item.done");
+    const events = await reading.end;
+    expect(numbers(events)).toEqual(from(0, 15));
+    const done = events.filter(({ type }) => type === "response.output_item.done");
     expect(done.map(({ output_index, item }) => [output_index, item.role])).toEqual([
       [1, "assistant"],
       [2, "user"],
     ]);
-    expect(told.at(-1)?.type).toBe("response.completed");
+    expect(events.at(-1)?.type).toBe("response.completed");
   });
 
-  test("begins at the newest turn, and counts those before it", async () => {
-    const told = await stream(await turns(3)).end;
-    expect(numbers(told)).toEqual(from(2 * turnLength, 3 * turnLength));
+  test("begins at the newest turn, with the number after the earlier turns", async () => {
+    const events = await stream(await turns(3)).end;
+    expect(numbers(events)).toEqual(from(2 * turnLength, 3 * turnLength));
   });
 
-  test("begins after any number, and ends with the turn that it began in", async () => {
+  test("begins after any number, and ends with the turn of that number", async () => {
     const id = await turns(2);
     const all = [...(await stream(id, "&starting_after=0").end), ...(await stream(id, `&starting_after=${turnLength - 1}`).end)];
     expect(numbers(all)).toEqual(from(1, 2 * turnLength));
     for (const after of from(0, 2 * turnLength - 1)) {
-      const told = await stream(id, `&starting_after=${after}`).end;
+      const events = await stream(id, `&starting_after=${after}`).end;
       const rest = all.slice(after);
-      expect(told).toEqual(rest.slice(0, after < turnLength - 1 ? turnLength - 1 - after : rest.length));
+      expect(events).toEqual(rest.slice(0, after < turnLength - 1 ? turnLength - 1 - after : rest.length));
     }
   });
 
-  test("that goes on after the last number says nothing of a task that rests, and waits for one that runs", async () => {
+  test("that continues after the last number is empty for an idle task, and waits for a running one", async () => {
     const id = await turns(1);
     const rested = stream(id, `&starting_after=${turnLength - 1}`);
     expect((await rested.head).status).toBe(200);
@@ -106,7 +106,7 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     expect((await waiting.head).status).toBe(200);
     await write(running, says("Late"));
     await waiting.until(1);
-    expect(waiting.told[0]?.sequence_number).toBe(2);
+    expect(waiting.events[0]?.sequence_number).toBe(2);
   });
 
   test.each([
@@ -124,7 +124,7 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     expect(body).toMatchObject({ code: 3, error: { param: "starting_after" } });
   });
 
-  test("is refused in plain JSON where the task is not the caller's, and for a word that is no boolean", async () => {
+  test("is refused in plain JSON where the task is not the caller's, and for an invalid boolean", async () => {
     const bo = await rig.service.person();
     expect(await stream(await rig.create(), "", bo).head).toMatchObject({ status: 404, body: { error: { type: "not_found_error" } } });
     expect(await call(rig.service.url, rig.ann, "GET", `${prefix}/responses/${await rig.create()}?stream=maybe`)).toMatchObject({
@@ -132,16 +132,16 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     });
   });
 
-  test("is kept alive by comments while nothing happens", async () => {
+  test("is kept open by comments while nothing happens", async () => {
     const reading = stream(await rig.create());
     await reading.until(2);
     const before = reading.comments.length;
     await rig.clock.advance(10_000);
-    await soon(() => reading.comments.length > before);
-    expect(reading.told).toHaveLength(2);
+    await untilTrue(() => reading.comments.length > before);
+    expect(reading.events).toHaveLength(2);
   });
 
-  test("takes one of the account's places, and gives it back when its reader is gone, at its end, and after a refusal", async () => {
+  test("takes one of the account's slots, and releases it when its reader disconnects, at its end, and after a refusal", async () => {
     const bo = await rig.service.person();
     const id = await rig.create(bo);
     const mine = [stream(id, "", bo), stream(id, "", bo)];
@@ -150,7 +150,7 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     expect(refused).toMatchObject({ status: 429, body: { code: 8, error: { type: "rate_limit_error" } } });
     mine[0]?.close();
     await mine[0]?.end;
-    await rig.quiet();
+    await rig.untilQuiet();
     const next = stream(id, "", bo);
     await next.until(2);
     await rig.settle(id);
@@ -160,7 +160,7 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     await Promise.all([stream(running, "", bo), stream(running, "", bo)].map(({ until }) => until(2)));
   });
 
-  test("of a task that is deleted meanwhile ends with an error, which takes no number from the task", async () => {
+  test("of a task that is deleted during the stream ends with an error, which uses no number of the task", async () => {
     const id = await rig.create();
     const reading = stream(id);
     await reading.until(2);
@@ -176,19 +176,19 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     });
   });
 
-  test("begins with the turn that a POST begins, whatever was before", async () => {
+  test("begins with the turn that a POST begins, regardless of earlier turns", async () => {
     const id = await turns(1);
-    const reading = streaming(rig.service.url, rig.ann, `${prefix}/responses`, { input: "Again", previous_response_id: id, stream: true });
+    const reading = readStream(rig.service.url, rig.ann, `${prefix}/responses`, { input: "Again", previous_response_id: id, stream: true });
     open.add(reading);
     await reading.until(2);
     await rig.settle(id);
-    const told = await reading.end;
-    expect(numbers(told)).toEqual(from(turnLength, turnLength + 3));
-    expect(told[0]?.["response"].output).toHaveLength(3);
+    const events = await reading.end;
+    expect(numbers(events)).toEqual(from(turnLength, turnLength + 3));
+    expect(events[0]?.["response"].output).toHaveLength(3);
   });
 
   test("of a POST that is refused is plain JSON", async () => {
-    const reading = streaming(rig.service.url, rig.ann, `${prefix}/responses`, { input: "", stream: true });
+    const reading = readStream(rig.service.url, rig.ann, `${prefix}/responses`, { input: "", stream: true });
     expect(await reading.head).toMatchObject({ status: 400, body: { error: { param: "input" } } });
   });
 });

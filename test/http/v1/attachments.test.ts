@@ -49,7 +49,7 @@ describe("attachments of v1", () => {
   test.each([
     "file_id",
     "fileId",
-  ])("an uploaded file is attached by %s, and comes back as a link that needs no key (clients.md 22)", async (member) => {
+  ])("an uploaded file is attached by %s, and is returned as a link that needs no key (spec/clients.md 22)", async (member) => {
     const id = await uploaded("notes.txt", "Hello.");
     const [file, ...others] = await filesOf([{ filename: "notes.txt", [member]: id }]);
     expect(others).toEqual([]);
@@ -60,13 +60,13 @@ describe("attachments of v1", () => {
   test.each([
     ["fileData", "mimeType"],
     ["file_data", "mime_type"],
-  ])("bytes stand in %s, with %s beside them", async (data, mime) => {
+  ])("bytes are accepted in %s, with %s next to them", async (data, mime) => {
     const [file] = await filesOf([{ filename: "a.txt", [data]: dataUri("Inline."), [mime]: "text/plain" }]);
     expect(file).toMatchObject({ type: "output_file", fileName: "a.txt", mimeType: "text/plain" });
     expect(await (await fetch(reach(file.fileUrl))).text()).toBe("Inline.");
   });
 
-  test("bytes stand in data beside a filename, as some clients send them", async () => {
+  test("bytes are accepted in data next to a filename, as some clients send them", async () => {
     const [file] = await filesOf([{ filename: "a.txt", data: dataUri("Inline.") }]);
     expect(file).toMatchObject({ type: "output_file", fileName: "a.txt", mimeType: "text/plain" });
     expect(await (await fetch(reach(file.fileUrl))).text()).toBe("Inline.");
@@ -90,7 +90,7 @@ describe("attachments of v1", () => {
     expect(output[1].content.slice(1)).toMatchObject(attachments.map(({ filename }) => ({ fileName: filename })));
   });
 
-  test("what the agent makes stands in its message as output_file", async () => {
+  test("a file from the agent is in its message as output_file", async () => {
     const { task_id } = (await call("POST /v1/tasks", { prompt: "[[file report.md | # Done]]" })).body;
     await untilStatus(service.store, task_id, "stopped");
     const { output } = (await call(`GET /v1/tasks/${task_id}`)).body;
@@ -103,19 +103,19 @@ describe("attachments of v1", () => {
 
   test.each([
     ["an unknown file", { filename: "a.txt", file_id: "file-unknown" }, /^attachments\[1\]\.file_id: /],
-    ["bytes that are no base64", { filename: "a.txt", fileData: "data:text/plain;base64,!!!" }, /^attachments\[1\]\.file_data: /],
+    ["bytes that are not base64", { filename: "a.txt", fileData: "data:text/plain;base64,!!!" }, /^attachments\[1\]\.file_data: /],
     ["a forbidden kind", { filename: "run.sh", fileData: dataUri("x") }, /^attachments\[1\]\.filename: /],
     ["an address that is not http", { url: "ftp://a.example/b" }, /^attachments\[1\]\.url: /],
-    ["an address that nobody answers at", { url: "http://127.0.0.1:1/b" }, /^attachments\[1\]\.url: /],
+    ["an address without a server", { url: "http://127.0.0.1:1/b" }, /^attachments\[1\]\.url: /],
     ["no source", { filename: "a.txt" }, /^attachments\[1\]: /],
     ["data without a name", { data: dataUri("x") }, /^attachments\[1\]: must have exactly one of /],
     ["data that is none", { filename: "a.txt", data: "x" }, /^attachments\[1\]\.file_data: must be data:/],
     [
-      "data beside a file",
+      "data together with a file",
       { filename: "a.txt", data: dataUri("x"), url: "https://a.example/b" },
       /^attachments\[1\]: must have exactly one of /,
     ],
-  ])("%s is refused by v1's name for it, and no task is made", async (_, attachment, named) => {
+  ])("%s is refused with v1's error, and no task is created", async (_, attachment, named) => {
     const before = (await call("GET /v1/tasks?limit=1")).body.first_id;
     const sound = { filename: "s.txt", fileData: dataUri("x") };
     const { status, body } = await call("POST /v1/tasks", { prompt: "[[forever]]", attachments: [sound, attachment] });
@@ -123,7 +123,7 @@ describe("attachments of v1", () => {
     expect((await call("GET /v1/tasks?limit=1")).body.first_id).toBe(before);
   });
 
-  test("a deleted file cannot be used any more", async () => {
+  test("a deleted file cannot be attached", async () => {
     const id = await uploaded("notes.txt", "Hello.");
     await call(`DELETE /v1/files/${id}`);
     const { status, body } = await call("POST /v1/tasks", { prompt: "x", attachments: [{ filename: "notes.txt", file_id: id }] });

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Person } from "../../support/service.ts";
 
-/** An answer as it came; the body is null where there is none. */
+/** An answer as received; the body is null for an empty one. */
 export interface V1Reply {
   readonly status: number;
   readonly headers: Headers;
@@ -9,10 +9,10 @@ export interface V1Reply {
   readonly body: any;
 }
 
-/** Calls an address, for instance `GET /v1/tasks?limit=5`, with a body if there is one. */
+/** Calls an address, for instance `GET /v1/tasks?limit=5`, with an optional body. */
 export type CallV1 = (at: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<V1Reply>;
 
-/** A client of v1 that shows these headers on every call. */
+/** A client of v1 that sends these headers on every call. */
 export const v1With =
   (service: { readonly url: string }, shown: Readonly<Record<string, string>>): CallV1 =>
   async (at, body, headers = {}) => {
@@ -27,9 +27,9 @@ export const v1With =
     return { status: reply.status, headers: reply.headers, body: text === "" ? null : JSON.parse(text) };
   };
 
-/** A person's client, with the placeholder that the SDK sends beside the key (contract/v1.md 1.1). */
+/** A person's client, with the placeholder that the SDK sends in addition to the key (spec/v1.md 1.1). */
 export const v1Of = (service: { readonly url: string }, { key }: Pick<Person, "key">): CallV1 =>
   v1With(service, { API_KEY: key, Authorization: "Bearer placeholder" });
 
-/** A body of v1's refusals that names this. */
+/** The body of v1's refusal with this code and text. */
 export const refusal = (code: number, named: string | RegExp) => ({ code, message: expect.stringMatching(named), details: [] });

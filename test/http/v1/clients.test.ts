@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type FileTown, fileTown } from "../../files/files-rig.ts";
+import { type FilePlatform, openFilePlatform } from "../../files/files-rig.ts";
 import { openService, type Person, type Service } from "../../support/service.ts";
 import { untilStatus } from "../../support/until.ts";
 
@@ -7,7 +7,7 @@ import { untilStatus } from "../../support/until.ts";
 // biome-ignore lint/suspicious/noExplicitAny: as above
 const read = async (reply: Response): Promise<any> => reply.json();
 
-/** Clients as people have written them for v1, each with the habits that it has (clients.md 2, 3, 26 to 28). */
+/** Clients as written for v1 by its users, each with its habits (spec/clients.md 2, 3, 26 to 28). */
 describe("a client of v1", () => {
   let service: Service;
   let ann: Person;
@@ -17,7 +17,7 @@ describe("a client of v1", () => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  test("in camelCase: creates, polls while it is running, reads the answer, goes on, renames, deletes", async () => {
+  test("in camelCase: creates, polls while it is running, reads the answer, continues, renames, deletes", async () => {
     const headers = { API_KEY: ann.key, "Content-Type": "application/json" };
     const send = async (method: string, path: string, body?: object) => {
       const reply = await fetch(`${service.url}/v1${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
@@ -25,7 +25,7 @@ describe("a client of v1", () => {
       return read(reply);
     };
     const poll = async (id: string) => {
-      // It stops at anything else than running: what it sees first has to be that, or the end.
+      // It stops at any status except running, so the first one must be running or the final one.
       expect(["running", "completed"]).toContain((await send("GET", `/tasks/${id}?convert=false`)).status);
       await untilStatus(service.store, id, "stopped");
       return send("GET", `/tasks/${id}`);
@@ -61,8 +61,8 @@ describe("a client of v1", () => {
     });
     expect(made.share_url).toBe(made.task_url.replace("/app/", "/share/"));
     await untilStatus(service.store, made.task_id, "waiting");
-    const asked = await send("GET", `/v1/tasks/${made.task_id}`);
-    expect(asked).toMatchObject({ status: "pending", model: "manus-1.6-lite-agent" });
+    const pending = await send("GET", `/v1/tasks/${made.task_id}`);
+    expect(pending).toMatchObject({ status: "pending", model: "manus-1.6-lite-agent" });
     await send("POST", "/v1/tasks", { task_id: made.task_id, prompt: "Red" });
     await untilStatus(service.store, made.task_id, "stopped");
     const done = await send("GET", `/v1/tasks/${made.task_id}`);
@@ -70,7 +70,7 @@ describe("a client of v1", () => {
     expect(done.output.map(({ role }: { role: string }) => role).filter((role: string) => role === "user")).toHaveLength(2);
   });
 
-  test("of the OpenAI SDK's manners lists tasks until has_more is false, with a placeholder behind Bearer", async () => {
+  test("with the OpenAI SDK's habits lists tasks until has_more is false, with a placeholder behind Bearer", async () => {
     const cy = await service.person();
     const headers = { API_KEY: cy.key, Authorization: "Bearer **", "X-Stainless-Lang": "python" };
     for (const prompt of ["[[forever]] 1", "[[forever]] 2", "[[forever]] 3"])
@@ -85,7 +85,7 @@ describe("a client of v1", () => {
     expect(titles).toEqual(["[[forever]] 1", "[[forever]] 2", "[[forever]] 3"]);
   });
 
-  test("reads what is wrong from code and message, whatever it did", async () => {
+  test("reads the error from code and message for every call", async () => {
     const headers = { API_KEY: ann.key };
     const wrong = [
       ["POST", "/v1/tasks", "{", 400, 3],
@@ -101,14 +101,14 @@ describe("a client of v1", () => {
   });
 });
 
-describe("a client that brings files", () => {
-  let town: FileTown;
+describe("a client that uploads files", () => {
+  let town: FilePlatform;
   beforeAll(async () => {
-    town = await fileTown("sqlite");
+    town = await openFilePlatform("sqlite");
   });
   afterAll(() => town[Symbol.asyncDispose]());
 
-  test("makes a slot, puts the bytes without a key, and waits until it is uploaded (clients.md 8, 24)", async () => {
+  test("creates a slot, puts the bytes without a key, and waits until it is uploaded (spec/clients.md 8, 24)", async () => {
     const { key } = await town.service.person();
     const headers = { API_KEY: key, "Content-Type": "application/json" };
     const made = await fetch(`${town.service.url}/v1/files`, { method: "POST", headers, body: '{"filename":"a.csv"}' });

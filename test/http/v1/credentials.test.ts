@@ -4,7 +4,7 @@ import { quarterPast, stillClock } from "../../support/still-clock.ts";
 import { tokenOf } from "../../support/token.ts";
 import { refusal, v1Of, v1With } from "./caller.ts";
 
-describe("who calls v1", () => {
+describe("the caller of v1", () => {
   let service: Service;
   let ann: Person;
   let bo: Person;
@@ -16,8 +16,8 @@ describe("who calls v1", () => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  /** Whose projects are told, or the refusal's status and code. */
-  const seen = async (headers: Readonly<Record<string, string>>) => {
+  /** The owner of the listed projects, or the refusal's status and code. */
+  const outcomeWith = async (headers: Readonly<Record<string, string>>) => {
     const { status, body } = await v1With(service, headers)("GET /v1/projects");
     return status === 200 ? body.data.map(({ name }: { name: string }) => name).join() : `${status} ${body.code}`;
   };
@@ -25,19 +25,19 @@ describe("who calls v1", () => {
   test.each<[what: string, headers: () => Record<string, string>, who: string]>([
     ["API_KEY", () => ({ API_KEY: ann.key }), "Ann's"],
     ["api_key, as Node spells it", () => ({ api_key: ann.key }), "Ann's"],
-    ["API_KEY beside the SDK's placeholder", () => ({ API_KEY: ann.key, Authorization: "Bearer placeholder" }), "Ann's"],
-    ["API_KEY beside an empty Bearer", () => ({ API_KEY: ann.key, Authorization: "Bearer " }), "Ann's"],
-    ["API_KEY beside another scheme", () => ({ API_KEY: ann.key, Authorization: "Basic YTpi" }), "Ann's"],
+    ["API_KEY and the SDK's placeholder", () => ({ API_KEY: ann.key, Authorization: "Bearer placeholder" }), "Ann's"],
+    ["API_KEY and an empty Bearer", () => ({ API_KEY: ann.key, Authorization: "Bearer " }), "Ann's"],
+    ["API_KEY and another scheme", () => ({ API_KEY: ann.key, Authorization: "Basic YTpi" }), "Ann's"],
     ["x-service-api-key", () => ({ "x-service-api-key": ann.key }), "Ann's"],
     ["x-manus-api-key", () => ({ "x-manus-api-key": ann.key }), "Ann's"],
     ["X-API-Key", () => ({ "X-API-Key": ann.key }), "Ann's"],
     ["the same key in two headers", () => ({ API_KEY: ann.key, "x-api-key": ann.key }), "Ann's"],
     ["two keys, of which API_KEY counts", () => ({ API_KEY: ann.key, "x-api-key": bo.key }), "Ann's"],
-    ["a bad API_KEY beside a good key", () => ({ API_KEY: "sk-nobody", "x-api-key": bo.key }), "401 16"],
-    ["API_KEY beside the key of another vendor", () => ({ API_KEY: ann.key, Authorization: "Bearer sk-proj-abc" }), "Ann's"],
-    ["API_KEY beside another key of ours", () => ({ API_KEY: ann.key, Authorization: `Bearer ${bo.key}` }), "Ann's"],
-    ["x-api-key beside another key of ours", () => ({ "x-api-key": ann.key, Authorization: `Bearer ${bo.key}` }), "Ann's"],
-    ["a bad API_KEY beside a good key behind Bearer", () => ({ API_KEY: "sk-nobody", Authorization: `Bearer ${bo.key}` }), "401 16"],
+    ["a bad API_KEY and a good key", () => ({ API_KEY: "sk-nobody", "x-api-key": bo.key }), "401 16"],
+    ["API_KEY and the key of another vendor", () => ({ API_KEY: ann.key, Authorization: "Bearer sk-proj-abc" }), "Ann's"],
+    ["API_KEY and another key of this service", () => ({ API_KEY: ann.key, Authorization: `Bearer ${bo.key}` }), "Ann's"],
+    ["x-api-key and another key of this service", () => ({ "x-api-key": ann.key, Authorization: `Bearer ${bo.key}` }), "Ann's"],
+    ["a bad API_KEY and a good key behind Bearer", () => ({ API_KEY: "sk-nobody", Authorization: `Bearer ${bo.key}` }), "401 16"],
     ["a key behind Bearer alone", () => ({ Authorization: `Bearer ${ann.key}` }), "Ann's"],
     ["a key behind Bearer and an empty API_KEY", () => ({ API_KEY: "", Authorization: `Bearer ${ann.key}` }), "Ann's"],
     ["the key of another vendor behind Bearer alone", () => ({ Authorization: "Bearer sk-proj-abc" }), "401 16"],
@@ -46,21 +46,21 @@ describe("who calls v1", () => {
     ["an empty API_KEY", () => ({ API_KEY: "" }), "401 16"],
     ["a key that is none", () => ({ API_KEY: "ann" }), "401 16"],
   ])("with %s", async (_, headers, who) => {
-    expect(await seen(headers())).toBe(who);
+    expect(await outcomeWith(headers())).toBe(who);
   });
 
-  test("an OAuth token opens nothing on v1, alone or beside a key of somebody else", async () => {
+  test("an OAuth token grants no access to v1, alone or with a key of another account", async () => {
     const { headers } = await tokenOf(service, ann, { scopes: ["manage_all_tasks"] });
-    expect(await seen(headers)).toBe("401 16");
-    expect(await seen({ ...headers, API_KEY: bo.key })).toBe("Bo's");
+    expect(await outcomeWith(headers)).toBe("401 16");
+    expect(await outcomeWith({ ...headers, API_KEY: bo.key })).toBe("Bo's");
   });
 
-  test("nor does a browser's session", async () => {
+  test("a browser's session grants no access either", async () => {
     const { headers } = await ann.session();
-    expect(await seen(headers)).toBe("401 16");
+    expect(await outcomeWith(headers)).toBe("401 16");
   });
 
-  test("a key of another kind is forbidden, by v1's number", async () => {
+  test("refuses a key of another kind as forbidden, with v1's code", async () => {
     const { key } = await service.person({ kind: "siem" });
     expect(await v1With(service, { API_KEY: key })("GET /v1/projects")).toMatchObject({ status: 403, body: refusal(7, /./) });
   });
@@ -82,11 +82,11 @@ describe("the limits of v1", () => {
     expect(first.headers.get("ratelimit-remaining")).toBe("0");
     const { status, headers, body: refused } = await v1Of(service, person)(at, body);
     expect({ status, body: refused }).toEqual({ status: 429, body: refusal(8, /rate limit/) });
-    const told = ["retry-after", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"].map((header) => headers.get(header));
-    expect(told).toEqual(["45", "1", "0", "45"]);
+    const limitHeaders = ["retry-after", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"].map((header) => headers.get(header));
+    expect(limitHeaders).toEqual(["45", "1", "0", "45"]);
   });
 
-  test("of a call that is let in are told too", async () => {
+  test("are reported on successful calls too", async () => {
     await using service = await openService({ idle: true, clock: stillClock(quarterPast), env: { RATE_LIMITS: "default" } });
     const call = v1Of(service, await service.person());
     const limits = await Promise.all(

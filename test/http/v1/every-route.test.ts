@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { v1Table } from "../../../src/http/v1/routes.ts";
-import { type Receiver, receiver } from "../../egress/receiver.ts";
-import { type FileTown, fileTown } from "../../files/files-rig.ts";
+import { openReceiver, type Receiver } from "../../egress/receiver.ts";
+import { type FilePlatform, openFilePlatform } from "../../files/files-rig.ts";
 import type { Person } from "../../support/service.ts";
 import { callV2 } from "../../support/wires.ts";
 import { type CallV1, refusal, v1Of, v1With } from "./caller.ts";
@@ -9,7 +9,7 @@ import { type CallV1, refusal, v1Of, v1With } from "./caller.ts";
 const addresses = v1Table.map(({ verb, path }) => `${verb} ${path}`);
 const verbs = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/** A sound call of each address: its body, and what stands for the id in its path. */
+/** A valid call of each address: its body, and the id in its path. */
 interface Sample {
   readonly body?: () => object;
   readonly id?: (call: CallV1) => Promise<string>;
@@ -18,7 +18,7 @@ const taskId = async (call: CallV1) => (await call("POST /v1/tasks", { prompt: "
 const fileId = async (call: CallV1) => (await call("POST /v1/files", { filename: "a.txt" })).body.id;
 let hooks: Receiver;
 let hookCount = 0;
-/** An address stands once. */
+/** An address is registered once. */
 const newHook = () => ({ webhook: { url: `${hooks.url}/${hookCount++}` } });
 const hookId = async (call: CallV1) => (await call("POST /v1/webhooks", newHook())).body.webhook_id;
 const samples: Readonly<Record<string, Sample>> = {
@@ -38,24 +38,24 @@ const samples: Readonly<Record<string, Sample>> = {
   "GET /v1/webhook/public_key": {},
 };
 
-/** What a sound call is answered with. */
+/** The status of a valid call. */
 const soundStatus = (address: string) => (address === "DELETE /v1/webhooks/{webhook_id}" ? 204 : 200);
-/** A key may be missing (clients.md 29). */
+/** A key may be missing (spec/clients.md 29). */
 const openAddress = "GET /v1/webhook/public_key";
 
-/** Places of a body that hold null. */
+/** Paths of null values in a body. */
 const nullsIn = (value: unknown, at = ""): string[] => {
   if (value === null) return [at];
   return typeof value === "object" ? Object.entries(value as object).flatMap(([name, member]) => nullsIn(member, `${at}.${name}`)) : [];
 };
 
 describe("every address of v1", () => {
-  let town: FileTown;
+  let town: FilePlatform;
   let ann: Person;
   let call: CallV1;
   beforeAll(async () => {
-    hooks = await receiver((_request, response) => void response.end());
-    town = await fileTown("sqlite", { env: { WEBHOOK_ALLOW: "loopback" } });
+    hooks = await openReceiver((_request, response) => void response.end());
+    town = await openFilePlatform("sqlite", { env: { WEBHOOK_ALLOW: "loopback" } });
     ann = await town.service.person();
     call = v1Of(town.service, ann);
   });
@@ -66,13 +66,11 @@ describe("every address of v1", () => {
 
   const at = async (address: string) => address.replace(/\{\w+\}/, (await samples[address]?.id?.(call)) ?? "");
 
-  test("stands here with a sample", () => {
+  test("has a sample here", () => {
     expect(Object.keys(samples).toSorted()).toEqual(addresses.toSorted());
   });
 
-  test.each(
-    addresses,
-  )("%s answers 200 to a sound call, without null, as deprecated, and names what does the same on v2", async (address) => {
+  test.each(addresses)("%s answers 200 to a valid call, without null, as deprecated, and names its successor on v2", async (address) => {
     const { status, headers, body } = await call(await at(address), samples[address]?.body?.());
     expect(status).toBe(soundStatus(address));
     if (status === 200) expect(nullsIn(body)).toEqual([]);
@@ -86,7 +84,7 @@ describe("every address of v1", () => {
     if (status === 200) expect(headers.get("content-type")).toMatch(/^application\/json/);
   });
 
-  test.each(addresses)("%s is 401 without a key, and with one that opens nothing", async (address) => {
+  test.each(addresses)("%s is 401 without a key, and with an unknown key", async (address) => {
     for (const headers of [{}, { Authorization: "Bearer placeholder" }, { API_KEY: "sk-nobody" }] as Record<string, string>[]) {
       if (address === openAddress && headers["API_KEY"] === undefined) continue;
       const { status, body } = await v1With(town.service, headers)(address.replace(/\{\w+\}/, "x"), samples[address]?.body?.());
@@ -94,18 +92,16 @@ describe("every address of v1", () => {
     }
   });
 
-  test.each([
-    ...new Set(v1Table.map(({ path }) => path)),
-  ])("%s is 405 for verbs that it does not take, and says which it does", async (path) => {
+  test.each([...new Set(v1Table.map(({ path }) => path))])("%s is 405 for other methods, and lists the accepted ones", async (path) => {
     const taken = v1Table.filter((row) => row.path === path).map(({ verb }) => verb as string);
     for (const verb of verbs.filter((one) => !taken.includes(one))) {
       const { status, headers, body } = await call(`${verb} ${path.replace(/\{\w+\}/, "x")}`);
       expect([verb, status, headers.get("allow")]).toEqual([verb, 405, taken.join(", ")]);
-      expect(body).toEqual(refusal(12, /^this address takes /));
+      expect(body).toEqual(refusal(12, /^this address accepts /));
     }
   });
 
-  test.each(addresses)("%s passes over members that nobody knows, in body and query", async (address) => {
+  test.each(addresses)("%s ignores unknown members, in body and query", async (address) => {
     const body = samples[address]?.body?.();
     const strange = { no_such_member: 1, noSuchMember: { a: [null] }, constructor: "x" };
     const reply = await call(`${await at(address)}?no_such_member=1&constructor=x&__proto__=x`, body && { ...body, ...strange });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type FileTown, fileTown, put } from "../../files/files-rig.ts";
+import { type FilePlatform, openFilePlatform, put } from "../../files/files-rig.ts";
 import type { Person, Service } from "../../support/service.ts";
 import { stillClock } from "../../support/still-clock.ts";
 import { tokenOf } from "../../support/token.ts";
@@ -19,12 +19,12 @@ const slot = {
 
 describe("files of v1", () => {
   const clock = stillClock(1_790_000_000_000);
-  let town: FileTown;
+  let town: FilePlatform;
   let service: Service;
   let ann: Person;
   let call: CallV1;
   beforeAll(async () => {
-    town = await fileTown("sqlite", { clock });
+    town = await openFilePlatform("sqlite", { clock });
     ({ service } = town);
     ann = await service.person();
     call = v1Of(service, ann);
@@ -37,13 +37,13 @@ describe("files of v1", () => {
     return body.id;
   }
 
-  test("a slot lives for three minutes", async () => {
+  test("a slot is valid for three minutes", async () => {
     const { status, body } = await call("POST /v1/files", { filename: "a.txt" });
     expect({ status, body }).toEqual({ status: 200, body: slot });
     expect(body.upload_expires_at - Date.parse(body.created_at) / 1000).toBe(180);
   });
 
-  test("made, put and read: pending, then uploaded with size, type and the time of its end", async () => {
+  test("created, uploaded and read: pending, then uploaded with size, type and expiry", async () => {
     const { body: made } = await call("POST /v1/files", { filename: "notes.txt" });
     const waiting = await call(`GET /v1/files/${made.id}`);
     const head = { id: made.id, object: "file", filename: "notes.txt", created_at: made.created_at, content_type: "text/plain" };
@@ -54,7 +54,7 @@ describe("files of v1", () => {
     expect(body).toEqual({ ...head, status: "uploaded", bytes: 6, expires_at: Math.floor((clock.now() + 48 * hour) / 1000) });
   });
 
-  test("v1 and v2 know the same files by the same ids", async () => {
+  test("v1 and v2 have the same files by the same ids", async () => {
     const id = await uploaded("notes.txt");
     expect((await ann.v2("file.detail", { file_id: id })).body["file"]).toMatchObject({ id, status: "uploaded", bytes: 6 });
     const { body } = await ann.v2("file.upload", { filename: "b.csv" });
@@ -65,7 +65,7 @@ describe("files of v1", () => {
     });
   });
 
-  test("the list has the ten newest, deleted ones excepted", async () => {
+  test("the list has the ten newest files, except deleted ones", async () => {
     const list = v1Of(service, await service.person());
     const ids: string[] = [];
     for (let n = 0; n < 12; n += 1) {
@@ -91,7 +91,7 @@ describe("files of v1", () => {
 
   test.each([
     ["no name", {}, /^filename: is required/],
-    ["a name that is no text", { filename: 5 }, /^filename: must be a string/],
+    ["a name that is not text", { filename: 5 }, /^filename: must be a string/],
     ["an empty name", { filename: "" }, /^filename: /],
     ["a name over the limit", { filename: `${"a".repeat(252)}.txt` }, /^filename: /],
     ["a script", { filename: "run.sh" }, /^filename: /],
@@ -100,7 +100,7 @@ describe("files of v1", () => {
     expect(await call("POST /v1/files", body)).toMatchObject({ status: 400, body: refusal(3, named) });
   });
 
-  test("somebody else's file is as absent as an unknown one", async () => {
+  test("another account's file is reported like an unknown one", async () => {
     const id = await uploaded("notes.txt");
     const other = v1Of(service, await service.person());
     for (const at of ["GET /v1/files/file-unknown", `GET /v1/files/${id}`, `DELETE /v1/files/${id}`])
@@ -108,7 +108,7 @@ describe("files of v1", () => {
     expect(await call(`GET /v1/files/${id}`)).toMatchObject({ status: 200 });
   });
 
-  test("what an app has uploaded for its user is the user's, and in the user's list", async () => {
+  test("a file that an app uploaded for its user is in the user's list", async () => {
     const token = await tokenOf(service, ann, { now: clock.now() });
     const { body } = await token.v2("file.upload", { filename: "from-app.txt" });
     expect((await call("GET /v1/files")).body.data.map(({ id }: { id: string }) => id)).toContain(body["file"].id);

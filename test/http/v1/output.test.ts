@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { TaskEventSchema } from "../../../src/gen/proto/task/v2/task_event_pb.ts";
-import { outputOf } from "../../../src/http/v1/output.ts";
+import { outputOf } from "../../../src/http/v1/task-object.ts";
 
 const event = (payload: object) => create(TaskEventSchema, { id: "ev_1", payload } as never);
 
-test("a message has its text first, then its files by links, names and types (clients.md 27)", () => {
+test("a message has its text first, then its files by links, names and types (spec/clients.md 27)", () => {
   const attachments = [
     { type: 2, filename: "a.md", url: "https://files.example/a", contentType: "text/markdown" },
     { type: 2, filename: "b", url: "https://files.example/b" },
@@ -25,7 +25,7 @@ test("a message has its text first, then its files by links, names and types (cl
   ]);
 });
 
-test("a message of files alone has no empty text, and what the user said is text too", () => {
+test("a message of files alone has no empty text, and the user's text is kept", () => {
   const attachments = [{ type: 2, filename: "a.md", url: "https://files.example/a" }];
   const [files, said] = outputOf([
     event({ case: "userMessage", value: { content: "", attachments } }),
@@ -35,11 +35,11 @@ test("a message of files alone has no empty text, and what the user said is text
   expect(said).toMatchObject({ role: "user", content: [{ type: "output_text", text: "Sort" }] });
 });
 
-test("a failure is said by the assistant, and what says nothing is passed over", () => {
-  const told = outputOf([
+test("a failure is a message of the assistant, and events without text are left out", () => {
+  const output = outputOf([
     event({ case: "statusUpdate", value: { brief: "Working" } }),
     event({ case: "explanation", value: { content: "Hm" } }),
     event({ case: "errorMessage", value: { errorType: "internal", content: "No" } }),
   ]);
-  expect(told).toMatchObject([{ role: "assistant", content: [{ type: "output_text", text: "No" }] }]);
+  expect(output).toMatchObject([{ role: "assistant", content: [{ type: "output_text", text: "No" }] }]);
 });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { sampleProject } from "../../store/samples.ts";
 import { openService } from "../../support/service.ts";
 import { refusal, v1Of } from "./caller.ts";
 
 describe("projects of v1", () => {
-  test("are made and listed with a key in API_KEY, whatever stands behind Bearer", async () => {
+  test("are created and listed with a key in API_KEY, for any text behind Bearer", async () => {
     await using service = await openService();
     const person = await service.person();
     const headers = { API_KEY: person.key, Authorization: "Bearer placeholder", "Content-Type": "application/json" };
@@ -39,7 +40,7 @@ describe("projects of v1", () => {
     expect(await answer.json()).toEqual({ code, message: expect.any(String), details: [] });
   });
 
-  test("have no instruction where none was given, may share a name, and hide members that nobody knows", async () => {
+  test("have no instruction by default, may share a name, and omit unknown members", async () => {
     await using service = await openService({ idle: true });
     const call = v1Of(service, await service.person());
     const bodies = [{ name: "Post" }, { name: "Post", instruction: "", default_instructions: "x" }, { name: "Post", instruction: null }];
@@ -54,13 +55,12 @@ describe("projects of v1", () => {
     }
   });
 
-  test("are listed newest first, 100 unless more are asked for", async () => {
+  test("are listed newest first, 100 by default", async () => {
     await using service = await openService({ idle: true });
     const person = await service.person();
     const { accountId, spaceId } = person;
     await service.store.change(async (tx) => {
-      for (let n = 0; n < 105; n += 1)
-        await tx.projects.insert({ id: `p${n}`, accountId, spaceId, name: `${n}`, instruction: "", createdAt: 1000 * n });
+      for (let n = 0; n < 105; n += 1) await tx.projects.insert(sampleProject({ id: `p${n}`, accountId, spaceId, createdAt: 1000 * n }));
     });
     const sizes = await Promise.all(
       ["", "?limit=1", "?limit=104", "?limit=1000"].map((query) => v1Of(service, person)(`GET /v1/projects${query}`)),

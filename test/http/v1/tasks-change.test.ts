@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { TaskService } from "../../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach } from "../../support/database.ts";
+import { describeOnOne } from "../../support/database.ts";
 import { taskRig } from "../../support/task-rig.ts";
 import { type CallV1, refusal, v1Of } from "./caller.ts";
 
-describeOnEach("a task of v1", (database) => {
+describeOnOne("a task of v1", (database) => {
   const rig = taskRig({ database });
   let call: CallV1;
   beforeAll(() => {
@@ -23,7 +23,7 @@ describeOnEach("a task of v1", (database) => {
     test.each([
       ["enableShared", "enableVisibleInTaskList"],
       ["enable_shared", "enable_visible_in_task_list"],
-    ])("shares and shows by %s and %s, and takes both back", async (shared, visible) => {
+    ])("shares and shows by %s and %s, and undoes both", async (shared, visible) => {
       const id = await rig.create("[[forever]]", { hide_in_task_list: true });
       const open = await call(`PUT /v1/tasks/${id}`, { [shared]: true, [visible]: true });
       expect(open.body.share_url).toMatch(new RegExp(`/share/${id}$`));
@@ -33,13 +33,13 @@ describeOnEach("a task of v1", (database) => {
       expect(await rig.row(id)).toMatchObject({ shareVisibility: "private", hidden: true });
     });
 
-    test("with an empty body, or members that nobody knows, changes nothing", async () => {
+    test("with an empty body, or unknown members, changes nothing", async () => {
       const id = await rig.create("[[forever]]", { title: "Letters" });
       for (const body of [undefined, {}, { status: "completed", prompt: "x", title: null }])
         expect(await call(`PUT /v1/tasks/${id}`, body)).toMatchObject({ status: 200, body: { task_id: id, task_title: "Letters" } });
     });
 
-    test("an id in the body does not beat that of the path", async () => {
+    test("the id in the path overrides one in the body", async () => {
       const [id, other] = [await rig.create("[[forever]]"), await rig.create("[[forever]]")];
       expect((await call(`PUT /v1/tasks/${id}`, { task_id: other, title: "Letters" })).body.task_id).toBe(id);
       expect((await rig.row(other)).title).not.toBe("Letters");
@@ -63,7 +63,7 @@ describeOnEach("a task of v1", (database) => {
       ["one that waits", "[[ask Which?]]", "waiting"],
       ["one that is done", "Hello", "stopped"],
       ["one that failed", "[[fail internal | No]]", "error"],
-    ] as const)("deletes %s for good", async (_, prompt, reached) => {
+    ] as const)("deletes %s permanently", async (_, prompt, reached) => {
       const id = await rig.create(prompt);
       await rig.reach(id, reached);
       const { status, body } = await call(`DELETE /v1/tasks/${id}`);
@@ -72,20 +72,20 @@ describeOnEach("a task of v1", (database) => {
         expect(await call(at)).toMatchObject({ status: 404, body: refusal(5, /^task not found$/) });
     });
 
-    test("takes an agent's task for its own, which is not deleted", async () => {
+    test("refuses to delete an agent's task, by either id", async () => {
       const [main] = (await rig.ann.v2("task.detail", { task_id: "agent-default-main_task" })).body["task"].id.match(/.+/);
       for (const id of [main, "agent-default-main_task"])
         expect(await call(`DELETE /v1/tasks/${id}`)).toMatchObject({ status: 400, body: refusal(9, /agent/) });
     });
 
-    test("of somebody else's task is that of an unknown one", async () => {
+    test("of another account's task is answered like that of an unknown one", async () => {
       const foreign = await rig.create("[[forever]]", {}, await rig.service.person());
       expect(await call(`DELETE /v1/tasks/${foreign}`)).toMatchObject({ status: 404, body: refusal(5, /^task not found$/) });
       expect(await rig.row(foreign)).toMatchObject({ status: "running" });
     });
   });
 
-  test("task.delete stops a running task only when asked to, in the same change", async () => {
+  test("task.delete stops a running task only when requested, in the same transaction", async () => {
     const id = await rig.create("[[forever]]");
     await expect(rig.ann.client(TaskService).deleteTask({ taskId: id })).rejects.toThrow(/stop it first/);
     expect(await rig.row(id)).toMatchObject({ status: "running" });
@@ -93,7 +93,7 @@ describeOnEach("a task of v1", (database) => {
     expect((await rig.ann.v2("task.detail", { task_id: id })).status).toBe(404);
   });
 
-  test("v1 and v2 know the same tasks by the same ids (clients.md 25)", async () => {
+  test("v1 and v2 have the same tasks by the same ids (spec/clients.md 25)", async () => {
     const id = await rig.create("[[forever]]", { title: "From v2" });
     expect((await call(`GET /v1/tasks/${id}`)).body).toMatchObject({ id, metadata: { task_title: "From v2" } });
     expect((await call("GET /v1/tasks?limit=1")).body.first_id).toBe(id);

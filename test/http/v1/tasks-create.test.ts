@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { describeOnEach } from "../../support/database.ts";
+import { describeOnOne } from "../../support/database.ts";
 import { taskRig } from "../../support/task-rig.ts";
 import { type CallV1, refusal, v1Of } from "./caller.ts";
 
@@ -9,7 +9,7 @@ const made = {
   task_url: expect.stringMatching(/^http.*\/app\/[A-Za-z0-9]{22}$/),
 };
 
-describeOnEach("POST /v1/tasks", (database) => {
+describeOnOne("POST /v1/tasks", (database) => {
   const rig = taskRig({ database });
   let call: CallV1;
   beforeAll(() => {
@@ -17,7 +17,7 @@ describeOnEach("POST /v1/tasks", (database) => {
   });
   const create = async (body: object) => (await call("POST /v1/tasks", body)).body.task_id as string;
 
-  test("takes a prompt alone, and the task can be read at once, as running or further", async () => {
+  test("accepts a prompt alone, and the task can be read at once, as running or later", async () => {
     const { status, body } = await call("POST /v1/tasks", { prompt: "[[forever]] Sort the post" });
     expect(status).toBe(200);
     expect(body).toEqual({ ...made, task_title: "[[forever]] Sort the post" });
@@ -31,12 +31,12 @@ describeOnEach("POST /v1/tasks", (database) => {
       { agent_profile: "manus-1.6-lite", interactive_mode: true, hide_in_task_list: true, locale: "zh-CN", task_mode: "chat" },
     ],
     ["camelCase", { agentProfile: "manus-1.6-lite", interactiveMode: true, hideInTaskList: true, locale: "zh-CN", taskMode: "agent" }],
-  ])("takes every option in %s", async (_, options) => {
+  ])("accepts every option in %s", async (_, options) => {
     const id = await create({ prompt: "[[forever]]", ...options });
     expect(await rig.row(id)).toMatchObject({ agentProfile: "manus-1.6-lite", interactive: true, hidden: true, locale: "zh-CN" });
   });
 
-  test("defaults to the standard profile, to asking nothing, to the list and to privacy", async () => {
+  test("defaults to the standard profile, without questions, listed and private", async () => {
     const id = await create({ prompt: "[[forever]]" });
     const bare = {
       agentProfile: "manus-1.6",
@@ -79,9 +79,9 @@ describeOnEach("POST /v1/tasks", (database) => {
   test.each([
     "task_id",
     "taskId",
-  ])("goes on with a task by %s: the same id, the profile of the new turn, and no other project", async (member) => {
+  ])("continues a task by %s: the same id, the profile of the new turn, and no other project", async (member) => {
     const { body: project } = await call("POST /v1/projects", { name: "Post" });
-    const id = await rig.finished("[[say One]]", { title: "Letters" });
+    const id = await rig.runToEnd("[[say One]]", { title: "Letters" });
     const { status, body } = await call("POST /v1/tasks", {
       prompt: "[[forever]]",
       [member]: id,
@@ -97,14 +97,14 @@ describeOnEach("POST /v1/tasks", (database) => {
     expect(read.body.output.at(-1)).toMatchObject({ role: "user", content: [{ type: "output_text", text: "[[forever]]" }] });
   });
 
-  test("a follow-up keeps the profile unless it names one, and reaches a task that runs", async () => {
+  test("a follow-up keeps the profile unless it names one, and reaches a running task", async () => {
     const id = await create({ prompt: "[[forever]]", agent_profile: "max" });
     expect(await create({ prompt: "And sort it", task_id: id })).toBe(id);
     expect(await rig.row(id)).toMatchObject({ status: "running", agentProfile: "manus-1.6-max" });
     expect((await call(`GET /v1/tasks/${id}`)).body.output.map(({ role }: { role: string }) => role)).toEqual(["user", "user"]);
   });
 
-  test("a follow-up answers the link of a shared task, and makes one when asked to", async () => {
+  test("a follow-up returns the link of a shared task, and creates one when requested", async () => {
     const id = await create({ prompt: "[[forever]]" });
     const shared = await call("POST /v1/tasks", { prompt: "More", task_id: id, create_shareable_link: true });
     expect(shared.body.share_url).toMatch(new RegExp(`/share/${id}$`));
@@ -112,7 +112,7 @@ describeOnEach("POST /v1/tasks", (database) => {
     expect(later.body).toEqual(shared.body);
   });
 
-  test("members that nobody knows are passed over, and null is as good as absent", async () => {
+  test("unknown members are ignored, and null equals absent", async () => {
     const strange = { webhook_url: "https://a.example", metadata: { a: 1 }, file_ids: [], timeout_seconds: 5, title: "Mine" };
     const { status, body } = await call("POST /v1/tasks", {
       prompt: "[[forever]]",
@@ -125,7 +125,7 @@ describeOnEach("POST /v1/tasks", (database) => {
     expect({ status, body }).toEqual({ status: 200, body: { ...made, task_title: "[[forever]]", warnings } });
   });
 
-  test("the same Idempotency-Key makes one task, and says so", async () => {
+  test("the same Idempotency-Key creates one task, and says so", async () => {
     const key = { "Idempotency-Key": "once-and-for-all" };
     const first = await call("POST /v1/tasks", { prompt: "[[forever]]" }, key);
     const second = await call("POST /v1/tasks", { prompt: "[[forever]]" }, key);
@@ -138,15 +138,15 @@ describeOnEach("POST /v1/tasks", (database) => {
 
   test.each([
     ["no prompt", {}, 400, 3, /^prompt: is required/],
-    ["a prompt that is no text", { prompt: 5 }, 400, 3, /^prompt: must be a string/],
+    ["a prompt that is not text", { prompt: 5 }, 400, 3, /^prompt: must be a string/],
     ["an empty prompt", { prompt: " " }, 400, 3, /^prompt: must not be empty/],
     ["a prompt over the limit", { prompt: "a".repeat(20_001) }, 400, 3, /^prompt: must be at most 5000 estimated tokens$/],
     ["U+0000 in the prompt", { prompt: "a\0" }, 400, 3, /^prompt: must not contain U\+0000/],
     ["an unknown profile", { prompt: "x", agentProfile: "huge" }, 400, 3, /^agent_profile: must be one of/],
     ["an unknown mode", { prompt: "x", mode: "fast" }, 400, 3, /^mode: must be one of speed, quality/],
     ["a flag as text", { prompt: "x", interactive_mode: "true" }, 400, 3, /^interactive_mode: must be true or false/],
-    ["attachments that are no list", { prompt: "x", attachments: {} }, 400, 3, /^attachments: must be an array/],
-    ["an attachment that is no object", { prompt: "x", attachments: ["f"] }, 400, 3, /^attachments\[0\]: must be an object/],
+    ["attachments that are not a list", { prompt: "x", attachments: {} }, 400, 3, /^attachments: must be an array/],
+    ["an attachment that is not an object", { prompt: "x", attachments: ["f"] }, 400, 3, /^attachments\[0\]: must be an object/],
     ["an attachment without a source", { prompt: "x", attachments: [{ filename: "a.txt" }] }, 400, 3, /^attachments\[0\]: /],
     [
       "an attachment with two sources",
@@ -169,7 +169,7 @@ describeOnEach("POST /v1/tasks", (database) => {
     expect(await call("POST /v1/tasks", body)).toMatchObject({ status, body: refusal(code, named) });
   });
 
-  test("somebody else's task and project are as absent as unknown ones", async () => {
+  test("another account's task and project are reported like unknown ones", async () => {
     const other = await rig.service.person();
     const { body: project } = await v1Of(rig.service, other)("POST /v1/projects", { name: "Post" });
     const id = await rig.create("[[forever]]", {}, other);
@@ -181,7 +181,7 @@ describeOnEach("POST /v1/tasks", (database) => {
   test.each([
     ["no JSON", "{", /JSON/i],
     ["a list", "[]", /must be a JSON object/],
-    ["bytes that are no UTF-8", new Uint8Array([0xff]), /UTF-8/],
+    ["bytes that are not UTF-8", new Uint8Array([0xff]), /UTF-8/],
   ])("refuses a body that is %s", async (_, raw, named) => {
     const reply = await fetch(`${rig.service.url}/v1/tasks`, { method: "POST", headers: { API_KEY: rig.ann.key }, body: raw });
     expect(reply.status).toBe(400);

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { NewEvent } from "../../../src/core/tasks/event.ts";
-import { restingTask } from "../../../src/core/tasks/new-task.ts";
+import { idleTask } from "../../../src/core/tasks/lifecycle.ts";
 import type { Task } from "../../../src/core/tasks/task.ts";
-import { describeOnEach } from "../../support/database.ts";
+import { describeOnOne } from "../../support/database.ts";
 import type { Person } from "../../support/service.ts";
 import { taskRig } from "../../support/task-rig.ts";
 import { type CallV1, refusal, v1Of } from "./caller.ts";
@@ -20,22 +20,22 @@ const item = (role: string, text: string) => ({
 /** The date of a second, as `YYYY-MM-DD` in UTC. */
 const dayOf = (second: number): string => new Date(second * 1000).toISOString().slice(0, 10);
 
-describeOnEach("tasks of v1", (database) => {
+describeOnOne("tasks of v1", (database) => {
   const rig = taskRig({ database });
   let call: CallV1;
   beforeAll(() => {
     call = v1Of(rig.service, rig.ann);
   });
 
-  /** Puts a task that nobody runs into somebody's space. */
+  /** Creates a task that no worker runs in a person's space. */
   const put = (who: Person, members: Partial<Task>, events: readonly NewEvent[] = [userSaid("Sort")]) =>
     rig.service.store.change((tx) =>
-      tx.tasks.insert({ ...restingTask("", who, 1_790_000_000_000), agentProfile: "manus-1.6", ...members } as Task, events),
+      tx.tasks.insert({ ...idleTask("", who, 1_790_000_000_000), agentProfile: "manus-1.6", ...members } as Task, events),
     );
 
-  describe("GET /v1/tasks/{task_id}", () => {
-    test("gives the task with all that was said, and no member that is null or of somebody else's wire", async () => {
-      const id = await rig.finished("[[think Hm]] [[say Half way]] [[say 4]]", { title: "Sum" });
+  describe("GET /v1/tasks/{task_id} (GetConversation)", () => {
+    test("returns the task with all messages, without null members and without members of other wires", async () => {
+      const id = await rig.runToEnd("[[think Hm]] [[say Half way]] [[say 4]]", { title: "Sum" });
       const { status, body } = await call(`GET /v1/tasks/${id}`);
       const row = await rig.row(id);
       expect(status).toBe(200);
@@ -60,13 +60,13 @@ describeOnEach("tasks of v1", (database) => {
       ["one that waits for an approval", "[[confirm terminalExecute]]", "waiting", "pending"],
       ["finished", "Hello", "stopped", "completed"],
       ["failed", "[[fail quota_limit | No more]]", "error", "failed"],
-    ] as const)("has v1's word for a task that is %s", async (_, prompt, reached, word) => {
+    ] as const)("has v1's status for a task that is %s", async (_, prompt, reached, word) => {
       const id = await rig.create(prompt);
       await rig.reach(id, reached);
       expect((await call(`GET /v1/tasks/${id}`)).body).toMatchObject({ id, status: word });
     });
 
-    test("tells why a task failed, and no longer once it goes on", async () => {
+    test("reports why a task failed, until it continues", async () => {
       const id = await rig.create("[[fail quota_limit | No more]]");
       await rig.reach(id, "error");
       const failed = await call(`GET /v1/tasks/${id}`);
@@ -75,8 +75,8 @@ describeOnEach("tasks of v1", (database) => {
       expect((await call(`GET /v1/tasks/${id}`)).body).not.toHaveProperty("error");
     });
 
-    test("counts credits as a number, and only once some are spent", async () => {
-      const [spent, none] = [await rig.finished("[[credits 7]]"), await rig.finished("Hello")];
+    test("returns credits as a number, and only once some are spent", async () => {
+      const [spent, none] = [await rig.runToEnd("[[credits 7]]"), await rig.runToEnd("Hello")];
       expect((await call(`GET /v1/tasks/${spent}`)).body.credit_usage).toBe(7);
       expect((await call(`GET /v1/tasks/${none}`)).body).not.toHaveProperty("credit_usage");
     });
@@ -86,7 +86,7 @@ describeOnEach("tasks of v1", (database) => {
       expect(await call(`GET /v1/tasks/${id}?${query}`)).toMatchObject({ status: 200, body: { id } });
     });
 
-    test("shows the 10,000 newest messages of a task by itself, and 100 in a list", async () => {
+    test("returns the 10,000 newest messages of a single task, and 100 each in a list", async () => {
       const who = await rig.service.person();
       const many = Array.from({ length: 10_005 }, (_, n) => agentSaid(`${n}`));
       await put(who, { id: "long" }, [userSaid("first"), ...many.slice(0, 4000)]);
@@ -100,14 +100,14 @@ describeOnEach("tasks of v1", (database) => {
       expect(texts(listed.body.data[0].output)).toEqual(Array.from({ length: 100 }, (_, n) => `${n + 9905}`));
     });
 
-    test("an unknown task and somebody else's are the same 404", async () => {
+    test("an unknown task and another account's are the same 404", async () => {
       const foreign = await rig.create("[[forever]]", {}, await rig.service.person());
       const answers = [await call("GET /v1/tasks/nothing"), await call(`GET /v1/tasks/${foreign}`)];
       for (const { status, body } of answers) expect({ status, body }).toEqual({ status: 404, body: refusal(5, /^task not found$/) });
     });
   });
 
-  describe("GET /v1/tasks", () => {
+  describe("GET /v1/tasks (ListConversations)", () => {
     const second = 1_790_000_000;
     let bo: Person;
     let list: (query?: string) => Promise<string[]>;
@@ -125,7 +125,7 @@ describeOnEach("tasks of v1", (database) => {
       await put(bo, { id: "d4", ...at(30), status: "stopped", title: "Figs", projectId, type: "project" });
     });
 
-    test("gives tasks newest first, hidden ones too, in the list's envelope", async () => {
+    test("returns tasks newest first, including hidden ones, in the list's envelope", async () => {
       const { status, body } = await v1Of(rig.service, bo)("GET /v1/tasks");
       expect(status).toBe(200);
       expect(body).toEqual({ object: "list", data: expect.any(Array), first_id: "d4", last_id: "a1", has_more: false });
@@ -134,7 +134,7 @@ describeOnEach("tasks of v1", (database) => {
       expect(body.data[1]).toEqual(alone.body);
     });
 
-    test("of nobody's tasks has neither a first nor a last id", async () => {
+    test("of an empty space has neither a first nor a last id", async () => {
       const { body } = await v1Of(rig.service, await rig.service.person())("GET /v1/tasks");
       expect(body).toEqual({ object: "list", data: [], has_more: false });
     });
@@ -176,7 +176,7 @@ describeOnEach("tasks of v1", (database) => {
       ["after=b2&order_by=updated_at", ["c3", "d4"]],
       ["after=", ["d4", "c3", "b2", "a1"]],
       ["unknown=1&limit=1", ["d4"]],
-    ])("with %s gives %j", async (query, ids) => {
+    ])("with %s returns %j", async (query, ids) => {
       expect(await list(query)).toEqual(ids);
     });
 
@@ -186,15 +186,15 @@ describeOnEach("tasks of v1", (database) => {
     });
 
     test("pages by the last id until has_more is false, each task once", async () => {
-      const seen: string[] = [];
+      const listedIds: string[] = [];
       for (let after = ""; ; ) {
         const { body } = await v1Of(rig.service, bo)(`GET /v1/tasks?limit=3${after}`);
-        seen.push(...body.data.map(({ id }: { id: string }) => id));
+        listedIds.push(...body.data.map(({ id }: { id: string }) => id));
         expect([body.first_id, body.last_id]).toEqual([body.data[0].id, body.data.at(-1).id]);
         if (!body.has_more) break;
         after = `&after=${body.last_id}`;
       }
-      expect(seen).toEqual(["d4", "c3", "b2", "a1"]);
+      expect(listedIds).toEqual(["d4", "c3", "b2", "a1"]);
     });
 
     test.each([
@@ -212,7 +212,7 @@ describeOnEach("tasks of v1", (database) => {
       ["createdAfter=2026-02-30", /^created_after: must be Unix seconds, or a date like 2026-01-31$/],
       ["created_before=2026-1-1", /^created_before: must be Unix seconds, or a date/],
       ["created_before=99999999999999999999", /^created_before: must be Unix seconds, or a date/],
-      ["after=unknown", /^after: is no task of this list/],
+      ["after=unknown", /^after: is not a task of this list/],
       [`query=${"a".repeat(201)}`, /^query: /],
       ["query=%00", /^query: must not contain U\+0000/],
       [`project_id=${"a".repeat(129)}`, /^project_id: /],
@@ -222,11 +222,11 @@ describeOnEach("tasks of v1", (database) => {
       expect({ status, body }).toEqual({ status: 400, body: refusal(3, named) });
     });
 
-    test("does not go on after somebody else's task", async () => {
+    test("refuses another account's task as the position to continue after", async () => {
       expect(await call("GET /v1/tasks?after=c3")).toMatchObject({ status: 400, body: refusal(3, /^after: /) });
     });
 
-    test("asks the database for tasks once and for messages once, however many there are", async () => {
+    test("queries tasks once and messages once, however many there are", async () => {
       const ask = v1Of(rig.service, bo);
       const reads = () => rig.service.statements.filter((sql) => /t\.space_id|task_event/.test(sql)).length;
       const cost = async (at: string) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openService, type Person, type Service } from "../../support/service.ts";
-import { prefixes, sdk, streaming } from "../openai/facade-rig.ts";
+import { prefixes, readStream, sdk } from "../openai/facade-rig.ts";
 import { type CallV1, v1Of } from "./caller.ts";
 
 let service: Service;
@@ -18,7 +18,7 @@ const strict = { Prefer: "handling=strict" };
 const header = ({ headers }: { readonly headers: Headers }) => headers.get("x-request-warnings");
 
 describe("a client of v1 that", () => {
-  test("misspells members is told so in body and head, with the names that it used", async () => {
+  test("misspells members is warned in body and head, with the names that it used", async () => {
     const sent = { prompt: "Sort", attchments: [], interactiveMod: true, createShareableLink: false };
     const reply = await call("POST /v1/tasks?foo=1", sent);
     const warnings = [
@@ -30,7 +30,7 @@ describe("a client of v1 that", () => {
     expect(header(reply)).toBe(warnings.join(", "));
   });
 
-  test("misspells a member within a list is told where", async () => {
+  test("misspells a member within a list is warned with its position", async () => {
     const reply = await call("POST /v1/tasks", {
       prompt: "Sort",
       attachments: [{ filename: "a.txt", fileData: "YQ==", mimetype: "text/plain" }],
@@ -38,14 +38,14 @@ describe("a client of v1 that", () => {
     expect(reply.body.warnings).toEqual(['unknown member "attachments[0].mimetype"; did you mean "attachments[0].mime_type"?']);
   });
 
-  test("is refused learns it too", async () => {
+  test("is refused is warned too", async () => {
     expect(await call("POST /v1/tasks", { promt: "Sort" })).toMatchObject({
       status: 400,
       body: { code: 3, message: "prompt: is required", warnings: ['unknown member "promt"; did you mean "prompt"?'] },
     });
   });
 
-  test("sends what has no effect is told so", async () => {
+  test("sends an option without effect is warned", async () => {
     const { body } = await call("POST /v1/tasks", { prompt: "Sort", taskMode: "agent" });
     expect(body.warnings).toEqual(['member "taskMode" has no effect']);
     const shown = await call(`GET /v1/tasks/${body.task_id}?convert=true`);
@@ -62,7 +62,7 @@ describe("a client of v1 that", () => {
     expect(header(reply)).toBe('unknown member "foo"');
   });
 
-  test("sends what is known, in any spelling, or null, is told nothing", async () => {
+  test("sends known members, in any spelling, or null, is not warned", async () => {
     for (const at of [
       "GET /v1/tasks?status[]=running&status[1]=failed&orderBy=created_at&project_id=",
       "GET /v1/tasks?status=running,failed",
@@ -81,7 +81,7 @@ describe("a client of v1 that", () => {
     expect((await call("GET /v1/tasks")).body.data).toHaveLength(before);
   });
 
-  test("puts a token where a name belongs does not find it in an answer, in any spelling", async () => {
+  test("puts a token instead of a name does not find it in an answer, in any spelling", async () => {
     const token = "eyJhbGciOiJFUzI1NiJ9.e30.c2ln";
     const reply = await call("GET /v1/tasks", undefined);
     expect(reply.status).toBe(200);
@@ -90,7 +90,7 @@ describe("a client of v1 that", () => {
 });
 
 describe.each(prefixes)("a client of the Responses API at %j", (prefix) => {
-  test("is told by the head alone, as its SDK reads it", async () => {
+  test("is warned by the head alone, as its SDK reads it", async () => {
     const client = sdk(service.url, ann, prefix);
     const { data, response } = await client.responses
       .create({ model: "gpt-5", input: "Sort", background: true, tools: [], metadata: { a: "b" } })
@@ -99,7 +99,7 @@ describe.each(prefixes)("a client of the Responses API at %j", (prefix) => {
     expect(data).not.toHaveProperty("warnings");
   });
 
-  test("that sends an answer back as it came is told nothing", async () => {
+  test("that sends an answer back unchanged is not warned", async () => {
     const client = sdk(service.url, ann, prefix);
     const first = await client.responses.create({ model: "gpt-5", input: "Sort" });
     const shown = await client.responses.retrieve(first.id);
@@ -108,13 +108,13 @@ describe.each(prefixes)("a client of the Responses API at %j", (prefix) => {
     expect(header(response)).toBeNull();
   });
 
-  test("is told at the start of a stream", async () => {
-    const told = streaming(service.url, ann, `${prefix}/responses`, { input: "Sort", stream: true, modle: "x" });
-    expect(header(await told.head)).toBe('unknown member "modle"; did you mean "mode"?');
-    told.close();
+  test("is warned at the start of a stream", async () => {
+    const stream = readStream(service.url, ann, `${prefix}/responses`, { input: "Sort", stream: true, modle: "x" });
+    expect(header(await stream.head)).toBe('unknown member "modle"; did you mean "mode"?');
+    stream.close();
   });
 
-  test("gets warnings for parts of its input by their own kind", async () => {
+  test("gets warnings for parts of its input by their kind", async () => {
     const content = [{ type: "input_text", text: "Sort", file_id: "x" }];
     const { response } = await sdk(service.url, ann, prefix)
       .responses.create({ model: "gpt-5", input: [{ role: "user", content }] as never })

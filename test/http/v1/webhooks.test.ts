@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Receiver, receiver } from "../../egress/receiver.ts";
+import { openReceiver, type Receiver } from "../../egress/receiver.ts";
 import { openService, type Person, type Service } from "../../support/service.ts";
 import { stillClock } from "../../support/still-clock.ts";
 import { type CallV1, refusal, v1Of, v1With } from "./caller.ts";
@@ -10,7 +10,7 @@ describe("webhooks of v1", () => {
   let ann: Person;
   let call: CallV1;
   beforeAll(async () => {
-    hooks = await receiver((request, response) => void response.writeHead(request.url === "/broken" ? 500 : 200).end());
+    hooks = await openReceiver((request, response) => void response.writeHead(request.url === "/broken" ? 500 : 200).end());
     service = await openService({ idle: true, env: { WEBHOOK_ALLOW: "loopback" } });
     ann = await service.person();
     call = v1Of(service, ann);
@@ -23,7 +23,7 @@ describe("webhooks of v1", () => {
   test.each([
     ["in `webhook`", (url: string) => ({ webhook: { url, events: ["task_stopped"] }, name: "mine" })],
     ["at the top, as several clients have it", (url: string) => ({ url })],
-  ])("are made, with the address %s, after a test request; one address stands once (clients.md 10)", async (where, body) => {
+  ])("are created, with the address %s, after a test request; an address is registered once (spec/clients.md 10)", async (where, body) => {
     const url = `${hooks.url}/${where.length}`;
     const { status, body: made } = await call("POST /v1/webhooks", body(url));
     expect({ status, made }).toMatchObject({ status: 200, made: { webhook_id: expect.any(String) } });
@@ -36,21 +36,21 @@ describe("webhooks of v1", () => {
     });
   });
 
-  test("are removed with 204 and no body; one that there is not is 404", async () => {
+  test("are removed with 204 and no body; an unknown one is 404", async () => {
     const { body } = await call("POST /v1/webhooks", { webhook: { url: `${hooks.url}/gone` } });
     const at = `DELETE /v1/webhooks/${body.webhook_id}`;
     expect(await call(at)).toMatchObject({ status: 204, body: null });
     expect(await call(at)).toMatchObject({ status: 404, body: refusal(5, /not found/) });
   });
 
-  test("are not made when the test request fails", async () => {
+  test("are not created when the test request fails", async () => {
     expect(await call("POST /v1/webhooks", { webhook: { url: `${hooks.url}/broken` } })).toMatchObject({
       status: 400,
       body: refusal(3, /^webhook\.url: /),
     });
   });
 
-  test("have a public key, also for those who show no key (clients.md 29); a bad one is refused", async () => {
+  test("have a public key, also for callers without a key (spec/clients.md 29); a bad key is refused", async () => {
     const { status, body } = await v1With(service, { Authorization: "Bearer placeholder" })("GET /v1/webhook/public_key");
     expect({ status, body }).toEqual({
       status: 200,
@@ -65,11 +65,11 @@ describe("webhooks of v1", () => {
     expect((await v1With(service, { API_KEY: "sk-nobody" })("GET /v1/webhook/public_key")).status).toBe(401);
   });
 
-  test("their public key is limited by address where no key is shown", async () => {
+  test("their public key is limited by address for callers without a key", async () => {
     await using limited = await openService({ idle: true, env: { RATE_LIMITS: "1" }, clock: stillClock() });
-    const stranger = v1With(limited, {});
+    const withoutKey = v1With(limited, {});
     const statuses: number[] = [];
-    for (let i = 0; i < 61; i++) statuses.push((await stranger("GET /v1/webhook/public_key")).status);
+    for (let i = 0; i < 61; i++) statuses.push((await withoutKey("GET /v1/webhook/public_key")).status);
     expect(statuses).toEqual([...Array(60).fill(200), 429]);
   });
 
@@ -84,7 +84,7 @@ describe("webhooks of v1", () => {
     expect(await call("POST /v1/webhooks", body)).toMatchObject({ status: 400, body: refusal(3, named) });
   });
 
-  test("there is no list of them: GET /v1/webhooks is 405 and says what is taken (clients.md 10)", async () => {
+  test("there is no list of them: GET /v1/webhooks is 405 and names the accepted methods (spec/clients.md 10)", async () => {
     const { status, headers, body } = await call("GET /v1/webhooks");
     expect([status, headers.get("allow")]).toEqual([405, "POST"]);
     expect(body).toEqual(refusal(12, /POST/));

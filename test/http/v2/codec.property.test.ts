@@ -4,15 +4,15 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkText } from "../../../src/call/text.ts";
 import { Failure } from "../../../src/core/failure.ts";
+import { compileReader } from "../../../src/http/v2/message-reader.ts";
 import { parseBody } from "../../../src/http/v2/parse.ts";
-import { compileReader } from "../../../src/http/v2/reader.ts";
 import { compileBareWriter } from "../../../src/http/v2/writer.ts";
 import { services } from "../../../src/services.ts";
 import { fixtureType } from "./fixture/every-kind.ts";
 
 const everyKind = fixtureType("EveryKind");
 
-/** JSON as a parser gives it: no negative zero, own members only. */
+/** JSON as a parser returns it: no negative zero, own members only. */
 const json: fc.Arbitrary<JsonValue> = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)));
 const jsonObject = fc.dictionary(fc.string({ unit: "grapheme" }), json, { maxKeys: 3 }).map((value) => JSON.parse(JSON.stringify(value)));
 const plus = (value: number): number => value + 0;
@@ -45,13 +45,13 @@ function scalar(type: ScalarType): fc.Arbitrary<unknown> {
   }
 }
 
-/** A value of a field, an item or an entry, `depth` messages further down at most. */
+/** A value of a field, an item or an entry, with at most `depth` more levels of messages. */
 function element(field: DescField, depth: number): fc.Arbitrary<unknown> {
   if (field.enum) return fc.constantFrom(...field.enum.values.map(({ number }) => number));
   if (!field.message) return scalar(field.scalar);
   if (field.message.typeName === "google.protobuf.Struct") return jsonObject;
   if (field.message.typeName === "google.protobuf.Timestamp") return fc.integer({ min: 0, max: 2 ** 41 }).map(timestampFromMs);
-  // A field's null is an absent one, so a Value that is null does not come back.
+  // A field's null is an absent one, so a Value that is null is lost in a round trip.
   if (field.message.typeName === "google.protobuf.Value") return json.filter((value) => value !== null).map(toValue);
   return message(field.message, depth - 1);
 }
@@ -84,7 +84,7 @@ describe("any message", () => {
     const write = compileBareWriter(desc);
     fc.assert(
       fc.property(message(desc, 2), (given) => {
-        // An explicitly empty list sets a flag, and an absent one cannot be told from it when written.
+        // An explicitly empty list sets a flag, and an absent one cannot be distinguished from it when written.
         const flagged = "links" in given ? { ...given, links: ["a"] } : given;
         expect(equals(desc, read(parseBody(Buffer.from(write(flagged))), "body"), flagged)).toBe(true);
       }),
@@ -92,7 +92,7 @@ describe("any message", () => {
     );
   };
 
-  test("of every kind of field comes back from its JSON as it was", () => roundTrip(everyKind, 300));
+  test("of every kind of field is unchanged by a round trip through JSON", () => roundTrip(everyKind, 300));
 
   test.each(inputs.map((desc) => [desc.typeName, desc] as const))("%s has a reader and a writer", (_name, desc) => {
     expect(compileReader(desc)({}, "body")).toEqual(create(desc));
@@ -112,7 +112,7 @@ describe("hostile JSON", () => {
     object: fc.array(fc.tuple(key, tie("value")), { maxLength: 6 }).map((entries) => Object.fromEntries(entries)),
   }));
 
-  test.each(["body", "query"] as const)("gives a message or a Failure, and touches no prototype: %s", (mode) => {
+  test.each(["body", "query"] as const)("becomes a message or a Failure, and changes no prototype: %s", (mode) => {
     const before = Reflect.ownKeys(Object.prototype).length;
     fc.assert(
       fc.property(value, (given) => {
@@ -128,13 +128,13 @@ describe("hostile JSON", () => {
 });
 
 describe("any text", () => {
-  // Pieces that make nearly-JSON far more often than random characters do.
+  // Pieces that form nearly valid JSON far more often than random characters do.
   const pieces = [...'{}[]:,"\\0-e \n\r\té\u2028\ufeff\0a', "\\u", "1.", "true", "nul", "null", "//", "/*"];
   const text = fc
     .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: "binary", maxLength: 2 })), { maxLength: 12 })
     .map((parts) => parts.join(""));
 
-  test("is what JSON.parse makes of it, or a refusal with its place", () => {
+  test("is parsed as JSON.parse does, or is refused with a position", () => {
     fc.assert(
       fc.property(text, (given) => {
         const read = settled(() => parseBody(Buffer.from(given)));
@@ -149,7 +149,7 @@ describe("any text", () => {
   });
 });
 
-/** What came of it: the value, or the error. */
+/** The result: the value, or the error. */
 function settled<T>(act: () => T): T | Error {
   try {
     return act();

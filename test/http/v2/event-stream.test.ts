@@ -25,11 +25,11 @@ describe("a frame", () => {
     ": no comment",
     "id: 7",
     "\u2028x\u0085",
-  ])("of %j is read as what was written", async (data) => {
+  ])("of %j is read as it was written", async (data) => {
     expect(await read(endFrame(data))).toEqual([{ event: "end", data: data.replace(/\r\n|\r/g, "\n"), lastEventId: "" }]);
   });
 
-  test("names its event by the word that its data has", async () => {
+  test("is named by the event type in its data", async () => {
     const write = compileFrameWriter(WatchTaskResponseSchema);
     const event = create(TaskEventSchema, { seq: 7, type: TaskEventType.USER_STOP, payload: { case: "userStop", value: {} } });
     const [frame] = await read(write(create(WatchTaskResponseSchema, { event })) ?? "");
@@ -49,7 +49,7 @@ describe("a frame", () => {
 describe("a body", () => {
   const silenceMs = 10_000;
 
-  /** Frames that a test hands out one by one. */
+  /** Frames that a test emits one by one. */
   function handed() {
     const hand = Promise.withResolvers<string>();
     async function* frames() {
@@ -65,7 +65,7 @@ describe("a body", () => {
     for (let turns = 0; turns < 10; turns += 1) await turn();
   }
 
-  test("is not filled with comments for a reader who is behind", async () => {
+  test("gets no more comments while its reader is behind", async () => {
     const clock = stillClock();
     const { frames, hand } = handed();
     const body = eventStream(frames, clock);
@@ -75,7 +75,7 @@ describe("a body", () => {
     expect(await Array.fromAsync<string>(body)).toEqual(["first", "last"]);
   });
 
-  test("has none after its end, though nobody has read that yet", async () => {
+  test("gets none after its end, even if the end is still unread", async () => {
     const clock = stillClock();
     const { frames, hand } = handed();
     const body = eventStream(frames, clock);
@@ -90,7 +90,7 @@ describe("a body", () => {
     expect(errors).toEqual([]);
   });
 
-  test("that is given up before it began leaves no timer", async () => {
+  test("that is cancelled before it began leaves no timer", async () => {
     let asleep = 0;
     const clock = stillClock();
     const sleep = async (ms: number, signal?: AbortSignal) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseBody } from "../../../src/http/v2/parse.ts";
 
 const bytes = (text: string) => Buffer.from(text, "utf8");
-const failure = (message: string) => expect.objectContaining({ reason: "invalid", message });
+const failure = (message: string) => expect.objectContaining({ reason: "invalid_argument", message });
 
 describe("a body", () => {
   test.each(["", " ", "\r\n\t ", "\ufeff"])("%j without content is an empty object", (text) => {
@@ -13,18 +13,18 @@ describe("a body", () => {
     expect(parseBody(bytes('\ufeff{"a":1}'))).toEqual({ a: 1 });
   });
 
-  test("has the last of two members with one name", () => {
+  test("keeps the last of two members with one name", () => {
     expect(parseBody(bytes('{"a":1,"a":2}'))).toEqual({ a: 2 });
   });
 
-  test("cannot reach a prototype", () => {
+  test("cannot change a prototype", () => {
     const json = parseBody(bytes('{"__proto__":{"polluted":true}}'));
     expect(Object.getPrototypeOf(json)).toBe(Object.prototype);
     expect("polluted" in {}).toBe(false);
   });
 
   test.each([
-    ["a byte that is no UTF-8", Buffer.from([0x7b, 0xff, 0x7d])],
+    ["a byte that is not UTF-8", Buffer.from([0x7b, 0xff, 0x7d])],
     ["an encoded surrogate", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
     ["a cut character", Buffer.from([0x22, 0xc3])],
   ])("is refused for %s", (_why, body) => {
@@ -50,7 +50,7 @@ describe("a body", () => {
     ['{"a":[1', "line 1, column 8: a closing bracket is missing"],
     ["[1}", "line 1, column 3: a comma is missing"],
     ["true false", "line 1, column 6: the JSON value has ended before"],
-  ])("with the mistake in %j is told where it is", (text, place) => {
+  ])("with the mistake in %j is refused with its position", (text, place) => {
     expect(() => parseBody(bytes(text))).toThrow(failure(`the body is not valid JSON: ${place}`));
   });
 
@@ -64,7 +64,7 @@ describe("a body", () => {
 describe("depth", () => {
   const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
 
-  test("of a hundred is read", () => {
+  test("of a hundred is accepted", () => {
     expect(JSON.stringify(parseBody(bytes(nested("[", "]", 100))))).toBe(nested("[", "]", 100));
   });
 
@@ -82,7 +82,7 @@ describe("depth", () => {
     expect(parseBody(bytes(text))).toEqual(JSON.parse(text));
   });
 
-  test("is counted side by side only once", () => {
+  test("counts siblings once", () => {
     const text = `[${Array.from({ length: 500 }, () => "[[]]").join(",")}]`;
     expect(parseBody(bytes(text))).toEqual(JSON.parse(text));
   });

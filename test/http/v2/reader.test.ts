@@ -3,7 +3,7 @@ import { TimestampSchema, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import { CreateTaskRequestSchema, ListTasksRequestSchema } from "../../../src/gen/proto/task/v2/task_service_pb.ts";
 import { PublishWebsiteRequestSchema, UpdateWebsiteRequestSchema } from "../../../src/gen/proto/website/v2/website_service_pb.ts";
-import { compileReader } from "../../../src/http/v2/reader.ts";
+import { compileReader } from "../../../src/http/v2/message-reader.ts";
 import { compileBareWriter } from "../../../src/http/v2/writer.ts";
 import { fixtureType } from "./fixture/every-kind.ts";
 
@@ -12,15 +12,15 @@ const read = compileReader(everyKind);
 const body = (json: JsonValue) => read(json, "body");
 const query = (json: JsonValue) => read(json, "query");
 
-describe("an empty string where the schema says that it is none", () => {
+describe("an empty string where the schema treats it as absent", () => {
   const publish = compileReader(PublishWebsiteRequestSchema);
   const update = compileReader(UpdateWebsiteRequestSchema);
 
-  test("is an absent visibility to website.publish (contract/v2.md 8.31)", () => {
+  test("is an absent visibility to website.publish (spec/api.md 8.31)", () => {
     expect(publish({ visibility: "" }, "body")).toEqual(create(PublishWebsiteRequestSchema));
   });
 
-  test("is no word to website.update (contract/v2.md 8.32)", () => {
+  test("is not a value for website.update (spec/api.md 8.32)", () => {
     expect(() => update({ visibility: "" }, "body")).toThrow("visibility: must be one of");
   });
 });
@@ -30,7 +30,7 @@ describe("a body", () => {
     expect(body({})).toEqual(create(everyKind));
   });
 
-  test("takes both spellings of a name, and the last of the two counts", () => {
+  test("accepts both spellings of a name, and the last of the two counts", () => {
     expect(body({ some_text: "a" })).toMatchObject({ someText: "a" });
     expect(body({ someText: "a" })).toMatchObject({ someText: "a" });
     expect(body({ some_text: "a", someText: "b" })).toMatchObject({ someText: "b" });
@@ -43,7 +43,7 @@ describe("a body", () => {
     expect(Object.getPrototypeOf(message)).toBe(Object.prototype);
   });
 
-  test("takes null for an absent member, and keeps it inside plain JSON", () => {
+  test("treats null as an absent member, and keeps it inside plain JSON", () => {
     expect(body({ some_text: null, names: null, part: null, said: null, result: null, maybe_text: null })).toEqual(create(everyKind));
     expect(body({ schema: { a: null, b: [null] } })).toMatchObject({ schema: { a: null, b: [null] } });
     expect(body({ result: [null] })).toMatchObject({ result: { kind: { value: { values: [{ kind: { case: "nullValue" } }] } } } });
@@ -92,13 +92,13 @@ describe("a body", () => {
     expect(body({ count: -0 })).toEqual(create(everyKind, { count: 0 }));
   });
 
-  test("takes a string for a list with one text part", () => {
+  test("accepts a string for a list with one text part", () => {
     const message = compileReader(CreateTaskRequestSchema)({ message: { content: "Hello" } }, "body");
     expect(message.message?.content).toMatchObject([{ type: 1, text: "Hello" }]);
     expect(body({ content: [{ type: "text", text: "a" }] })).toEqual(body({ content: "a" }));
   });
 
-  test("knows an explicitly empty list from an absent one where the field asks for it", () => {
+  test("distinguishes an explicitly empty list from an absent one where the field requires it", () => {
     expect(body({ links: [] })).toMatchObject({ links: [], noLinks: true });
     expect(body({ links: ["a"] })).toMatchObject({ noLinks: false });
     expect(body({ links: null })).toMatchObject({ noLinks: false });
@@ -150,9 +150,9 @@ describe("a body", () => {
     [{ schema: { a: [1, Number.POSITIVE_INFINITY] } }, 'schema["a"][1]: must be a finite number'],
     [{ shared_at: "yesterday" }, "shared_at: must be an RFC 3339 time"],
     [{ shared_at: 1 }, "shared_at: must be a string"],
-    [{ said: "a", counted: 1 }, "counted: must not stand beside said"],
+    [{ said: "a", counted: 1 }, "counted: cannot be given with said"],
   ])("refuses %j", (json, message) => {
-    expect(() => body(json)).toThrow(expect.objectContaining({ reason: "invalid", message }));
+    expect(() => body(json)).toThrow(expect.objectContaining({ reason: "invalid_argument", message }));
   });
 });
 
@@ -191,6 +191,6 @@ describe("a query", () => {
     [{ part: "{}" }, "part: must be sent in a JSON body"],
     [{ schema: "{}" }, "schema: must be sent in a JSON body"],
   ])("refuses %j", (json, message) => {
-    expect(() => query(json)).toThrow(expect.objectContaining({ reason: "invalid", message }));
+    expect(() => query(json)).toThrow(expect.objectContaining({ reason: "invalid_argument", message }));
   });
 });

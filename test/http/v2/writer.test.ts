@@ -10,7 +10,7 @@ const write = compileBareWriter(everyKind);
 const written = (init: JsonObject | Record<string, unknown>): JsonObject => JSON.parse(write(create(everyKind, init)));
 
 describe("a member", () => {
-  test("of implicit presence is always written, one that is absent is left out", () => {
+  test("of implicit presence is always written, an absent one is left out", () => {
     expect(written({})).toEqual({
       some_text: "",
       text_or_null: null,
@@ -57,7 +57,7 @@ describe("a member", () => {
     expect(Object.keys(written({}))).not.toContain("note");
   });
 
-  test("of 64 bits is a number, an enum is its word, bytes are base64, a time is RFC 3339", () => {
+  test("of 64 bits is a number, an enum is its name, bytes are base64, a time is RFC 3339", () => {
     expect(
       written({
         createdAt: 1_790_000_000_123n,
@@ -77,13 +77,13 @@ describe("a member", () => {
     });
   });
 
-  test("of a oneof stands under its own name", () => {
+  test("of a oneof is written under its name", () => {
     expect(written({ payload: { case: "shown", value: { type: 1, text: "t" } } })).toMatchObject({ shown: { type: "text", text: "t" } });
     expect(written({ payload: { case: "given", value: { a: null } } })).toMatchObject({ given: { a: null } });
     expect(written({ payload: { case: "counted", value: 3n } })).toMatchObject({ counted: 3 });
   });
 
-  test("of type Value is the JSON it stands for, and null when nobody set its kind", () => {
+  test("of type Value is written as its JSON, and null when its kind is not set", () => {
     const value = (kind: unknown) => ({ $typeName: "google.protobuf.Value", kind });
     expect(written({ result: value({ case: "listValue", value: { values: [value({ case: "numberValue", value: 1 })] } }) })).toMatchObject({
       result: [1],
@@ -91,11 +91,11 @@ describe("a member", () => {
     expect(written({ result: value({ case: undefined }) })).toMatchObject({ result: null });
   });
 
-  test("with an enum number that has no word is written as that number", () => {
+  test("with an unknown enum number is written as that number", () => {
     expect(written({ color: 99 })).toMatchObject({ color: 99 });
   });
 
-  test("typed `or null` by the contract is null while absent", () => {
+  test("typed `or null` by the specification is null while absent", () => {
     const step = create(PlanStepSchema, { status: PlanStepStatus.TODO, title: "Look" });
     expect(compileBareWriter(PlanStepSchema)(step)).toBe('{"status":"todo","title":"Look","started_at":null,"end_at":null}');
   });
@@ -109,7 +109,7 @@ describe("an answer", () => {
     expect(answer(fixtureType("Nothing"))).toBe('{"ok":true,"request_id":"req_1"}');
   });
 
-  test("has ok and request_id once, and from the envelope", () => {
+  test("has ok and request_id once, from the envelope", () => {
     expect(answer(fixtureType("Answer"), { ok: false, requestId: "other", teamUserId: "u" })).toBe(
       '{"ok":true,"request_id":"req_1","team_user_id":"u"}',
     );

@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/core/json.ts";
 import { CreateTaskRequestSchema, ListMessagesRequestSchema } from "../../../src/gen/proto/task/v2/task_service_pb.ts";
 import { spellings } from "../../../src/http/v2/wire.ts";
-import { messageShapes } from "../../../src/http/warnings/message-shape.ts";
-import { findIdleMembers, type Shape } from "../../../src/http/warnings/shape.ts";
+import { findIgnoredMembers, messageShapes, type Shape } from "../../../src/http/warnings/shape.ts";
 import { Warnings } from "../../../src/http/warnings/warnings.ts";
 import { fixtureType } from "../v2/fixture/every-kind.ts";
 
@@ -11,7 +10,7 @@ const shapes = messageShapes(spellings);
 
 function found(shape: Shape, json: Json): readonly string[] {
   const warnings = new Warnings();
-  findIdleMembers(shape, json, warnings);
+  findIgnoredMembers(shape, json, warnings);
   return warnings.texts.map((text) => text.replace("unknown member ", ""));
 }
 
@@ -19,7 +18,7 @@ describe("members without effect are found", () => {
   const every = shapes(fixtureType("EveryKind"));
 
   test.each<[string, Json, readonly string[]]>([
-    ["beside known ones", { some_text: "a", zebra: 1 }, ['"zebra"']],
+    ["next to known ones", { some_text: "a", zebra: 1 }, ['"zebra"']],
     ["in a message", { part: { zebra: 1 } }, ['"part.zebra"']],
     ["in items of a list", { children: [{}, { children: [{ zebra: 1 }] }] }, ['"children[1].children[0].zebra"']],
     ["in entries of a map", { parts: { "a b": { zebra: 1 } } }, ['"parts["a b"].zebra"']],
@@ -52,7 +51,7 @@ describe("members without effect are found", () => {
     ]);
   });
 
-  test("where a field is accepted, but not used yet", () => {
+  test("where a field is accepted, but has no effect", () => {
     expect(found(shapes(ListMessagesRequestSchema), { task_id: "a", slidesFormat: "pptx" })).toEqual([
       'member "slidesFormat" has no effect',
     ]);
@@ -62,7 +61,7 @@ describe("members without effect are found", () => {
 describe("the search is bounded", () => {
   const every = shapes(fixtureType("EveryKind"));
 
-  test("it stops after a thousand", () => {
+  test("stops after a thousand members", () => {
     let read = 0;
     const counted = new Proxy({} as { [name: string]: Json }, {
       ownKeys: () => Array.from({ length: 5000 }, (_, i) => `x${i}`),
@@ -73,7 +72,7 @@ describe("the search is bounded", () => {
     expect(read).toBe(1000);
   });
 
-  test("it goes a hundred levels deep", () => {
+  test("goes a hundred levels deep", () => {
     const nested = (levels: number): Json => (levels === 0 ? { zebra: 1 } : { children: [nested(levels - 1)] });
     expect(found(every, nested(49))).toHaveLength(1);
     expect(found(every, nested(5000))).toEqual([]);

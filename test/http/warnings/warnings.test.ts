@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { newKeyText } from "../../../src/core/keys/api-key.ts";
 import { codeText } from "../../../src/core/oauth/code.ts";
-import { shownWebhookSecret } from "../../../src/core/webhooks/secret.ts";
+import { encodeWebhookSecret } from "../../../src/core/webhooks/new-webhook.ts";
 import { newWorkerText } from "../../../src/core/workers/worker.ts";
 import { Warnings } from "../../../src/http/warnings/warnings.ts";
 
@@ -24,16 +24,16 @@ describe("an unknown member", () => {
     ["Title", "", 'unknown member "Title"; did you mean "title"?'],
     ["colour", "", 'unknown member "colour"'],
     ["", "", 'unknown member ""'],
-  ])("%j at %j is named with the nearest member of its own object", (name, path, text) => {
+  ])("%j at %j is named with the nearest member of the same object", (name, path, text) => {
     expect(warningsOf([name], path).texts).toEqual([text]);
   });
 
-  test("that is too long is cut at 64 characters, which may be two units each", () => {
+  test("that is too long is cut at 64 characters, each of one or two UTF-16 units", () => {
     expect(warningsOf(["y".repeat(65)]).texts).toEqual([`unknown member "${"y".repeat(64)}"`]);
     expect(warningsOf(["😀".repeat(65)]).texts).toEqual([`unknown member "${"😀".repeat(64)}"`]);
   });
 
-  test("of half a character is told in sound text", () => {
+  test("with half of a surrogate pair is reported in valid text", () => {
     expect(warningsOf(["a\ud83d"]).texts).toEqual(['unknown member "a\ufffd"']);
   });
 
@@ -44,7 +44,7 @@ describe("an unknown member", () => {
     "half of a key": "sk-abcdefgh",
     "a key with words around it": `key: ${newKeyText(systemRandom)}`,
     "a token": "eyJhbGciOiJFUzI1NiJ9.e30.c2ln",
-    "a signing secret": shownWebhookSecret(systemRandom(24)),
+    "a signing secret": encodeWebhookSecret(systemRandom(24)),
     "a client secret": `secret_${Buffer.from(systemRandom(32)).toString("base64url")}`,
     "an authorization code": codeText(systemIds.short(), systemIds.short()),
     "a refresh token": `refresh_${systemIds.short()}_${systemIds.short()}_${systemIds.short()}`,
@@ -62,26 +62,26 @@ describe("an unknown member", () => {
     "task-list",
     "risk-taking-mode",
     "structured_output_schema_version_2",
-  ])("%s is shown: it only resembles a secret", (name) => {
+  ])("%s is shown, because it only resembles a secret", (name) => {
     expect(warningsOf([name]).texts).toEqual([`unknown member "${name}"`]);
   });
 });
 
-test("a member that is known and has no effect is named as such", () => {
+test("a known member without effect is named as such", () => {
   const warnings = new Warnings();
   warnings.add({ path: "a", name: "convert", names: null });
   expect(warnings.texts).toEqual(['member "a.convert" has no effect']);
 });
 
 describe("of many members", () => {
-  test("ten are named, in ten texts, the last of which counts the others", () => {
+  test("ten are named, in ten texts; the last counts the others", () => {
     expect(warningsOf(many(10)).texts).toEqual(many(10).map((name) => `unknown member "${name}"`));
     const { texts } = warningsOf(many(25));
     expect(texts).toHaveLength(10);
     expect(texts.at(-1)).toBe('unknown member "x9", and 15 more');
   });
 
-  test("the count says when it was given up", () => {
+  test("the count is marked when counting stopped early", () => {
     const warnings = warningsOf(many(1000));
     expect(warnings.isFull).toBe(true);
     expect(warnings.texts.at(-1)).toBe('unknown member "x9", and at least 990 more');
@@ -113,13 +113,13 @@ describe("the header", () => {
     expect(warningsOf(["mesage", "colour"]).header).toBe('unknown member "mesage"; did you mean "message"?, unknown member "colour"');
   });
 
-  test("is printable ASCII, with any other character as its number", () => {
+  test("is printable ASCII, with any other character escaped by its number", () => {
     expect(warningsOf(["größe", "\r\nSet-Cookie: a=b", "😀", "\u007f"]).header).toBe(
       'unknown member "gr\\u{f6}\\u{df}e", unknown member "\\u{d}\\u{a}Set-Cookie: a=b", unknown member "\\u{1f600}", unknown member "\\u{7f}"',
     );
   });
 
-  test("has at most 1 KiB, whatever the names and their places are", () => {
+  test("has at most 1 KiB, for any names and positions", () => {
     for (const name of ["z".repeat(64), "😀".repeat(64), "ä".repeat(64)]) {
       for (const path of ["", "p".repeat(2000), "😀".repeat(2000)]) {
         const { header } = warningsOf(

@@ -1,4 +1,4 @@
-"""Removes a member of a team and lists a person's tasks over gRPC: prints a line of JSON for each step."""
+"""Removes a member of a team and lists a person's tasks over gRPC; prints each step as a line of JSON."""
 
 import json
 import os
@@ -15,7 +15,7 @@ DEADLINE = 20
 MEMBER, OWNER, MANAGER, READER = (os.environ[name] for name in ("MEMBER", "OWNER", "MANAGER", "READER"))
 
 
-def tell(step, **facts):
+def record(step, **facts):
     print(json.dumps({"step": step, **facts}), flush=True)
 
 
@@ -24,7 +24,7 @@ def refused(what, call):
         call()
         raise AssertionError(f"{what} was not refused")
     except grpc.RpcError as error:
-        tell("refused", what=what, code=error.code().name)
+        record("refused", what=what, code=error.code().name)
 
 
 with grpc.insecure_channel(os.environ["ADDRESS"]) as channel:
@@ -35,17 +35,17 @@ with grpc.insecure_channel(os.environ["ADDRESS"]) as channel:
         request = RemoveMemberRequest(team_user_id=team_user_id)
         return users.RemoveMember(request, metadata=(("x-api-key", key),), timeout=DEADLINE)
 
-    def tasks(key, user="lea@corp.test", page=1, **asked):
-        request = ListTasksRequest(user=user, page=page, page_size=10, **asked)
+    def tasks(key, user="lea@corp.test", page=1, **options):
+        request = ListTasksRequest(user=user, page=page, page_size=10, **options)
         return exports.ListTasks(request, metadata=(("x-api-key", key),) if key else (), timeout=DEADLINE)
 
-    tell("removed", answer=MessageToDict(remove(MEMBER, MANAGER)))
-    tell("listed", answer=MessageToDict(tasks(READER)))
-    tell("listed with deleted ones", answer=MessageToDict(tasks(READER, include_deleted=True)))
+    record("removed", answer=MessageToDict(remove(MEMBER, MANAGER)))
+    record("listed", answer=MessageToDict(tasks(READER)))
+    record("listed with deleted ones", answer=MessageToDict(tasks(READER, include_deleted=True)))
     refused("a second removal", lambda: remove(MEMBER, MANAGER))
     refused("the owner's removal", lambda: remove(OWNER, MANAGER))
     refused("a removal with a key for exports", lambda: remove("lea", READER))
     refused("a list with a key for members", lambda: tasks(MANAGER))
     refused("a list without a key", lambda: tasks(None))
-    refused("a list of a stranger's tasks", lambda: tasks(READER, user="nobody@corp.test"))
+    refused("a list of an unknown user's tasks", lambda: tasks(READER, user="nobody@corp.test"))
     refused("a list without a page", lambda: tasks(READER, page=0))

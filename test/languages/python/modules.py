@@ -1,4 +1,4 @@
-"""Imports every generated module, and prints in JSON what there is, and which packages hide behind a module of Python's."""
+"""Imports every generated module; prints JSON with the modules, their methods, and packages that a Python module hides."""
 
 import importlib
 import json

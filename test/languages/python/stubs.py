@@ -1,7 +1,7 @@
 """Makes the generated stubs importable; import it before them.
 
-One of their packages has a name that is taken in Python: `grpc` is the library
-itself. Its modules are looked for among the stubs, too.
+One of their packages has the name of a Python library, `grpc`. The path of the
+library is extended, so that its modules are found among the stubs too.
 """
 
 import os

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { conversationTokens, fitted, tokensOf } from "../../../src/runtime/agents/model/context.ts";
-import { Ended } from "../../../src/runtime/agents/model/ended.ts";
+import { conversationTokens, countTokens, fitConversation } from "../../../src/runtime/agents/model/context.ts";
+import { TurnError } from "../../../src/runtime/agents/model/fault.ts";
 import type { Conversation } from "../../../src/runtime/agents/model/prompt.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { configOf, echo, runModel } from "./model-run.ts";
@@ -14,7 +14,7 @@ const conversation: Conversation = {
     { role: "assistant", content: "a".repeat(900) },
   ],
   recalled: [],
-  asked: "m".repeat(900),
+  request: "m".repeat(900),
   steps: [
     { text: "t".repeat(900), uses: [use("1".repeat(900)), use("2".repeat(900))] },
     { text: "", uses: [use("3".repeat(900))] },
@@ -28,15 +28,15 @@ describe("a conversation that is too long", () => {
   const whole = conversationTokens(conversation);
 
   test("stays as it is while it fits", () => {
-    expect(fitted(conversation, whole)).toBe(conversation);
+    expect(fitConversation(conversation, whole)).toBe(conversation);
   });
 
-  test("loses the oldest results first, then what the agent said, the last result at the very end", () => {
-    const shown = [1, 300, 550, 700, 900].map((less) => {
-      const fits = fitted(conversation, whole - less);
+  test("loses the oldest results first, then the agent's texts, and the last result at the very end", () => {
+    const reduced = [1, 300, 550, 700, 900].map((less) => {
+      const fits = fitConversation(conversation, whole - less);
       return [...results(fits), fits.steps[0]?.text.length, fits.earlier[1]?.content.length];
     });
-    expect(shown).toEqual([
+    expect(reduced).toEqual([
       ["cut", "2", "3", 900, 900],
       ["cut", "cut", "3", 900, 900],
       ["cut", "cut", "3", 202, 900],
@@ -45,36 +45,36 @@ describe("a conversation that is too long", () => {
     ]);
   });
 
-  test("never loses the instruction or what users said, whatever there is and whatever room: else it is refused", () => {
+  test("keeps the instruction and users' messages in every conversation and context size, or is refused", () => {
     const text = fc.string({ unit: "binary", maxLength: 2_000 });
     const anyUse = fc.record({ tool: fc.constant("read"), input: fc.record({ path: text }), result: text, isError: fc.boolean() });
     const anyConversation = fc.record({
       system: text,
       earlier: fc.array(fc.record({ role: fc.constantFrom("user" as const, "assistant" as const), content: text }), { maxLength: 4 }),
       recalled: fc.array(anyUse, { maxLength: 2 }),
-      asked: text,
+      request: text,
       steps: fc.array(fc.record({ text, uses: fc.array(anyUse, { minLength: 1, maxLength: 3 }) }), { maxLength: 4 }),
       tail: fc.constant([]),
     });
-    const users = ({ system, asked, earlier }: Conversation) => [system, asked, ...earlier.filter(({ role }) => role === "user")];
+    const users = ({ system, request, earlier }: Conversation) => [system, request, ...earlier.filter(({ role }) => role === "user")];
     fc.assert(
-      fc.property(anyConversation, fc.nat({ max: 6_000 }), (all, room) => {
+      fc.property(anyConversation, fc.nat({ max: 6_000 }), (all, limit) => {
         try {
-          const fits = fitted(all, room);
-          expect(conversationTokens(fits)).toBeLessThanOrEqual(room);
+          const fits = fitConversation(all, limit);
+          expect(conversationTokens(fits)).toBeLessThanOrEqual(limit);
           expect(users(fits)).toEqual(users(all));
           expect(fits.steps.map(({ uses }) => uses.length)).toEqual(all.steps.map(({ uses }) => uses.length));
         } catch (thrown) {
-          if (!(thrown instanceof Ended)) throw thrown;
+          if (!(thrown instanceof TurnError)) throw thrown;
           expect(thrown.errorType).toBe("context_limit");
         }
       }),
     );
   });
 
-  test("is measured so that no text has more tokens than that", () => {
-    expect(tokensOf("abcdef")).toBe(2);
-    expect(tokensOf("漢字")).toBe(2);
+  test("is estimated with at least as many tokens as any text has", () => {
+    expect(countTokens("abcdef")).toBe(2);
+    expect(countTokens("漢字")).toBe(2);
   });
 });
 
@@ -82,7 +82,7 @@ describe.each(modelApis)("a turn with a small context, on %s", (api) => {
   const calls = (text: string) => [{ name: "echo", input: { text } }];
   const big = (letter: string) => letter.repeat(3_000);
 
-  test("goes on with outlines in place of old results, and with the message whole", async () => {
+  test("continues with outlines instead of old results, and with the complete message", async () => {
     await using server = await openModelServer(api, [
       { calls: calls(big("a")) },
       { calls: calls(big("b")) },
@@ -94,10 +94,10 @@ describe.each(modelApis)("a turn with a small context, on %s", (api) => {
     expect(outcome).toEqual({ kind: "finish", content: "Done." });
     const { messages = [] } = server.requests.at(-1) ?? {};
     expect(messages[1]?.text).toBe(`Echo. ${"m".repeat(600)}`);
-    const told = messages.filter(({ role }) => role === "tool").map(({ text }) => text);
-    expect(told[0]).toContain("Left out to save room");
-    expect(told[2]).toContain(big("c"));
-    expect(JSON.stringify(events[0]), "the event keeps it").toContain(big("a"));
+    const toolResults = messages.filter(({ role }) => role === "tool").map(({ text }) => text);
+    expect(toolResults[0]).toContain("Left out to save space");
+    expect(toolResults[2]).toContain(big("c"));
+    expect(JSON.stringify(events[0]), "the event keeps the full result").toContain(big("a"));
   });
 
   test("ends with context_limit when the message alone is too long", async () => {
@@ -110,7 +110,7 @@ describe.each(modelApis)("a turn with a small context, on %s", (api) => {
     expect(server.requests).toHaveLength(0);
   });
 
-  test("is told less when the endpoint's context is smaller than configured: a long prompt that is refused is halved, twice at most", async () => {
+  test("gets less when the endpoint's context is smaller than configured: a refused long prompt is halved, twice at most", async () => {
     await using server = await openModelServer(api, ({ body }) =>
       JSON.stringify(body).length > 22_000 ? { status: 400 } : { text: "Done." },
     );

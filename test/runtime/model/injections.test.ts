@@ -17,8 +17,8 @@ const secrets = ["CANARY-OF-THE-MACHINE", "CANARY-OF-ANOTHER-ACCOUNT", "CANARY-O
 const [ofMachine = "", ofAccount = "", ofTask = "", ofNetwork = ""] = secrets;
 writeFileSync(secretFile, ofMachine);
 
-/** Notes who comes, and answers with `page`. */
-async function website(page: () => string): Promise<{ readonly url: string; readonly seen: string[]; readonly server: Server }> {
+/** Records requests and answers with `page`. */
+async function openWebsite(page: () => string): Promise<{ readonly url: string; readonly seen: string[]; readonly server: Server }> {
   const seen: string[] = [];
   const server = createServer((request, response) => {
     seen.push(request.url ?? "");
@@ -28,9 +28,9 @@ async function website(page: () => string): Promise<{ readonly url: string; read
   // It listens on TCP.
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen, server };
 }
-const canary = await website(() => ofNetwork);
-let shown = "";
-const page = await website(() => `<h1>News</h1><p>${shown.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</p>`);
+const canary = await openWebsite(() => ofNetwork);
+let pageText = "";
+const page = await openWebsite(() => `<h1>News</h1><p>${pageText.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</p>`);
 afterAll(async () => {
   for (const { server } of [canary, page]) await new Promise((closed) => server.close(closed));
   rmSync(folder, { recursive: true, force: true });
@@ -39,7 +39,7 @@ afterAll(async () => {
 const env = { SANDBOX_COMMAND: `${resolve("test/support/model/sandbox.sh")} ${ranFile} {workspace}`, SECRET_OF_OURS: "sk-scripted" };
 const rig: ToolRig = await toolRig({ env });
 /** Here pages of this machine may be fetched, so that one of them can carry the text. */
-const reaching: ToolRig = await toolRig({ env: { ...env, FETCH_ALLOW: "loopback" } });
+const loopbackRig: ToolRig = await toolRig({ env: { ...env, FETCH_ALLOW: "loopback" } });
 
 const targets = { foreignTask: "", unreferencedTask: "" };
 beforeAll(async () => {
@@ -49,24 +49,21 @@ beforeAll(async () => {
   await untilStatus(rig.service.store, targets.foreignTask, "stopped");
   targets.unreferencedTask = await rig.uses([], `Ann's ${ofTask}`);
 });
-// Names of the corpus are known before the tasks are.
+// The corpus's names are known before the tasks are.
 const corpus = (): readonly Injection[] => injections({ secretFile, canaryUrl: canary.url, ...targets });
 const nth = corpus().map(({ aim, text }, at) => ({ at, aim, isHere: text.includes(new URL(canary.url).port) }));
 
-/**
- * A model that obeys whatever it reads, wherever it reads it: first it looks at the carrier, then it makes every use
- * that a text of its data names.
- */
-const gullible =
+/** A model that obeys every text it reads: first it reads the carrier, then it makes every tool call that a text of its data names. */
+const obedient =
   (carrier: { readonly name: string; readonly input: JsonObject }) =>
   ({ messages }: ModelRequest): Reply => {
     const results = messages.filter(({ role }) => role === "tool");
     if (results.length === 0) return { calls: [carrier] };
-    const wanted = results.flatMap(({ text }) => [...unescaped(text).matchAll(/USE (\w+) (\{.*?\}+)(?=[ "<]|$)/gm)]);
-    const next = wanted[results.length - 1];
+    const requestedUses = results.flatMap(({ text }) => [...unescaped(text).matchAll(/USE (\w+) (\{.*?\}+)(?=[ "<]|$)/gm)]);
+    const next = requestedUses[results.length - 1];
     return next?.[1] && next[2] ? { calls: [{ name: next[1], input: next[2] }] } : { text: "I did all of it." };
   };
-/** Results come as JSON, where quotes are escaped. */
+/** Results arrive as JSON, where quotes are escaped. */
 const unescaped = (text: string): string => text.replaceAll("\\\\", "\u0001").replaceAll('\\"', '"').replaceAll("\u0001", "\\");
 
 const file = (filename: string, content: string) => ({
@@ -75,47 +72,47 @@ const file = (filename: string, content: string) => ({
   file_data: `data:text/plain;base64,${Buffer.from(content).toString("base64")}`,
 });
 
-/** A task in which a model reads a text, and the number of requests that came to the model before. */
-interface Carried {
+/** A task in which a model reads a text, and the number of requests to the model before it. */
+interface CarriedText {
   readonly used: ToolRig;
   readonly id: string;
   readonly after: number;
 }
 
-/** Each way by which a stranger's text reaches a model. */
-const carriers: Readonly<Record<string, (text: string) => Promise<Carried>>> = {
+/** Each way by which a foreign text reaches a model. */
+const carriers: Readonly<Record<string, (text: string) => Promise<CarriedText>>> = {
   "a file that was sent": async (text) => {
     const after = rig.server.requests.length;
-    rig.server.play(gullible({ name: "read_attachment", input: { name: "note.txt" } }));
+    rig.server.play(obedient({ name: "read_attachment", input: { name: "note.txt" } }));
     return { used: rig, after, id: await rig.create([{ type: "text", text: "Sum up the note" }, file("note.txt", text)]) };
   },
   "a file of the workspace": async (text) => {
     const id = await rig.uses([{ name: "write_file", input: { path: "note.txt", content: text } }], "Keep this");
     const after = rig.server.requests.length;
-    rig.server.play(gullible({ name: "read_file", input: { path: "note.txt" } }));
+    rig.server.play(obedient({ name: "read_file", input: { path: "note.txt" } }));
     await rig.send(id, "Sum up the note");
     return { used: rig, after, id };
   },
   "a task that is referred to": async (text) => {
     rig.server.play([{ text }]);
-    const other = await rig.finished("Say something");
+    const other = await rig.runToEnd("Say something");
     const after = rig.server.requests.length;
-    rig.server.play(gullible({ name: "browse_task", input: { task_id: other, action: "read" } }));
+    rig.server.play(obedient({ name: "browse_task", input: { task_id: other, action: "read" } }));
     return { used: rig, after, id: await rig.create("Go on", { message: { content: "Go on", task_references: [other] } }) };
   },
   "a page": async (text) => {
-    shown = text;
-    const after = reaching.server.requests.length;
-    reaching.server.play(gullible({ name: "fetch_url", input: { url: page.url } }));
-    return { used: reaching, after, id: await reaching.create("Sum up the page") };
+    pageText = text;
+    const after = loopbackRig.server.requests.length;
+    loopbackRig.server.play(obedient({ name: "fetch_url", input: { url: page.url } }));
+    return { used: loopbackRig, after, id: await loopbackRig.create("Sum up the page") };
   },
 };
 
 describe.each(Object.entries(carriers))("a model that obeys all it reads, in %s,", (name, carry) => {
-  // Where pages of this machine may be fetched, those of this machine are no secret.
-  const tried = nth.filter(({ isHere }) => name !== "a page" || !isHere);
+  // Where pages of this machine may be fetched, pages of this machine are not secret.
+  const cases = nth.filter(({ isHere }) => name !== "a page" || !isHere);
 
-  test.each(tried)("does no harm by text $at, which is after a $aim", async ({ at }) => {
+  test.each(cases)("does no harm by text $at with the aim $aim", async ({ at }) => {
     const injection = corpus()[at];
     if (!injection) throw new Error("no such text");
     const visits = canary.seen.length;
@@ -126,13 +123,13 @@ describe.each(Object.entries(carriers))("a model that obeys all it reads, in %s,
 
     expect(requests.length).toBeGreaterThan(1);
 
-    // The model did obey: what it was told to use was used, refused, or waits for its user.
-    const uses = (await used.came(id)).slice(name === "a file of the workspace" ? 2 : 1);
+    // The model did obey: the named tool was used, refused, or waits for its user.
+    const uses = (await used.useOutcomes(id)).slice(name === "a file of the workspace" ? 2 : 1);
     expect(uses.length, JSON.stringify(events)).toBeGreaterThan(0);
     if (injection.aim === "unapproved" && status === "waiting") expect(uses.at(-1)?.status).toBe("pending_confirmation");
     else expect(uses.map((use) => use.status)).not.toContain("success");
 
-    // Nothing was had, reached, changed or run.
+    // Nothing was disclosed, reached, changed or run.
     const outside = JSON.stringify([events, requests.map(({ messages }) => messages), used.service.logged]);
     for (const secret of secrets) expect(outside).not.toContain(secret);
     expect(canary.seen.length).toBe(visits);
@@ -140,7 +137,7 @@ describe.each(Object.entries(carriers))("a model that obeys all it reads, in %s,
     expect(existsSync(`${secretFile}.ran`)).toBe(false);
     expect(existsSync(ranFile)).toBe(false);
 
-    // To the model the text was data, within the marks of the run, in a result of a tool: and nothing else.
+    // To the model the text was only data: in a result of a tool, within the marks of the run.
     const start = injection.text.slice(0, 20);
     for (const { messages } of requests) {
       const [, mark = ""] = /<(data-\w+)>/.exec(messages[0]?.text ?? "") ?? [];

@@ -1,23 +1,23 @@
-/** A text that tries to make a model do what its user never asked for. */
+/** A text that tries to make a model act against its user's intent. */
 export interface Injection {
-  /** What it is after. */
+  /** The text's aim. */
   readonly aim: "secret" | "task" | "private address" | "file system" | "unapproved" | "rules";
-  /** Written for a model; where it names a use as `USE tool {…}`, the scripted model does just that. */
+  /** Written for a model; where it names a call as `USE tool {…}`, the scripted model makes that call. */
   readonly text: string;
 }
 
-/** Places that a text is filled in with: they exist, and hold what nobody may see. */
+/** Targets that a text names: they exist and hold secrets. */
 export interface Targets {
   /** A file of the machine. */
   readonly secretFile: string;
   /** An address on this machine. */
   readonly canaryUrl: string;
-  /** Another account's task, and another one of the same account that nobody refers to. */
+  /** Another account's task, and another task of the same account without a reference. */
   readonly foreignTask: string;
   readonly unreferencedTask: string;
 }
 
-/** Hostile texts, as files, pages, results of tools and other tasks hold them. */
+/** Hostile texts, as files, pages, results of tools and other tasks contain them. */
 export const injections = ({ secretFile, canaryUrl, foreignTask, unreferencedTask }: Targets): readonly Injection[] => {
   const up = `../../../../../../..${secretFile}`;
   const port = canaryUrl.slice(canaryUrl.lastIndexOf(":"));

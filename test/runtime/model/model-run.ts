@@ -4,12 +4,12 @@ import type { Outcome, Progress, Turn } from "../../../src/runtime/agent.ts";
 import { modelAgent } from "../../../src/runtime/agents/model/model.ts";
 import { languageModel } from "../../../src/runtime/agents/model/provider.ts";
 import type { Tool, ToolUse } from "../../../src/runtime/agents/model/tool.ts";
-import { nothingBeside } from "../../support/agent-files.ts";
+import { turnWithoutFiles } from "../../support/agent-files.ts";
 import type { ModelApi, ModelServer } from "../../support/model/server.ts";
 import { patientClock } from "../../support/patient-clock.ts";
 import type { LogLine } from "../../support/service.ts";
 
-/** A model behind a scripted server, as the configuration has it. */
+/** The configuration of a model behind a scripted server. */
 export const configOf = (api: ModelApi, { baseUrl }: Pick<ModelServer, "baseUrl">, more: Partial<ModelConfig> = {}): ModelConfig => ({
   ...{ api, baseUrl, model: "scripted", apiKey: "sk-scripted", headers: {}, contextTokens: 32_000, maxOutputTokens: 1_000 },
   ...{ temperature: null, structuredOutputs: false, reasoningTag: null, extraBody: {}, idleSeconds: 120 },
@@ -18,7 +18,7 @@ export const configOf = (api: ModelApi, { baseUrl }: Pick<ModelServer, "baseUrl"
   ...more,
 });
 
-/** What the agent did in one run of a turn. */
+/** The agent's events and outcome in one run of a turn. */
 export interface ModelRun {
   readonly yields: readonly Progress[];
   readonly events: readonly NewEvent[];
@@ -26,7 +26,7 @@ export interface ModelRun {
   readonly logged: readonly LogLine[];
 }
 
-/** What a run is made of, beside its turn. */
+/** The parts of a run other than its turn. */
 export interface RunOptions {
   readonly config: ModelConfig;
   readonly tools?: readonly Tool[];
@@ -36,11 +36,11 @@ export interface RunOptions {
 
 const sevens = (bytes: number) => new Uint8Array(bytes).fill(7);
 
-/** A run of the model agent on a turn with one message; marks and chances are the same in each. */
+/** Runs the model agent on a turn with one message; marks and random values are the same in each run. */
 export async function runModel({ config, tools = [], turn: more = {}, random = sevens }: RunOptions): Promise<ModelRun> {
   const turn: Turn = {
     ...{ taskId: "t", title: "", locale: "en", profile: "manus-1.6", instruction: "", interactive: false, earlier: [] },
-    ...{ messages: ["Go"], ...nothingBeside, memo: null, decisions: [], written: [], outputSchema: null, claim: 1 },
+    ...{ messages: ["Go"], ...turnWithoutFiles, memo: null, decisions: [], written: [], outputSchema: null, claim: 1 },
     ...{ connectors: [], owner: { accountId: "ann", spaceId: "north", clientId: null } },
     reserve: async () => ({ id: "", credits: 0 }),
     clock: patientClock(),
@@ -64,15 +64,15 @@ export async function runModel({ config, tools = [], turn: more = {}, random = s
   }
 }
 
-/** Events as the store has them: without the bytes that come with them. */
+/** Events in their stored form: without the bytes of files. */
 const plain = ({ events }: Progress): NewEvent[] =>
   events.map((event) => {
     if (event.type !== "assistant_message") return event;
-    const { files: _, ...said } = event;
-    return said;
+    const { files: _, ...stored } = event;
+    return stored;
   });
 
-/** A tool that gives back what it is given, and keeps its uses. */
+/** A tool that returns its input and records its uses. */
 export function echo(uses: ToolUse[] = []): Tool {
   return {
     name: "echo",
@@ -86,7 +86,7 @@ export function echo(uses: ToolUse[] = []): Tool {
   };
 }
 
-/** A tool that does something only with an approval, and keeps what it did. */
+/** A tool that acts only with an approval, and records its actions. */
 export function deploy(done: string[] = []): Tool {
   return {
     name: "deploy_site",

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { toolNames } from "../../../src/config/models.ts";
 import { openTestStore } from "../../support/database.ts";
 import { modelsFile } from "../../support/model/rig.ts";
-import { type ModelRequest, strangersText } from "../../support/model/script.ts";
+import { type ModelRequest, refusalText } from "../../support/model/script.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { openService } from "../../support/service.ts";
 import { taskRig } from "../../support/task-rig.ts";
@@ -26,21 +26,21 @@ const schema = { type: "object", properties: { total: { type: "integer" } }, req
 const types = (events: readonly V2Body[]) => events.map(({ type }) => type);
 const payloads = (events: readonly V2Body[], type: string) => events.filter((event) => event["type"] === type).map((event) => event[type]);
 
-/** What the model was told, without the marks of the run. */
+/** The model's input, without the marks of the run. */
 const unmarked = (request: ModelRequest | undefined): unknown =>
   JSON.parse(JSON.stringify(request?.messages).replaceAll(/data-\w+/g, "data"));
 
 describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, server, file }) => {
   const rig = taskRig({ env: file.env });
-  let asked = 0;
+  let modelCalls = 0;
   beforeEach(() => {
-    asked = server.requests.length;
+    modelCalls = server.requests.length;
   });
-  const requests = () => server.requests.slice(asked);
+  const requests = () => server.requests.slice(modelCalls);
 
-  test("is answered by the model, which is told of nothing but the task", async () => {
+  test("is answered by the model, which receives only the task", async () => {
     server.play([{ text: ["It is ", "48."] }]);
-    const id = await rig.finished("What is 12 * 4?", { locale: "de" });
+    const id = await rig.runToEnd("What is 12 * 4?", { locale: "de" });
     const events = await rig.events(id);
     expect(types(events)).toEqual(["user_message", "status_update", "assistant_message", "status_update"]);
     expect(payloads(events, "assistant_message")).toMatchObject([{ content: "It is 48.", delivery_kind: "result" }]);
@@ -54,10 +54,10 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     expect(api === "openai" ? authorization : key).toBe(api === "openai" ? "Bearer sk-scripted" : "sk-scripted");
   });
 
-  test("remembers what was said in it, and is told of the project's instruction as an instruction", async () => {
+  test("remembers earlier messages, and passes the project's instruction as an instruction", async () => {
     const { body } = await rig.ann.v2("project.create", { name: "Rhymes", instruction: "Answer in rhymes." });
     server.play([{ text: "First" }, { text: "Second" }]);
-    const id = await rig.finished("One", { project_id: body["project"]["id"] });
+    const id = await rig.runToEnd("One", { project_id: body["project"]["id"] });
     await rig.send(id, "Two");
     await rig.reach(id, "stopped");
     const [, request] = requests();
@@ -69,7 +69,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     expect(request?.messages[0]?.text).toContain("Answer in rhymes.");
   });
 
-  test("tells thoughts as explanations, plans as plans, and what is said before tools are used as progress", async () => {
+  test("reports thoughts as explanations, plans as plans, and text before tool calls as progress", async () => {
     const steps = (first: string, second: string) => ({
       steps: [
         { title: "Look", status: first },
@@ -81,7 +81,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
       { calls: [{ name: "update_plan", input: steps("done", "doing") }] },
       { text: "Done." },
     ]);
-    const events = await rig.events(await rig.finished("Look and tell"));
+    const events = await rig.events(await rig.runToEnd("Look and tell"));
     expect(types(events)).toEqual([
       ...["user_message", "status_update", "explanation", "assistant_message", "plan_update", "new_plan_step"],
       ...["plan_update", "new_plan_step", "plan_update", "assistant_message", "status_update"],
@@ -92,39 +92,39 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
       { content: "Done.", delivery_kind: "result" },
     ]);
     const plans = payloads(events, "plan_update").map(({ steps: all }) => all.map((step: V2Body) => step["status"]));
-    expect(plans, "a step that is under way ends with its turn").toEqual([
+    expect(plans, "the current step ends with its turn").toEqual([
       ["doing", "todo"],
       ["done", "doing"],
       ["done", "done"],
     ]);
   });
 
-  test("tells a long answer while it comes, in sentences, and the whole of it once", async () => {
+  test("streams a long answer in sentences, and sends the complete answer once", async () => {
     const sentence = "This sentence has some sixty letters, as many as it needs here. ";
     server.play([{ text: Array.from({ length: 40 }, () => sentence) }]);
-    const events = await rig.events(await rig.finished("Write at length"));
-    const told = payloads(events, "explanation").map(({ content }) => content);
-    expect(told.length).toBeGreaterThan(2);
-    expect(told.length).toBeLessThan(10);
-    for (const piece of told) expect(piece).toMatch(/here\.$/);
+    const events = await rig.events(await rig.runToEnd("Write at length"));
+    const explanations = payloads(events, "explanation").map(({ content }) => content);
+    expect(explanations.length).toBeGreaterThan(2);
+    expect(explanations.length).toBeLessThan(10);
+    for (const piece of explanations) expect(piece).toMatch(/here\.$/);
     expect(payloads(events, "assistant_message")).toEqual([
       expect.objectContaining({ content: sentence.repeat(40).trim(), delivery_kind: "result" }),
     ]);
   });
 
-  test("that is stopped hangs up on the model at once", async () => {
+  test("that is stopped closes the model's connection at once", async () => {
     server.play([{ text: "I begin", after: "hang" }]);
     const id = await rig.create("Write for ever");
-    const { nth } = await server.received(asked + 1);
+    const { nth } = await server.received(modelCalls + 1);
     await rig.ann.v2("task.stop", { task_id: id });
     await server.closed(nth);
     await rig.reach(id, "stopped");
     expect(types(await rig.events(id)).slice(-2)).toEqual(["user_stop", "status_update"]);
   });
 
-  test("gives the value that a schema asks for, mended once, out of the conversation", async () => {
+  test("returns the value for a schema, corrected once, outside the conversation", async () => {
     server.play([{ text: "It is seven." }, { text: '{"total": "seven"}' }, { text: '```json\n{"total": 7}\n```' }]);
-    const id = await rig.finished("How many?", { structured_output_schema: schema });
+    const id = await rig.runToEnd("How many?", { structured_output_schema: schema });
     const events = await rig.events(id);
     expect(types(events).slice(-3)).toEqual(["assistant_message", "status_update", "structured_output_result"]);
     expect(events.at(-1)).toMatchObject({ structured_output_result: { success: true, value: { total: 7 }, error: null } });
@@ -135,21 +135,21 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
   });
 
   test.each([
-    { why: "no JSON twice", values: ["seven", "{"], error: "Failed to extract structured output" },
+    { why: "invalid JSON twice", values: ["seven", "{"], error: "Failed to extract structured output" },
     {
-      why: "what does not conform twice",
+      why: "a nonconforming value twice",
       values: ['{"total": 0.5}', "[]"],
       error: "Extracted value does not conform to the provided schema",
     },
-  ])("answers all the same when the model gives $why for a schema", async ({ values, error }) => {
+  ])("answers even when the model returns $why for a schema", async ({ values, error }) => {
     server.play([{ text: "It is seven." }, ...values.map((text) => ({ text }))]);
-    const events = await rig.events(await rig.finished("How many?", { structured_output_schema: schema }));
+    const events = await rig.events(await rig.runToEnd("How many?", { structured_output_schema: schema }));
     expect(events.at(-1)).toMatchObject({ structured_output_result: { success: false, value: { total: 0 }, error } });
     expect(payloads(events, "assistant_message")).toMatchObject([{ content: "It is seven." }]);
     expect(requests()).toHaveLength(3);
   });
 
-  test("ends honestly after the steps that a run may take", async () => {
+  test("ends with a plain message after the steps that a run may take", async () => {
     const plan = { calls: [{ name: "update_plan", input: { steps: [{ title: "Again", status: "doing" }] } }] };
     server.play(() => plan);
     const id = await rig.create("Plan for ever");
@@ -165,7 +165,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     { status: 403, type: "model_refused" },
     { status: 404, type: "model_refused" },
     { status: 400, type: "model_refused" },
-  ])("ends at once when the model answers $status, in words of our own", async ({ status, type }) => {
+  ])("ends at once when the model answers $status, with our own error text", async ({ status, type }) => {
     server.play([{ status }]);
     const id = await rig.create("Hello");
     await rig.reach(id, "error");
@@ -173,11 +173,11 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     expect(payloads(events, "error_message")).toMatchObject([{ error_type: type, content: expect.stringContaining(`HTTP ${status}`) }]);
     expect(requests()).toHaveLength(1);
     const outside = `${JSON.stringify(events)} ${JSON.stringify(rig.service.logged)}`;
-    expect(outside).not.toContain(strangersText);
+    expect(outside).not.toContain(refusalText);
     expect(outside).not.toContain("sk-scripted");
   });
 
-  test("is gone on with by another process after its own has stopped: the model is asked again, and nothing is told twice", async () => {
+  test("continues in another process after its own has stopped: the model is called again, and no event is repeated", async () => {
     server.play([
       { text: "I plan.", calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "doing" }] } }] },
       { text: "Half", after: "hang" },
@@ -186,7 +186,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     await using first = await openService({ over: db, env: file.env });
     const { body } = await (await first.person()).v2("task.create", { message: { content: "Go" } });
     const id = String(body["task_id"]);
-    const { nth } = await server.received(asked + 2);
+    const { nth } = await server.received(modelCalls + 2);
     await first.drain();
     await server.closed(nth);
     server.play([{ text: "Done." }]);

@@ -12,8 +12,8 @@ afterAll(async () => {
 });
 
 /**
- * A model that goes by what it is told: the step it is in follows from the uses that it sees the results of. A step of
- * which some uses are done already is gone on with, without a word.
+ * A model that depends only on its input: the uses with results determine its step. It continues a step of which some uses are done,
+ * without text.
  */
 const deterministic =
   (replies: readonly Answering[]) =>
@@ -29,7 +29,7 @@ const deterministic =
   };
 
 const long = "A sentence that is long enough to be told after some others like it. ".repeat(12);
-const anyCall = fc.oneof(
+const arbitraryCall = fc.oneof(
   fc.record({ name: fc.constant("echo"), input: fc.record({ text: fc.constantFrom("a", "b", "漢字", "x".repeat(5_000)) }) }),
   fc.record({ name: fc.constantFrom("echo", "no_such_tool"), input: fc.constant({ wrong: true }) }),
   fc.record({
@@ -42,29 +42,29 @@ const anyCall = fc.oneof(
     }),
   }),
 );
-const anyStep = fc.record(
+const arbitraryStep = fc.record(
   {
     reasoning: fc.constantFrom("I think.", long),
     text: fc.constantFrom("I begin.", "Now this.", long),
-    calls: fc.array(anyCall, { minLength: 1, maxLength: 3 }),
+    calls: fc.array(arbitraryCall, { minLength: 1, maxLength: 3 }),
   },
   { requiredKeys: ["calls"] },
 );
-const anyScript = fc
-  .tuple(fc.array(anyStep, { maxLength: 4 }), fc.constantFrom("Done.", long))
+const arbitraryScript = fc
+  .tuple(fc.array(arbitraryStep, { maxLength: 4 }), fc.constantFrom("Done.", long))
   .map(([steps, text]) => [...steps, { text }]);
 
-/** All but thoughts, and the ids by which a step is told apart from the next one. */
-const shown = (events: readonly NewEvent[]) =>
+/** All events but thoughts, without the ids that distinguish steps. */
+const comparable = (events: readonly NewEvent[]) =>
   events
     .filter(({ type }) => type !== "explanation")
     .map((event) => (event.type === "tool_used" ? { ...event, payload: { ...event.payload, actionId: "" } } : event));
 const thoughts = (events: readonly NewEvent[]) => events.flatMap((event) => (event.type === "explanation" ? [event.payload.content] : []));
 
-describe.each(endpoints)("a turn that is cut anywhere, with a model behind $api", ({ api, server }) => {
+describe.each(endpoints)("a turn that is cut at any event, with a model behind $api", ({ api, server }) => {
   const config = configOf(api, server);
 
-  /** A run from where another was cut, what the model was told in it, and the tools that were used. */
+  /** A run from the cut of another, with the model's input and the used tools. */
   async function runFrom(script: readonly Answering[], written: readonly NewEvent[]) {
     server.play(deterministic(script));
     const before = server.requests.length;
@@ -73,22 +73,22 @@ describe.each(endpoints)("a turn that is cut anywhere, with a model behind $api"
     return { ...run, told: server.requests.slice(before).map(({ messages }) => messages), uses: uses.map(({ input }) => input) };
   }
 
-  test("goes on as if it had not been cut: the model is told the same, nothing is told twice, no use that is written is made again", async () => {
+  test("continues as if uncut: same input for the model, no event repeated, no written use made again", async () => {
     await fc.assert(
-      fc.asyncProperty(anyScript, fc.nat(), async (script, at) => {
+      fc.asyncProperty(arbitraryScript, fc.nat(), async (script, index) => {
         const whole = await runFrom(script, []);
         expect(whole.outcome).toMatchObject({ kind: "finish" });
         // Events that are yielded together are written together, and the last step of a plan ends with the turn.
         const last = whole.events.at(-1)?.type === "plan_update" ? -1 : undefined;
         const cuts = [0, ...whole.yields.slice(0, last).map((_, i) => whole.yields.slice(0, i + 1).flatMap(({ events }) => events).length)];
-        const cut = cuts[at % cuts.length] ?? 0;
+        const cut = cuts[index % cuts.length] ?? 0;
         const written = whole.events.slice(0, cut);
         const resumed = await runFrom(script, written);
-        expect(resumed.events.slice(0, cut), "what is written is yielded as it is").toEqual(written);
-        expect(shown(resumed.events)).toEqual(shown(whole.events));
+        expect(resumed.events.slice(0, cut), "stored events are yielded unchanged").toEqual(written);
+        expect(comparable(resumed.events)).toEqual(comparable(whole.events));
         expect(resumed.outcome).toEqual(whole.outcome);
         const told = thoughts(resumed.events);
-        expect(thoughts(whole.events), "thoughts are told once, or not").toEqual(expect.arrayContaining(told));
+        expect(thoughts(whole.events), "thoughts are sent at most once").toEqual(expect.arrayContaining(told));
         expect(told.length).toBeLessThanOrEqual(thoughts(whole.events).length);
         const done = written.filter((event) => event.type === "tool_used" && event.payload.status === "success").length;
         expect(resumed.uses).toEqual(whole.uses.slice(done));
@@ -97,7 +97,7 @@ describe.each(endpoints)("a turn that is cut anywhere, with a model behind $api"
     );
   });
 
-  test("is asked with the conversation that it had: step by step, the same messages", async () => {
+  test("sends the same conversation step by step", async () => {
     const script: Answering[] = [
       { text: "First.", calls: [{ name: "echo", input: { text: "a" } }] },
       { reasoning: "Hm.", text: "Second.", calls: [{ name: "echo", input: { text: "b" } }] },
@@ -121,7 +121,7 @@ describe.each(endpoints)("a turn that is cut anywhere, with a model behind $api"
   test.each([
     { accepted: true },
     { accepted: false },
-  ])("waits for an approval, and goes on with $accepted: the use is made with it, without asking the model", async (decision) => {
+  ])("waits for an approval, and continues with $accepted: the use is made with it, without a model call", async (decision) => {
     const done: string[] = [];
     const calls = [
       { name: "echo", input: { text: "a" } },
@@ -139,7 +139,7 @@ describe.each(endpoints)("a turn that is cut anywhere, with a model behind $api"
     expect(server.requests.length - before).toBe(1);
 
     const again = await runModel({ config, tools: [echo(), deploy(done)], turn: { written: first.events } });
-    expect(again.outcome, "a run that was lost while it waited asks once more").toEqual(first.outcome);
+    expect(again.outcome, "a run that was lost while it waited asks again").toEqual(first.outcome);
     expect(again.events).toEqual(first.events);
 
     const decided = { kind: "deployAction", input: {}, ...decision } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Failure } from "../../../src/core/failure.ts";
 import type { NewEvent } from "../../../src/core/tasks/event.ts";
-import type { GivenSkill, Turn } from "../../../src/runtime/agent.ts";
+import type { Turn, TurnSkill } from "../../../src/runtime/agent.ts";
 import { skillTools } from "../../../src/runtime/agents/model/tools/use-skill.ts";
 import type { Script } from "../../support/model/script.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
@@ -13,12 +13,12 @@ const files: Readonly<Record<string, string>> = {
   "picture.png": "\0",
 };
 
-const skill = (id: string, name: string, forced = false): GivenSkill => ({
+const skill = (id: string, name: string, forced = false): TurnSkill => ({
   ...{ id, name, description: `What ${name} is for.`, forced },
   list: async () => Object.entries(files).map(([path, text]) => ({ path, bytes: text.length })),
   async read(path) {
     const text = files[path];
-    if (text === undefined) throw new Failure("absent", "file of the skill not found");
+    if (text === undefined) throw new Failure("not_found", "file of the skill not found");
     return Buffer.from(text);
   },
 });
@@ -30,15 +30,15 @@ const usesIn = (events: readonly NewEvent[]) =>
 describe.each(modelApis)("skills of a model (%s)", (api) => {
   async function run(script: Script, turn: Partial<Turn>) {
     await using server = await openModelServer(api, script);
-    const ran = await runModel({
+    const runResult = await runModel({
       config: configOf(api, server),
       tools: skillTools({ skills, ...turn } as Turn),
       turn: { skills, ...turn },
     });
-    return { ...ran, requests: [...server.requests] };
+    return { ...runResult, requests: [...server.requests] };
   }
 
-  test("that are forced are invoked before the model is asked anything, once each, and all are named to it as data", async () => {
+  test("that are forced are invoked before the first model call, once each, and all are listed for it as data", async () => {
     const { events, outcome, requests } = await run([{ text: "Done." }], {});
     expect(outcome).toMatchObject({ kind: "finish", content: "Done." });
     const content = { path: "SKILL.md", text: "Begin with who was there." };
@@ -47,10 +47,10 @@ describe.each(modelApis)("skills of a model (%s)", (api) => {
       ["success", { skill: "f2" }, { skill: "Tea", ...content }],
     ]);
     expect(requests).toHaveLength(1);
-    const [system, ...said] = requests[0]?.messages ?? [];
+    const [system, ...otherMessages] = requests[0]?.messages ?? [];
     expect(system?.text).toMatch(/<data-\w+>\n\[{"id":"f1","name":"Minutes","description":"What Minutes is for.","forced":true}/);
     expect(system?.text).toContain('{"id":"o1","name":"Other","description":"What Other is for."}');
-    expect(said.filter(({ role }) => role === "tool").map(({ text }) => text)).toEqual([
+    expect(otherMessages.filter(({ role }) => role === "tool").map(({ text }) => text)).toEqual([
       expect.stringContaining("Begin with who was there."),
       expect.stringContaining("Begin with who was there."),
     ]);
@@ -63,7 +63,7 @@ describe.each(modelApis)("skills of a model (%s)", (api) => {
     expect(usesIn(again.events)).toEqual(usesIn(first.events));
   });
 
-  test("that are forced while a run is lost are invoked when it is taken up again, and no two uses have one id", async () => {
+  test("that are forced while a run is lost are invoked when it resumes, and all uses have distinct ids", async () => {
     const calls = [{ name: "use_skill", input: { skill: "o1" } }];
     const first = await run([{ calls }, { text: "Done." }], { skills: [skill("o1", "Other")] });
     const written = first.events.filter(({ type }) => type === "tool_used");
@@ -73,8 +73,8 @@ describe.each(modelApis)("skills of a model (%s)", (api) => {
     expect(new Set(uses.map(({ actionId }) => actionId)).size).toBe(3);
   });
 
-  test("whose bytes are gone are told of as a failed use, to the user and to the model, and the turn goes on", async () => {
-    const gone = () => Promise.reject(new Failure("absent", "file not found"));
+  test("whose bytes are missing are reported as a failed use, to the user and to the model, and the turn continues", async () => {
+    const gone = () => Promise.reject(new Failure("not_found", "file not found"));
     const { events, outcome, requests } = await run([{ text: "Done." }], {
       skills: [{ ...skill("f1", "Minutes", true), list: gone, read: gone }],
     });
@@ -83,7 +83,7 @@ describe.each(modelApis)("skills of a model (%s)", (api) => {
     expect(requests[0]?.messages.at(-1)?.text).toContain("The skill is gone.");
   });
 
-  test("are loaded when the model asks for them, by id or name, file by file, in bounds", async () => {
+  test("are loaded when the model requests them, by id or name, file by file, within limits", async () => {
     const calls = [
       { skill: "o1" },
       { skill: "Other", path: "list.txt" },
@@ -105,7 +105,7 @@ describe.each(modelApis)("skills of a model (%s)", (api) => {
     expect(JSON.stringify(results[1])).toContain("x".repeat(1_000));
   });
 
-  test("are nothing to a task without any: no tool, no word of them", async () => {
+  test("are absent for a task without any: no tool and no mention", async () => {
     const { requests } = await run([{ text: "Done." }], { skills: [] });
     expect(requests[0]?.tools).not.toContain("use_skill");
     expect(requests[0]?.messages[0]?.text).not.toContain("skill");

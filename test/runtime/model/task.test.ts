@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { confirmations } from "../../../src/core/actions/confirm.ts";
-import type { Caller } from "../../../src/core/caller.ts";
+import type { Caller } from "../../../src/core/accounts/caller.ts";
 import { systemIds } from "../../../src/core/ids.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { eventId } from "../../../src/core/tasks/event.ts";
-import { begin } from "../../../src/core/tasks/lifecycle.ts";
+import { firstEvents } from "../../../src/core/tasks/lifecycle.ts";
 import { taskSteps } from "../../../src/core/tasks/steps.ts";
 import type { Task } from "../../../src/core/tasks/task.ts";
-import { tasks } from "../../../src/core/tasks/tasks.ts";
+import { confirmations } from "../../../src/core/use-cases/confirm-action.ts";
+import { tasks } from "../../../src/core/use-cases/manage-tasks.ts";
 import type { Agent } from "../../../src/runtime/agent.ts";
 import { modelAgent } from "../../../src/runtime/agents/model/model.ts";
 import { languageModel } from "../../../src/runtime/agents/model/provider.ts";
@@ -18,7 +18,7 @@ import { ann, putTask } from "../../store/samples.ts";
 import { type AgentFiles, agentFiles } from "../../support/agent-files.ts";
 import { cipher } from "../../support/cipher.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../../support/database.ts";
-import { checkTask, seenInStore } from "../../support/invariants.ts";
+import { checkTask, taskInStore } from "../../support/invariants.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { patientClock } from "../../support/patient-clock.ts";
 import { askUser, configOf, deploy, echo } from "./model-run.ts";
@@ -45,15 +45,15 @@ describeOnEach("a task of the model agent with tools", (kind) => {
   });
 
   const steps = taskSteps(clock);
-  const backlog = { enter: () => undefined };
+  const backlog = { add: () => undefined };
   const operations = tasks({ clock, ids: systemIds, backlog, steps, keepsEvents: false });
   const { confirm } = confirmations(clock, cipher, backlog, steps);
-  const asIs = async (id: string): Promise<Task> => {
+  const taskRow = async (id: string): Promise<Task> => {
     const task = await db.store.tasks.byId(id);
     if (!task) throw new Error("no such task");
     return task;
   };
-  const put = async () => (await putTask(db.store, { createdAt: clock.now() }, begin("Go"))).id;
+  const put = async () => (await putTask(db.store, { createdAt: clock.now() }, firstEvents("Go"))).id;
   const events = (id: string) => db.store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
   const uses = async (id: string) =>
     (await events(id)).flatMap((event) => (event.type === "tool_used" ? [[event.payload.tool, event.payload.status]] : []));
@@ -64,7 +64,7 @@ describeOnEach("a task of the model agent with tools", (kind) => {
     await db.store.change((tx) => confirm(tx, caller, id, eventId(id, pending?.seq ?? 0), input));
   }
 
-  /** Claims the task and runs it until it rests, or until `abandons` gives the run up. */
+  /** Claims the task and runs it until it rests, or until `abandons` releases the run. */
   async function run(
     id: string,
     { api, server }: (typeof endpoints)[number],
@@ -79,7 +79,7 @@ describeOnEach("a task of the model agent with tools", (kind) => {
       random: (bytes) => new Uint8Array(bytes),
       log: () => undefined,
     });
-    const [claimed] = await db.store.change(async (tx) => claimTasks(tx, [await asIs(id)], "n1", clock.now()));
+    const [claimed] = await db.store.change(async (tx) => claimTasks(tx, [await taskRow(id)], "n1", clock.now()));
     if (!claimed) throw new Error("not claimed");
     const parts = {
       store: db.store,
@@ -93,8 +93,8 @@ describeOnEach("a task of the model agent with tools", (kind) => {
       openSkill: files.openSkill,
       saveSite: files.saveSite,
     };
-    await runTask(claimed, new AbortController().signal, { ...parts, agentFor: () => cutting(model, abandons) });
-    checkTask(await seenInStore(db.store, id));
+    await runTask(claimed, new AbortController().signal, { ...parts, agentFor: () => losingAgent(model, abandons) });
+    checkTask(await taskInStore(db.store, id));
   }
 
   test.each(endpoints)("asks its user, and remembers in the answer's turn what its tools have found ($api)", async (endpoint) => {
@@ -102,14 +102,14 @@ describeOnEach("a task of the model agent with tools", (kind) => {
     server.play([{ text: "I look.", ...call("echo", { text: "found" }) }, call("ask_user", { question: "Which?" }), { text: "Done." }]);
     const id = await put();
     await run(id, endpoint, [echo(), askUser]);
-    expect(await asIs(id)).toMatchObject({ status: "waiting" });
+    expect(await taskRow(id)).toMatchObject({ status: "waiting" });
     expect((await events(id)).at(-2)).toMatchObject({
       type: "assistant_message",
       payload: { content: "Which?", deliveryKind: "question" },
     });
     await send(id, "This one");
     await run(id, endpoint, [echo(), askUser]);
-    expect(await asIs(id)).toMatchObject({ status: "stopped" });
+    expect(await taskRow(id)).toMatchObject({ status: "stopped" });
     const { messages = [] } = server.requests.at(-1) ?? {};
     expect(messages.slice(1).map(({ role, text, calls }) => [role, text.replaceAll(/<\/?data-\w+>\n?/g, "").trim(), calls.length])).toEqual(
       [
@@ -121,17 +121,17 @@ describeOnEach("a task of the model agent with tools", (kind) => {
     );
   });
 
-  test.each(endpoints)("waits for an approval, goes on with it, and does not ask again for what is allowed ($api)", async (endpoint) => {
+  test.each(endpoints)("waits for an approval, continues with it, and does not ask again for allowed actions ($api)", async (endpoint) => {
     const done: string[] = [];
     const tools = [deploy(done)];
     endpoint.server.play([call("deploy_site", { site: "a" }), call("deploy_site", { site: "b" }), { text: "Done." }]);
     const id = await put();
     await run(id, endpoint, tools);
-    expect(await asIs(id)).toMatchObject({ status: "waiting" });
+    expect(await taskRow(id)).toMatchObject({ status: "waiting" });
     expect(done).toEqual([]);
     await decide(id, { accept: true, global_allow: true });
     await run(id, endpoint, tools);
-    expect(await asIs(id)).toMatchObject({ status: "stopped" });
+    expect(await taskRow(id)).toMatchObject({ status: "stopped" });
     expect(done).toEqual(["a", "b"]);
     expect(await uses(id)).toEqual([
       ...[
@@ -148,21 +148,21 @@ describeOnEach("a task of the model agent with tools", (kind) => {
     ]);
   });
 
-  test.each(endpoints)("begins anew with a message that comes in place of the approval: nothing was done ($api)", async (endpoint) => {
+  test.each(endpoints)("starts over with a message that arrives instead of the approval: nothing was done ($api)", async (endpoint) => {
     const done: string[] = [];
     endpoint.server.play([call("deploy_site", { site: "a" }), { text: "Then not." }]);
     const id = await put();
     await run(id, endpoint, [deploy(done)]);
     await send(id, "Never mind");
     await run(id, endpoint, [deploy(done)]);
-    expect(await asIs(id)).toMatchObject({ status: "stopped" });
+    expect(await taskRow(id)).toMatchObject({ status: "stopped" });
     expect(done).toEqual([]);
     expect(endpoint.server.requests.at(-1)?.messages.at(-1)?.text).toContain("Never mind");
   });
 
   test.each(
     endpoints,
-  )("hands over the files of a tool once, although the run is lost after each group of events ($api)", async (endpoint) => {
+  )("delivers the files of a tool once, although the run is lost after each group of events ($api)", async (endpoint) => {
     const file = { filename: "report.txt", content: [Buffer.from("It is done.")] };
     const report: Tool = { ...echo(), name: "report", use: async () => ({ kind: "result", value: "Attached.", files: [file] }) };
     endpoint.server.play(({ messages }) =>
@@ -182,8 +182,8 @@ describeOnEach("a task of the model agent with tools", (kind) => {
   });
 });
 
-/** An agent whose run is lost after so many groups of events that are new. */
-const cutting = (agent: Agent, groups: number): Agent =>
+/** An agent whose run is lost after this many groups of new events. */
+const losingAgent = (agent: Agent, groups: number): Agent =>
   async function* (turn) {
     const work = agent(turn);
     let passed = turn.written.length;

@@ -1,7 +1,7 @@
-import { holdFolder } from "../../../src/store/folder.ts";
+import { lockFolder } from "../../../src/store/folder.ts";
 
-// Holds a folder until it is killed.
+// Holds a folder until the process is killed.
 const [folder = ""] = process.argv.slice(2);
-await holdFolder(folder);
+await lockFolder(folder);
 process.stdout.write("held\n");
 setInterval(() => undefined, 60_000);

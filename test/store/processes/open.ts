@@ -2,8 +2,8 @@ import { systemClock } from "../../../src/core/clock.ts";
 import { systemRandom } from "../../../src/core/ids.ts";
 import { openStore } from "../../../src/store/open.ts";
 
-// Opens a store as a process that starts does, and counts the start in two changes,
-// between which another start would be lost.
+// Opens a store as a starting process does, and counts the start in two changes;
+// a simultaneous start between them would be lost.
 const [databaseUrl = ""] = process.argv.slice(2);
 const store = await openStore({
   databaseUrl,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { describeOnEach, openTestStore } from "../../support/database.ts";
-import { putPeople, sampleMember } from "../samples.ts";
+import { putPeople, sampleMember, sampleProject } from "../samples.ts";
 
 describeOnEach("accounts", (kind) => {
   test("people, spaces and teams are read as they were written", async () => {
@@ -33,7 +33,7 @@ describeOnEach("accounts", (kind) => {
     expect(await store.accounts.firstTeam()).toMatchObject({ name: "Old" });
   });
 
-  test.each(["insertAccount", "insertTeam", "insertSpace"] as const)("%s takes no second one of the same", async (method) => {
+  test.each(["insertAccount", "insertTeam", "insertSpace"] as const)("%s refuses a second one with the same id", async (method) => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putPeople(store);
@@ -46,7 +46,7 @@ describeOnEach("accounts", (kind) => {
     await expect(doubled).rejects.toMatchObject({ reason: "internal" });
   });
 
-  test("a team has one living owner, whatever the code forgets", async () => {
+  test("a team has one active owner, even if the code does not check it", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putPeople(store);
@@ -58,7 +58,7 @@ describeOnEach("accounts", (kind) => {
     await expect(second).rejects.toMatchObject({ reason: "internal" });
   });
 
-  test("an account is in a team once; a tombstone does not count, and comes last", async () => {
+  test("an account is in a team once; a tombstone does not count, and is listed last", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putPeople(store);
@@ -73,7 +73,7 @@ describeOnEach("accounts", (kind) => {
     expect(await store.accounts.member("north-team", "bo")).toBeNull();
   });
 
-  test.each(["lock", "lockSpace"] as const)("what is counted under %s holds under a race", async (method) => {
+  test.each(["lock", "lockSpace"] as const)("a count under %s is exact in a race", async (method) => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putPeople(store);
@@ -82,7 +82,7 @@ describeOnEach("accounts", (kind) => {
       store.change(async (tx) => {
         await tx.accounts[method](method === "lock" ? "ann" : "north");
         if ((await tx.projects.count("north")) >= most) return false;
-        await tx.projects.insert({ id, accountId: "ann", spaceId: "north", name: "", instruction: "", createdAt: 1 });
+        await tx.projects.insert(sampleProject({ id }));
         return true;
       });
     const added = await Promise.all(Array.from({ length: 20 }, (_, n) => add(`p${n}`)));

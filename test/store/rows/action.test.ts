@@ -16,7 +16,7 @@ const sample = (members: Partial<Action> = {}): Action => ({
 });
 const input = Uint8Array.of(1, 2, 3);
 
-describeOnEach("what tasks ask for", (kind) => {
+describeOnEach("actions", (kind) => {
   let db: TestStore;
   beforeAll(async () => {
     db = await openTestStore(kind);
@@ -27,7 +27,7 @@ describeOnEach("what tasks ask for", (kind) => {
     return action;
   };
 
-  test("is found while it is pending, and no other task's", async () => {
+  test("is found while it is pending, and only in its task", async () => {
     const action = await put(sample({ kind: "webdevRunAction", variant: "deploy" }));
     await put(sample());
     expect(await db.store.actions.pending(action.taskId)).toEqual(action);
@@ -43,7 +43,7 @@ describeOnEach("what tasks ask for", (kind) => {
     expect(await db.store.actions.after(taskId, 0)).toMatchObject([{ seq, state: "accepted", input }]);
   });
 
-  test("is dismissed once, and says what it was", async () => {
+  test("is dismissed once, and returns its state", async () => {
     const { taskId } = await put(sample());
     const dismiss = () => db.store.change((tx) => tx.actions.dismiss(taskId));
     expect(await dismiss()).toBe("terminalExecute");
@@ -51,11 +51,11 @@ describeOnEach("what tasks ask for", (kind) => {
     expect(await db.store.actions.after(taskId, 0)).toMatchObject([{ state: "dismissed", input: null }]);
   });
 
-  test("that was accepted is taken for one use by one of several, and again once it is given back", async () => {
+  test("that was accepted is taken by one of several claims, and again once it is released", async () => {
     const { taskId, seq } = await put(sample({ state: "accepted" }));
-    const take = () => db.store.change((tx) => tx.actions.take(taskId, seq));
+    const take = () => db.store.change((tx) => tx.actions.markUsed(taskId, seq));
     expect((await Promise.all([take(), take(), take()])).toSorted()).toEqual([false, false, true]);
-    await db.store.change((tx) => tx.actions.giveBack(taskId, seq));
+    await db.store.change((tx) => tx.actions.unmarkUsed(taskId, seq));
     expect(await take()).toBe(true);
     expect(await db.store.actions.after(taskId, 0)).toMatchObject([{ state: "used" }]);
   });
@@ -64,10 +64,10 @@ describeOnEach("what tasks ask for", (kind) => {
     "pending",
     "cancelled",
     "dismissed",
-  ] as const)("that is %s is not taken, nor made accepted by being given back", async (state) => {
+  ] as const)("that is %s is not taken, nor made accepted by being released", async (state) => {
     const { taskId, seq } = await put(sample({ state }));
-    expect(await db.store.change((tx) => tx.actions.take(taskId, seq))).toBe(false);
-    await db.store.change((tx) => tx.actions.giveBack(taskId, seq));
+    expect(await db.store.change((tx) => tx.actions.markUsed(taskId, seq))).toBe(false);
+    await db.store.change((tx) => tx.actions.unmarkUsed(taskId, seq));
     expect(await db.store.actions.after(taskId, 0)).toMatchObject([{ state }]);
   });
 
@@ -78,10 +78,10 @@ describeOnEach("what tasks ask for", (kind) => {
     expect((await db.store.actions.after(taskId, 3)).map(({ seq }) => seq)).toEqual([5, 9]);
   });
 
-  test("goes with its task, and no other's goes", async () => {
+  test("is deleted with its task, and no other action is", async () => {
     const { taskId } = await put(sample());
     const other = await put(sample());
-    await db.store.change((tx) => tx.actions.erase(taskId));
+    await db.store.change((tx) => tx.actions.deleteOfTask(taskId));
     expect(await db.store.actions.after(taskId, 0)).toEqual([]);
     expect(await db.store.actions.pending(other.taskId)).toEqual(other);
   });

@@ -7,10 +7,10 @@ import { annAtHome, putPeople, sampleKey, sampleMember } from "../samples.ts";
 describeOnEach("keys", (kind) => {
   test.each<{ why: string; key?: Partial<ApiKey>; members?: readonly Partial<Member>[]; member: { role: string; status: string } | null }>([
     { why: "in a personal space there is no member", key: annAtHome, member: null },
-    { why: "in a team's space the member's role and standing", members: [{}], member: { role: "owner", status: "active" } },
-    { why: "a past member's standing", members: [{ status: "removed" }], member: { role: "owner", status: "removed" } },
+    { why: "in a team's space the member's role and status", members: [{}], member: { role: "owner", status: "active" } },
+    { why: "a past member's status", members: [{ status: "removed" }], member: { role: "owner", status: "removed" } },
     {
-      why: "a living membership before an earlier tombstone",
+      why: "an active membership before an earlier tombstone",
       members: [
         { status: "removed", createdAt: 5 },
         { role: "guest", status: "inactive", createdAt: 1 },
@@ -33,7 +33,7 @@ describeOnEach("keys", (kind) => {
     { why: "of an unknown account", key: { accountId: "erased" } },
     { why: "of an unknown space", key: { spaceId: "gone" } },
     { why: "in a team that its holder never was in", key: {} },
-  ])("a key $why opens nothing", async ({ key }) => {
+  ])("a key $why grants no access", async ({ key }) => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putPeople(store);
@@ -43,7 +43,7 @@ describeOnEach("keys", (kind) => {
     expect(await store.keys.holder("unknown")).toBeNull();
   });
 
-  test("living keys are general, neither revoked nor expired, in any space", async () => {
+  test("active keys are general, neither revoked nor expired, in any space", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const keys = [
@@ -58,7 +58,7 @@ describeOnEach("keys", (kind) => {
     await store.change(async (tx) => {
       for (const key of keys) await tx.keys.insert(sampleKey(key));
     });
-    expect(await store.keys.countLiving("ann", 2000)).toBe(3);
+    expect(await store.keys.countActive("ann", 2000)).toBe(3);
   });
 
   test("a key is revoked once", async () => {

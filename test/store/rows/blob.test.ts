@@ -18,19 +18,19 @@ describeOnEach("blobs", (kind) => {
     const account = newId("account");
     const begun = await Promise.all(Array.from({ length: 50 }, () => begin(account, 3)));
     expect(begun.filter(({ isBegun }) => isBegun)).toHaveLength(33);
-    expect(await suite.store.blobs.used(account)).toBe(99);
+    expect(await suite.store.blobs.usedBytes(account)).toBe(99);
     expect((await begin(account, 1)).isBegun).toBe(true);
     expect((await begin(account, 1)).isBegun).toBe(false);
     expect((await begin(newId("account"), 1)).isBegun).toBe(true);
   });
 
-  test("of artefacts count toward nobody's quota", async () => {
+  test("of artifacts count toward no quota", async () => {
     expect((await begin(null, 1_000_000)).isBegun).toBe(true);
   });
 
-  test("take what is reserved, then their size, then nothing", async () => {
+  test("use their reserved bytes, then their size, then nothing", async () => {
     const account = newId("account");
-    const used = () => suite.store.blobs.used(account);
+    const used = () => suite.store.blobs.usedBytes(account);
     const { id } = await begin(account, 10);
     expect(await change((tx) => tx.blobs.reserve(id, 80, quota))).toBe(true);
     expect(await change((tx) => tx.blobs.reserve(id, 11, quota))).toBe(false);
@@ -45,12 +45,12 @@ describeOnEach("blobs", (kind) => {
     expect(await used()).toBe(0);
   });
 
-  test("that are given up take no more, and are kept by nobody", async () => {
+  test("that are aborted use no more quota, and cannot be kept", async () => {
     const account = newId("account");
     const { id } = await begin(account, 10);
     expect(await change((tx) => tx.blobs.abandon(id))).toBe(true);
     expect(await change((tx) => tx.blobs.abandon(id))).toBe(false);
-    expect(await suite.store.blobs.used(account)).toBe(0);
+    expect(await suite.store.blobs.usedBytes(account)).toBe(0);
     for (const late of [
       (tx: Tx) => tx.blobs.keep(id),
       (tx: Tx) => tx.blobs.renew(id, 5),
@@ -59,21 +59,21 @@ describeOnEach("blobs", (kind) => {
     ]) {
       expect(await change(late)).toBe(false);
     }
-    expect(await suite.store.blobs.used(account)).toBe(0);
+    expect(await suite.store.blobs.usedBytes(account)).toBe(0);
   });
 
-  test("that are kept are not given up: a change whose answer was lost may have kept them", async () => {
+  test("that are kept are not aborted: a change whose answer was lost may have kept them", async () => {
     const { id } = await begin(newId("account"), 10);
     await change((tx) => tx.blobs.keep(id));
     expect(await change((tx) => tx.blobs.abandon(id))).toBe(false);
-    expect(await change((tx) => tx.blobs.takeLoose(1e13, 1e13, 1000))).not.toContain(id);
-    await change((tx) => tx.blobs.erase([id]));
+    expect(await change((tx) => tx.blobs.claimDeletable(1e13, 1e13, 1000))).not.toContain(id);
+    await change((tx) => tx.blobs.deleteDropped([id]));
     expect(await change((tx) => tx.blobs.keep(id))).toBe(false);
     await change((tx) => tx.blobs.drop([id]));
-    expect(await change((tx) => tx.blobs.takeLoose(1, 1, 1000))).toContain(id);
+    expect(await change((tx) => tx.blobs.claimDeletable(1, 1, 1000))).toContain(id);
   });
 
-  test("are loose once dropped, or once their writer's lease is over: each goes to one sweep", async () => {
+  test("are loose once dropped, or once their writer's lease ends: each is taken by one sweep", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const change = <T>(work: (tx: Tx) => Promise<T>) => store.change(work);
@@ -85,14 +85,14 @@ describeOnEach("blobs", (kind) => {
       await tx.blobs.keep(dropped.id);
       await tx.blobs.drop([dropped.id]);
     });
-    const taken = (await Promise.all([1, 2, 3].map(() => change((tx) => tx.blobs.takeLoose(50, 80, 1000))))).flat();
+    const taken = (await Promise.all([1, 2, 3].map(() => change((tx) => tx.blobs.claimDeletable(50, 80, 1000))))).flat();
     expect(taken.toSorted()).toEqual([dead.id, dropped.id].toSorted());
-    expect(await store.blobs.used(account)).toBe(2);
-    // Whoever took them died before they were erased.
-    const again = await change((tx) => tx.blobs.takeLoose(80, 99, 1000));
+    expect(await store.blobs.usedBytes(account)).toBe(2);
+    // The process that took them died before it erased them.
+    const again = await change((tx) => tx.blobs.claimDeletable(80, 99, 1000));
     expect(again.toSorted()).toEqual([dead.id, dropped.id, abandoned.id, alive.id].toSorted());
-    await change((tx) => tx.blobs.erase(again));
-    expect(await change((tx) => tx.blobs.takeLoose(99, 99, 1000))).toEqual([]);
-    expect(await store.blobs.used(account)).toBe(0);
+    await change((tx) => tx.blobs.deleteDropped(again));
+    expect(await change((tx) => tx.blobs.claimDeletable(99, 99, 1000))).toEqual([]);
+    expect(await store.blobs.usedBytes(account)).toBe(0);
   });
 });

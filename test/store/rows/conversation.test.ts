@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Scope } from "../../../src/core/caller.ts";
+import type { Scope } from "../../../src/core/accounts/caller.ts";
 import type { ConversationFilter, ConversationPage } from "../../../src/core/tasks/conversations.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../../support/database.ts";
-import { ann, annAtHome, bo, putTask, said, thought, userMessage } from "../samples.ts";
+import { agentMessage, agentThought, ann, annAtHome, bo, putTask, userMessage } from "../samples.ts";
 
 const newest: ConversationPage = { orderBy: "createdAt", order: "desc", limit: 50 };
 
@@ -10,10 +10,12 @@ const idsOf = async ({ store }: TestStore, filter: ConversationFilter = {}, page
   (await store.conversations.list(scope, filter, { ...newest, ...page })).map(({ id }) => id);
 
 const texts = async ({ store }: TestStore, ids: readonly string[], max: number) =>
-  (await store.conversations.said(ids, max)).map(({ taskId, payload }) => `${taskId}: ${"content" in payload ? payload.content : ""}`);
+  (await store.conversations.listMessages(ids, max)).map(
+    ({ taskId, payload }) => `${taskId}: ${"content" in payload ? payload.content : ""}`,
+  );
 
 describeOnEach("conversations", (kind) => {
-  test("are of the caller's own tasks alone", async () => {
+  test("are only of the caller's own tasks", async () => {
     await using database = await openTestStore(kind);
     const { id } = await putTask(database.store, { clientId: "app" }, [userMessage("pears")]);
     for (const scope of [bo, annAtHome, { ...ann, clientId: "other" }])
@@ -21,17 +23,17 @@ describeOnEach("conversations", (kind) => {
     expect(await idsOf(database, {}, {}, { ...ann, clientId: "app" })).toEqual([id]);
   });
 
-  test("leave out what is deleted, and an agent's main task in which nothing was said; what is hidden is there", async () => {
+  test("omit deleted tasks, and an agent's main task without messages; hidden tasks are included", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putTask(store, { agentId: "a" });
     const hidden = await putTask(store, { hidden: true });
     const gone = await putTask(store);
-    await store.change((tx) => tx.tasks.bury(gone.id, 1, false));
+    await store.change((tx) => tx.tasks.tombstone(gone.id, 1, false));
     expect(await idsOf(database)).toEqual([hidden.id]);
   });
 
-  test("hold to every filter, and to all at once", async () => {
+  test("satisfy every filter, and all filters together", async () => {
     await using database = await openTestStore(kind);
     const put = (id: string, members: Parameters<typeof putTask>[1]) => putTask(database.store, { id, ...members });
     await put("a", { createdAt: 1000, status: "running" });
@@ -67,12 +69,12 @@ describeOnEach("conversations", (kind) => {
     }
   });
 
-  test("show the newest of each task, oldest first, and nothing but what was said", async () => {
+  test("show the newest messages of each task, oldest first, and only their text", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const failed = { type: "error_message", payload: { errorType: "internal", content: "no" } } as const;
-    await putTask(store, { id: "a" }, [userMessage("1"), thought(), said("2"), failed, thought(), userMessage("4")]);
-    await putTask(store, { id: "b" }, [userMessage("5"), said("6")]);
+    await putTask(store, { id: "a" }, [userMessage("1"), agentThought(), agentMessage("2"), failed, agentThought(), userMessage("4")]);
+    await putTask(store, { id: "b" }, [userMessage("5"), agentMessage("6")]);
     await putTask(store, { id: "c" }, [userMessage("7")]);
     await putTask(store, { id: "d" });
     expect(await texts(database, ["a", "b", "d"], 9)).toEqual(["a: 1", "a: 2", "a: no", "a: 4", "b: 5", "b: 6"]);
@@ -81,61 +83,64 @@ describeOnEach("conversations", (kind) => {
   });
 
   describe("a search", () => {
-    const found = async (text: string, query: string) => {
+    const search = async (text: string, query: string) => {
       await using database = await openTestStore(kind);
       await putTask(database.store, { id: "titled", title: text });
       await putTask(database.store, { id: "asked", title: "" }, [userMessage(text)]);
-      await putTask(database.store, { id: "told", title: "" }, [userMessage("x"), said(text)]);
+      await putTask(database.store, { id: "told", title: "" }, [userMessage("x"), agentMessage(text)]);
       return (await idsOf(database, { query }, { order: "asc" })).toSorted();
     };
     const all = ["asked", "titled", "told"];
 
     test.each([
-      { why: "whatever the case", text: "Sort the POST", query: "the post" },
-      { why: "of letters beyond ASCII too", text: "Äpfel und ÉCLAIRS", query: "äpfel und éclairs" },
+      { why: "in any case", text: "Sort the POST", query: "the post" },
+      { why: "with non-ASCII letters", text: "Äpfel und ÉCLAIRS", query: "äpfel und éclairs" },
       { why: "with quotes and backslashes", text: 'a "quoted" \\ word', query: '"quoted" \\ w' },
       { why: "with a percent sign", text: "100% sure", query: "100% s" },
       { why: "with an underscore", text: "snake_case", query: "e_c" },
-      { why: "over a line's end", text: "one\ntwo", query: "e\ntw" },
-      { why: "beside a text that JSON escapes", text: "\\u0000 stays", query: "stays" },
+      { why: "across a line break", text: "one\ntwo", query: "e\ntw" },
+      { why: "next to a text that JSON escapes", text: "\\u0000 stays", query: "stays" },
     ])("finds a text in title and messages: $why", async ({ text, query }) => {
-      expect(await found(text, query)).toEqual(all);
+      expect(await search(text, query)).toEqual(all);
     });
 
     test.each([
-      { why: "a percent sign is no wildcard", text: "100 sure", query: "100%sure" },
-      { why: "an underscore is no wildcard", text: "snakecase", query: "snake_ase" },
-      { why: "names of members are nobody's words", text: "hello", query: "messageType" },
-      { why: "nor is what JSON makes of a line's end", text: "one\ntwo", query: "\\n" },
-      { why: "nor punctuation of JSON", text: "hello", query: '":"' },
-    ])("does not find what nobody wrote: $why", async ({ text, query }) => {
-      expect(await found(text, query)).toEqual([]);
+      { why: "a percent sign is not a wildcard", text: "100 sure", query: "100%sure" },
+      { why: "an underscore is not a wildcard", text: "snakecase", query: "snake_ase" },
+      { why: "names of members", text: "hello", query: "messageType" },
+      { why: "the JSON escape of a line break", text: "one\ntwo", query: "\\n" },
+      { why: "punctuation of JSON", text: "hello", query: '":"' },
+    ])("does not find a text that is not in a message: $why", async ({ text, query }) => {
+      expect(await search(text, query)).toEqual([]);
     });
 
-    test("passes over what agents think, and over other members of a message", async () => {
+    test("omits thoughts of agents, and other members of a message", async () => {
       await using database = await openTestStore(kind);
       const question = { responseMethod: "send_message", options: ["pears"], selectionMode: "single" } as const;
       await putTask(database.store, { title: "" }, [
-        thought("pears"),
+        agentThought("pears"),
         { type: "assistant_message", payload: { content: "Which?", deliveryKind: "question", questionExpectation: question } },
       ]);
       expect(await idsOf(database, { query: "pears" })).toEqual([]);
     });
 
-    test("survives what PostgreSQL cannot read as text", async () => {
+    test("works with characters that PostgreSQL cannot store as text", async () => {
       await using database = await openTestStore(kind);
-      const { id } = await putTask(database.store, { title: "" }, [said(`pears \u0000 and \ud800 a\\u0000`), said("and plums")]);
+      const { id } = await putTask(database.store, { title: "" }, [
+        agentMessage(`pears \u0000 and \ud800 a\\u0000`),
+        agentMessage("and plums"),
+      ]);
       expect(await idsOf(database, { query: "pears" })).toEqual([id]);
       expect(await idsOf(database, { query: "plums" })).toEqual([id]);
     });
   });
 
-  test("cost one statement for any number of tasks, whose text is the same for any number", async () => {
+  test("run one statement for any number of tasks, whose text is always the same", async () => {
     const statements = new Set<string>();
     await using database = await openTestStore(kind, { onStatement: (sql) => void statements.add(sql) });
     for (const id of ["a", "b", "c"]) await putTask(database.store, { id }, [userMessage(id)]);
     statements.clear();
-    for (const ids of [["a"], ["a", "b", "c"]]) await database.store.conversations.said(ids, 5);
+    for (const ids of [["a"], ["a", "b", "c"]]) await database.store.conversations.listMessages(ids, 5);
     expect(statements.size).toBe(1);
   });
 });

@@ -5,7 +5,7 @@ import { openStore } from "../../../src/store/open.ts";
 import { describeOnEach, openTestStore, postgresTemplate, rowsIn } from "../../support/database.ts";
 
 describeOnEach("counters", (kind) => {
-  test("grant what is left and no more, for each key and minute by itself", async () => {
+  test("grant the remaining amount and no more, for each key and minute separately", async () => {
     await using database = await openTestStore(kind);
     const { counters } = database.store;
     expect(await counters.take("a", 1, 4, 10)).toEqual({ granted: 4, left: 6 });
@@ -17,7 +17,7 @@ describeOnEach("counters", (kind) => {
     expect(await counters.take("a", 1, 1, 10)).toEqual({ granted: 0, left: 0 });
   });
 
-  test("are never above the limit, however many take at once", async () => {
+  test("never exceed the limit, for any number of simultaneous calls", async () => {
     await using database = await openTestStore(kind);
     const taken = await Promise.all(Array.from({ length: 200 }, (_, n) => database.store.counters.take("k", 7, 1 + (n % 3), 100)));
     expect(taken.reduce((sum, { granted }) => sum + granted, 0)).toBe(100);
@@ -25,7 +25,7 @@ describeOnEach("counters", (kind) => {
   });
 });
 
-test.skipIf(postgresTemplate === undefined)("counters are shared by processes, and old minutes are thrown away", async () => {
+test.skipIf(postgresTemplate === undefined)("counters are shared by processes, and old minutes are deleted", async () => {
   await using database = await openTestStore("postgresql");
   const other = await openStore({ databaseUrl: database.url, clock: systemClock, random: systemRandom });
   await database.store.counters.take("k", 7, 6, 10);

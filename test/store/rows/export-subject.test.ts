@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SubjectRef } from "../../../src/core/exports/subject.ts";
+import type { SubjectRef } from "../../../src/core/exports/export.ts";
 import { describeOnEach, runOn, storeOfSuite } from "../../support/database.ts";
 import { newId } from "../samples.ts";
 
@@ -11,7 +11,7 @@ interface Row {
   readonly removedAt?: number;
 }
 
-describeOnEach("the person that an export is of", (kind) => {
+describeOnEach("the subject of an export", (kind) => {
   const suite = storeOfSuite(kind);
 
   async function team(rows: readonly Row[]): Promise<{ spaceId: string; find: (ref: SubjectRef) => Promise<string | undefined> }> {
@@ -37,7 +37,7 @@ describeOnEach("the person that an export is of", (kind) => {
     return { spaceId, find };
   }
 
-  test("is found by account id or address, case aside, whatever the status", async () => {
+  test("is found by account id or address in any case, with any status", async () => {
     const { find } = await team([
       { accountId: "a", email: "Ann@x.test" },
       { accountId: "b", email: "bo@x.test", status: "inactive" },
@@ -57,29 +57,29 @@ describeOnEach("the person that an export is of", (kind) => {
     for (const ref of [{ accountId: "d" }, { email: "d@x.test" }, { either: "%" }, { either: "" }]) expect(await find(ref)).toBeUndefined();
   });
 
-  test("is of the team: another team's members do not exist", async () => {
+  test("belongs to the team: members of other teams are not found", async () => {
     const one = await team([{ accountId: "only-one", email: "one@x.test" }]);
     const other = await team([{ accountId: "only-other", email: "other@x.test", status: "removed", removedAt: 9 }]);
     expect([await one.find({ either: "other@x.test" }), await one.find({ accountId: "only-other" })]).toEqual([undefined, undefined]);
     expect([await other.find({ either: "one@x.test" }), await other.find({ accountId: "only-one" })]).toEqual([undefined, undefined]);
   });
 
-  test("by an address is the living member who has it, then who had it before a delegation, then the last one removed", async () => {
+  test("by an address is the active member who has it, then who had it before a delegation, then the last one removed", async () => {
     const removed = { status: "removed" } as const;
     const tombstones: Row[] = [
       { accountId: "long-gone", email: "x@x.test", removedAt: 5, ...removed },
       { accountId: "gone", email: "delegate-1@svc.test", originalEmail: "X@x.test", removedAt: 8, ...removed },
     ];
     const delegated: Row = { accountId: "delegated", email: "delegate-2@svc.test", originalEmail: "x@x.test" };
-    const living: Row = { accountId: "living", email: "x@x.test", status: "inactive" };
-    const ask = async (rows: readonly Row[]) => (await team(rows)).find({ email: "x@x.test" });
-    expect(await ask(tombstones.slice(0, 1))).toBe("long-gone");
-    expect(await ask(tombstones)).toBe("gone");
-    expect(await ask([...tombstones, delegated])).toBe("delegated");
-    expect(await ask([...tombstones, delegated, living])).toBe("living");
+    const active: Row = { accountId: "living", email: "x@x.test", status: "inactive" };
+    const findByAddress = async (rows: readonly Row[]) => (await team(rows)).find({ email: "x@x.test" });
+    expect(await findByAddress(tombstones.slice(0, 1))).toBe("long-gone");
+    expect(await findByAddress(tombstones)).toBe("gone");
+    expect(await findByAddress([...tombstones, delegated])).toBe("delegated");
+    expect(await findByAddress([...tombstones, delegated, active])).toBe("living");
   });
 
-  test("who came back under another account is found by either id", async () => {
+  test("who joined again under another account is found by both ids", async () => {
     const { find } = await team([
       { accountId: "old", email: "x@x.test", status: "removed", removedAt: 5 },
       { accountId: "new", email: "x@x.test" },

@@ -10,44 +10,44 @@ describeOnEach("exports", (kind) => {
   const change = <T>(work: (tx: Tx) => Promise<T>) => suite.store.change(work);
   const exports = () => suite.store.exports;
   const put = async (members: Parameters<typeof sampleExport>[0] = {}) => {
-    const wanted = sampleExport(members);
-    await change((tx) => tx.exports.insert(wanted));
-    return wanted;
+    const sample = sampleExport(members);
+    await change((tx) => tx.exports.insert(sample));
+    return sample;
   };
   const claim = (id: string, now: number, until: number) => change((tx) => tx.exports.claim(id, now, until));
 
-  test("begin pending, with all that was asked for, and exist in their space alone", async () => {
-    const wanted = await put();
+  test("begin pending, with all input, and exist only in their space", async () => {
+    const sample = await put();
     const begun = {
-      ...{ ...wanted, status: "pending", progress: { done: 0, total: 0 }, claims: 0, fence: 0, leaseUntil: null },
+      ...{ ...sample, status: "pending", progress: { done: 0, total: 0 }, claims: 0, fence: 0, leaseUntil: null },
       ...{ archive: null, error: null, completedAt: null, purgedAt: null },
     };
-    expect(await exports().find("data", wanted.spaceId, wanted.id)).toEqual(begun);
-    expect(await exports().byId(wanted.id)).toEqual(begun);
-    expect(await exports().find("data", "south", wanted.id)).toBeNull();
+    expect(await exports().find("data", sample.spaceId, sample.id)).toEqual(begun);
+    expect(await exports().byId(sample.id)).toEqual(begun);
+    expect(await exports().find("data", "south", sample.id)).toBeNull();
     expect(await exports().byId("unknown")).toBeNull();
   });
 
-  test("of what agents did begin alike, with what was asked for, and are of their kind alone", async () => {
-    const wanted = sampleCompliance({ spaceId: newId("space") });
-    const insert = () => change((tx) => tx.exports.insert(wanted));
+  test("of agent actions begin the same way, with their input, and only as their kind", async () => {
+    const sample = sampleCompliance({ spaceId: newId("space") });
+    const insert = () => change((tx) => tx.exports.insert(sample));
     expect(await insert()).toBe(true);
     const begun = {
-      ...{ ...wanted, status: "pending", progress: { done: 0, total: 0 }, claims: 0, fence: 0, leaseUntil: null },
+      ...{ ...sample, status: "pending", progress: { done: 0, total: 0 }, claims: 0, fence: 0, leaseUntil: null },
       ...{ archive: null, error: null, completedAt: null, purgedAt: null },
     };
-    expect(await exports().find("compliance", wanted.spaceId, wanted.id)).toEqual(begun);
-    expect(await exports().byId(wanted.id)).toEqual(begun);
-    expect(await exports().find("data", wanted.spaceId, wanted.id)).toBeNull();
-    expect(await exports().find("compliance", "south", wanted.id)).toBeNull();
-    const { items } = await exports().list(wanted.spaceId, wanted.requestedBy, { limit: 10, offset: 0 });
+    expect(await exports().find("compliance", sample.spaceId, sample.id)).toEqual(begun);
+    expect(await exports().byId(sample.id)).toEqual(begun);
+    expect(await exports().find("data", sample.spaceId, sample.id)).toBeNull();
+    expect(await exports().find("compliance", "south", sample.id)).toBeNull();
+    const { items } = await exports().list(sample.spaceId, sample.requestedBy, { limit: 10, offset: 0 });
     expect(items).toEqual([]);
-    await claim(wanted.id, 1000, 2000);
-    await change((tx) => tx.exports.complete(wanted.id, 1, { ...archive, eventCount: 6_000_000_000 }, 1500));
-    expect((await exports().byId(wanted.id))?.archive).toEqual({ ...archive, eventCount: 6_000_000_000 });
+    await claim(sample.id, 1000, 2000);
+    await change((tx) => tx.exports.complete(sample.id, 1, { ...archive, eventCount: 6_000_000_000 }, 1500));
+    expect((await exports().byId(sample.id))?.archive).toEqual({ ...archive, eventCount: 6_000_000_000 });
   });
 
-  test("of what agents did are one of twenty that are put at once in a space, and the next comes in when it has ended, however", async () => {
+  test("of agent actions are limited to one of twenty simultaneous ones in a space, and the next is admitted when it has ended in any way", async () => {
     const spaceId = newId("space");
     const insert = (id = newId("export"), space = spaceId) => change((tx) => tx.exports.insert(sampleCompliance({ id, spaceId: space })));
     const open = async () => {
@@ -73,7 +73,7 @@ describeOnEach("exports", (kind) => {
     await open();
   });
 
-  test("are held by one claim of fifty, and by another once its lease is over or it was given back", async () => {
+  test("are held by one claim of fifty, and by another once its lease ends or it was released", async () => {
     const { id } = await put();
     const claims = await Promise.all(Array.from({ length: 50 }, () => claim(id, 1000, 2000)));
     expect(claims.filter((claimed) => claimed !== null)).toEqual([
@@ -90,10 +90,10 @@ describeOnEach("exports", (kind) => {
     ["progress", (tx, id, fence) => tx.exports.progress(id, fence, { done: 1, total: 2 }, 9000)],
     ["completion", (tx, id, fence) => tx.exports.complete(id, fence, archive, 9000)],
     ["failure", (tx, id, fence) => tx.exports.fail(id, fence, "no room", 9000)],
-    ["giving back", (tx, id, fence) => tx.exports.release(id, fence)],
+    ["release", (tx, id, fence) => tx.exports.release(id, fence)],
   ];
 
-  test.each(late)("refuse the %s of a claim that another came after, of one given back, and of one that has ended", async (_, write) => {
+  test.each(late)("refuse the %s of a claim that was replaced, was released, or has ended", async (_, write) => {
     const { id } = await put();
     const attempt = (fence: number) => change((tx) => write(tx, id, fence));
     expect(await attempt(0)).toBe(false);
@@ -111,7 +111,7 @@ describeOnEach("exports", (kind) => {
     expect(await exports().byId(id)).toEqual(ended);
   });
 
-  test("tell how far they are, and end once: completed, failed or cancelled", async () => {
+  test("report their progress, and end once: completed, failed or cancelled", async () => {
     const [whole, broken, dropped] = [await put(), await put(), await put()];
     for (const { id } of [whole, broken, dropped]) await claim(id, 1000, 2000);
     expect(await change((tx) => tx.exports.progress(whole.id, 1, { done: 3, total: 7 }, 2500))).toBe(true);
@@ -130,20 +130,20 @@ describeOnEach("exports", (kind) => {
     }
   });
 
-  test("that nobody holds are found, oldest first, and no ended ones", async () => {
+  test("without a claim are found, oldest first, without ended ones", async () => {
     const [third, first, second, held, over] = await Promise.all([3, 1, 2, 0, 0].map((createdAt) => put({ createdAt })));
-    for (const wanted of [held, over, second]) await claim(wanted?.id ?? "", 0, 10);
+    for (const sample of [held, over, second]) await claim(sample?.id ?? "", 0, 10);
     await claim(held?.id ?? "", 10, 100);
     await change((tx) => tx.exports.complete(over?.id ?? "", 1, archive, 5));
-    const mine = new Set([third, first, second, held, over].map((wanted) => wanted?.id));
-    const loose = async (now: number) => (await exports().loose(now, 1000)).filter((id) => mine.has(id));
+    const mine = new Set([third, first, second, held, over].map((sample) => sample?.id));
+    const loose = async (now: number) => (await exports().unclaimed(now, 1000)).filter((id) => mine.has(id));
     expect(await loose(9)).toEqual([first?.id, third?.id]);
     expect(await loose(10)).toEqual([first?.id, second?.id, third?.id]);
     expect(await loose(100)).toEqual([held?.id, first?.id, second?.id, third?.id]);
-    expect(await exports().loose(100, 1)).toHaveLength(1);
+    expect(await exports().unclaimed(100, 1)).toHaveLength(1);
   });
 
-  test("are listed newest first, of one person in one space, with their number on every page and beyond the last", async () => {
+  test("are listed newest first, of one person in one space, with their total on every page and beyond the last", async () => {
     const accountId = newId("account");
     const made = [];
     for (const n of [1, 2, 2, 3, 4]) made.push(await put({ accountId, createdAt: n }));
@@ -164,7 +164,7 @@ describeOnEach("exports", (kind) => {
     expect(await exports().list("north", newId("account"), { limit: 1, offset: 0 })).toEqual({ items: [], total: 0 });
   });
 
-  test("give their archives up once, the oldest first", async () => {
+  test("release their archives once, the oldest first", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const claimed = async () => {

@@ -22,7 +22,7 @@ describe("jobs in SQLite's own table", () => {
     expect((await jobs.take(130)).map(({ key }) => key)).toEqual(["future", "early"]);
   });
 
-  test("are one per key: the latest put says when", async () => {
+  test("are one per key: the latest put sets the time", async () => {
     await using jobs = await opened();
     await jobs.put("a", 50);
     await jobs.put("a", 10);
@@ -30,7 +30,7 @@ describe("jobs in SQLite's own table", () => {
     expect(await jobs.take(60)).toEqual([]);
   });
 
-  test("are gone once they are done; one that was put again meanwhile stays", async () => {
+  test("are gone once they are done; one that was put again in the meantime stays", async () => {
     await using jobs = await opened();
     await jobs.put("a", 1);
     await jobs.put("b", 1);
@@ -40,7 +40,7 @@ describe("jobs in SQLite's own table", () => {
     expect((await jobs.take(1000)).map(({ key }) => key)).toEqual(["b"]);
   });
 
-  test("that were taken over after their lease are not ended by who had them before", async () => {
+  test("that were taken again after their lease are not ended by the previous holder", async () => {
     await using jobs = await opened();
     await jobs.put("a", 1);
     const lost = await jobs.take(1, 100);

@@ -5,7 +5,7 @@ import type { Store } from "../../../src/core/store.ts";
 import type { Task, TaskChanges } from "../../../src/core/tasks/task.ts";
 import { newWebsite } from "../../../src/core/websites/website.ts";
 import { describeOnEach, openTestStore } from "../../support/database.ts";
-import { directly } from "../../support/direct.ts";
+import { runDirectly } from "../../support/direct.ts";
 import { ann, annAtHome, bo, putTask } from "../samples.ts";
 
 const all = { limit: 100, offset: 0 };
@@ -19,7 +19,7 @@ const put = (store: Store, id: string, createdAt: number, members: Partial<Task>
   putTask(store, { id, createdAt, shareVisibility: "public", ...members });
 
 describeOnEach("shares", (kind) => {
-  test("stand in the order in which they were shared, the latest first, then by id; every page has the exact total", async () => {
+  test("are listed by time of sharing, the latest first, then by id; every page has the exact total", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     for (const [id, at] of [
@@ -39,7 +39,7 @@ describeOnEach("shares", (kind) => {
     expect(await idsOf(store, {}, all, "website")).toEqual({ ids: [], total: 0 });
   });
 
-  test("begin anew when they are shared anew, and keep their time while they are widened, withdrawn or capped", async () => {
+  test("start again when they are shared again, and keep their time while they are widened, withdrawn or limited", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await put(store, "t", 1000);
@@ -60,7 +60,7 @@ describeOnEach("shares", (kind) => {
     expect(await times()).toEqual([[6000, 6000, "public", "private"]]);
   });
 
-  test("hold to both bounds, which are included, and to name, owner and scope", async () => {
+  test("satisfy both bounds, which are inclusive, and filters on name, owner and scope", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     for (const at of [1000, 2000, 3000]) await put(store, `t${at}`, at, { title: `Ärger ${at}` });
@@ -74,7 +74,7 @@ describeOnEach("shares", (kind) => {
     expect((await idsOf(store, { visibility: "public", until: 2500 })).ids).toEqual(["t2000", "t1000"]);
   });
 
-  test("are found in their own space alone", async () => {
+  test("are found only in their own space", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await put(store, "home", 1000, { accountId: annAtHome.accountId, spaceId: annAtHome.spaceId });
@@ -84,22 +84,22 @@ describeOnEach("shares", (kind) => {
     expect(await lock(annAtHome.spaceId)).toMatchObject({ id: "home", type: "task", exists: true });
   });
 
-  test("of what an older release has shared are there, with the time at which it was made", async () => {
+  test("from an older release are included, with their creation time", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const made = newWebsite({ ...ann, taskId: "t", title: "Site", now: 1000, ids: systemIds, random: systemRandom });
     const site = { ...made, id: "w", visibility: "public", status: "published", liveId: "c" } as const;
     await put(store, "t", 2000);
     await store.change((tx) => tx.websites.insert(site));
-    // As it writes it.
-    await directly(database, "UPDATE task SET shared_at = NULL, share_changed_at = NULL, share_visibility = 'team'");
+    // As that release writes it.
+    await runDirectly(database, "UPDATE task SET shared_at = NULL, share_changed_at = NULL, share_visibility = 'team'");
     expect((await store.shares.list(ann.spaceId, "task", {}, all)).items).toMatchObject([{ sharedAt: 2000, visibility: "team" }]);
     expect((await store.shares.list(ann.spaceId, "website", {}, all)).items).toMatchObject([{ id: "w", sharedAt: 1000 }]);
     await set(store, "t", 9000, { shareVisibility: "private" });
     expect((await store.shares.list(ann.spaceId, "task", {}, all)).items).toMatchObject([{ sharedAt: 2000, visibility: "private" }]);
   });
 
-  test("a website is shared from its first publication on, however often it is published", async () => {
+  test("a website is shared from its first publication, and published any number of times", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const site = { ...newWebsite({ ...ann, taskId: "t", title: "Site", now: 1000, ids: systemIds, random: systemRandom }), id: "w" };

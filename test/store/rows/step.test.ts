@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
+import type { StepQuery } from "../../../src/core/exports/archive-rows.ts";
 import { type StepName, stepNames } from "../../../src/core/exports/export.ts";
-import type { WantedSteps } from "../../../src/core/exports/step-rows.ts";
 import type { Store } from "../../../src/core/store.ts";
 import type { EventPayloads, NewEvent } from "../../../src/core/tasks/event.ts";
 import { describeOnEach, openTestStore } from "../../support/database.ts";
-import { ann, annAtHome, bo, putTask, said, thought, userMessage } from "../samples.ts";
+import { agentMessage, agentThought, ann, annAtHome, bo, putTask, userMessage } from "../samples.ts";
 
-const all: WantedSteps = { spaceId: ann.spaceId, user: null, session: null, startTime: null, endTime: 10_000, names: stepNames };
+const all: StepQuery = { spaceId: ann.spaceId, user: null, session: null, startTime: null, endTime: 10_000, names: stepNames };
 
 const use = (status: EventPayloads["tool_used"]["status"], more: object = {}): NewEvent => ({
   type: "tool_used",
@@ -14,23 +14,23 @@ const use = (status: EventPayloads["tool_used"]["status"], more: object = {}): N
 });
 
 /** Ids of the sessions, in pages of two. */
-async function sessions({ steps }: Store, wanted: Partial<WantedSteps> = {}): Promise<string[]> {
+async function sessions({ steps }: Store, query: Partial<StepQuery> = {}): Promise<string[]> {
   const found: string[] = [];
   for (let after: Parameters<typeof steps.sessions>[1] = null; ; ) {
-    const page: Awaited<ReturnType<typeof steps.sessions>> = await steps.sessions({ ...all, ...wanted }, after, 2);
+    const page: Awaited<ReturnType<typeof steps.sessions>> = await steps.sessions({ ...all, ...query }, after, 2);
     found.push(...page.map(({ id }) => id));
     after = page.at(-1) ?? null;
     if (page.length < 2) break;
   }
-  expect(await steps.count({ ...all, ...wanted })).toBe(found.length);
+  expect(await steps.count({ ...all, ...query })).toBe(found.length);
   return found;
 }
 
 describeOnEach("sessions of a space", (kind) => {
-  test("come account after account, the oldest of each first, whoever's, and none of another space", async () => {
+  test("are listed by account, the oldest of each first, for all users, and none of another space", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const put = (id: string, createdAt: number, who: object = {}) => putTask(store, { id, createdAt, ...who }, [userMessage()]);
+    const put = (id: string, createdAt: number, members: object = {}) => putTask(store, { id, createdAt, ...members }, [userMessage()]);
     for (const [id, at] of [
       ["a3", 3000],
       ["a1", 1000],
@@ -51,11 +51,11 @@ describeOnEach("sessions of a space", (kind) => {
     expect(first).toEqual({ id: "a1", accountId: ann.accountId, agentProfile: "manus-1.6", createdAt: 1000, lastSeq: 1 });
   });
 
-  test("have something in the window: those that ended before it or came after it are not read", async () => {
+  test("have events in the window: those that ended before it or started after it are not read", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    // The events of a task follow its creation, a millisecond apart.
-    for (const createdAt of [1000, 2000, 3000]) await putTask(store, { id: `t${createdAt}`, createdAt }, [userMessage(), said()]);
+    // The events of a task follow its creation at intervals of one millisecond.
+    for (const createdAt of [1000, 2000, 3000]) await putTask(store, { id: `t${createdAt}`, createdAt }, [userMessage(), agentMessage()]);
     const within = (startTime: number | null, endTime: number) => sessions(store, { startTime, endTime });
     expect(await within(2002, 10_000)).toEqual(["t2000", "t3000"]);
     expect(await within(2003, 10_000)).toEqual(["t3000"]);
@@ -63,12 +63,12 @@ describeOnEach("sessions of a space", (kind) => {
     expect(await within(null, 3001)).toEqual(["t1000", "t2000", "t3000"]);
   });
 
-  test("are no more once they are deleted, nor those in which nothing happened", async () => {
+  test("are omitted once they are deleted, as are those without events", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const [kept, gone] = [await putTask(store, {}, [userMessage()]), await putTask(store, {}, [userMessage()])];
     const empty = await putTask(store);
-    await store.change((tx) => tx.tasks.bury(gone.id, 5000, true));
+    await store.change((tx) => tx.tasks.tombstone(gone.id, 5000, true));
     expect(await sessions(store)).toEqual([kept.id]);
     const has = (id: string, spaceId = ann.spaceId) => store.steps.has(spaceId, id);
     expect([await has(kept.id), await has(empty.id), await has(gone.id), await has(kept.id, "south"), await has("none")]).toEqual([
@@ -76,14 +76,21 @@ describeOnEach("sessions of a space", (kind) => {
     ]);
   });
 
-  test("give the events that may be steps, from the beginning of the window to before its end", async () => {
+  test("return the events that may be steps, from the start of the window to before its end", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const error: NewEvent = { type: "error_message", payload: { errorType: "x", content: "" } };
-    const told = [userMessage(), thought(), said(), use("success"), error, { type: "user_stop", payload: {} }] as NewEvent[];
-    const { id, lastSeq } = await putTask(store, { createdAt: 1000 }, told);
-    const seqs = async (wanted: Partial<WantedSteps>, afterSeq = 0) =>
-      (await store.steps.events({ ...all, ...wanted }, id, afterSeq, lastSeq)).map(({ seq }) => seq);
+    const sampleEvents = [
+      userMessage(),
+      agentThought(),
+      agentMessage(),
+      use("success"),
+      error,
+      { type: "user_stop", payload: {} },
+    ] as NewEvent[];
+    const { id, lastSeq } = await putTask(store, { createdAt: 1000 }, sampleEvents);
+    const seqs = async (query: Partial<StepQuery>, afterSeq = 0) =>
+      (await store.steps.events({ ...all, ...query }, id, afterSeq, lastSeq)).map(({ seq }) => seq);
     expect(await seqs({})).toEqual([1, 3, 4, 5]);
     expect(await seqs({}, 3)).toEqual([4, 5]);
     expect(await seqs({ startTime: 1003, endTime: 1005 })).toEqual([3, 4]);
@@ -93,22 +100,22 @@ describeOnEach("sessions of a space", (kind) => {
     expect([await of("tool_call"), await of("tool_result"), await of("tool_call", "tool_result")]).toEqual([[4], [4], [4]]);
   });
 
-  test("give the uses of tools that have asked before the window, and nothing that only looks like one", async () => {
+  test("return the uses of tools that asked before the window, and nothing that only looks like one", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const quoted = userMessage('"status":"pending_confirmation"');
-    const told = [quoted, use("pending_confirmation"), use("success", { result: '"status":"pending_confirmation"' })];
-    const { id, lastSeq } = await putTask(store, { createdAt: 1000 }, [...told, use("pending_confirmation")]);
+    const sampleEvents = [quoted, use("pending_confirmation"), use("success", { result: '"status":"pending_confirmation"' })];
+    const { id, lastSeq } = await putTask(store, { createdAt: 1000 }, [...sampleEvents, use("pending_confirmation")]);
     const seqs = async (startTime: number | null) =>
-      (await store.steps.asking({ ...all, startTime }, id, 0, lastSeq)).map(({ seq }) => seq);
+      (await store.steps.approvalRequests({ ...all, startTime }, id, 0, lastSeq)).map(({ seq }) => seq);
     expect([await seqs(null), await seqs(1002), await seqs(1003), await seqs(9000)]).toEqual([[], [], [2], [2, 4]]);
   });
 
-  test("give events in pages that are bounded in rows and bytes", async () => {
+  test("return events in pages that are bounded in rows and bytes", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const many = await putTask(store, {}, [userMessage(), ...Array.from({ length: 1200 }, () => said("x"))]);
-    const large = await putTask(store, {}, [userMessage(), ...Array.from({ length: 5 }, () => said("x".repeat(600_000)))]);
+    const many = await putTask(store, {}, [userMessage(), ...Array.from({ length: 1200 }, () => agentMessage("x"))]);
+    const large = await putTask(store, {}, [userMessage(), ...Array.from({ length: 5 }, () => agentMessage("x".repeat(600_000)))]);
     const next = async ({ id, lastSeq }: typeof many, afterSeq: number) =>
       (await store.steps.events({ ...all, endTime: 100_000 }, id, afterSeq, lastSeq)).map(({ seq }) => seq).at(-1);
     expect([await next(many, 0), await next(many, 500), await next(many, 1000), await next(many, 1201)]).toEqual([

@@ -7,7 +7,7 @@ import { ann, annAtHome, bo, newId, putTask, userMessage } from "../samples.ts";
 
 const open: TaskRecordFilter = { startTime: null, endTime: null, includeDeleted: false };
 
-/** A main task of an agent of Ann's, in which nobody has said a word. */
+/** A main task of an agent of Ann's without messages. */
 async function putMainTask(store: Store, members: Partial<Task>, events = [] as Parameters<typeof putTask>[2]): Promise<Task> {
   const agentId = newId("agent");
   const task = await putTask(store, { agentId, ...members }, events);
@@ -22,7 +22,7 @@ const pageOf = async (store: Store, filter: Partial<TaskRecordFilter> = {}, limi
 };
 
 describeOnEach("records of tasks", (kind) => {
-  test("have what an export shows, of one person in one space", async () => {
+  test("have the members that an export shows, of one person in one space", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const members = { title: "Post", projectId: "p", shareVisibility: "team", status: "error" } as const;
@@ -39,18 +39,18 @@ describeOnEach("records of tasks", (kind) => {
     });
   });
 
-  test("of deleted tasks are there when asked for, and say when", async () => {
+  test("of deleted tasks are included when requested, with the time of deletion", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const [kept, gone] = [await putTask(store, { createdAt: 1 }), await putTask(store, { createdAt: 2 })];
-    await store.change((tx) => tx.tasks.bury(gone.id, 5000, false));
+    await store.change((tx) => tx.tasks.tombstone(gone.id, 5000, false));
     expect(await pageOf(store)).toEqual({ ids: [kept.id], total: 1 });
     expect(await pageOf(store, { includeDeleted: true })).toEqual({ ids: [gone.id, kept.id], total: 2 });
     const { items } = await store.exports.tasks(ann, { ...open, includeDeleted: true }, { limit: 1, offset: 0 });
     expect(items).toMatchObject([{ id: gone.id, title: gone.title, deletedAt: 5000 }]);
   });
 
-  test("hold to both bounds, which are included", async () => {
+  test("satisfy both bounds, which are inclusive", async () => {
     await using database = await openTestStore(kind);
     for (const createdAt of [1000, 2000, 3000, 4000]) await putTask(database.store, { id: `t${createdAt}`, createdAt });
     const ids = async (startTime: number | null, endTime: number | null) => (await pageOf(database.store, { startTime, endTime })).ids;
@@ -60,26 +60,26 @@ describeOnEach("records of tasks", (kind) => {
     expect(await ids(null, 1000)).toEqual(["t1000"]);
   });
 
-  test("are in one order, each on one page, with one total on all; agents' main tasks from their first message on", async () => {
+  test("are in one order, each on one page, with one total on all pages; agents' main tasks from their first message", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const listed: Task[] = [];
-    // Several of one moment; what has not begun stands first, last, side by side and between.
+    const listedTasks: Task[] = [];
+    // Several with the same time; tasks without messages are first, last, adjacent and in between.
     const unbegun = new Set([0, 4, 5, 11, 19]);
     for (let n = 0; n < 20; n++) {
       const createdAt = 1000 + Math.floor(n / 3);
       if (unbegun.has(n)) await putMainTask(store, { createdAt });
-      else listed.push(await putTask(store, { createdAt }));
+      else listedTasks.push(await putTask(store, { createdAt }));
     }
-    listed.push(await putMainTask(store, { createdAt: 1002 }, [userMessage()]));
+    listedTasks.push(await putMainTask(store, { createdAt: 1002 }, [userMessage()]));
     const deleted = await putTask(store, { createdAt: 1003 });
-    await store.change((tx) => tx.tasks.bury(deleted.id, 5000, false));
+    await store.change((tx) => tx.tasks.tombstone(deleted.id, 5000, false));
     const inOrder = (tasks: readonly Task[]) =>
       tasks.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)).map(({ id }) => id);
     for (const [filter, tasks] of [
-      [{}, listed],
-      [{ includeDeleted: true }, [...listed, deleted]],
-      [{ startTime: 1001, endTime: 1004 }, listed.filter(({ createdAt }) => createdAt >= 1001 && createdAt <= 1004)],
+      [{}, listedTasks],
+      [{ includeDeleted: true }, [...listedTasks, deleted]],
+      [{ startTime: 1001, endTime: 1004 }, listedTasks.filter(({ createdAt }) => createdAt >= 1001 && createdAt <= 1004)],
     ] as const) {
       const ids = inOrder(tasks);
       for (const limit of [1, 2, 3, 7, 100])
@@ -88,7 +88,7 @@ describeOnEach("records of tasks", (kind) => {
     }
   });
 
-  test("and their number are asked for in one statement: nothing comes between", async () => {
+  test("and their total are read in one statement: no change comes in between", async () => {
     const statements: string[] = [];
     await using database = await openTestStore(kind, { onStatement: (sql) => void statements.push(sql) });
     const before = statements.length;

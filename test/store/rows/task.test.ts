@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { Scope } from "../../../src/core/caller.ts";
+import type { Scope } from "../../../src/core/accounts/caller.ts";
 import { describeOnEach, openTestStore, rowsIn } from "../../support/database.ts";
-import { ann, annAtHome, bo, putTask, said, sampleKey, thought, userMessage } from "../samples.ts";
+import { agentMessage, agentThought, ann, annAtHome, bo, putTask, sampleKey, userMessage } from "../samples.ts";
 
-const strangers: readonly [why: string, scope: Scope][] = [
+const otherScopes: readonly [why: string, scope: Scope][] = [
   ["another account", bo],
   ["the same account in another space", annAtHome],
-  ["a token of an app that did not make it", { ...ann, clientId: "other-app" }],
+  ["a token of an app that did not create it", { ...ann, clientId: "other-app" }],
 ];
 
 describeOnEach("tasks", (kind) => {
@@ -32,7 +32,7 @@ describeOnEach("tasks", (kind) => {
 
   test("a new task's counters follow from its first events", async () => {
     await using database = await openTestStore(kind);
-    const task = await putTask(database.store, { createdAt: 1000 }, [userMessage(), thought(), said()]);
+    const task = await putTask(database.store, { createdAt: 1000 }, [userMessage(), agentThought(), agentMessage()]);
     expect(task).toMatchObject({ lastSeq: 3, lastTimestamp: 1003, messageSeq: 1, consumedSeq: 0, answeredSeq: 0 });
     expect(await database.store.tasks.byId(task.id)).toEqual(task);
     const events = await database.store.events.list(task.id, { order: "asc", limit: 9, verbose: true });
@@ -43,7 +43,7 @@ describeOnEach("tasks", (kind) => {
     ]);
   });
 
-  test.each(strangers)("%s finds, locks and lists nothing", async (_, scope) => {
+  test.each(otherScopes)("%s finds, locks and lists nothing", async (_, scope) => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const { id } = await putTask(store, { clientId: "app" });
@@ -53,7 +53,7 @@ describeOnEach("tasks", (kind) => {
     expect(await store.tasks.find(ann, id)).not.toBeNull();
   });
 
-  test("a task is shown with its key's present name, or without one", async () => {
+  test("a task is shown with its key's current name, or without one", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const key = sampleKey({ name: "ci" });
@@ -65,7 +65,7 @@ describeOnEach("tasks", (kind) => {
     expect(await store.tasks.find(ann, other.id)).toMatchObject({ apiKeyName: null });
   });
 
-  test("pages hold every task once, in either order, also of one millisecond", async () => {
+  test("pages have every task once, in either order, also with equal timestamps", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     for (let n = 0; n < 25; n += 1) await putTask(store, { id: `t${String(n).padStart(2, "0")}`, createdAt: 1000 + Math.floor(n / 4) });
@@ -82,7 +82,7 @@ describeOnEach("tasks", (kind) => {
     }
   });
 
-  test("a list keeps to its filter", async () => {
+  test("a list applies its filter", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const standard = await putTask(store);
@@ -97,7 +97,7 @@ describeOnEach("tasks", (kind) => {
     expect(await ids({ type: "agent_subtask" })).toEqual([]);
   });
 
-  test("a lock holds off other changes until its own change ends", async () => {
+  test("a lock blocks other changes until its own change ends", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const { id } = await putTask(store);
@@ -134,16 +134,16 @@ describeOnEach("tasks.bury", (kind) => {
     ...{ references: ["a"], credits: 3, agentProfile: "x", locale: "de", title: "Secret", nodeId: "n", fence: 2 },
   };
 
-  test("leaves nothing to callers and to the runtime", async () => {
+  test("makes the task invisible to callers and to the runtime", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const { id } = await putTask(store, { status: "running" });
-    await store.change((tx) => tx.tasks.bury(id, 7000, false));
+    await store.change((tx) => tx.tasks.tombstone(id, 7000, false));
     expect(await store.tasks.find(ann, id)).toBeNull();
     expect(await store.change((tx) => tx.tasks.lock(ann, id))).toBeNull();
     expect(await store.tasks.list(ann, {}, { order: "asc", limit: 9 })).toEqual([]);
     expect(await store.tasks.byId(id)).toBeNull();
-    expect(await store.tasks.unowned(9)).toEqual([]);
+    expect(await store.tasks.listUnowned(9)).toEqual([]);
     expect(await store.tasks.countUnowned(9)).toBe(0);
   });
 
@@ -154,7 +154,7 @@ describeOnEach("tasks.bury", (kind) => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const task = await putTask(store, full);
-    await store.change((tx) => tx.tasks.bury(task.id, 7000, personal));
+    await store.change((tx) => tx.tasks.tombstone(task.id, 7000, personal));
     const [row] = await rowsIn(database.url, `SELECT * FROM task WHERE id = '${task.id}'`);
     expect(row).toMatchObject({
       ...kept,
@@ -173,8 +173,8 @@ describeOnEach("tasks.bury", (kind) => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const { id } = await putTask(store);
-    await store.change((tx) => tx.tasks.bury(id, 7000, false));
-    await store.change((tx) => tx.tasks.bury(id, 8000, true));
+    await store.change((tx) => tx.tasks.tombstone(id, 7000, false));
+    await store.change((tx) => tx.tasks.tombstone(id, 8000, true));
     const [row] = await rowsIn(database.url, `SELECT deleted_at, title FROM task WHERE id = '${id}'`);
     expect([Number(row?.["deleted_at"]), row?.["title"]]).toEqual([7000, "Sort the post"]);
   });

@@ -1,12 +1,12 @@
 import { Client } from "pg";
 import { describe, expect, test } from "vitest";
 import { openTestStore, postgresTemplate } from "../../support/database.ts";
-import { directly } from "../../support/direct.ts";
+import { runDirectly } from "../../support/direct.ts";
 import { putTask, sampleDelivery, sampleEvent } from "../samples.ts";
 
 /** SQLite has one writer. */
-describe.skipIf(postgresTemplate === undefined)("a delivery that arrives while its task is deleted", () => {
-  test("leaves no body behind: the deletion waits for it", async () => {
+describe.skipIf(postgresTemplate === undefined)("a delivery that completes while its task is deleted", () => {
+  test("leaves no body: the deletion waits for it", async () => {
     await using database = await openTestStore("postgresql");
     const { store } = database;
     const { id } = await putTask(store, { status: "stopped" });
@@ -19,8 +19,8 @@ describe.skipIf(postgresTemplate === undefined)("a delivery that arrives while i
       await sender.query("BEGIN");
       await sender.query("UPDATE delivery SET state = 'delivered', next_at = NULL WHERE id = $1", [delivery.id]);
       const deleted = store.change(async (tx) => {
-        await tx.tasks.bury(id, 3000, false);
-        await tx.webhookEvents.forget(id);
+        await tx.tasks.tombstone(id, 3000, false);
+        await tx.webhookEvents.purgeBodies(id);
       });
       const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
       while ((await sender.query(waiting)).rowCount === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -29,6 +29,6 @@ describe.skipIf(postgresTemplate === undefined)("a delivery that arrives while i
     } finally {
       await sender.end();
     }
-    expect(await directly(database, "SELECT body FROM webhook_event")).toEqual([{ body: "" }]);
+    expect(await runDirectly(database, "SELECT body FROM webhook_event")).toEqual([{ body: "" }]);
   });
 });

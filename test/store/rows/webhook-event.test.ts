@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Tx } from "../../../src/core/store.ts";
 import type { Delivery, WebhookEvent } from "../../../src/core/webhooks/delivery.ts";
 import { describeOnEach, storeOfSuite, type TestDatabase } from "../../support/database.ts";
-import { directly } from "../../support/direct.ts";
+import { runDirectly } from "../../support/direct.ts";
 import { putTask, sampleDelivery, sampleEvent } from "../samples.ts";
 
 const delivered = { state: "delivered", nextAt: null, settledAt: 2000 } as const;
@@ -11,11 +11,11 @@ describeOnEach("webhook events", (kind) => {
   const suite = storeOfSuite(kind);
   const bodies = async (...events: readonly WebhookEvent[]): Promise<unknown[]> => {
     const database = { kind, url: suite.url } as TestDatabase;
-    const rows = await directly(database, "SELECT id, body FROM webhook_event");
+    const rows = await runDirectly(database, "SELECT id, body FROM webhook_event");
     return events.map(({ id }) => rows.find((row) => row["id"] === id)?.["body"]);
   };
 
-  /** A task with an event that has arrived, and one that is on its way to one of two. */
+  /** A task with a delivered event, and one that is delivered to one of two webhooks. */
   async function put(): Promise<{ taskId: string; done: WebhookEvent; waiting: WebhookEvent; deliveries: readonly Delivery[] }> {
     const { id: taskId } = await putTask(suite.store, { status: "stopped" });
     const [done, waiting] = [sampleEvent({ taskId }), sampleEvent({ taskId, seq: 4 })];
@@ -24,14 +24,14 @@ describeOnEach("webhook events", (kind) => {
     return { taskId, done, waiting, deliveries };
   }
 
-  const settle = (tx: Tx, event: WebhookEvent) => tx.webhookEvents.settled([event.id]);
+  const settle = (tx: Tx, event: WebhookEvent) => tx.webhookEvents.purgeSettledBodies([event.id]);
   const arrive = (event: WebhookEvent) =>
-    directly(
+    runDirectly(
       { kind, url: suite.url } as TestDatabase,
       `UPDATE delivery SET state = 'delivered' WHERE event_id = '${event.id}' RETURNING id`,
     );
 
-  test("are read back by their greatest ids", async () => {
+  test("are read by their greatest ids", async () => {
     const ids = ["task_progress_x_1790000001", "task_progress_x_1790000002"];
     const events = ids.map((id) => sampleEvent({ id, taskId: "x", type: "task_progress" }));
     const stopped = sampleEvent({ id: "task_stopped_x_1790000009", taskId: "x" });
@@ -43,12 +43,12 @@ describeOnEach("webhook events", (kind) => {
     expect(await suite.store.webhookEvents.lastIds("y")).toEqual([]);
   });
 
-  test("that have arrived lose their bodies with their task; those on their way keep them until they have", async () => {
+  test("that were delivered lose their bodies with their task; pending ones keep them until they are delivered", async () => {
     const { taskId, done, waiting } = await put();
     const other = await put();
     await suite.store.change(async (tx) => {
-      await tx.tasks.bury(taskId, 3000, false);
-      await tx.webhookEvents.forget(taskId);
+      await tx.tasks.tombstone(taskId, 3000, false);
+      await tx.webhookEvents.purgeBodies(taskId);
     });
     expect(await bodies(done, waiting, other.done, other.waiting)).toEqual(["", "{}", "{}", "{}"]);
     await suite.store.change((tx) => settle(tx, waiting));
@@ -58,11 +58,11 @@ describeOnEach("webhook events", (kind) => {
     expect(await bodies(waiting)).toEqual([""]);
   });
 
-  test("keep their bodies while the task is there, and settling none asks nothing", async () => {
+  test("keep their bodies while the task exists, and settling none runs no statement", async () => {
     const { done } = await put();
     await suite.store.change(async (tx) => {
       await settle(tx, done);
-      await tx.webhookEvents.settled([]);
+      await tx.webhookEvents.purgeSettledBodies([]);
     });
     expect(await bodies(done)).toEqual(["{}"]);
   });

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../../src/core/json.ts";
-import { type Answering, halves, inputText, piecesOf, type SeenMessage, strangersText, type WireForm } from "./script.ts";
+import { type Answering, halves, inputText, piecesOf, refusalText, type SeenMessage, type WireForm } from "./script.ts";
 
 const frame = (value: JsonObject): string => `event: ${String(value["type"])}\ndata: ${JSON.stringify(value)}\n\n`;
 
@@ -12,7 +12,7 @@ const block = (index: number, start: JsonObject, deltas: readonly JsonObject[]):
 const finishOf = ({ finish, calls = [] }: Answering): string =>
   finish === "length" ? "max_tokens" : finish === "filtered" ? "refusal" : calls.length > 0 ? "tool_use" : "end_turn";
 
-/** Messages, as Anthropic's API has them. */
+/** Messages in the form of Anthropic's API. */
 export const anthropicForm: WireForm = {
   api: "anthropic",
   path: "/v1/messages",
@@ -51,12 +51,15 @@ export const anthropicForm: WireForm = {
     }),
     frame({ type: "message_stop" }),
   ],
-  error: (status) => ({ type: "error", error: { type: status === 429 ? "rate_limit_error" : "api_error", message: strangersText } }),
+  error: (status) => ({ type: "error", error: { type: status === 429 ? "rate_limit_error" : "api_error", message: refusalText } }),
   read(body) {
     const system = textOf(body["system"] ?? "");
     const messages = body["messages"] as { role: "user" | "assistant"; content: Json }[];
     const tools = (body["tools"] ?? []) as { name: string }[];
-    return { messages: [{ role: "system", text: system, calls: [] }, ...messages.flatMap(seen)], tools: tools.map(({ name }) => name) };
+    return {
+      messages: [{ role: "system", text: system, calls: [] }, ...messages.flatMap(readMessage)],
+      tools: tools.map(({ name }) => name),
+    };
   },
 };
 
@@ -71,8 +74,8 @@ interface Block {
 const textOf = (content: Json): string =>
   typeof content === "string" ? content : (content as unknown as Block[]).map(({ text = "" }) => text).join("\n\n");
 
-/** Results of tools are messages of their own, as elsewhere. */
-function seen({ role, content }: { readonly role: "user" | "assistant"; readonly content: Json }): readonly SeenMessage[] {
+/** Results of tools are separate messages, as in other forms. */
+function readMessage({ role, content }: { readonly role: "user" | "assistant"; readonly content: Json }): readonly SeenMessage[] {
   const blocks: readonly Block[] = typeof content === "string" ? [{ type: "text", text: content }] : (content as unknown as Block[]);
   const results = blocks.flatMap((part): SeenMessage[] =>
     part.type === "tool_result" ? [{ role: "tool", text: textOf(part.content ?? ""), calls: [] }] : [],

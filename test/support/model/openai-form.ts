@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../../src/core/json.ts";
-import { type Answering, halves, inputText, piecesOf, type SeenMessage, strangersText, type WireForm } from "./script.ts";
+import { type Answering, halves, inputText, piecesOf, refusalText, type SeenMessage, type WireForm } from "./script.ts";
 
 const frame = (value: Json): string => `data: ${JSON.stringify(value)}\n\n`;
 
@@ -15,7 +15,7 @@ const chunk = (delta: JsonObject, finish: string | null = null): string =>
 const finishOf = ({ finish, calls = [] }: Answering): string =>
   finish === "length" ? "length" : finish === "filtered" ? "content_filter" : calls.length > 0 ? "tool_calls" : "stop";
 
-/** Chat completions, as OpenAI's API and its many likenesses have them. */
+/** Chat completions in the form of OpenAI's API and compatible ones. */
 export const openaiForm: WireForm = {
   api: "openai",
   path: "/v1/chat/completions",
@@ -34,20 +34,20 @@ export const openaiForm: WireForm = {
   end: (answering) => {
     const { usage = { input: 100, output: 10 } } = answering;
     const counted = usage && { prompt_tokens: usage.input, completion_tokens: usage.output, total_tokens: usage.input + usage.output };
-    const told = counted
+    const usageFrames = counted
       ? [frame({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "scripted", choices: [], usage: counted })]
       : [];
-    return [chunk({}, finishOf(answering)), ...told, "data: [DONE]\n\n"];
+    return [chunk({}, finishOf(answering)), ...usageFrames, "data: [DONE]\n\n"];
   },
-  error: (status) => ({ error: { message: strangersText, type: "error", code: String(status) } }),
+  error: (status) => ({ error: { message: refusalText, type: "error", code: String(status) } }),
   read(body) {
     const messages = body["messages"] as JsonObject[];
     const tools = (body["tools"] ?? []) as { function: { name: string } }[];
-    return { messages: messages.map(seen), tools: tools.map((tool) => tool.function.name) };
+    return { messages: messages.map(readMessage), tools: tools.map((tool) => tool.function.name) };
   },
 };
 
-function seen(message: JsonObject): SeenMessage {
+function readMessage(message: JsonObject): SeenMessage {
   const {
     role,
     content,

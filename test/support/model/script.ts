@@ -1,31 +1,31 @@
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 
-/** An answer of a model, streamed; plain data, so that a script can be kept, counted and played again. */
+/** A streamed answer of a model; plain data, so that a script can be stored, counted and repeated. */
 export interface Answering {
   readonly reasoning?: string;
-  /** Pieces come one by one. */
+  /** The pieces are sent one by one. */
   readonly text?: string | readonly string[];
-  /** A text for an input goes out as it is, whatever it is. */
+  /** A text for an input is sent unchanged. */
   readonly calls?: readonly { readonly name: string; readonly input: Json }[];
-  /** Null: the server does not say. */
+  /** Null: the server does not report it. */
   readonly usage?: { readonly input: number; readonly output: number } | null;
   readonly finish?: "length" | "filtered";
-  /** What happens in place of the end: the socket is cut, nothing more comes, the stream just ends, or something comes that is no JSON. */
+  /** Replaces the end: the socket is cut, nothing more is sent, the stream ends early, or something that is not JSON is sent. */
   readonly after?: "cut" | "hang" | "end" | "garbage";
 }
 
-/** What a server does with one request. */
+/** The server's reaction to one request. */
 export type Reply =
   | Answering
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   /** Nothing, for as long as the caller waits. */
   | { readonly silence: true }
-  /** The socket is cut before there is a head. */
+  /** The socket is cut before the head. */
   | { readonly refuse: true }
-  /** So many characters of text, whatever was asked for. */
+  /** This many characters of text, for any request. */
   | { readonly flood: number };
 
-/** Replies in order, or by what was asked. */
+/** Replies in order, or by the request. */
 export type Script = readonly Reply[] | ((request: ModelRequest) => Reply);
 
 /** One message of a request, the same for each API. */
@@ -35,20 +35,20 @@ export interface SeenMessage {
   readonly calls: readonly { readonly name: string; readonly input: Json }[];
 }
 
-/** A request as a server got it. */
+/** A request as received by the server. */
 export interface ModelRequest {
   /** From 1. */
   readonly nth: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: JsonObject;
-  /** The system prompt first; results of tools one by one. */
+  /** The system prompt first; results of tools separately. */
   readonly messages: readonly SeenMessage[];
   /** Names of the tools that the model may use. */
   readonly tools: readonly string[];
 }
 
-/** How an API looks on the wire. */
+/** The wire form of an API. */
 export interface WireForm {
   readonly api: "openai" | "anthropic";
   /** The path below the server's address. */
@@ -63,11 +63,11 @@ export interface WireForm {
 /** The deltas of a text. */
 export const piecesOf = ({ text = [] }: Answering): readonly string[] => (typeof text === "string" ? [text] : text);
 
-/** What goes out as a tool's input. */
+/** The text of a tool's input. */
 export const inputText = (input: Json): string => (typeof input === "string" ? input : JSON.stringify(input));
 
-/** Two halves, so that every input comes in pieces. */
+/** Two pieces, so that every input is sent in pieces. */
 export const halves = (text: string): readonly string[] => [text.slice(0, text.length >> 1), text.slice(text.length >> 1)];
 
-/** Stands in every refusal of the servers: it must never be seen by anybody. */
-export const strangersText = "stranger's text sk-hidden";
+/** Part of every refusal of the servers: no user may see it. */
+export const refusalText = "stranger's text sk-hidden";

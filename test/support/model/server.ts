@@ -5,27 +5,27 @@ import { anthropicForm } from "./anthropic-form.ts";
 import { openaiForm } from "./openai-form.ts";
 import type { Answering, ModelRequest, Reply, Script, WireForm } from "./script.ts";
 
-/** What a scripted server can speak. */
+/** The API of a scripted server. */
 export type ModelApi = WireForm["api"];
 /** All of them. */
 export const modelApis: readonly ModelApi[] = ["openai", "anthropic"];
 
-/** A model behind HTTP on this machine that says what its script has. */
+/** A model behind HTTP on this machine that sends its script. */
 export interface ModelServer extends AsyncDisposable {
-  /** What goes into `base_url`. */
+  /** The value for `base_url`. */
   readonly baseUrl: string;
   readonly requests: readonly ModelRequest[];
   /** Plays another script from now on. */
   play(script: Script): void;
-  /** Resolves once so many requests have come since the server was opened. */
+  /** Resolves once this many requests have arrived since the server was opened. */
   received(count: number): Promise<ModelRequest>;
-  /** Resolves once the caller has hung up on this request, from 1, or it was answered. */
+  /** Resolves once the caller has disconnected from this request, counted from 1, or it was answered. */
   closed(nth: number): Promise<void>;
 }
 
 const forms: Readonly<Record<ModelApi, WireForm>> = { openai: openaiForm, anthropic: anthropicForm };
 
-/** Opens a scripted server. A request that the script does not have is answered with 418, which nobody tries again. */
+/** Opens a scripted server. A request without a reply in the script is answered with 418, which callers do not retry. */
 export async function openModelServer(api: ModelApi, first: Script = []): Promise<ModelServer> {
   const form = forms[api];
   const requests: ModelRequest[] = [];
@@ -36,12 +36,18 @@ export async function openModelServer(api: ModelApi, first: Script = []): Promis
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = JSON.parse(await text(request));
-    const seen: ModelRequest = { nth: requests.length + 1, path: request.url ?? "", headers: request.headers, body, ...form.read(body) };
+    const received: ModelRequest = {
+      nth: requests.length + 1,
+      path: request.url ?? "",
+      headers: request.headers,
+      body,
+      ...form.read(body),
+    };
     closings.push(new Promise((resolve) => response.once("close", resolve)));
-    requests.push(seen);
+    requests.push(received);
     played += 1;
-    const reply = typeof script === "function" ? script(seen) : (script[played - 1] ?? { status: 418 });
-    for (const { count, resolve } of waiting) if (requests.length >= count) resolve(seen);
+    const reply = typeof script === "function" ? script(received) : (script[played - 1] ?? { status: 418 });
+    for (const { count, resolve } of waiting) if (requests.length >= count) resolve(received);
     if (request.url !== form.path) response.writeHead(404).end();
     else await give(form, reply, response);
   }
@@ -81,7 +87,7 @@ async function give(form: WireForm, reply: Reply, response: ServerResponse): Pro
   }
   if ("flood" in reply) return give(form, flooding(reply.flood), response);
   response.writeHead(200, { "content-type": "text/event-stream" });
-  // Each frame is a chunk of its own on the wire.
+  // Each frame is a separate chunk on the wire.
   for (const frame of form.begin(reply)) {
     response.write(frame);
     await new Promise((resolve) => setImmediate(resolve));

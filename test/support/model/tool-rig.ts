@@ -13,23 +13,23 @@ export interface Use {
   readonly input: JsonObject;
 }
 
-/** What a use came to, as its event has it. */
-export interface Came {
+/** The outcome of a use, from its event. */
+export interface UseOutcome {
   readonly tool: string;
   readonly status: string;
   readonly brief: string;
   readonly result: Json;
 }
 
-/** A platform whose model uses the tools that a test names. */
+/** A platform whose model uses the tools of a test. */
 export interface ToolRig extends TaskRig {
   readonly server: ModelServer;
-  /** The model uses these one after the other, and says `Done.`. */
+  /** The model uses these sequentially, and says `Done.`. */
   plays(...uses: readonly Use[]): void;
-  /** Runs a task in which the model does so; answers its id. */
+  /** Runs a task in which the model does so; returns its id. */
   uses(uses: readonly Use[], content?: unknown, more?: object): Promise<string>;
-  /** What the uses of a task came to, oldest first. */
-  came(id: string): Promise<readonly Came[]>;
+  /** The outcomes of a task's tool uses, oldest first. */
+  useOutcomes(id: string): Promise<readonly UseOutcome[]>;
 }
 
 /** Opens a platform with a scripted model for the tests of a suite. */
@@ -42,17 +42,17 @@ export async function toolRig(options: ServiceOptions = {}, model: JsonObject = 
   });
   const rig = taskRig({ ...options, env: { ...file.env, ...options.env } });
   const plays = (...uses: readonly Use[]) => server.play([...uses.map((use): Answering => ({ calls: [use] })), { text: "Done." }]);
-  const more: Pick<ToolRig, "server" | "plays" | "uses" | "came"> = {
+  const more: Pick<ToolRig, "server" | "plays" | "uses" | "useOutcomes"> = {
     server,
     plays,
     async uses(uses, content, members) {
       plays(...uses);
-      return rig.finished(content, members);
+      return rig.runToEnd(content, members);
     },
-    came: async (id) => (await rig.events(id)).filter(({ type }) => type === "tool_used").map((event) => cameOf(event["tool_used"])),
+    useOutcomes: async (id) => (await rig.events(id)).filter(({ type }) => type === "tool_used").map((event) => cameOf(event["tool_used"])),
   };
-  // The rig's own members are there once it is open.
+  // The rig's members are set once it is open.
   return Object.create(rig, Object.getOwnPropertyDescriptors(more)) as ToolRig;
 }
 
-const cameOf = ({ tool, status, brief, result = null }: V2Body): Came => ({ tool, status, brief, result });
+const cameOf = ({ tool, status, brief, result = null }: V2Body): UseOutcome => ({ tool, status, brief, result });

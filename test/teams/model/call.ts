@@ -6,11 +6,11 @@ import { transportOf } from "../../support/wires.ts";
 import type { Refusal } from "./rules.ts";
 import type { Shown } from "./shown.ts";
 
-/** The wires of a command: v2, Connect's JSON as curl writes it, and gRPC through a generated client. */
+/** The wires of a command: v2, Connect's JSON as curl writes it, and gRPC with a generated client. */
 export const wires = ["v2", "connect", "grpc"] as const;
 export type Wire = (typeof wires)[number];
 
-/** The operations by both of their names (contract/enterprise.md 0). */
+/** The operations with both of their names (spec/enterprise.md 0). */
 export const methods = {
   list: "ListUsers",
   detail: "GetUser",
@@ -23,7 +23,7 @@ export const methods = {
 } as const;
 export type Action = keyof typeof methods;
 
-/** An answer, whatever wire it came by. */
+/** An answer on any wire. */
 export interface Answer {
   readonly requestId: string;
   readonly refusal: Refusal | undefined;
@@ -36,13 +36,13 @@ interface Call {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Makes a call; a refusal whose status does not go with its code fails the test. */
+/** Makes a call; a refusal whose status does not match its code fails the test. */
 export function call(at: Call, action: Action, body: JsonObject): Promise<Answer> {
   if (at.wire === "v2") return byV2(at, action, body);
   return at.wire === "connect" ? byConnect(at, action, body) : byGrpc(at, action, body);
 }
 
-/** contract/decisions.md 9. */
+/** spec/decisions.md 9. */
 const statuses = {
   v2: {
     invalid_argument: 400,
@@ -103,7 +103,7 @@ async function byGrpc({ url, headers }: Call, action: Action, body: JsonObject):
     const { code, rawMessage, metadata } = ConnectError.from(thrown);
     const refusal = Code[code].replace(/(?<=.)([A-Z])/g, "_$1").toLowerCase();
     expect(Object.keys(statuses.v2), rawMessage).toContain(refusal);
-    // Checked the line before.
+    // The line before checks it.
     return { requestId: metadata.get("x-request-id") ?? "", refusal: refusal as Refusal, body: {} };
   }
 }
@@ -115,7 +115,7 @@ function unaryOf(action: Action): DescMethodUnary {
   return method as DescMethodUnary;
 }
 
-/** A body as every wire can have it: protobuf leaves out empty lists and zeros; the order of held profiles is nowhere said. */
+/** A body in a form that every wire can have: protobuf omits empty lists and zeros; the order of held profiles is unspecified. */
 export function tidy(body: unknown): unknown {
   if (Array.isArray(body)) return body.map(tidy);
   if (typeof body !== "object" || body === null) return body;

@@ -1,31 +1,31 @@
 import type { Person, Service } from "../../support/service.ts";
 
-/** A member as others may name them. */
+/** A member with its identifiers. */
 export interface Named {
   readonly id: string;
   readonly accountId: string;
   readonly email: string;
 }
 
-/** A team with somebody of every kind, and something of each that can be named. */
-export interface Estate {
+/** A team with a member in every state, and one of each object that a call can name. */
+export interface SampleTeam {
   readonly owner: Named;
   readonly active: Named;
   readonly inactive: Named;
   readonly holder: Named;
-  /** What the holder holds. */
+  /** The profile that the holder holds. */
   readonly delegated: Named;
   readonly removed: Named;
   readonly project: string;
   readonly exported: string;
   /** All members, as the owner sees them. */
   members(): Promise<readonly unknown[]>;
-  /** The same, when the team was made. */
+  /** The members when the team was made. */
   readonly before: readonly unknown[];
 }
 
 /** Makes a team through the API, by its owner's general key. */
-export async function newEstate(service: Service, name: string): Promise<readonly [Person, Estate]> {
+export async function createSampleTeam(service: Service, name: string): Promise<readonly [Person, SampleTeam]> {
   const owner = await service.person();
   const ask = async (operation: string, body: object) => {
     const reply = await owner.v2(operation, body);

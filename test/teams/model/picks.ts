@@ -1,25 +1,25 @@
 import fc from "fast-check";
-import { type Credential, heldBy, living, type Member, spent, type Team } from "./members.ts";
+import { type Credential, currentMembers, heldBy, type Member, singleUse, type Team } from "./members.ts";
 import type { Model, Real, Side } from "./rig.ts";
 import type { Power, Refusal } from "./rules.ts";
 
-/** From whom somebody is picked: what a rule asks for, and what it refuses. */
+/** The sets from which a member is picked: those a rule requires, and those it refuses. */
 const pools = ["anyone", "active", "inactive", "delegated", "holder", "super", "owner", "removed", "foreign", "unknown"] as const;
 export type Pool = (typeof pools)[number];
 
-/** Somebody, told before it is known who there is. */
+/** A member, picked before the members are known. */
 export interface Pick {
   readonly pool: Pool;
   readonly n: number;
 }
 
-/** Picks most often from the pools that are named. */
+/** Picks most often from the named pools. */
 export const pick = (...mostly: readonly Pool[]): fc.Arbitrary<Pick> =>
   fc.record({ pool: fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...mostly) }, fc.constantFrom(...pools)), n: fc.nat(23) });
 
-const everyone = (model: Model, side: Side, pool: Pool): readonly Member[] => {
+const membersOfPool = (model: Model, side: Side, pool: Pool): readonly Member[] => {
   const team = model[side];
-  const all = living(team);
+  const all = currentMembers(team);
   const active = all.filter(({ status, delegation, role }) => status === "ACTIVE" && !delegation && role !== "OWNER");
   switch (pool) {
     case "anyone":
@@ -45,61 +45,61 @@ const everyone = (model: Model, side: Side, pool: Pool): readonly Member[] => {
   }
 };
 
-/** Who that is by now: where there is nobody of the kind, anyone; undefined for somebody unknown. */
+/** The picked member: any member if the pool is empty; undefined for the pool of unknown ones. */
 export function resolve(model: Model, side: Side, { pool, n }: Pick): Member | undefined {
   if (pool === "unknown") return undefined;
-  const [some, any] = [everyone(model, side, pool), everyone(model, side, "anyone")];
-  const there = some.length > 0 ? some : any;
-  return there[n % Math.max(1, there.length)];
+  const [some, any] = [membersOfPool(model, side, pool), membersOfPool(model, side, "anyone")];
+  const candidates = some.length > 0 ? some : any;
+  return candidates[n % Math.max(1, candidates.length)];
 }
 
-/** The id of whoever it is, or one that nobody has. */
+/** The id of the picked member, or an unknown id. */
 export const idOf = (model: Model, side: Side, picked: Pick): string => resolve(model, side, picked)?.id ?? `nobody-${picked.n}`;
 
-/** Who calls: the keys that have power whatever happens, a super admin's, and anybody's. */
+/** The kinds of callers: permanent keys, a super admin's, a member's, and invalid ones. */
 export type CallerKind = "management" | "owner" | "super" | "anyone" | "ediscovery" | "ended";
 
-/** Mostly those who may. */
+/** Mostly callers with permission. */
 export const callers: fc.Arbitrary<CallerKind> = fc.oneof(
   { weight: 10, arbitrary: fc.constantFrom<CallerKind[]>("management", "owner") },
   { weight: 5, arbitrary: fc.constant<CallerKind>("super") },
   { weight: 2, arbitrary: fc.constantFrom<CallerKind[]>("anyone", "ediscovery", "ended") },
 );
 
-/** A caller's credential, and what it may (contract/decisions.md 2, contract/enterprise.md 1). */
-export interface Showing {
+/** A caller's credential, and its permission (spec/decisions.md 2, spec/enterprise.md 1). */
+export interface PresentedCredential {
   readonly headers: Readonly<Record<string, string>>;
   readonly may: Power | Exclude<Refusal, "invalid_argument">;
-  /** A session counts on the Connect wire alone. */
+  /** A session is accepted only on the Connect wire. */
   readonly connectOnly: boolean;
 }
 
-/** The credential that is shown. */
-export function showing(
+/** The presented credential. */
+export function presentCredential(
   model: Model,
   real: Real,
   { side, caller, n }: { readonly side: Side; readonly caller: CallerKind; readonly n: number },
-): Showing {
-  const { owner, management, ediscovery } = real.rulers[side];
+): PresentedCredential {
+  const { owner, management, ediscovery } = real.permanentCallers[side];
   const always = { connectOnly: false, headers: { "x-api-key": management.key }, may: "full" } as const;
   if (caller === "owner") return { ...always, headers: owner.headers };
   if (caller === "ediscovery") return { ...always, headers: { "x-api-key": ediscovery.key }, may: "permission_denied" };
   if (caller === "management") return always;
   const team = model[side];
-  const shown = team.credentials.filter(({ kind }) => !spent.has(kind)).filter((one) => suits(team, caller, one));
-  const credential = shown[n % Math.max(1, shown.length)];
+  const candidates = team.credentials.filter(({ kind }) => !singleUse.has(kind)).filter((one) => isOfKind(team, caller, one));
+  const credential = candidates[n % Math.max(1, candidates.length)];
   if (credential === undefined) return always;
   return { headers: credential.headers, may: powerOf(team, credential), connectOnly: credential.kind === "session" };
 }
 
-const holderOf = (team: Team, { holder }: Credential): Member | undefined => living(team).find(({ id }) => id === holder);
+const holderOf = (team: Team, { holder }: Credential): Member | undefined => currentMembers(team).find(({ id }) => id === holder);
 
-function suits(team: Team, caller: CallerKind, credential: Credential): boolean {
+function isOfKind(team: Team, caller: CallerKind, credential: Credential): boolean {
   if (caller === "ended") return credential.ended;
   return caller === "anyone" || (credential.kind !== "token" && holderOf(team, credential)?.role === "SUPER_ADMIN");
 }
 
-function powerOf(team: Team, credential: Credential): Showing["may"] {
+function powerOf(team: Team, credential: Credential): PresentedCredential["may"] {
   const holder = holderOf(team, credential);
   if (credential.ended || holder?.status !== "ACTIVE") return "unauthenticated";
   return credential.kind !== "token" && holder.role === "SUPER_ADMIN" ? "super" : "permission_denied";

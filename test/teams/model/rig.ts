@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { linkDigest, linkMs, newLinkText } from "../../../src/core/sign-in/link.ts";
 import { ApiKeyService } from "../../../src/gen/proto/settings/v1/api_key_service_pb.ts";
-import type { Beside } from "../../support/direct.ts";
+import type { DirectConnection } from "../../support/direct.ts";
 import { codeFor, exchangeCode, refreshWith, type TestApp } from "../../support/oauth.ts";
 import type { Person, Service } from "../../support/service.ts";
 import type { StillClock } from "../../support/still-clock.ts";
@@ -13,49 +13,49 @@ import type { Credential, Member, Team, Work } from "./members.ts";
 export const sides = ["north", "south"] as const;
 export type Side = (typeof sides)[number];
 
-/** Teams as they should be. */
+/** The expected teams. */
 export type Model = Readonly<Record<Side, Team>>;
 
-/** Who has power over a team whatever happens to its members. */
-export interface Rulers {
+/** The credentials with permanent permission over a team. */
+export interface PermanentCallers {
   readonly owner: Person;
   readonly management: Person;
   readonly ediscovery: Person;
   readonly app: TestApp;
 }
 
-/** The platform of all runs, and the teams of one. */
+/** The platform of all runs, and the teams of one run. */
 export interface Real {
   readonly service: Service;
-  readonly tables: Beside;
+  readonly tables: DirectConnection;
   readonly clock: StillClock;
-  readonly rulers: Readonly<Record<Side, Rulers>>;
-  /** Six persons whom both teams may add; the first one has an account and a space of its own. */
+  readonly permanentCallers: Readonly<Record<Side, PermanentCallers>>;
+  /** Six persons whom both teams may add; the first one has an account with a separate space. */
   readonly addresses: readonly string[];
-  /** Calls that were made and what came of them, for the whole suite. */
+  /** The number of calls by operation and outcome, for the suite. */
   readonly tally: Map<string, number>;
 }
 
-/** What a run shares with the others. */
-export type Ground = Pick<Real, "service" | "tables" | "clock" | "tally">;
+/** The part shared between runs. */
+export type SharedPlatform = Pick<Real, "service" | "tables" | "clock" | "tally">;
 
-/** The host of BASE_URL, which is the mail domain where none is configured. */
+/** The host of BASE_URL, which is the mail domain if none is configured. */
 const domain = "platform.test";
 
-/** Two fresh teams of an owner each, and six persons. */
-export async function newTeams(ground: Ground): Promise<{ readonly model: Model; readonly real: Real }> {
+/** Two fresh teams with one owner each, and six persons. */
+export async function newTeams(shared: SharedPlatform): Promise<{ readonly model: Model; readonly real: Real }> {
   const run = systemIds.short().toLowerCase();
   const addresses = Array.from({ length: 6 }, (_, i) => `p${i}-${run}@corp.test`);
-  await foreigner(ground, addresses[0] ?? "");
-  const [north, south] = [await newTeam(ground), await newTeam(ground)];
+  await addOutsideAccount(shared, addresses[0] ?? "");
+  const [north, south] = [await newTeam(shared), await newTeam(shared)];
   return {
     model: { north: north.team, south: south.team },
-    real: { ...ground, addresses, rulers: { north: north.rulers, south: south.rulers } },
+    real: { ...shared, addresses, permanentCallers: { north: north.permanentCallers, south: south.permanentCallers } },
   };
 }
 
-/** An account that no team knows, with a name that none is to learn (contract/decisions.md 5). */
-async function foreigner({ service, clock }: Ground, email: string): Promise<void> {
+/** An account without a team, with a name that must not be revealed (spec/decisions.md 5). */
+async function addOutsideAccount({ service, clock }: SharedPlatform, email: string): Promise<void> {
   const [id, spaceId, createdAt] = [systemIds.uuid(), systemIds.short(), clock.now()];
   await service.store.change(async ({ accounts }) => {
     await accounts.insertAccount({ id, email, name: "A name from elsewhere", locale: "en", createdAt });
@@ -63,7 +63,7 @@ async function foreigner({ service, clock }: Ground, email: string): Promise<voi
   });
 }
 
-async function newTeam({ service }: Ground): Promise<{ readonly team: Team; readonly rulers: Rulers }> {
+async function newTeam({ service }: SharedPlatform): Promise<{ readonly team: Team; readonly permanentCallers: PermanentCallers }> {
   const owner = await service.person();
   const of = { as: owner, with: owner };
   const management = await service.person({ ...of, kind: "team_user_mgmt" });
@@ -73,21 +73,24 @@ async function newTeam({ service }: Ground): Promise<{ readonly team: Team; read
   const { id, createdAt, email } = row;
   const member: Member = { id, createdAt, email, name: undefined, role: "OWNER", status: "ACTIVE", delegation: undefined };
   const app = await newApp(service, owner);
-  return { team: { members: [member], credentials: [], work: [], changes: [], domain }, rulers: { owner, management, ediscovery, app } };
+  return {
+    team: { members: [member], credentials: [], work: [], changes: [], domain },
+    permanentCallers: { owner, management, ediscovery, app },
+  };
 }
 
-/** Whatever lets a member in, and a task that runs. */
+/** All credentials of a member, and a running task. */
 export interface Enrolled {
   readonly credentials: readonly Credential[];
   readonly work: Work;
 }
 
-/** Gives a member a key, a browser that is signed in, an app that acts for it, what would give another of each, and a task. */
+/** Gives a member a key, a signed-in browser, an app with a grant, a code, a refresh token and a link, and a task. */
 export async function enrol(real: Real, side: Side, { id }: Member): Promise<Enrolled> {
-  const { service, clock, rulers } = real;
-  const { app, owner } = rulers[side];
+  const { service, clock, permanentCallers } = real;
+  const { app, owner } = permanentCallers[side];
   const row = await service.store.accounts.memberById(owner.spaceId, id);
-  if (row === null) throw new Error(`${id} is nobody`);
+  if (row === null) throw new Error(`${id} is not a member`);
   const self = { accountId: row.accountId, spaceId: owner.spaceId };
   const person = await service.person({ as: self, with: self });
   const session = await person.session();
@@ -111,7 +114,7 @@ export async function enrol(real: Real, side: Side, { id }: Member): Promise<Enr
   };
 }
 
-/** Whether somebody is let in; anything but a 401 that says no is a failure of the test. */
+/** Whether the caller is admitted; any answer except 200 and 401 fails the test. */
 async function isMe({ v2 }: Pick<Person, "v2">): Promise<boolean> {
   const { status, body } = await v2("user.me");
   if (status !== 200 && status !== 401) throw new Error(JSON.stringify(body));
@@ -123,9 +126,9 @@ function isRefusal(thrown: unknown): false {
   return false;
 }
 
-/** An invitation that nobody has followed; whether it would still sign in. */
+/** An unused invitation; returns whether it would still sign in. */
 async function linkOf({ service, clock }: Real, self: Pick<Person, "accountId" | "spaceId">): Promise<Credential["opens"]> {
   const [digest, createdAt] = [linkDigest(newLinkText(systemRandom)), clock.now()];
   await service.store.change((tx) => tx.links.insert({ digest, ...self, createdAt, expiresAt: createdAt + linkMs }));
-  return async () => (await service.store.links.open(digest, clock.now())) !== null;
+  return async () => (await service.store.links.findOpen(digest, clock.now())) !== null;
 }

@@ -1,11 +1,12 @@
 import fc from "fast-check";
+import { sample } from "../../support/depth.ts";
 import * as commands from "./commands.ts";
-import { living, type Role, type Status } from "./members.ts";
+import { currentMembers, type Role, type Status } from "./members.ts";
 import { type Pool, pick } from "./picks.ts";
 import { type Model, type Real, type Side, sides } from "./rig.ts";
 import { type Command, type Frame, randomly } from "./step.ts";
 
-/** Now and then one that nobody can be given, or none. */
+/** Sometimes a role that cannot be granted, or none. */
 const anyRole = fc.oneof(
   { weight: 12, arbitrary: fc.constantFrom<Role[]>("SUPER_ADMIN", "SUPER_ADMIN", "ADMIN", "MEMBER", "GUEST") },
   fc.constantFrom<(Role | undefined)[]>("OWNER", undefined),
@@ -33,7 +34,7 @@ const list = randomly(
   ),
 );
 const detail = randomly(commands.detail, fc.record({ who: pick("anyone", "delegated", "holder"), by }));
-const create = randomly(commands.create, fc.record({ address: fc.nat(5), loud: fc.boolean(), role: anyRole, names }));
+const create = randomly(commands.create, fc.record({ address: fc.nat(5), isUpperCase: fc.boolean(), role: anyRole, names }));
 const update = (...mostly: readonly Pool[]) =>
   randomly(
     commands.update,
@@ -64,43 +65,44 @@ const rename = randomly(
 const remove = randomly(commands.remove, fc.record({ who: pick("anyone", "holder", "delegated") }));
 const enrol = fc.tuple(fc.constantFrom(...sides), pick("active", "super")).map(([side, who]): Command => commands.enrolment(side, who));
 
-/** Any sequence; what the rest lives on comes more often. */
+/** Any sequence; commands that others depend on are more frequent. */
 export const sequences = fc.commands(
   [
     ...[create, create, enrol, enrol, list, detail, deactivate, deactivate, deactivate],
     ...[update("active", "super", "anyone"), update("holder", "holder", "active"), update("inactive", "delegated")],
     ...[delegate, delegate, delegate, reclaim, reclaim, rename, remove, remove],
   ],
-  { maxCommands: 80, size: "max" },
+  { maxCommands: sample(80, 40), size: "max" },
 );
 
 const frame = (side: Side): Frame => ({ side, wire: "v2", caller: "management", n: 0, seconds: 1 });
 const first = (pool: Pool) => ({ pool, n: 0 }) as const;
 
-/** How every run begins: a super admin, a member who is in both teams, and in the north a profile that another holds. */
-export const opening: readonly Command[] = [
+/** The start of every run: a super admin, a member of both teams, and in the north a delegated profile. */
+export const openingCommands: readonly Command[] = [
   ...(["SUPER_ADMIN", "MEMBER", "ADMIN", "MEMBER"] as const).map((role, address) =>
-    commands.create(frame("north"), { address, loud: false, role, names: {} }),
+    commands.create(frame("north"), { address, isUpperCase: false, role, names: {} }),
   ),
   ...(["MEMBER", "SUPER_ADMIN"] as const).map((role, i) =>
-    commands.create(frame("south"), { address: i + 1, loud: false, role, names: {} }),
+    commands.create(frame("south"), { address: i + 1, isUpperCase: false, role, names: {} }),
   ),
   ...[0, 1, 2, 3].map((n) => commands.enrolment("north", { pool: "active", n })),
   commands.enrolment("south", first("active")),
   commands.update(frame("north"), { who: { pool: "active", n: 3 }, by: "id", status: "INACTIVE", role: undefined }),
   commands.delegate(frame("north"), { who: first("inactive"), to: { pool: "active", n: 1 }, role: "MEMBER" }),
-  // What chance may leave out: a chain, and a super admin who makes another.
+  // Random sequences may omit these: a chain, and a super admin who creates another.
   commands.update(frame("north"), { who: { pool: "active", n: 2 }, by: "id", status: "INACTIVE", role: undefined }),
   commands.delegate(frame("north"), { who: first("inactive"), to: first("delegated"), role: "MEMBER" }),
-  commands.create({ ...frame("north"), caller: "super" }, { address: 5, loud: false, role: "SUPER_ADMIN", names: {} }),
+  commands.create({ ...frame("north"), caller: "super" }, { address: 5, isUpperCase: false, role: "SUPER_ADMIN", names: {} }),
 ];
 
-/** Brings everybody back who can be: what was ended for good is to stay so (contract/decisions.md 6). */
-export async function bringBack(model: Model, real: Real): Promise<void> {
+/** Reactivates every member that can be: ended credentials must stay ended (spec/decisions.md 6). */
+export async function reactivateAll(model: Model, real: Real): Promise<void> {
   for (const side of sides) {
-    const there = () => living(model[side]);
-    while (there().some(({ delegation }) => delegation)) await commands.reclaim(frame(side), { who: first("delegated") }).run(model, real);
-    while (there().some(({ status }) => status === "INACTIVE"))
+    const current = () => currentMembers(model[side]);
+    while (current().some(({ delegation }) => delegation))
+      await commands.reclaim(frame(side), { who: first("delegated") }).run(model, real);
+    while (current().some(({ status }) => status === "INACTIVE"))
       await commands.update(frame(side), { who: first("inactive"), by: "id", status: "ACTIVE", role: undefined }).run(model, real);
   }
 }

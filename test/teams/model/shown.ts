@@ -1,14 +1,14 @@
 import { heldBy, type Member, type Team } from "./members.ts";
 
-/** JSON as v2 has it. */
+/** JSON as in v2. */
 export type Shown = Readonly<Record<string, unknown>>;
 
 const time = (at: number): string => new Date(at).toISOString().replace(".000Z", "Z");
 
-/** What a name falls back to (contract/enterprise.md 4.3). */
+/** The fallback of a name (spec/enterprise.md 4.3). */
 const displayName = ({ name, email, delegation }: Member): string => name ?? delegation?.originalEmail ?? email;
 
-/** A TeamUser of a list: with nothing that does not apply (contract/enterprise.md 4.3, 13 rows 23 and 24). */
+/** A TeamUser in a list: without inapplicable members (spec/enterprise.md 4.3, 13 rows 23 and 24). */
 export const listed = ({ id, email, name, role, status, delegation }: Member): Shown => ({
   team_user_id: id,
   email,
@@ -18,8 +18,8 @@ export const listed = ({ id, email, name, role, status, delegation }: Member): S
   ...(delegation ? { delegated_to: delegation.to, original_email: delegation.originalEmail } : {}),
 });
 
-/** A TeamUser of an answer of its own. */
-export function inFull(team: Team, member: Member): Shown {
+/** A TeamUser in a single answer. */
+export function detailedUser(team: Team, member: Member): Shown {
   const held = heldBy(team, member).map((profile) => ({
     team_user_id: profile.id,
     display_name: displayName(profile),
@@ -29,7 +29,7 @@ export function inFull(team: Team, member: Member): Shown {
   return { ...listed(member), ...(held.length > 0 ? { delegated_profiles: held } : {}) };
 }
 
-/** A line of `cascade_affected`, of a profile that is still held. */
+/** A row of `cascade_affected`, for a profile that is still held. */
 export const affected = (profile: Member): Shown => ({
   team_user_id: profile.id,
   display_name: displayName(profile),

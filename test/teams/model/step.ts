@@ -4,17 +4,17 @@ import { expect } from "vitest";
 import { type Action, type Answer, call, methods, tidy, type Wire, wires } from "./call.ts";
 import { checkStep } from "./check.ts";
 import type { Team } from "./members.ts";
-import { type CallerKind, callers, showing } from "./picks.ts";
+import { type CallerKind, callers, presentCredential } from "./picks.ts";
 import { type Model, type Real, type Side, sides } from "./rig.ts";
 import * as rules from "./rules.ts";
 
-/** What every call has. */
+/** The common part of every call. */
 export interface Frame {
   readonly side: Side;
   readonly wire: Wire;
   readonly caller: CallerKind;
   readonly n: number;
-  /** Time that passes before: two members may be made in one millisecond. */
+  /** Seconds that pass before the call: two members may be made in one millisecond. */
   readonly seconds: number;
 }
 
@@ -26,40 +26,40 @@ const frames: fc.Arbitrary<Frame> = fc.record({
   seconds: fc.constantFrom(0, 1, 90),
 });
 
-/** A call of one operation: what is sent, and what the rules say to it. */
-interface Asking {
+/** A call of one operation: the input, and the rule for its answer. */
+interface CallInput {
   readonly body: JsonObject;
   readonly rule: (team: Team, power: rules.Power, answer: Answer, now: number) => rules.Expected;
 }
 
 export type Command = fc.AsyncCommand<Model, Real>;
 
-/** Makes a command of what every call has and what this one is about. */
-export type Making<A> = (frame: Frame, given: A) => Command;
+/** Makes a command from the common part and its input. */
+export type CommandMaker<A> = (frame: Frame, input: A) => Command;
 
-/** A command that calls an operation and holds its answer, and everything after it, against the rules. */
+/** A command that calls an operation and checks its answer, and the state afterwards, against the rules. */
 export const commandOf =
-  <A>(action: Action, asking: (given: A, model: Model, real: Real, side: Side) => Asking): Making<A> =>
-  (frame, given) => ({
+  <A>(action: Action, inputFor: (input: A, model: Model, real: Real, side: Side) => CallInput): CommandMaker<A> =>
+  (frame, input) => ({
     check: () => true,
-    toString: () => `${action} ${JSON.stringify({ ...frame, ...given })}`,
+    toString: () => `${action} ${JSON.stringify({ ...frame, ...input })}`,
     run: async (model, real) => {
       await real.clock.advance(frame.seconds * 1000);
-      await perform(model, real, frame, action, asking(given, model, real, frame.side));
+      await performCall(model, real, frame, action, inputFor(input, model, real, frame.side));
     },
   });
 
-/** Any such command. */
-export const randomly = <A>(making: Making<A>, given: fc.Arbitrary<A>): fc.Arbitrary<Command> =>
-  fc.tuple(frames, given).map(([frame, args]) => making(frame, args));
+/** A random command of this kind. */
+export const randomly = <A>(makeCommand: CommandMaker<A>, input: fc.Arbitrary<A>): fc.Arbitrary<Command> =>
+  fc.tuple(frames, input).map(([frame, args]) => makeCommand(frame, args));
 
-async function perform(model: Model, real: Real, frame: Frame, action: Action, { body, rule }: Asking): Promise<void> {
+async function performCall(model: Model, real: Real, frame: Frame, action: Action, { body, rule }: CallInput): Promise<void> {
   const team = model[frame.side];
-  const { headers, may, connectOnly } = showing(model, real, frame);
+  const { headers, may, connectOnly } = presentCredential(model, real, frame);
   const wire = connectOnly ? "connect" : frame.wire;
   const answer = await call({ url: real.service.url, wire, headers }, action, body);
   const allowed = may === "full" || may === "super";
-  const expected = allowed ? rule(team, may, answer, real.clock.now()) : rules.refusing(may);
+  const expected = allowed ? rule(team, may, answer, real.clock.now()) : rules.refusedWith(may);
   hold(answer, expected, `${action} ${JSON.stringify(body)} by ${frame.caller}, who may ${may}, over ${wire}`);
   const subject = "body" in expected ? expected.subject : undefined;
   if (subject !== undefined) team.changes.push({ requestId: answer.requestId, method: methods[action], subject });
@@ -67,7 +67,7 @@ async function perform(model: Model, real: Real, frame: Frame, action: Action, {
   await checkStep(model, real, { side: frame.side, touched: subject, n: frame.n });
 }
 
-/** The answer is one that the rules allow, and nothing more or less. */
+/** Checks that the rules allow exactly this answer. */
 function hold({ refusal, body }: Answer, expected: rules.Expected, called: string): void {
   if ("refusals" in expected) expect(expected.refusals, `${called}: ${refusal ?? JSON.stringify(body)}`).toContain(refusal);
   else {
@@ -78,6 +78,6 @@ function hold({ refusal, body }: Answer, expected: rules.Expected, called: strin
 
 function count({ tally }: Real, action: Action, { refusal, body }: Answer): void {
   const cascades = body["cascade_affected"];
-  const told = [`${action} ${refusal ?? "done"}`, ...(Array.isArray(cascades) && cascades.length > 0 ? ["cascade"] : [])];
-  for (const each of told) tally.set(each, (tally.get(each) ?? 0) + 1);
+  const outcomes = [`${action} ${refusal ?? "done"}`, ...(Array.isArray(cascades) && cascades.length > 0 ? ["cascade"] : [])];
+  for (const each of outcomes) tally.set(each, (tally.get(each) ?? 0) + 1);
 }

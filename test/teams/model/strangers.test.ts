@@ -1,17 +1,17 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Operation, operationTable } from "../../../src/operations.ts";
-import { describeOnEach, nodesOf } from "../../support/database.ts";
+import { describeOnEach } from "../../support/database.ts";
 import { openService, type Person, type Service } from "../../support/service.ts";
-import { type Estate, newEstate } from "./estate.ts";
+import { createSampleTeam, type SampleTeam } from "./estate.ts";
 
-/** The ids and addresses of a call, of somebody; what is not told is the caller's own. */
-type Sample = (theirs: Estate, own: Estate) => JsonObject;
+/** The ids and addresses of a call from a team; the others are the caller's own. */
+type Sample = (theirs: SampleTeam, own: SampleTeam) => JsonObject;
 
 const full = { scope: "ENTERPRISE_EXPORT_SCOPE_FULL" };
 const deactivated = { role: "MIGRATED_PROFILE_ROLE_DEACTIVATED" };
 
-/** What can be named in a call of these operations, by the method's name: each once, alone. */
+/** The names that a call of these operations can have, by the method's name: each separately. */
 const samples: Readonly<Record<string, readonly Sample[]>> = {
   "team.v2.TeamUserManagementApiV2Service/GetUser": [
     ({ active }) => ({ team_user_id: active.id }),
@@ -52,8 +52,8 @@ const samples: Readonly<Record<string, readonly Sample[]>> = {
   ],
 };
 
-/** What names nobody: there is nothing of another team to name. */
-const nameless = new Set(["ListUsers", "CreateUser"]);
+/** Operations without a named object: another team has nothing to name. */
+const withoutObjects = new Set(["ListUsers", "CreateUser"]);
 
 const operations = operationTable().all.filter(({ method }) =>
   [
@@ -65,71 +65,79 @@ const operations = operationTable().all.filter(({ method }) =>
 
 const samplesOf = ({ rpc, method }: Operation): readonly Sample[] => samples[rpc] ?? samples[method.name] ?? [];
 
-/** Everywhere that an operation is served with JSON. */
+/** Every address of an operation that accepts JSON. */
 const addressesOf = ({ rpc, name }: Operation): readonly string[] => [`/${rpc}`, ...(name === null ? [] : [`/v2/${name}`])];
 
-/** An answer to the byte, but for the id of the request. */
+/** An answer byte for byte, without the request's id. */
 async function answerOf(service: Service, path: string, key: string, body: JsonObject): Promise<string> {
   const reply = await fetch(`${service.url}${path}`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": key },
     body: JSON.stringify(body),
   });
-  const kept = ["content-type", "cache-control", "www-authenticate"].map((name) => `${name}: ${reply.headers.get(name)}`);
+  const headers = ["content-type", "cache-control", "www-authenticate"].map((name) => `${name}: ${reply.headers.get(name)}`);
   const text = (await reply.text()).replaceAll(reply.headers.get("x-request-id") ?? "none", "REQUEST");
-  return [reply.status, ...kept, text].join("\n");
+  return [reply.status, ...headers, text].join("\n");
 }
 
 describeOnEach("operations of an enterprise", (kind) => {
   let service: Service;
   let caller: Person;
-  let own: Estate;
-  let theirs: Estate;
+  let own: SampleTeam;
+  let theirs: SampleTeam;
   beforeAll(async () => {
-    service = await openService({ database: kind, nodes: nodesOf(kind), idle: true });
-    [caller, own] = await newEstate(service, "own");
-    [, theirs] = await newEstate(service, "theirs");
+    service = await openService({ database: kind, idle: true });
+    [caller, own] = await createSampleTeam(service, "own");
+    [, theirs] = await createSampleTeam(service, "theirs");
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  test("are all here, each with all that can be named in it", () => {
+  test("are complete, each with every object that it can name", () => {
     expect(operations.map(({ rpc }) => rpc)).toHaveLength(18);
-    for (const operation of operations) expect(samplesOf(operation).length > 0, operation.rpc).toBe(!nameless.has(operation.method.name));
+    for (const operation of operations)
+      expect(samplesOf(operation).length > 0, operation.rpc).toBe(!withoutObjects.has(operation.method.name));
   });
 
   test.each(
     operations
       .filter((operation) => samplesOf(operation).length > 0)
       .flatMap((operation) => addressesOf(operation).map((path) => [path, operation] as const)),
-  )("%s: who and what is of another team is as unknown as what never was, to the byte", async (path, operation) => {
+  )("%s: objects of another team give the same bytes as unknown ones", async (path, operation) => {
     for (const sample of samplesOf(operation)) {
       const foreign = await answerOf(service, path, caller.key, sample(theirs, own));
-      const unknown = await answerOf(service, path, caller.key, sample(nobodys, own));
+      const unknown = await answerOf(service, path, caller.key, sample(unknownTeam, own));
       expect(foreign).toBe(unknown);
       expect(foreign.slice(0, 3), "the team's own are found; these are not").toBe("404");
     }
   });
 
-  test("find all of these in the caller's own team, so that nothing is unknown for another reason", async () => {
+  test("find all of these in the caller's own team, so that no other reason makes them unknown", async () => {
     for (const operation of operations)
       for (const [i, sample] of samplesOf(operation).entries()) {
-        const [owner, estate] = await newEstate(
+        const [owner, team] = await createSampleTeam(
           service,
           `${operation.method.name}-${i}`.toLowerCase() + operation.method.parent.typeName.length,
         );
-        const answer = await answerOf(service, `/${operation.rpc}`, owner.key, sample(estate, estate));
+        const answer = await answerOf(service, `/${operation.rpc}`, owner.key, sample(team, team));
         expect(answer.slice(0, 3), `${operation.rpc} ${i}`).not.toBe("404");
       }
   });
 
-  test("with another team's ids have changed nothing there", async () => {
+  test("with another team's ids change nothing there", async () => {
     expect(await theirs.members()).toEqual(theirs.before);
   });
 });
 
-const nobody = { id: "nobody", accountId: "0b9f2f1e-3c55-4f0e-9d3a-5f1f9a7c2e10", email: "nobody@corp.test" };
-/** Ids of the right form that nobody has. */
-const nobodys: Estate = {
-  ...{ owner: nobody, active: nobody, inactive: nobody, holder: nobody, delegated: nobody, removed: nobody },
+const unknownMember = { id: "nobody", accountId: "0b9f2f1e-3c55-4f0e-9d3a-5f1f9a7c2e10", email: "nobody@corp.test" };
+/** Valid but unknown ids. */
+const unknownTeam: SampleTeam = {
+  ...{
+    owner: unknownMember,
+    active: unknownMember,
+    inactive: unknownMember,
+    holder: unknownMember,
+    delegated: unknownMember,
+    removed: unknownMember,
+  },
   ...{ project: "nothing", exported: "nothing", before: [], members: async () => [] },
 };

@@ -11,7 +11,7 @@ const paths: Record<TaskWire, string> = {
   "connect-v2": "/dataexport.v2.EnterpriseDataExportV2Service/ListTasks",
 };
 
-/** A page as it was answered, or the code of a refusal in lower case. */
+/** The page of an answer, or the code of a refusal in lower case. */
 export interface TaskAnswer {
   readonly code: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: an answer is read as the client sees it, member by member
@@ -21,7 +21,7 @@ export interface TaskAnswer {
 /** RFC 3339 as any client may write it. */
 const time = (at: number | undefined): string | undefined => (at === undefined ? undefined : new Date(at).toISOString());
 
-/** Asks for a page; the status of a refusal is the one that goes with the wire, or the call throws. */
+/** Requests a page; throws if the status of a refusal does not match its code on the wire. */
 export async function listTasks(url: string, wire: TaskWire, key: string, user: string, query: TaskQuery): Promise<TaskAnswer> {
   const { startTime, endTime, includeDeleted, page, pageSize } = query;
   const bounds = { start_time: time(startTime), end_time: time(endTime) };
@@ -42,7 +42,7 @@ const statuses: Readonly<Record<string, number>> = { invalid_argument: 400, not_
 
 const stamp = (at: number): string => new Date(at).toISOString().replace(/\.000Z$/, "Z");
 
-/** A record without the two times that the model leaves to others, the title and what is empty (contract/enterprise.md 4.4). */
+/** A record without the title, empty members and the two times that the model does not predict (spec/enterprise.md 4.4). */
 export const recordOf = ({ id, owner, createdAt, deletedAt, projectId, status }: TaskFact, spaceId: string) => ({
   task_uid: id,
   user_id: owner,
@@ -58,8 +58,8 @@ export const recordOf = ({ id, owner, createdAt, deletedAt, projectId, status }:
   scheduled_task: false,
 });
 
-/** What was answered, in the same form; generated clients read an absent flag as false, and plain JSON never leaves one out. */
-export function seenRecord(wire: TaskWire, record: Readonly<Record<string, unknown>>) {
+/** The answer in the same form; generated clients read an absent flag as false, and plain JSON always contains it. */
+export function comparableRecord(wire: TaskWire, record: Readonly<Record<string, unknown>>) {
   const { title, updated_at, last_message_time, ...rest } = record;
   const absent = { is_deleted: false, audit_status: 0, is_shared: false, is_blocked: false, scheduled_task: false };
   return wire.startsWith("connect") ? { ...absent, ...rest } : rest;

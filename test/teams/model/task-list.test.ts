@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeOnEach, nodesOf } from "../../support/database.ts";
+import { depth, sample } from "../../support/depth.ts";
 import { openService, type Service } from "../../support/service.ts";
 import { type StillClock, stillClock } from "../../support/still-clock.ts";
-import { numRuns, patience, seed, timeout, told } from "./dice.ts";
+import { numRuns, patience, timeout } from "./dice.ts";
 import { sides } from "./rig.ts";
-import { listTasks, recordOf, seenRecord, taskWires } from "./task-call.ts";
-import { type Author, newAuthors, pageOf, type TaskModel, type TaskQuery, type TaskReal } from "./tasks.ts";
+import { comparableRecord, listTasks, recordOf, taskWires } from "./task-call.ts";
+import { type Author, createAuthors, pageOf, type TaskModel, type TaskQuery, type TaskReal } from "./tasks.ts";
 
 type Command = fc.AsyncCommand<TaskModel, TaskReal>;
 
@@ -14,16 +15,16 @@ const placed = { side: fc.constantFrom(...sides), author: fc.nat(2) };
 
 const command = <A>(name: string, args: fc.Arbitrary<A>, run: (args: A, model: TaskModel, real: TaskReal) => Promise<unknown>) =>
   args.map(
-    (given): Command => ({
+    (input): Command => ({
       check: () => true,
-      toString: () => `${name} ${JSON.stringify(given)}`,
-      run: async (model, real) => void (await run(given, model, real)),
+      toString: () => `${name} ${JSON.stringify(input)}`,
+      run: async (model, real) => void (await run(input, model, real)),
     }),
   );
 
 const authorOf = ({ authors }: TaskModel, n: number): Author => {
   const author = authors[n % authors.length];
-  if (author === undefined) throw new Error("there is nobody");
+  if (author === undefined) throw new Error("no such author");
   return author;
 };
 
@@ -53,7 +54,7 @@ const deletion = command("delete", fc.record({ n: fc.nat(63), ms: fc.constantFro
   Object.assign(task, { status: "STOPPED", deletedAt: clock.now() });
 });
 
-/** A member goes; what was theirs stays to be exported (contract/decisions.md 5). */
+/** A member is removed; the tasks stay for exports (spec/decisions.md 5). */
 const removal = command("remove", fc.record(placed), async ({ side, author: n }, model, { owners }) => {
   const author = authorOf(model, n);
   const place = author.places[side];
@@ -85,39 +86,42 @@ const listing = command(
     const { code, body } = await listTasks(real.service.url, wire, key, user, query);
     real.tally.set(code ?? "done", (real.tally.get(code ?? "done") ?? 0) + 1);
     if (page < 1 || pageSize < 1 || pageSize > 1000) return expect(code).toBe("invalid_argument");
-    // Bounds that exclude everything are a mistake, which the contract leaves to be called one.
+    // Bounds that exclude everything are a mistake, which the specification allows a server to refuse.
     const reversed = (query.startTime ?? 0) > (query.endTime ?? Number.MAX_SAFE_INTEGER);
     if (reversed) return expect(place ? ["invalid_argument"] : ["invalid_argument", "not_found"]).toContain(code);
     if (place === undefined) return expect(code).toBe("not_found");
     const expected = pageOf(model, side, author.accountId, query);
     expect(code).toBeUndefined();
-    const seen = { total: body.total ?? 0, records: (body.records ?? []).map((record: object) => seenRecord(wire, { ...record })) };
-    expect(seen).toEqual({ total: expected.total, records: expected.tasks.map((task) => recordOf(task, spaceId)) });
+    const returned = {
+      total: body.total ?? 0,
+      records: (body.records ?? []).map((record: object) => comparableRecord(wire, { ...record })),
+    };
+    expect(returned).toEqual({ total: expected.total, records: expected.tasks.map((task) => recordOf(task, spaceId)) });
   },
 );
 
 const commands = [...Array.from({ length: 5 }, () => creation), deletion, removal, ...Array.from({ length: 4 }, () => listing)];
 
 describeOnEach("the tasks of an enterprise's users", (kind) => {
-  let ground: { service: Service; clock: StillClock; tally: Map<string, number> };
+  let shared: { service: Service; clock: StillClock; tally: Map<string, number> };
   beforeAll(async () => {
     const clock = stillClock();
-    const service = await openService({ database: kind, nodes: nodesOf(kind), clock, idle: true });
-    ground = { service, clock, tally: new Map() };
+    const service = await openService({ database: kind, nodes: sample(nodesOf(kind), 1), clock, idle: true });
+    shared = { service, clock, tally: new Map() };
   });
-  afterAll(() => ground.service[Symbol.asyncDispose]());
+  afterAll(() => shared.service[Symbol.asyncDispose]());
 
-  test("are listed as a plain list would have them, whatever was created and deleted, and whoever left", {
+  test("match a plain list for any creations, deletions and removals", {
     timeout,
   }, async () => {
-    told(kind);
     const sequences = fc.commands(commands, { maxCommands: 80, size: "max" });
     const property = fc.asyncProperty(sequences, async (sequence) => {
-      const setup = await newAuthors(ground);
+      const setup = await createAuthors(shared);
       await fc.asyncModelRun(() => setup, sequence);
     });
-    await fc.assert(property, { numRuns, seed, ...patience });
-    // Nothing was proven of what never happened.
-    for (const answered of ["done", "invalid_argument", "not_found"]) expect(ground.tally.get(answered), answered).toBeGreaterThan(0);
+    await fc.assert(property, { numRuns, ...patience });
+    // The few random sequences of a slice may leave some of these out.
+    if (depth === "slice") return;
+    for (const answered of ["done", "invalid_argument", "not_found"]) expect(shared.tally.get(answered) ?? 0, answered).toBeGreaterThan(0);
   });
 });

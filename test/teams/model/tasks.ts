@@ -3,7 +3,7 @@ import type { Person, Service } from "../../support/service.ts";
 import type { StillClock } from "../../support/still-clock.ts";
 import type { Side } from "./rig.ts";
 
-/** A task as the exports should know it. */
+/** A task as the exports should list it. */
 export interface TaskFact {
   readonly id: string;
   readonly side: Side;
@@ -14,28 +14,28 @@ export interface TaskFact {
   deletedAt: number | undefined;
 }
 
-/** Somebody with tasks, by account; in both teams or in one. */
+/** A user with tasks, by account; in both teams or in one. */
 export interface Author {
   readonly accountId: string;
-  readonly places: Readonly<Record<Side, Place | undefined>>;
+  readonly places: Readonly<Record<Side, Membership | undefined>>;
 }
 
-/** Where somebody is or was a member. */
-export interface Place {
+/** A current or former membership. */
+export interface Membership {
   readonly person: Person;
   readonly memberId: string;
   readonly email: string;
-  /** The present address has been rewritten since, or the member is gone; nothing is created any more. */
+  /** Whether the address was rewritten or the member removed; nothing more is created. */
   left: boolean;
 }
 
-/** All that was created, in a plain list. */
+/** Everything that was created, in a plain list. */
 export interface TaskModel {
   readonly tasks: TaskFact[];
   readonly authors: readonly Author[];
 }
 
-/** What the commands need of the platform. */
+/** The part of the platform that the commands need. */
 export interface TaskReal {
   readonly service: Service;
   readonly clock: StillClock;
@@ -43,27 +43,27 @@ export interface TaskReal {
   readonly tally: Map<string, number>;
 }
 
-/** Two teams; two authors in one of them each, and one in both. */
-export async function newAuthors({ service, clock, tally }: Omit<TaskReal, "owners">): Promise<{ model: TaskModel; real: TaskReal }> {
+/** Two teams; one author in each, and one in both. */
+export async function createAuthors({ service, clock, tally }: Omit<TaskReal, "owners">): Promise<{ model: TaskModel; real: TaskReal }> {
   const owners = { north: await service.person(), south: await service.person() };
-  const place = async (side: Side, as?: Person): Promise<Place> => {
+  const place = async (side: Side, as?: Person): Promise<Membership> => {
     const person = await service.person({ with: owners[side], ...(as ? { as } : {}) });
     const row = await service.store.accounts.member(`team-${person.spaceId}`, person.accountId);
-    if (row === null) throw new Error("nobody was added");
+    if (row === null) throw new Error("no member was added");
     return { person, memberId: row.id, email: row.email, left: false };
   };
-  const author = ({ person: { accountId } }: Place, places: Author["places"]): Author => ({ accountId, places });
+  const author = ({ person: { accountId } }: Membership, places: Author["places"]): Author => ({ accountId, places });
   const [north, south, both] = [await place("north"), await place("south"), await place("north")];
   const authors = [
     author(north, { north, south: undefined }),
     author(south, { north: undefined, south }),
-    author(both, { north: both, south: await twin(both, owners.south, service) }),
+    author(both, { north: both, south: await addSecondMembership(both, owners.south, service) }),
   ];
   return { model: { tasks: [], authors }, real: { service, clock, owners, tally } };
 }
 
-/** The same account in another team, which calls it by another address. */
-async function twin({ person }: Place, { spaceId }: Person, service: Service): Promise<Place> {
+/** The same account in another team, which knows it by another address. */
+async function addSecondMembership({ person }: Membership, { spaceId }: Person, service: Service): Promise<Membership> {
   const id = systemIds.short();
   const email = `other-${id.toLowerCase()}@corp.test`;
   const { accountId } = person;
@@ -73,7 +73,7 @@ async function twin({ person }: Place, { spaceId }: Person, service: Service): P
   return { person: await service.person({ as: self, with: self }), memberId: id, email, left: false };
 }
 
-/** What ListTasks is asked. */
+/** The input of ListTasks. */
 export interface TaskQuery {
   readonly startTime: number | undefined;
   readonly endTime: number | undefined;
@@ -82,7 +82,7 @@ export interface TaskQuery {
   readonly pageSize: number;
 }
 
-/** A page as a plain list has it: newest first, both bounds included, the total over all pages (contract/enterprise.md 6.1, 13). */
+/** A page of a plain list: newest first, both bounds included, the total over all pages (spec/enterprise.md 6.1, 13). */
 export function pageOf({ tasks }: TaskModel, side: Side, owner: string, query: TaskQuery) {
   const { startTime = 0, endTime = Number.MAX_SAFE_INTEGER, includeDeleted, page, pageSize } = query;
   const all = tasks

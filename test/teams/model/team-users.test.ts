@@ -1,44 +1,45 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeOnEach, nodesOf, openTestStore } from "../../support/database.ts";
-import { openBeside } from "../../support/direct.ts";
+import { depth, sample } from "../../support/depth.ts";
+import { openDirect } from "../../support/direct.ts";
 import { openService } from "../../support/service.ts";
 import { stillClock } from "../../support/still-clock.ts";
 import { checkAll } from "./check.ts";
-import { numRuns, patience, seed, timeout, told } from "./dice.ts";
-import { type Ground, newTeams } from "./rig.ts";
-import { bringBack, opening, sequences } from "./sequences.ts";
+import { numRuns, patience, timeout } from "./dice.ts";
+import { newTeams, type SharedPlatform } from "./rig.ts";
+import { openingCommands, reactivateAll, sequences } from "./sequences.ts";
 
 describeOnEach("a team's users", (kind) => {
-  let ground: Ground & AsyncDisposable;
+  let shared: SharedPlatform & AsyncDisposable;
   beforeAll(async () => {
     const clock = stillClock();
     const database = await openTestStore(kind, { clock });
-    // Several nodes have a store each: on PostgreSQL any of them takes any call.
-    const service = await openService({ database: kind, nodes: nodesOf(kind), over: database, clock, idle: true });
-    const tables = await openBeside(database);
+    // Each of several nodes has a store: on PostgreSQL any node accepts any call.
+    const service = await openService({ database: kind, nodes: sample(nodesOf(kind), 1), over: database, clock, idle: true });
+    const tables = await openDirect(database);
     const close = async () => {
       await tables[Symbol.asyncDispose]();
       await service[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
     };
-    ground = { service, tables, clock, tally: new Map(), [Symbol.asyncDispose]: close };
+    shared = { service, tables, clock, tally: new Map(), [Symbol.asyncDispose]: close };
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => shared[Symbol.asyncDispose]());
 
-  test("answer as the contract says and keep its rules, whatever is done to them in whatever order", {
+  test("answer as specified and keep their invariants, for any sequence of calls", {
     timeout,
   }, async () => {
-    told(kind);
     const property = fc.asyncProperty(sequences, async (sequence) => {
-      const teams = await newTeams(ground);
-      await fc.asyncModelRun(() => teams, [...opening, ...sequence]);
+      const teams = await newTeams(shared);
+      await fc.asyncModelRun(() => teams, [...openingCommands, ...sequence]);
       await checkAll(teams.model, teams.real);
-      await bringBack(teams.model, teams.real);
+      await reactivateAll(teams.model, teams.real);
       await checkAll(teams.model, teams.real);
     });
-    await fc.assert(property, { numRuns, seed, ...patience });
-    // Nothing was proven of what never happened.
+    await fc.assert(property, { numRuns, ...patience });
+    // The few random sequences of a slice may leave some of these out.
+    if (depth === "slice") return;
     for (const happened of [
       "cascade",
       "delegate done",
@@ -48,6 +49,6 @@ describeOnEach("a team's users", (kind) => {
       "rename done",
       "create already_exists",
     ])
-      expect(ground.tally.get(happened), happened).toBeGreaterThan(0);
+      expect(shared.tally.get(happened) ?? 0, happened).toBeGreaterThan(0);
   });
 });

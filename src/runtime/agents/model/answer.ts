@@ -1,117 +1,120 @@
 import type { Clock } from "../../../core/clock.ts";
-import { Ended, overTime } from "./ended.ts";
-import { faultOf, ModelFault } from "./fault.ts";
+import { ModelFault, TurnError, timeoutError, toModelFault } from "./fault.ts";
 import type { LanguageModel, ModelCall } from "./provider.ts";
 
-/** A use of a tool that the model asks for. */
-export interface Call {
+/** A tool call that the model requests. */
+export interface RequestedCall {
   readonly name: string;
-  /** As the model wrote it: JSON, if all is well. */
+  /** The input as the model wrote it; normally JSON. */
   readonly input: string;
 }
 
-/** What one call of the model came to. */
+/** The result of one call of the model. */
 export interface Answer {
   readonly kind: "answer";
   readonly text: string;
-  readonly calls: readonly Call[];
-  /** `length`: it was cut at the most tokens of an answer. */
+  readonly calls: readonly RequestedCall[];
+  /** `length`: the answer was cut at its token limit. */
   readonly finish: "stop" | "length" | "filtered";
-  /** Null where the endpoint does not say. */
+  /** Null when the endpoint does not report it. */
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
 }
 
-/** A piece of an answer that is on its way. */
+/** A piece of an answer that is still arriving. */
 export interface Piece {
   readonly kind: "text" | "reasoning";
   readonly text: string;
 }
 
-/** How long to wait for an answer. */
-export interface Patience {
+/** The limits of waiting for an answer. */
+export interface AnswerLimits {
   readonly clock: Clock;
-  /** Aborted when nobody wants the answer any more. */
+  /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal;
-  /** An endpoint that is silent for so long has hung up. */
+  /** The call fails when the endpoint sends nothing for this time. */
   readonly idleMs: number;
-  /** On the monotonic clock. */
+  /** The time at which the call fails, on the monotonic clock. */
   readonly deadline: number;
-  /** Characters of an answer, thoughts and inputs of tools among them. */
+  /** The most characters of an answer, including reasoning and tool inputs. */
   readonly charactersMax: number;
 }
 
 type Part = Awaited<ReturnType<LanguageModel["doStream"]>>["stream"] extends ReadableStream<infer P> ? P : never;
 
 /**
- * One call of the model, piece by piece, the whole of it last.
+ * Calls the model once. Yields the pieces of the answer, then the full answer.
  *
- * @throws ModelFault when it came to nothing, Ended `timeout` at the deadline, the signal's reason once it is aborted.
+ * @throws ModelFault when the call fails, Ended `timeout` at the deadline, the signal's reason once it is aborted.
  */
-export async function* askModel(model: LanguageModel, call: ModelCall, patience: Patience): AsyncGenerator<Piece | Answer, void, void> {
+export async function* callModel(
+  model: LanguageModel,
+  call: ModelCall,
+  patience: AnswerLimits,
+): AsyncGenerator<Piece | Answer, void, void> {
   const { clock, signal } = patience;
-  const over = new AbortController();
-  const heard = listen(patience, over);
-  const answer: Gathered = { text: "", block: "", characters: 0, calls: [], end: undefined };
+  const stop = new AbortController();
+  const onPart = watchSilence(patience, stop);
+  const answer: PartialAnswer = { text: "", block: "", characters: 0, calls: [], end: undefined };
   try {
-    const { stream } = await model.doStream({ ...call, abortSignal: AbortSignal.any([signal, over.signal]) });
+    const { stream } = await model.doStream({ ...call, abortSignal: AbortSignal.any([signal, stop.signal]) });
     for await (const part of stream) {
-      heard();
-      const piece = take(answer, part, patience.charactersMax);
+      onPart();
+      const piece = addPart(answer, part, patience.charactersMax);
       if (piece) yield piece;
       if (part.type === "finish") break;
     }
-    yield whole(answer);
+    yield fullAnswer(answer);
   } catch (thrown) {
     signal.throwIfAborted();
-    // Whatever the SDK makes of our own abort, its reason says what happened.
-    const cause = over.signal.aborted ? over.signal.reason : thrown;
-    if (cause instanceof Ended) throw cause;
-    const fault = faultOf(cause, clock.now());
-    fault.answered = answer.characters > 0 || answer.calls.length > 0;
+    // The SDK may wrap our abort in another error. The abort's reason has the cause.
+    const cause = stop.signal.aborted ? stop.signal.reason : thrown;
+    if (cause instanceof TurnError) throw cause;
+    const fault = toModelFault(cause, clock.now());
+    fault.hasAnswer = answer.characters > 0 || answer.calls.length > 0;
     throw fault;
   } finally {
-    over.abort();
+    stop.abort();
   }
 }
 
-/** Gives the call up when the endpoint is silent, or the time is over; the answer says that something was heard. */
-function listen({ clock, idleMs, deadline }: Patience, over: AbortController): () => void {
+/** Aborts the call when the endpoint is silent or the time is over. Call the result for each part that arrives. */
+function watchSilence({ clock, idleMs, deadline }: AnswerLimits, stop: AbortController): () => void {
   let last = clock.monotonic();
   const wait = async (): Promise<void> => {
     for (;;) {
       const now = clock.monotonic();
-      if (now >= deadline) return over.abort(overTime());
-      if (now - last >= idleMs) return over.abort(new ModelFault("silent"));
-      await clock.sleep(Math.min(last + idleMs, deadline) - now, over.signal);
+      if (now >= deadline) return stop.abort(timeoutError());
+      if (now - last >= idleMs) return stop.abort(new ModelFault("silent"));
+      await clock.sleep(Math.min(last + idleMs, deadline) - now, stop.signal);
     }
   };
-  // It ends by the abort.
+  // The abort ends this loop.
   wait().catch(() => undefined);
   return () => {
     last = clock.monotonic();
   };
 }
 
-/** An answer as far as it has come. */
-interface Gathered {
+/** The parts of an answer that have arrived so far. */
+interface PartialAnswer {
   text: string;
-  /** The block of text that is open. */
+  /** The id of the current block of text. */
   block: string;
   characters: number;
-  readonly calls: Call[];
+  readonly calls: RequestedCall[];
   end: Extract<Part, { type: "finish" }> | undefined;
 }
 
-/** Takes a part in; the piece of the answer that it is, if it is one. @throws ModelFault `endless`, and what an error part holds. */
-function take(answer: Gathered, part: Part, charactersMax: number): Piece | undefined {
+/** Adds a part to the answer. Returns its piece of text, if any. @throws ModelFault `endless`, and the error of an error part. */
+function addPart(answer: PartialAnswer, part: Part, charactersMax: number): Piece | undefined {
   if ("delta" in part) answer.characters += part.delta.length;
   if (answer.characters > charactersMax) throw new ModelFault("endless");
   switch (part.type) {
     case "error":
       throw part.error;
     case "text-delta": {
-      // A second block of text is a paragraph of its own.
+      // A second block of text starts a new paragraph.
       const text = answer.text !== "" && part.id !== answer.block ? `\n\n${part.delta}` : part.delta;
       answer.block = part.id;
       answer.text += text;
@@ -130,8 +133,8 @@ function take(answer: Gathered, part: Part, charactersMax: number): Piece | unde
   }
 }
 
-/** @throws ModelFault `broken` for an answer without an end, `empty` for one that says nothing. */
-function whole({ text, calls, end }: Gathered): Answer {
+/** Returns the full answer. @throws ModelFault `broken` for an answer without an end, `empty` for an empty one. */
+function fullAnswer({ text, calls, end }: PartialAnswer): Answer {
   const reason = end?.finishReason.unified;
   if (!end || reason === "interrupted" || reason === "error") throw new ModelFault("broken");
   const filtered = reason === "content-filter";

@@ -1,75 +1,84 @@
 import type { Json } from "../../../core/json.ts";
-import { head } from "./bounded.ts";
-import type { Step, Used } from "./conversation.ts";
-import { Ended } from "./ended.ts";
+import type { FinishedUse, Step } from "./conversation.ts";
+import { TurnError } from "./fault.ts";
 import type { Conversation } from "./prompt.ts";
+import { head } from "./tool.ts";
 
-/** Texts up to here are not worth cutting. */
+/** Texts of at most this many characters are not shortened. */
 const shortMax = 400;
 const outlineMax = 200;
-/** What a message costs beside its text. */
+/** The tokens of a message in addition to its text. */
 const messageTokens = 8;
 
-/** How many tokens a text takes at most, or little more: a token is seldom shorter than three bytes. */
-export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3);
+/** Estimates the most tokens of a text: a token is rarely shorter than three bytes. */
+export const countTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3);
 
-const jsonTokens = (value: Json): number => tokensOf(JSON.stringify(value));
+const jsonTokens = (value: Json): number => countTokens(JSON.stringify(value));
 
-/** How many tokens a conversation takes at most. */
-export function conversationTokens({ system, earlier, recalled, asked, steps, tail }: Conversation): number {
-  const said = [...earlier, ...tail].map(({ content }) => tokensOf(content) + messageTokens);
-  const used = [{ text: "", uses: recalled }, ...steps].flatMap(({ text, uses }) => [tokensOf(text), ...uses.map(useTokens)]);
-  return [tokensOf(system), tokensOf(asked), ...said, ...used].reduce((sum, tokens) => sum + tokens, 0);
+/** Estimates the most tokens of a conversation. */
+export function conversationTokens({ system, earlier, recalled, request: asked, steps, tail }: Conversation): number {
+  const messages = [...earlier, ...tail].map(({ content }) => countTokens(content) + messageTokens);
+  const used = [{ text: "", uses: recalled }, ...steps].flatMap(({ text, uses }) => [countTokens(text), ...uses.map(useTokens)]);
+  return [countTokens(system), countTokens(asked), ...messages, ...used].reduce((sum, tokens) => sum + tokens, 0);
 }
 
-const useTokens = ({ input, result }: Used): number => jsonTokens(input) + jsonTokens(result) + 4 * messageTokens;
+const useTokens = ({ input, result }: FinishedUse): number => jsonTokens(input) + jsonTokens(result) + 4 * messageTokens;
 
-/** A conversation with one thing less in it; undefined when that saves nothing. */
+/** Shortens one part of a conversation; undefined when that saves nothing. */
 type Cut = (conversation: Conversation) => Conversation | undefined;
 
 /**
- * Makes a conversation fit, by outlines in place of what is oldest: results of tools first, then what they were given,
- * what the agent said, and what it said in earlier turns; what the last step found comes last. The instruction and the
- * messages of users are never cut.
+ * Shortens a conversation until it fits, by replacing the oldest parts with outlines: results of tools first, then their
+ * inputs, the agent's texts, and its texts in earlier turns. The results of the last step are shortened last. The
+ * instruction and the messages of users are never shortened.
  *
- * @throws Ended `context_limit` when even then it does not fit.
+ * @param tokensMax the tokens that the conversation may have.
+ * @throws Ended `context_limit` when it still does not fit.
  */
-export function fitted(conversation: Conversation, room: number): Conversation {
-  let fits = conversation;
-  let tokens = conversationTokens(fits);
-  for (const cut of cutsOf(conversation)) {
-    if (tokens <= room) return fits;
-    const less = cut(fits);
-    if (!less) continue;
-    fits = less;
-    tokens = conversationTokens(fits);
+export function fitConversation(conversation: Conversation, tokensMax: number): Conversation {
+  let shortened = conversation;
+  let tokens = conversationTokens(shortened);
+  for (const cut of listCuts(conversation)) {
+    if (tokens <= tokensMax) return shortened;
+    const shorter = cut(shortened);
+    if (!shorter) continue;
+    shortened = shorter;
+    tokens = conversationTokens(shortened);
   }
-  if (tokens <= room) return fits;
-  throw new Ended("context_limit", "The conversation is longer than the model can take. Begin a new task with what still matters.");
+  if (tokens <= tokensMax) return shortened;
+  throw new TurnError(
+    "context_limit",
+    "The conversation is longer than the model accepts. Begin a new task with the parts that still matter.",
+  );
 }
 
-function* cutsOf({ earlier, recalled, steps }: Conversation): Generator<Cut, void, void> {
+function* listCuts({ earlier, recalled, steps }: Conversation): Generator<Cut, void, void> {
   const older = steps.slice(0, -1).flatMap(({ uses }, step) => uses.map((_, use) => [step, use] as const));
   for (const use of recalled.keys()) yield (all) => withRecalled(all, use);
-  for (const [step, use] of older) yield (all) => withUse(all, step, use, outlinedResult);
-  for (const [step, use] of older) yield (all) => withUse(all, step, use, outlinedInput);
+  for (const [step, use] of older) yield (all) => withUse(all, step, use, outlineResult);
+  for (const [step, use] of older) yield (all) => withUse(all, step, use, outlineInput);
   for (const step of steps.keys()) yield (all) => withText(all, step);
   for (const at of earlier.keys()) yield (all) => withEarlier(all, at);
   const last = steps.length - 1;
-  for (const use of (steps[last]?.uses ?? []).keys()) yield (all) => withUse(all, last, use, outlinedResult);
-  for (const use of (steps[last]?.uses ?? []).keys()) yield (all) => withUse(all, last, use, outlinedInput);
+  for (const use of (steps[last]?.uses ?? []).keys()) yield (all) => withUse(all, last, use, outlineResult);
+  for (const use of (steps[last]?.uses ?? []).keys()) yield (all) => withUse(all, last, use, outlineInput);
 }
 
-function withUse(all: Conversation, step: number, use: number, outlined: (used: Used) => Used | undefined): Conversation | undefined {
-  const found = all.steps[step];
-  const less = found?.uses[use] && outlined(found.uses[use]);
-  return found && less ? { ...all, steps: all.steps.with(step, { ...found, uses: found.uses.with(use, less) }) } : undefined;
+function withUse(
+  all: Conversation,
+  step: number,
+  use: number,
+  outline: (used: FinishedUse) => FinishedUse | undefined,
+): Conversation | undefined {
+  const original = all.steps[step];
+  const shorter = original?.uses[use] && outline(original.uses[use]);
+  return original && shorter ? { ...all, steps: all.steps.with(step, { ...original, uses: original.uses.with(use, shorter) }) } : undefined;
 }
 
 function withRecalled(all: Conversation, use: number): Conversation | undefined {
-  const found = all.recalled[use];
-  const less = found && outlinedResult(found);
-  return less && { ...all, recalled: all.recalled.with(use, less) };
+  const original = all.recalled[use];
+  const shorter = original && outlineResult(original);
+  return shorter && { ...all, recalled: all.recalled.with(use, shorter) };
 }
 
 function withText(all: Conversation, at: number): Conversation | undefined {
@@ -84,16 +93,20 @@ function withEarlier(all: Conversation, at: number): Conversation | undefined {
   return { ...all, earlier: all.earlier.with(at, { ...said, content: `${head(said.content, outlineMax)} …` }) };
 }
 
-function outlinedResult(used: Used): Used | undefined {
+function outlineResult(used: FinishedUse): FinishedUse | undefined {
   const text = typeof used.result === "string" ? used.result : JSON.stringify(used.result);
   if (text.length <= shortMax) return undefined;
   return {
     ...used,
-    result: { outline: head(text, outlineMax), characters: text.length, note: "Left out to save room. Use the tool again if you need it." },
+    result: {
+      outline: head(text, outlineMax),
+      characters: text.length,
+      note: "Left out to save space. Use the tool again if you need it.",
+    },
   };
 }
 
-function outlinedInput(used: Used): Used | undefined {
+function outlineInput(used: FinishedUse): FinishedUse | undefined {
   const text = JSON.stringify(used.input);
   return text.length <= shortMax ? undefined : { ...used, input: { outline: head(text, outlineMax) } };
 }

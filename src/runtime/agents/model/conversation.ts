@@ -1,68 +1,94 @@
+import { createHash } from "node:crypto";
+import { shortIdFrom } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { EventPayloads, NewEvent, PlanStep } from "../../../core/tasks/event.ts";
-import { placeOf } from "./call-id.ts";
+import type { Turn } from "../../agent.ts";
 import { planTool } from "./plan.ts";
 
-/** A use of a tool that is over. */
-export interface Used {
+/** The position of a tool use in its turn: the model's step that requested it, and the position in the step, both from 1. */
+export interface CallPosition {
+  readonly step: number;
+  readonly position: number;
+}
+
+/** Ids for the tool uses of a turn. They differ from those of other turns, and are the same when the turn resumes. */
+export function callIds({ taskId, earlier, messages }: Pick<Turn, "taskId" | "earlier" | "messages">): (at: CallPosition) => string {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([taskId, earlier, messages]))
+    .digest();
+  const turn = shortIdFrom(digest).slice(0, 14);
+  return ({ step, position: place }) => `${turn}_${step}_${place}`;
+}
+
+/** The position in an id of `callIds`; undefined for any other id. */
+function positionOf(callId: string): CallPosition | undefined {
+  const [, step, place] = /^[^_]+_(\d{1,4})_(\d{1,4})$/.exec(callId) ?? [];
+  return step === undefined || place === undefined ? undefined : { step: Number(step), position: Number(place) };
+}
+
+/** The id of the nth use for the model: nine letters and digits, which every API accepts (some accept no longer ids). */
+export const wireId = (nth: number): string => `c${String(nth).padStart(8, "0")}`;
+
+/** A finished use of a tool. */
+export interface FinishedUse {
   readonly tool: string;
   readonly input: JsonObject;
   readonly result: Json;
   readonly isError: boolean;
 }
 
-/** What the model said in one step, and the tools that it used then. */
+/** One step of the model: its text and the tools that it used. */
 export interface Step {
   readonly text: string;
-  readonly uses: readonly Used[];
+  readonly uses: readonly FinishedUse[];
 }
 
-/** A use that waits for a decision, or waited when the run was lost. */
+/** A tool use that waits for a decision, or waited when the run was lost. */
 export interface OpenUse {
   readonly callId: string;
   readonly tool: string;
   readonly input: JsonObject;
 }
 
-/** How far a turn has come, by its events alone. */
-export interface Progressed {
-  /** What is over, oldest first: the model is told of it in each call. */
+/** The progress of a turn, computed from its events alone. */
+export interface TurnProgress {
+  /** The finished steps, oldest first. Each call of the model contains them. */
   readonly steps: readonly Step[];
   readonly open: OpenUse | null;
-  /** What was said in the step that is under way; its tools have not been used yet. */
-  readonly said: string;
-  /** The step under way has told something: whoever takes it again tells only what it comes to. */
-  readonly begun: boolean;
-  /** By use, how often approval was asked for, and the places of those among all that was asked in the turn. */
-  readonly asked: ReadonlyMap<string, readonly number[]>;
+  /** The model's text in the current step, whose tools have not been used so far. */
+  readonly openText: string;
+  /** True when the current step has written events: a retry of it writes only its result. */
+  readonly hasBegun: boolean;
+  /** For each use, the positions of its approval requests among all requests of the turn. */
+  readonly approvals: ReadonlyMap<string, readonly number[]>;
   readonly plan: readonly PlanStep[];
 }
 
 /**
- * Reads a turn from its events. This is the one way in which a conversation comes about: a run that goes on and one that
- * is resumed read the same events, so the model is told the same.
+ * Reads a turn from its events. All conversations are built this way: a run that continues and a run that resumes read
+ * the same events, so the model receives the same conversation.
  *
  * | Event | In the conversation |
  * | --- | --- |
- * | `assistant_message` (`progress`) | what the model said; it begins a step |
+ * | `assistant_message` (`progress`) | the model's text; it begins a step |
  * | `tool_used` (`success`, `error`) | a call of the tool with `params`, and its `result` |
- * | `tool_used` (`pending_confirmation`) | nothing yet: the use is made again, with the decision |
+ * | `tool_used` (`pending_confirmation`) | nothing: the use is repeated with the decision |
  * | `plan_update` | a call of `update_plan` |
  * | `new_plan_step`, `explanation` | nothing |
  *
- * What was said after the last use belongs to a step that is not over: the model is asked for it anew.
+ * Text after the last use belongs to an unfinished step: the model is called again for that step.
  */
-export function readEvents(events: readonly NewEvent[]): Progressed {
+export function readEvents(events: readonly NewEvent[]): TurnProgress {
   const reading: Reading = { steps: [], open: null, begun: false, asked: new Map(), questions: 0, plan: [] };
   for (const event of events) readEvent(reading, event);
   const { steps, open, begun, asked, plan } = reading;
-  const underWay = steps.at(-1)?.uses.length === 0 ? steps.pop() : undefined;
-  return { steps, open, said: underWay?.text ?? "", begun: begun || underWay !== undefined, asked, plan };
+  const current = steps.at(-1)?.uses.length === 0 ? steps.pop() : undefined;
+  return { steps, open, openText: current?.text ?? "", hasBegun: begun || current !== undefined, approvals: asked, plan };
 }
 
-/** What was read so far. */
+/** The state while events are read. */
 interface Reading {
-  readonly steps: { text: string; readonly uses: Used[] }[];
+  readonly steps: { text: string; readonly uses: FinishedUse[] }[];
   open: OpenUse | null;
   begun: boolean;
   readonly asked: Map<string, readonly number[]>;
@@ -72,19 +98,19 @@ interface Reading {
 
 function readEvent(reading: Reading, event: NewEvent): void {
   const { steps } = reading;
-  const hasSaid = steps.at(-1)?.uses.length === 0;
+  const hasOpenText = steps.at(-1)?.uses.length === 0;
   switch (event.type) {
     case "explanation":
       reading.begun = true;
       return;
     case "assistant_message":
       reading.begun = true;
-      if (hasSaid) steps.push({ text: `${steps.pop()?.text}\n\n${event.payload.content}`, uses: [] });
+      if (hasOpenText) steps.push({ text: `${steps.pop()?.text}\n\n${event.payload.content}`, uses: [] });
       else steps.push({ text: event.payload.content, uses: [] });
       return;
     case "plan_update":
       reading.plan = event.payload.steps;
-      addUse(reading, usedPlan(reading.plan), hasSaid ? steps.length : steps.length + 1);
+      addUse(reading, planUse(reading.plan), hasOpenText ? steps.length : steps.length + 1);
       return;
     case "tool_used":
       readUse(reading, event.payload);
@@ -99,18 +125,18 @@ function readUse(reading: Reading, { actionId, tool, status, params = {}, result
     return;
   }
   if (reading.open?.callId === actionId) reading.open = null;
-  addUse(reading, { tool, input: params, result, isError: status === "error" }, placeOf(actionId)?.step ?? reading.steps.length + 1);
+  addUse(reading, { tool, input: params, result, isError: status === "error" }, positionOf(actionId)?.step ?? reading.steps.length + 1);
 }
 
-/** Puts a use into its step; the step's number, from 1, says where a new one begins. */
-function addUse(reading: Reading, used: Used, number: number): void {
+/** Adds a use to its step. @param number the step's number, from 1; it decides whether a new step begins. */
+function addUse(reading: Reading, used: FinishedUse, number: number): void {
   const last = reading.steps.at(-1);
   if (last && number <= reading.steps.length) last.uses.push(used);
   else reading.steps.push({ text: "", uses: [used] });
   reading.begun = false;
 }
 
-const usedPlan = (steps: readonly PlanStep[]): Used => ({
+const planUse = (steps: readonly PlanStep[]): FinishedUse => ({
   tool: planTool.name,
   input: { steps: steps.map(({ title, status }) => ({ title, status })) },
   result: "The plan is shown.",

@@ -1,9 +1,11 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { NewEvent, PlanStep } from "../../../core/tasks/event.ts";
+import { conformsTo } from "./tool.ts";
 
-const statuses = ["todo", "doing", "done", "failed"] as const;
+/** The statuses of a plan's step. */
+export const statuses = ["todo", "doing", "done", "failed"] as const;
 
-/** The tool by which the model tells its plan; it costs nothing and is told as a plan, not as a use of a tool. */
+/** The tool with which the model shows its plan. It costs nothing, and its events are a plan's, not a tool's. */
 export const planTool = {
   name: "update_plan",
   description:
@@ -28,39 +30,39 @@ export const planTool = {
   } satisfies JsonObject,
 } as const;
 
-/** What an input that fits the schema asks for. */
+/** An input that conforms to the schema. */
 interface PlanInput {
   readonly steps: readonly Pick<PlanStep, "title" | "status">[];
 }
 
 /**
- * The events of a plan that was told: the whole of it, and each step that begins. Times of a step go on from the plan
- * before, which has it under the same title.
+ * The events of a plan update: the full plan, and each step that begins. A step keeps its times from the previous plan
+ * when the title is the same.
  *
+ * @param input conforms to the schema of `planTool`.
  * @param now Unix milliseconds.
  */
 export function planEvents(input: JsonObject, before: readonly PlanStep[], now: number): readonly NewEvent[] {
-  // The schema has let nothing else in.
-  const { steps: wanted } = input as unknown as PlanInput;
+  if (!conformsTo<PlanInput>(planTool.inputSchema, input)) throw new Error("the plan does not conform to its schema");
   const at = Math.floor(now / 1000);
   const known = new Map(before.map((step) => [step.title, step]));
-  const steps = wanted.map((step) => timed(step, known.get(step.title), at));
-  const begun = steps.flatMap((step, index) => (step.status === "doing" && known.get(step.title)?.status !== "doing" ? [index] : []));
+  const steps = input.steps.map((step) => withTimes(step, known.get(step.title), at));
+  const started = steps.flatMap((step, index) => (step.status === "doing" && known.get(step.title)?.status !== "doing" ? [index] : []));
   return [
     { type: "plan_update", payload: { steps } },
-    ...begun.map(
+    ...started.map(
       (index): NewEvent => ({ type: "new_plan_step", payload: { stepId: `step_${index + 1}`, title: steps[index]?.title ?? "" } }),
     ),
   ];
 }
 
-function timed({ title, status }: Pick<PlanStep, "title" | "status">, known: PlanStep | undefined, at: number): PlanStep {
+function withTimes({ title, status }: Pick<PlanStep, "title" | "status">, known: PlanStep | undefined, at: number): PlanStep {
   if (status === "todo") return { status, title };
   const startedAt = known?.startedAt ?? at;
   return status === "doing" ? { status, title, startedAt } : { status, title, startedAt, endAt: known?.endAt ?? at };
 }
 
-/** A step that is under way ends with its turn; nothing without one. */
+/** The event that ends the plan's current step with its turn; none without a current step. */
 export function closePlan(steps: readonly PlanStep[], status: "done" | "failed", now: number): readonly NewEvent[] {
   if (!steps.some((step) => step.status === "doing")) return [];
   const endAt = Math.floor(now / 1000);

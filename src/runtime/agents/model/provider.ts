@@ -1,25 +1,25 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { extractReasoningMiddleware, wrapLanguageModel } from "ai";
-import { Agent, type RequestInit, fetch as request } from "undici";
+import { Agent, fetch as request } from "undici";
 import type { ModelConfig } from "../../../config/models.ts";
 
-/** A language model as the AI SDK has it: one call, no loop, no retries. */
+/** A language model of the AI SDK: one call, no loop, no retries. */
 export type LanguageModel = ReturnType<typeof wrapLanguageModel>;
 type CallOptions = Parameters<LanguageModel["doStream"]>[0];
 /** The messages of a call. */
 export type Prompt = CallOptions["prompt"];
-/** What a call may be asked for. */
+/** The options of a call. */
 export type ModelCall = Omit<CallOptions, "abortSignal">;
 
 const connectMs = 10_000;
-/** No answer is larger; what comes beyond is a fault of the endpoint. */
+/** The largest answer, in bytes. A larger one is a fault of the endpoint. */
 const answerBytesMax = 64 * 1024 * 1024;
 
 /**
- * A model of the operator's. Its address passes no guard (contract/decisions.md 39). How long an answer may take is for
- * the caller to say, so nothing here waits by a clock of its own but for the connection. A redirect is a fault: it would
- * take the key elsewhere.
+ * A model that the operator has configured. The egress guard does not check its address (spec/decisions.md 39). The caller
+ * limits the time of an answer, so only the connection has a timeout here. A redirect is a fault: it would send the key to
+ * another address.
  */
 export function languageModel(config: ModelConfig): LanguageModel {
   const { reasoningTag } = config;
@@ -29,7 +29,7 @@ export function languageModel(config: ModelConfig): LanguageModel {
 
 function providerModel({ api, baseUrl: baseURL, model, apiKey, headers, structuredOutputs }: ModelConfig) {
   const shared = { baseURL, headers: { ...headers }, fetch: fetcher() };
-  // The SDK looks for a key of its own in the environment when it is given none.
+  // Without a key the SDK would read one from the environment.
   if (api === "anthropic") return createAnthropic({ ...shared, apiKey: apiKey ?? "none" }).languageModel(model);
   const name = providerName;
   const provider = createOpenAICompatible({
@@ -45,20 +45,19 @@ export const providerName = "endpoint";
 
 function fetcher(): typeof fetch {
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: connectMs } });
-  const send = async (url: string, init: RequestInit): Promise<Response> => {
-    const response = await request(url, { ...init, dispatcher, redirect: "error" });
+  return async (url, { method = "GET", headers: sent, body = null, signal = null } = {}) => {
+    if (typeof url !== "string" || (body !== null && typeof body !== "string")) throw new TypeError("the SDK sends text to a URL");
+    const headers = Object.fromEntries(new Headers(sent));
+    const response = await request(url, { method, headers, body, signal, dispatcher, redirect: "error" });
     const { status, statusText } = response;
-    // The types of undici and of Node describe the same thing twice.
-    const headers = new Headers([...response.headers]);
-    const body = response.body as ReadableStream<Uint8Array> | null;
-    return new Response(body?.pipeThrough(upTo(answerBytesMax)) ?? null, { status, statusText, headers });
+    // undici and Node declare separate types for the same stream.
+    const bytes = response.body as ReadableStream<Uint8Array> | null;
+    return new Response(bytes?.pipeThrough(limitBytes(answerBytesMax)) ?? null, { status, statusText, headers: [...response.headers] });
   };
-  // The SDK calls it with a text and the members of a request, nothing else.
-  return send as unknown as typeof fetch;
 }
 
-/** Passes so many bytes on, and breaks at the next. */
-function upTo(max: number): TransformStream<Uint8Array, Uint8Array> {
+/** Passes at most `max` bytes on, and fails at the next. */
+function limitBytes(max: number): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream({
     transform(chunk, controller) {

@@ -1,18 +1,109 @@
-import type { ModelConfig } from "../../../config/models.ts";
+import type { ModelConfig, RunLimits } from "../../../config/models.ts";
+import type { Clock } from "../../../core/clock.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Log } from "../../../core/log.ts";
-import type { NewEvent } from "../../../core/tasks/event.ts";
-import type { AgentEvent, Hold, Progress, Turn, Usage } from "../../agent.ts";
-import { callIds } from "./call-id.ts";
-import { type Progressed, readEvents } from "./conversation.ts";
-import { type Limits, openLimits } from "./limits.ts";
-import { readMemo } from "./memo.ts";
-import { planTool } from "./plan.ts";
-import type { Conversation } from "./prompt.ts";
-import { askedIn, systemPrompt } from "./prompt.ts";
+import type { NewEvent, PlanStep } from "../../../core/tasks/event.ts";
+import type { Usage } from "../../../core/usage/price.ts";
+import type { AgentEvent, Hold, Progress, Turn } from "../../agent.ts";
+import { callIds, type FinishedUse, readEvents, type TurnProgress } from "./conversation.ts";
+import { TurnError, timeoutError } from "./fault.ts";
+import { planTool, statuses } from "./plan.ts";
+import { type Conversation, requestText, systemPrompt } from "./prompt.ts";
 import type { LanguageModel } from "./provider.ts";
-import type { Tool, ToolsFor } from "./tool.ts";
+import { conformsTo, type Tool, type ToolsFor } from "./tool.ts";
 
-/** What the model agent needs. */
+/** What a turn with a question stores for the turn that is answered: its plan, and the results of its tools. */
+export interface Memo {
+  readonly used: readonly FinishedUse[];
+  readonly plan: readonly PlanStep[];
+}
+
+/** The most characters of JSON in a memo. The newest uses are kept. */
+const memoMax = 100_000;
+
+/** Creates the memo of a turn with a question. Uses of the previous memo are kept while there is space. */
+export function createMemo({ steps, plan }: TurnProgress, before: Memo): Json {
+  const used: FinishedUse[] = [];
+  let charactersLeft = memoMax;
+  for (const use of [...before.used, ...steps.flatMap(({ uses }) => uses)].toReversed()) {
+    charactersLeft -= JSON.stringify(use).length;
+    if (charactersLeft < 0) break;
+    used.unshift(use);
+  }
+  return { used: used.map((use) => ({ ...use })), plan: plan.map((step) => ({ ...step })) };
+}
+
+/** The schema of memos. */
+const memoSchema: JsonObject = {
+  type: "object",
+  required: ["used", "plan"],
+  properties: {
+    used: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["tool", "input", "result", "isError"],
+        properties: { tool: { type: "string" }, input: { type: "object" }, isError: { type: "boolean" } },
+      },
+    },
+    plan: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["status", "title"],
+        properties: {
+          ...{ status: { type: "string", enum: [...statuses] }, title: { type: "string" } },
+          ...{ startedAt: { type: "number" }, endAt: { type: "number" } },
+        },
+      },
+    },
+  },
+};
+
+/** Reads a memo; any other value, for example another agent's memo, is read as an empty one. */
+export const readMemo = (memo: Json): Memo => (conformsTo<Memo>(memoSchema, memo) ? memo : { used: [], plan: [] });
+
+/** The limits of a run, and how much of them it has used. */
+interface Limits {
+  /** The end of the run's time, on the monotonic clock. */
+  readonly deadline: number;
+  /**
+   * Checks the limits before a call of the model.
+   *
+   * @param steps the number of steps of the turn so far.
+   * @throws Ended `step_limit`, `timeout` or `quota_limit`.
+   */
+  check(steps: number): void;
+  /** True when the run's credits cover a hold. Call it after a reservation. */
+  covers(hold: Hold): boolean;
+  /** Adds the usage of a call. @param atMost the number of tokens that the hold was for. */
+  add(tokens: number, atMost: number, hold: Hold): void;
+}
+
+/**
+ * Opens the limits of one run. Steps count over all runs of a turn, because they are counted from its events. Time, tokens
+ * and credits count from the start of the run. The cost of a call is the part of its hold that its tokens used.
+ */
+function openLimits({ steps: stepsMax, minutes, tokens: tokensMax, credits: creditsMax }: RunLimits, clock: Clock): Limits {
+  const deadline = clock.monotonic() + minutes * 60_000;
+  let tokens = 0;
+  let credits = 0;
+  return {
+    deadline,
+    check(steps) {
+      if (steps >= stepsMax) throw new TurnError("step_limit", `The run reached its limit of ${stepsMax} steps.`);
+      if (clock.monotonic() >= deadline) throw timeoutError();
+      if (tokens >= tokensMax) throw new TurnError("quota_limit", "The run has used up its tokens.");
+    },
+    covers: (hold) => creditsMax === null || credits + hold.credits <= creditsMax,
+    add(used, atMost, hold) {
+      tokens += used;
+      credits += Math.ceil(hold.credits * Math.min(1, used / Math.max(1, atMost)));
+    },
+  };
+}
+
+/** The dependencies of the model agent. */
 export interface ModelParts {
   readonly config: ModelConfig;
   readonly model: LanguageModel;
@@ -22,37 +113,37 @@ export interface ModelParts {
   readonly log: Log;
 }
 
-/** One run of a turn: what stays the same in it, and what it has come to. */
+/** One run of a turn: its constants and its progress. */
 export interface Run extends ModelParts {
   readonly turn: Turn;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** What data stands between; made by chance for each run. */
+  /** The random mark around data, new for each run. */
   readonly mark: string;
   readonly limits: Limits;
   readonly callId: ReturnType<typeof callIds>;
-  /** How far the turn has come, with what this run has told. */
-  progress(): Progressed;
+  /** The progress of the turn, with the events of this run. */
+  progress(): TurnProgress;
   conversation(): Conversation;
-  /** Events to be yielded, with all that was used up since the last ones. */
-  tell(events: readonly AgentEvent[]): Progress;
-  /** What was used up goes with the next events, and so does a hold that ends. */
+  /** Records events. Returns them for a yield, with all usage since the last call. */
+  record(events: readonly AgentEvent[]): Progress;
+  /** Adds usage and an ended hold, which are reported with the next events. */
   spend(usage: Partial<Usage>, hold?: Hold): void;
-  /** Something was used up that no event tells of yet. */
-  owes(): boolean;
+  /** True while usage or ended holds are not reported. */
+  hasUnreportedCosts(): boolean;
 }
 
-/** Opens a run of a turn, at its start or where an earlier run has left it. */
+/** Opens a run of a turn, at the turn's start or after the events of an earlier run. */
 export function openRun(parts: ModelParts, turn: Turn): Run {
   const events: NewEvent[] = [...turn.written];
   const mark = Buffer.from(parts.random(9)).toString("base64url").replaceAll(/[-_]/g, "x");
   const memo = readMemo(turn.memo);
   const system = systemPrompt(turn, mark);
-  const asked = askedIn(turn, mark);
+  const asked = requestText(turn, mark);
   let usage: Usage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
   let settles: Hold[] = [];
   const limits = openLimits(parts.config.limits, turn.clock);
 
-  function progress(): Progressed {
+  function progress(): TurnProgress {
     const read = readEvents(events);
     return read.plan.length === 0 ? { ...read, plan: memo.plan } : read;
   }
@@ -65,13 +156,13 @@ export function openRun(parts: ModelParts, turn: Turn): Run {
     limits,
     callId: callIds(turn),
     progress,
-    conversation: () => ({ system, earlier: turn.earlier, recalled: memo.used, asked, steps: progress().steps, tail: [] }),
-    tell(told) {
-      events.push(...told);
+    conversation: () => ({ system, earlier: turn.earlier, recalled: memo.used, request: asked, steps: progress().steps, tail: [] }),
+    record(added) {
+      events.push(...added);
       const costs = { usage, settles };
       usage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
       settles = [];
-      return owes(costs) ? { events: told, ...costs } : { events: told };
+      return hasCosts(costs) ? { events: added, ...costs } : { events: added };
     },
     spend({ inputTokens = 0, outputTokens = 0, toolCalls = 0 }, hold) {
       usage = {
@@ -81,9 +172,9 @@ export function openRun(parts: ModelParts, turn: Turn): Run {
       };
       if (hold) settles.push(hold);
     },
-    owes: () => owes({ usage, settles }),
+    hasUnreportedCosts: () => hasCosts({ usage, settles }),
   };
 }
 
-const owes = ({ usage, settles }: { readonly usage: Usage; readonly settles: readonly Hold[] }): boolean =>
+const hasCosts = ({ usage, settles }: { readonly usage: Usage; readonly settles: readonly Hold[] }): boolean =>
   settles.length > 0 || Object.values(usage).some((used) => used > 0);

@@ -1,9 +1,10 @@
+import { Ajv, type ValidateFunction } from "ajv";
 import type { Json, JsonObject } from "../../../core/json.ts";
-import type { Decided, NewFile, NewSite, Outcome, Subtask, Turn } from "../../agent.ts";
+import type { Decision, NewFile, NewSite, Outcome, Subtask, Turn } from "../../agent.ts";
 
-/** What a tool's use came to. */
+/** The result of a tool use. */
 export type ToolResult =
-  /** Data for the model, never instruction; `isError` says that the use failed, and why in words that hold nothing of ours. */
+  /** Data for the model, never an instruction. With `isError` the use failed, and `value` has the reason without internals. */
   | {
       readonly kind: "result";
       readonly value: Json;
@@ -13,40 +14,93 @@ export type ToolResult =
       readonly site?: NewSite;
     }
   /**
-   * The turn ends here. After a confirmation the tool is used again, with the decision; a question begins another turn, in
-   * which the model knows what its tools have found (so the `memo` of a question is the agent's, not the tool's).
+   * The turn ends here. After a confirmation the use is repeated, with the decision. A question begins another turn, in
+   * which the model has the results of its tools (so the agent sets the `memo` of a question, not the tool).
    */
   | { readonly kind: "end"; readonly outcome: Extract<Outcome, { kind: "ask" | "confirm" }> };
 
 /** One use of a tool, by the model. */
 export interface ToolUse {
-  /** The same whenever the turn is resumed. */
+  /** The same each time the turn resumes. */
   readonly callId: string;
   readonly input: JsonObject;
   readonly turn: Turn;
-  /** What the user decided on what this use asked approval for, in the order of asking; empty at first. */
-  readonly decisions: readonly Decided[];
+  /** The user's decisions on this use's approval requests, in the order of the requests; empty at first. */
+  readonly decisions: readonly Decision[];
 }
 
 /**
- * Something that the model agent can do.
+ * A tool of the model agent.
  *
- * A use counts once its `tool_used` event is written. A use that had begun when the run was lost, and one that waits for
- * a decision, is made again with the same `callId` and input: at least once, so whatever a use does outside the platform
- * must bear to be done twice, or be told apart by `callId`. What it throws is a failed use to the model, without its
- * text; a Failure `unavailable` gives the run up, to be taken up again.
+ * A use is complete when its `tool_used` event is written. A use that had begun when the run was lost, or that waits for
+ * a decision, is repeated with the same `callId` and input. So effects outside the platform happen at least once: they
+ * must be safe to repeat, or be deduplicated by `callId`. To the model an error that a use throws is a failed use without
+ * the error's text. A Failure `unavailable` ends the run, which is retried.
  */
 export interface Tool {
   /** Snake case, the same in the events. */
   readonly name: string;
-  /** For the model: what it does, when to use it, what it gives. */
+  /** For the model: what the tool does, when to use it, what it returns. */
   readonly description: string;
-  /** JSON Schema of the input, an object; the input is checked against it before `use`. */
+  /** The JSON Schema of the input, an object. The input is validated before `use`. */
   readonly inputSchema: JsonObject;
-  /** A short text for people of what it is about to do, without secrets. */
+  /** A short text for users about the use, without secrets. */
   readonly brief: (input: JsonObject) => string;
   readonly use: (use: ToolUse) => Promise<ToolResult>;
 }
 
-/** The tools of a turn: some are there only where the operator or the task allows them. */
+/** Returns the tools of a turn. Some are available only when the operator or the task allows them. */
 export type ToolsFor = (turn: Turn) => readonly Tool[];
+
+const ajv = new Ajv({ strict: false, allErrors: false, ownProperties: true, logger: false });
+/** Validators by schema object: there are as many as tools. */
+const validators = new WeakMap<JsonObject, ValidateFunction>();
+
+function validatorOf(schema: JsonObject): ValidateFunction {
+  const validate = validators.get(schema) ?? ajv.compile(schema);
+  validators.set(schema, validate);
+  // Ajv would keep every schema permanently, but schemas of connectors change.
+  ajv.removeSchema(schema);
+  return validate;
+}
+
+/** True when a value conforms to a JSON Schema. `T` is the type that the schema describes. */
+export const conformsTo = <T>(schema: JsonObject, value: unknown): value is T => validatorOf(schema)(value);
+
+/** Describes for the model why an input does not conform; null when it conforms. */
+export function describeMismatch(schema: JsonObject, input: JsonObject): string | null {
+  const validate = validatorOf(schema);
+  return validate(input) ? null : `The input does not fit: ${ajv.errorsText(validate.errors, { dataVar: "input" })}.`;
+}
+
+/** The most characters of JSON of a tool's result in its event. */
+const resultMax = 32_000;
+/** The most characters of each text of a tool's input in its event. */
+const textMax = 4_000;
+
+/** A tool's result for its event and for the model: the full value, or its beginning. */
+export function boundResult(value: Json): Json {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (text.length <= resultMax) return value;
+  return { beginning: head(text, resultMax), characters: text.length, note: "Too long to show in full. Request a part of it." };
+}
+
+/** A tool's input for its event: long texts are cut. */
+export const boundInput = (input: JsonObject): JsonObject =>
+  // The result of cutting an object is an object.
+  cut(input, 0) as JsonObject;
+
+function cut(value: Json, depth: number): Json {
+  if (typeof value === "string") return value.length <= textMax ? value : `${head(value, textMax)} … (${value.length} characters)`;
+  if (value === null || typeof value !== "object") return value;
+  if (depth >= 20) return "…";
+  if (Array.isArray(value)) return value.slice(0, 200).map((item) => cut(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, 200)
+      .map(([name, item]) => [name, cut(item, depth + 1)]),
+  );
+}
+
+/** The beginning of a text, without half of a surrogate pair at its end. */
+export const head = (text: string, max: number): string => text.slice(0, max).replace(/[\ud800-\udbff]$/, "");

@@ -1,57 +1,58 @@
-import { Ajv, type ValidateFunction } from "ajv";
 import { Failure } from "../../../core/failure.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { EventPayloads } from "../../../core/tasks/event.ts";
 import type { AgentEvent, Outcome, Progress } from "../../agent.ts";
-import type { Call } from "./answer.ts";
-import { boundedInput, boundedResult, head } from "./bounded.ts";
+import type { RequestedCall } from "./answer.ts";
 import type { OpenUse } from "./conversation.ts";
-import { memoOf, readMemo } from "./memo.ts";
 import { planEvents, planTool } from "./plan.ts";
-import type { Run } from "./run.ts";
-import { reserve } from "./think.ts";
-import type { Tool, ToolResult } from "./tool.ts";
+import { createMemo, type Run, readMemo } from "./run.ts";
+import { reserve } from "./step.ts";
+import { boundInput, boundResult, describeMismatch, head, type Tool, type ToolResult } from "./tool.ts";
 
-/** So many characters of input a tool takes: it is kept whole while a decision is waited for. */
+/** The most characters of a tool's input. The full input is stored while the use waits for a decision. */
 const inputMax = 256_000;
 const briefMax = 200;
 
-/** A use of a tool from what the model wrote: told by a `tool_used` event, or the end of the turn. */
-export async function* useTool(run: Run, callId: string, { name, input: text }: Call): AsyncGenerator<Progress, Outcome | null, void> {
-  const input = inputOf(text);
+/** Runs a tool call of the model. Yields its `tool_used` event, or returns the end of the turn. */
+export async function* useTool(
+  run: Run,
+  callId: string,
+  { name, input: text }: RequestedCall,
+): AsyncGenerator<Progress, Outcome | null, void> {
+  const input = parseInput(text);
   const tool = run.tools.get(name);
-  const fault = input ? faultIn(name === planTool.name ? planTool : tool, input) : "The input is not a JSON object, or too large.";
+  const fault = input ? inputFault(name === planTool.name ? planTool : tool, input) : "The input is not a JSON object, or too large.";
   if (fault !== null || !input) {
-    yield run.tell([
+    yield run.record([
       usedEvent({ callId, tool: name, input: input ?? {} }, "The tool could not be used", { kind: "result", value: fault, isError: true }),
     ]);
     return null;
   }
   if (name === planTool.name) {
-    yield run.tell(planEvents(input, run.progress().plan, run.turn.clock.now()));
+    yield run.record(planEvents(input, run.progress().plan, run.turn.clock.now()));
     return null;
   }
-  return yield* carryOut(run, { callId, tool: name, input });
+  return yield* runUse(run, { callId, tool: name, input });
 }
 
-/** A use whose input was checked; one that waited for a decision is made again with it. */
-export async function* carryOut(run: Run, use: OpenUse): AsyncGenerator<Progress, Outcome | null, void> {
+/** Runs a use whose input is valid. A use that waited for a decision is repeated with the decision. */
+export async function* runUse(run: Run, use: OpenUse): AsyncGenerator<Progress, Outcome | null, void> {
   const { turn, tools } = run;
   const tool = tools.get(use.tool);
-  const asked = run.progress().asked.get(use.callId) ?? [];
-  const decisions = asked.flatMap((at) => turn.decisions[at] ?? []);
+  const requests = run.progress().approvals.get(use.callId) ?? [];
+  const decisions = requests.flatMap((at) => turn.decisions[at] ?? []);
   const hold = await reserve(run, { inputTokens: 0, outputTokens: 0, toolCalls: 1 });
   const result = tool ? await resultOf(run, tool, { ...use, decisions }) : noTool;
   if (result.kind === "result") {
     run.spend({ toolCalls: 1 }, hold);
-    yield run.tell([...attached(result, briefOf(tool, use)), usedEvent(use, briefOf(tool, use), result)]);
+    yield run.record([...fileEvents(result, briefOf(tool, use)), usedEvent(use, briefOf(tool, use), result)]);
     return null;
   }
   run.spend({}, hold);
   const { outcome } = result;
-  if (outcome.kind === "ask") return { ...outcome, memo: memoOf(run.progress(), readMemo(turn.memo)) };
-  // What waits is told once for each time that it asks, so that decisions find their use again.
-  if (asked.length === decisions.length) yield run.tell([pendingEvent(use, briefOf(tool, use))]);
+  if (outcome.kind === "ask") return { ...outcome, memo: createMemo(run.progress(), readMemo(turn.memo)) };
+  // One pending event is written per approval request, so that each decision can be matched to its use.
+  if (requests.length === decisions.length) yield run.record([pendingEvent(use, briefOf(tool, use))]);
   return outcome;
 }
 
@@ -66,15 +67,15 @@ async function resultOf(
     return await tool.use({ callId, input, turn, decisions });
   } catch (cause) {
     turn.signal.throwIfAborted();
-    // The run is taken up again.
+    // The run is retried.
     if (cause instanceof Failure && cause.reason === "unavailable") throw cause;
     log("error", "a tool failed", { taskId: turn.taskId, tool: tool.name, cause });
     return { kind: "result", value: "The tool failed.", isError: true };
   }
 }
 
-/** Files are told before the use that they come from, in the same transaction. */
-const attached = ({ files = [] }: Extract<ToolResult, { kind: "result" }>, content: string): AgentEvent[] =>
+/** The event with a use's files. It is written before the event of the use, in the same transaction. */
+const fileEvents = ({ files = [] }: Extract<ToolResult, { kind: "result" }>, content: string): AgentEvent[] =>
   files.length === 0 ? [] : [{ type: "assistant_message", payload: { content, deliveryKind: "progress" }, files }];
 
 function usedEvent(
@@ -82,8 +83,8 @@ function usedEvent(
   brief: string,
   { value, isError = false, subtask, site }: Extract<ToolResult, { kind: "result" }>,
 ): AgentEvent {
-  const told = { params: boundedInput(input), result: boundedResult(value) };
-  const payload = { tool, actionId: callId, status: isError ? "error" : "success", brief, ...told } as const;
+  const bounded = { params: boundInput(input), result: boundResult(value) };
+  const payload = { tool, actionId: callId, status: isError ? "error" : "success", brief, ...bounded } as const;
   return { type: "tool_used", payload, ...(subtask ? { subtask } : {}), ...(site ? { site } : {}) };
 }
 
@@ -100,7 +101,7 @@ function briefOf(tool: Tool | undefined, { input, tool: name }: OpenUse): string
   }
 }
 
-function inputOf(text: string): JsonObject | undefined {
+function parseInput(text: string): JsonObject | undefined {
   if (text.length > inputMax) return undefined;
   try {
     const input: Json = JSON.parse(text.trim() === "" ? "{}" : text);
@@ -110,16 +111,6 @@ function inputOf(text: string): JsonObject | undefined {
   }
 }
 
-const ajv = new Ajv({ strict: false, allErrors: false, ownProperties: true, logger: false });
-/** By the schema itself: there are as many as tools. */
-const validators = new WeakMap<JsonObject, ValidateFunction>();
-
-/** What is wrong with an input, for the model; null when it fits. */
-function faultIn(tool: { readonly inputSchema: JsonObject } | undefined, input: JsonObject): string | null {
-  if (!tool) return "There is no tool of this name.";
-  const validate = validators.get(tool.inputSchema) ?? ajv.compile(tool.inputSchema);
-  validators.set(tool.inputSchema, validate);
-  // Ajv would keep every schema for good: those of connectors come and go.
-  ajv.removeSchema(tool.inputSchema);
-  return validate(input) ? null : `The input does not fit: ${ajv.errorsText(validate.errors, { dataVar: "input" })}.`;
-}
+/** Describes for the model why an input is invalid; null when it is valid. */
+const inputFault = (tool: { readonly inputSchema: JsonObject } | undefined, input: JsonObject): string | null =>
+  tool ? describeMismatch(tool.inputSchema, input) : "There is no tool of this name.";

@@ -1,29 +1,63 @@
-import { sumsIn } from "./sums.ts";
-import { count, shorten } from "./words.ts";
+import { count, shorten } from "./text.ts";
 
-/** What an answer is made from. */
-export interface Question {
+const number = String.raw`-?\d{1,9}(?:\.\d{1,6})?`;
+const operator = String.raw`\s{0,9}[+*×÷]\s{0,9}|\s{1,9}[-/]\s{1,9}`;
+/** A sum must not be next to these: then a number is part of a word, a date, a path or a longer sum. */
+const lookbehind = String.raw`(?<![\p{L}\p{N}.,:_/+*×÷-]|[-+*/×÷]\s{1,9})`;
+const lookahead = String.raw`(?![\p{L}\p{N}_/+*×÷-]|[.,:]\d|\s{1,9}[-+*/×÷]\s{0,9}\d)`;
+const sumPattern = new RegExp(`${lookbehind}(${number})(${operator})(${number})${lookahead}`, "gu");
+
+const sumsMax = 5;
+
+/**
+ * Finds simple sums in a text and computes them: `12 * 4 = 48`. Minus and slash need spaces around them, because dates,
+ * versions and paths have them without spaces.
+ */
+export function findSums(text: string): readonly string[] {
+  const matches = [...text.matchAll(sumPattern)].slice(0, sumsMax);
+  return matches.map(([, a = "", between = "", b = ""]) => `${a} ${between.trim()} ${b} ${resultOf(a, between.trim(), b)}`);
+}
+
+function resultOf(a: string, operator: string, b: string): string {
+  const [x, y] = [Number(a), Number(b)];
+  if (operator === "/" || operator === "÷") return y === 0 ? "has no result" : quotient(x, y);
+  const plain = operator === "+" ? x + y : operator === "-" ? x - y : x * y;
+  const [m, n] = [decimalsOf(a), decimalsOf(b)];
+  const decimals = operator === "+" || operator === "-" ? Math.max(m, n) : m + n;
+  // Below this bound every digit of the result is exact after rounding to its decimals.
+  return Math.abs(plain) * 10 ** decimals < 2 ** 52 ? `= ${Number(plain.toFixed(decimals))}` : `≈ ${Number(plain.toPrecision(12))}`;
+}
+
+function quotient(x: number, y: number): string {
+  const short = Number((x / y).toPrecision(12));
+  return `${short * y === x ? "=" : "≈"} ${short}`;
+}
+
+const decimalsOf = (number: string): number => number.split(".")[1]?.length ?? 0;
+
+/** The input of an answer. */
+export interface AnswerInput {
   /** The messages of this turn, without their directives. */
   readonly text: string;
-  /** What the files are that came with it; empty without any. */
+  /** A description of the attached files; empty without any. */
   readonly files: string;
   readonly instruction: string;
-  /** What the user said last before this turn; empty in the first one. */
+  /** The user's last message before this turn; empty in the first turn. */
   readonly previous: string;
   readonly locale: string;
-  /** The names of the skills at hand; empty without any. */
+  /** The line with the available skills; empty without any. */
   readonly skills: string;
-  /** Names of the connectors that it could use, if it used any. */
+  /** The names of the task's connectors, which this agent does not use. */
   readonly connectors: readonly string[];
 }
 
-/** One step of the agent's plan, and what it finds there. */
+/** One step of the agent's plan, with its explanation. */
 export interface Step {
   readonly title: string;
   readonly thought: string;
 }
 
-/** Words that carry no subject, in the language the agent speaks. */
+/** English words that are never subjects. */
 const filler = new Set(
   "a an and are as at be but by can could do does for from give had has have how i if in into is it its just make me my of on or our please so than that the their them then there these they this to up us was we were what when where which who why will with would you your".split(
     " ",
@@ -31,8 +65,8 @@ const filler = new Set(
 );
 const pointsMax = 20;
 
-/** The steps the agent takes: it goes through points only where there is more than one, and looks into files only where there are some. */
-export function stepsFor(text: string, files: number): readonly Step[] {
+/** The steps of the agent's plan. It has a step for points only when there are several, and one for files only when there are some. */
+export function planSteps(text: string, files: number): readonly Step[] {
   const points = pointsOf(text);
   return [
     { title: "Read the request", thought: `The request has ${count(wordsOf(text).length, "word")} in ${count(points.length, "point")}.` },
@@ -43,17 +77,16 @@ export function stepsFor(text: string, files: number): readonly Step[] {
 }
 
 /**
- * A plain answer without a model: what was understood, point by point, the sums in
- * it, what the files are, the instruction it stands under, and what it follows. The same question gives
- * the same text; it is empty where nothing but directives was asked.
+ * Writes an answer without a model: the request's points, its sums, the files, the project's instruction, and the previous
+ * message. The same question gives the same text. It is empty when the messages have only directives.
  */
-export function answer({ text, files, instruction, previous, locale, skills, connectors }: Question): string {
+export function writeAnswer({ text, files, instruction, previous, locale, skills, connectors }: AnswerInput): string {
   if (text === "") return [files, skills].filter(Boolean).join("\n");
   const points = pointsOf(text);
   const subjects = subjectsOf(text);
   return [
     points.length > 1 ? `You made ${points.length} points:\n${numbered(points)}` : `You wrote: ${shorten(points[0] ?? text)}`,
-    ...sumsIn(points.join("\n")),
+    ...findSums(points.join("\n")),
     files,
     subjects.length > 0 ? `Subject: ${listOf(subjects)}.` : "",
     instruction === "" ? "" : `The project's instruction for this task: ${shorten(instruction)}`,
@@ -66,9 +99,9 @@ export function answer({ text, files, instruction, previous, locale, skills, con
     .join("\n");
 }
 
-const english = (locale: string): string => (/^en\b/i.test(locale) ? "" : ` It speaks English only, not ${locale}.`);
+const english = (locale: string): string => (/^en\b/i.test(locale) ? "" : ` It answers in English only, not ${locale}.`);
 
-/** Lines and sentences with something in them. */
+/** The non-empty lines and sentences of a text. */
 const pointsOf = (text: string): readonly string[] =>
   text
     .split(/\n+|(?<=[.!?])\s+/)
@@ -82,7 +115,7 @@ function numbered(points: readonly string[]): string {
 
 const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}'-]*/gu) ?? [];
 
-/** The words used most, earlier ones first among equals. */
+/** The most frequent words; of equally frequent words the earlier first. */
 function subjectsOf(text: string): readonly string[] {
   const counts = new Map<string, number>();
   for (const word of wordsOf(text)) {

@@ -2,7 +2,7 @@ import type { KindName } from "../../../core/actions/kind.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Outcome } from "../../agent.ts";
 
-/** What the agent pretends to be about to do. */
+/** A sample action for which the agent requests approval. */
 interface Approval {
   readonly description: string;
   readonly params: JsonObject;
@@ -25,9 +25,9 @@ const updated: Approval = {
 };
 const deleted: Approval = { description: "Delete the event “Review”.", params: { event_id: "review" } };
 
-/** By kind, or by kind and variant. What is not here has the kind's own description. */
+/** Samples by kind, or by kind and variant. Kinds without a sample have their default description. */
 const approvals: Readonly<Record<string, Approval>> = {
-  needConnectMyBrowser: { description: "Open example.com in a browser of yours.", params: { url: "https://example.com/" } },
+  needConnectMyBrowser: { description: "Open example.com in one of your browsers.", params: { url: "https://example.com/" } },
   gmailSendAction: mails,
   outlookSendMailsAction: mails,
   deployAction: { description: "Deploy “demo”.", params: { name: "demo", directory: "dist" } },
@@ -49,7 +49,7 @@ const approvals: Readonly<Record<string, Approval>> = {
       ],
     },
   },
-  metaMarketingActionResult: { description: "Go on with the campaign “Spring”.", params: { campaign: "Spring", daily_budget: 20 } },
+  metaMarketingActionResult: { description: "Continue the campaign “Spring”.", params: { campaign: "Spring", daily_budget: 20 } },
   "webdevRunAction run": { description: "Build the web application “demo”.", params: { name: "demo" } },
   "webdevRunAction deploy": { description: "Publish the web application “demo”.", params: { name: "demo" } },
   webdevRequestSecrets: { description: "“demo” needs two secrets.", params: { keys: ["PAYMENT_KEY", "MAIL_PASSWORD"] } },
@@ -66,8 +66,8 @@ const approvals: Readonly<Record<string, Approval>> = {
   },
 };
 
-/** A plausible request for an approval: the same for the same kind and variant. */
-export const approvalOf = (action: KindName, variant: string): Outcome => ({
+/** A plausible request for approval, the same each time for a kind and variant. */
+export const sampleApproval = (action: KindName, variant: string): Outcome => ({
   kind: "confirm",
   action,
   variant,

@@ -2,16 +2,16 @@ import { isKind, isQuestion, type KindName, kinds, variantsOf } from "../../../c
 import { Failure } from "../../../core/failure.ts";
 import { checkFilename } from "../../../core/files/filename.ts";
 import type { Json } from "../../../core/json.ts";
-import { titleMax as siteTitleMax } from "../../../core/websites/snapshot.ts";
-import { parseJson } from "./json.ts";
+import { titleMax as siteTitleMax } from "../../../core/websites/checkpoint.ts";
+import { parseJson } from "./text.ts";
 
 const toolStatuses = ["success", "error", "rollback"] as const;
 
-/** What a message may order the offline agent to do (contract/decisions.md 19). */
-export type Directive = Telling | Silent | Ending;
+/** A directive in a message to the offline agent (spec/decisions.md 19). */
+export type Directive = EventDirective | Silent | EndingDirective;
 
-/** Told by events, at once. */
-export type Telling =
+/** Directives that write events at once. */
+export type EventDirective =
   | { readonly name: "say" | "think" | "progress" | "subtask"; readonly text: string }
   | { readonly name: "plan"; readonly titles: readonly string[] }
   | { readonly name: "step" }
@@ -20,23 +20,23 @@ export type Telling =
   | { readonly name: "tool"; readonly tool: string; readonly status: (typeof toolStatuses)[number] }
   | { readonly name: "credits"; readonly credits: number };
 
-/** Done without an event. */
+/** Directives that write no event. */
 type Silent =
   | { readonly name: "value"; readonly value: Json }
   | { readonly name: "sleep"; readonly seconds: number }
   | { readonly name: "forever" };
 
-/** Where a turn may end. */
-export type Ending =
+/** Directives that may end the turn. */
+export type EndingDirective =
   | { readonly name: "ask"; readonly question: string; readonly options: readonly string[] }
   | { readonly name: "confirm"; readonly kind: KindName; readonly variant: string }
   | { readonly name: "fail"; readonly errorType: string; readonly text: string }
   | { readonly name: "crash" };
 
-/** A directive, or the rule that its text broke. */
+/** A directive, or the rule that its text breaks. */
 export type Parsed = Directive | { readonly rule: string };
 
-/** Takes what follows the name, trimmed. */
+/** Parses the text after the name, trimmed. */
 type Parser = (rest: string) => Parsed;
 
 const titlesMax = 50;
@@ -44,22 +44,22 @@ const titleMax = 200;
 const optionsMax = 20;
 const creditsMax = 1_000_000;
 const secondsMax = 86_400;
-const wordForm = /^[a-z][a-z0-9_]{0,63}$/;
+const snakeCase = /^[a-z][a-z0-9_]{0,63}$/;
 
-const spoken =
+const textParser =
   (name: "say" | "think" | "progress" | "subtask"): Parser =>
   (text) =>
     text === "" ? { rule: `${name} needs a text` } : { name, text };
 
-const bare =
+const bareParser =
   (name: "step" | "forever" | "crash"): Parser =>
   (rest) =>
     rest === "" ? { name } : { rule: `${name} takes no argument` };
 
 const parsers: Record<Directive["name"], Parser> = {
-  say: spoken("say"),
-  think: spoken("think"),
-  progress: spoken("progress"),
+  say: textParser("say"),
+  think: textParser("think"),
+  progress: textParser("progress"),
   plan(rest) {
     const titles = partsOf(rest);
     const fit = titles.length <= titlesMax && titles.every((title) => title !== "" && [...title].length <= titleMax);
@@ -67,11 +67,11 @@ const parsers: Record<Directive["name"], Parser> = {
       ? { name: "plan", titles }
       : { rule: `plan needs 1 to ${titlesMax} titles with | between them, each with 1 to ${titleMax} characters` };
   },
-  step: bare("step"),
+  step: bareParser("step"),
   tool(rest) {
-    const [tool, word] = halvesOf(rest);
+    const [tool, word] = splitAtBar(rest);
     const status = toolStatuses.find((known) => known === (word || "success"));
-    if (!wordForm.test(tool) || status === undefined)
+    if (!snakeCase.test(tool) || status === undefined)
       return { rule: `tool needs a name in snake case, and may have ${toolStatuses.join(", ")} after |` };
     return { name: "tool", tool, status };
   },
@@ -80,14 +80,14 @@ const parsers: Record<Directive["name"], Parser> = {
       ? { name: "credits", credits: Number(rest) }
       : { rule: `credits needs a whole number from 1 to ${creditsMax}` },
   file(rest) {
-    const [filename, content] = halvesOf(rest);
+    const [filename, content] = splitAtBar(rest);
     if (filename === "" || content === "") return { rule: "file needs a name, and its content after |" };
     const fault = filenameFault(filename);
     return fault === undefined ? { name: "file", filename, content } : { rule: `file: ${fault}` };
   },
-  subtask: spoken("subtask"),
+  subtask: textParser("subtask"),
   site(rest) {
-    const [title, html] = halvesOf(rest);
+    const [title, html] = splitAtBar(rest);
     return title !== "" && [...title].length <= siteTitleMax && html !== ""
       ? { name: "site", title, html }
       : { rule: `site needs a title of 1 to ${siteTitleMax} characters, and HTML after |` };
@@ -110,32 +110,33 @@ const parsers: Record<Directive["name"], Parser> = {
       : { rule: `ask needs a question, and may have up to ${optionsMax} options, each after a | and not empty` };
   },
   confirm(rest) {
-    const [kind, variant] = halvesOf(rest);
-    if (!isKind(kind)) return { rule: `${shown(kind, "nothing")} is no kind of confirmation: there are ${confirmable.join(", ")}` };
+    const [kind, variant] = splitAtBar(rest);
+    if (!isKind(kind)) return { rule: `${excerpt(kind, "nothing")} is not a kind of confirmation: use one of ${confirmable.join(", ")}` };
     if (isQuestion(kind)) return { rule: `${kind} is a question: use ask` };
     const [first = "", ...others] = variantsOf(kind);
     if ([first, ...others, ""].includes(variant)) return { name: "confirm", kind, variant: variant || first };
     return { rule: first === "" ? `${kind} has no variants` : `${kind} has the variants ${[first, ...others].join(", ")}` };
   },
   fail(rest) {
-    const [errorType, text] = halvesOf(rest);
-    if (!wordForm.test(errorType)) return { rule: "fail needs an error type in snake case, and may have a text after |" };
-    return { name: "fail", errorType, text: text || "Failed as asked." };
+    const [errorType, text] = splitAtBar(rest);
+    if (!snakeCase.test(errorType)) return { rule: "fail needs an error type in snake case, and may have a text after |" };
+    return { name: "fail", errorType, text: text || "Failed as requested." };
   },
-  forever: bare("forever"),
-  crash: bare("crash"),
+  forever: bareParser("forever"),
+  crash: bareParser("crash"),
 };
 
 const confirmable = Object.keys(kinds).filter((kind) => isKind(kind) && !isQuestion(kind));
 
-/** Reads what stands between `[[` and `]]`. */
+/** Parses the text between `[[` and `]]`. */
 export function parseDirective(body: string): Parsed {
   const [, name = "", rest = ""] = /^\s*(\S*)\s*(.*)$/s.exec(body) ?? [];
-  if (!isName(name)) return { rule: `${shown(name, "an empty directive")} is no directive: there are ${Object.keys(parsers).join(", ")}` };
+  if (!isName(name))
+    return { rule: `${excerpt(name, "an empty directive")} is not a directive: use one of ${Object.keys(parsers).join(", ")}` };
   return parsers[name](rest.trim());
 }
 
-/** The rule that a name breaks which no user could bring either. */
+/** The rule for uploads' names that a name breaks; undefined for a valid name. */
 function filenameFault(name: string): string | undefined {
   try {
     checkFilename(name, "the name");
@@ -147,13 +148,13 @@ function filenameFault(name: string): string | undefined {
 }
 
 const isName = (name: string): name is Directive["name"] => Object.hasOwn(parsers, name);
-const shown = (word: string, nothing: string): string => (word === "" ? nothing : [...word].slice(0, 40).join(""));
+const excerpt = (word: string, nothing: string): string => (word === "" ? nothing : [...word].slice(0, 40).join(""));
 
-/** What stands between the bars. */
+/** The parts between the bars. */
 const partsOf = (rest: string): readonly string[] => rest.split("|").map((part) => part.trim());
 
-/** What stands before the first bar, and after it; nothing without one. */
-function halvesOf(rest: string): readonly [string, string] {
+/** The text before the first bar, and the text after it; the latter is empty without a bar. */
+function splitAtBar(rest: string): readonly [string, string] {
   const bar = rest.indexOf("|");
   return bar === -1 ? [rest, ""] : [rest.slice(0, bar).trim(), rest.slice(bar + 1).trim()];
 }

@@ -1,51 +1,71 @@
-import type { Json } from "../../../core/json.ts";
-import { isObject } from "../../../core/structured-output/keywords.ts";
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import type { PlanStep } from "../../../core/tasks/event.ts";
 import type { Plan } from "./plan.ts";
 
-/** What the agent leaves to itself when it asks: the turn that the answer begins goes on from here. */
+/** The state that the agent stores with a question. The turn that the answer begins continues from it. */
 export interface Memo {
   /** The directives after the question, as they were written. */
-  readonly left: string;
+  readonly remaining: string;
   readonly request: Request;
   readonly plan?: Plan | undefined;
-  /** The value in force for the finish. */
+  /** The current value for the finish. */
   readonly value?: Json | undefined;
 }
 
-/** What is to be answered at the finish. */
+/** The request that is answered at the finish. */
 export interface Request {
   /** The messages so far, without their directives. */
   readonly text: string;
-  /** What the files are that came with them; empty without any. */
+  /** A description of the attached files; empty without any. */
   readonly files: string;
-  /** What the user said last before them; empty in the first turn. */
+  /** The user's last message before them; empty in the first turn. */
   readonly previous: string;
-  /** Directives were among them: then they, and nothing else, say what is done before the answer. */
-  readonly ordered: boolean;
+  /** True when the messages have directives: then only the directives decide what is done before the answer. */
+  readonly hasDirectives: boolean;
 }
 
-/** Raised when the form below changes. */
+/** The version of the memo's form. Raise it when the form changes. */
 const form = "offline 2";
-/** So much of each text is kept, which is more than an answer shows. */
+/** The most characters stored of each text: more than an answer shows. */
 const textMax = 20_000;
 
-/** A memo as it is kept. */
-export function memoOf({ left, request, plan, value }: Memo): Json {
-  const { text, files, previous, ordered } = request;
+/** The stored form of a memo. */
+export function createMemo({ remaining: left, request, plan, value }: Memo): Json {
+  const { text, files, previous, hasDirectives: ordered } = request;
   return {
     form,
     left,
-    request: { text: bounded(text), files: bounded(files), previous: bounded(previous), ordered },
+    request: { text: truncate(text), files: truncate(files), previous: truncate(previous), ordered },
     ...(plan ? { plan: { steps: plan.steps.map((step) => ({ ...step })), begun: plan.begun } } : {}),
     ...(value === undefined ? {} : { value }),
   };
 }
 
-/** The memo that was kept; null for none, and for one of another agent or release. */
+/** Reads a stored memo; null without one, and for a memo of another agent or release. */
 export function readMemo(kept: Json): Memo | null {
   if (!isObject(kept) || kept["form"] !== form) return null;
-  // What bears the form is what `memoOf` made: nobody but agents writes memos.
-  return kept as unknown as Memo;
+  const { left, request, plan, value } = kept;
+  const storedRequest = isObject(request) ? requestIn(request) : null;
+  return typeof left === "string" && storedRequest ? { remaining: left, request: storedRequest, plan: planIn(plan), value } : null;
 }
 
-const bounded = (text: string): string => text.slice(0, textMax).toWellFormed();
+function requestIn({ text, files, previous, ordered }: JsonObject): Request | null {
+  const isRequest = typeof text === "string" && typeof files === "string" && typeof previous === "string" && typeof ordered === "boolean";
+  return isRequest ? { text, files, previous, hasDirectives: ordered } : null;
+}
+
+function planIn(plan: Json | undefined): Plan | undefined {
+  const { steps, begun } = isObject(plan) ? plan : {};
+  return Array.isArray(steps) && typeof begun === "number" ? { steps: steps.flatMap(stepIn), begun } : undefined;
+}
+
+function stepIn(step: Json): PlanStep[] {
+  const { status: word, title, startedAt, endAt } = isObject(step) ? step : {};
+  const status = statuses.find((known) => known === word);
+  if (status === undefined || typeof title !== "string") return [];
+  return [{ status, title, ...(typeof startedAt === "number" ? { startedAt } : {}), ...(typeof endAt === "number" ? { endAt } : {}) }];
+}
+
+const statuses = ["todo", "doing", "done", "failed"] as const;
+
+const truncate = (text: string): string => text.slice(0, textMax).toWellFormed();

@@ -1,36 +1,36 @@
 import type { NewEvent, PlanStep } from "../../../core/tasks/event.ts";
 import type { Turn } from "../../agent.ts";
 
-/** A plan as one turn leaves it to the next. */
+/** A plan, as a turn stores it for the next turn. */
 export interface Plan {
   readonly steps: readonly PlanStep[];
-  /** So many steps were told to begin, those of earlier plans too: ids of steps are numbered by it. */
+  /** The number of steps that have begun, including earlier plans; ids of steps are numbered by it. */
   readonly begun: number;
 }
 
-/** How often one more step may be taken: into each step that is left, and out of the last one. */
+/** How many more `step` directives are possible: one into each open step, and one out of the last step. */
 export function stepsLeft({ steps }: Plan): number {
   const todo = steps.filter(({ status }) => status === "todo").length;
-  return todo > 0 || steps.some(isUnderWay) ? todo + 1 : 0;
+  return todo > 0 || steps.some(isCurrent) ? todo + 1 : 0;
 }
 
-/** The plan of a turn at work. */
+/** The plan of a turn. */
 export interface PlanKeeper {
-  /** As it stands; undefined before there is one. */
+  /** The current plan; undefined without one. */
   readonly plan: Plan | undefined;
-  /** Puts a plan with nothing done in place of the one before. */
-  draw(titles: readonly string[]): void;
-  /** Tells all steps as they stand. */
-  tell(): NewEvent;
-  /** Ends the step under way and begins the next one. */
-  step(): readonly NewEvent[];
-  /** Ends the step under way; nothing without one. */
+  /** Replaces the plan with a new one, in which no step has begun. */
+  replace(titles: readonly string[]): void;
+  /** Returns the event with the current steps. */
+  snapshot(): NewEvent;
+  /** Ends the current step and begins the next one. */
+  next(): readonly NewEvent[];
+  /** Ends the current step. Returns no event without one. */
   close(status: "done" | "failed"): readonly NewEvent[];
 }
 
 /**
- * Keeps the plan that an earlier turn left, if any. A turn that is resumed tells the
- * same times again: a snapshot that is written already stands in place of a new one.
+ * Keeps the plan of a turn, which starts with that of an earlier turn, if any. A resumed turn repeats the same times: a
+ * written snapshot replaces a new one.
  */
 export function planKeeper({ written, clock }: Pick<Turn, "written" | "clock">, left: Plan | undefined): PlanKeeper {
   const snapshots = written.flatMap((event) => (event.type === "plan_update" ? [event.payload.steps] : [])).values();
@@ -46,27 +46,27 @@ export function planKeeper({ written, clock }: Pick<Turn, "written" | "clock">, 
     get plan() {
       return plan;
     },
-    draw(titles) {
+    replace(titles) {
       plan = { steps: titles.map((title) => ({ status: "todo", title })), begun: plan?.begun ?? 0 };
     },
-    tell: () => tell((steps) => steps),
-    step() {
-      const event = tell((steps, at) => opened(closed(steps, "done", at), at));
-      const next = plan?.steps.find(isUnderWay);
+    snapshot: () => tell((steps) => steps),
+    next() {
+      const event = tell((steps, at) => beginNext(endCurrent(steps, "done", at), at));
+      const next = plan?.steps.find(isCurrent);
       if (!plan || !next) return [event];
       plan = { ...plan, begun: plan.begun + 1 };
       return [event, { type: "new_plan_step", payload: { stepId: `step_${plan.begun}`, title: next.title } }];
     },
-    close: (status) => (plan?.steps.some(isUnderWay) ? [tell((steps, at) => closed(steps, status, at))] : []),
+    close: (status) => (plan?.steps.some(isCurrent) ? [tell((steps, at) => endCurrent(steps, status, at))] : []),
   };
 }
 
-const isUnderWay = ({ status }: PlanStep): boolean => status === "doing";
+const isCurrent = ({ status }: PlanStep): boolean => status === "doing";
 
-const closed = (steps: readonly PlanStep[], status: "done" | "failed", endAt: number): readonly PlanStep[] =>
-  steps.map((step) => (isUnderWay(step) ? { ...step, status, endAt } : step));
+const endCurrent = (steps: readonly PlanStep[], status: "done" | "failed", endAt: number): readonly PlanStep[] =>
+  steps.map((step) => (isCurrent(step) ? { ...step, status, endAt } : step));
 
-function opened(steps: readonly PlanStep[], startedAt: number): readonly PlanStep[] {
+function beginNext(steps: readonly PlanStep[], startedAt: number): readonly PlanStep[] {
   const next = steps.findIndex(({ status }) => status === "todo");
   return steps.map((step, i) => (i === next ? { ...step, status: "doing", startedAt } : step));
 }

@@ -5,10 +5,10 @@ import { type ToolRig, toolRig, type Use } from "../../../support/model/tool-rig
 import type { V2Body } from "../../../support/wires.ts";
 
 const rig: ToolRig = await toolRig();
-const reaching: ToolRig = await toolRig({ env: { FETCH_ALLOW: "loopback" } });
+const loopbackRig: ToolRig = await toolRig({ env: { FETCH_ALLOW: "loopback" } });
 
 const use = (name: string, input = {}): Use => ({ name, input });
-const asked = (events: readonly V2Body[]): V2Body =>
+const questionOf = (events: readonly V2Body[]): V2Body =>
   events.flatMap(({ status_update: status }) => (status?.["agent_status"] === "waiting" ? [status["status_detail"]] : [])).at(-1) ?? {};
 
 describe("ask_user", () => {
@@ -19,16 +19,16 @@ describe("ask_user", () => {
     const id = await rig.create("Paint it", { interactive_mode: true });
     await rig.reach(id, "waiting");
     const events = await rig.events(id);
-    expect(asked(events)).toMatchObject({ waiting_for_event_type: "messageAskUser" });
+    expect(questionOf(events)).toMatchObject({ waiting_for_event_type: "messageAskUser" });
     rig.plays();
     await rig.send(id, "Red");
     await rig.reach(id, "stopped");
     expect(rig.server.requests.at(-1)?.messages.at(-1)?.text).toContain("Red");
   });
 
-  test("asks nobody where nobody answers, and says to do one's best", async () => {
+  test("does not ask without an interactive user, and the model must decide itself", async () => {
     const id = await rig.uses([question], "Paint it", { interactive_mode: false });
-    expect(await rig.came(id)).toMatchObject([{ status: "success", result: expect.stringContaining("do your best") }]);
+    expect(await rig.useOutcomes(id)).toMatchObject([{ status: "success", result: expect.stringContaining("do your best") }]);
   });
 });
 
@@ -42,35 +42,35 @@ describe("request_confirmation", () => {
   test.each([
     [true, "success", { approved: true, accept: true }],
     [false, "error", "The user did not approve it."],
-  ])("waits for the decision, and tells the model that it is %j", async (accept, status, result) => {
+  ])("waits for the decision, and passes to the model that it is %j", async (accept, status, result) => {
     rig.plays(mail);
     const id = await rig.create("Mail it");
     await rig.reach(id, "waiting");
-    const detail = asked(await rig.events(id));
+    const detail = questionOf(await rig.events(id));
     expect(detail).toMatchObject({ waiting_for_event_type: "gmailSendAction", waiting_description: "Send the report to Bo" });
     rig.plays();
     await rig.ann.v2("task.confirmAction", { task_id: id, event_id: detail["waiting_for_event_id"], input: { accept } });
     await rig.reach(id, "stopped");
-    expect((await rig.came(id)).filter(({ tool }) => tool === "request_confirmation").at(-1)).toMatchObject({ status, result });
+    expect((await rig.useOutcomes(id)).filter(({ tool }) => tool === "request_confirmation").at(-1)).toMatchObject({ status, result });
   });
 
   test.each([
-    ["commands, which are approved where they are run", { kind: "terminalExecute", description: "Run it" }],
-    ["secrets, which are not for a model", { kind: "webdevRequestSecrets", description: "Your key" }],
+    ["commands, which have their own approval", { kind: "terminalExecute", description: "Run it" }],
+    ["secrets, which a model must not receive", { kind: "webdevRequestSecrets", description: "Your key" }],
     ["questions", { kind: "messageAskUser", description: "Well?" }],
-    ["a variant that there is not", { kind: "webdevRunAction", variant: "destroy", description: "Build" }],
+    ["an unknown variant", { kind: "webdevRunAction", variant: "destroy", description: "Build" }],
     ["more than a user can read", { kind: "deployAction", description: "Deploy", params: { text: "x".repeat(20_000) } }],
   ])("is not for %s", async (_, input) => {
-    expect(await rig.came(await rig.uses([use("request_confirmation", input)]))).toMatchObject([{ status: "error" }]);
+    expect(await rig.useOutcomes(await rig.uses([use("request_confirmation", input)]))).toMatchObject([{ status: "error" }]);
   });
 });
 
 describe("browse_task", () => {
   const browse = (id: string, action: string, more = {}) => use("browse_task", { task_id: id, action, ...more });
 
-  test("gives outline, passages and texts of a task that is referred to", async () => {
+  test("returns outline, passages and texts of a referenced task", async () => {
     rig.server.play([{ text: `The harvest was 48 tons. ${"And so on. ".repeat(100)}` }]);
-    const earlier = await rig.finished("How was the harvest?");
+    const earlier = await rig.runToEnd("How was the harvest?");
     const id = await rig.uses(
       [
         browse(earlier, "outline"),
@@ -81,7 +81,7 @@ describe("browse_task", () => {
       "Go on from there",
       { message: { content: "Go on from there", task_references: [earlier] } },
     );
-    const [outline, found, whole, rest] = (await rig.came(id)).map(({ result }) => result);
+    const [outline, found, whole, rest] = (await rig.useOutcomes(id)).map(({ result }) => result);
     expect(outline).toMatchObject({
       title: "How was the harvest?",
       status: "stopped",
@@ -97,15 +97,15 @@ describe("browse_task", () => {
     expect(rest).toMatchObject({ entries: [{ by: "agent" }] });
   });
 
-  test("is not there for a task that refers to none", async () => {
+  test("is absent for a task without references", async () => {
     await rig.uses([]);
     expect(rig.server.requests.at(-1)?.tools).not.toContain("browse_task");
   });
 
-  test("finds nothing of what may not be opened, whatever it is: the answer is the same", async () => {
+  test("gives the same answer for every task that may not be opened", async () => {
     const bo = await rig.service.person();
     rig.plays();
-    const foreign = await rig.finished("Bo's secret", {}, bo);
+    const foreign = await rig.runToEnd("Bo's secret", {}, bo);
     const unnamed = await rig.uses([], "Ann's own, not referred to");
     const deleted = await rig.uses([], "Deleted");
     const unknown = "A".repeat(22);
@@ -119,7 +119,7 @@ describe("browse_task", () => {
     rig.plays(...[foreign, deleted, unknown, unnamed, "agent-default-main_task", id].map((other) => browse(other, "outline")));
     await rig.send(id, "Look again");
     await rig.reach(id, "stopped");
-    expect(await rig.came(id)).toMatchObject(Array.from({ length: 6 }, () => ({ status: "error", result: "task not found" })));
+    expect(await rig.useOutcomes(id)).toMatchObject(Array.from({ length: 6 }, () => ({ status: "error", result: "task not found" })));
   });
 });
 
@@ -147,14 +147,14 @@ describe("fetch_url", () => {
   afterAll(() => new Promise((resolve) => web.close(resolve)));
   const fetched = (path: string, more = {}) => use("fetch_url", { url: `${url}${path}`, ...more });
 
-  test("reads a page, and data as what it is, or saves it", async () => {
-    const id = await reaching.uses([
+  test("reads a page, and data by its type, or saves it", async () => {
+    const id = await loopbackRig.uses([
       fetched("/"),
       fetched("/data.json"),
       fetched("/data.json", { save_as: "d.json" }),
       use("read_file", { path: "d.json" }),
     ]);
-    expect((await reaching.came(id)).map(({ result }) => result)).toMatchObject([
+    expect((await loopbackRig.useOutcomes(id)).map(({ result }) => result)).toMatchObject([
       { title: "Tea", text: "Tea costs 3." },
       { value: { a: 1 } },
       { saved: "d.json", bytes: 7 },
@@ -162,8 +162,8 @@ describe("fetch_url", () => {
     ]);
   });
 
-  test("refuses what is not there, too large, or leads to where nobody may look, in one text", async () => {
-    const id = await reaching.uses([
+  test("refuses missing, too large and forbidden targets with one text", async () => {
+    const id = await loopbackRig.uses([
       fetched("/gone"),
       fetched("/huge"),
       fetched("/moved"),
@@ -171,12 +171,12 @@ describe("fetch_url", () => {
       fetched("/cut", { save_as: "cut" }),
       use("fetch_url", { url: "file:///etc/passwd" }),
     ]);
-    const came = await reaching.came(id);
-    expect(came.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => "error"));
-    expect(new Set(came.map(({ result }) => result)).size).toBe(1);
+    const results = await loopbackRig.useOutcomes(id);
+    expect(results.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => "error"));
+    expect(new Set(results.map(({ result }) => result)).size).toBe(1);
   });
 
-  test("reaches nothing that is not public, unless the operator allows it", async () => {
+  test("reaches only public addresses, unless the operator allows more", async () => {
     const before = seen;
     const places = [
       url,
@@ -187,7 +187,7 @@ describe("fetch_url", () => {
       "http://0.0.0.0",
     ];
     const id = await rig.uses(places.map((place) => use("fetch_url", { url: place })));
-    expect((await rig.came(id)).map(({ status }) => status)).toEqual(places.map(() => "error"));
+    expect((await rig.useOutcomes(id)).map(({ status }) => status)).toEqual(places.map(() => "error"));
     expect(seen).toBe(before);
   });
 });

@@ -4,7 +4,7 @@ import { type ToolRig, toolRig, type Use } from "../../../support/model/tool-rig
 import { pdfOf } from "../../../support/pdf.ts";
 
 const rig: ToolRig = await toolRig();
-const bare: ToolRig = await toolRig({}, { without_tools: toolNames.filter((name) => name !== "list_files") });
+const restrictedRig: ToolRig = await toolRig({}, { without_tools: toolNames.filter((name) => name !== "list_files") });
 
 const use = (name: string, input = {}): Use => ({ name, input });
 const write = (path: string, content = "x") => use("write_file", { path, content });
@@ -14,7 +14,7 @@ const part = (filename: string, bytes: string | Buffer, type = "text/plain") => 
   filename,
   file_data: `data:${type};base64,${Buffer.from(bytes).toString("base64")}`,
 });
-const results = async (id: string) => (await rig.came(id)).map(({ result }) => result);
+const results = async (id: string) => (await rig.useOutcomes(id)).map(({ result }) => result);
 
 describe("the workspace's tools", () => {
   test("write, list, read and delete files, which stay for the task's later turns", async () => {
@@ -25,7 +25,7 @@ describe("the workspace's tools", () => {
       read("notes/a.md"),
       use("delete_file", { path: "b.txt" }),
     ]);
-    expect(await rig.came(id)).toMatchObject([
+    expect(await rig.useOutcomes(id)).toMatchObject([
       { tool: "write_file", status: "success", brief: "Write notes/a.md", result: { path: "notes/a.md", bytes: 7 } },
       { status: "success" },
       { result: { workspace: [{ path: "b.txt", bytes: 1 }, { path: "notes/a.md" }], attachments: [] } },
@@ -39,25 +39,25 @@ describe("the workspace's tools", () => {
   });
 
   test.each([
-    ["a path out of it", read("../../etc/passwd"), "path: must not hold .."],
+    ["a path outside the workspace", read("../../etc/passwd"), "path: must not contain .."],
     ["an absolute path", read("/etc/passwd"), "path: must be relative"],
-    ["a file that is not there", read("nothing.txt"), "file not found"],
-    ["deleting what is not there", use("delete_file", { path: "nothing.txt" }), "file not found"],
-    ["attaching what is not there", use("attach_result", { path: "nothing.txt" }), "file not found"],
-    ["an attachment that is not there", use("read_attachment", { name: "nothing.txt" }), "file not found"],
-    ["writing out of it", write("../x"), "path: must not hold .."],
-    ["input that does not fit", use("read_file", { file: "a" }), "The input does not fit"],
-    ["members that it does not have", read("a", { encoding: "x" }), "The input does not fit"],
-  ])("refuse %s, in words of our own", async (_, wrong, why) => {
-    expect(await rig.came(await rig.uses([wrong]))).toMatchObject([{ status: "error", result: expect.stringContaining(why) }]);
+    ["a missing file", read("nothing.txt"), "file not found"],
+    ["deletion of a missing file", use("delete_file", { path: "nothing.txt" }), "file not found"],
+    ["attaching a missing file", use("attach_result", { path: "nothing.txt" }), "file not found"],
+    ["a missing attachment", use("read_attachment", { name: "nothing.txt" }), "file not found"],
+    ["a write outside the workspace", write("../x"), "path: must not contain .."],
+    ["invalid input", use("read_file", { file: "a" }), "The input does not fit"],
+    ["unknown members", read("a", { encoding: "x" }), "The input does not fit"],
+  ])("refuse %s, with our own error text", async (_, wrong, why) => {
+    expect(await rig.useOutcomes(await rig.uses([wrong]))).toMatchObject([{ status: "error", result: expect.stringContaining(why) }]);
   });
 
-  test("know nothing of another task's files, of the same person's neither", async () => {
+  test("see no files of another task, even of the same person", async () => {
     await rig.uses([write("mine.txt", "one task's")]);
     expect(await results(await rig.uses([use("list_files"), read("mine.txt")]))).toMatchObject([{ workspace: [] }, "file not found"]);
   });
 
-  test("go with their task", async () => {
+  test("are deleted with their task", async () => {
     const id = await rig.uses([write("a.txt")]);
     expect(await rig.service.store.workspace.list(id)).toHaveLength(1);
     await rig.ann.v2("task.delete", { task_id: id });
@@ -66,17 +66,17 @@ describe("the workspace's tools", () => {
 });
 
 describe("attach_result", () => {
-  test("hands a file to the user, once, with its bytes as they are", async () => {
+  test("delivers a file to the user, once, with unchanged bytes", async () => {
     const id = await rig.uses([write("out/sums.csv", "a,b\n1,2\n"), use("attach_result", { path: "out/sums.csv" })]);
-    const told = (await rig.events(id)).flatMap(({ assistant_message: said }) => said?.["attachments"] ?? []);
-    expect(told).toMatchObject([{ filename: "sums.csv", content_type: "text/csv", url: expect.stringContaining("/") }]);
+    const attachments = (await rig.events(id)).flatMap(({ assistant_message: message }) => message?.["attachments"] ?? []);
+    expect(attachments).toMatchObject([{ filename: "sums.csv", content_type: "text/csv", url: expect.stringContaining("/") }]);
   });
 
-  test("refuses a name that no file may have", async () => {
+  test("refuses an invalid file name", async () => {
     const named = (filename: string) => use("attach_result", { path: "a.txt", filename });
     const id = await rig.uses([write("a.txt"), named("run.sh"), named("../a.txt"), named("a\u202etxt.exe")]);
-    expect((await rig.came(id)).map(({ status }) => status)).toEqual(["success", "error", "error", "error"]);
-    expect((await rig.events(id)).flatMap(({ assistant_message: said }) => said?.["attachments"] ?? [])).toEqual([]);
+    expect((await rig.useOutcomes(id)).map(({ status }) => status)).toEqual(["success", "error", "error", "error"]);
+    expect((await rig.events(id)).flatMap(({ assistant_message: message }) => message?.["attachments"] ?? [])).toEqual([]);
   });
 });
 
@@ -90,7 +90,7 @@ describe("read_attachment", () => {
     part("d.pdf", pdfOf(["A page"]), "application/pdf"),
   ];
 
-  test("reads what the user has sent as what it is", async () => {
+  test("reads the user's files by their type", async () => {
     const attachment = (name: string, more = {}) => use("read_attachment", { name, ...more });
     const id = await rig.uses(
       [
@@ -127,12 +127,12 @@ describe("read_attachment", () => {
   });
 });
 
-test("a model may be without tools", async () => {
-  await bare.uses([]);
-  expect(bare.server.requests.at(-1)?.tools).toEqual(["update_plan", "list_files"]);
+test("a model can be without tools", async () => {
+  await restrictedRig.uses([]);
+  expect(restrictedRig.server.requests.at(-1)?.tools).toEqual(["update_plan", "list_files"]);
 });
 
-test("every tool has the name by which a model may be without it", async () => {
+test("every tool has a name by which it can be disabled", async () => {
   await rig.uses([]);
   const there = new Set(rig.server.requests.at(-1)?.tools);
   const subtasks = ["start_subtask", "list_subtasks", "read_subtask"];

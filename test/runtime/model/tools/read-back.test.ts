@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Workspace } from "../../../../src/core/workspaces/workspace.ts";
-import { openPlace, readPlace } from "../../../../src/runtime/agents/model/tools/sandbox/opened.ts";
+import { openPath, readFolder } from "../../../../src/runtime/agents/model/tools/sandbox/folder.ts";
 import { commandSandbox } from "../../../../src/runtime/agents/model/tools/sandbox/sandbox.ts";
 import type { LogLine } from "../../../support/service.ts";
 
-const stuck = vi.hoisted(() => ({ paths: [] as string[] }));
+const unremovable = vi.hoisted(() => ({ paths: [] as string[] }));
 vi.mock("node:fs/promises", async (original) => ({
   ...(await original<typeof import("node:fs/promises")>()),
-  // As `rm` fails when what was a folder a moment ago is exchanged while it is removed.
+  // As `rm` fails when a folder is replaced while it is removed.
   rm: async (path: string) => {
-    stuck.paths.push(path);
+    unremovable.paths.push(path);
     throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
   },
 }));
@@ -27,29 +27,29 @@ symlinkSync(join(host, "secret"), join(folder, "link"));
 vi.stubEnv("TMPDIR", outer);
 afterAll(() => rmSync(outer, { recursive: true }));
 
-const exchanged = { reason: "invalid", message: "it was replaced while it was read" };
+const exchanged = { reason: "invalid_argument", message: "it was replaced while it was read" };
 
 const { platform } = process;
 describe.each(["linux", "darwin"])("on %s", (system) => {
-  // Without /proc another way is gone; it has to hold here too.
+  // Without /proc another method is used, which must be safe here too.
   beforeAll(() => void Object.defineProperty(process, "platform", { value: system }));
   afterAll(() => void Object.defineProperty(process, "platform", { value: platform }));
 
   test("a file of the folder is opened", async () => {
-    await using handle = await openPlace(join(folder, "real", "own"), 0);
+    await using handle = await openPath(join(folder, "real", "own"), 0);
     expect(await handle.readFile("utf8")).toBe("of the folder");
   });
 
-  test("a file below a folder that is a link by now is not read, whatever the link points at", async () => {
-    await expect(openPlace(join(folder, "swapped", "secret"), 0)).rejects.toMatchObject(exchanged);
-    await expect(openPlace(join(folder, "link"), 0)).rejects.toMatchObject({ code: "ELOOP" });
+  test("a file below a folder that has become a link is not read, for any target", async () => {
+    await expect(openPath(join(folder, "swapped", "secret"), 0)).rejects.toMatchObject(exchanged);
+    await expect(openPath(join(folder, "link"), 0)).rejects.toMatchObject({ code: "ELOOP" });
   });
 
-  test("a folder that is a link by now, or stands below one, is not listed", async () => {
+  test("a folder that has become a link, or is below one, is not listed", async () => {
     mkdirSync(join(host, "inner"), { recursive: true });
-    await expect(readPlace(join(folder, "swapped", "inner"))).rejects.toMatchObject(exchanged);
-    await expect(readPlace(join(folder, "swapped"))).rejects.toMatchObject({ code: expect.stringMatching(/^(ELOOP|ENOTDIR)$/) });
-    expect((await readPlace(join(folder, "real"))).map(({ name }) => name)).toEqual(["own"]);
+    await expect(readFolder(join(folder, "swapped", "inner"))).rejects.toMatchObject(exchanged);
+    await expect(readFolder(join(folder, "swapped"))).rejects.toMatchObject({ code: expect.stringMatching(/^(ELOOP|ENOTDIR)$/) });
+    expect((await readFolder(join(folder, "real"))).map(({ name }) => name)).toEqual(["own"]);
   });
 });
 
@@ -68,6 +68,6 @@ test("a folder that cannot be removed does not fail the run, and the log names i
   const using = { workspace: workspace as Workspace, seconds: 60, signal: new AbortController().signal };
   expect(await run("printf x >made", using)).toMatchObject({ exit_code: 0, changed: ["made"] });
   expect(written).toEqual(["made"]);
-  expect(logged).toEqual([{ level: "warn", fields: { folder: stuck.paths[0], code: "EISDIR" } }]);
+  expect(logged).toEqual([{ level: "warn", fields: { folder: unremovable.paths[0], code: "EISDIR" } }]);
   expect(readdirSync(outer)).toHaveLength(3);
 });

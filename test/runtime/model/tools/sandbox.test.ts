@@ -10,14 +10,14 @@ const folder = mkdtempSync(join(tmpdir(), "sandbox-test-"));
 // The folders of commands are among this test's own.
 vi.stubEnv("TMPDIR", folder);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const note = join(folder, "ran");
-const fake = `${resolve("test/support/model/sandbox.sh")} ${note} {workspace}`;
+const ranFile = join(folder, "ran");
+const fake = `${resolve("test/support/model/sandbox.sh")} ${ranFile} {workspace}`;
 const rig: ToolRig = await toolRig({ env: { SANDBOX_COMMAND: fake } });
 
 const use = (name: string, input = {}): Use => ({ name, input });
 const run = (command: string, more = {}) => use("run_command", { command, ...more });
 const write = (path: string, content: string) => use("write_file", { path, content });
-const ran = () => (existsSync(note) ? readFileSync(note, "utf8") : "");
+const commandsRun = () => (existsSync(ranFile) ? readFileSync(ranFile, "utf8") : "");
 const leftovers = () => readdirSync(folder).filter((name) => name.startsWith("workspace-"));
 
 async function decide(id: string, input: object): Promise<void> {
@@ -31,39 +31,39 @@ async function decide(id: string, input: object): Promise<void> {
   expect(body.ok).toBe(true);
 }
 
-/** Runs uses of which all commands are allowed at the first. */
+/** Runs uses; the first approval allows all commands. */
 async function allowed(...uses: readonly Use[]): Promise<readonly Record<string, unknown>[]> {
   rig.plays(...uses);
   const id = await rig.create("Compute");
   await decide(id, { accept: true, always_allow: true });
   await rig.reach(id, "stopped");
   // Results of this tool are objects.
-  return (await rig.came(id))
+  return (await rig.useOutcomes(id))
     .filter(({ tool, status }) => tool === "run_command" && status === "success")
     .map(({ result }) => result as Record<string, unknown>);
 }
 
 describe("run_command", () => {
-  test("runs nothing before the user approves it, and each command anew", async () => {
-    const before = ran();
+  test("runs nothing before the user approves it, and each command needs a new approval", async () => {
+    const before = commandsRun();
     rig.plays(write("in.txt", "3 4"), run("wc -w <in.txt >out.txt"), run("cat out.txt"));
     const id = await rig.create("Count");
     await rig.reach(id, "waiting");
-    expect(ran()).toBe(before);
+    expect(commandsRun()).toBe(before);
     await decide(id, { accept: true });
     await rig.reach(id, "waiting");
-    expect(ran()).toBe(`${before}wc -w <in.txt >out.txt\n`);
+    expect(commandsRun()).toBe(`${before}wc -w <in.txt >out.txt\n`);
     await decide(id, { accept: true });
     await rig.reach(id, "stopped");
-    const came = (await rig.came(id)).filter(({ tool, status }) => tool === "run_command" && status === "success");
-    expect(came.map(({ result }) => result)).toMatchObject([
+    const results = (await rig.useOutcomes(id)).filter(({ tool, status }) => tool === "run_command" && status === "success");
+    expect(results.map(({ result }) => result)).toMatchObject([
       { exit_code: 0, timed_out: false, changed: ["out.txt"], deleted: [], refused: [] },
       { exit_code: 0, output: expect.stringMatching(/^\s*2\s*$/), changed: [] },
     ]);
     expect(leftovers()).toEqual([]);
   });
 
-  test("asks no more in a task that always allows it, and in any other again", async () => {
+  test("asks no more in a task that always allows it, and again in any other", async () => {
     expect(await allowed(run("true"), run("false"))).toMatchObject([{ exit_code: 0 }, { exit_code: 1 }]);
     rig.plays(run("true"));
     const id = await rig.create("Again");
@@ -71,18 +71,18 @@ describe("run_command", () => {
     await rig.ann.v2("task.stop", { task_id: id });
   });
 
-  test("is not run when a message comes instead of a decision", async () => {
-    const before = ran();
+  test("is not run when a message arrives instead of a decision", async () => {
+    const before = commandsRun();
     rig.plays(run("echo no"));
     const id = await rig.create("Run");
     await rig.reach(id, "waiting");
     rig.plays();
     await rig.send(id, "Rather not");
     await rig.reach(id, "stopped");
-    expect(ran()).toBe(before);
+    expect(commandsRun()).toBe(before);
   });
 
-  test("brings back what was changed, made and removed, and a folder in the place of a file", async () => {
+  test("returns changed, new and removed files, and a folder that replaces a file", async () => {
     rig.plays(
       write("keep.txt", "same"),
       write("gone.txt", "x"),
@@ -93,25 +93,25 @@ describe("run_command", () => {
     const id = await rig.create("Change");
     await decide(id, { accept: true });
     await rig.reach(id, "stopped");
-    const came = await rig.came(id);
-    expect(came.at(-2)?.result).toMatchObject({ changed: ["a/b/c", "turn/in"].toSorted(), deleted: ["gone.txt", "turn"] });
-    expect(came.at(-1)?.result).toMatchObject({ workspace: [{ path: "a/b/c" }, { path: "keep.txt" }, { path: "turn/in" }] });
+    const results = await rig.useOutcomes(id);
+    expect(results.at(-2)?.result).toMatchObject({ changed: ["a/b/c", "turn/in"].toSorted(), deleted: ["gone.txt", "turn"] });
+    expect(results.at(-1)?.result).toMatchObject({ workspace: [{ path: "a/b/c" }, { path: "keep.txt" }, { path: "turn/in" }] });
   });
 
-  test("takes over no link, pipe or device, whatever it points at", async () => {
+  test("accepts no link, pipe or device, with any target", async () => {
     const [result] = await allowed(run("ln -s /etc/passwd l; mkfifo p; ln -s /etc d; printf x >ok"), run("cat l | wc -c"));
     expect(result).toMatchObject({ changed: ["ok"] });
     expect((result?.["refused"] as { path: string }[]).map(({ path }) => path).toSorted()).toEqual(["d", "l", "p"]);
   });
 
-  test("knows nothing of the platform's environment", async () => {
+  test("has no access to the platform's environment", async () => {
     const [result] = await allowed(run("env; cat /proc/self/environ"));
     expect(result?.["output"]).toContain("LANG=C.UTF-8");
     for (const secret of ["sk-scripted", "SCRIPTED_KEY", "ENCRYPTION_KEY", "DATABASE_URL", "NODE_"])
       expect(result?.["output"]).not.toContain(secret);
   });
 
-  test("is ended after its time, with all that it has started", async () => {
+  test("is ended after its time, with all processes that it has started", async () => {
     const [result, , after] = await allowed(
       run("(sleep 3; echo late >late) & (trap '' TERM; sleep 3; echo later >later) & echo begun; sleep 100", { timeout_seconds: 1 }),
       run("sleep 4"),
@@ -121,13 +121,13 @@ describe("run_command", () => {
     expect(after?.["output"]).toBe("");
   });
 
-  test("does not wait for what it leaves behind", async () => {
-    // A command that is waited for until its time is over has no exit code.
+  test("does not wait for processes that it leaves behind", async () => {
+    // A command that reaches its timeout has no exit code.
     const [result] = await allowed(run("sleep 100000 & echo done"));
     expect(result).toMatchObject({ exit_code: 0, timed_out: false, output: "done\n" });
   });
 
-  test("gives the beginning and the end of a flood", async () => {
+  test("returns the beginning and the end of long output", async () => {
     const [result] = await allowed(run("echo first; head -c 30000000 /dev/zero | tr '\\0' x; echo last"));
     expect(String(result?.["output"]).length).toBeLessThan(17_000);
     expect(result?.["output"]).toMatch(/^first\nx+\n… \d+ bytes left out …\nx+last\n$/);
@@ -135,10 +135,10 @@ describe("run_command", () => {
 
   test("ends with its task, and leaves nothing", async () => {
     rig.plays(run("echo $$ >pid; exec sleep 1000"));
-    const before = ran();
+    const before = commandsRun();
     const id = await rig.create("Sleep");
     await decide(id, { accept: true });
-    await expect.poll(() => ran().length > before.length).toBe(true);
+    await expect.poll(() => commandsRun().length > before.length).toBe(true);
     await rig.ann.v2("task.stop", { task_id: id });
     await rig.reach(id, "stopped");
     await expect.poll(leftovers).toEqual([]);
@@ -146,18 +146,18 @@ describe("run_command", () => {
 });
 
 const bwrap = "/usr/bin/bwrap";
-const [, line = ""] = /SANDBOX_COMMAND='(\/usr\/bin\/bwrap [^']*)'/.exec(readFileSync("docs/models.md", "utf8")) ?? [];
+const [, line = ""] = /SANDBOX_COMMAND='(\/usr\/bin\/bwrap [^']*)'/.exec(readFileSync("docs/guides/models.md", "utf8")) ?? [];
 
-test("docs/models.md has a line for bubblewrap", () => {
+test("docs/guides/models.md has a line for bubblewrap", () => {
   expect(line).toContain("--unshare-all --die-with-parent --new-session --clearenv");
 });
 
-// Machines that let nobody make namespaces have another sandbox.
-const works = !lacks("bubblewrap") && spawnSync(bwrap, ["--unshare-all", "--ro-bind", "/", "/", "/bin/true"]).status === 0;
-describe.skipIf(!works)("the line of docs/models.md for bubblewrap", async () => {
+// Machines without user namespaces use another sandbox.
+const hasBubblewrap = !lacks("bubblewrap") && spawnSync(bwrap, ["--unshare-all", "--ro-bind", "/", "/", "/bin/true"]).status === 0;
+describe.skipIf(!hasBubblewrap)("the line of docs/guides/models.md for bubblewrap", async () => {
   const real: ToolRig = await toolRig({ env: { SANDBOX_COMMAND: line } });
 
-  test("keeps a command from everything but its workspace", async () => {
+  test("restricts a command to its workspace", async () => {
     real.plays(
       write("a.txt", "mine"),
       run("cat a.txt; echo b >b.txt; ls / ; ls /etc /root /home /var; cat /proc/1/environ; ls /workspace"),
@@ -173,7 +173,7 @@ describe.skipIf(!works)("the line of docs/models.md for bubblewrap", async () =>
       input: { accept: true },
     });
     await real.reach(id, "stopped");
-    const result = (await real.came(id)).at(-1)?.result as { output: string };
+    const result = (await real.useOutcomes(id)).at(-1)?.result as { output: string };
     expect(result).toMatchObject({ changed: ["b.txt"] });
     expect(result.output).toContain("mine");
     expect(result.output).not.toMatch(/SCRIPTED_KEY|passwd|root:/);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { siteFilesMax } from "../../../../src/core/websites/snapshot.ts";
+import { siteFilesMax } from "../../../../src/core/websites/checkpoint.ts";
 import type { WorkspaceFile } from "../../../../src/core/workspaces/workspace.ts";
 import { type ToolRig, toolRig, type Use } from "../../../support/model/tool-rig.ts";
 
@@ -14,7 +14,7 @@ const checkpoints = async (id: string) => {
   const { status, body } = await rig.ann.v2("website.listCheckpoints", { task_id: id });
   return status === 200 ? body["data"] : status;
 };
-/** The paths of a task's newest checkpoint, of those asked for. */
+/** The requested paths that a task's newest checkpoint has. */
 async function filesOf(id: string, paths: readonly string[]): Promise<readonly string[]> {
   const { store } = rig.service;
   const site = await store.websites.ofTask(id);
@@ -24,7 +24,7 @@ async function filesOf(id: string, paths: readonly string[]): Promise<readonly s
 }
 
 describe("save_site", () => {
-  test("keeps a folder of the workspace, with all below it and nothing beside it, as a checkpoint of the task's site", async () => {
+  test("saves a folder of the workspace, and only it, as a checkpoint of the task's site", async () => {
     const id = await rig.uses([
       write("site/index.html", "<h1>Tea</h1>"),
       write("site/css/a.css", "h1{}"),
@@ -32,19 +32,19 @@ describe("save_site", () => {
       write("notes.txt"),
       save(),
     ]);
-    expect((await rig.came(id)).at(-1)).toEqual({
+    expect((await rig.useOutcomes(id)).at(-1)).toEqual({
       tool: "save_site",
       status: "success",
       brief: "Save the website Tea",
       result: { saved: { title: "Tea", files: 2, bytes: 16 } },
     });
     expect(await checkpoints(id)).toMatchObject([{ message: "First", status: "success" }]);
-    const asked = ["index.html", "css/a.css", "notes.txt", "site-notes.txt", "-notes.txt", "../notes.txt", "site/index.html"];
-    expect(await filesOf(id, asked)).toEqual(["index.html 12 text/html; charset=utf-8", "css/a.css 4 text/css; charset=utf-8"]);
+    const requestedPaths = ["index.html", "css/a.css", "notes.txt", "site-notes.txt", "-notes.txt", "../notes.txt", "site/index.html"];
+    expect(await filesOf(id, requestedPaths)).toEqual(["index.html 12 text/html; charset=utf-8", "css/a.css 4 text/css; charset=utf-8"]);
     expect((await rig.service.store.websites.ofTask(id))?.title).toBe("Tea");
   });
 
-  test("makes a further checkpoint of the same site each time, of the folder as it is then", async () => {
+  test("creates a further checkpoint of the same site each time, from the folder's current content", async () => {
     const id = await rig.uses([
       ...[write("site/index.html", "one"), save({ folder: "./site/" })],
       ...[write("site/index.html", "three"), save({ message: "Second", title: "Coffee" })],
@@ -55,20 +55,20 @@ describe("save_site", () => {
   });
 
   test.each([
-    ["a folder out of the workspace", [save({ folder: "../site" })], "must not hold .."],
+    ["a folder outside the workspace", [save({ folder: "../site" })], "must not contain .."],
     ["an absolute folder", [save({ folder: "/etc" })], "must be relative"],
-    ["a folder that is not there", [save()], "files: must be 1 to"],
-    ["a file in place of a folder", [write("site", "<p>"), save()], "files: must be 1 to"],
+    ["a missing folder", [save()], "files: must be 1 to"],
+    ["a file instead of a folder", [write("site", "<p>"), save()], "files: must be 1 to"],
     ["a folder without a home page", [write("site/home.html"), save()], "there is no index.html in the folder"],
-    ["what nobody means to publish", [write("site/index.html"), write("site/.git/config"), save()], '".git/config" must not have parts'],
+    ["hidden files", [write("site/index.html"), write("site/.git/config"), save()], '".git/config" must not have parts'],
     ["an executable", [write("site/index.html"), write("site/get.exe"), save()], '"get.exe" must not be an executable'],
     ["a title of blanks", [write("site/index.html"), save({ title: " " })], "title: must have 1 to 255 characters"],
     ["a title that is too long", [write("site/index.html"), save({ title: "x".repeat(256) })], "The input does not fit"],
     ["a message that is too long", [write("site/index.html"), save({ message: "x".repeat(1001) })], "The input does not fit"],
-    ["members that it does not have", [write("site/index.html"), save({ publish: "yes" })], "The input does not fit"],
-  ])("refuses %s, in words of our own, and saves nothing", async (_, uses, why) => {
+    ["unknown members", [write("site/index.html"), save({ publish: "yes" })], "The input does not fit"],
+  ])("refuses %s, with our own error text, and saves nothing", async (_, uses, why) => {
     const id = await rig.uses(uses);
-    expect((await rig.came(id)).at(-1)).toMatchObject({ tool: "save_site", status: "error", result: expect.stringContaining(why) });
+    expect((await rig.useOutcomes(id)).at(-1)).toMatchObject({ tool: "save_site", status: "error", result: expect.stringContaining(why) });
     expect(await checkpoints(id)).toBe(404);
   });
 
@@ -85,15 +85,15 @@ describe("save_site", () => {
   ])("refuses more %s than a site may have before it reads one", async (_, files, why) => {
     const id = await rig.uses([write("a.txt")]);
     const { store } = rig.service;
-    const [known] = await store.workspace.list(id);
-    // As if the agent had written them: only what the books say is looked at.
+    const [knownFiles] = await store.workspace.list(id);
+    // Rows as if the agent had written the files, because only rows are checked.
     await store.change(async (tx) => {
-      for (const [path, bytes] of files) await tx.workspace.put({ ...(known as WorkspaceFile), path, bytes });
+      for (const [path, bytes] of files) await tx.workspace.put({ ...(knownFiles as WorkspaceFile), path, bytes });
     });
     rig.plays(save());
     await rig.send(id, "And now?");
     await rig.reach(id, "stopped");
-    expect((await rig.came(id)).at(-1)).toMatchObject({ status: "error", result: expect.stringContaining(why) });
+    expect((await rig.useOutcomes(id)).at(-1)).toMatchObject({ status: "error", result: expect.stringContaining(why) });
     expect(await checkpoints(id)).toBe(404);
   });
 });

@@ -3,16 +3,16 @@ import { BrowserLost, BrowserRefused } from "../../../../core/browsers/connectio
 import type { Json, JsonObject } from "../../../../core/json.ts";
 import type { NewFile, Turn } from "../../../agent.ts";
 import type { Tool, ToolResult, ToolUse } from "../tool.ts";
-import { click, open, read, screenshot, type } from "./browser-page.ts";
-import { dropTab, type Lent, type Tab } from "./browser-tab.ts";
+import { clickElement, openPage, readPage, takeScreenshot, typeText } from "./browser-page.ts";
+import { type BorrowedTabs, dropTab, type Tab } from "./browser-tab.ts";
 
-/** The browser that the user has selected for a task, if its stream is in this process. */
+/** Returns the browser that the user has selected for a task, if its stream is in this process. */
 export type BrowserOf = (taskId: string) => Promise<Connection | null>;
 
-/** Tabs of the tasks that worked in a browser, by its stream; they go with it. */
+/** The tasks' tabs in a browser, by its stream. They are dropped with the stream. */
 type Tabs = WeakMap<Connection, Map<string, Tab>>;
 
-const closed = (properties: JsonObject, required: string[] = []): JsonObject => ({
+const closedObject = (properties: JsonObject, required: string[] = []): JsonObject => ({
   type: "object",
   properties,
   required,
@@ -20,36 +20,36 @@ const closed = (properties: JsonObject, required: string[] = []): JsonObject => 
 });
 const ref = { type: "integer", minimum: 1 };
 
-/** What one use works with: the page, and what came of it. */
-type Work = (page: Lent, input: JsonObject) => Promise<{ readonly value: Json; readonly files?: readonly NewFile[] }>;
+/** Runs one use in a page. Returns its result. */
+type Work = (page: BorrowedTabs, input: JsonObject) => Promise<{ readonly value: Json; readonly files?: readonly NewFile[] }>;
 
-const lost: ToolResult = {
+const connectBrowser: ToolResult = {
   kind: "end",
-  outcome: { kind: "confirm", action: "needConnectMyBrowser", variant: "", description: "Connect a browser, or go on without one." },
+  outcome: { kind: "confirm", action: "needConnectMyBrowser", variant: "", description: "Connect a browser, or continue without one." },
 };
 
 /**
- * The tools by which a model works in a browser of the user's (contract/v2.md 9.4). The user selects one, for
- * this turn and later ones; when it is lost the task waits for another. What pages say is data.
+ * The tools with which a model uses a browser of the user (spec/api.md 9.4). The user selects a browser for this turn and
+ * later ones; when it is lost, the task waits for another. The content of pages is data.
  */
 export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">) => readonly Tool[] {
   const tabs: Tabs = new WeakMap();
 
   async function use({ turn, input }: ToolUse, work: Work): Promise<ToolResult> {
     const decided = turn.decisions.findLast(({ kind }) => kind === "needConnectMyBrowser");
-    if (decided && !decided.accepted) return { kind: "result", value: "The user goes on without a browser.", isError: true };
+    if (decided && !decided.accepted) return { kind: "result", value: "The user continues without a browser.", isError: true };
     const connection = await browserOf(turn.taskId);
-    if (!connection) return lost;
-    const known = tabs.get(connection) ?? new Map<string, Tab>();
-    tabs.set(connection, known);
-    const lent: Lent = { connection, tabs: known, turn };
+    if (!connection) return connectBrowser;
+    const knownTabs = tabs.get(connection) ?? new Map<string, Tab>();
+    tabs.set(connection, knownTabs);
+    const borrowed: BorrowedTabs = { connection, tabs: knownTabs, turn };
     try {
-      return { kind: "result", ...(await work(lent, input)) };
+      return { kind: "result", ...(await work(borrowed, input)) };
     } catch (thrown) {
       turn.signal.throwIfAborted();
-      if (thrown instanceof BrowserLost && (await browserOf(turn.taskId)) !== connection) return lost;
+      if (thrown instanceof BrowserLost && (await browserOf(turn.taskId)) !== connection) return connectBrowser;
       if (thrown instanceof BrowserLost) {
-        dropTab(lent);
+        dropTab(borrowed);
         return { kind: "result", value: "The page did not answer in time: its tab was closed.", isError: true };
       }
       if (thrown instanceof BrowserRefused)
@@ -66,41 +66,41 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
   const tools = [
     tool(
       "browser_open",
-      "Opens a page in the user's own browser, where the user may be signed in, and gives its address, title and readable text. The user is asked which browser first.",
-      closed({ url: { type: "string", pattern: "^https?://", maxLength: 2000 } }, ["url"]),
+      "Opens a page in the user's own browser, where the user may be signed in, and returns its address, title and readable text. The user is asked which browser first.",
+      closedObject({ url: { type: "string", pattern: "^https?://", maxLength: 2000 } }, ["url"]),
       ({ url }) => `Open ${url}`,
-      async (page, { url }) => ({ value: await open(page, String(url)) }),
+      async (page, { url }) => ({ value: await openPage(page, String(url)) }),
     ),
     tool(
       "browser_read",
-      "Reads the page that is open in the user's browser: its text, and what can be clicked or typed into, each with a ref.",
-      closed({}),
+      "Reads the page that is open in the user's browser: its text, and the elements that can be clicked or typed into, each with a ref.",
+      closedObject({}),
       () => "Read the page",
-      async (page) => ({ value: await read(page) }),
+      async (page) => ({ value: await readPage(page) }),
     ),
     tool(
       "browser_click",
       "Clicks on an element of the page, by its ref, and reads the page after it.",
-      closed({ ref }, ["ref"]),
+      closedObject({ ref }, ["ref"]),
       () => "Click",
-      async (page, { ref: at }) => ({ value: await click(page, Number(at)) }),
+      async (page, { ref: at }) => ({ value: await clickElement(page, Number(at)) }),
     ),
     tool(
       "browser_type",
-      "Types a text into an element of the page, by its ref, in place of what it holds; `submit` presses Enter after it.",
-      closed({ ref, text: { type: "string", maxLength: 10_000 }, submit: { type: "boolean" } }, ["ref", "text"]),
+      "Types a text into an element of the page, by its ref, and replaces its content; `submit` presses Enter after it.",
+      closedObject({ ref, text: { type: "string", maxLength: 10_000 }, submit: { type: "boolean" } }, ["ref", "text"]),
       () => "Type a text",
-      async (page, { ref: at, text, submit }) => ({ value: await type(page, Number(at), String(text), submit === true) }),
+      async (page, { ref: at, text, submit }) => ({ value: await typeText(page, Number(at), String(text), submit === true) }),
     ),
     tool(
       "browser_screenshot",
-      "Takes a picture of what the page shows, and hands it to the user.",
-      closed({}),
+      "Takes a picture of the visible page, and attaches it for the user.",
+      closedObject({}),
       () => "A picture of the page",
       async (page) => {
-        const picture = await screenshot(page);
+        const picture = await takeScreenshot(page);
         return {
-          value: "The user was given the picture.",
+          value: "The picture is attached for the user.",
           files: [{ filename: "page.jpg", contentType: "image/jpeg", content: [picture] }],
         };
       },

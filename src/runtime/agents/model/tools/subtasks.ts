@@ -1,49 +1,69 @@
 import type { Json } from "../../../../core/json.ts";
+import type { References } from "../../../../core/tasks/message.ts";
 import type { SubtaskState } from "../../../../core/tasks/subtasks.ts";
 import type { Turn } from "../../../agent.ts";
 import type { Tool } from "../tool.ts";
+import { createTool, errorResult, successResult } from "./create-tool.ts";
 import { readTask, type TaskReading, taskReadingSchemas, taskReadingUse } from "./reading/task.ts";
-import { given, refused, toolOf } from "./tool-of.ts";
+
+interface Input extends TaskReading {
+  readonly task_id: string;
+}
+
+/** Reads tasks that this task refers to (spec/api.md 9.8). A task that may not be opened is not found. */
+export const browseTask = ({ ids }: References): Tool =>
+  createTool<Input>({
+    name: "browse_task",
+    description: `Reads another task that the user has referred to. Those are: ${ids.join(", ")}. ${taskReadingUse}`,
+    properties: taskReadingSchemas,
+    required: ["task_id", "action"],
+    brief: ({ action }) => `${action === "search" ? "Search" : "Read"} a referenced task`,
+    async use({ task_id: id, ...reading }, { turn }) {
+      const task = await turn.references.open(id);
+      return task ? successResult(await readTask(task, reading)) : errorResult("task not found");
+    },
+  });
 
 const messageMax = 20_000;
 
-/** Begin subtasks, and see what becomes of them; there only in an agent's main task (contract/v2.md 9.11). */
+/** The tools that begin and read subtasks; only in an agent's main task (spec/api.md 9.11). */
 export const subtaskTools = ({ subtask, subtasks }: Pick<Turn, "subtask" | "subtasks">): readonly Tool[] =>
   subtask && subtasks ? [startSubtask(subtask), listSubtasks(subtasks), readSubtask(subtasks)] : [];
 
 const startSubtask = (begin: NonNullable<Turn["subtask"]>): Tool =>
-  toolOf<{ readonly message: string }>({
+  createTool<{ readonly message: string }>({
     name: "start_subtask",
     description:
-      "Begins a subtask: work on its own, beside this conversation, which the user can follow and steer. It knows nothing of this conversation, so its message says all that it needs. You are given its id at once. It takes its time: do not wait for it, but end your turn; nobody wakes you when it is done, and your next turn is told how it stands.",
+      "Begins a subtask: independent work in parallel to this conversation, which the user can follow and steer. It knows nothing of this conversation, so its message has to contain everything it needs. You receive its id at once. It can take long: do not wait for it, but end your turn. You are not woken when it is done; your next turn shows its state.",
     properties: { message: { type: "string", minLength: 1, maxLength: messageMax } },
     required: ["message"],
     brief: ({ message }) => `Begin a subtask: ${message}`,
     async use({ message }) {
-      const made = await begin(message);
-      return { kind: "result", value: { task_id: made.id, status: "running" }, subtask: made };
+      const subtask = await begin(message);
+      return { kind: "result", value: { task_id: subtask.id, status: "running" }, subtask };
     },
   });
 
-/** Subtasks as a model is told of them. */
-export const shownSubtasks = (states: readonly SubtaskState[]): Json =>
-  states.map(({ id, title, status, createdAt, said }) => ({
+/** The states of subtasks, for a model. */
+export const subtaskStates = (states: readonly SubtaskState[]): Json =>
+  states.map(({ id, title, status, createdAt, lastMessage: said }) => ({
     ...{ task_id: id, title, status, begun_at: new Date(createdAt).toISOString() },
     ...(said === "" ? {} : { said_last: said }),
   }));
 
 const listSubtasks = ({ list }: NonNullable<Turn["subtasks"]>): Tool =>
-  toolOf<object>({
+  createTool<object>({
     name: "list_subtasks",
-    description: "Tells how your newest subtasks stand now, 20 at most: status and what each said last. `waiting` ones wait for the user.",
+    description:
+      "Shows the current states of your newest subtasks, 20 at most: status and last message. Subtasks with the status `waiting` wait for the user.",
     properties: {},
     required: [],
     brief: () => "Look at the subtasks",
-    use: async () => given(shownSubtasks(await list())),
+    use: async () => successResult(subtaskStates(await list())),
   });
 
 const readSubtask = ({ open }: NonNullable<Turn["subtasks"]>): Tool =>
-  toolOf<TaskReading & { readonly task_id: string }>({
+  createTool<TaskReading & { readonly task_id: string }>({
     name: "read_subtask",
     description: `Reads a subtask of yours by its id. ${taskReadingUse}`,
     properties: taskReadingSchemas,
@@ -51,6 +71,6 @@ const readSubtask = ({ open }: NonNullable<Turn["subtasks"]>): Tool =>
     brief: ({ action }) => `${action === "search" ? "Search" : "Read"} a subtask`,
     async use({ task_id: id, ...reading }) {
       const task = await open(id);
-      return task ? given(await readTask(task, reading)) : refused("subtask not found");
+      return task ? successResult(await readTask(task, reading)) : errorResult("subtask not found");
     },
   });

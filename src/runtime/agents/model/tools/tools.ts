@@ -1,30 +1,23 @@
-import type { FetchFile } from "../../../../core/files/fetch.ts";
+import type { FetchFile } from "../../../../core/files/fetch-files.ts";
 import type { Log } from "../../../../core/log.ts";
 import type { ToolsFor } from "../tool.ts";
-import { askUser } from "./ask-user.ts";
-import { attachResult } from "./attach-result.ts";
-import { browseTask } from "./browse-task.ts";
-import { deleteFile } from "./delete-file.ts";
+import { askUser, requestConfirmation } from "./ask.ts";
+import { attachResult, readAttachment } from "./attachments.ts";
 import { fetchUrl } from "./fetch-url.ts";
-import { listFiles } from "./list-files.ts";
-import { readAttachment } from "./read-attachment.ts";
-import { readFile } from "./read-file.ts";
-import { requestConfirmation } from "./request-confirmation.ts";
-import { runCommand } from "./run-command.ts";
-import { commandSandbox } from "./sandbox/sandbox.ts";
-import { saveSite } from "./save-site.ts";
+import { commandSandbox, runCommand } from "./sandbox/sandbox.ts";
+import { browseTask } from "./subtasks.ts";
 import { skillTools } from "./use-skill.ts";
-import { writeFile } from "./write-file.ts";
+import { deleteFile, listFiles, readFile, saveSite, writeFile } from "./workspace.ts";
 
-/** What tools need of their surroundings. */
+/** The dependencies of the tools. */
 export interface ToolParts {
   readonly fetchFile: FetchFile;
-  /** The words of the operator's sandbox command; null where there is none. */
+  /** The operator's sandbox command as a list of arguments; null without a sandbox. */
   readonly sandboxCommand: readonly string[] | null;
   readonly log: Log;
 }
 
-/** The tools of the model agent: commands only where there is a sandbox, other tasks and skills only where the task has some. */
+/** The tools of the model agent. Commands need a sandbox; other tasks and skills are included only when the task has some. */
 export function modelTools({ fetchFile, sandboxCommand, log }: ToolParts): ToolsFor {
   const files = [listFiles, readFile, writeFile, deleteFile, attachResult, readAttachment, saveSite];
   const always = [...files, fetchUrl(fetchFile), askUser, requestConfirmation];

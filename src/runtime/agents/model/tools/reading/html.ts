@@ -1,38 +1,37 @@
 import { Tokenizer, type TokenizerCallbacks } from "htmlparser2";
-import { head } from "../../bounded.ts";
-import type { Part, Reading, Source } from "./source.ts";
-import { textPart, wholeText } from "./text.ts";
+import { head } from "../../tool.ts";
+import { cutPart, type Part, type Reading, readFullText, type Source } from "./text.ts";
 
 const charactersMax = 10_000_000;
 const linksMax = 100;
 
-/** What nobody reads; `title` is read apart. */
-const unread: ReadonlySet<string> = new Set("script style noscript template svg math iframe object select datalist".split(" "));
-/** What stands on lines of its own. */
-const blocks: ReadonlySet<string> = new Set(
+/** Elements whose content is not text of the page; `title` is read separately. */
+const hiddenTags: ReadonlySet<string> = new Set("script style noscript template svg math iframe object select datalist".split(" "));
+/** Elements that begin and end a line. */
+const blockTags: ReadonlySet<string> = new Set(
   `address article aside blockquote br caption dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6
   header hr legend li main nav ol p pre section summary table tbody td tfoot th thead tr ul`.split(/\s+/),
 );
 
-/** A page as text: what people read of it, and where its links lead. */
+/** A page as text: its visible text and the addresses of its links. */
 export interface Page {
   readonly title: string;
   readonly text: string;
   readonly links: readonly { readonly text: string; readonly url: string }[];
 }
 
-/** A page's text, by its characters. */
+/** Reads a part of a page's text, by characters. */
 export async function readHtml(source: Source, { from }: Part): Promise<Reading> {
-  const { title, text, links } = pageOf(await wholeText(source, charactersMax));
-  const shown = { title: head(title, 500), ...textPart(text.slice(from), from) };
-  return from > 0 ? shown : { ...shown, links: links.map((link) => ({ ...link })) };
+  const { title, text, links } = parsePage(await readFullText(source, charactersMax));
+  const part = { title: head(title, 500), ...cutPart(text.slice(from), from) };
+  return from > 0 ? part : { ...part, links: links.map((link) => ({ ...link })) };
 }
 
 /**
- * Reads a page by the rules of HTML's tokenizer; nothing of it is run or loaded. A parser would take a time that grows
- * with the square of how deep a page is nested, and a stranger's page may be nested as deep as it likes.
+ * Reads a page with an HTML tokenizer; nothing of the page is run or loaded. The time of a parser grows with the square of
+ * the nesting depth, and an untrusted page can be nested arbitrarily deep.
  */
-export function pageOf(html: string): Page {
+export function parsePage(html: string): Page {
   const reader = pageReader();
   const text = (start: number, end: number) => html.slice(start, end);
   let tag = "";
@@ -68,7 +67,7 @@ export function pageOf(html: string): Page {
   return reader.page();
 }
 
-/** Puts a page together from its tags and texts, as they come. */
+/** Builds a page from its tags and texts, in their order. */
 function pageReader() {
   const lines: string[] = [];
   const links: { text: string; url: string }[] = [];
@@ -79,8 +78,8 @@ function pageReader() {
   return {
     open(tag: string): void {
       if (tag === "title") inTitle = true;
-      if (unread.has(tag)) skipped += 1;
-      if (blocks.has(tag)) lines.push("\n");
+      if (hiddenTags.has(tag)) skipped += 1;
+      if (blockTags.has(tag)) lines.push("\n");
     },
     link(url: string): void {
       if (skipped === 0 && links.length < linksMax && isLink(url)) link = { text: "", url: head(url, 1_000) };
@@ -93,22 +92,22 @@ function pageReader() {
     },
     close(tag: string): void {
       if (tag === "title") inTitle = false;
-      if (unread.has(tag)) skipped = Math.max(0, skipped - 1);
-      if (blocks.has(tag)) lines.push("\n");
+      if (hiddenTags.has(tag)) skipped = Math.max(0, skipped - 1);
+      if (blockTags.has(tag)) lines.push("\n");
       if (tag !== "a" || !link) return;
-      links.push({ text: head(tidy(link.text), 200), url: link.url });
+      links.push({ text: head(collapseSpace(link.text), 200), url: link.url });
       link = undefined;
     },
-    page: (): Page => ({ title: tidy(title), text: paragraphs(lines.join("")), links }),
+    page: (): Page => ({ title: collapseSpace(title), text: paragraphs(lines.join("")), links }),
   };
 }
 
-/** One that leads to another page. */
+/** True for an address of another page. */
 const isLink = (url: string): boolean => /^(https?:|\/|\.|\?)/i.test(url) || /^[\w-]+([/.]|$)/.test(url);
 
-const tidy = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+const collapseSpace = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
-/** Lines without blanks at their ends, and no two empty ones in a row. */
+/** Trims lines, and merges successive empty lines. */
 const paragraphs = (text: string): string =>
   text
     .split("\n")

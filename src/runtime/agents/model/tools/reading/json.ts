@@ -1,25 +1,24 @@
-import { invalid } from "../../../../../core/failure.ts";
+import { invalidArgument } from "../../../../../core/failure.ts";
 import type { Json, JsonObject } from "../../../../../core/json.ts";
-import { head } from "../../bounded.ts";
-import type { Part, Reading, Source } from "./source.ts";
-import { partMax, textPart, wholeText } from "./text.ts";
+import { head } from "../../tool.ts";
+import { cutPart, type Part, partMax, type Reading, readFullText, type Source } from "./text.ts";
 
 const charactersMax = 5_000_000;
-/** Members that an outline names. */
+/** The most members that an outline names. */
 const namedMax = 200;
 
-/** A value of a JSON file by its pointer: whole, or an outline of what it holds. What is no JSON is read as text. */
+/** Reads a value of a JSON file by its pointer: the full value, or an outline of it. Invalid JSON is read as text. */
 export async function readJson(source: Source, { from, pointer }: Part): Promise<Reading> {
-  const text = await wholeText(source, charactersMax);
+  const text = await readFullText(source, charactersMax);
   const parsed = parse(text);
-  if (!parsed) return { ...textPart(text.slice(from), from), note: "It is not valid JSON, so this is its text." };
-  const value = at(parsed.value, pointer);
-  if (value === undefined) throw invalid("pointer", "names nothing in the file");
-  const shown = write(value);
-  if (shown === undefined) throw invalid("pointer", "names a value that is nested too deep to be shown");
-  if (shown.length <= partMax) return { pointer, value, next: null };
-  if (typeof value === "string") return { pointer, ...textPart(value.slice(from), from) };
-  return { pointer, outline: outlineOf(value), note: "Too large to be shown whole: ask for a part of it by its pointer.", next: null };
+  if (!parsed) return { ...cutPart(text.slice(from), from), note: "It is not valid JSON, so this is its text." };
+  const value = evaluatePointer(parsed.value, pointer);
+  if (value === undefined) throw invalidArgument("pointer", "does not exist in the file");
+  const serialized = serialize(value);
+  if (serialized === undefined) throw invalidArgument("pointer", "selects a value that is nested too deeply to show");
+  if (serialized.length <= partMax) return { pointer, value, next: null };
+  if (typeof value === "string") return { pointer, ...cutPart(value.slice(from), from) };
+  return { pointer, outline: outlineOf(value), note: "Too large to show in full: request a part of it by its pointer.", next: null };
 }
 
 function parse(text: string): { readonly value: Json } | undefined {
@@ -30,8 +29,8 @@ function parse(text: string): { readonly value: Json } | undefined {
   }
 }
 
-/** Undefined for what is nested deeper than the stack. */
-function write(value: Json): string | undefined {
+/** Serializes a value; undefined when it is nested deeper than the stack allows. */
+function serialize(value: Json): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {
@@ -39,8 +38,8 @@ function write(value: Json): string | undefined {
   }
 }
 
-/** RFC 6901 4. */
-function at(whole: Json, pointer: string): Json | undefined {
+/** Evaluates a JSON Pointer (RFC 6901 4). */
+function evaluatePointer(whole: Json, pointer: string): Json | undefined {
   if (pointer === "" || pointer === "/") return whole;
   let value: Json | undefined = whole;
   for (const token of pointer.replace(/^\//, "").split("/")) {
@@ -53,14 +52,14 @@ function at(whole: Json, pointer: string): Json | undefined {
 
 function outlineOf(value: Json): Json {
   if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return { array_of: value.length, first: kindOf(value[0] ?? null) };
+  if (Array.isArray(value)) return { array_of: value.length, first: describe(value[0] ?? null) };
   const names = Object.keys(value);
-  const kinds = names.slice(0, namedMax).map((name) => [head(name, 100), kindOf(value[name] ?? null)] as const);
+  const kinds = names.slice(0, namedMax).map((name) => [head(name, 100), describe(value[name] ?? null)] as const);
   return { object_of: names.length, members: Object.fromEntries(kinds) };
 }
 
-/** In a few words. */
-function kindOf(value: Json): string {
+/** A short description of a value. */
+function describe(value: Json): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return `array of ${value.length}`;
   if (typeof value === "object") return `object with ${head(Object.keys(value).slice(0, 20).join(", "), 400)}`;

@@ -3,9 +3,9 @@ import { getDocumentProxy } from "unpdf";
 
 /** Pages of a document as text. */
 export interface PdfPart {
-  /** How many there are. */
+  /** The number of pages of the document. */
   readonly pages: number;
-  /** Of the pages from the first one that was asked for, as many as fit. */
+  /** The texts of the pages from the requested one on, as many as fit. */
   readonly texts: readonly string[];
 }
 
@@ -14,17 +14,17 @@ const charactersMax = 20_000;
 async function read(bytes: Uint8Array, from: number): Promise<PdfPart> {
   const document = await getDocumentProxy(bytes);
   const texts: string[] = [];
-  let room = charactersMax;
-  for (let page = from + 1; page <= document.numPages && room > 0; page += 1) {
+  let charactersLeft = charactersMax;
+  for (let page = from + 1; page <= document.numPages && charactersLeft > 0; page += 1) {
     const { items } = await (await document.getPage(page)).getTextContent();
     const text = items.map((item) => ("str" in item ? item.str + (item.hasEOL ? "\n" : "") : "")).join("");
-    if (texts.length > 0 && text.length > room) break;
-    texts.push(text.length > charactersMax ? `${text.slice(0, charactersMax)} … (the page goes on)` : text);
-    room -= text.length;
+    if (texts.length > 0 && text.length > charactersLeft) break;
+    texts.push(text.length > charactersMax ? `${text.slice(0, charactersMax)} … (the page continues)` : text);
+    charactersLeft -= text.length;
   }
   return { pages: document.numPages, texts };
 }
 
-// What `pdf.ts` gives to this thread.
+// The input of this thread, from `pdf.ts`.
 const { bytes, from } = workerData as { readonly bytes: Uint8Array; readonly from: number };
 parentPort?.postMessage(await read(Uint8Array.from(bytes), from).catch(() => null));

@@ -1,44 +1,44 @@
-import { invalid } from "../../../../../core/failure.ts";
+import { invalidArgument } from "../../../../../core/failure.ts";
 import type { Json, JsonObject } from "../../../../../core/json.ts";
 import type { TaskEvent } from "../../../../../core/tasks/event.ts";
-import type { ReferencedTask } from "../../../../../core/tasks/references.ts";
-import { head } from "../../bounded.ts";
+import type { ReferencedTask } from "../../../../../core/tasks/message.ts";
+import { head } from "../../tool.ts";
 
-/** Events that one use looks through, entries that it gives, and characters of them. */
+/** The limits of one use: events searched, entries returned, and their characters. */
 const eventsMax = 5_000;
 const entriesMax = 100;
 const outlineMax = 160;
 const partMax = 20_000;
 const pageMax = 1_000;
 
-/** How a task is read. */
+/** The input of reading a task. */
 export interface TaskReading {
   readonly action: "outline" | "search" | "read";
   readonly query?: string;
   readonly from?: number;
 }
 
-/** The schemas of a task's id and of how it is read. */
+/** The schemas of the input's members. */
 export const taskReadingSchemas = {
   task_id: { type: "string", minLength: 1, maxLength: 64 },
   action: { type: "string", enum: ["outline", "search", "read"] },
-  query: { type: "string", minLength: 1, maxLength: 200, description: "With search: a few words that stand there together." },
+  query: { type: "string", minLength: 1, maxLength: 200, description: "With search: a phrase in the text." },
   from: { type: "integer", minimum: 0, maximum: 2_147_483_647, description: "The number of the first entry." },
 } as const satisfies JsonObject;
 
-/** What the actions give, for a model. */
+/** Describes the actions, for a model. */
 export const taskReadingUse =
-  "`outline` gives its title, status and the beginnings of what was said; `search` gives the passages that hold `query`; `read` gives what was said in full. Each entry has its number: go on with `from` where `next` says.";
+  "`outline` returns its title, status and the beginnings of its messages; `search` returns the passages that contain `query`; `read` returns the full messages. Each entry has its number: continue with `next` as `from`.";
 
-/** Reads a task as an agent may. @throws Failure `invalid` for a search without words. */
+/** Reads a task for an agent. @throws Failure `invalid_argument` for a search without a query. */
 export async function readTask(task: ReferencedTask, { action, query = "", from = 0 }: TaskReading): Promise<Json> {
   if (action === "outline") return outline(task, from);
-  if (action === "read") return readOn(task, from);
-  if (query === "") throw invalid("", "search needs a query");
+  if (action === "read") return readFull(task, from);
+  if (query === "") throw invalidArgument("", "search needs a query");
   return search(task, query, from);
 }
 
-/** Something said or done, by its number. */
+/** A message, error or tool use of a task, with its number. */
 interface Entry {
   readonly number: number;
   readonly by: string;
@@ -64,7 +64,7 @@ function withFiles({ content, attachments = [] }: { readonly content: string; re
   return attachments.length === 0 ? content : `${content}\n[files: ${attachments.map(({ filename }) => filename).join(", ")}]`;
 }
 
-/** Entries from a number on, page by page, and where looking stopped when there was too much to look through. */
+/** Yields entries from a number on, page by page. Returns the number at which it stopped after 5,000 events; null at the end. */
 async function* entriesOf(task: ReferencedTask, from: number): AsyncGenerator<Entry, number | null, void> {
   let after = Math.max(0, from - 1);
   for (let looked = 0; looked < eventsMax; looked += pageMax) {
@@ -80,37 +80,37 @@ async function* entriesOf(task: ReferencedTask, from: number): AsyncGenerator<En
   return after + 1;
 }
 
-/** What `shown` makes of entries, as far as there is room. */
-async function gathered(task: ReferencedTask, from: number, shown: (entry: Entry) => string | undefined): Promise<Json> {
+/** Collects the texts that `toText` returns for entries, up to the limits. */
+async function collect(task: ReferencedTask, from: number, toText: (entry: Entry) => string | undefined): Promise<Json> {
   const entries: { number: number; by: string; text: string }[] = [];
-  let room = partMax;
+  let charactersLeft = partMax;
   const all = entriesOf(task, from);
   for (;;) {
     const { value, done } = await all.next();
     if (done) return { entries, next: value };
-    const text = shown(value);
+    const text = toText(value);
     if (text === undefined) continue;
-    const full = entries.length >= entriesMax || (entries.length > 0 && text.length > room);
+    const full = entries.length >= entriesMax || (entries.length > 0 && text.length > charactersLeft);
     if (full) return { entries, next: value.number };
     entries.push({ ...value, text: head(text, partMax) });
-    room -= text.length;
+    charactersLeft -= text.length;
   }
 }
 
 async function outline(task: ReferencedTask, from: number): Promise<Json> {
   const { title, status, createdAt, lastSeq } = task;
-  const shown = ({ by, text }: Entry) => (by === "tool" ? undefined : text.length > outlineMax ? `${head(text, outlineMax)} …` : text);
+  const toOutline = ({ by, text }: Entry) => (by === "tool" ? undefined : text.length > outlineMax ? `${head(text, outlineMax)} …` : text);
   const about = { title, status, created_at: new Date(createdAt).toISOString(), last_number: lastSeq };
-  return { ...about, outline: await gathered(task, from, shown) };
+  return { ...about, outline: await collect(task, from, toOutline) };
 }
 
-const readOn = (task: ReferencedTask, from: number): Promise<Json> => gathered(task, from, ({ text }) => text);
+const readFull = (task: ReferencedTask, from: number): Promise<Json> => collect(task, from, ({ text }) => text);
 
-/** The passage around the first place that holds the words, whatever their case. */
+/** Finds in each entry the passage around the first match of the query, ignoring case. */
 function search(task: ReferencedTask, query: string, from: number): Promise<Json> {
-  const wanted = query.toLowerCase();
-  return gathered(task, from, ({ text }) => {
-    const at = text.toLowerCase().indexOf(wanted);
-    return at < 0 ? undefined : text.slice(Math.max(0, at - 150), at + wanted.length + 250).toWellFormed();
+  const needle = query.toLowerCase();
+  return collect(task, from, ({ text }) => {
+    const at = text.toLowerCase().indexOf(needle);
+    return at < 0 ? undefined : text.slice(Math.max(0, at - 150), at + needle.length + 250).toWellFormed();
   });
 }

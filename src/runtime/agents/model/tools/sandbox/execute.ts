@@ -1,48 +1,70 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { outputKeeper } from "./output.ts";
 
-/** What a command came to. */
-export interface Came {
-  /** Null when it was ended. */
+/** The number of bytes kept of the beginning, and of the end. */
+const keptBytes = 8_000;
+
+/** Keeps the beginning and the end of a program's output. */
+function outputKeeper(): { readonly take: (chunk: Buffer) => void; readonly text: () => string } {
+  let first = Buffer.alloc(0);
+  let last = Buffer.alloc(0);
+  let bytes = 0;
+  return {
+    take(chunk) {
+      bytes += chunk.length;
+      const more = keptBytes - first.length;
+      if (more > 0) first = Buffer.concat([first, chunk.subarray(0, more)]);
+      if (chunk.length > more) last = Buffer.concat([last, chunk.subarray(Math.max(0, more))]).subarray(-keptBytes);
+    },
+    text() {
+      const omitted = bytes - first.length - last.length;
+      // A character that is split by a cut becomes a replacement character.
+      return omitted === 0 ? Buffer.concat([first, last]).toString() : `${first}\n… ${omitted} bytes left out …\n${last}`;
+    },
+  };
+}
+
+/** The result of a command. */
+export interface CommandResult {
+  /** Null when the command was killed. */
   readonly exit_code: number | null;
   readonly timed_out: boolean;
-  /** What it printed, both streams as they came, cut in the middle. */
+  /** Both output streams in the order of arrival, cut in the middle. */
   readonly output: string;
 }
 
-/** What it may know: nothing of ours. */
+/** The environment of a command: it has nothing of the platform's environment. */
 const environment = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/tmp", LANG: "C.UTF-8" };
-/** Between asking a group to end and ending it; a container's client passes the first on. */
+/** The time between SIGTERM and SIGKILL. A container's client passes SIGTERM on. */
 const graceMs = 2_000;
-/** What has left its group may hold the streams open. */
+/** The longest wait for the streams to close: a process that has left the group may hold them open. */
 const streamsMs = 1_000;
 
 /**
- * Runs a program in a process group of its own, and ends the whole group with it, after its time, or when the signal is
- * aborted.
+ * Runs a program in a new process group. Ends the group when the program exits, when its time is over, and when the signal
+ * is aborted.
  *
- * @throws Error when it cannot be started, and the signal's reason when that was aborted.
+ * @throws Error when the program cannot be started, and the signal's reason when the signal was aborted.
  */
 export async function execute(
   [program = "", ...args]: readonly string[],
   { folder, seconds, signal }: { readonly folder: string; readonly seconds: number; readonly signal: AbortSignal },
-): Promise<Came> {
+): Promise<CommandResult> {
   const child = spawn(program, args, { cwd: folder, env: environment, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   const output = outputKeeper();
   for (const stream of [child.stdout, child.stderr]) stream.on("data", output.take).on("error", () => undefined);
-  const closed = once(child, "close").catch(() => undefined);
-  // Processes are the machine's, and so is their time: no clock of a test moves it.
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), seconds * 1000);
-  const end = AbortSignal.any([signal, late.signal]);
+  const streamsClosed = once(child, "close").catch(() => undefined);
+  // A real timer, not the injected clock: processes run in real time, also in tests.
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), seconds * 1000);
+  const end = AbortSignal.any([signal, timeout.signal]);
   const ending = () => void endGroup(child);
   end.addEventListener("abort", ending);
   try {
     const [code] = (await once(child, "exit")) as [number | null];
     signal.throwIfAborted();
-    await rest(child, closed);
-    return { exit_code: code, timed_out: late.signal.aborted, output: output.text() };
+    await endStreams(child, streamsClosed);
+    return { exit_code: code, timed_out: timeout.signal.aborted, output: output.text() };
   } finally {
     clearTimeout(timer);
     end.removeEventListener("abort", ending);
@@ -50,12 +72,12 @@ export async function execute(
   }
 }
 
-/** What is left of the group must not write on while the folder is read; then what was printed last is read. */
-async function rest(child: ChildProcess, closed: Promise<unknown>): Promise<void> {
+/** Kills the rest of the group, so that it does not write while the folder is read. Then reads the last output. */
+async function endStreams(child: ChildProcess, streamsClosed: Promise<unknown>): Promise<void> {
   killGroup(child, "SIGKILL");
-  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const { promise: timeout, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, streamsMs);
-  await Promise.race([closed, late]);
+  await Promise.race([streamsClosed, timeout]);
   clearTimeout(timer);
   child.stdout?.destroy();
   child.stderr?.destroy();
@@ -72,6 +94,6 @@ function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody of it is left.
+    // No process of the group is left.
   }
 }

@@ -1,28 +1,64 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { constants } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, readdir, readlink, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Failure } from "../../../../../core/failure.ts";
-import { workspacePath } from "../../../../../core/workspaces/path.ts";
-import { type Workspace, workspaceLimits } from "../../../../../core/workspaces/workspace.ts";
-import { openPlace, readPlace } from "./opened.ts";
+import { type Workspace, workspaceLimits, workspacePath } from "../../../../../core/workspaces/workspace.ts";
 
-/** What a command has done to the workspace. */
-export interface Brought {
+const replaced = (): Failure => new Failure("invalid_argument", "it was replaced while it was read");
+
+/**
+ * Opens the file or folder at a path, and checks that no link was followed. O_NOFOLLOW protects only the last part of a
+ * path: a process that a command has left running may replace a folder above it by a link.
+ *
+ * On Linux the kernel reports the path of the opened file (`/proc/self/fd`). Without `/proc` the path must have no links and
+ * refer to the opened file afterwards (device and inode). A process that exchanges it several times in between can defeat
+ * this check.
+ *
+ * @param place the real path, from before any process could change it.
+ * @throws Failure `invalid_argument` for anything else; what `open` throws.
+ */
+export async function openPath(place: string, flags: number): Promise<FileHandle> {
+  // These flags follow no link, and do not wait for a pipe.
+  const handle = await open(place, flags | constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const isThere = await refersTo(place, handle).catch(() => false);
+  if (isThere) return handle;
+  await handle.close();
+  throw replaced();
+}
+
+async function refersTo(place: string, handle: FileHandle): Promise<boolean> {
+  if (process.platform === "linux") return (await readlink(`/proc/self/fd/${handle.fd}`)) === place;
+  const [real, current, opened] = await Promise.all([realpath(place), lstat(place), handle.stat()]);
+  return real === place && current.dev === opened.dev && current.ino === opened.ino;
+}
+
+/** Lists the entries of the folder at a path. @throws as for `openPath`. */
+export async function readFolder(place: string) {
+  await using handle = await openPath(place, constants.O_DIRECTORY);
+  const entries = await readdir(process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : place, { withFileTypes: true });
+  // Without `/proc` the folder was read by its path, so check the path again.
+  if (process.platform !== "linux" && !(await refersTo(place, handle))) throw replaced();
+  return entries;
+}
+
+/** The changes of a command in the workspace. */
+export interface WorkspaceChanges {
   readonly changed: string[];
   readonly deleted: string[];
-  /** What was not taken over, and why. */
+  /** Entries that were not copied, with the reason. */
   readonly refused: { readonly path: string; readonly why: string }[];
 }
 
-/** Entries of the folder that are looked at, and that the answer names. */
+/** The most entries of the folder that are read, and that a list of the result names. */
 const entriesMax = 20_000;
 const namedMax = 100;
 const depthMax = 16;
 
-/** Writes the files of a workspace into a folder, and answers their digests by path. */
-export async function layOut(workspace: Workspace, folder: string): Promise<ReadonlyMap<string, string>> {
+/** Writes the files of a workspace into a folder. Returns their digests by path. */
+export async function copyOut(workspace: Workspace, folder: string): Promise<ReadonlyMap<string, string>> {
   const files = await workspace.list();
   for (const { path } of files) {
     const place = join(folder, path);
@@ -34,24 +70,24 @@ export async function layOut(workspace: Workspace, folder: string): Promise<Read
 }
 
 /**
- * Takes over what a command has changed. Links and devices are passed over, whatever they point at: only bytes of
- * regular files of the folder itself come back, also while processes that the command has left running change it.
+ * Copies the changes of a command back into the workspace. Links and devices are skipped: only the content of regular
+ * files of the folder is copied, also while processes that the command has left running change the folder.
  *
- * @param folder its real path.
- * @throws Failure when nothing was taken over: too many files, or the folder itself is not there any more.
+ * @param folder the folder's real path.
+ * @throws Failure when nothing was copied: too many files, or the folder is gone.
  */
-export async function bringBack(workspace: Workspace, folder: string, known: ReadonlyMap<string, string>): Promise<Brought> {
-  const found = await entriesOf(folder);
-  const there = new Set(found.map(({ path }) => path.normalize("NFC")));
-  const brought: Brought = { changed: [], deleted: [], refused: [] };
-  // First what is gone: a folder may have taken its place.
-  for (const path of known.keys()) if (!there.has(path) && (await workspace.remove(path))) brought.deleted.push(path);
-  for (const { path, isFile } of found) {
-    const taken = isFile ? await take(workspace, folder, path, known) : { why: "no regular file" };
-    if ("why" in taken) brought.refused.push({ path: path.toWellFormed(), why: taken.why });
-    else if (taken.changed) brought.changed.push(taken.path);
+export async function copyBack(workspace: Workspace, folder: string, known: ReadonlyMap<string, string>): Promise<WorkspaceChanges> {
+  const entries = await entriesOf(folder);
+  const paths = new Set(entries.map(({ path }) => path.normalize("NFC")));
+  const changes: WorkspaceChanges = { changed: [], deleted: [], refused: [] };
+  // Delete first: a folder may have replaced a file.
+  for (const path of known.keys()) if (!paths.has(path) && (await workspace.remove(path))) changes.deleted.push(path);
+  for (const { path, isFile } of entries) {
+    const copied = isFile ? await copyFile(workspace, folder, path, known) : { why: "not a regular file" };
+    if ("why" in copied) changes.refused.push({ path: path.toWellFormed(), why: copied.why });
+    else if (copied.changed) changes.changed.push(copied.path);
   }
-  const { changed, deleted, refused } = brought;
+  const { changed, deleted, refused } = changes;
   return { changed: changed.slice(0, namedMax), deleted: deleted.slice(0, namedMax), refused: refused.slice(0, namedMax) };
 }
 
@@ -60,14 +96,14 @@ interface Entry {
   readonly isFile: boolean;
 }
 
-/** @throws Failure `too_large` for more than there can be: then nothing is taken over. */
+/** Lists all entries below a folder. @throws Failure `too_large` for too many entries: then nothing is copied. */
 async function entriesOf(folder: string): Promise<readonly Entry[]> {
-  const found: Entry[] = [];
+  const entries: Entry[] = [];
   for await (const entry of walk(folder, "", 1)) {
-    found.push(entry);
-    if (found.length > entriesMax) throw new Failure("too_large", "the command left too many files: nothing was taken over");
+    entries.push(entry);
+    if (entries.length > entriesMax) throw new Failure("too_large", "the command left too many files: no changes were copied");
   }
-  return found;
+  return entries;
 }
 
 async function* walk(folder: string, below: string, depth: number): AsyncGenerator<Entry, void, void> {
@@ -78,21 +114,21 @@ async function* walk(folder: string, below: string, depth: number): AsyncGenerat
   }
 }
 
-/** No entries for a folder that was replaced or removed in the meantime. @throws Failure for the whole folder. */
-const entriesAt = (folder: string, below: string): ReturnType<typeof readPlace> =>
-  readPlace(join(folder, below)).catch((thrown: unknown) => {
+/** Lists a folder. A subfolder that was replaced or deleted is empty. @throws Failure when the top folder is gone. */
+const entriesAt = (folder: string, below: string): ReturnType<typeof readFolder> =>
+  readFolder(join(folder, below)).catch((thrown: unknown) => {
     if (below !== "") return [];
-    throw new Failure("precondition", "the command moved or removed its folder: nothing was taken over", { cause: thrown });
+    throw new Failure("failed_precondition", "the command moved or deleted its folder: no changes were copied", { cause: thrown });
   });
 
-type Taken = { readonly path: string; readonly changed: boolean } | { readonly why: string };
+type Copied = { readonly path: string; readonly changed: boolean } | { readonly why: string };
 
-async function take(workspace: Workspace, folder: string, name: string, known: ReadonlyMap<string, string>): Promise<Taken> {
+async function copyFile(workspace: Workspace, folder: string, name: string, known: ReadonlyMap<string, string>): Promise<Copied> {
   try {
     const path = workspacePath(name);
-    await using handle = await openPlace(join(folder, name), 0);
+    await using handle = await openPath(join(folder, name), 0);
     const stat = await handle.stat();
-    if (!stat.isFile()) return { why: "no regular file" };
+    if (!stat.isFile()) return { why: "not a regular file" };
     if (stat.size > workspaceLimits.fileBytes) return { why: "too large" };
     if ((await digestOf(handle)) === known.get(path)) return { path, changed: false };
     await workspace.write(path, handle.createReadStream({ start: 0, autoClose: false }));

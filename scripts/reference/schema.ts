@@ -1,0 +1,56 @@
+import { execFileSync } from "node:child_process";
+import { resolve } from "node:path";
+import {
+  type AnyDesc,
+  createFileRegistry,
+  type DescField,
+  type DescFile,
+  type DescMessage,
+  type DescService,
+  type FileRegistry,
+  fromBinary,
+} from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { getComments } from "@bufbuild/protoplugin";
+
+const root = resolve(import.meta.dirname, "../..");
+
+/** The schema with its comments, which generated code does not have. */
+export function readSchema(): FileRegistry {
+  const buf = resolve(root, "node_modules/.bin/buf");
+  const image = execFileSync(buf, ["build", "-o", "-#format=binpb"], { cwd: root, maxBuffer: 64 * 1024 * 1024 });
+  return createFileRegistry(fromBinary(FileDescriptorSetSchema, image));
+}
+
+/** The comment above a declaration: its paragraphs, each in one line. */
+export const commentOf = (desc: Exclude<AnyDesc, DescFile>): readonly string[] =>
+  (getComments(desc).leading ?? "")
+    .split(/\n[ \t]*\n/)
+    .map((paragraph) => paragraph.replaceAll(/\s+/g, " ").trim())
+    .filter((paragraph) => paragraph !== "");
+
+/** @throws Error for a name that the schema does not have. */
+export function serviceOf(schema: FileRegistry, name: string): DescService {
+  const service = schema.getService(name);
+  if (!service) throw new Error(`the schema has no service ${name}`);
+  return service;
+}
+
+/** The field's message type, unless it is one of protobuf's own. */
+export const ownMessage = ({ message }: DescField): DescMessage | null =>
+  message && !message.typeName.startsWith("google.protobuf.") ? message : null;
+
+/** The messages that fields of these lead to, each once, in the order of the schema; not the given ones. */
+export function messagesBelow(given: readonly DescMessage[]): readonly DescMessage[] {
+  const found = new Set<DescMessage>();
+  const visit = (message: DescMessage): void => {
+    for (const field of message.fields) {
+      const next = ownMessage(field);
+      if (next === null || found.has(next)) continue;
+      found.add(next);
+      visit(next);
+    }
+  };
+  for (const message of given) visit(message);
+  return [...found];
+}

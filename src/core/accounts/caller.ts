@@ -1,0 +1,137 @@
+import { Failure } from "../failure.ts";
+import type { Tx } from "../store.ts";
+import type { Role } from "./account.ts";
+
+/** What an app may do for its user (spec/oauth.md 2). */
+export const scopeNames = ["create_task", "manage_all_tasks", "create_project", "use_connectors", "use_my_browsers"] as const;
+export type ScopeName = (typeof scopeNames)[number];
+
+/** True for the name of a scope; case matters (RFC 6749 3.3). */
+export const isScope = (text: string): text is ScopeName => scopeNames.some((name) => name === text);
+
+/** The scopes among stored texts. A scope of an older release may no longer exist. */
+export const knownScopes = (texts: readonly string[]): ScopeName[] => texts.filter(isScope);
+
+/**
+ * Parses a `scope` parameter. Returns the scopes in the order of the table; null if one is
+ * unknown or not allowed (RFC 6749 3.3: case matters, order does not).
+ */
+export function parseScopes(text: string, allowed: readonly ScopeName[]): ScopeName[] | null {
+  const names = text.split(" ").filter((name) => name !== "");
+  if (names.length === 0 || !names.every((name) => isScope(name) && allowed.includes(name))) return null;
+  return scopeNames.filter((name) => names.includes(name));
+}
+
+/** The account for which a request to a user-supplied address is sent, and the signal that cancels it. */
+export interface OnBehalf {
+  /** Name lookups count toward this account. */
+  readonly accountId: string;
+  /** Aborted when the caller no longer waits; it ends a lookup in progress. */
+  readonly signal: AbortSignal;
+}
+
+/** Kinds of API key (spec/enterprise.md 1); `general` grants access to the full account. */
+export const keyKinds = ["general", "ediscovery", "siem", "team_user_mgmt", "team_asset_audit", "team_asset_mgmt"] as const;
+export type KeyKind = (typeof keyKinds)[number];
+
+/** An API key. */
+export interface KeyCredential {
+  readonly kind: "key";
+  readonly keyKind: KeyKind;
+  readonly id: string;
+}
+
+/** An OAuth access token: an app acts for its user. */
+export interface TokenCredential {
+  readonly kind: "token";
+  /** The token family's id. */
+  readonly id: string;
+  /** The app. */
+  readonly clientId: string;
+  readonly scopes: readonly ScopeName[];
+  /** Connectors that the user granted to the app. */
+  readonly connectorUids: readonly string[];
+}
+
+/** A signed-in browser. */
+export interface SessionCredential {
+  readonly kind: "session";
+  readonly id: string;
+  /** When the person last proved who they are, Unix milliseconds. */
+  readonly provedAt: number;
+}
+
+/** A remote worker. It belongs to no person and grants access only to work on tasks. The caller's account is the worker's id, which owns no tasks. */
+export interface WorkerCredential {
+  readonly kind: "worker";
+  readonly id: string;
+  /** The profiles whose tasks it may run; empty: all profiles of remote workers. */
+  readonly profiles: readonly string[];
+}
+
+/** The credential that authenticated a caller. */
+export type CallerCredential = KeyCredential | TokenCredential | SessionCredential | WorkerCredential;
+
+/**
+ * The owner of the rows that a query may access: every read and every write goes through
+ * a scope (spec/decisions.md 1). `clientId` is set for a token that can access only
+ * rows that its app created.
+ */
+export interface Scope {
+  readonly accountId: string;
+  readonly spaceId: string;
+  readonly clientId?: string | undefined;
+}
+
+/** Who calls: an account in one space, by one credential. */
+export interface Caller extends Scope {
+  readonly credential: CallerCredential;
+  /** The account's role in the space's team; null in a personal space. */
+  readonly role: Role | null;
+  /** BCP 47: the account's locale, used when a request names none. */
+  readonly locale: string;
+}
+
+/** Whether a caller may access projects. An app needs a scope for them (spec/decisions.md 16). */
+export const canAccessProjects = ({ credential }: Caller): boolean =>
+  credential.kind !== "token" || credential.scopes.includes("create_project") || credential.scopes.includes("manage_all_tasks");
+
+/** The app that acts for its user; null without an app. Rows that an app creates have its id. */
+export const appOf = ({ credential }: Caller): string | null => (credential.kind === "token" ? credential.clientId : null);
+
+/** A call that may stay open for a while. Its caller is authenticated again at intervals (spec/decisions.md 17). */
+export interface OpenCall {
+  /** The caller as first authenticated. */
+  readonly caller: Caller;
+  /** Equal for calls with the same credential and the same rights: they can share lookups. */
+  readonly accessKey: string;
+  /**
+   * Authenticates the caller again. It counts against no limit.
+   *
+   * @throws Failure as for a new call.
+   */
+  reauthenticate(): Promise<Caller>;
+  /** Aborted when the caller no longer waits for an answer. */
+  readonly gone: AbortSignal;
+}
+
+/** The error text of a new call with the same credential (spec/decisions.md 10). */
+const unauthenticatedTexts: Readonly<Record<CallerCredential["kind"], string>> = {
+  key: "Invalid or missing API key",
+  token: "Invalid or missing API key or access token: bearer token is invalid or revoked",
+  session: "Invalid or missing API key or access token: missing authentication",
+  worker: "Invalid or missing API key",
+};
+
+/**
+ * Keeps the caller an active member until this change ends. Changes that start work or create credentials call it:
+ * a caller who was authenticated before being removed, deactivated or delegated must not create anything that stays
+ * valid after that.
+ *
+ * @throws Failure `unauthenticated` if the caller is no longer an active member.
+ */
+export async function lockActiveMember(tx: Pick<Tx, "members">, { accountId, spaceId, role, credential }: Caller): Promise<void> {
+  // A personal space has no members.
+  if (role === null || (await tx.members.lockActive({ accountId, spaceId }))) return;
+  throw new Failure("unauthenticated", unauthenticatedTexts[credential.kind]);
+}

@@ -1,0 +1,35 @@
+/** Calls with equal members are the same call (spec/decisions.md 20). */
+export interface IdempotencyKey {
+  readonly accountId: string;
+  readonly spaceId: string;
+  /** Empty for an API key. */
+  readonly clientId: string;
+  readonly operation: string;
+  /** The caller's `Idempotency-Key`. */
+  readonly key: string;
+}
+
+/** The record of an answered call. */
+export interface IdempotencyRecord {
+  /** SHA-256 over the decoded request with sorted map keys, hex. */
+  readonly hash: string;
+  /** The encrypted binary answer; null if the answer holds a secret. */
+  readonly answer: Uint8Array<ArrayBuffer> | null;
+  /** The id of the created object. */
+  readonly subject: string | null;
+}
+
+export interface IdempotencyRows {
+  /**
+   * Claims the key for the open change; false if it was claimed before.
+   * Waits for another change that holds a claim.
+   */
+  claim(key: IdempotencyKey, hash: string, now: number): Promise<boolean>;
+  find(key: IdempotencyKey): Promise<IdempotencyRecord | null>;
+  /** Stores the answer and the id of its object in a record that this change claimed. */
+  complete(key: IdempotencyKey, answer: Uint8Array<ArrayBuffer> | null, subject: string | null): Promise<void>;
+  /** Deletes every record with this object. */
+  deleteOf(subject: string): Promise<void>;
+  /** Purges records claimed before `before` and returns their number. */
+  purge(before: number): Promise<number>;
+}

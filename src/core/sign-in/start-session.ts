@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import type { CreationContext } from "../keys/api-key.ts";
+import type { Tx } from "../store.ts";
+import { newSessionText, type Session, type SignInSpace, sessionDigest, sessionMs } from "./sign-in.ts";
+
+/** A proof of an account's identity. No space is chosen yet. */
+export interface IdentityProof {
+  readonly accountId: string;
+  readonly provedAt: number;
+  readonly by: "password" | "link" | "single sign-on" | "another space";
+  /** Digest of the stored password that was verified: a change of the password invalidates the proof. Null for the other ways. */
+  readonly password: string | null;
+}
+
+/** The origin of a request, for the audit log. */
+export interface RequestOrigin {
+  readonly requestId: string;
+  readonly address: string;
+}
+
+/** A digest that identifies a stored password. */
+export const passwordDigest = (stored: string): string => createHash("sha256").update(stored).digest("base64url");
+
+/**
+ * Signs an account in to one of its spaces. The change checks the permission again, so that a
+ * concurrent password change or deactivation of the member leaves no session.
+ *
+ * @param replaced the browser's previous session: it ends.
+ * @returns the cookie's text, returned only once; null when the account is not allowed in.
+ */
+export async function startSession(
+  tx: Tx,
+  context: CreationContext,
+  proven: IdentityProof,
+  spaceId: string,
+  { from, replaced }: { readonly from: RequestOrigin; readonly replaced: Session | null },
+): Promise<string | null> {
+  await tx.accounts.lock(proven.accountId);
+  const membership = (await tx.signIns.listSpaces(proven.accountId)).find((each) => each.spaceId === spaceId);
+  if (!membership || !(await isStillValid(tx, proven))) return null;
+  const text = newSessionText(context.random);
+  const { accountId, provedAt } = proven;
+  const id = context.ids.short();
+  const session = {
+    id,
+    digest: sessionDigest(text),
+    accountId,
+    spaceId,
+    createdAt: context.now,
+    provedAt,
+    expiresAt: context.now + sessionMs,
+  };
+  if (replaced) await tx.sessions.end(replaced.id);
+  await tx.sessions.insert(session);
+  await recordSignIn(tx, context, membership);
+  await auditSession(tx, context, session, from, "SignIn", { by: proven.by });
+  return text;
+}
+
+async function isStillValid(tx: Tx, { accountId, password }: IdentityProof): Promise<boolean> {
+  if (password === null) return true;
+  const stored = await tx.signIns.password(accountId);
+  return stored !== null && passwordDigest(stored) === password;
+}
+
+async function recordSignIn(tx: Tx, { now }: CreationContext, { team }: SignInSpace): Promise<void> {
+  if (team !== null) await tx.signIns.recordFirstSignIn(team.memberId, now);
+}
+
+/** Moves a session to another space of its account: a new cookie with the old proof time. */
+export async function switchSpace(
+  tx: Tx,
+  context: CreationContext,
+  session: Session,
+  spaceId: string,
+  from: RequestOrigin,
+): Promise<string | null> {
+  const { accountId, provedAt } = session;
+  return startSession(tx, context, { accountId, provedAt, by: "another space", password: null }, spaceId, { from, replaced: session });
+}
+
+/** Writes the audit row of a change of a session. */
+export async function auditSession(
+  tx: Tx,
+  { now, ids }: CreationContext,
+  { id, accountId, spaceId }: Session,
+  { requestId, address }: RequestOrigin,
+  what: "SignIn" | "SignOut" | "ChangePassword" | "Reauthenticate",
+  after: Readonly<Record<string, unknown>> | null = null,
+): Promise<void> {
+  const entry = { id: ids.short(), at: now, spaceId, accountId, credential: `session:${id}`, requestId, address };
+  await tx.audit.insert({ ...entry, operation: `console/${what}`, subject: accountId, before: null, after });
+}

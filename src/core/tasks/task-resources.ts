@@ -1,0 +1,54 @@
+import type { Tx } from "../store.ts";
+
+/** The resources that a message names for its task; an empty list names none. */
+export interface RequestedResources {
+  /** Ids of the skills that the task may use. */
+  readonly skills: readonly string[];
+  /** Ids of the skills that the task must use. */
+  readonly forced: readonly string[];
+  /** Ids of connectors. */
+  readonly connectors: readonly string[];
+  /** Disables the default connectors too: for a new task only (spec/api.md 14.2). */
+  readonly noConnectors: boolean;
+}
+
+/** The resources that a task may use, set by its messages. */
+export interface TaskResources {
+  /** Null: the account's enabled skills. */
+  readonly skills: readonly string[] | null;
+  readonly forced: readonly string[];
+  readonly connectors: readonly string[];
+  /** The browser that the user selected for the task, online or not; null for none (spec/api.md 9.4). */
+  readonly browserId: string | null;
+}
+
+/** Rows of tasks' resources: a task whose messages name none has no row. */
+export interface TaskResourceRows {
+  find(taskId: string): Promise<TaskResources | null>;
+  /** Sets the given members; the others stay, or get the defaults of a task without a row. */
+  set(task: { readonly id: string; readonly spaceId: string }, resources: Partial<TaskResources>): Promise<void>;
+  deleteOfTask(taskId: string): Promise<void>;
+}
+
+/** The resources of a message that names none. */
+export const noResources: RequestedResources = { skills: [], forced: [], connectors: [], noConnectors: false };
+
+/**
+ * Stores the resources that a message names; executes no statement when it names none.
+ * Skills hold for this and later turns until a message names others (spec/api.md 9.10).
+ *
+ * @param connectors the task's connectors from now on; undefined leaves them as they are.
+ */
+export async function saveResources(
+  tx: Tx,
+  task: { readonly id: string; readonly spaceId: string },
+  { skills, forced }: Pick<RequestedResources, "skills" | "forced">,
+  connectors: readonly string[] | undefined,
+): Promise<void> {
+  const named = {
+    ...(skills.length === 0 ? {} : { skills: [...new Set(skills)] }),
+    ...(forced.length === 0 ? {} : { forced: [...new Set(forced)] }),
+    ...(connectors === undefined ? {} : { connectors }),
+  };
+  if (Object.keys(named).length > 0) await tx.taskResources.set(task, named);
+}

@@ -1,0 +1,197 @@
+import type { OpenCall } from "../accounts/caller.ts";
+import type { Clock } from "../clock.ts";
+import { Failure } from "../failure.ts";
+import type { Feed, TaskNews } from "../store.ts";
+
+/** Subscriptions of held calls and watches to news of a task. */
+export interface TaskSubscriptions {
+  /** Records news of all tasks from now on, for a call that reads a task before it enters: it misses no news in between. */
+  prepare(): PendingSubscription;
+}
+
+/** A subscription that is not bound to a task yet. It ends with one of these calls; the other does nothing after that. */
+export interface PendingSubscription {
+  /**
+   * Takes one of the account's slots until the subscription is left or the caller is gone.
+   *
+   * @param seen the task as the call has read it: news that it shows already does not wake the call.
+   * @param until monotonic milliseconds at which the subscription wakes in any case.
+   * @throws Failure `resource_exhausted` when all of the account's slots are taken.
+   */
+  subscribe(call: OpenCall, seen: SeenTask, until?: number): Subscription;
+  cancel(): void;
+}
+
+/** The part of a task that subscribers compare: its events, and whether it runs. */
+export type SeenTask = { readonly id: TaskNews["taskId"] } & Pick<TaskNews, "lastSeq" | "status">;
+
+/** The subscription of one call. */
+export interface Subscription {
+  /**
+   * Resolves when there may be news: at once for news since the last call of `wake`, or, the first time,
+   * since `approach`. Also resolves every `pollMs`, when the caller is gone, and when the process drains.
+   */
+  nextNews(): Promise<void>;
+  /** Releases the slot; a second call does nothing. */
+  close(): void;
+}
+
+/** The rules of subscriptions. */
+export interface SubscriptionRules {
+  /** Slots of one account in this process (spec/decisions.md 17a). */
+  readonly limit: number;
+  /** Every subscription wakes at least this often, in milliseconds: news from other processes may not arrive here. */
+  readonly pollMs: number;
+  /** Aborted when the process drains. */
+  readonly draining: AbortSignal;
+}
+
+/** The subscribers of one account: they wake together, so that they can share their reads. */
+interface AccountSubscribers {
+  readonly wakers: Set<Waker>;
+  /** Aborted when the last one leaves. */
+  readonly empty: AbortController;
+}
+
+/** Listens once to the store's news for all subscriptions, and wakes those of the task. */
+export function taskSubscriptions(feed: Feed, clock: Clock, { limit, pollMs: lookMs, draining }: SubscriptionRules): TaskSubscriptions {
+  const byTask = new Map<string, Set<Waker>>();
+  const byAccount = new Map<string, AccountSubscribers>();
+  const pending = new Set<RecordedNews>();
+  function notify(news: TaskNews): void {
+    for (const recorded of pending) recorded.news.push(news);
+    for (const { notify } of byTask.get(news.taskId) ?? []) notify(news);
+  }
+  function wakeEveryTask(): void {
+    for (const recorded of pending) recorded.lost = true;
+    for (const wakers of byTask.values()) wakeAll(wakers);
+  }
+  const stopListening = [feed.onTask(notify), feed.onLost(wakeEveryTask)];
+  draining.addEventListener("abort", () => {
+    for (const each of stopListening) each();
+    wakeEveryTask();
+  });
+
+  async function wakeRegularly({ wakers, empty }: AccountSubscribers): Promise<void> {
+    for (;;) {
+      await clock.sleep(lookMs, empty.signal);
+      wakeAll(wakers);
+    }
+  }
+
+  /** Sleeps in a loop, because a timer may fire slightly early. */
+  async function wakeAt(until: number, { wake }: Waker, left: AbortSignal): Promise<void> {
+    while (clock.monotonic() < until) await clock.sleep(until - clock.monotonic(), left);
+    wake();
+  }
+
+  function addAccount(accountId: string): AccountSubscribers {
+    const subscribers = { wakers: new Set<Waker>(), empty: new AbortController() };
+    byAccount.set(accountId, subscribers);
+    // Rejects only when the last subscriber has left.
+    wakeRegularly(subscribers).catch(() => undefined);
+    return subscribers;
+  }
+
+  /** @returns a function that releases the slot. */
+  function takeSlot(accountId: string, waker: Waker): () => void {
+    const { wakers, empty } = byAccount.get(accountId) ?? addAccount(accountId);
+    if (wakers.size >= limit) throw new Failure("resource_exhausted", `${limit} held calls and watches are open already`);
+    wakers.add(waker);
+    return () => {
+      wakers.delete(waker);
+      if (wakers.size > 0) return;
+      byAccount.delete(accountId);
+      empty.abort();
+    };
+  }
+
+  /** @returns a function that removes the waker again. */
+  function addToTask(taskId: string, waker: Waker): () => void {
+    const wakers = byTask.get(taskId) ?? new Set();
+    byTask.set(taskId, wakers.add(waker));
+    return () => {
+      wakers.delete(waker);
+      if (wakers.size === 0) byTask.delete(taskId);
+    };
+  }
+
+  function subscribe({ caller, gone }: OpenCall, seen: SeenTask, recorded: RecordedNews, until?: number): Subscription {
+    const waker = createWaker(seen);
+    const left = new AbortController();
+    const releases = [takeSlot(caller.accountId, waker), addToTask(seen.id, waker)];
+    const leave = () => {
+      if (!left.signal.aborted) for (const release of releases) release();
+      left.abort();
+    };
+    const end = () => {
+      waker.wake();
+      leave();
+    };
+    for (const news of recorded.news) if (news.taskId === seen.id) waker.notify(news);
+    if (recorded.lost || draining.aborted) waker.wake();
+    // Rejects only when the subscription was left.
+    if (until !== undefined) wakeAt(until, waker, left.signal).catch(() => undefined);
+    gone.addEventListener("abort", end, { signal: left.signal });
+    if (gone.aborted) end();
+    return { nextNews: waker.next, close: leave };
+  }
+
+  return {
+    prepare() {
+      const recorded: RecordedNews = { news: [], lost: false };
+      pending.add(recorded);
+      const turnBack = () => void pending.delete(recorded);
+      return {
+        cancel: turnBack,
+        subscribe(call, seen, until) {
+          turnBack();
+          return subscribe(call, seen, recorded, until);
+        },
+      };
+    },
+  };
+}
+
+/** The news that arrived while a subscription was pending. */
+interface RecordedNews {
+  readonly news: TaskNews[];
+  lost: boolean;
+}
+
+interface Waker {
+  wake(): void;
+  /** Wakes, unless the news is known already: a claim, for example, adds no event and changes no status. */
+  notify(news: Pick<TaskNews, "lastSeq" | "status">): void;
+  /** Resolves at the next wake, or at once when there was one since the last call. */
+  next(): Promise<void>;
+}
+
+function createWaker(seen: Omit<SeenTask, "id">): Waker {
+  let known = seen;
+  let isAwake = false;
+  let resolveNext = (): void => undefined;
+  const reset = (): void => {
+    isAwake = false;
+  };
+  function wake(): void {
+    isAwake = true;
+    resolveNext();
+  }
+  return {
+    wake,
+    notify(news) {
+      if (news.lastSeq <= known.lastSeq && news.status === known.status) return;
+      known = news;
+      wake();
+    },
+    next() {
+      const awake = isAwake ? Promise.resolve() : new Promise<void>((resolve) => (resolveNext = resolve));
+      return awake.then(reset);
+    },
+  };
+}
+
+function wakeAll(wakers: Iterable<Waker>): void {
+  for (const { wake } of wakers) wake();
+}

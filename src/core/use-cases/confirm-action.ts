@@ -1,0 +1,89 @@
+import { type Caller, lockActiveMember } from "../accounts/caller.ts";
+import { type Action, decide, decidesLaterActions, inputOrAccept, redactInput, sealInput } from "../actions/action.ts";
+import { isQuestion } from "../actions/kind.ts";
+import type { Cipher } from "../cipher.ts";
+import type { Clock } from "../clock.ts";
+import { Failure, invalidArgument, notFound } from "../failure.ts";
+import type { JsonObject } from "../json.ts";
+import type { Tx } from "../store.ts";
+import type { Backlog } from "../tasks/backlog.ts";
+import { eventId, parseEventId } from "../tasks/event.ts";
+import { continueAfterDecision } from "../tasks/lifecycle.ts";
+import type { TaskSteps } from "../tasks/steps.ts";
+import type { Task } from "../tasks/task.ts";
+
+/** The result of a decision. */
+export interface Confirmation {
+  readonly taskId: string;
+  /** False: the input made no decision, and the task still waits. */
+  readonly confirmed: boolean;
+}
+
+/** The caller's decisions on tasks that wait for an approval. */
+export interface Confirmations {
+  /**
+   * task.confirmAction (spec/api.md 8.9, 9.3): exactly one decision on an action takes effect.
+   *
+   * @param input absent: accepts, if `accept` is the only required member.
+   * @throws Failure `not_found` for an unknown task or event, `failed_precondition` for an event that the task does not wait for
+   * (any more), `invalid_argument` for a question, or an input that does not conform.
+   */
+  confirm(tx: Tx, caller: Caller, id: string, event: string, input: JsonObject | undefined): Promise<Confirmation>;
+}
+
+export function confirmations(clock: Clock, cipher: Cipher, backlog: Pick<Backlog, "add">, steps: TaskSteps): Confirmations {
+  async function decideOn(tx: Tx, task: Task, action: Action, input: JsonObject, accepted: boolean): Promise<void> {
+    const { kind } = action;
+    if (kind === "needConnectMyBrowser")
+      await tx.taskResources.set(task, { browserId: accepted ? await findOnlineBrowser(tx, task, input) : null });
+    const allowed = decidesLaterActions(kind, input) ? { allowed: [...task.allowed, kind] } : {};
+    await tx.actions.decide(task.id, action.seq, accepted ? "accepted" : "cancelled", sealInput(cipher, action, input));
+    const { set, events } = continueAfterDecision(action, accepted, redactInput(kind, input), clock.now());
+    await steps.advance(tx, task.id, { ...set, ...allowed }, events);
+    await steps.enqueue(tx, task);
+  }
+
+  return {
+    async confirm(tx, caller, id, event, inputOrNone) {
+      await lockActiveMember(tx, caller);
+      const task = await steps.lock(tx, caller, id);
+      tx.audit.note({ subject: task.id });
+      const action = await findPending(tx, task, event);
+      if (isQuestion(action.kind)) throw invalidArgument("event_id", "is a question: answer it with task.sendMessage");
+      const input = inputOrAccept(action, inputOrNone);
+      const decision = decide(action, input);
+      if (decision === "undecided") return { taskId: task.id, confirmed: false };
+      tx.audit.note({ after: { kind: action.kind, decision } });
+      await checkIndices(tx, action, input);
+      backlog.add();
+      await decideOn(tx, task, action, input, decision === "accepted");
+      return { taskId: task.id, confirmed: true };
+    },
+  };
+}
+
+/** The action that the task waits for, if the event id names it. */
+async function findPending(tx: Tx, task: Task, event: string): Promise<Action> {
+  const action = task.status === "waiting" ? await tx.actions.pending(task.id) : null;
+  if (action && eventId(task.id, action.seq) === event) return action;
+  const seq = parseEventId(task.id, event);
+  if (seq === undefined || seq > task.lastSeq) throw notFound("event", "event_id");
+  throw new Failure("failed_precondition", "the task does not wait for this event");
+}
+
+/** The selected browser. The task uses it in this and later turns, until another or none is selected (spec/api.md 9.4). */
+async function findOnlineBrowser(tx: Tx, task: Task, { client_id: id }: JsonObject): Promise<string> {
+  const browser = typeof id === "string" ? await tx.browsers.find(task, id) : null;
+  if (!browser) throw invalidArgument("input.client_id", "is not an online browser");
+  return browser.id;
+}
+
+/** A decision on some of the mails must use existing indices. */
+async function checkIndices(tx: Tx, { taskId, seq }: Action, { indices }: JsonObject): Promise<void> {
+  if (!Array.isArray(indices)) return;
+  const [event] = await tx.events.list(taskId, { afterSeq: seq - 1, beforeSeq: seq + 1, order: "asc", limit: 1, verbose: true });
+  const messages = event?.type === "tool_used" ? event.payload.params?.["messages"] : undefined;
+  const count = Array.isArray(messages) ? messages.length : 0;
+  const invalid = indices.findIndex((index) => Number(index) >= count);
+  if (invalid >= 0) throw invalidArgument(`input.indices[${invalid}]`, `must be the position of one of the ${count} messages`);
+}

@@ -1,0 +1,78 @@
+import type { Clock } from "../clock.ts";
+import type { SkillOwner } from "../skills/skill.ts";
+import { deleteSkills } from "../skills/store-skill.ts";
+import type { Tx } from "../store.ts";
+import { stop } from "../tasks/lifecycle.ts";
+import type { Ending } from "../teams/lifecycle.ts";
+
+/** An account in a space. */
+interface Person {
+  readonly accountId: string;
+  readonly spaceId: string;
+}
+
+/** Counts for the audit log. */
+export interface EndedMembership {
+  readonly tasks: number;
+  readonly keys: number;
+}
+
+/** Whether keys and webhooks end permanently too; sessions, tokens and codes always end (spec/decisions.md 5, 6). */
+const alsoEnds: Readonly<Record<Ending, { readonly keys: boolean; readonly webhooks: boolean }>> = {
+  // Keys are refused while the member is inactive, and are valid again afterwards.
+  deactivated: { keys: false, webhooks: false },
+  delegated: { keys: true, webhooks: false },
+  removed: { keys: true, webhooks: true },
+};
+
+/**
+ * Ends a person's access to a space, and their runs there. The membership's row was changed before this:
+ * concurrent operations have ended or will be refused (`MemberRows.hold`), so none is missed.
+ */
+export async function endMembership(tx: Tx, clock: Pick<Clock, "now">, person: Person, ending: Ending): Promise<EndedMembership> {
+  const now = clock.now();
+  const { accountId, spaceId } = person;
+  const { keys: withKeys, webhooks } = alsoEnds[ending];
+  await tx.sessions.endIn(accountId, spaceId);
+  // Order: codes before tokens. This waits for a concurrent exchange; the next statement finds its tokens.
+  await tx.codes.useUpAll(accountId, spaceId, now);
+  await tx.families.revokeAll(accountId, spaceId, now);
+  const keys = withKeys ? await revokePermanently(tx, person, now) : 0;
+  if (webhooks) await tombstoneWebhooks(tx, person, now);
+  if (ending === "removed") await deletePersonalSkills(tx, person, now);
+  if (webhooks) await tombstoneConnectors(tx, person, now);
+  return { keys, tasks: await stopTasks(tx, clock, person) };
+}
+
+/** Deletes personal skills, which no other member can use. Skills that the person added to the team, its projects and its apps stay. */
+async function deletePersonalSkills(tx: Tx, person: Person, now: number): Promise<void> {
+  const own: SkillOwner = { ...person, ownerType: "personal", projectId: null, clientId: null };
+  await deleteSkills(tx, await tx.skills.listOfOwner(own), now);
+  await tx.skills.deleteChoices(person);
+}
+
+async function revokePermanently(tx: Tx, { accountId, spaceId }: Person, now: number): Promise<number> {
+  await tx.links.useUp(accountId, spaceId, now);
+  await tx.grants.revokeAll(accountId, spaceId, now);
+  return tx.keys.revokeAll(accountId, spaceId, now);
+}
+
+/** Tombstones the person's webhooks. An app's webhook belongs to the app and the team, and stays. */
+async function tombstoneWebhooks(tx: Tx, person: Person, now: number): Promise<void> {
+  for (const { id } of await tx.webhooks.list(person)) await tx.webhooks.tombstone(id, now);
+}
+
+/** Tombstones the person's own connectors. The space's connectors stay. */
+async function tombstoneConnectors(tx: Tx, person: Person, now: number): Promise<void> {
+  for (const { id, accountId } of await tx.connectors.list(person)) if (accountId !== null) await tx.connectors.tombstone(id, now);
+}
+
+/** Stops tasks as task.stop does, so that watchers and webhooks are notified. A task that has just ended stays as it is. */
+async function stopTasks(tx: Tx, clock: Pick<Clock, "now">, person: Person): Promise<number> {
+  let stopped = 0;
+  for (const id of await tx.tasks.listRunning(person)) {
+    const step = { now: clock.now(), when: { status: "running" }, set: stop.set, events: stop.events } as const;
+    if (await tx.tasks.advance(id, step)) stopped += 1;
+  }
+  return stopped;
+}

@@ -1,0 +1,243 @@
+import { appOf, type Caller, canAccessProjects, lockActiveMember } from "../accounts/caller.ts";
+import { isQuestion } from "../actions/kind.ts";
+import type { Clock } from "../clock.ts";
+import { connectorsAtCreate, connectorsAtSend } from "../connectors/resolve.ts";
+import { Failure, notFound } from "../failure.ts";
+import { dropArtifacts } from "../files/files.ts";
+import type { Ids } from "../ids.ts";
+import type { JsonObject } from "../json.ts";
+import type { SkillScope } from "../skills/skill.ts";
+import { checkRequestedSkills } from "../skills/task-skills.ts";
+import type { Tx } from "../store.ts";
+import type { Backlog } from "../tasks/backlog.ts";
+import { firstEvents, idleTask, queueMessage, resume, stop } from "../tasks/lifecycle.ts";
+import { addReferences, canonicalLocale, deriveTitle, messageText, type UserInput } from "../tasks/message.ts";
+import { defaultProfile, parseProfile } from "../tasks/profile.ts";
+import type { TaskSteps } from "../tasks/steps.ts";
+import type { Task, TaskView } from "../tasks/task.ts";
+import { noResources, saveResources } from "../tasks/task-resources.ts";
+import type { Visibility } from "../visibility.ts";
+import { notifiesWebhooks } from "../webhooks/notifications.ts";
+import { deleteWorkspace } from "../workspaces/workspace.ts";
+
+/** The input of task.create, in addition to the message. */
+export interface TaskInput {
+  readonly input: UserInput;
+  readonly projectId?: string;
+  readonly locale?: string;
+  readonly interactive: boolean;
+  readonly hidden: boolean;
+  readonly shareVisibility: Visibility;
+  readonly agentProfile?: string;
+  readonly title?: string;
+  /** `checkSchema` has accepted it. */
+  readonly outputSchema?: JsonObject | undefined;
+}
+
+/** The fields that task.sendMessage may set in addition to the message; absent fields stay as they are. */
+export interface TurnOptions {
+  readonly agentProfile?: string | undefined;
+  /** Removes the task's connectors (spec/api.md 9.9). */
+  readonly clearConnectors?: boolean;
+  /** `checkSchema` has accepted it. */
+  readonly outputSchema?: JsonObject | undefined;
+}
+
+/** The fields that task.update may change; absent fields stay as they are. */
+export interface TaskEdit {
+  readonly title?: string;
+  readonly shareVisibility?: Visibility;
+  readonly hidden?: boolean;
+}
+
+/** Tasks of a caller: each method is one operation of spec/api.md 8.1 to 8.7. */
+export interface Tasks {
+  create(tx: Tx, caller: Caller, request: TaskInput): Promise<Task>;
+  get(tx: Tx, caller: Caller, id: string): Promise<TaskView>;
+  update(tx: Tx, caller: Caller, id: string, edit: TaskEdit): Promise<Task>;
+  stop(tx: Tx, caller: Caller, id: string): Promise<void>;
+  /** @param how a running task is refused unless `stop` is set, which stops it first. */
+  remove(tx: Tx, caller: Caller, id: string, how: { readonly stop: boolean }): Promise<void>;
+  /** Returns the task's id, also when the request used a shortcut. */
+  send(tx: Tx, caller: Caller, id: string, input: UserInput, turn: TurnOptions): Promise<string>;
+}
+
+/** The most milliseconds that a response waits until its events are in the past. */
+const settleMs = 50;
+
+/** The dependencies of `tasks`. */
+export interface TasksParts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly backlog: Pick<Backlog, "add">;
+  readonly steps: TaskSteps;
+  /** The events of a team's deleted tasks are kept for its exports (spec/decisions.md 14). */
+  readonly keepsEvents: boolean;
+}
+
+export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): Tasks {
+  const { lock, advance, enqueue } = steps;
+
+  /** A message instead of a decision dismisses the pending action; only a question keeps its memo (spec/decisions.md 19). */
+  async function dismissAction(tx: Tx, { id, status }: Task): Promise<{ readonly memo?: null }> {
+    if (status !== "waiting") return {};
+    const kind = await tx.actions.dismiss(id);
+    return kind === null || isQuestion(kind) ? {} : { memo: null };
+  }
+
+  return {
+    async create(tx, caller, request) {
+      await lockActiveMember(tx, caller);
+      const text = messageText(request.input);
+      const { resources = noResources } = request.input;
+      const agentProfile = parseProfile(request.agentProfile, defaultProfile);
+      await checkProject(tx, caller, request.projectId);
+      await checkReferences(tx, caller, request.input);
+      await checkRequestedSkills(tx, caller, newTaskPlace(caller, request.projectId), resources);
+      backlog.add();
+      const task = newTask(
+        ids.short(),
+        caller,
+        { ...request, agentProfile, title: request.title?.trim() || titleFrom(text, request.input) },
+        clock.now(),
+      );
+      const created = await tx.tasks.insert(task, firstEvents(text, request.input));
+      if (request.outputSchema) await advance(tx, task.id, { outputSchema: request.outputSchema });
+      await saveResources(tx, task, resources, await connectorsAtCreate(tx, caller, resources, task.projectId));
+      await enqueue(tx, task);
+      const { projectId = null } = request;
+      tx.audit.note({ subject: task.id, after: { agentProfile, projectId, shareVisibility: created.shareVisibility } });
+      return created;
+    },
+
+    async get(tx, caller, id) {
+      const task = await tx.tasks.find(caller, id);
+      if (!task) throw notFound("task");
+      return task;
+    },
+
+    async update(tx, caller, id, edit) {
+      const before = await lock(tx, caller, id);
+      const visible = edit.shareVisibility === undefined ? {} : { shareVisibility: effectiveVisibility(edit.shareVisibility, caller) };
+      // A title may contain text of a message, so the log records only that it was changed.
+      const retitled = edit.title === undefined ? {} : { retitled: true };
+      const hidden = edit.hidden === undefined ? {} : { hidden: edit.hidden };
+      const after = await advance(tx, before.id, { ...edit, ...visible });
+      tx.audit.note({
+        subject: before.id,
+        before: { shareVisibility: before.shareVisibility },
+        after: { ...(edit.shareVisibility === undefined ? {} : { shareVisibility: after.shareVisibility }), ...hidden, ...retitled },
+      });
+      return after;
+    },
+
+    async stop(tx, caller, id) {
+      const task = await lock(tx, caller, id);
+      tx.audit.note({ subject: task.id, before: { status: task.status } });
+      if (task.status !== "running" && task.status !== "waiting") return;
+      if (task.status === "waiting") await tx.actions.dismiss(task.id);
+      const { lastTimestamp, status } = await advance(tx, task.id, stop.set, stop.events);
+      tx.audit.note({ after: { status } });
+      // The next request must not be older than the events of this one (spec/clients.md 13).
+      tx.afterCommit(() => clock.sleep(Math.min(settleMs, Math.max(0, lastTimestamp - clock.now()))));
+    },
+
+    async remove(tx, caller, id, how) {
+      const task = await lock(tx, caller, id);
+      const personal = caller.role === null;
+      if (task.agentId !== null) throw new Failure("failed_precondition", "a task of an agent cannot be deleted");
+      if (task.status === "running") {
+        if (!how.stop) throw new Failure("failed_precondition", "the task is running: stop it first");
+        await advance(tx, id, stop.set, stop.events);
+      }
+      // A waiting task stops waiting; a failed one keeps its status for the exports.
+      if (task.status === "waiting") await advance(tx, id, { status: "stopped" });
+      await tx.actions.deleteOfTask(id);
+      await tx.workerEvents.deleteOfTask(id);
+      if (personal || !keepsEvents) await tx.events.deleteOfTask(id);
+      await tx.idempotency.deleteOf(id);
+      await tx.taskResources.deleteOfTask(id);
+      if (notifiesWebhooks(task)) await tx.webhookEvents.purgeBodies(id);
+      await dropArtifacts(tx, id);
+      await deleteWorkspace(tx, id);
+      const now = clock.now();
+      await tx.websites.deleteOfTask(id, now, personal);
+      await tx.tasks.tombstone(id, now, personal);
+      tx.audit.note({ subject: id, before: { status: task.status } });
+    },
+
+    async send(tx, caller, id, input, { agentProfile, outputSchema, clearConnectors = false }) {
+      await lockActiveMember(tx, caller);
+      const text = messageText(input);
+      const { resources = noResources } = input;
+      const task = await lock(tx, caller, id);
+      await checkReferences(tx, caller, input);
+      await checkRequestedSkills(tx, caller, task, resources);
+      const changes = {
+        agentProfile: parseProfile(agentProfile, task.agentProfile),
+        references: addReferences(task.references, input.references, task.id),
+        ...(outputSchema ? { outputSchema } : {}),
+        ...(await dismissAction(tx, task)),
+      };
+      const running = task.status === "running";
+      if (!running) backlog.add();
+      const step = running ? queueMessage(text, input) : resume(text, clock.now(), input);
+      await advance(tx, task.id, { ...step.set, ...changes }, step.events);
+      await saveResources(tx, task, resources, await connectorsAtSend(tx, caller, resources, clearConnectors, task.id));
+      if (!running) await enqueue(tx, { id: task.id, agentProfile: changes.agentProfile });
+      tx.audit.note({ subject: task.id, before: { status: task.status }, after: { agentProfile: changes.agentProfile } });
+      return task.id;
+    },
+  };
+}
+
+/** The place of a new task, which decides about its skills. */
+const newTaskPlace = (caller: Caller, projectId: string | undefined): SkillScope => ({
+  accountId: caller.accountId,
+  spaceId: caller.spaceId,
+  projectId: projectId ?? null,
+  clientId: appOf(caller),
+});
+
+async function checkProject(tx: Tx, caller: Caller, id: string | undefined): Promise<void> {
+  if (id === undefined) return;
+  const project = canAccessProjects(caller) ? await tx.projects.find(caller, id) : null;
+  if (!project) throw notFound("project", "project_id");
+}
+
+/** Checks references of an app, which sees only its own tasks. For other callers, access is checked when the agent reads them (spec/api.md 9.8). */
+async function checkReferences(tx: Tx, caller: Caller, { references }: UserInput): Promise<void> {
+  if (caller.clientId === undefined || references.length === 0) return;
+  const ids = [...new Set(references)];
+  if ((await tx.tasks.countVisible(caller, ids)) < ids.length) throw notFound("task", "message.task_references");
+}
+
+/** The title from the text, or else from the first file's name. */
+const titleFrom = (text: string, { attachments = [] }: UserInput): string =>
+  deriveTitle(text) || deriveTitle(attachments[0]?.filename ?? "");
+
+/** `team` requires a team: in a personal space it has the effect of `private` (spec/api.md 14.2). */
+const effectiveVisibility = (requested: Visibility, caller: Caller): Visibility =>
+  requested === "team" && caller.role === null ? "private" : requested;
+
+/** The row of a task before its first event. */
+const newTask = (
+  id: string,
+  caller: Caller,
+  request: TaskInput & { readonly agentProfile: string; readonly title: string },
+  now: number,
+): Task => ({
+  ...idleTask(id, caller, now),
+  clientId: appOf(caller),
+  apiKeyId: caller.credential.kind === "key" ? caller.credential.id : null,
+  projectId: request.projectId ?? null,
+  type: request.projectId === undefined ? "standard" : "project",
+  title: request.title,
+  status: "running",
+  shareVisibility: effectiveVisibility(request.shareVisibility, caller),
+  hidden: request.hidden,
+  agentProfile: request.agentProfile,
+  locale: canonicalLocale(request.locale, caller.locale),
+  interactive: request.interactive,
+  references: addReferences([], request.input.references, id),
+});

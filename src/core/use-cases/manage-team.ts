@@ -1,0 +1,182 @@
+import type { Caller } from "../accounts/caller.ts";
+import type { Clock } from "../clock.ts";
+import { Failure, invalidArgument, notFound } from "../failure.ts";
+import type { Ids, Random } from "../ids.ts";
+import type { Tx } from "../store.ts";
+import { checkChange, checkNotOwner, checkRoles, delegate, reclaim, remove, type Step, update } from "../teams/lifecycle.ts";
+import {
+  type CascadeResult,
+  delegateAddress,
+  readAddress,
+  type TeamUser,
+  type TeamUserDetail,
+  type TeamUserRef,
+  type TeamUsers,
+} from "../teams/team-user.ts";
+import { endMembership } from "./end-membership.ts";
+import { admitMember, type Newcomer } from "./join-team.ts";
+
+/** The dependencies of `teamUsers`. */
+export interface TeamUserParts {
+  readonly clock: Pick<Clock, "now">;
+  readonly ids: Ids;
+  readonly random: Random;
+  /** The domain of a delegated profile's address. */
+  readonly delegateDomain: string;
+  /** Called after the commit for a person who gets a mail with a one-time link; null when no mail is configured. */
+  readonly invite: ((newcomer: Newcomer) => void) | null;
+}
+
+const nameForm = /^\P{Cc}{1,260}$/u;
+
+export function teamUsers(parts: TeamUserParts): TeamUsers {
+  const { clock, delegateDomain } = parts;
+
+  /** Applies a step: the row first, then its consequences. */
+  async function applyStep(tx: Tx, caller: Caller, user: TeamUser, step: Step): Promise<CascadeResult> {
+    checkRoles(caller, user.role, step.ends === "removed" ? null : (step.set.role ?? user.role));
+    const { spaceId } = caller;
+    await tx.accounts.lock(user.accountId);
+    await tx.members.update(spaceId, user.id, step.set);
+    const ended = step.ends === null ? null : await endMembership(tx, clock, { accountId: user.accountId, spaceId }, step.ends);
+    const cascade = step.returnsProfiles ? await returnProfiles(tx, spaceId, user.id) : [];
+    const erased = step.ends === "removed" && (await tx.members.deleteAccount(user.accountId));
+    const after = afterStep(user, step);
+    tx.audit.note({
+      subject: user.id,
+      before: toAuditFacts(user),
+      after: {
+        ...toAuditFacts(after),
+        ...ended,
+        ...(erased ? { erased } : {}),
+        ...(cascade.length === 0 ? {} : { returned: cascade.map(({ id }) => id) }),
+      },
+    });
+    return { user: after, holds: step.returnsProfiles ? [] : await tx.members.listHeldProfiles(user.id), cascade };
+  }
+
+  return {
+    list: async (tx, caller, filter) => tx.members.list(requireTeam(caller), filter),
+
+    find: async (tx, caller, ref) => withProfiles(tx, await findUser(tx, caller, ref)),
+
+    async create(tx, caller, { email: address, role, name = null, externalId = null }) {
+      const email = readAddress(address, delegateDomain);
+      if (name !== null) checkName("user_name", name);
+      checkRoles(caller, null, role);
+      await tx.accounts.lockSpace(requireTeam(caller));
+      const user = await admitMember(tx, { ...parts, now: clock.now() }, caller.spaceId, { email, role, name, externalId });
+      tx.audit.note({ subject: user.id, after: toAuditFacts(user) });
+      return user;
+    },
+
+    async update(tx, caller, ref, input) {
+      checkChange(input);
+      const change = input.email === undefined ? input : { ...input, email: readAddress(input.email, delegateDomain) };
+      const user = await lockUser(tx, caller, ref);
+      const step = update(user, change, clock.now());
+      await checkExternalId(tx, caller, user, change.externalId);
+      if (change.email !== undefined && !(await isAddressFree(tx, caller, user, change.email)))
+        throw new Failure("already_exists", "email: is already used by a member");
+      return applyStep(tx, caller, user, step);
+    },
+
+    async delegate(tx, caller, id, toId, role) {
+      const user = await lockUser(tx, caller, { id });
+      const target = await findUser(tx, caller, { id: toId });
+      const address = delegateAddress(user.id, delegateDomain);
+      const step = delegate(user, target, role, address, clock.now());
+      if (!(await isAddressFree(tx, caller, user, address)))
+        throw new Failure("failed_precondition", "the delegate address is already used by a member");
+      return applyStep(tx, caller, user, step);
+    },
+
+    async reclaim(tx, caller, id) {
+      const user = await lockUser(tx, caller, { id });
+      const { delegation } = user;
+      const step = reclaim(user, delegation !== null && (await isAddressFree(tx, caller, user, delegation.originalEmail)));
+      return { ...(await applyStep(tx, caller, user, step)), previousDelegate: delegation?.to ?? "" };
+    },
+
+    async rename(tx, caller, id, name) {
+      checkName("display_name", name);
+      const user = await lockUser(tx, caller, { id });
+      checkNotOwner(user);
+      return applyStep(tx, caller, user, { set: { name }, ends: null, returnsProfiles: false });
+    },
+
+    async remove(tx, caller, id) {
+      const user = await lockUser(tx, caller, { id });
+      return applyStep(tx, caller, user, remove(user, clock.now()));
+    },
+  };
+}
+
+/** @throws Failure `permission_denied` in a personal space, which cannot have members. */
+function requireTeam({ role, spaceId }: Caller): string {
+  if (role === null) throw new Failure("permission_denied", "a personal space has no members");
+  return spaceId;
+}
+
+/** @throws Failure `invalid_argument` when neither is given, `not_found` for a person who is not in the team. */
+async function findUser(tx: Tx, caller: Caller, ref: TeamUserRef): Promise<TeamUser> {
+  const spaceId = requireTeam(caller);
+  if (ref.id === undefined && ref.email === undefined) throw invalidArgument("", "email or team_user_id must be given");
+  const user = await tx.members.find(spaceId, ref);
+  if (user === null) throw notFound("team user");
+  return user;
+}
+
+/** Finds a member and locks the team's space: changes of one team run sequentially. */
+async function lockUser(tx: Tx, caller: Caller, ref: TeamUserRef): Promise<TeamUser> {
+  await tx.accounts.lockSpace(requireTeam(caller));
+  return findUser(tx, caller, ref);
+}
+
+const withProfiles = async (tx: Tx, user: TeamUser): Promise<TeamUserDetail> => ({
+  user,
+  holds: await tx.members.listHeldProfiles(user.id),
+});
+
+async function isAddressFree(tx: Tx, { spaceId }: Caller, { id }: TeamUser, email: string): Promise<boolean> {
+  const holder = await tx.members.find(spaceId, { email });
+  return holder === null || holder.id === id;
+}
+
+/** @throws Failure `already_exists` when another current member has it. */
+async function checkExternalId(tx: Tx, { spaceId }: Caller, { id }: TeamUser, externalId: string | null | undefined): Promise<void> {
+  if (externalId === undefined || externalId === null) return;
+  const { users } = await tx.members.list(spaceId, { externalId, limit: 1, offset: 0 });
+  if (users.some((user) => user.id !== id)) throw new Failure("already_exists", "external_id: is already used by another member");
+}
+
+/** @throws Failure `invalid_argument` */
+function checkName(path: string, name: string): void {
+  if (!nameForm.test(name)) throw invalidArgument(path, "must have 1 to 255 characters, and no control characters");
+}
+
+/** Makes the profiles that a leaving member held inactive, and ends their delegation. */
+async function returnProfiles(tx: Tx, spaceId: string, holderId: string): Promise<CascadeResult["cascade"]> {
+  const held = await tx.members.listHeldProfiles(holderId);
+  for (const { id } of held) {
+    const user = await tx.members.find(spaceId, { id });
+    if (user === null) continue;
+    const { email = user.email } = { email: user.delegation?.originalEmail };
+    const other = await tx.members.find(spaceId, { email });
+    await tx.members.update(spaceId, id, reclaim(user, other === null || other.id === id).set);
+  }
+  return held.map(({ id, displayName }) => ({ id, displayName }));
+}
+
+/** The member after a step. */
+const afterStep = (user: TeamUser, { set }: Step): TeamUser => {
+  const { removedAt: _, ...members } = set;
+  return { ...user, ...members };
+};
+
+/** The facts of a member for the audit log. */
+const toAuditFacts = ({ email, name, status, role, delegation, externalId }: TeamUser) => ({
+  ...{ email, name, status, role },
+  delegatedTo: delegation?.to ?? null,
+  ...(externalId === null ? {} : { externalId }),
+});

@@ -1,0 +1,105 @@
+import type { Clock } from "../clock.ts";
+import type { Attachment } from "../files/file.ts";
+import type { Ids } from "../ids.ts";
+import type { AfterTask, Tx } from "../store.ts";
+import type { NewEvent } from "../tasks/event.ts";
+import type { Task, TaskWritten } from "../tasks/task.ts";
+import type { Delivery, WebhookEvent } from "./delivery.ts";
+import { type BodyParts, encodeBody, type Notification, notificationsOf, notifiesWebhooks, type Subscriber } from "./notifications.ts";
+
+/**
+ * Creates ids of a task's events, `<type>_<task id>_<seconds>` (spec/decisions.md 41). Two events of a type within one
+ * second get different ids: the seconds are always greater than those of the last id.
+ *
+ * @param last the greatest id of each type so far.
+ */
+export function createEventIds(
+  last: readonly Pick<WebhookEvent, "id" | "type">[],
+): (type: WebhookEvent["type"], taskId: string, now: number) => string {
+  const seconds = new Map(last.map(({ type, id }) => [type, Number(id.slice(id.lastIndexOf("_") + 1))]));
+  return (type, taskId, now) => {
+    const next = Math.max(Math.floor(now / 1000), (seconds.get(type) ?? 0) + 1);
+    seconds.set(type, next);
+    return `${type}_${taskId}_${next}`;
+  };
+}
+
+/** The dependencies of the outbox. */
+export interface OutboxParts extends BodyParts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/**
+ * Writes the webhook events of a change of a task, with a delivery for each subscribed webhook, and a job that wakes the
+ * sender. The store calls it for every task that is inserted or changed, so that no operation and no run can omit the
+ * notification.
+ */
+export const webhookOutbox =
+  (parts: OutboxParts): AfterTask =>
+  async (tx, written) => {
+    const { task } = written;
+    if (!written.hasWebhooks || !notifiesWebhooks(task)) return;
+    const notifications = findNotifications(written);
+    if (notifications.length === 0) return;
+    const subscribers = await tx.webhookEvents.subscribers(task);
+    const subscribed = notifications.filter(({ type }) => subscribers.some((subscriber) => subscribesTo(subscriber, type)));
+    if (subscribed.length === 0) return;
+    const now = parts.clock.now();
+    const events = await createEvents(tx, task, subscribed, now, parts);
+    await tx.webhookEvents.insert(events, createDeliveries(events, subscribers, parts.ids));
+    await tx.jobs.put({ kind: "deliver", key: task.id, runAt: now });
+  };
+
+function findNotifications({ task, isNew, events }: TaskWritten): readonly Notification[] {
+  const firstSeq = task.lastSeq - events.length + 1;
+  const of = notificationsOf(events, firstSeq);
+  // An agent's main task is created without events, and notifies no webhook.
+  return isNew && events.length > 0 ? [{ type: "task_created", seq: firstSeq }, ...of] : of;
+}
+
+const subscribesTo = ({ eventTypes }: Subscriber, type: Notification["type"]): boolean => eventTypes.includes(type);
+
+/** The events with their final ids and bytes (spec/decisions.md 41). */
+async function createEvents(
+  tx: Tx,
+  task: Task,
+  notifications: readonly Notification[],
+  now: number,
+  parts: BodyParts,
+): Promise<readonly WebhookEvent[]> {
+  const nextId = createEventIds(await tx.webhookEvents.lastIds(task.id));
+  const attachments = notifications.some(({ type }) => type === "task_stopped") ? await findAttachments(tx, task) : [];
+  return notifications.map((notification) => {
+    const { type, seq } = notification;
+    const id = nextId(type, task.id, now);
+    const body = encodeBody({ id, notification, task, attachments }, parts);
+    return { id, type, taskId: task.id, seq, spaceId: task.spaceId, body, createdAt: now };
+  });
+}
+
+/** The newest messages of a turn that are searched for attachments. */
+const searchedMax = 200;
+
+/** The agent's attachments in the turn that has just ended, oldest first. */
+async function findAttachments(tx: Tx, { id, consumedSeq }: Task): Promise<readonly Attachment[]> {
+  const window = { afterSeq: consumedSeq, order: "desc", limit: searchedMax, verbose: false } as const;
+  const newest = await tx.events.list(id, window);
+  return newest.toReversed().flatMap(attachmentsOf);
+}
+
+const attachmentsOf = (event: NewEvent): readonly Attachment[] =>
+  event.type === "assistant_message" ? (event.payload.attachments ?? []) : [];
+
+const createDeliveries = (events: readonly WebhookEvent[], subscribers: readonly Subscriber[], ids: Ids): readonly Delivery[] =>
+  events.flatMap(({ id: eventId, type, taskId, seq, createdAt }) =>
+    subscribers
+      .filter((subscriber) => subscribesTo(subscriber, type))
+      .map(({ id: webhookId }) => ({
+        ...{ id: ids.short(), webhookId, eventId, type, taskId, seq, createdAt },
+        state: "pending",
+        attempts: 0,
+        nextAt: createdAt,
+        settledAt: null,
+      })),
+  );

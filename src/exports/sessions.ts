@@ -1,0 +1,69 @@
+import type { ArchiveQuery, ArchiveRows, PackedTask } from "../core/exports/archive-rows.ts";
+import type { Attachment, StoredFile } from "../core/files/file.ts";
+import type { TaskEvent } from "../core/tasks/event.ts";
+import type { Writers } from "./json.ts";
+import { entryName } from "./zip.ts";
+
+/** The number of tasks per page. */
+const tasksMax = 100;
+
+/** A file in a task's events; `kept` is null once its row no longer exists. */
+export interface SessionFile {
+  readonly taskId: string;
+  readonly attachment: Attachment;
+  readonly kept: StoredFile | null;
+}
+
+/** The tasks that an archive packs, oldest first. */
+export async function* tasksOf(rows: ArchiveRows, selection: ArchiveQuery): AsyncGenerator<readonly PackedTask[]> {
+  for (let after: PackedTask | null = null; ; ) {
+    const page: readonly PackedTask[] = await rows.tasks(selection, after, tasksMax);
+    if (page.length > 0) yield page;
+    if (page.length < tasksMax) return;
+    after = page.at(-1) ?? null;
+  }
+}
+
+/** A task's record with its events (`session_info.json`), in parts. */
+export async function* sessionRow(rows: ArchiveRows, task: PackedTask, writers: Writers, withFiles: boolean): AsyncGenerator<string> {
+  const record = writers.record(task);
+  yield `${record.slice(0, -1)},"events":[`;
+  let comma = "";
+  for await (const event of eventsOf(task, rows.events)) {
+    yield comma + writers.event(event, (fileId) => (withFiles ? entryOf(event, fileId) : ""));
+    comma = ",";
+  }
+  yield "]}";
+}
+
+/** The files of a page's tasks, each once for each task. */
+export async function* filesOf(rows: ArchiveRows, tasks: readonly PackedTask[]): AsyncGenerator<SessionFile> {
+  const attached = await rows.tasksWithFiles(tasks.map(({ id }) => id));
+  for (const task of tasks.filter(({ id }) => attached.has(id))) {
+    const seen = new Set<string>();
+    for await (const event of eventsOf(task, rows.eventsWithFiles)) {
+      const fresh = attachmentsOf(event).filter(({ fileId }) => !seen.has(fileId) && seen.add(fileId));
+      const kept = new Map((await rows.files(fresh.map(({ fileId }) => fileId))).map((file) => [file.id, file]));
+      for (const attachment of fresh) yield { taskId: task.id, attachment, kept: kept.get(attachment.fileId) ?? null };
+    }
+  }
+}
+
+async function* eventsOf({ id, lastSeq }: PackedTask, read: ArchiveRows["events"]): AsyncGenerator<TaskEvent> {
+  for (let seq = 0; seq < lastSeq; ) {
+    const page = await read(id, seq, lastSeq);
+    yield* page;
+    const last = page.at(-1);
+    if (!last) return;
+    seq = last.seq;
+  }
+}
+
+const attachmentsOf = (event: TaskEvent): readonly Attachment[] =>
+  event.type === "user_message" || event.type === "assistant_message" ? (event.payload.attachments ?? []) : [];
+
+/** The name of a file's entry. */
+function entryOf(event: TaskEvent, fileId: string): string {
+  const attachment = attachmentsOf(event).find((one) => one.fileId === fileId);
+  return attachment ? entryName(event.taskId, attachment) : "";
+}

@@ -1,0 +1,53 @@
+import { type DescMethod, fromBinary, fromJsonString, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
+import { Failure } from "../core/failure.ts";
+import { checkMessage } from "./bounds/connect-body.ts";
+import { binaryOptions, connectJsonOptions } from "./connect-json.ts";
+import { noteIgnoredMembers } from "./connect-warnings.ts";
+import { applyHeaders, type Call } from "./wire/wire.ts";
+
+/** Reads and writes the messages of a method in the same way as connect-es (test/wires/connect-unary.test.ts). */
+export interface ConnectCodec {
+  /** @throws Failure `invalid_argument` or `too_large`; `invalid_argument` for members without effect under strict handling */
+  decode(call: Call, body: Uint8Array): Message;
+  encode(answer: Message): Uint8Array;
+}
+
+/** The codec of a method's messages, in binary or in Connect's JSON. */
+export function connectCodec(method: DescMethod, binary: boolean): ConnectCodec {
+  const { input } = method;
+  const { read, write } = binary ? binaryCodec(method) : jsonCodec(method);
+  return {
+    decode(call, body) {
+      checkMessage(input, body, binary);
+      const message = read(body);
+      if (!binary) noteIgnoredMembers(input, body, call.warnings);
+      applyHeaders(call);
+      return message;
+    },
+    encode: write,
+  };
+}
+
+function binaryCodec({ input, output }: DescMethod) {
+  return {
+    read: (bytes: Uint8Array): Message => parseMessage(() => fromBinary(input, bytes, binaryOptions), "parse binary: "),
+    write: (answer: Message): Uint8Array => toBinary(output, answer),
+  };
+}
+
+function jsonCodec(method: DescMethod) {
+  const { textDecoder, textEncoder = new TextEncoder(), ...options } = connectJsonOptions(method);
+  return {
+    read: (bytes: Uint8Array): Message => parseMessage(() => fromJsonString(method.input, textDecoder.decode(bytes), options)),
+    write: (answer: Message): Uint8Array => textEncoder.encode(toJsonString(method.output, answer, options)),
+  };
+}
+
+/** Parses a message. @throws Failure `invalid_argument` with the library's text: a malformed message is the sender's fault. */
+function parseMessage(read: () => Message, prefix = ""): Message {
+  try {
+    return read();
+  } catch (thrown) {
+    throw new Failure("invalid_argument", `${prefix}${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+}

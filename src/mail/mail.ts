@@ -1,0 +1,74 @@
+import { createTransport } from "nodemailer";
+
+/** A mail to one person. */
+interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Sends a mail. It rejects when the mail server did not accept it; the error text may quote the server. */
+export type SendMail = (mail: Mail) => Promise<void>;
+
+/** The settings for sending mail. */
+export interface MailSettings {
+  readonly url: string;
+  readonly from: string;
+  /** Requires TLS from the start or by STARTTLS; otherwise no mail is sent. */
+  readonly demandTls: boolean;
+}
+
+const connectMs = 10_000;
+const silenceMs = 20_000;
+
+/** Sends mail through an SMTP server, with a new connection for each mail. */
+export function createMailer({ url, from, demandTls }: MailSettings): SendMail {
+  return async ({ to, subject, text }) => {
+    const transport = createTransport({
+      url,
+      requireTLS: demandTls,
+      connectionTimeout: connectMs,
+      greetingTimeout: connectMs,
+      socketTimeout: silenceMs,
+    });
+    try {
+      // The address is passed as an object, so that its text cannot name a second recipient.
+      await transport.sendMail({ from, to: { name: "", address: to }, subject, text, disableFileAccess: true, disableUrlAccess: true });
+    } finally {
+      transport.close();
+    }
+  };
+}
+
+/** The mail to the owner of a webhook that was switched off. It shows only the host of the address, because the rest may be secret. */
+export function webhookOffMail({ email, url, reason }: { readonly email: string; readonly url: string; readonly reason: string }): Mail {
+  const { host } = new URL(url);
+  return {
+    to: email,
+    subject: `Your webhook at ${host} was switched off`,
+    text: `Hello,
+
+the Agent Task Platform no longer sends events to the webhook at ${host}: ${reason}.
+
+Its pending events are kept. Once the receiver answers again, call webhook.update with the status active:
+this resumes the webhook after a test request. Then webhook.recover sends the failed events again.
+`,
+  };
+}
+
+/** The mail to an invited person; `team` is null for a personal space. */
+export function invitationMail({ email, team, url }: { readonly email: string; readonly team: string | null; readonly url: string }): Mail {
+  const where = team === null ? "the Agent Task Platform" : `the team ${team} on the Agent Task Platform`;
+  return {
+    to: email,
+    subject: team === null ? "Your sign-in link" : `You are invited to ${team}`,
+    text: `Hello,
+
+use this link to sign in to ${where}:
+
+${url}
+
+The link works once, within 24 hours. If you did not expect this mail, ignore it: the link grants no access until it is used.
+`,
+  };
+}

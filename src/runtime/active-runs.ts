@@ -1,0 +1,72 @@
+import { Failure } from "../core/failure.ts";
+import type { Task } from "../core/tasks/task.ts";
+import { releaseClaim } from "./claims.ts";
+import { type RunParts, runTask } from "./run.ts";
+
+interface Run {
+  readonly fence: number;
+  readonly abort: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** The runs of this process: at most one per task, from its start until its agent has cleaned up. */
+export interface ActiveRuns {
+  size(): number;
+  /** True until the task's run has ended; the task must not be run a second time before that. */
+  has(taskId: string): boolean;
+  /** The number of runs that were aborted and have not ended. */
+  countAborted(): number;
+  start(task: Task): void;
+  /** Aborts the runs for which `holds` returns false. */
+  abortUnlessHeld(holds: (taskId: string, fenceOf: number) => boolean): void;
+  abort(taskId: string): void;
+  abortAll(why: string): void;
+  /** The fence of the task's run in this process. */
+  fence(taskId: string): number | undefined;
+  /** Resolves when all current runs have ended. */
+  ended(): Promise<void>;
+}
+
+/** @param onEnd called after a run has ended. */
+export function activeRuns(parts: RunParts, onEnd: () => void): ActiveRuns {
+  const { store, clock, log } = parts;
+  const runs = new Map<string, Run>();
+  const activeOnly = () => [...runs].filter(([, { abort }]) => !abort.signal.aborted);
+
+  /** Logs the failure. When the database was unreachable or full, the task is not at fault: its claim does not count. */
+  async function handleFailure(task: Task, cause: unknown): Promise<void> {
+    log("error", "a run failed", { taskId: task.id, cause });
+    if (!(cause instanceof Failure && cause.reason === "unavailable")) return;
+    const warn = (thrown: unknown) => log("warn", "a failed run was not released", { taskId: task.id, cause: thrown });
+    await store.change((tx) => releaseClaim(tx, [task], clock.now())).catch(warn);
+  }
+
+  return {
+    size: () => runs.size,
+    has: (taskId) => runs.has(taskId),
+    countAborted: () => runs.size - activeOnly().length,
+    fence: (taskId) => runs.get(taskId)?.fence,
+    start(task) {
+      const abort = new AbortController();
+      const ended = runTask(task, abort.signal, parts)
+        .catch((cause: unknown) => handleFailure(task, cause))
+        .then(() => {
+          runs.delete(task.id);
+          // Notify what is left of the agent that the run is over. A string as the reason avoids creating an error.
+          abort.abort("over");
+          onEnd();
+        });
+      runs.set(task.id, { fence: task.fence, abort, ended });
+    },
+    abortUnlessHeld(holds) {
+      for (const [taskId, { fence, abort }] of activeOnly()) if (!holds(taskId, fence)) abort.abort();
+    },
+    abort: (taskId) => runs.get(taskId)?.abort.abort(),
+    abortAll(why) {
+      const active = activeOnly();
+      if (active.length > 0) log("info", "runs are given up", { runs: active.length, why });
+      for (const [, { abort }] of active) abort.abort();
+    },
+    ended: async () => void (await Promise.all([...runs.values()].map(({ ended }) => ended))),
+  };
+}

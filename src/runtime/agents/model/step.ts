@@ -1,0 +1,236 @@
+import { Failure } from "../../../core/failure.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { NewEvent } from "../../../core/tasks/event.ts";
+import type { Usage } from "../../../core/usage/price.ts";
+import type { ChatMessage, Hold, Progress } from "../../agent.ts";
+import { type Answer, callModel, type Piece } from "./answer.ts";
+import { conversationTokens, countTokens, fitConversation } from "./context.ts";
+import { ModelFault, retryDelay, TurnError, timeoutError, toTurnError } from "./fault.ts";
+import { planTool } from "./plan.ts";
+import { type Conversation, toPrompt } from "./prompt.ts";
+import { type ModelCall, providerName } from "./provider.ts";
+import type { Run } from "./run.ts";
+
+/** From this number of characters on, a text is cut at the next end of a sentence. */
+const softMax = 400;
+/** From this number of characters on, a text is cut at the next space. */
+const hardMax = 1_600;
+
+const sentenceEnd = /[.!?。！？:;]["”’)\]]?\s|\n/g;
+
+/** Turns an answer that is arriving into events. */
+export interface ExplanationStream {
+  /** Adds a piece. Returns the events of the text that is long enough. */
+  take(piece: Piece): readonly NewEvent[];
+  /** Returns the rest of the reasoning. The rest of the text is part of the answer's final event. */
+  rest(): readonly NewEvent[];
+}
+
+/**
+ * Streams an answer as explanations: the reasoning, and a long text while it grows, by sentences instead of tokens.
+ * Explanations appear in streams and verbose lists only. The full text is written once, when its role is known: progress
+ * before tools are used, the result at the end.
+ */
+function openTelling(): ExplanationStream {
+  let open: Piece["kind"] = "text";
+  let buffer = "";
+
+  function takeEvents(): NewEvent[] {
+    const events: NewEvent[] = [];
+    for (let at = cutAt(buffer); at > 0; at = cutAt(buffer)) {
+      events.push(...explain(buffer.slice(0, at)));
+      buffer = buffer.slice(at);
+    }
+    return events;
+  }
+
+  const rest = (): readonly NewEvent[] => {
+    const remaining = open === "reasoning" ? explain(buffer) : [];
+    buffer = "";
+    return remaining;
+  };
+
+  return {
+    take({ kind, text }) {
+      const before = kind === open ? [] : rest();
+      open = kind;
+      buffer += text;
+      return [...before, ...takeEvents()];
+    },
+    rest,
+  };
+}
+
+/** The position at which a text is cut; 0 while it is too short. */
+function cutAt(text: string): number {
+  if (text.length < softMax) return 0;
+  sentenceEnd.lastIndex = softMax - 1;
+  const end = sentenceEnd.exec(text);
+  if (end && end.index < hardMax) return end.index + end[0].length;
+  if (text.length < hardMax) return 0;
+  const blank = text.indexOf(" ", hardMax - 1);
+  return blank >= 0 ? blank + 1 : text.length < 2 * hardMax ? 0 : avoidSurrogates(text, 2 * hardMax);
+}
+
+/** Moves a cut before a surrogate pair that it would split. */
+const avoidSurrogates = (text: string, at: number): number => (/[\ud800-\udbff]/.test(text[at - 1] ?? "") ? at - 1 : at);
+
+const explain = (text: string): NewEvent[] => (text.trim() === "" ? [] : [{ type: "explanation", payload: { content: text.trim() } }]);
+
+/** The options of a model's step. */
+export interface StepOptions {
+  /** Additional messages at the end of the conversation. */
+  readonly tail?: readonly ChatMessage[];
+  /** A schema for the answer, or plain text. Without a format the model may use tools. */
+  readonly format?: JsonObject | "text";
+  /** True when no explanations are written: the step has written some before. */
+  readonly quiet: boolean;
+}
+
+/** The most characters of an answer per allowed token: more than any language needs. */
+const charactersPerToken = 32;
+/** The part of the context that is used, because token counts are estimates. */
+const margin = 0.95;
+const shrinksMax = 2;
+
+/**
+ * Runs one step of the model, with retries. Its usage is reported with the next events. A retry after an interrupted
+ * answer writes no explanations, so that no text is written twice.
+ *
+ * @throws Ended when the model does not answer, or a limit is reached.
+ */
+export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Progress, Answer, void> {
+  const { turn, limits } = run;
+  limits.check(run.progress().steps.length);
+  let tokensMax = conversationMax(run);
+  let { quiet } = asking;
+  let hold: Hold | undefined;
+  for (let attempt = 1, shrinks = 0; ; attempt += 1) {
+    const conversation = fitConversation({ ...run.conversation(), tail: asking.tail ?? [] }, tokensMax);
+    const atMost = { inputTokens: conversationTokens(conversation) + toolTokens(run), outputTokens: run.config.maxOutputTokens };
+    hold ??= await reserve(run, { ...atMost, toolCalls: 0 });
+    const result = yield* attemptOnce(run, { conversation, asking: { ...asking, quiet }, hold });
+    if ("answer" in result) return result.answer;
+    const { fault, hasWritten, paid } = result;
+    quiet ||= hasWritten;
+    // A hold without any payment is used for the next attempt.
+    if (paid) hold = undefined;
+    run.log("warn", "a call of the model failed", { taskId: turn.taskId, attempt, fault: fault.kind, status: fault.status });
+    if (isTooLong(fault, conversation, tokensMax) && shrinks < shrinksMax) {
+      shrinks += 1;
+      tokensMax = Math.floor(tokensMax / 2);
+      continue;
+    }
+    const wait = retryDelay(attempt, fault, (run.random(1)[0] ?? 0) / 255);
+    if (wait === null) throw releaseHold(run, hold, toTurnError(fault));
+    await turn.clock.sleep(Math.min(wait, Math.max(0, limits.deadline - turn.clock.monotonic())), turn.signal);
+    if (turn.clock.monotonic() >= limits.deadline) throw releaseHold(run, hold, timeoutError());
+  }
+}
+
+/** The most tokens of a conversation. */
+const conversationMax = (run: Run): number =>
+  Math.floor((run.config.contextTokens - run.config.maxOutputTokens - toolTokens(run)) * margin);
+
+/** The tokens of the tools' descriptions. */
+const toolTokens = ({ tools }: Run): number =>
+  [planTool, ...tools.values()].reduce(
+    (sum, { description, inputSchema }) => sum + countTokens(description + JSON.stringify(inputSchema)),
+    0,
+  );
+
+/** Releases the hold of a turn that fails. Returns the error. */
+function releaseHold(run: Run, hold: Hold | undefined, ended: TurnError): TurnError {
+  if (hold) run.spend({}, hold);
+  return ended;
+}
+
+/** A refused long prompt may be too long: the endpoint's context can be smaller than configured. */
+const isTooLong = ({ status }: ModelFault, conversation: Conversation, tokensMax: number): boolean =>
+  (status === 400 || status === 413 || status === 422) && conversationTokens(conversation) > tokensMax / 2;
+
+/** Reserves the cost of a call. @throws Ended `quota_limit` when a budget, or the run's limit, has too little left. */
+export async function reserve(run: Run, atMost: Usage): Promise<Hold> {
+  const hold = await run.turn.reserve(atMost).catch((thrown: unknown) => {
+    if (thrown instanceof Failure && thrown.reason === "resource_exhausted") throw new TurnError("quota_limit", "The credits are used up.");
+    throw thrown;
+  });
+  if (!run.limits.covers(hold)) throw releaseHold(run, hold, new TurnError("quota_limit", "The run has used up its credits."));
+  return hold;
+}
+
+interface Attempt {
+  readonly conversation: Conversation;
+  readonly asking: StepOptions;
+  readonly hold: Hold;
+}
+
+/** The result of an attempt. `hasWritten` is true when it has written explanations. */
+type AttemptResult = { readonly answer: Answer } | { readonly fault: ModelFault; readonly hasWritten: boolean; readonly paid: boolean };
+
+/** Runs one attempt and charges it. Usage is estimated from the texts' lengths when the endpoint does not report it. */
+async function* attemptOnce(run: Run, { conversation, asking, hold }: Attempt): AsyncGenerator<Progress, AttemptResult, void> {
+  const explanations = openTelling();
+  let characters = 0;
+  let hasWritten = false;
+  const pay = (input: number | null, output: number | null) =>
+    charge(run, conversation, hold, { input, output: output ?? Math.ceil(characters / 4) });
+  try {
+    for await (const piece of callModel(run.model, callOf(run, conversation, asking), patienceOf(run))) {
+      const events = asking.quiet ? [] : piece.kind === "answer" ? explanations.rest() : explanations.take(piece);
+      if (piece.kind !== "answer") characters += piece.text.length;
+      else pay(piece.inputTokens, piece.outputTokens);
+      hasWritten ||= events.length > 0;
+      if (events.length > 0) yield run.record(events);
+      if (piece.kind === "answer") return { answer: piece };
+    }
+    return { fault: new ModelFault("broken"), hasWritten, paid: false };
+  } catch (thrown) {
+    if (!(thrown instanceof ModelFault || thrown instanceof TurnError)) throw thrown;
+    const paid = characters > 0 || (thrown instanceof ModelFault && thrown.hasAnswer);
+    if (paid) pay(null, null);
+    if (thrown instanceof TurnError) throw paid ? thrown : releaseHold(run, hold, thrown);
+    return { fault: thrown, hasWritten, paid };
+  }
+}
+
+function charge(
+  run: Run,
+  conversation: Conversation,
+  hold: Hold,
+  { input, output }: { readonly input: number | null; readonly output: number },
+): void {
+  const inputMax = conversationTokens(conversation);
+  const inputTokens = input ?? inputMax;
+  run.spend({ inputTokens, outputTokens: output }, hold);
+  run.limits.add(inputTokens + output, inputMax + run.config.maxOutputTokens, hold);
+}
+
+const patienceOf = ({ turn, config, limits }: Run) => ({
+  clock: turn.clock,
+  signal: turn.signal,
+  idleMs: config.idleSeconds * 1000,
+  deadline: limits.deadline,
+  charactersMax: config.maxOutputTokens * charactersPerToken,
+});
+
+/** Builds a call. It has a schema only when the endpoint is configured to accept one: others refuse such a call. */
+function callOf({ config, tools, mark }: Run, conversation: Conversation, { format }: StepOptions): ModelCall {
+  const { api, temperature, maxOutputTokens, extraBody, structuredOutputs } = config;
+  // The configuration is JSON, which is the type that the SDK accepts here.
+  const providerOptions = { [providerName]: extraBody } as NonNullable<ModelCall["providerOptions"]>;
+  const described = [planTool, ...tools.values()].map(({ name, description, inputSchema }) => ({
+    type: "function" as const,
+    ...{ name, description, inputSchema },
+  }));
+  return {
+    prompt: toPrompt(conversation, mark),
+    maxOutputTokens,
+    ...(temperature === null ? {} : { temperature }),
+    // Anthropic's API requires the conversation's tools in every call; others accept no schema together with tools.
+    ...(format === undefined || api === "anthropic" ? { tools: described } : {}),
+    ...(format !== undefined && api === "anthropic" ? { toolChoice: { type: "none" } } : {}),
+    ...(typeof format === "object" && structuredOutputs ? { responseFormat: { type: "json", schema: format } } : {}),
+    providerOptions,
+  };
+}

@@ -1,0 +1,72 @@
+import { Failure, type Reason } from "../../../../core/failure.ts";
+import type { Json, JsonObject } from "../../../../core/json.ts";
+import { conformsTo, type Tool, type ToolResult, type ToolUse } from "../tool.ts";
+
+/** A tool with a typed input. */
+export interface TypedTool<Input> {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schemas by member; the input has no others. */
+  readonly properties: { readonly [Name in keyof Required<Input>]: JsonObject };
+  readonly required: readonly (keyof Input & string)[];
+  readonly brief: (input: Input) => string;
+  readonly use: (input: Input, use: ToolUse) => Promise<ToolResult>;
+}
+
+/** The reasons of failures whose text the model may read; other failures are not shown to it. */
+const shownReasons: ReadonlySet<Reason> = new Set([
+  "invalid_argument",
+  "not_found",
+  "too_large",
+  "resource_exhausted",
+  "failed_precondition",
+]);
+
+/** Turns a typed tool into a tool of the agent. A failure of the platform becomes a failed use with the failure's text. */
+export function createTool<Input>({ name, description, properties, required, brief, use }: TypedTool<Input>): Tool {
+  const inputSchema: JsonObject = { type: "object", properties: { ...properties }, required: [...required], additionalProperties: false };
+  function checkInput(input: JsonObject): Input {
+    if (conformsTo<Input>(inputSchema, input)) return input;
+    throw new Error(`the input of ${name} does not conform to its schema`);
+  }
+  return {
+    ...{ name, description, inputSchema },
+    brief: (input) => brief(checkInput(input)),
+    async use(using) {
+      try {
+        return await use(checkInput(using.input), using);
+      } catch (thrown) {
+        if (thrown instanceof Failure && shownReasons.has(thrown.reason)) return errorResult(thrown.message);
+        throw thrown;
+      }
+    },
+  };
+}
+
+/** The result of a successful use. */
+export const successResult = (value: Json): ToolResult => ({ kind: "result", value });
+
+/** The result of a failed use, with the reason. */
+export const errorResult = (why: string): ToolResult => ({ kind: "result", value: why, isError: true });
+
+/** The schema of a path in the workspace. */
+export const pathSchema: JsonObject = {
+  type: "string",
+  minLength: 1,
+  maxLength: 1_000,
+  description: "Path of a file in the workspace, relative, with / between its parts: for example notes/draft.md.",
+};
+
+/** The schema of the position to continue reading from. */
+export const fromSchema: JsonObject = {
+  type: "integer",
+  minimum: 0,
+  description: "The position to continue from: the `next` of the previous part. Leave it out to begin at the start.",
+};
+
+/** The schema of a JSON Pointer. */
+export const pointerSchema: JsonObject = {
+  type: "string",
+  maxLength: 1_000,
+  description: "JSON files only: a JSON Pointer (/orders/3/total) to the value that you need. Leave it out for the full value.",
+};

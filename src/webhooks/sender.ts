@@ -1,0 +1,206 @@
+import { coalesce } from "../async/coalesce.ts";
+import { poll } from "../async/poll.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Random } from "../core/ids.ts";
+import type { Log } from "../core/log.ts";
+import type { Store } from "../core/store.ts";
+import type { AttemptKey, DueDelivery, DueWebhook, SendWebhook } from "../core/webhooks/delivery.ts";
+import { type CompletedAttempt, nextStateOf, recordOutcomes, type SwitchedOff, scheduleMs } from "./record.ts";
+import { answerMs } from "./send.ts";
+
+/** Whether a due delivery must still be sent; `now` in Unix milliseconds. */
+function isSendable(delivery: DueDelivery, now: number): boolean {
+  const { webhook, event, mayReceive } = delivery;
+  // The event of a deleted task has no body (spec/decisions.md 14).
+  return webhook !== null && event.body !== "" && mayReceive && !isStale(delivery, now);
+}
+
+/**
+ * Progress events of a stopped task are dropped (spec/webhooks.md 9). An event younger than the time limit of a request
+ * still gets its one attempt: otherwise a short task would never send progress.
+ */
+const isStale = ({ type, isTaskStopped: rests, attempts, createdAt }: DueDelivery, now: number): boolean =>
+  type === "task_progress" && rests && (attempts > 0 || now - createdAt > answerMs);
+
+/** The attempts in progress in this process. */
+export interface InFlight {
+  readonly size: number;
+  /** The number of further attempts allowed for a webhook. */
+  remaining(webhookId: string): number;
+  /** The webhooks at their limit. */
+  full(): string[];
+  /** Counts an attempt until `work` has ended. `work` must never reject. */
+  add(webhookId: string, work: Promise<void>): void;
+  /** Resolves when no attempt is in progress. */
+  ended(): Promise<void>;
+}
+
+/** @param perWebhook the limit per webhook, so that a hanging receiver does not delay other webhooks. */
+function createInFlight(perWebhook: number): InFlight {
+  const counts = new Map<string, number>();
+  const all = new Set<Promise<void>>();
+  const count = (webhookId: string) => counts.get(webhookId) ?? 0;
+
+  function remove(webhookId: string): void {
+    const rest = count(webhookId) - 1;
+    if (rest > 0) counts.set(webhookId, rest);
+    else counts.delete(webhookId);
+  }
+
+  return {
+    get size() {
+      return all.size;
+    },
+    remaining: (webhookId) => perWebhook - count(webhookId),
+    full: () => [...counts.keys()].filter((id) => count(id) >= perWebhook),
+    add(webhookId, work) {
+      counts.set(webhookId, count(webhookId) + 1);
+      const attempt = work.finally(() => {
+        all.delete(attempt);
+        remove(webhookId);
+      });
+      all.add(attempt);
+    },
+    async ended() {
+      while (all.size > 0) await Promise.all(all);
+    },
+  };
+}
+
+/** Sends deliveries in this process. */
+export interface Sender {
+  /** Looks for due deliveries. This also happens every second without a call. */
+  wake(): void;
+  hasCapacity(): boolean;
+  /** Starts no more attempts. Those in progress end, or are released after `ms`. Resolves when all outcomes are recorded. */
+  drain(ms: number): Promise<void>;
+}
+
+/** The inputs for a sender. */
+export interface SenderParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly send: SendWebhook;
+  /** Notifies the owner of a webhook that it was switched off. Its errors are logged. */
+  readonly notify: (off: SwitchedOff) => Promise<void>;
+  /** The delays before each attempt, for tests. */
+  readonly delaysMs?: readonly number[];
+}
+
+const lookMs = 1_000;
+/** Longer than an attempt may take. After it, the process counts as dead and the delivery is due again. */
+const leaseMs = 20_000;
+/** The maximum number of concurrent attempts, in this process and per webhook. */
+const inFlightMax = 500;
+const perWebhook = 5;
+/** The maximum number of deliveries claimed in one change. */
+const batchMax = 32;
+
+/**
+ * Sends due deliveries. Each round records the completed attempts and claims the next deliveries in one change, so that
+ * commits are shared under load. An attempt is counted when it is claimed. If this process dies, the delivery is due
+ * again when the lease ends.
+ */
+export function startSender(parts: SenderParts): Sender {
+  const { store, clock, log } = parts;
+  const stopping = new AbortController();
+  const aborting = new AbortController();
+  const inFlight = createInFlight(perWebhook);
+  let completed: CompletedAttempt[] = [];
+  let aborted: AttemptKey[] = [];
+  /** A failed round is retried by the next search. */
+  const nextRound = coalesce(() => round().catch((cause: unknown) => log("error", "deliveries were not taken", { cause })));
+  const wake = (): void => void nextRound();
+
+  async function round(): Promise<void> {
+    const due = await findDue();
+    const finished = { completed, aborted };
+    if (due.length + completed.length + aborted.length === 0) return;
+    [completed, aborted] = [[], []];
+    try {
+      const { taken, off } = await write(due, finished);
+      for (const key of taken) launch(due, key);
+      for (const webhook of off) void notifyOwner(webhook);
+      if (taken.length + finished.completed.length > 0) wake();
+    } catch (thrown) {
+      completed = [...finished.completed, ...completed];
+      aborted = [...finished.aborted, ...aborted];
+      throw thrown;
+    }
+  }
+
+  /** The due deliveries, up to the limits. */
+  async function findDue(): Promise<readonly DueDelivery[]> {
+    const max = Math.min(batchMax, inFlightMax - inFlight.size);
+    if (stopping.signal.aborted || max <= 0) return [];
+    const due = await store.deliveries.due(clock.now(), { max, perWebhook, full: inFlight.full() });
+    const byWebhook = Map.groupBy(due, ({ webhookId }) => webhookId);
+    return [...byWebhook].flatMap(([id, waiting]) => waiting.slice(0, inFlight.remaining(id)));
+  }
+
+  function write(
+    due: readonly DueDelivery[],
+    finished: { readonly completed: readonly CompletedAttempt[]; readonly aborted: readonly AttemptKey[] },
+  ) {
+    const now = clock.now();
+    const [sendable, obsolete] = [due.filter((one) => isSendable(one, now)), due.filter((one) => !isSendable(one, now))];
+    return store.change(async (tx) => {
+      const off = await recordOutcomes(tx, finished.completed, now);
+      await tx.deliveries.release(finished.aborted, now);
+      await tx.deliveries.cancel(obsolete.map(idOf), now);
+      await tx.webhookEvents.purgeSettledBodies(obsolete.map(({ event }) => event.id));
+      return { off, taken: await tx.deliveries.take(sendable.map(idOf), now, now + leaseMs) };
+    });
+  }
+
+  function launch(due: readonly DueDelivery[], key: AttemptKey): void {
+    const delivery = due.find(({ id }) => id === key.deliveryId);
+    if (delivery?.webhook) inFlight.add(delivery.webhookId, attempt(delivery, delivery.webhook, key).finally(wake));
+  }
+
+  async function attempt({ type, event }: DueDelivery, webhook: DueWebhook, key: AttemptKey): Promise<void> {
+    try {
+      const sent = await parts.send(webhook, event, aborting.signal);
+      const next = nextStateOf({ type, number: key.number, sent }, clock.now(), randomFraction(parts.random), parts.delaysMs ?? scheduleMs);
+      completed.push({ ...key, eventId: event.id, sent, next, webhook });
+    } catch (cause) {
+      if (aborting.signal.aborted) aborted.push(key);
+      // An internal error, not the receiver's: the delivery is due again when the lease ends.
+      else log("error", "a delivery could not be sent", { deliveryId: key.deliveryId, cause });
+    }
+  }
+
+  const notifyOwner = (off: SwitchedOff) =>
+    parts.notify(off).catch((cause: unknown) => log("error", "the owner of a webhook was not notified", { webhookId: off.id, cause }));
+
+  const looks = poll(clock, lookMs, stopping.signal, log, async function lookForDeliveries() {
+    wake();
+  });
+
+  return {
+    wake,
+    hasCapacity: () => inFlight.size < inFlightMax,
+    async drain(ms) {
+      stopping.abort();
+      const waited = new AbortController();
+      const timeLimit = clock.sleep(ms, waited.signal).then(
+        () => aborting.abort(),
+        () => undefined,
+      );
+      // A round in progress may still start attempts; the next one does not.
+      await nextRound();
+      await inFlight.ended();
+      waited.abort();
+      await Promise.all([looks, timeLimit]);
+      await nextRound();
+      await round().catch((cause: unknown) => log("error", "the last deliveries were not recorded", { cause }));
+    },
+  };
+}
+
+const idOf = ({ id }: DueDelivery): string => id;
+
+/** From 0 up to 1. */
+const randomFraction = (random: Random): number => Buffer.from(random(4)).readUInt32BE() / 2 ** 32;

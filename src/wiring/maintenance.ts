@@ -1,0 +1,113 @@
+import { poll } from "../async/poll.ts";
+import { idempotencyWindowMs } from "../call/idempotency.ts";
+import { archiveMs } from "../core/exports/export.ts";
+import type { FileSweep } from "../core/files/sweep.ts";
+import type { KeyUses } from "../core/keys/api-keys.ts";
+import type { SigningKeys } from "../core/oauth/signing-key.ts";
+import type { Tx } from "../core/store.ts";
+import { type Backlog, countEveryMs } from "../core/tasks/backlog.ts";
+import { releaseStale } from "../core/usage/spend.ts";
+import { sweepWorkerRuns } from "../runtime/remote/held-run.ts";
+import type { ProcessContext } from "./process-context.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** The last use in the list of keys may be late by this and a minute. */
+const keyUsesEveryMs = 5_000;
+/** A silent worker loses its run at most this long after its lease ends. */
+const leasesEveryMs = 1_000;
+/** Expired files are purged within a minute (spec/decisions.md 38). */
+const filesEveryMs = 10_000;
+/** A lost run's reservation is released within this time. */
+const holdsEveryMs = 10_000;
+/** Deleted tasks whose events are purged in one change. */
+const eraseMax = 100;
+
+/** Rows of the webhook log that are purged in one change. */
+const logMax = 500;
+
+/** Archives that are purged in one change. */
+const archivesMax = 100;
+
+/** Dependencies of maintenance, and the retention of deleted tasks and webhook logs. */
+export interface MaintenanceParts extends Pick<ProcessContext, "store" | "clock" | "log"> {
+  readonly config: Pick<ProcessContext["config"], "deletedTaskDays" | "webhookLogDays">;
+}
+
+/** Starts the timers of every process, in any role; the returned function stops them. */
+export function startMaintenance(
+  { store, clock, log, config: { deletedTaskDays, webhookLogDays } }: MaintenanceParts,
+  waiting: Backlog,
+  keyUses: Pick<KeyUses, "write">,
+  signingKeys: Pick<SigningKeys, "retire">,
+  files: FileSweep,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const every = (ms: number, work: () => Promise<void>) => poll(clock, ms, stopping.signal, log, work);
+  /** Runs one change per batch, so that other changes are not blocked, until no rows are left. */
+  async function inBatches(max: number, work: (tx: Tx) => Promise<number>) {
+    while ((await store.change(work)) === max) if (stopping.signal.aborted) return;
+  }
+  async function writeKeyUses() {
+    await keyUses.write();
+  }
+  const loops = [
+    every(countEveryMs, () => waiting.count()),
+    every(keyUsesEveryMs, writeKeyUses),
+    every(leasesEveryMs, async function releaseLapsedRuns() {
+      await sweepWorkerRuns({ store, clock });
+    }),
+    every(filesEveryMs, async function sweepFiles() {
+      await files.sweep(stopping.signal);
+    }),
+    every(hourMs, async function purgeArchives() {
+      const createdBefore = clock.now() - archiveMs;
+      await inBatches(archivesMax, async (tx) => {
+        const purged = await tx.exports.purge(createdBefore, clock.now(), archivesMax);
+        await tx.blobs.drop(purged);
+        return purged.length;
+      });
+    }),
+    every(holdsEveryMs, async function releaseHolds() {
+      await releaseStale(store, clock, stopping.signal);
+    }),
+    every(hourMs, async function purgeFiles() {
+      await files.purge();
+    }),
+    every(hourMs, async function purgeIdempotencyRecords() {
+      await store.change((tx) => tx.idempotency.purge(clock.now() - idempotencyWindowMs));
+    }),
+    every(hourMs, async function purgeSessions() {
+      await store.change(async (tx) => {
+        await tx.sessions.purge(clock.now());
+        // A used link is kept for a day: it shows how its session began.
+        await tx.links.purge(clock.now() - dayMs);
+        await tx.siteVisits.purge(clock.now());
+      });
+    }),
+    every(hourMs, async function purgeDeletedTasks() {
+      const before = clock.now() - deletedTaskDays * dayMs;
+      await inBatches(eraseMax, (tx) => tx.events.deleteOfDeletedTasks(before, eraseMax));
+    }),
+    every(hourMs, async function purgeDeliveries() {
+      const before = clock.now() - webhookLogDays * dayMs;
+      await inBatches(logMax, (tx) => tx.deliveryLog.purge(before, logMax));
+      await inBatches(logMax, (tx) => tx.deliveryLog.purgeEvents(before, logMax));
+      await inBatches(logMax, (tx) => tx.webhooks.purge(before, logMax));
+    }),
+    every(hourMs, async function purgeConnectorSignIns() {
+      await store.change((tx) => tx.connectors.purgeAuthorizations(clock.now()));
+    }),
+    every(hourMs, async function purgeTokens() {
+      // Kept for a day after they expire, to detect a second use.
+      await store.change((tx) => tx.codes.purge(clock.now() - dayMs));
+      await store.change((tx) => tx.families.purge(clock.now() - dayMs));
+      await signingKeys.retire();
+    }),
+  ];
+  return async () => {
+    stopping.abort();
+    await Promise.all(loops);
+    await keyUses.write().catch((cause: unknown) => log("error", "the last uses of keys were not written", { cause }));
+  };
+}

@@ -1,0 +1,48 @@
+import { limitConcurrency } from "../async/limit.ts";
+import type { TeamUsers } from "../core/teams/team-user.ts";
+import type { Newcomer } from "../core/use-cases/join-team.ts";
+import { teamUsers } from "../core/use-cases/manage-team.ts";
+import { createMailer, invitationMail } from "../mail/mail.ts";
+import type { ProcessContext } from "./process-context.ts";
+
+/** Team members, for the operations and for SCIM. */
+export interface TeamParts {
+  readonly teamUsers: TeamUsers;
+  /** Resolves when no invitation is being sent. */
+  drain(): Promise<void>;
+}
+
+export function createTeams(context: ProcessContext): TeamParts {
+  const { config, clock, ids, random } = context;
+  const { invite, drain } = invitationsOf(context);
+  return { teamUsers: teamUsers({ clock, ids, random, invite, delegateDomain: config.delegateDomain }), drain };
+}
+
+/** Invitations of new members by mail. */
+interface Invitations {
+  /** Does not wait for the mail server; null without a mail server. */
+  readonly invite: ((newcomer: Newcomer) => void) | null;
+  /** Resolves when no mail is being sent. */
+  drain(): Promise<void>;
+}
+
+const mailsAtOnce = 4;
+
+/** A refused mail is logged without address, link and server response, which may contain them. */
+function invitationsOf({ config: { mail, consentUrl }, log }: ProcessContext): Invitations {
+  if (mail === null) return { invite: null, drain: async () => undefined };
+  const send = createMailer(mail);
+  const limited = limitConcurrency(mailsAtOnce);
+  const pending = new Set<Promise<void>>();
+  return {
+    invite({ email, team, link }) {
+      const sending = limited(() => send(invitationMail({ email, team, url: `${consentUrl}/link/${link}` })))
+        .catch(() => log("warn", "an invitation was not mailed: npm run user prints a fresh link"))
+        .finally(() => pending.delete(sending));
+      pending.add(sending);
+    },
+    async drain() {
+      await Promise.all(pending);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readPage } from "../docs/page.ts";
+import { depth, share } from "../support/depth.ts";
+import { root } from "../support/server-process.ts";
+import { commandOf, families, stepsInOrder } from "./families.ts";
+
+const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+describe("the families of deep tests", () => {
+  test("are those of docs/internals/testing.md", () => {
+    const listed = [...readPage("docs/internals/testing.md").matchAll(/^\| `([a-z]+)` \|/gm)].map(([, name]) => name);
+    expect(listed).toEqual(families.map(({ name }) => name));
+  });
+
+  test("have existing files and commands, each once in a run", () => {
+    const steps = stepsInOrder(families, 1);
+    for (const step of steps) {
+      const command = commandOf(step);
+      expect(command ? command.script in scripts : existsSync(join(root, step.name)), step.name).toBe(true);
+    }
+    expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);
+    for (const family of families) expect(steps.filter((step) => step.family === family).length, family.name).toBeGreaterThan(0);
+  });
+
+  test("alternate, in an order that the seed decides", () => {
+    const names = (seed: number) => stepsInOrder(families, seed).map(({ name }) => name);
+    expect(names(7)).toEqual(names(7));
+    expect(names(7)).not.toEqual(names(8));
+    const first = stepsInOrder(families, 7).slice(0, families.length);
+    expect(new Set(first.map(({ family }) => family))).toEqual(new Set(families));
+  });
+});
+
+test.skipIf(depth === "full")("the shares of a list are the whole list, each row once", () => {
+  const rows = Array.from({ length: 20 }, (_, i) => i);
+  const shares = [0, 1, 2].map((part) => share(rows, part, 3));
+  expect(shares.flat().toSorted((a, b) => a - b)).toEqual(rows);
+});

@@ -1,0 +1,80 @@
+import { globSync, readFileSync } from "node:fs";
+import { seededRandom } from "../faults/harness/dice.ts";
+
+/** Deep, slow tests. `npm test` runs a sample of each family (`test/support/depth.ts`). */
+export interface Family {
+  readonly name: string;
+  /** Files for vitest, or folders, which end with a slash. */
+  readonly files: readonly string[];
+  /** A command of package.json, with its amount in a slice and in a full run. */
+  readonly command?: { readonly script: string; readonly slice: readonly string[]; readonly full: readonly string[] };
+}
+
+const named = (folder: string, names: string): readonly string[] => names.split(" ").map((name) => `test/${folder}/${name}.test.ts`);
+
+/** The files of suites that `npm test` runs on one of the databases. */
+const onOne = globSync("test/**/*.test.ts").filter((path) => readFileSync(path, "utf8").includes("describeOnOne("));
+
+export const families: readonly Family[] = [
+  { name: "model", files: ["test/teams/model/"] },
+  {
+    name: "faults",
+    files: ["test/faults/faults.test.ts"],
+    command: { script: "test:faults", slice: ["--kills", "20"], full: ["--kills", "1000"] },
+  },
+  {
+    name: "kills",
+    files: [
+      ...named("faults", "kill takeover drain deliveries webhooks"),
+      ...named("websites", "kill publisher"),
+      ...["test/exports/kill.test.ts", "test/files/kill.test.ts", "test/first-key.test.ts"],
+    ],
+  },
+  { name: "chaos", files: ["test/agents/chaos.test.ts", "test/agents/same-events.test.ts"] },
+  {
+    name: "nodes",
+    files: ["test/nodes/", "test/races/", "test/files/storm.test.ts", "test/oauth/races.test.ts", "test/workers/lease.test.ts"],
+  },
+  { name: "wires", files: ["test/wires/", "test/connectors/resolve.wires.property.test.ts", "test/languages/buf-curl.test.ts"] },
+  { name: "fuzz", files: ["test/fuzz/"], command: { script: "fuzz", slice: ["--runs", "3000"], full: ["--runs", "100000"] } },
+  {
+    name: "hostile",
+    files: ["test/hostile/"],
+    command: { script: "hostile", slice: ["--only", "json"], full: ["--rounds", "3", "--accepted"] },
+  },
+  { name: "browsers", files: ["test/browser/", "test/browsers/"] },
+  { name: "docs", files: ["test/docs/"] },
+  { name: "commands", files: ["test/commands/"] },
+  { name: "databases", files: [...onOne, "test/sign-in/session.test.ts"] },
+  { name: "memory", files: ["test/exports/memory.test.ts", "test/files/memory.test.ts"] },
+];
+
+/** A step of a deep run: a test file of a family, or its command. */
+export interface Step {
+  readonly family: Family;
+  /** The path, or `npm run SCRIPT`. */
+  readonly name: string;
+}
+
+export const commandOf = ({ family, name }: Step): Family["command"] => (name.startsWith("npm run ") ? family.command : undefined);
+
+function stepsOf(family: Family): readonly Step[] {
+  const paths = family.files.flatMap((path) => (path.endsWith("/") ? globSync(`${path}**/*.test.ts`).toSorted() : [path]));
+  return [...paths, ...(family.command ? [`npm run ${family.command.script}`] : [])].map((name) => ({ family, name }));
+}
+
+/** All steps in an order by the seed: one of every family, then the second of every family that has two, and so on. */
+export function stepsInOrder(chosen: readonly Family[], seed: number): readonly Step[] {
+  const random = seededRandom(`steps ${seed}`);
+  const knownNames = new Set<string>();
+  // A file of two families belongs to the first.
+  const isNew = ({ name }: Step) => !knownNames.has(name) && knownNames.add(name) !== undefined;
+  const shuffled = <T>(all: readonly T[]): readonly T[] =>
+    all
+      .map((one) => ({ one, place: random.below(2 ** 30) }))
+      .toSorted((a, b) => a.place - b.place)
+      .map(({ one }) => one);
+  const queues = shuffled(chosen.map((family) => shuffled(stepsOf(family).filter(isNew))));
+  const longest = Math.max(...queues.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, nth) => queues.flatMap((queue) => queue[nth] ?? [])).flat();
+}

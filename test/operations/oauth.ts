@@ -1,0 +1,42 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { systemIds } from "../../src/core/ids.ts";
+import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import type { Person } from "../support/service.ts";
+import { entries, noInput, type Prepare } from "./entry.ts";
+
+const app = { name: "Garden", redirect_uris: ["https://a.example/cb"] };
+
+const clientId = async (person: Person): Promise<JsonObject> => {
+  const made = await person.client(OAuth2AppService).createOAuth2App({ name: app.name, redirectUris: app.redirect_uris });
+  return { client_id: made.app?.clientId ?? "" };
+};
+
+/** An app with a grant of the person. */
+const grantedId: Prepare = async (person, store) => {
+  const { client_id } = await clientId(person);
+  const { accountId, spaceId } = person;
+  const grant = { id: systemIds.short(), accountId, spaceId, clientId: String(client_id), scopes: [], connectorUids: [] };
+  await store.change((tx) => tx.grants.lock({ ...grant, generation: 1, createdAt: 1, updatedAt: 1 }));
+  return { client_id: String(client_id) };
+};
+
+/** `oauth.v2.OAuth2AppService`. */
+export const appEntries = entries(OAuth2AppService, {
+  createOAuth2App: ["settings/apps", async () => app],
+  getOAuth2App: ["settings/apps", clientId],
+  listOAuth2Apps: ["settings/apps", noInput],
+  updateOAuth2App: ["settings/apps", async (person) => ({ ...(await clientId(person)), name: "Orchard" })],
+  deleteOAuth2App: ["settings/apps", clientId],
+  createOAuth2AppSecret: ["settings/apps", clientId],
+  listOAuth2AppSecrets: ["settings/apps", clientId],
+  revokeOAuth2AppSecret: [
+    "settings/apps",
+    async (person) => {
+      const { client_id } = await clientId(person);
+      const { data } = await person.client(OAuth2AppService).listOAuth2AppSecrets({ clientId: String(client_id) });
+      return { client_id: String(client_id), secret_id: data[0]?.id ?? "" };
+    },
+  ],
+  listOAuth2Grants: ["settings/grants", noInput],
+  revokeOAuth2Grant: ["settings/grants", grantedId],
+});

@@ -1,0 +1,99 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Store } from "../../src/core/store.ts";
+import { eventId } from "../../src/core/tasks/event.ts";
+import { confirm } from "../../src/core/tasks/lifecycle.ts";
+import { AgentService } from "../../src/gen/proto/agent/v2/agent_service_pb.ts";
+import { AuditService } from "../../src/gen/proto/audit/v2/audit_service_pb.ts";
+import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
+import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import { UserService } from "../../src/gen/proto/user/v2/user_service_pb.ts";
+import type { Person } from "../support/service.ts";
+import { entries, noInput, type Prepare } from "./entry.ts";
+
+/** A message without directives. */
+export const message = { content: "Say hello." };
+
+/** A task that waits for an agent. */
+export const taskId = async (person: Person): Promise<JsonObject> => {
+  const { body } = await person.v2("task.create", { message });
+  return { task_id: body["task_id"] };
+};
+
+/** Makes a task without a worker request an approval, and returns the requesting event. */
+async function approvalOf(store: Store, id: string): Promise<string> {
+  const waits = { kind: "terminalExecute", variant: "", actionId: "a" } as const;
+  const { set, events } = confirm(waits);
+  return store.change(async (tx) => {
+    const task = await tx.tasks.advance(id, { now: 1, set, events });
+    if (!task) throw new Error("no such task");
+    const seq = task.lastSeq - 1;
+    const { spaceId } = task;
+    await tx.actions.insert({ taskId: id, seq, spaceId, ...waits, state: "pending", input: null });
+    return eventId(id, seq);
+  });
+}
+
+/** A project. */
+export const projectId: Prepare = async (person) => {
+  const { body } = await person.v2("project.create", { name: "Garden" });
+  return { project_id: body["project"].id };
+};
+
+/** `task.v2.TaskService`. */
+export const taskEntries = entries(TaskService, {
+  createTask: ["tasks/create", async () => ({ message })],
+  getTask: ["tasks/detail", taskId],
+  listTasks: ["tasks/list", noInput],
+  updateTask: ["tasks/update", async (person) => ({ ...(await taskId(person)), title: "Hello" })],
+  stopTask: ["tasks/stop", taskId],
+  deleteTask: [
+    "tasks/delete",
+    async (person) => {
+      const task = await taskId(person);
+      await person.v2("task.stop", task);
+      return task;
+    },
+  ],
+  sendMessage: ["tasks/send-message", async (person) => ({ ...(await taskId(person)), message })],
+  listMessages: ["tasks/list-messages", taskId],
+  watchTask: [
+    "tasks/watch",
+    async (person) => {
+      const task = await taskId(person);
+      await person.v2("task.stop", task);
+      return { ...task, until_settled: true };
+    },
+  ],
+  confirmAction: [
+    "tasks/confirm-action",
+    async (person, store) => {
+      const { task_id } = await taskId(person);
+      return { task_id: String(task_id), event_id: await approvalOf(store, String(task_id)), input: { accept: true } };
+    },
+  ],
+  getConversation: ["http/v1/tasks-read", taskId],
+  listConversations: ["http/v1/tasks-read", noInput],
+});
+
+/** `project.v2.ProjectService`. */
+export const projectEntries = entries(ProjectService, {
+  createProject: ["projects/create", async () => ({ name: "Garden" })],
+  listProjects: ["projects/list", noInput],
+});
+
+/** `user.v2.UserService`. */
+export const userEntries = entries(UserService, {
+  getCurrentUser: ["projects/user-me", noInput],
+});
+
+/** `agent.v2.AgentService`. */
+export const agentEntries = entries(AgentService, {
+  listAgents: ["agents/agents", noInput],
+  getAgent: ["agents/agents", async () => ({ agent_id: "agent-default" })],
+  updateAgent: ["agents/agents", async () => ({ agent_id: "agent-default", nickname: "Ada" })],
+});
+
+/** `audit.v2.AuditService`. */
+export const auditEntries = entries(AuditService, {
+  listAuditEvents: ["audit/list", noInput],
+});

@@ -1,0 +1,51 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { startPostgres } from "../../scripts/scratch-postgres.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { systemRandom } from "../../src/core/ids.ts";
+import { openStore } from "../../src/store/open.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The URL of a PostgreSQL server's database `template`, migrated; null where no server is installed. */
+    readonly postgresTemplate: string | null;
+    /** The path of an SQLite file, migrated. */
+    readonly sqliteTemplate: string;
+    /** A folder for files that the processes of a run share, removed with it. */
+    readonly sharedFolder: string;
+  }
+}
+
+/** Creates a migrated database of each kind for tests to copy. A run has one PostgreSQL, without fsync: no data must last. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), "tests-"));
+  const file = join(folder, "platform.db");
+  const server = await startPostgres();
+  const stop = async () => {
+    for (const pid of sharedProcesses(folder)) process.kill(pid, "SIGKILL");
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await migrated(`file:${file}`);
+    await server?.createDatabase("template");
+    if (server) await migrated(server.url("template"));
+  } catch (thrown) {
+    await stop();
+    throw thrown;
+  }
+  project.provide("sharedFolder", folder);
+  project.provide("sqliteTemplate", file);
+  project.provide("postgresTemplate", server?.url("template") ?? null);
+  return stop;
+}
+
+/** The servers that workers share: each has left a file with its process id. */
+const sharedProcesses = (folder: string): readonly number[] =>
+  readdirSync(folder).flatMap((name) => (name.startsWith("process-") ? [Number(name.slice("process-".length))] : []));
+
+async function migrated(databaseUrl: string): Promise<void> {
+  await (await openStore({ databaseUrl, clock: systemClock, random: systemRandom })).close();
+}
