@@ -8,9 +8,9 @@ import { testMs } from "../support/patience.ts";
 import { openService, type Person } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { createWorker } from "../workers/worker-rig.ts";
+import { type CrashingWorker, explanationsPerTurn, type FailureCounts, runCrashingWorker } from "./crashing-worker.ts";
 import { fastClock } from "./fast-clock.ts";
 import { faultyModel, planSteps } from "./faulty-model.ts";
-import { type CrashingWorker, explanationsPerTurn, type FailureCounts, runCrashingWorker } from "./mortal-worker.ts";
 
 /** Remote workers execute half of them, a model the other half. */
 const runs = sample(500, 10);

@@ -7,7 +7,7 @@ import { hasChromium } from "../browser/chromium.ts";
 import { sample, share } from "../support/depth.ts";
 import { pacedClock } from "../support/paced-clock.ts";
 import { until } from "../support/until.ts";
-import { type AttachedChromium, openAttachedChromium } from "./lent-chromium.ts";
+import { type AttachedChromium, openAttachedChromium } from "./attached-chromium.ts";
 
 const script = (code: string, body = "<p>Here</p>") => `<!doctype html><title>Trap</title><body>${body}<script>${code}</script>`;
 const buttonThat = (code: string) => `<!doctype html><title>Trap</title><button onclick="${code}">Go</button><p id="out">Here</p>`;

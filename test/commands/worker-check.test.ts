@@ -171,7 +171,7 @@ const wrong: readonly {
     line: "await sleep(1000); // no answer",
     instead: "await sleep(5); // no answer",
     check: "restart",
-    says: "times in a second. Wait about a second",
+    says: "times within 100 ms. Wait about a second",
   },
   {
     how: "calls on and on when its credential is refused",

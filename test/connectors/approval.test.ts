@@ -4,7 +4,7 @@ import { modelsFile } from "../support/model/rig.ts";
 import { openModelServer } from "../support/model/server.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { createWorker, remoteEnv } from "../workers/worker-rig.ts";
-import { decide, installConnector, usesIn, waitForAction } from "./waiting-rig.ts";
+import { decide, installConnector, usesIn, waitForAction } from "./approval-rig.ts";
 
 const server = await openMcpServer();
 const model = await openModelServer("openai");

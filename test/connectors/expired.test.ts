@@ -3,8 +3,8 @@ import { modelsFile } from "../support/model/rig.ts";
 import { openModelServer } from "../support/model/server.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { createWorker, remoteEnv } from "../workers/worker-rig.ts";
+import { decide, usesIn, waitForAction } from "./approval-rig.ts";
 import { openOAuthConnectorRig } from "./oauth-rig.ts";
-import { decide, usesIn, waitForAction } from "./waiting-rig.ts";
 
 const garden = await openOAuthConnectorRig(3_600);
 const { provider, server } = garden;

@@ -3,7 +3,7 @@ import { injection, openMcpServer } from "../support/mcp-server.ts";
 import { modelsFile } from "../support/model/rig.ts";
 import { openModelServer } from "../support/model/server.ts";
 import { taskRig } from "../support/task-rig.ts";
-import { decide, installConnector, usesIn, waitForAction } from "./waiting-rig.ts";
+import { decide, installConnector, usesIn, waitForAction } from "./approval-rig.ts";
 
 const server = await openMcpServer();
 const model = await openModelServer("openai");

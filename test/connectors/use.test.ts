@@ -5,7 +5,7 @@ import { openModelServer } from "../support/model/server.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { newApp, tokenOf } from "../support/token.ts";
 import { createWorker, remoteEnv } from "../workers/worker-rig.ts";
-import { decide, installConnector } from "./waiting-rig.ts";
+import { decide, installConnector } from "./approval-rig.ts";
 
 const github = "bbb0df76-66bd-4a24-ae4f-2aac4750d90b";
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";

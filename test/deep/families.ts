@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { seededRandom } from "../faults/harness/dice.ts";
+import { seededRandom } from "../faults/harness/seeded-random.ts";
 
 /** Deep, slow tests. `npm test` runs a sample of each family (`test/support/depth.ts`). */
 export interface Family {

@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { exportLinks } from "../../src/core/exports/links.ts";
-import { seededRandom } from "../faults/harness/dice.ts";
+import { seededRandom } from "../faults/harness/seeded-random.ts";
 import { installation, userOf } from "../faults/server.ts";
 import { readBlobTotals, storedFiles, until } from "../files/files-rig.ts";
 import { cipher } from "../support/cipher.ts";

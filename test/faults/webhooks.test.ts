@@ -9,7 +9,7 @@ import { openReceiver } from "../egress/receiver.ts";
 import { type DatabaseKind, databaseKinds, databaseUrl, postgresTemplate, type TestDatabase } from "../support/database.ts";
 import { depth, sample } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
-import { type SeededRandom, seededRandom } from "./harness/dice.ts";
+import { type SeededRandom, seededRandom } from "./harness/seeded-random.ts";
 import { eventually, type Installation, installation, type Server, userOf } from "./server.ts";
 
 // PostgreSQL in full runs only.

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { type SeededRandom, seededRandom } from "../faults/harness/dice.ts";
+import { type SeededRandom, seededRandom } from "../faults/harness/seeded-random.ts";
 import { installation, type Server, type User, userOf } from "../faults/server.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { sample } from "../support/depth.ts";

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { expect, test } from "vitest";
-import { type SeededRandom, seededRandom } from "../faults/harness/dice.ts";
+import { type SeededRandom, seededRandom } from "../faults/harness/seeded-random.ts";
 import { describeOnEach, nodesOf } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { createSlot, openFilePlatform, openPut, quotaUsed, readBlobTotals, sha256, type UploadSlot, until } from "./files-rig.ts";

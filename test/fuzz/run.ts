@@ -1,10 +1,10 @@
 import { fuzzClient, type Outcome, type Patience } from "./client.ts";
+import { suspects } from "./costly-requests.ts";
 import { judge } from "./oracle/judge.ts";
 import { meterOf } from "./oracle/meter.ts";
 import { startPlatform } from "./platform/platform.ts";
 import type { FuzzRequest } from "./request.ts";
 import { requestsFrom } from "./requests/requests.ts";
-import { suspects } from "./suspects.ts";
 import { type Tally, tally } from "./tally.ts";
 
 export interface RunOptions {

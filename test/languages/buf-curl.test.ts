@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { share } from "../support/depth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
-import { bufClient, bufCurl, bufProtocols } from "./buf-speaker.ts";
-import { expectSlotReleased } from "./place.ts";
+import { bufClient, bufCurl, bufProtocols } from "./buf-client.ts";
 import { operations, operationsIn } from "./proto-files.ts";
 import { runStory } from "./story.ts";
 import { expectStory } from "./transcript.ts";
+import { expectSlotReleased } from "./watch-slots.ts";
 
 let service: Service;
 let ann: Person;

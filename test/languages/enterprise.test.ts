@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
 import { expectGolden } from "../support/golden.ts";
 import { lacks } from "../support/needs.ts";
-import { bufCurl, bufProtocols, refusalIn } from "./buf-speaker.ts";
+import { bufCurl, bufProtocols, refusalIn } from "./buf-client.ts";
 import { type EnterpriseRig, enterpriseStory, listTasks, openEnterpriseRig, removeMember, runEnterpriseStory } from "./enterprise.ts";
 import { lacksStubs, pythonStubs } from "./python-tools.ts";
 

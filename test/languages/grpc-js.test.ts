@@ -6,10 +6,10 @@ import { loadFileDescriptorSetFromBuffer, loadSync, type PackageDefinition } fro
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { grpcJsClient, loading } from "./grpc-js-client.ts";
-import { expectSlotReleased, expectTimeLimit } from "./place.ts";
 import { operations, operationsIn, protoFiles, protoFolder } from "./proto-files.ts";
 import { messageOf, runStory } from "./story.ts";
 import { expectStory } from "./transcript.ts";
+import { expectSlotReleased, expectTimeLimit } from "./watch-slots.ts";
 
 let service: Service;
 let ann: Person;

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { UserService } from "../../src/gen/proto/user/v2/user_service_pb.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { listItems, pageOf } from "./browser-fetch.ts";
-import { expectSlotReleased, expectTimeLimit } from "./place.ts";
 import { runStory } from "./story.ts";
 import { expectStory } from "./transcript.ts";
+import { expectSlotReleased, expectTimeLimit } from "./watch-slots.ts";
 import { webClient } from "./web-client.ts";
 
 type Fetches = Pick<typeof globalThis, "fetch">;

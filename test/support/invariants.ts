@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Store } from "../../src/core/store.ts";
-import { type CheckedEvent, type CheckedTask, violationsOfTask } from "./task-flaws.ts";
+import { type CheckedEvent, type CheckedTask, violationsOfTask } from "./task-invariants.ts";
 
 export type { CheckedEvent, CheckedTask };
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { seededRandom } from "../faults/harness/dice.ts";
+import { seededRandom } from "../faults/harness/seeded-random.ts";
 import { installation, userOf } from "../faults/server.ts";
 import { sample } from "../support/depth.ts";
 import { hangMs, testMs } from "../support/patience.ts";

@@ -10,7 +10,7 @@ import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { fileSweep } from "../../src/core/files/sweep.ts";
 import { createDeploy } from "../../src/core/websites/save.ts";
 import { createLocalBlobs } from "../../src/storage/local.ts";
-import { seededRandom } from "../faults/harness/dice.ts";
+import { seededRandom } from "../faults/harness/seeded-random.ts";
 import { putTask } from "../store/samples.ts";
 import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { sample } from "../support/depth.ts";

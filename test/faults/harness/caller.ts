@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { V2Body } from "../../support/wires.ts";
 import type { Node } from "./cluster.ts";
-import type { SeededRandom } from "./dice.ts";
+import type { SeededRandom } from "./seeded-random.ts";
 import { Unexpected } from "./violation.ts";
 
 /** An answer that was read to its end. */

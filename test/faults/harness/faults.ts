@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { createBaits, createHeavy } from "./bait.ts";
 import type { Tally } from "./caller.ts";
 import type { Node } from "./cluster.ts";
-import type { SeededRandom } from "./dice.ts";
+import { createBaits, createHeavy } from "./extra-tasks.ts";
 import type { Model } from "./model.ts";
+import type { SeededRandom } from "./seeded-random.ts";
 import type { SetUp } from "./set-up.ts";
 import type { Timeline } from "./timeline.ts";
 

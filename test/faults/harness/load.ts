@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Caller, count, patienceMs } from "./caller.ts";
-import type { SeededRandom } from "./dice.ts";
 import { say } from "./events.ts";
 import { type Model, newRecord, type TaskRecord } from "./model.ts";
+import type { SeededRandom } from "./seeded-random.ts";
 import { stories } from "./stories.ts";
 import { Unexpected, type Violation } from "./violation.ts";
-import { type Watcher, watch } from "./watching.ts";
+import { type Watcher, watch } from "./watch-record.ts";
 
 /** Users who each perform actions sequentially. */
 export interface Load {

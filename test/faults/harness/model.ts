@@ -1,4 +1,4 @@
-import type { WatchRecord } from "./watching.ts";
+import type { WatchRecord } from "./watch-record.ts";
 
 /** The known facts of one task: acknowledged changes, and the events that its agent must have written. */
 export interface TaskRecord {

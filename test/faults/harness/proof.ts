@@ -1,7 +1,7 @@
-import { violationsOfTask } from "../../support/task-flaws.ts";
-import { wasTakenOver } from "./bait.ts";
+import { violationsOfTask } from "../../support/task-invariants.ts";
 import { type Caller, count } from "./caller.ts";
 import { historyOf, type ShownEvent, tokenOf } from "./events.ts";
+import { wasTakenOver } from "./extra-tasks.ts";
 import type { Model, TaskRecord } from "./model.ts";
 import { Unexpected, type Violation } from "./violation.ts";
 

@@ -1,10 +1,10 @@
 import { callerOf, type Tally } from "./caller.ts";
-import { seededRandom } from "./dice.ts";
 import { heal } from "./faults.ts";
 import { startLoad } from "./load.ts";
 import { newModel } from "./model.ts";
 import type { Plan } from "./plans.ts";
 import { prove } from "./proof.ts";
+import { seededRandom } from "./seeded-random.ts";
 import { openSetUp, type SetUp, type SetUpName } from "./set-up.ts";
 import { type Timeline, timeline } from "./timeline.ts";
 import type { Violation } from "./violation.ts";

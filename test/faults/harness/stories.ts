@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Answer, Caller } from "./caller.ts";
 import { count, patienceMs } from "./caller.ts";
-import type { SeededRandom } from "./dice.ts";
 import { begins, planned, type ShownEvent, say, think, use } from "./events.ts";
 import type { TaskRecord } from "./model.ts";
+import type { SeededRandom } from "./seeded-random.ts";
 import { Unexpected } from "./violation.ts";
 
 /** The inputs of a story. */

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fuzzClient } from "../client.ts";
+import { suspects } from "../costly-requests.ts";
 import type { FuzzRequest } from "../request.ts";
-import { suspects } from "../suspects.ts";
 import { faultsOfCost, tooMuchCpu, tooMuchMemory } from "./cost.ts";
 import { meterOf } from "./meter.ts";
 

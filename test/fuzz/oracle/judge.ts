@@ -1,4 +1,4 @@
-import { callees } from "../callees.ts";
+import { callees } from "../call-targets.ts";
 import type { FuzzAnswer, FuzzRequest, Judge } from "../request.ts";
 import { faultsOfStream, faultsOfUnary } from "./connect.ts";
 import { faultsOfExportJson, isExportJson } from "./export-json.ts";

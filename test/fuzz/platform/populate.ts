@@ -1,5 +1,5 @@
 import { colleaguesMark, otherAccountsMark } from "../oracle/leaks.ts";
-import type { Known } from "../requests/known.ts";
+import type { Known } from "../requests/known-values.ts";
 import type { People } from "./people.ts";
 import { createPost, createProject, createTask } from "./post.ts";
 

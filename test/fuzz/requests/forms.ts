@@ -1,4 +1,4 @@
-import type { Callee } from "../callees.ts";
+import type { Callee } from "../call-targets.ts";
 import type { FuzzRequest, Headers, Wire } from "../request.ts";
 import type { Coding } from "./codings.ts";
 import type { Coded } from "./envelopes.ts";

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { enumNames } from "../../../src/http/v2/wire.ts";
 import { badTexts, inside, misfits, outside } from "../../wires/bad-values.ts";
 import { isNeeded, placed, type Spot, sampleValue, spotsOf } from "../../wires/sample.ts";
-import type { Known } from "./known.ts";
-import { likely } from "./likely.ts";
+import type { Known } from "./known-values.ts";
+import { likely } from "./likely-values.ts";
 
 /** Requests of a message type, in v2's spelling. */
 export interface Messages {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { callees, has } from "../callees.ts";
+import { callees, has } from "../call-targets.ts";
 import { type FuzzRequest, kinds, wires } from "../request.ts";
-import { knownValues } from "./known.ts";
+import { knownValues } from "./known-values.ts";
 import { requestsFrom } from "./requests.ts";
 
 const ownKey = `sk-${"o".repeat(49)}`;

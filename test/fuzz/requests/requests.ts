@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import { type Callee, callees, has } from "../callees.ts";
+import { type Callee, callees, has } from "../call-targets.ts";
 import { type FuzzRequest, type Headers, type Kind, type Wire, wires } from "../request.ts";
 import { type Coding, codings, plain } from "./codings.ts";
 import { brokenEnvelopes, type Coded, enveloped } from "./envelopes.ts";
 import { type Formed, forms, isEnveloped, type Parts, queried, spellingsOf } from "./forms.ts";
 import { type Head, type Keys, oddHeads } from "./heads.ts";
-import type { Known } from "./known.ts";
+import type { Known } from "./known-values.ts";
 import { type Messages, messagesFrom } from "./messages.ts";
 import { oddPaths } from "./paths.ts";
 import { type Payloads, payloadsOf } from "./payloads.ts";

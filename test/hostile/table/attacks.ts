@@ -1,10 +1,10 @@
 import type { Attack } from "../attack.ts";
 import { bombs } from "./bombs.ts";
 import { documents, queries, uploads } from "./documents.ts";
-import { holding } from "./held.ts";
+import { holding } from "./held-connections.ts";
 import { http1 } from "./http1.ts";
 import { http2 } from "./http2.ts";
-import { jsons } from "./jsons.ts";
+import { jsons } from "./json-bodies.ts";
 import { protos } from "./protos.ts";
 
 const all: readonly Attack[] = [...http1, ...http2, ...queries, ...documents, ...uploads, ...protos, ...jsons, ...bombs];

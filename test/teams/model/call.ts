@@ -3,8 +3,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { expect } from "vitest";
 import { TeamUserManagementApiV2Service as service } from "../../../src/gen/proto/team/v2/team_user_service_pb.ts";
 import { transportOf } from "../../support/wires.ts";
+import type { Shown } from "./expected-answers.ts";
 import type { Refusal } from "./rules.ts";
-import type { Shown } from "./shown.ts";
 
 /** The wires of a command: v2, Connect's JSON as curl writes it, and gRPC with a generated client. */
 export const wires = ["v2", "connect", "grpc"] as const;

@@ -1,3 +1,4 @@
+import { affected, detailedUser, listed, type Shown } from "./expected-answers.ts";
 import {
   type Credential,
   currentMembers,
@@ -9,7 +10,6 @@ import {
   type Status,
   type Team,
 } from "./members.ts";
-import { affected, detailedUser, listed, type Shown } from "./shown.ts";
 
 /** Codes of refusals; `unauthenticated` is v2's permission_denied with 401 (spec/decisions.md 9). */
 export type Refusal = "invalid_argument" | "not_found" | "already_exists" | "failed_precondition" | "permission_denied" | "unauthenticated";

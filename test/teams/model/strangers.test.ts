@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Operation, operationTable } from "../../../src/operations.ts";
 import { describeOnEach } from "../../support/database.ts";
 import { openService, type Person, type Service } from "../../support/service.ts";
-import { createSampleTeam, type SampleTeam } from "./estate.ts";
+import { createSampleTeam, type SampleTeam } from "./sample-team.ts";
 
 /** The ids and addresses of a call from a team; the others are the caller's own. */
 type Sample = (theirs: SampleTeam, own: SampleTeam) => JsonObject;

@@ -4,8 +4,8 @@ import { describeOnEach, nodesOf } from "../../support/database.ts";
 import { depth, sample } from "../../support/depth.ts";
 import { openService, type Service } from "../../support/service.ts";
 import { type StillClock, stillClock } from "../../support/still-clock.ts";
-import { numRuns, patience, timeout } from "./dice.ts";
 import { sides } from "./rig.ts";
+import { numRuns, patience, timeout } from "./run-size.ts";
 import { comparableRecord, listTasks, recordOf, taskWires } from "./task-call.ts";
 import { type Author, createAuthors, pageOf, type TaskModel, type TaskQuery, type TaskReal } from "./tasks.ts";
 

@@ -6,8 +6,8 @@ import { openDirect } from "../../support/direct.ts";
 import { openService } from "../../support/service.ts";
 import { stillClock } from "../../support/still-clock.ts";
 import { checkAll } from "./check.ts";
-import { numRuns, patience, timeout } from "./dice.ts";
 import { newTeams, type SharedPlatform } from "./rig.ts";
+import { numRuns, patience, timeout } from "./run-size.ts";
 import { openingCommands, reactivateAll, sequences } from "./sequences.ts";
 
 describeOnEach("a team's users", (kind) => {

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { hostile } from "../../core/skills/hostile.ts";
 import { skillZip } from "../../core/skills/zip-maker.ts";
-import type { Known } from "./known.ts";
+import type { Known } from "./known-values.ts";
 
 /** User texts for the offline agent: every directive, some of them malformed, and texts that only resemble one. */
 const texts = [
