@@ -4,8 +4,10 @@ import type { Call, RunName } from "./call.ts";
 const silenceMs = 9_000;
 /** Calls in progress when the worker learns of the end may still arrive in this time: they are refused without effect. */
 const graceMs = 2_000;
-/** The most calls per second while the platform is unavailable or refuses the credential. */
-const retriesMax = 20;
+/** The shortest pause before a retry while the platform is unavailable or refuses the credential. */
+const pauseMs = 100;
+/** How many calls of a check may come after a shorter pause: several polls of one worker may fail together. */
+const hastyRetriesMax = 20;
 
 const writingMethods = ["Append", "Finish", "Upload"];
 
@@ -76,16 +78,25 @@ function silences(calls: readonly Call[], run: RunName, ends: readonly number[])
   ];
 }
 
+/** Counts pauses, not calls per second: a busy machine makes calls slow, but not the worker's pauses long. */
 function retryBursts(calls: readonly Call[]): readonly string[] {
-  const starts = calls
-    .filter(({ isPlatformAway: away, status }) => away || status === 401 || status >= 500)
-    .map(({ startedAt }) => startedAt);
-  const most = Math.max(0, ...starts.map((at) => starts.filter((other) => other >= at && other < at + 1000).length));
-  if (most <= retriesMax) return [];
+  if (!retriesTooOften(calls)) return [];
   return [
-    `While its calls failed, the worker called ${most} times in a second. Wait about a second before retrying, and exit if the credential is refused.`,
+    `While its calls failed, the worker retried ${hastyRetries(calls)} times within ${pauseMs} ms. Wait about a second before retrying, and exit if the credential is refused.`,
   ];
 }
+
+function hastyRetries(calls: readonly Call[]): number {
+  const failed = calls.filter(({ isPlatformAway, status }) => isPlatformAway || status === 401 || status >= 500);
+  const sorted = failed.toSorted((a, b) => a.startedAt - b.startedAt);
+  return sorted.filter((call, i) => {
+    const previous = sorted[i - 1];
+    return previous !== undefined && call.startedAt - (previous.answeredAt ?? previous.startedAt) < pauseMs;
+  }).length;
+}
+
+/** Whether the worker repeats its calls without a pause. */
+export const retriesTooOften = (calls: readonly Call[]): boolean => hastyRetries(calls) > hastyRetriesMax;
 
 const isCallOf = ({ run }: Call, { taskId, fence }: RunName): boolean => run?.taskId === taskId && run.fence === fence;
 const runKey = ({ taskId, fence }: RunName): string => `${taskId} ${fence}`;
