@@ -77,8 +77,8 @@ describeOnOne("while workers are killed at any call and every tenth answer of th
         until(db.store, taskId, (task) => task.fence > fence || task.status !== "running");
       const workerClients = await Promise.all(Array.from({ length: workers }, () => createWorker(service, ann)));
       const working = Promise.all(
-        workerClients.map((hand) =>
-          runCrashingWorker({ client: hand, url: service.url, random, counts: fates, whenLost: whenLost, stopped: stop.signal }),
+        workerClients.map((worker) =>
+          runCrashingWorker({ client: worker, url: service.url, random, counts: fates, whenLost: whenLost, stopped: stop.signal }),
         ),
       );
       // A worker's failure is reported where the tasks are awaited.

@@ -60,11 +60,11 @@ function handleErrors(work: Promise<void>): Promise<void> {
 /** A worker that was taken for dead continues with its old run, without effect. */
 async function continueLate(worker: CrashingWorker, { taskId, fence, messages }: AssignedRun): Promise<void> {
   await worker.whenLost({ taskId, fence });
-  const { client: hand, counts: fates } = worker;
+  const { client, counts: fates } = worker;
   const events = [{ key: "late", explanation: { content: `${tagOf(messages)} late ${fence}` } }];
   const replies = [
-    await hand.call("Append", { taskId, fence, events }),
-    await hand.call("Finish", { taskId, fence, finish: { content: "Late" } }),
+    await client.call("Append", { taskId, fence, events }),
+    await client.call("Finish", { taskId, fence, finish: { content: "Late" } }),
   ];
   fates.fencedOff += replies.filter(({ status }) => status === 400).length;
   if (replies.some(({ status }) => status === 200)) throw new Error("a worker with a lost run was admitted");
@@ -89,7 +89,7 @@ async function workOn(worker: CrashingWorker, { taskId, fence, messages }: Assig
 }
 
 /** Makes one call; when the worker is killed during it, the socket is destroyed. @throws Killed */
-async function call({ client: hand, url, random, stopped: gone }: CrashingWorker, method: string, body: object) {
+async function call({ client, url, random, stopped: gone }: CrashingWorker, method: string, body: object) {
   const draw = random() < killProbability ? random() : 1;
   if (draw < 0.2) throw new Killed();
   const killed = new AbortController();
@@ -97,7 +97,7 @@ async function call({ client: hand, url, random, stopped: gone }: CrashingWorker
   try {
     const reply = await fetch(`${url}/worker.v1.WorkerService/${method}`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-api-key": hand.secret },
+      headers: { "content-type": "application/json", "x-api-key": client.secret },
       body: JSON.stringify(body),
       signal: AbortSignal.any([killed.signal, gone]),
     });

@@ -8,12 +8,12 @@ interface AssignedRun extends RunOf {
 }
 
 /** A worker that follows a script; it knows its turns by their order. */
-export async function runScript(hand: TestWorker, turns: readonly (readonly Act[])[], gate: Gate, gone: AbortSignal): Promise<void> {
+export async function runScript(worker: TestWorker, turns: readonly (readonly Act[])[], gate: Gate, gone: AbortSignal): Promise<void> {
   let turn = 0;
   for (let run: AssignedRun | undefined; !gone.aborted; ) {
-    run ??= await hand.poll({ waitSeconds: 1 });
+    run ??= await worker.poll({ waitSeconds: 1 });
     if (run === undefined) continue;
-    const ended = await workOn(hand, run, turns[turn] ?? [], gate);
+    const ended = await workOn(worker, run, turns[turn] ?? [], gate);
     if (ended?.over) turn += 1;
     run = ended?.next;
   }
@@ -21,7 +21,7 @@ export async function runScript(hand: TestWorker, turns: readonly (readonly Act[
 
 /** Events that are stored already are sent again: the platform recognises them by their keys. Returns undefined when the run was lost. */
 async function workOn(
-  hand: TestWorker,
+  worker: TestWorker,
   run: AssignedRun,
   acts: readonly Act[],
   { opened }: Gate,
@@ -29,13 +29,13 @@ async function workOn(
   let decided = 0;
   let steps: readonly { readonly title: string; readonly status: string }[] = [];
   const finish = async (outcome: object, over = true) => {
-    const { status, body } = await hand.finish(run, outcome);
+    const { status, body } = await worker.finish(run, outcome);
     return status === 200 ? { over, next: body.run } : undefined;
   };
   for (const [i, act] of acts.entries()) {
     const append = async (...events: readonly object[]) =>
       (
-        await hand.append(
+        await worker.append(
           run,
           events.map((event, part) => ({ key: `${i}.${part}`, ...event })),
         )
@@ -64,7 +64,7 @@ async function workOn(
       }
       case "file": {
         const content = Buffer.from(act.content).toString("base64");
-        const { body } = await hand.call("Upload", { taskId: run.taskId, fence: run.fence, filename: act.filename, content });
+        const { body } = await worker.call("Upload", { taskId: run.taskId, fence: run.fence, filename: act.filename, content });
         accepted = await append({ assistantMessage: { content: "Here it is.", uploadIds: [body.uploadId] } }, used("save_file"));
         break;
       }

@@ -63,8 +63,8 @@ async function modelStage(api: ModelApi, rig: TaskRig, { turns }: Script): Promi
 async function remoteStage(rig: TaskRig, { turns }: Script): Promise<ScriptedAgent> {
   const turnGate = gate();
   const stop = new AbortController();
-  const hand = await createWorker(rig.service, rig.ann);
-  const working = runScript(hand, turns, turnGate, stop.signal);
+  const worker = await createWorker(rig.service, rig.ann);
+  const working = runScript(worker, turns, turnGate, stop.signal);
   return {
     message: plain,
     reportsPending: new Set(),

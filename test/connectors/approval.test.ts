@@ -148,17 +148,17 @@ describe("a remote worker", () => {
 
   /** A run of a task with the connector, and how it calls tools and requests approvals. */
   async function working(uid: string) {
-    const hand = await createWorker(rig.service, rig.ann);
+    const worker = await createWorker(rig.service, rig.ann);
     const task = await rig.create("Water", { message: { content: "Water", connectors: [uid] } });
-    let run = await hand.pollUntilRun();
+    let run = await worker.pollUntilRun();
     return {
       task,
-      use: () => hand.call("CallTool", { taskId: task, fence: run.fence, connectorId: uid, tool: "water", input: roses }),
+      use: () => worker.call("CallTool", { taskId: task, fence: run.fence, connectorId: uid, tool: "water", input: roses }),
       async ask(more: object = {}) {
-        await hand.finish(run, { confirm: { kind: "connectorAction", params: { ...params(uid), ...more } } });
+        await worker.finish(run, { confirm: { kind: "connectorAction", params: { ...params(uid), ...more } } });
       },
       async takeAgain() {
-        run = await hand.pollUntilRun();
+        run = await worker.pollUntilRun();
         return run;
       },
     };

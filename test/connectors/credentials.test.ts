@@ -62,11 +62,11 @@ describeOnOne("credentials for servers of connectors", (database) => {
     const { authorizationUrl } = await signed.client.beginAuthorization({ id: third.connector?.id ?? "" });
     const state = new URL(authorizationUrl).searchParams.get("state") ?? "";
     for (const id of [signed.id, keyed.id]) await signed.client.setConnectorPolicy({ id, policies: [{ tool: "water", policy: "allow" }] });
-    const hand = await createWorker(rig.service, owner);
+    const worker = await createWorker(rig.service, owner);
     await owner.v2("task.create", { message: { content: "Water", connectors: [signed.uid, keyed.uid] } });
-    const run = await hand.pollUntilRun();
+    const run = await worker.pollUntilRun();
     const call = (connectorId: string) =>
-      hand.call("CallTool", { taskId: run.taskId, fence: run.fence, connectorId, tool: "water", input: roses });
+      worker.call("CallTool", { taskId: run.taskId, fence: run.fence, connectorId, tool: "water", input: roses });
     const answers = [await call(signed.uid), await call(keyed.uid)];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     await signed.client.refreshTools({ id: signed.id });

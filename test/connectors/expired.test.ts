@@ -111,23 +111,23 @@ describe("a run of a remote worker whose connector's tokens are refused", () => 
 
   test.each(["allow", "ask"])("receives the refusal, and after the wait its calls use the new tokens; a tool under %s", async (policy) => {
     const made = await expiring(rig, policy);
-    const hand = await createWorker(rig.service, rig.ann);
+    const worker = await createWorker(rig.service, rig.ann);
     const task = await rig.create("Water", { message: { content: "Water", connectors: [made.uid] } });
-    let run = await hand.pollUntilRun();
-    const use = () => hand.call("CallTool", { taskId: task, fence: run.fence, connectorId: made.uid, tool: "water", input: roses });
+    let run = await worker.pollUntilRun();
+    const use = () => worker.call("CallTool", { taskId: task, fence: run.fence, connectorId: made.uid, tool: "water", input: roses });
     const params = { connector: made.uid, tool: "water", input: roses };
     if (policy === "ask") {
-      await hand.finish(run, { confirm: { kind: "connectorAction", params } });
+      await worker.finish(run, { confirm: { kind: "connectorAction", params } });
       await decide(rig, task, { accept: true });
-      run = await hand.pollUntilRun();
+      run = await worker.pollUntilRun();
     }
     expect(await use()).toMatchObject(expired);
-    await hand.finish(run, { confirm: { kind: "connectorOauthExpired", params: { connector: made.uid } } });
+    await worker.finish(run, { confirm: { kind: "connectorOauthExpired", params: { connector: made.uid } } });
     expect(await waitForAction(rig, task)).toMatchObject({ waiting_for_event_type: "connectorOauthExpired", confirm_input_schema: schema });
     expect(await decide(rig, task, { accept: false })).toMatchObject({ confirmed: false });
     await signInAgain(rig, made);
     await decide(rig, task, { accept: true });
-    const next = await hand.pollUntilRun();
+    const next = await worker.pollUntilRun();
     expect(next.decisions.at(-1)).toMatchObject({ kind: "connectorOauthExpired", accepted: true });
     run = next;
     expect(await use()).toMatchObject({ status: 200, body: { result: "Watered roses." } });
@@ -142,17 +142,17 @@ describe("concurrent runs of several tasks", () => {
   test("renew the tokens by one refresh with its single-use token", async () => {
     const made = await garden.installAndSignIn(rig.service, rig.ann);
     await made.client.setConnectorPolicy({ id: made.id, policies: [{ tool: "water", policy: "allow" }] });
-    const hand = await createWorker(rig.service, rig.ann);
+    const worker = await createWorker(rig.service, rig.ann);
     const runs = [];
     for (let n = 0; n < 4; n += 1) {
       await rig.create("Water", { message: { content: "Water", connectors: [made.uid] } });
-      runs.push(await hand.pollUntilRun());
+      runs.push(await worker.pollUntilRun());
     }
     provider.revokeAccess();
     const before = provider.grants.length;
     const replies = await Promise.all(
       runs.map((run) =>
-        hand.call("CallTool", { taskId: run.taskId, fence: run.fence, connectorId: made.uid, tool: "water", input: roses }),
+        worker.call("CallTool", { taskId: run.taskId, fence: run.fence, connectorId: made.uid, tool: "water", input: roses }),
       ),
     );
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);

@@ -139,9 +139,9 @@ describe("a remote worker", () => {
 
   test("has tools called by the platform, requests approvals, and never receives the credential", async () => {
     const { client, id, uid } = await install(rig);
-    const hand = await createWorker(rig.service, rig.ann);
+    const worker = await createWorker(rig.service, rig.ann);
     await rig.create("Water", { message: { content: "Water", connectors: [uid] } });
-    const run = await hand.pollUntilRun();
+    const run = await worker.pollUntilRun();
     expect(run.connectors).toMatchObject([
       {
         id: uid,
@@ -161,21 +161,21 @@ describe("a remote worker", () => {
       input: { bed: "roses" },
       ...more,
     });
-    const refused = await hand.call("CallTool", of({}));
+    const refused = await worker.call("CallTool", of({}));
     expect(refused).toMatchObject({ status: 400, body: { code: "failed_precondition", message: expect.stringContaining("tool: ") } });
-    expect(await hand.call("CallTool", of({ tool: "other" }))).toMatchObject({ body: { code: "not_found" } });
-    expect(await hand.call("CallTool", of({ connectorId: github }))).toMatchObject({ body: { code: "not_found" } });
-    expect(await hand.call("CallTool", of({ fence: run.fence + 1 }))).toMatchObject({
+    expect(await worker.call("CallTool", of({ tool: "other" }))).toMatchObject({ body: { code: "not_found" } });
+    expect(await worker.call("CallTool", of({ connectorId: github }))).toMatchObject({ body: { code: "not_found" } });
+    expect(await worker.call("CallTool", of({ fence: run.fence + 1 }))).toMatchObject({
       body: { code: "failed_precondition", message: expect.stringContaining("fence") },
     });
     const outsider = await createWorker(rig.service, await rig.service.person());
     expect(await outsider.call("CallTool", of({}))).toMatchObject({ body: { code: "not_found" } });
 
-    await hand.finish(run, { confirm: { kind: "connectorAction", params: { connector: uid, tool: "water", input: { bed: "roses" } } } });
+    await worker.finish(run, { confirm: { kind: "connectorAction", params: { connector: uid, tool: "water", input: { bed: "roses" } } } });
     await decide(rig, run.taskId, { accept: true });
-    const next = await hand.pollUntilRun();
+    const next = await worker.pollUntilRun();
     const again = (input: object) =>
-      hand.call("CallTool", { taskId: next.taskId, fence: next.fence, connectorId: uid, tool: "water", input });
+      worker.call("CallTool", { taskId: next.taskId, fence: next.fence, connectorId: uid, tool: "water", input });
     expect(await again({ bed: "roses" })).toMatchObject({ status: 200, body: { result: "Watered roses." } });
     expect(await again({ bed: "thorns" })).toMatchObject({ body: { code: "failed_precondition" } });
 

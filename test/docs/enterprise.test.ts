@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openService } from "../support/service.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 
-const [create = "", list = "", hand = "", assets = ""] = blocksIn(readPage("docs/operate/enterprise.md"), "sh");
+const [create = "", list = "", delegate = "", assets = ""] = blocksIn(readPage("docs/operate/enterprise.md"), "sh");
 
 test("docs/operate/enterprise.md adds, lists, delegates, revokes and removes a member by its commands", async () => {
   await using service = await openService({ idle: true });
@@ -14,7 +14,7 @@ test("docs/operate/enterprise.md adds, lists, delegates, revokes and removes a m
   const { body } = await owner.v2("team.user.create", { email: "lea@example.com", role: "TEAM_MEMBER_ROLE_ADMIN" });
   Object.assign(known, { IVO: ivo.team_user_id, LEA: body["user"].team_user_id });
   expect(JSON.parse(await shell(list, known))).toMatchObject({ total: 3, limit: 100 });
-  const [, delegated, holder, reclaimed, removed] = (await shell(hand, known))
+  const [, delegated, holder, reclaimed, removed] = (await shell(delegate, known))
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));

@@ -129,8 +129,8 @@ describeOnOne("a skill that a message forces", (database) => {
         over: { store: rig.service.store, url: rig.database.url },
         env: { DATA_DIR: dirname(rig.folder), ...remoteEnv },
       });
-      const hand = await createWorker(runner, forced.ann);
-      const { skills = [] } = await hand.pollUntilRun();
+      const worker = await createWorker(runner, forced.ann);
+      const { skills = [] } = await worker.pollUntilRun();
       expect(skills).toMatchObject(isDeleted ? [] : [{ id: forced.skillId, name: "Minutes", forced: true }]);
       expect(skills).toHaveLength(isDeleted ? 0 : 1);
     }

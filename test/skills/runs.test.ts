@@ -124,10 +124,10 @@ describeOnOne("skills of workers", (database) => {
   const rig = remoteRig({ database });
 
   test("arrive with the run, each as a ZIP that needs no credential, until they are deleted", async () => {
-    const hand = await createWorker(rig.service, rig.ann);
+    const worker = await createWorker(rig.service, rig.ann);
     const skill = await createSkill(rig.ann, "Minutes");
     await rig.create("Say hello", { message: { content: "Say hello", force_skills: [skill.id] } });
-    const run = await hand.pollUntilRun();
+    const run = await worker.pollUntilRun();
     expect(run.skills).toEqual([
       {
         id: skill.id,

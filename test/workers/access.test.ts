@@ -10,20 +10,20 @@ const methods = ["Poll", "Heartbeat", "Append", "Finish", "Upload", "Release"];
 
 describeOnOne("the credential of a worker", (database) => {
   const rig = remoteRig({ database });
-  let hand: TestWorker;
+  let worker: TestWorker;
   beforeAll(async () => {
-    hand = await createWorker(rig.service, rig.ann);
+    worker = await createWorker(rig.service, rig.ann);
   });
 
   test.each(["x-api-key", "authorization"])("grants access to worker calls by %s", async (header) => {
-    const credential = header === "authorization" ? `Bearer ${hand.secret}` : hand.secret;
-    expect(await hand.call("Poll", {}, { [header]: credential })).toEqual({ status: 200, body: {} });
+    const credential = header === "authorization" ? `Bearer ${worker.secret}` : worker.secret;
+    expect(await worker.call("Poll", {}, { [header]: credential })).toEqual({ status: 200, body: {} });
   });
 
   test("grants access to worker calls only: no task, file, setting or v1 route", async () => {
     const id = await rig.create();
-    const run = await hand.pollUntilRun();
-    const credential = { "x-api-key": hand.secret };
+    const run = await worker.pollUntilRun();
+    const credential = { "x-api-key": worker.secret };
     for (const [name, body] of [
       ["task.detail", { task_id: id }],
       ["task.list", {}],
@@ -35,8 +35,8 @@ describeOnOne("the credential of a worker", (database) => {
       });
     for (const rpc of ["settings.v1.WorkerService/ListWorkers", "settings.v1.WorkerService/CreateWorker"])
       expect(await callJson(rig.service.url, rpc, { name: "next" }, credential)).toMatchObject({ status: 403 });
-    expect((await fetch(`${rig.service.url}/v1/tasks`, { headers: { API_KEY: hand.secret } })).status).toBeGreaterThanOrEqual(400);
-    await hand.finish(run, { finish: { content: "Done" } });
+    expect((await fetch(`${rig.service.url}/v1/tasks`, { headers: { API_KEY: worker.secret } })).status).toBeGreaterThanOrEqual(400);
+    await worker.finish(run, { finish: { content: "Done" } });
   });
 
   test("no other credential grants access to worker calls", async () => {
@@ -69,19 +69,19 @@ describeOnOne("the credential of a worker", (database) => {
       status: 403,
       body: { message: expect.stringContaining("profiles[0]") },
     });
-    expect(await hand.poll({ profiles: ["manus-1.6-max"] })).toBeUndefined();
-    const other = await hand.pollUntilRun({ profiles: ["manus-1.6"], waitSeconds: 5 });
+    expect(await worker.poll({ profiles: ["manus-1.6-max"] })).toBeUndefined();
+    const other = await worker.pollUntilRun({ profiles: ["manus-1.6"], waitSeconds: 5 });
     expect(other.taskId).toBe(standard);
     await rig.send(small, "More", { agent_profile: "manus-1.6-max" });
     expect((await lite.finish(run, { finish: { content: "Done" } })).body, "the next turn belongs to another profile").toEqual({});
-    const moved = await hand.pollUntilRun();
+    const moved = await worker.pollUntilRun();
     expect(moved).toMatchObject({ taskId: small, profile: "manus-1.6-max", messages: [{ content: "More" }] });
-    for (const each of [other, moved]) await hand.finish(each, { finish: { content: "Done" } });
+    for (const each of [other, moved]) await worker.finish(each, { finish: { content: "Done" } });
   });
 
   test.each(rpcWires)("works over %s", async (wire) => {
     const id = await rig.create();
-    const client = hand.client(wire);
+    const client = worker.client(wire);
     const { run } = await client.poll({ waitSeconds: 5 });
     expect(run).toMatchObject({ taskId: id, messages: [{ content: "Say hello" }] });
     const key = { taskId: id, fence: run?.fence ?? 0 };
@@ -100,21 +100,21 @@ describeOnOne("the credential of a worker", (database) => {
 
   test("watchers receive a worker's events like other events", async () => {
     const id = await rig.create();
-    const run = await hand.pollUntilRun();
+    const run = await worker.pollUntilRun();
     const waits = rig.ann.v2("task.listMessages", { task_id: id, after_seq: 2, wait_seconds: 10, order: "asc" });
-    await hand.append(run, [{ key: "1", assistantMessage: { content: "Half" } }]);
+    await worker.append(run, [{ key: "1", assistantMessage: { content: "Half" } }]);
     expect((await waits).body["messages"]).toMatchObject([{ assistant_message: { content: "Half" } }]);
-    await hand.finish(run, { finish: { content: "Done" } });
+    await worker.finish(run, { finish: { content: "Done" } });
   });
 
   test("writes no audit entry and no idempotency record", async () => {
     await rig.create();
-    const run = await hand.pollUntilRun();
+    const run = await worker.pollUntilRun();
     const before = rig.service.statements.length;
-    const credential = { "x-api-key": hand.secret, "idempotency-key": "once" };
+    const credential = { "x-api-key": worker.secret, "idempotency-key": "once" };
     const append = { taskId: run.taskId, fence: run.fence, events: [explain("1")] };
-    for (let times = 0; times < 2; times += 1) expect((await hand.call("Append", append, credential)).status).toBe(200);
-    await hand.finish(run, { finish: { content: "Done" } });
+    for (let times = 0; times < 2; times += 1) expect((await worker.call("Append", append, credential)).status).toBe(200);
+    await worker.finish(run, { finish: { content: "Done" } });
     const statements = rig.service.statements.slice(before);
     expect(statements.some((text) => text.includes("INSERT INTO worker_event"))).toBe(true);
     expect(statements.filter((text) => /INSERT INTO (audit_event|idempotency_record)/.test(text))).toEqual([]);
@@ -125,8 +125,8 @@ describe("polls of one credential", () => {
   const rig = remoteRig({ env: { WATCH_LIMIT: "3", RATE_LIMITS: "1" } });
 
   test("are limited to WATCH_LIMIT, counted per credential", async () => {
-    const [hand, other] = [await createWorker(rig.service, rig.ann), await createWorker(rig.service, rig.ann)];
-    const replies = await Promise.all(Array.from({ length: 4 }, () => hand.call("Poll", { waitSeconds: 1 })));
+    const [worker, other] = [await createWorker(rig.service, rig.ann), await createWorker(rig.service, rig.ann)];
+    const replies = await Promise.all(Array.from({ length: 4 }, () => worker.call("Poll", { waitSeconds: 1 })));
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 429]);
     expect((await other.call("Poll")).status).toBe(200);
     const quick = await Promise.all(Array.from({ length: 300 }, () => other.call("Heartbeat", { taskId: "unknown", fence: 1 })));
@@ -138,17 +138,17 @@ describe("tasks of profiles that are not remote", () => {
   const rig = remoteRig({ env: { AGENT_PROFILES: "manus-1.6=offline,manus-1.6-lite=remote" } });
 
   test("are run by the platform; tasks of remote profiles only by workers", async () => {
-    const hand = await createWorker(rig.service, rig.ann);
+    const worker = await createWorker(rig.service, rig.ann);
     const left = await rig.create("Hello", { agent_profile: "lite" });
     const own = await rig.runToEnd("Hello");
     expect((await rig.row(own)).status).toBe("stopped");
     expect(await rig.row(left)).toMatchObject({ status: "running", nodeId: null });
-    const run = await hand.pollUntilRun();
+    const run = await worker.pollUntilRun();
     expect(run.taskId).toBe(left);
-    await hand.finish(run, { finish: { content: "Done" } });
+    await worker.finish(run, { finish: { content: "Done" } });
     await rig.send(own, "More", { agent_profile: "lite" });
-    const next = await hand.pollUntilRun();
+    const next = await worker.pollUntilRun();
     expect(next).toMatchObject({ taskId: own, messages: [{ content: "More" }] });
-    await hand.finish(next, { finish: { content: "Done" } });
+    await worker.finish(next, { finish: { content: "Done" } });
   });
 });

@@ -39,8 +39,8 @@ describeOnEach("the lease of a worker's run", (database) => {
       until(rig.service.store, id, ({ nodeId }) => nodeId === null),
       second,
     );
-  const heartbeat = (hand: TestWorker, run: { taskId: string; fence: number }) =>
-    hand.call("Heartbeat", { taskId: run.taskId, fence: run.fence });
+  const heartbeat = (worker: TestWorker, run: { taskId: string; fence: number }) =>
+    worker.call("Heartbeat", { taskId: run.taskId, fence: run.fence });
 
   test("expires after 15 s of silence: another worker continues without lost or repeated events, and the first is fenced off", async () => {
     const id = await rig.create();
@@ -68,11 +68,11 @@ describeOnEach("the lease of a worker's run", (database) => {
 
   const renewals: readonly (readonly [
     what: string,
-    renew: (hand: TestWorker, run: { taskId: string; fence: number }) => Promise<{ status: number }>,
+    renew: (worker: TestWorker, run: { taskId: string; fence: number }) => Promise<{ status: number }>,
   ])[] = [
     ["a heartbeat", heartbeat],
-    ["an append", (hand, run) => hand.append(run, [explain(`${clock.now()}`)])],
-    ["an upload", (hand, run) => hand.call("Upload", { ...{ taskId: run.taskId, fence: run.fence }, filename: "a.txt" })],
+    ["an append", (worker, run) => worker.append(run, [explain(`${clock.now()}`)])],
+    ["an upload", (worker, run) => worker.call("Upload", { ...{ taskId: run.taskId, fence: run.fence }, filename: "a.txt" })],
   ];
 
   test.each(halfFor(database, renewals))("is renewed by %s", async (_name, renew) => {
@@ -142,13 +142,13 @@ describe("a platform that stops", () => {
     const open = () => openService({ over: database, clock, env: remoteEnv });
     const before = await open();
     const ann = await before.person();
-    const hand = await createWorker(before, ann);
+    const worker = await createWorker(before, ann);
     await ann.v2("task.create", { message: { content: "Hello" } });
-    const run = await hand.poll();
-    await hand.append(run, [explain("1")]);
+    const run = await worker.poll();
+    await worker.append(run, [explain("1")]);
     const queries = () => statements.filter((text) => text.includes("agent_profile IN")).length;
     const queriesBefore = queries();
-    const held = hand.call("Poll", { waitSeconds: 30 });
+    const held = worker.call("Poll", { waitSeconds: 30 });
     // The poll is held after its first query.
     while (queries() === queriesBefore) await new Promise((resolve) => setImmediate(resolve));
     await before.drain();
@@ -156,8 +156,8 @@ describe("a platform that stops", () => {
     await clock.advance(10 * second);
     await using after = await open();
     await clock.advance(second);
-    expect(await database.store.tasks.byId(run.taskId)).toMatchObject({ nodeId: `worker:${hand.id}`, fence: run.fence });
-    const again = { "x-api-key": hand.secret, "content-type": "application/json" };
+    expect(await database.store.tasks.byId(run.taskId)).toMatchObject({ nodeId: `worker:${worker.id}`, fence: run.fence });
+    const again = { "x-api-key": worker.secret, "content-type": "application/json" };
     const body = JSON.stringify({ taskId: run.taskId, fence: run.fence, finish: { content: "Done" } });
     const reply = await fetch(`${after.url}/worker.v1.WorkerService/Finish`, { method: "POST", headers: again, body });
     expect(reply.status).toBe(200);

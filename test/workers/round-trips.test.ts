@@ -11,7 +11,7 @@ describeOnEach("statements of a worker's call", (database) => {
   test("are a few, BEGIN and COMMIT among them, however many events there are", async () => {
     await using service = await openService({ database, idle: true, clock, env: remoteEnv });
     const ann = await service.person();
-    const hand = await createWorker(service, ann);
+    const worker = await createWorker(service, ann);
     const costs = async (call: () => Promise<unknown>): Promise<number> => {
       const before = service.statements.length;
       await call();
@@ -20,18 +20,18 @@ describeOnEach("statements of a worker's call", (database) => {
     await ann.v2("task.create", { message: { content: "Hello" } });
     let run = { taskId: "", fence: 0 };
     const poll = await costs(async () => {
-      run = await hand.poll();
+      run = await worker.poll();
     });
-    await hand.append(run, [explain("0")]);
+    await worker.append(run, [explain("0")]);
     const many = Array.from({ length: 100 }, (_, i) => explain(`many ${i}`.replace(" ", "-")));
     expect({
       poll,
-      append: await costs(() => hand.append(run, [explain("1")])),
-      appendMany: await costs(() => hand.append(run, many)),
-      repeat: await costs(() => hand.append(run, many)),
-      heartbeat: await costs(() => hand.call("Heartbeat", { taskId: run.taskId, fence: run.fence })),
-      emptyPoll: await costs(() => hand.poll()),
-      finish: await costs(() => hand.finish(run, { finish: { content: "Done" } })),
+      append: await costs(() => worker.append(run, [explain("1")])),
+      appendMany: await costs(() => worker.append(run, many)),
+      repeat: await costs(() => worker.append(run, many)),
+      heartbeat: await costs(() => worker.call("Heartbeat", { taskId: run.taskId, fence: run.fence })),
+      emptyPoll: await costs(() => worker.poll()),
+      finish: await costs(() => worker.finish(run, { finish: { content: "Done" } })),
     }).toEqual({ poll: 11, append: 9, appendMany: 9, repeat: 6, heartbeat: 5, emptyPoll: 2, finish: 8 });
   });
 });

@@ -11,18 +11,18 @@ const done = { finish: { content: "Done" } };
 
 describeOnOne("a worker's website", (database) => {
   const rig = remoteRig({ database });
-  let hand: TestWorker;
+  let worker: TestWorker;
   beforeAll(async () => {
-    hand = await createWorker(rig.service, rig.ann);
+    worker = await createWorker(rig.service, rig.ann);
   });
 
   async function begin(): Promise<{ readonly id: string; readonly run: RunOf }> {
     const id = await rig.create();
-    return { id, run: await hand.pollUntilRun() };
+    return { id, run: await worker.pollUntilRun() };
   }
   async function upload(run: RunOf, entries: readonly RawEntry[] | Buffer): Promise<string> {
     const bytes = Buffer.isBuffer(entries) ? entries : zipOf(entries);
-    const { body } = await hand.call("Upload", { ...ref(run), filename: "site.zip", content: bytes.toString("base64") });
+    const { body } = await worker.call("Upload", { ...ref(run), filename: "site.zip", content: bytes.toString("base64") });
     return body.uploadId;
   }
   const ref = ({ taskId, fence }: RunOf): RunOf => ({ taskId, fence });
@@ -43,73 +43,73 @@ describeOnOne("a worker's website", (database) => {
     const { id, run } = await begin();
     const folder = { name: "tea/", mode: 0o040755 };
     const uploadId = await upload(run, [folder, { ...home, name: "tea/index.html" }, { name: "tea/css/a.css", content: "h1{}" }]);
-    expect((await hand.append(run, [saving(uploadId)])).status).toBe(200);
+    expect((await worker.append(run, [saving(uploadId)])).status).toBe(200);
     expect(await checkpoints(id)).toMatchObject([{ message: "First", status: "success" }]);
     expect(await fileOf(id, "index.html")).toMatchObject({ bytes: 12, contentType: "text/html; charset=utf-8" });
     expect(await fileOf(id, "css/a.css")).toMatchObject({ bytes: 4 });
-    expect(await rig.service.store.blobs.usedBytes(hand.id)).toBe(0);
+    expect(await rig.service.store.blobs.usedBytes(worker.id)).toBe(0);
     const [used] = (await rig.events(id)).filter(({ type }) => type === "tool_used");
     expect(used?.["tool_used"]).toMatchObject({ tool: "save_site", status: "success", brief: "Saved the site" });
     const more = await upload(run, [{ ...home, content: "<h1>Coffee</h1>" }]);
-    await hand.append(run, [saving(more, { key: "again", title: "Coffee", message: "Second" })]);
+    await worker.append(run, [saving(more, { key: "again", title: "Coffee", message: "Second" })]);
     expect(await checkpoints(id)).toMatchObject([{ message: "Second" }, { message: "First" }]);
     expect((await rig.service.store.websites.ofTask(id))?.title, "the first title counts").toBe("Tea");
-    await hand.finish(run, done);
+    await worker.finish(run, done);
     expect((await rig.ann.v2("website.publish", { task_id: id })).status).toBe(200);
   });
 
   test("is saved once when the event is repeated, in sequence and 20 times at once", async () => {
     const { id, run } = await begin();
     const event = saving(await upload(run, [home]));
-    const replies = await Promise.all(Array.from({ length: 20 }, () => hand.append(run, [event])));
-    const again = await hand.append(run, [event]);
+    const replies = await Promise.all(Array.from({ length: 20 }, () => worker.append(run, [event])));
+    const again = await worker.append(run, [event]);
     expect(new Set([...replies, again].map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size).toBe(1);
     expect(again.status).toBe(200);
     expect(await checkpoints(id)).toHaveLength(1);
-    await hand.finish(run, done);
+    await worker.finish(run, done);
   });
 
   test("needs its own ZIP: a used one, another task's, an unknown one or one not uploaded is not found, and nothing is written", async () => {
     const [a, b] = [await begin(), await begin()];
     const missing = { status: 404, body: { code: "not_found", message: "upload not found" } };
     const uploadId = await upload(a.run, [home]);
-    expect(await hand.append(b.run, [saving(uploadId)]), "another task's").toMatchObject(missing);
-    expect(await hand.append(a.run, [saving("file-unknown")]), "unknown").toMatchObject(missing);
-    const { body: slot } = await hand.call("Upload", { ...ref(a.run), filename: "site.zip" });
-    expect(await hand.append(a.run, [saving(slot.uploadId)]), "not there yet").toMatchObject(missing);
+    expect(await worker.append(b.run, [saving(uploadId)]), "another task's").toMatchObject(missing);
+    expect(await worker.append(a.run, [saving("file-unknown")]), "unknown").toMatchObject(missing);
+    const { body: slot } = await worker.call("Upload", { ...ref(a.run), filename: "site.zip" });
+    expect(await worker.append(a.run, [saving(slot.uploadId)]), "not there yet").toMatchObject(missing);
     const both = [saving(uploadId), { key: "2", assistantMessage: { content: "See", uploadIds: [uploadId] } }];
-    expect(await hand.append(a.run, both), "referenced by a checkpoint too").toMatchObject(missing);
-    expect(await hand.append(a.run, [saving(uploadId), saving(uploadId, { key: "2" })]), "twice").toMatchObject(missing);
+    expect(await worker.append(a.run, both), "referenced by a checkpoint too").toMatchObject(missing);
+    expect(await worker.append(a.run, [saving(uploadId), saving(uploadId, { key: "2" })]), "twice").toMatchObject(missing);
     expect(await checkpoints(a.id)).toEqual([]);
-    expect((await hand.append(a.run, [saving(uploadId)])).status, "still exists").toBe(200);
-    expect(await hand.append(a.run, [saving(uploadId, { key: "2" })]), "used up").toMatchObject(missing);
-    for (const { run } of [a, b]) await hand.finish(run, done);
+    expect((await worker.append(a.run, [saving(uploadId)])).status, "still exists").toBe(200);
+    expect(await worker.append(a.run, [saving(uploadId, { key: "2" })]), "used up").toMatchObject(missing);
+    for (const { run } of [a, b]) await worker.finish(run, done);
   });
 
   test("is not saved by a worker that has lost the run", async () => {
     const { id, run } = await begin();
     const uploadId = await upload(run, [home]);
     await rig.ann.v2("task.stop", { task_id: id });
-    expect(await hand.append(run, [saving(uploadId)])).toMatchObject({ status: 400, body: { code: "failed_precondition" } });
+    expect(await worker.append(run, [saving(uploadId)])).toMatchObject({ status: 400, body: { code: "failed_precondition" } });
     expect(await checkpoints(id)).toEqual([]);
   });
 
   test("an Append whose site is refused is refused as a unit and writes nothing", async () => {
     const { id, run } = await begin();
     const events = [{ key: "1", explanation: { content: "I save" } }, saving(await upload(run, [{ name: ".env", content: "x" }]))];
-    expect(await hand.append(run, events)).toMatchObject({
+    expect(await worker.append(run, events)).toMatchObject({
       status: 400,
       body: { message: expect.stringContaining('events[1].tool_used.site.upload_id: ".env" must not have parts that begin with a dot') },
     });
     expect((await rig.events(id)).filter(({ type }) => type === "explanation")).toEqual([]);
-    await hand.finish(run, done);
+    await worker.finish(run, done);
   });
 
   test("is deleted with its task, as is an unused ZIP", async () => {
     const { id, run } = await begin();
-    const used = () => rig.service.store.blobs.usedBytes(hand.id);
+    const used = () => rig.service.store.blobs.usedBytes(worker.id);
     const before = await used();
-    await hand.append(run, [saving(await upload(run, [home]))]);
+    await worker.append(run, [saving(await upload(run, [home]))]);
     await upload(run, [home]);
     expect(await used()).toBeGreaterThan(before);
     await rig.ann.v2("task.delete", { task_id: id, stop: true });
@@ -122,14 +122,14 @@ describe.skipIf(lacks("python"))("the example in Python", () => {
   const rig = remoteRig();
 
   test("saves a website of one page, which its user can publish", async () => {
-    const hand = await createWorker(rig.service, rig.ann);
+    const worker = await createWorker(rig.service, rig.ann);
     const id = await rig.create("site Tea <h1>Tea</h1>");
-    const env = { ...process.env, BASE_URL: rig.service.url, WORKER_KEY: hand.secret };
-    const worker = spawn("python3", ["examples/workers/worker.py"], { env, stdio: "ignore" });
+    const env = { ...process.env, BASE_URL: rig.service.url, WORKER_KEY: worker.secret };
+    const python = spawn("python3", ["examples/workers/worker.py"], { env, stdio: "ignore" });
     try {
       await rig.reach(id, "stopped");
     } finally {
-      worker.kill("SIGKILL");
+      python.kill("SIGKILL");
     }
     const { body } = await rig.ann.v2("website.listCheckpoints", { task_id: id });
     expect(body["data"]).toMatchObject([{ message: "Saved Tea", status: "success" }]);
@@ -140,22 +140,22 @@ describe.skipIf(lacks("python"))("the example in Python", () => {
 
 describe("a worker's ZIP of a website", () => {
   const rig = remoteRig();
-  let hand: TestWorker;
+  let worker: TestWorker;
   let run: RunOf;
   beforeAll(async () => {
-    hand = await createWorker(rig.service, rig.ann);
+    worker = await createWorker(rig.service, rig.ann);
     await rig.create();
-    run = await hand.pollUntilRun();
+    run = await worker.pollUntilRun();
   });
   const put = async (bytes: Uint8Array): Promise<string> => {
-    const { body } = await hand.call("Upload", { taskId: run.taskId, fence: run.fence, filename: "site.zip" });
+    const { body } = await worker.call("Upload", { taskId: run.taskId, fence: run.fence, filename: "site.zip" });
     await fetch(`${rig.service.url}${new URL(body.uploadUrl).pathname}`, { method: "PUT", body: Buffer.from(bytes) });
     return body.uploadId;
   };
   const refusal = async (bytes: Uint8Array, site: object = {}, status = "success") => {
     const uploadId = await put(bytes);
     const toolUsed = { tool: "save_site", status, brief: "Saved", site: { title: "Tea", message: "", uploadId, ...site } };
-    return hand.append(run, [{ key: "site", toolUsed }]);
+    return worker.append(run, [{ key: "site", toolUsed }]);
   };
   const validZip = zipOf([home]);
 

@@ -10,21 +10,21 @@ const shortcut = "agent-default-main_task";
 describeOnOne("StartSubtask", (database) => {
   const rig = remoteRig({ database });
   let ben: Person;
-  let hand: TestWorker;
+  let worker: TestWorker;
   beforeEach(async () => {
     ben = await rig.service.person();
-    hand = await createWorker(rig.service, ben);
+    worker = await createWorker(rig.service, ben);
   });
   const done = { finish: { content: "Done" } };
   const sendToMain = async (content = "Go") =>
     (await ben.v2("task.sendMessage", { task_id: shortcut, message: { content } })).body["task_id"];
   const start = ({ taskId, fence }: RunOf, key: string, message = `Part ${key}`): Promise<Reply> =>
-    hand.call("StartSubtask", { taskId, fence, key, message });
+    worker.call("StartSubtask", { taskId, fence, key, message });
   const subtasks = async () =>
     (await ben.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default", limit: 100 })).body["data"] as { id: string }[];
   const runOf = async () => {
     await sendToMain();
-    return hand.pollUntilRun();
+    return worker.pollUntilRun();
   };
 
   test("begins a subtask that workers receive as any task, and an event reports it", async () => {
@@ -40,14 +40,14 @@ describeOnOne("StartSubtask", (database) => {
     expect(await subtasks()).toMatchObject([
       { id: body.subtaskId, task_type: "agent_subtask", title: "Count the owls", status: "running" },
     ]);
-    const subtaskRun = await hand.pollUntilRun();
+    const subtaskRun = await worker.pollUntilRun();
     expect(subtaskRun).toMatchObject({ taskId: body.subtaskId, messages: [{ content: "Count the owls\nAll of them" }] });
     expect(subtaskRun.mayBeginSubtasks).toBeUndefined();
   });
 
   test.each(rpcWires)("begins one over %s", async (wire) => {
     const { taskId, fence } = await runOf();
-    const { subtaskId, seq } = await hand.client(wire).startSubtask({ taskId, fence, key: "1", message: "Count" });
+    const { subtaskId, seq } = await worker.client(wire).startSubtask({ taskId, fence, key: "1", message: "Count" });
     expect([(await subtasks()).map(({ id }) => id), seq]).toEqual([[subtaskId], 3]);
   });
 
@@ -56,9 +56,9 @@ describeOnOne("StartSubtask", (database) => {
     const replies = await Promise.all(Array.from({ length: 6 }, () => start(run, "1")));
     const [first] = replies;
     for (const reply of replies) expect(reply).toEqual(first);
-    await hand.call("Release", { taskId: run.taskId, fence: run.fence });
-    const again = await hand.pollUntilRun({ waitSeconds: 5, profiles: [run.profile] });
-    const next = again.taskId === run.taskId ? again : await hand.pollUntilRun();
+    await worker.call("Release", { taskId: run.taskId, fence: run.fence });
+    const again = await worker.pollUntilRun({ waitSeconds: 5, profiles: [run.profile] });
+    const next = again.taskId === run.taskId ? again : await worker.pollUntilRun();
     expect(next.fence).toBeGreaterThan(run.fence);
     expect(next.events).toMatchObject([{ event: { key: "1", toolUsed: { tool: "start_subtask" } } }]);
     expect(await start(next, "1")).toEqual(first);
@@ -68,8 +68,8 @@ describeOnOne("StartSubtask", (database) => {
   test("refuses a key that the turn has used with other content, in a call of either kind", async () => {
     const run = await runOf();
     await start(run, "1");
-    await hand.append(run, [explain("2")]);
-    for (const reply of [await start(run, "1", "Other"), await start(run, "2"), await hand.append(run, [explain("1")])]) {
+    await worker.append(run, [explain("2")]);
+    for (const reply of [await start(run, "1", "Other"), await start(run, "2"), await worker.append(run, [explain("1")])]) {
       expect(reply).toMatchObject({ status: 409, body: { code: "already_exists" } });
     }
     expect(await subtasks()).toHaveLength(1);
@@ -77,13 +77,13 @@ describeOnOne("StartSubtask", (database) => {
 
   test("is only for an agent's main task: a user's task and a subtask begin none", async () => {
     await ben.v2("task.create", { message: { content: "Mine" } });
-    const plain = await hand.pollUntilRun();
-    await hand.finish(plain, done);
+    const plain = await worker.pollUntilRun();
+    await worker.finish(plain, done);
     await start(await runOf(), "1");
-    const subtaskRun = await hand.pollUntilRun();
+    const subtaskRun = await worker.pollUntilRun();
     const other = { status: 400, body: { code: "failed_precondition", message: expect.stringMatching(/^task_id: /) } };
     await ben.v2("task.sendMessage", { task_id: plain.taskId, message: { content: "Again" } });
-    for (const run of [await hand.pollUntilRun(), subtaskRun]) expect(await start(run, "2")).toMatchObject(other);
+    for (const run of [await worker.pollUntilRun(), subtaskRun]) expect(await start(run, "2")).toMatchObject(other);
     expect(await subtasks()).toHaveLength(1);
   });
 
@@ -104,7 +104,7 @@ describeOnOne("StartSubtask", (database) => {
     ["no key", { message: "a", key: "" }, "key"],
   ])("refuses %s and names the field", async (_, sent, field) => {
     const { taskId, fence } = await runOf();
-    const reply = await hand.call("StartSubtask", { taskId, fence, key: "1", ...sent });
+    const reply = await worker.call("StartSubtask", { taskId, fence, key: "1", ...sent });
     expect(reply).toMatchObject({ status: 400, body: { code: "invalid_argument", message: expect.stringMatching(`^${field}: `) } });
   });
 
@@ -126,20 +126,20 @@ describeOnOne("StartSubtask", (database) => {
       await store.change((tx) => tx.tasks.advance(body.subtaskId, { now: 1, set: { status: "stopped" } }));
     }
     expect((await start(run, "more")).body.message).toBe(`this turn has begun ${subtasksOfTurnMax} subtasks already`);
-    await hand.finish(run, done);
+    await worker.finish(run, done);
     expect((await start(await runOf(), "more")).status).toBe(200);
   });
 
   test("reports results of subtasks to the next turn, and starts no turn when one ends", async () => {
     const run = await runOf();
     const [first, second] = [(await start(run, "1")).body.subtaskId, (await start(run, "2")).body.subtaskId];
-    await hand.finish(run, done);
+    await worker.finish(run, done);
     for (let i = 0; i < 2; i += 1) {
-      const subtaskRun = await hand.pollUntilRun();
+      const subtaskRun = await worker.pollUntilRun();
       const outcome = subtaskRun.taskId === first ? { finish: { content: "x".repeat(600) } } : { ask: { content: "Which?" } };
-      await hand.finish(subtaskRun, outcome);
+      await worker.finish(subtaskRun, outcome);
     }
-    expect(await hand.poll()).toBeUndefined();
+    expect(await worker.poll()).toBeUndefined();
     expect((await rig.row(run.taskId)).status).toBe("stopped");
     const { subtasks } = await runOf();
     const byTitle = subtasks.toSorted((a: { title: string }, b: { title: string }) => a.title.localeCompare(b.title));

@@ -12,32 +12,32 @@ describeOnOne("a worker", (database) => {
   };
 
   test("reports its usage with its events and at its end, and the price table applies", async () => {
-    const hand = await createWorker(rig.service, rig.ann);
+    const worker = await createWorker(rig.service, rig.ann);
     const id = await rig.create("Go");
-    const run = await hand.pollUntilRun();
-    const sent = await hand.append(run, [explain("1")], { usage: { inputTokens: 1500, outputTokens: 250 }, credits: 3 });
+    const run = await worker.pollUntilRun();
+    const sent = await worker.append(run, [explain("1")], { usage: { inputTokens: 1500, outputTokens: 250 }, credits: 3 });
     expect(sent).toMatchObject({ status: 200, body: { events: [{ key: "1" }] } });
     expect(sent.body.stop ?? "").toBe("");
     // A repeated event is counted once.
-    await hand.append(run, [explain("1")], { usage: { inputTokens: 1500, outputTokens: 250 }, credits: 3 });
+    await worker.append(run, [explain("1")], { usage: { inputTokens: 1500, outputTokens: 250 }, credits: 3 });
     expect((await rig.row(id)).credits).toBe(2 + 3);
-    await hand.finish(run, { finish: { content: "Done" }, usage: { toolCalls: 1 } });
+    await worker.finish(run, { finish: { content: "Done" }, usage: { toolCalls: 1 } });
     expect(await rig.reach(id, "stopped")).toMatchObject({ credits: Math.ceil(1.5 + 0.5 + 0.5 + 1) + 3 });
   });
 
   test("is notified when its task exceeds the budget: the run has ended, and no other begins", async () => {
     const person = await rig.service.person();
-    const hand = await createWorker(rig.service, person);
+    const worker = await createWorker(rig.service, person);
     await person.client(BudgetService).setBudget({ kind: BudgetKind.TEAM, credits: 10n });
     const id = await rig.create("Go", {}, person);
-    const run = await hand.pollUntilRun();
-    expect(await hand.append(run, [explain("1")], { credits: 11 })).toMatchObject({ status: 200, body: { stop: "spent" } });
+    const run = await worker.pollUntilRun();
+    expect(await worker.append(run, [explain("1")], { credits: 11 })).toMatchObject({ status: 200, body: { stop: "spent" } });
     expect(await rig.row(id)).toMatchObject({ status: "error", credits: 11 });
     expect(await errors(id, person)).toEqual(["quota_limit"]);
-    expect((await hand.append(run, [explain("2")])).status).toBe(400);
-    expect((await hand.call("Heartbeat", { taskId: run.taskId, fence: run.fence })).body).toMatchObject({ stop: "stopped" });
+    expect((await worker.append(run, [explain("2")])).status).toBe(400);
+    expect((await worker.call("Heartbeat", { taskId: run.taskId, fence: run.fence })).body).toMatchObject({ stop: "stopped" });
     const next = await rig.create("Go on", {}, person);
-    expect(await hand.poll({ waitSeconds: 1 })).toBeUndefined();
+    expect(await worker.poll({ waitSeconds: 1 })).toBeUndefined();
     expect(await rig.reach(next, "error")).toMatchObject({ credits: 0 });
     expect(await errors(next, person)).toEqual(["quota_limit"]);
   });

@@ -8,11 +8,11 @@ describeOnEach("a poll that is held", (database) => {
   const rig = remoteRig({ database, clock: stillClock() });
 
   test("is answered by the notification of a task that waits for a worker, for which no job exists", async () => {
-    const hand = await createWorker(rig.service, rig.ann);
+    const worker = await createWorker(rig.service, rig.ann);
     const { statements, store } = rig.service;
     const queries = () => statements.filter((text) => text.includes("agent_profile IN")).length;
     const queriesBefore = queries();
-    const held = hand.call("Poll", { waitSeconds: 30 });
+    const held = worker.call("Poll", { waitSeconds: 30 });
     while (queries() === queriesBefore) await new Promise((resolve) => setImmediate(resolve));
     const kinds: string[] = [];
     const forget = store.feed.onJob((kind) => void kinds.push(kind));

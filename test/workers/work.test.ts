@@ -6,9 +6,9 @@ const lostRun = { status: 400, body: { code: "failed_precondition", message: exp
 
 describeOnEach("a remote worker", (database) => {
   const rig = remoteRig({ database });
-  let hand: TestWorker;
+  let worker: TestWorker;
   beforeAll(async () => {
-    hand = await createWorker(rig.service, rig.ann);
+    worker = await createWorker(rig.service, rig.ann);
   });
   const typesOf = async (id: string) => (await rig.events(id)).map(({ type }) => type);
 
@@ -16,7 +16,7 @@ describeOnEach("a remote worker", (database) => {
     const { body: project } = await rig.ann.v2("project.create", { name: "Garden", instruction: "Be brief." });
     const file = { type: "file", file_data: `data:text/plain;base64,${Buffer.from("owls").toString("base64")}`, filename: "birds.txt" };
     const id = await rig.create([{ type: "text", text: "Say hello" }, file], { project_id: project["project"].id, interactive_mode: true });
-    const run = await hand.pollUntilRun();
+    const run = await worker.pollUntilRun();
     expect(run).toMatchObject({
       ...{ taskId: id, fence: 1, leaseSeconds: 15, claim: 1, profile: "manus-1.6", locale: "en" },
       ...{ instruction: "Be brief.", interactive: true },
@@ -26,19 +26,19 @@ describeOnEach("a remote worker", (database) => {
     });
     const { pathname } = new URL(run.messages[0].files[0].url);
     expect(await (await fetch(`${rig.service.url}${pathname}`)).text()).toBe("owls");
-    expect((await hand.append(run, [explain("1", "Hm")])).body).toEqual({ events: [{ key: "1", seq: 3 }] });
-    expect(await hand.finish(run, { finish: { content: "Hello" } })).toEqual({ status: 200, body: {} });
+    expect((await worker.append(run, [explain("1", "Hm")])).body).toEqual({ events: [{ key: "1", seq: 3 }] });
+    expect(await worker.finish(run, { finish: { content: "Hello" } })).toEqual({ status: 200, body: {} });
     expect((await rig.events(id)).slice(2)).toMatchObject([
       { type: "explanation", explanation: { content: "Hm" } },
       { type: "assistant_message", assistant_message: { content: "Hello", delivery_kind: "result" } },
       { type: "status_update", status_update: { agent_status: "stopped" } },
     ]);
-    expect(await hand.poll()).toBeUndefined();
+    expect(await worker.poll()).toBeUndefined();
   });
 
   test("appends each kind of event in the form that other clients read", async () => {
     const id = await rig.create();
-    const run = await hand.pollUntilRun();
+    const run = await worker.pollUntilRun();
     const steps = [{ status: "doing", title: "Look", startedAt: 5 }];
     const use = {
       tool: "browser",
@@ -54,7 +54,7 @@ describeOnEach("a remote worker", (database) => {
       { key: "c", toolUsed: use },
       { key: "d", assistantMessage: { content: "Half done" } },
     ];
-    expect((await hand.append(run, events, { credits: 3, usage: { inputTokens: 5 } })).status).toBe(200);
+    expect((await worker.append(run, events, { credits: 3, usage: { inputTokens: 5 } })).status).toBe(200);
     expect((await rig.events(id)).slice(2)).toMatchObject([
       { plan_update: { steps: [{ status: "doing", title: "Look", started_at: 5 }] } },
       { new_plan_step: { step_id: "s1", title: "Look" } },
@@ -62,7 +62,7 @@ describeOnEach("a remote worker", (database) => {
       { assistant_message: { content: "Half done", delivery_kind: "progress" } },
     ]);
     expect((await rig.row(id)).credits).toBe(3);
-    await hand.finish(run, { fail: { errorType: "timeout", content: "Too slow" } });
+    await worker.finish(run, { fail: { errorType: "timeout", content: "Too slow" } });
     expect((await rig.events(id)).slice(-2)).toMatchObject([
       { error_message: { error_type: "timeout", content: "Too slow" } },
       { status_update: { agent_status: "error" } },
@@ -71,21 +71,21 @@ describeOnEach("a remote worker", (database) => {
 
   test("may repeat any call: it takes effect once and gets the same answer", async () => {
     const id = await rig.create();
-    const run = await hand.pollUntilRun();
+    const run = await worker.pollUntilRun();
     const both = [explain("1"), explain("2")];
-    const first = await hand.append(run, both, { credits: 2 });
-    expect(await hand.append(run, both, { credits: 2 })).toEqual(first);
-    expect((await hand.append(run, [explain("3"), explain("1")])).body.events).toEqual([
+    const first = await worker.append(run, both, { credits: 2 });
+    expect(await worker.append(run, both, { credits: 2 })).toEqual(first);
+    expect((await worker.append(run, [explain("3"), explain("1")])).body.events).toEqual([
       { key: "3", seq: 5 },
       { key: "1", seq: 3 },
     ]);
-    expect(await hand.append(run, [explain("1", "other")])).toMatchObject({ status: 409, body: { code: "already_exists" } });
+    expect(await worker.append(run, [explain("1", "other")])).toMatchObject({ status: 409, body: { code: "already_exists" } });
     const ends = { finish: { content: "Done" } };
-    const ended = await Promise.all(Array.from({ length: 5 }, () => hand.finish(run, ends)));
+    const ended = await Promise.all(Array.from({ length: 5 }, () => worker.finish(run, ends)));
     expect(ended).toEqual(ended.map(() => ({ status: 200, body: {} })));
-    expect(await hand.finish(run, ends)).toEqual({ status: 200, body: {} });
-    expect(await hand.finish(run, { finish: { content: "Else" } })).toMatchObject({ status: 409, body: { code: "already_exists" } });
-    expect(await hand.append(run, both)).toMatchObject(lostRun);
+    expect(await worker.finish(run, ends)).toEqual({ status: 200, body: {} });
+    expect(await worker.finish(run, { finish: { content: "Else" } })).toMatchObject({ status: 409, body: { code: "already_exists" } });
+    expect(await worker.append(run, both)).toMatchObject(lostRun);
     expect(await typesOf(id)).toEqual([
       ...["user_message", "status_update", "explanation", "explanation", "explanation", "assistant_message", "status_update"],
     ]);
@@ -94,90 +94,90 @@ describeOnEach("a remote worker", (database) => {
 
   test("concurrent appends of one key write it once", async () => {
     const id = await rig.create();
-    const run = await hand.pollUntilRun();
-    const replies = await Promise.all(Array.from({ length: 10 }, () => hand.append(run, [explain("same")])));
+    const run = await worker.pollUntilRun();
+    const replies = await Promise.all(Array.from({ length: 10 }, () => worker.append(run, [explain("same")])));
     expect(replies).toEqual(replies.map(() => ({ status: 200, body: { events: [{ key: "same", seq: 3 }] } })));
     expect(await typesOf(id)).toEqual(["user_message", "status_update", "explanation"]);
-    await hand.finish(run, { finish: { content: "Done" } });
+    await worker.finish(run, { finish: { content: "Done" } });
   });
 
   test("continues with the next turn when a message arrived in the meantime, without a stop in between and with a new fence", async () => {
     const id = await rig.create("One");
-    const run = await hand.pollUntilRun();
-    await hand.append(run, [explain("1")]);
+    const run = await worker.pollUntilRun();
+    await worker.append(run, [explain("1")]);
     await rig.send(id, "Two");
-    expect((await hand.call("Heartbeat", { taskId: id, fence: run.fence })).body).toEqual({ newMessages: [{ content: "Two" }] });
+    expect((await worker.call("Heartbeat", { taskId: id, fence: run.fence })).body).toEqual({ newMessages: [{ content: "Two" }] });
     const ends = { finish: { content: "To one" } };
-    const reply = await hand.finish(run, ends);
+    const reply = await worker.finish(run, ends);
     expect(reply.body.run).toMatchObject({ taskId: id, fence: run.fence + 1, claim: 1, messages: [{ content: "Two" }] });
     expect(reply.body.run.events).toBeUndefined();
     expect(reply.body.run.earlier.at(-1)).toEqual({ role: "assistant", content: "To one" });
-    expect((await hand.finish(run, ends)).body).toEqual(reply.body);
-    expect(await hand.append(run, [explain("late")])).toMatchObject(lostRun);
-    expect((await hand.append(reply.body.run, [explain("1")])).body.events).toEqual([{ key: "1", seq: 6 }]);
-    await hand.finish(reply.body.run, { finish: { content: "To two" } });
+    expect((await worker.finish(run, ends)).body).toEqual(reply.body);
+    expect(await worker.append(run, [explain("late")])).toMatchObject(lostRun);
+    expect((await worker.append(reply.body.run, [explain("1")])).body.events).toEqual([{ key: "1", seq: 6 }]);
+    await worker.finish(reply.body.run, { finish: { content: "To two" } });
     expect((await typesOf(id)).filter((type) => type === "status_update")).toHaveLength(2);
   });
 
   test("asks a question and receives its memo with the answer", async () => {
     const id = await rig.create();
-    const run = await hand.pollUntilRun();
-    await hand.finish(run, { ask: { content: "Which?", options: ["a", "b"], memo: { left: 3 } } });
+    const run = await worker.pollUntilRun();
+    await worker.finish(run, { ask: { content: "Which?", options: ["a", "b"], memo: { left: 3 } } });
     await rig.reach(id, "waiting");
     await rig.send(id, "a");
-    const next = await hand.pollUntilRun();
+    const next = await worker.pollUntilRun();
     expect(next).toMatchObject({ taskId: id, memo: { left: 3 }, messages: [{ content: "a" }] });
-    await hand.finish(next, { finish: { content: "Done" } });
+    await worker.finish(next, { finish: { content: "Done" } });
   });
 
   test("asks for approvals: the same turn continues with the decision, at once where it was allowed before", async () => {
     const id = await rig.create();
-    const run = await hand.pollUntilRun();
-    await hand.append(run, [explain("1")]);
+    const run = await worker.pollUntilRun();
+    await worker.append(run, [explain("1")]);
     const approval = { confirm: { kind: "terminalExecute", params: { command: "ls" } } };
-    expect((await hand.finish(run, approval)).body).toEqual({});
+    expect((await worker.finish(run, approval)).body).toEqual({});
     const waiting = (await rig.events(id)).at(-1);
     const event_id = waiting?.["status_update"].status_detail.waiting_for_event_id;
     await rig.ann.v2("task.confirmAction", { task_id: id, event_id, input: { accept: true, always_allow: true } });
-    const next = await hand.pollUntilRun();
+    const next = await worker.pollUntilRun();
     expect(next).toMatchObject({
       ...{ taskId: id, messages: run.messages, decisions: [{ kind: "terminalExecute", accepted: true }] },
       events: [{ seq: 3, event: { key: "1", explanation: { content: "1" } } }],
     });
-    const nextTurn = await hand.finish(next, approval);
+    const nextTurn = await worker.finish(next, approval);
     expect(nextTurn.body.run).toMatchObject({ fence: next.fence + 1, decisions: [{ accepted: true }, { accepted: true }] });
-    expect((await hand.finish(next, approval)).body).toEqual(nextTurn.body);
-    await hand.finish(nextTurn.body.run, { finish: { content: "Done" } });
+    expect((await worker.finish(next, approval)).body).toEqual(nextTurn.body);
+    await worker.finish(nextTurn.body.run, { finish: { content: "Done" } });
     expect((await rig.events(id)).filter(({ type }) => type === "tool_used")).toHaveLength(3);
   });
 
   test("returns the requested structured output", async () => {
     const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
     const id = await rig.create("Count", { structured_output_schema: schema });
-    const run = await hand.pollUntilRun();
+    const run = await worker.pollUntilRun();
     expect(run.outputSchema).toEqual(schema);
-    await hand.finish(run, { finish: { content: "Two", output: { n: 2 } } });
+    await worker.finish(run, { finish: { content: "Two", output: { n: 2 } } });
     expect((await rig.events(id)).at(-1)).toMatchObject({ structured_output_result: { success: true, value: { n: 2 } } });
   });
 
   test("releases a run, and another worker continues at once without loss", async () => {
     const id = await rig.create();
-    const run = await hand.pollUntilRun();
-    await hand.append(run, [explain("1")]);
+    const run = await worker.pollUntilRun();
+    await worker.append(run, [explain("1")]);
     const other = await createWorker(rig.service, rig.ann);
     const waits = other.pollUntilRun({ waitSeconds: 20 });
-    expect((await hand.call("Release", { taskId: id, fence: run.fence })).status).toBe(200);
+    expect((await worker.call("Release", { taskId: id, fence: run.fence })).status).toBe(200);
     const next = await waits;
     expect(next).toMatchObject({ taskId: id, events: [{ seq: 3, event: { key: "1" } }] });
     expect(next.fence).toBeGreaterThan(run.fence);
-    expect(await hand.append(run, [explain("2")])).toMatchObject(lostRun);
-    expect((await hand.call("Heartbeat", { taskId: id, fence: run.fence })).body).toEqual({ stop: "lost" });
+    expect(await worker.append(run, [explain("2")])).toMatchObject(lostRun);
+    expect((await worker.call("Heartbeat", { taskId: id, fence: run.fence })).body).toEqual({ stop: "lost" });
     await other.finish(next, { finish: { content: "Done" } });
   });
 
   test("must drop runs that the user stopped or deleted, and writes nothing more", async () => {
     const [stopped, deleted] = [await rig.create(), await rig.create()];
-    const runs = new Map([await hand.pollUntilRun(), await hand.pollUntilRun()].map((run) => [run.taskId, run]));
+    const runs = new Map([await worker.pollUntilRun(), await worker.pollUntilRun()].map((run) => [run.taskId, run]));
     await rig.ann.v2("task.stop", { task_id: stopped });
     await rig.ann.v2("task.delete", { task_id: deleted, stop: true });
     for (const [id, stop] of [
@@ -185,9 +185,9 @@ describeOnEach("a remote worker", (database) => {
       [deleted, "deleted"],
     ] as const) {
       const { fence } = runs.get(id);
-      expect((await hand.call("Heartbeat", { taskId: id, fence })).body).toEqual({ stop });
-      expect(await hand.append(runs.get(id), [explain("1")])).toMatchObject(lostRun);
-      expect(await hand.finish(runs.get(id), { finish: { content: "Done" } })).toMatchObject(lostRun);
+      expect((await worker.call("Heartbeat", { taskId: id, fence })).body).toEqual({ stop });
+      expect(await worker.append(runs.get(id), [explain("1")])).toMatchObject(lostRun);
+      expect(await worker.finish(runs.get(id), { finish: { content: "Done" } })).toMatchObject(lostRun);
     }
     expect(await typesOf(stopped)).toEqual(["user_message", "status_update", "user_stop", "status_update"]);
   });

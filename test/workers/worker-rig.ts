@@ -59,7 +59,9 @@ export async function createWorker(
 ): Promise<TestWorker> {
   const { spaceId, accountId: createdBy } = person;
   const making = { now: Date.now(), ids: systemIds, random: systemRandom };
-  const { worker, text } = await service.store.change((tx) => createWorkerRow(tx, making, { spaceId, createdBy, name: "hand", profiles }));
+  const { worker, text } = await service.store.change((tx) =>
+    createWorkerRow(tx, making, { spaceId, createdBy, name: "worker", profiles }),
+  );
   const call: TestWorker["call"] = (method, body = {}, headers = { "x-api-key": text }) =>
     callJson(service.url, `${WorkerService.typeName}/${method}`, body, headers);
   const poll: TestWorker["poll"] = async (body = {}) => {

@@ -5,10 +5,10 @@ import type { Arena } from "./faults.ts";
 import { newRecord, type TaskRecord } from "./model.ts";
 
 /** Any process may claim a task: with this many, each process gets some. */
-const baits = 24;
+const extraTasks = 24;
 const heavies = 8;
 const attemptMs = 4_000;
-/** Words of a bait task, and the seconds of sleep before each. */
+/** Words of an extra task, and the seconds of sleep before each. */
 const words = 40;
 const pauseSeconds = 0.15;
 /** The rest between two words is never this long, unless the process is suspended. */
@@ -20,11 +20,13 @@ const restMs = 7_000;
  * notice that its peers took over its tasks. Only the fence keeps
  * that event out. Call the returned function when the process wakes.
  */
-export async function createBaits(arena: Arena): Promise<() => void> {
+export async function createExtraTasks(arena: Arena): Promise<() => void> {
   const nodes = arena.setUp.cluster.nodes;
-  const laid = await Promise.all(Array.from({ length: baits }, () => createFor(arena, nodes, "bait", words, `[[sleep ${pauseSeconds}]]`)));
+  const created = await Promise.all(
+    Array.from({ length: extraTasks }, () => createFor(arena, nodes, "extra", words, `[[sleep ${pauseSeconds}]]`)),
+  );
   return () => {
-    for (const task of laid) task.resumedAt = Date.now();
+    for (const task of created) task.resumedAt = Date.now();
   };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Tally } from "./caller.ts";
 import type { Node } from "./cluster.ts";
-import { createBaits, createHeavy } from "./extra-tasks.ts";
+import { createExtraTasks, createHeavy } from "./extra-tasks.ts";
 import type { Model } from "./model.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import type { SetUp } from "./set-up.ts";
@@ -12,7 +12,7 @@ export interface Arena {
   readonly setUp: SetUp;
   readonly timeline: Timeline;
   readonly dice: SeededRandom;
-  /** The changes that the service has acknowledged so far; bait tasks are added to it. */
+  /** The changes that the service has acknowledged so far; extra tasks are added to it. */
   readonly model: Model;
   readonly tally: Tally;
   readonly apiKey: string;
@@ -43,7 +43,7 @@ export async function storm(
 export async function pause(arena: Arena, node: Node, seconds: number): Promise<void> {
   const { timeline } = arena;
   await node.untilReady();
-  const woke = await createBaits(arena);
+  const woke = await createExtraTasks(arena);
   timeline.note(`paused (SIGSTOP): ${node.name} for ${seconds} s`);
   node.signal("SIGSTOP");
   await delay(seconds * 1000);
@@ -56,7 +56,7 @@ export async function freeze(arena: Arena, node: Node, seconds: number): Promise
   const { timeline } = arena;
   node.writeFile("freeze-ms", `${seconds * 1000}`);
   await node.untilReady();
-  const woke = await createBaits(arena);
+  const woke = await createExtraTasks(arena);
   timeline.note(`event loop blocked: ${node.name} for ${seconds} s`);
   node.signal("SIGUSR2");
   await delay(seconds * 1000);

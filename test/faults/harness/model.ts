@@ -13,7 +13,7 @@ export interface TaskRecord {
   readonly segments: string[][];
   /** Acknowledged confirmations. */
   confirmations: number;
-  /** When a process that may have run it woke from a suspension, in Unix ms; undefined for all tasks except bait. */
+  /** When a process that may have run it woke from a suspension, in Unix ms; undefined except for extra tasks. */
   resumedAt?: number;
   /** The records of its watchers. */
   readonly watches: WatchRecord[];

@@ -51,12 +51,12 @@ describe("a body", () => {
 
   /** Frames that a test emits one by one. */
   function handed() {
-    const hand = Promise.withResolvers<string>();
+    const last = Promise.withResolvers<string>();
     async function* frames() {
       yield "first";
-      yield await hand.promise;
+      yield await last.promise;
     }
-    return { frames: frames(), hand: hand.resolve };
+    return { frames: frames(), yieldLast: last.resolve };
   }
 
   async function passed(clock: ReturnType<typeof stillClock>, ms: number): Promise<void> {
@@ -67,23 +67,23 @@ describe("a body", () => {
 
   test("gets no more comments while its reader is behind", async () => {
     const clock = stillClock();
-    const { frames, hand } = handed();
+    const { frames, yieldLast } = handed();
     const body = eventStream(frames, clock);
     expect(body.read()).toBe(":\n\n");
     await passed(clock, 10 * silenceMs);
-    hand("last");
+    yieldLast("last");
     expect(await Array.fromAsync<string>(body)).toEqual(["first", "last"]);
   });
 
   test("gets none after its end, even if the end is still unread", async () => {
     const clock = stillClock();
-    const { frames, hand } = handed();
+    const { frames, yieldLast } = handed();
     const body = eventStream(frames, clock);
     const errors: unknown[] = [];
     body.on("error", (error) => errors.push(error));
     body.on("data", () => undefined);
     await passed(clock, 0);
-    hand("last");
+    yieldLast("last");
     await passed(clock, 0);
     body.pause();
     await passed(clock, 2 * silenceMs);
