@@ -27,6 +27,14 @@ const successes = (replies: readonly OAuthReply[]) => replies.filter(({ status }
 const refusals = (replies: readonly OAuthReply[]) =>
   new Set(replies.filter(({ status }) => status !== 200).map(({ status, body }) => `${status} ${body.error}`));
 
+/** Repeats a request that the busy database could not take in time, as clients do. A 503 changes nothing. */
+async function untilTaken(send: () => Promise<OAuthReply>): Promise<OAuthReply> {
+  for (;;) {
+    const reply = await send();
+    if (reply.status !== 503) return reply;
+  }
+}
+
 /** How many times one token is used at once. */
 const many = sample(1_000, 100);
 const rounds = sample(20, 6);
@@ -56,7 +64,7 @@ describeOnEach("simultaneous requests", (kind) => {
     const ann = await service.person();
     const of = await putApp(service, ann);
     const first = await pairOf(service, ann, of, mode, quarterPast);
-    const replies = await times(many, () => refreshWith(service, of, mode, first.refresh_token));
+    const replies = await times(many, () => untilTaken(() => refreshWith(service, of, mode, first.refresh_token)));
     expect(successes(replies)).toHaveLength(1);
     expect(refusals(replies)).toEqual(new Set(["400 invalid_grant"]));
     let { access_token, refresh_token } = successes(replies)[0]?.body ?? {};
