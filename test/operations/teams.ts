@@ -50,10 +50,10 @@ export const teamUserEntries = entries(TeamUserManagementApiV2Service, {
   listUsers: ["teams/team-users", noInput],
   getUser: ["teams/invitation", teamUserId],
   createUser: ["teams/invitation", async () => ({ email: `${systemIds.short()}@example.com`, role: "TEAM_MEMBER_ROLE_GUEST" })],
-  updateUser: ["teams/powers", async (person, store) => ({ ...(await teamUserId(person, store)), status: "USER_STATUS_INACTIVE" })],
-  delegateProfile: ["teams/powers", delegation],
+  updateUser: ["teams/permissions", async (person, store) => ({ ...(await teamUserId(person, store)), status: "USER_STATUS_INACTIVE" })],
+  delegateProfile: ["teams/permissions", delegation],
   reclaimProfile: [
-    "teams/powers",
+    "teams/permissions",
     async (person, store) => {
       const delegated = await delegation(person, store);
       await person.v2("team.user.delegate", delegated);
@@ -61,7 +61,7 @@ export const teamUserEntries = entries(TeamUserManagementApiV2Service, {
     },
   ],
   renameProfile: ["teams/invitation", async (person, store) => ({ ...(await teamUserId(person, store)), display_name: "Ann" })],
-  removeMember: ["teams/powers", teamUserId],
+  removeMember: ["teams/permissions", teamUserId],
 });
 
 /** `team.v2.TeamAssetAuditApiV2Service`. */
