@@ -1,8 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
-import type { Project, Projects } from "../core/projects/project.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Project, ProjectEdit, Projects } from "../core/projects/project.ts";
+import { deleteProject } from "../core/use-cases/delete-project.ts";
 import type { ProjectSchema } from "../gen/proto/project/v2/project_pb.ts";
-import type { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
+import type { ProjectService, UpdateProjectRequest } from "../gen/proto/project/v2/project_service_pb.ts";
 import { seconds } from "./wire-values.ts";
 
 /** The wire form of a project: an empty instruction is omitted. */
@@ -13,8 +15,8 @@ export const toProject = ({ id, name, instruction, createdAt }: Project): Messag
   ...(instruction === "" ? {} : { instruction }),
 });
 
-/** project.create and project.list (spec/api.md 8.10, 8.11). */
-export function projectHandlers(projects: Projects): Handlers<typeof ProjectService> {
+/** The operations of projects (spec/api.md 8.10, 8.11, 8.36). */
+export function projectHandlers(projects: Projects, clock: Clock): Handlers<typeof ProjectService> {
   return {
     async createProject(tx, caller, { name, instruction = "" }) {
       return { project: toProject(await projects.create(tx, caller, { name, instruction })) };
@@ -22,5 +24,20 @@ export function projectHandlers(projects: Projects): Handlers<typeof ProjectServ
     async listProjects(tx, caller) {
       return { data: (await projects.list(tx, caller)).map(toProject) };
     },
+    async getProject(tx, caller, { projectId }) {
+      return { project: toProject(await projects.get(tx, caller, projectId)) };
+    },
+    async updateProject(tx, caller, request) {
+      return { project: toProject(await projects.update(tx, caller, request.projectId, edit(request))) };
+    },
+    async deleteProject(tx, caller, { projectId }) {
+      await deleteProject(tx, caller, projectId, clock.now());
+      return {};
+    },
   };
 }
+
+const edit = ({ name, instruction }: UpdateProjectRequest): ProjectEdit => ({
+  ...(name === undefined ? {} : { name }),
+  ...(instruction === undefined ? {} : { instruction }),
+});

@@ -114,7 +114,7 @@ export function createHandlers(
   const catalogue = skills({ ...creation, ...files, store });
   return handlerTable(services, [
     implement(UserService, userHandlers),
-    implement(ProjectService, projectHandlers(projects(clock, ids))),
+    implement(ProjectService, projectHandlers(projects(clock, ids), clock)),
     implement(TaskService, taskHandlers(taskParts(context, files, waiting, draining))),
     implement(FileService, fileHandlers(files.files, files.links)),
     implement(SkillService, skillHandlers(catalogue)),

@@ -20,6 +20,10 @@ const leasesEveryMs = 1_000;
 const filesEveryMs = 10_000;
 /** A lost run's reservation is released within this time. */
 const holdsEveryMs = 10_000;
+/** Tasks are removed from a deleted project within a minute (spec/api.md 8.36). */
+const detachEveryMs = 10_000;
+/** Tasks that are removed from deleted projects in one change. */
+const detachMax = 500;
 /** Deleted tasks whose events are purged in one change. */
 const eraseMax = 100;
 
@@ -67,6 +71,17 @@ export function startMaintenance(
         await tx.blobs.drop(purged);
         return purged.length;
       });
+    }),
+    every(detachEveryMs, async function detachTasks() {
+      for (let id = await store.projects.findDeletedWithTasks(); id !== null; id = await store.projects.findDeletedWithTasks()) {
+        const project = id;
+        await inBatches(detachMax, (tx) => tx.projects.detachTasks(project, detachMax));
+        if (stopping.signal.aborted) return;
+      }
+    }),
+    every(hourMs, async function purgeProjects() {
+      // A change that created a task may commit after the one that deleted its project.
+      await inBatches(eraseMax, (tx) => tx.projects.purge(clock.now() - hourMs, eraseMax));
     }),
     every(holdsEveryMs, async function releaseHolds() {
       await releaseStale(store, clock, stopping.signal);

@@ -8,7 +8,7 @@ import { ProjectService } from "../../src/gen/proto/project/v2/project_service_p
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { UserService } from "../../src/gen/proto/user/v2/user_service_pb.ts";
 import type { Person } from "../support/service.ts";
-import { entries, noInput, type Prepare } from "./entry.ts";
+import { entries, noInput } from "./entry.ts";
 
 /** A message without directives. */
 export const message = { content: "Say hello." };
@@ -34,7 +34,7 @@ async function approvalOf(store: Store, id: string): Promise<string> {
 }
 
 /** A project. */
-export const projectId: Prepare = async (person) => {
+export const projectId = async (person: Person): Promise<JsonObject> => {
   const { body } = await person.v2("project.create", { name: "Garden" });
   return { project_id: body["project"].id };
 };
@@ -79,6 +79,9 @@ export const taskEntries = entries(TaskService, {
 export const projectEntries = entries(ProjectService, {
   createProject: ["projects/create", async () => ({ name: "Garden" })],
   listProjects: ["projects/list", noInput],
+  getProject: ["projects/manage", projectId],
+  updateProject: ["projects/manage", async (person) => ({ ...(await projectId(person)), name: "Pond" })],
+  deleteProject: ["projects/manage", projectId],
 });
 
 /** `user.v2.UserService`. */

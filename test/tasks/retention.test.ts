@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { backlog } from "../../src/core/tasks/backlog.ts";
-import { startMaintenance } from "../../src/wiring/maintenance.ts";
 import { describeOnEach, nodesOf } from "../support/database.ts";
+import { runMaintenance } from "../support/maintenance.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { untilStatus } from "../support/until.ts";
@@ -20,12 +19,7 @@ const eventCount = async ({ store }: Service, id: string) =>
   (await store.events.list(id, { order: "asc", limit: 10, verbose: true })).length;
 
 /** One maintenance round of a process, at an offset from now. */
-async function runMaintenance({ store }: Service, ms: number): Promise<void> {
-  const clock = stillClock(Date.now() + ms);
-  const nothing = async () => undefined;
-  const parts = { store, clock, log: () => undefined, config: { deletedTaskDays: 2, webhookLogDays: 30 } };
-  await startMaintenance(parts, backlog(store, 1), { write: nothing }, { retire: nothing }, { sweep: nothing, purge: nothing })();
-}
+const runLater = ({ store }: Service, ms: number) => runMaintenance(store, stillClock(Date.now() + ms), { deletedTaskDays: 2 });
 
 describeOnEach("DELETED_TASK_DAYS", (database) => {
   test("keeps a team's events this many days, invisible to callers, and deletes a personal space's immediately (spec/decisions.md 14)", async () => {
@@ -34,9 +28,9 @@ describeOnEach("DELETED_TASK_DAYS", (database) => {
     const [team, personal] = [await createDeletedTask(service, ann), await createDeletedTask(service, solo)];
     expect([await eventCount(service, team), await eventCount(service, personal)]).toEqual([4, 0]);
     expect(await ann.v2("task.listMessages", { task_id: team })).toMatchObject({ status: 404 });
-    await runMaintenance(service, 2 * dayMs - 60_000);
+    await runLater(service, 2 * dayMs - 60_000);
     expect(await eventCount(service, team)).toBe(4);
-    await runMaintenance(service, 2 * dayMs + 60_000);
+    await runLater(service, 2 * dayMs + 60_000);
     expect(await eventCount(service, team)).toBe(0);
   });
 

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { backlog } from "../../src/core/tasks/backlog.ts";
-import { startMaintenance } from "../../src/wiring/maintenance.ts";
 import { newId, sampleWebhook } from "../store/samples.ts";
-import { describeOnEach, openTestStore, rowsIn, runOn, type TestStore } from "../support/database.ts";
+import { describeOnEach, openTestStore, rowsIn, runOn } from "../support/database.ts";
+import { runMaintenance } from "../support/maintenance.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { putDelivery } from "./deliveries.ts";
 
@@ -18,13 +17,6 @@ describeOnEach("the delivery log", (kind) => {
   const attempt = (url: string, id: string) =>
     runOn(url, `INSERT INTO delivery_attempt (delivery_id, number, at, latency_ms) VALUES ('${id}', 1, 1, 1)`);
 
-  /** One round of the maintenance that every process runs on a timer. */
-  async function runMaintenance({ store }: TestStore) {
-    const parts = { store, clock, log: () => undefined, config: { deletedTaskDays: 0, webhookLogDays: 30 } };
-    const nothing = async () => undefined;
-    await startMaintenance(parts, backlog(store, 1), { write: nothing }, { retire: nothing }, { sweep: nothing, purge: nothing })();
-  }
-
   test("keeps deliveries and attempts for the configured days; pending deliveries stay, with their events", async () => {
     await using database = await openTestStore(kind, { clock });
     const { store, url } = database;
@@ -38,7 +30,7 @@ describeOnEach("the delivery log", (kind) => {
     ];
     const kept = [await put(old + 1, settled), await put(1)];
     for (const { id } of [...purged, ...kept]) await attempt(url, id);
-    await runMaintenance(database);
+    await runMaintenance(store, clock);
     expect(await idsIn(url, "webhook_event")).toEqual(new Set(kept.map(({ eventId }) => eventId)));
     expect(await idsIn(url, "delivery")).toEqual(new Set(kept.map(({ id }) => id)));
     expect(await idsIn(url, "delivery_attempt", "delivery_id")).toEqual(new Set(kept.map(({ id }) => id)));
@@ -56,7 +48,7 @@ describeOnEach("the delivery log", (kind) => {
     const purged = await put({ deletedAt: 1 });
     const kept = [await put({ deletedAt: clock.now() }), await put()];
     expect(await idsIn(url, "webhook")).toContain(purged);
-    await runMaintenance(database);
+    await runMaintenance(store, clock);
     expect(await idsIn(url, "webhook")).toEqual(new Set(kept));
   });
 

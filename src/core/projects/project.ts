@@ -1,6 +1,6 @@
 import type { Caller, Scope } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
-import { Failure } from "../failure.ts";
+import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Tx } from "../store.ts";
 
@@ -25,6 +25,10 @@ export const newProject = (
   now: number,
 ): Project => ({ id, accountId, spaceId, name, instruction, createdAt: now });
 
+/** The members that may be changed; absent ones stay as they are. */
+export type ProjectEdit = Partial<Pick<Project, "name" | "instruction">>;
+
+/** Projects. A tombstone is not found. */
 export interface ProjectRows {
   insert(project: Project): Promise<void>;
   /** The caller's projects, newest first. */
@@ -36,6 +40,16 @@ export interface ProjectRows {
   byId(id: string): Promise<Project | null>;
   /** The number of projects in a space, of all accounts. */
   count(spaceId: string): Promise<number>;
+  /** Returns the changed project; null when the caller has none of this id. */
+  update(scope: Scope, id: string, edit: ProjectEdit): Promise<Project | null>;
+  /** Makes the caller's project a tombstone, without its texts. Returns the project as it was; null when the caller has none of this id. */
+  tombstone(scope: Scope, id: string, now: number): Promise<Project | null>;
+  /** A deleted project that tasks refer to; null when there is none. */
+  findDeletedWithTasks(): Promise<string | null>;
+  /** Removes at most `max` tasks from a deleted project; returns how many it removed. */
+  detachTasks(id: string, max: number): Promise<number>;
+  /** Deletes at most `max` tombstones that were made before the given time and have no tasks; returns how many there were. */
+  purge(before: number, max: number): Promise<number>;
 }
 
 /** Projects of a caller. */
@@ -44,6 +58,10 @@ export interface Projects {
   create(tx: Tx, caller: Caller, input: Pick<Project, "name" | "instruction">): Promise<Project>;
   /** All of the caller's, newest first, without paging. */
   list(tx: Tx, caller: Caller): Promise<readonly Project[]>;
+  /** @throws Failure `not_found`. */
+  get(tx: Tx, caller: Caller, id: string): Promise<Project>;
+  /** @throws Failure `not_found`, or `invalid_argument` for an empty edit. */
+  update(tx: Tx, caller: Caller, id: string, edit: ProjectEdit): Promise<Project>;
 }
 
 export function projects(clock: Clock, ids: Ids): Projects {
@@ -59,5 +77,22 @@ export function projects(clock: Clock, ids: Ids): Projects {
       return project;
     },
     list: (tx, caller) => tx.projects.list(caller),
+    async get(tx, caller, id) {
+      return requireProject(await tx.projects.find(caller, id));
+    },
+    async update(tx, caller, id, edit) {
+      if (Object.keys(edit).length === 0) throw invalidArgument("", "name or instruction is required");
+      const before = requireProject(await tx.projects.find(caller, id));
+      const after = requireProject(await tx.projects.update(caller, id, edit));
+      const instructed = edit.instruction !== undefined;
+      tx.audit.note({ subject: id, before: { name: before.name }, after: { name: after.name, instructed } });
+      return after;
+    },
   };
+}
+
+/** @throws Failure `not_found` for null. */
+export function requireProject(project: Project | null): Project {
+  if (!project) throw notFound("project");
+  return project;
 }
