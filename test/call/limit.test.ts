@@ -38,7 +38,15 @@ describe("the number of calls a minute", () => {
       ...["task.update", "task.stop", "task.delete", "task.confirmAction", "project.create", "agent.update", "file.upload", "file.delete"],
       ...["webhook.create", "webhook.delete", "website.publish", "website.update"],
       // Beyond the specification.
-      ...["webhook.update", "webhook.rotateSecret", "webhook.ping", "webhook.resend", "webhook.recover"],
+      ...[
+        "webhook.update",
+        "webhook.rotateSecret",
+        "webhook.ping",
+        "webhook.resend",
+        "webhook.recover",
+        "project.update",
+        "project.delete",
+      ],
     ],
     100: [
       ...[
@@ -55,7 +63,7 @@ describe("the number of calls a minute", () => {
       ...["webhook.list", "connector.list", "browser.onlineList", "website.status", "website.listCheckpoints"],
       ...["webhook.publicKey", "usage.availableCredits", "user.me"],
       // Beyond the specification.
-      ...["webhook.deliveries", "webhook.attempts", "audit.list"],
+      ...["webhook.deliveries", "webhook.attempts", "project.detail", "audit.list"],
     ],
     600: ["usage.list", "usage.teamStatistic", "usage.teamLog"],
   };
