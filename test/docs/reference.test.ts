@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { keyKinds } from "../../src/core/accounts/caller.ts";
@@ -69,7 +70,14 @@ function formOf(value: unknown): unknown {
 describe("the examples of the API reference", () => {
   test("have the form of the server's current answers (golden/v2-examples.json)", async () => {
     const examples = await callAll();
-    if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(path, `${JSON.stringify(examples, null, 2)}\n`);
-    expect(formOf(JSON.parse(readFileSync(path, "utf8")))).toEqual(formOf(examples));
+    const stored: typeof examples = JSON.parse(readFileSync(path, "utf8"));
+    if (process.env["UPDATE_GOLDEN"] === "1") {
+      // An example whose form is the same stays, with its ids and times.
+      const updated = Object.entries(examples).map(([name, example]) => {
+        const before = stored[name];
+        return [name, before && isDeepStrictEqual(formOf(before), formOf(example)) ? before : example] as const;
+      });
+      writeFileSync(path, `${JSON.stringify(Object.fromEntries(updated), null, 2)}\n`);
+    } else expect(formOf(stored)).toEqual(formOf(examples));
   });
 });
