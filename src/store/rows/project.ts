@@ -4,7 +4,7 @@ import type { Session } from "../session.ts";
 import { join, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, tables } from "../table.ts";
 
-const { project } = tables;
+const project = tables.project.omit("deletedAt");
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 const ids = project.pick("id");
 
@@ -18,7 +18,7 @@ export function projectRows(session: Session): ProjectRows {
   const find = (scope: Scope, id: string) => project.row(session)(existing(sql`id = ${id} AND ${ownedBy(scope)}`));
   return {
     async insert(row) {
-      await session.execute(project.insert(row));
+      await session.execute(tables.project.insert(row));
     },
     list: (scope) =>
       project.rows(session)(sql`
@@ -34,12 +34,14 @@ export function projectRows(session: Session): ProjectRows {
     },
     async update(scope, id, edit) {
       const where = sql`id = ${id} AND ${ownedBy(scope)} AND deleted_at IS NULL`;
-      return project.row(session)(sql`UPDATE project SET ${join(project.set(edit))} WHERE ${where} RETURNING ${project.of("project")}`);
+      return project.row(session)(
+        sql`UPDATE project SET ${join(tables.project.set(edit))} WHERE ${where} RETURNING ${project.of("project")}`,
+      );
     },
     async tombstone(scope, id, now) {
       const before = await find(scope, id);
       if (!before) return null;
-      const blank = project.set({ name: "", instruction: "", deletedAt: now });
+      const blank = tables.project.set({ name: "", instruction: "", deletedAt: now });
       const changed = await session.execute(sql`UPDATE project SET ${join(blank)} WHERE id = ${id} AND deleted_at IS NULL`);
       return changed === 0 ? null : before;
     },
