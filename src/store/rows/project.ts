@@ -6,7 +6,7 @@ import { computedShape, integer, tables } from "../table.ts";
 
 const project = tables.project.omit("deletedAt");
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
-const ids = project.pick("id");
+const ids = tables.project.pick("id");
 
 const hasTasks = sql`EXISTS (SELECT 1 FROM task WHERE project_id = p.id)`;
 
