@@ -411,7 +411,9 @@ TABLE project
   name text NOT NULL
   instruction text NOT NULL
   created_at bigint NOT NULL
+  deleted_at bigint
   CONSTRAINT project_pkey PRIMARY KEY (id)
+  CREATE INDEX project_deleted ON public.project USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
   CREATE UNIQUE INDEX project_pkey ON public.project USING btree (id)
   CREATE INDEX project_space_id_account_id_created_at_id_idx ON public.project USING btree (space_id, account_id, created_at, id)
 TABLE project_connector

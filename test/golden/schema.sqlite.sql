@@ -375,7 +375,8 @@ CREATE TABLE "project" (
     "name" TEXT NOT NULL,
     "instruction" TEXT NOT NULL,
     "created_at" BIGINT NOT NULL
-)
+, "deleted_at" BIGINT)
+CREATE INDEX "project_deleted" ON "project"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE INDEX "project_space_id_account_id_created_at_id_idx" ON "project"("space_id", "account_id", "created_at", "id")
 CREATE TABLE "project_connector" (
     "project_id" TEXT NOT NULL,

@@ -1,6 +1,6 @@
 import type { Scope } from "../../core/accounts/caller.ts";
 import { type ProjectRows, projectsMax } from "../../core/projects/project.ts";
-import type { Session } from "../session.ts";
+import { changeOf, type Session } from "../session.ts";
 import { join, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, tables } from "../table.ts";
 
@@ -39,6 +39,7 @@ export function projectRows(session: Session): ProjectRows {
       );
     },
     async tombstone(scope, id, now) {
+      changeOf(session);
       const before = await find(scope, id);
       if (!before) return null;
       const blank = tables.project.set({ name: "", instruction: "", deletedAt: now });
