@@ -2,7 +2,7 @@ import { sample } from "../../support/depth.ts";
 import { testMs } from "../../support/patience.ts";
 
 /** Sequences of commands for each database; one takes up to 20 s. Fewer than three may not contain every required outcome. */
-export const numRuns = Math.max(3, sample(100, 1));
+export const numRuns = Math.max(3, sample(50, 1));
 
 /** The test's own limit, in milliseconds: a guard against hangs. */
 export const timeout = testMs + numRuns * 60_000;
