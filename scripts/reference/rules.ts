@@ -105,8 +105,11 @@ function typeRules({ type }: FieldRules): string[] {
       const each = items ? typeRules(items).map((rule) => `each ${rule}`) : [];
       return [...range(positive(minItems), positive(maxItems), "items"), ...(unique ? ["no item twice"] : []), ...each];
     }
-    case "map":
-      return range(positive(type.value.minPairs), positive(type.value.maxPairs), "pairs");
+    case "map": {
+      const { minPairs, maxPairs, keys, values } = type.value;
+      const of = (what: string, rules: FieldRules | undefined) => (rules ? typeRules(rules).map((rule) => `each ${what} ${rule}`) : []);
+      return [...range(positive(minPairs), positive(maxPairs), "pairs"), ...of("key", keys), ...of("value", values)];
+    }
     case "int32":
     case "int64":
     case "uint32":

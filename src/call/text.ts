@@ -49,10 +49,10 @@ function textFinder(field: DescField): Find {
   return (value) => ((value as string).length > 2 * max ? tooLong : findInText(value));
 }
 
-/** The `max_len` rule of a string, or of the items of a list. */
+/** The `max_len` rule of a string, of the items of a list, or of the values of a map. */
 function maxLengthOf(field: DescField): number | undefined {
   const { type } = getOption(field, fieldRules);
-  const rules = type.case === "repeated" ? type.value.items?.type : type;
+  const rules = type.case === "repeated" ? type.value.items?.type : type.case === "map" ? type.value.values?.type : type;
   return rules?.case === "string" && rules.value.maxLen > 0n ? Number(rules.value.maxLen) : undefined;
 }
 

@@ -11,16 +11,17 @@ import type { Conversation, ConversationFilter, Conversations } from "../core/ta
 import type { TaskEvent } from "../core/tasks/event.ts";
 import type { Listings } from "../core/tasks/listings.ts";
 import type { UserInput } from "../core/tasks/message.ts";
-import type { Task, TaskView } from "../core/tasks/task.ts";
+import type { Task, TaskFilter, TaskView } from "../core/tasks/task.ts";
 import { type Watches, withKeepAlives } from "../core/tasks/watches.ts";
 import type { Confirmations } from "../core/use-cases/confirm-action.ts";
 import type { TaskEdit, TaskInput, Tasks } from "../core/use-cases/manage-tasks.ts";
-import { type ShareVisibility, SortOrder, type TaskSchema, TaskScope } from "../gen/proto/task/v2/task_pb.ts";
+import { type ShareVisibility, SortOrder, TaskOrder, type TaskSchema, TaskScope } from "../gen/proto/task/v2/task_pb.ts";
 import {
   ConversationOrder,
   type ConversationSchema,
   type CreateTaskRequest,
   type ListConversationsRequest,
+  type ListTasksRequest,
   type TaskService,
   type UpdateTaskRequest,
   type WatchTaskResponse,
@@ -66,6 +67,9 @@ const filterOf = ({ query, statuses, createdAfter, createdBefore, projectId }: L
 
 /** Times beyond the safe integers are later than every stored time. */
 const milliseconds = (seconds: bigint): number => Math.min(Number(seconds) * 1000, Number.MAX_SAFE_INTEGER);
+
+/** The last millisecond of a second. */
+const endOfSecond = (seconds: bigint): number => Math.min(milliseconds(seconds) + 999, Number.MAX_SAFE_INTEGER);
 
 /** The dependencies of the operations on tasks. */
 export interface TaskParts {
@@ -121,6 +125,7 @@ export function taskHandlers({
     ...(task.apiKeyId === null ? {} : { createdByApiKey: { id: task.apiKeyId, name: task.apiKeyName ?? "" } }),
     agentProfile: task.agentProfile,
     hasRunningBackgroundJobs: false,
+    metadata: { ...task.metadata },
   });
 
   /** All watches of an event share one message. */
@@ -148,9 +153,10 @@ export function taskHandlers({
         return { task: toMessage(task), lastSeq: task.lastSeq };
       },
     },
-    async listTasks(tx, caller, { limit = 20, cursor, order, scope, projectId, agentId }) {
-      const filter = { ...scopeFilter(scope, projectId, agentId), ...(projectId ? { projectId } : {}), ...(agentId ? { agentId } : {}) };
-      const page = await listings.tasks(tx, caller, filter, { limit, order: orderOf(order), cursor });
+    async listTasks(tx, caller, request) {
+      const { limit = 20, cursor, order } = request;
+      const orderBy = request.orderBy === TaskOrder.UPDATED_AT ? "updatedAt" : "createdAt";
+      const page = await listings.tasks(tx, caller, listFilter(request), { limit, order: orderOf(order), orderBy, cursor });
       return { data: page.items.map(toMessage), hasMore: page.next !== undefined, ...nextCursor(page.next) };
     },
     async updateTask(tx, caller, request) {
@@ -216,6 +222,30 @@ function scopeFilter(scope: TaskScope | undefined, projectId: string | undefined
   return scope === TaskScope.AGENT_SUBTASK ? { type: "agent_subtask" as const } : {};
 }
 
+/** The filter of task.list. Empty texts and unspecified values do not filter. */
+function listFilter({ scope, projectId, agentId, status, metadata, ...times }: ListTasksRequest): TaskFilter {
+  const named = status === undefined ? undefined : taskStatus.toName(status);
+  const pairs = Object.entries(metadata).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    ...scopeFilter(scope, projectId, agentId),
+    ...(projectId ? { projectId } : {}),
+    ...(agentId ? { agentId } : {}),
+    ...(named ? { status: named } : {}),
+    ...timeFilter(times),
+    ...(pairs.length > 0 ? { metadata: Object.fromEntries(pairs) } : {}),
+  };
+}
+
+const timeFilter = ({ createdAfter, createdBefore, updatedAfter, updatedBefore }: Times): TaskFilter => ({
+  // A time in seconds covers the complete second, so later tasks begin after its last millisecond.
+  ...(createdAfter === undefined ? {} : { createdAfter: endOfSecond(createdAfter) }),
+  ...(createdBefore === undefined ? {} : { createdBefore: milliseconds(createdBefore) }),
+  ...(updatedAfter === undefined ? {} : { updatedAfter: endOfSecond(updatedAfter) }),
+  ...(updatedBefore === undefined ? {} : { updatedBefore: milliseconds(updatedBefore) }),
+});
+
+type Times = Pick<ListTasksRequest, "createdAfter" | "createdBefore" | "updatedAfter" | "updatedBefore">;
+
 const newTask = (input: UserInput, request: CreateTaskRequest): TaskInput => ({
   input,
   interactive: request.interactiveMode,
@@ -225,15 +255,17 @@ const newTask = (input: UserInput, request: CreateTaskRequest): TaskInput => ({
   ...(request.locale ? { locale: request.locale } : {}),
   ...(request.agentProfile ? { agentProfile: request.agentProfile } : {}),
   ...(request.title ? { title: request.title } : {}),
+  metadata: request.metadata,
   outputSchema: request.structuredOutputSchema,
 });
 
-function edit({ title, shareVisibility, enableVisibleInTaskList }: UpdateTaskRequest): TaskEdit {
+function edit({ title, shareVisibility, enableVisibleInTaskList, metadata }: UpdateTaskRequest): TaskEdit {
   const visibilityEdit = visibilityOf(shareVisibility);
   return {
     ...(title === undefined ? {} : { title: titleIn(title) }),
     ...(visibilityEdit === undefined ? {} : { shareVisibility: visibilityEdit }),
     ...(enableVisibleInTaskList === undefined ? {} : { hidden: !enableVisibleInTaskList }),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
   };
 }
 

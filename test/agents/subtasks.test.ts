@@ -112,8 +112,10 @@ describeOnOne("a run that begins subtasks", (kind) => {
       ...{ store: db.store, clock, ids: systemIds, cipher, log: () => undefined, ...withoutFiles },
       agentFor: () => agent,
     });
-  const subtasksOf = ({ agentId }: Task) =>
-    db.store.tasks.list(ann, { type: "agent_subtask", agentId: agentId ?? "" }, { order: "asc", limit: 100 });
+  const subtasksOf = async ({ agentId }: Task) => {
+    const page = { orderBy: "createdAt", order: "asc", limit: 100 } as const;
+    return (await db.store.tasks.list(ann, { type: "agent_subtask", agentId: agentId ?? "" }, page)).tasks;
+  };
   const use = (subtask: Subtask) =>
     ({
       type: "tool_used",

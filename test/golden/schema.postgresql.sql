@@ -560,16 +560,20 @@ TABLE task
   max_visibility text
   share_changed_at bigint
   shared_at bigint
+  metadata text NOT NULL DEFAULT '{}'::text
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
   CREATE INDEX task_of_agent ON public.task USING btree (agent_id, created_at, id) WHERE (agent_id IS NOT NULL)
+  CREATE INDEX task_of_app ON public.task USING btree (space_id, account_id, client_id, created_at, id) WHERE ((client_id IS NOT NULL) AND (deleted_at IS NULL))
   CREATE UNIQUE INDEX task_pkey ON public.task USING btree (id)
   CREATE INDEX task_present ON public.task USING btree (space_id, account_id, created_at, id) WHERE (deleted_at IS NULL)
   CREATE INDEX task_project_id_created_at_id_idx ON public.task USING btree (project_id, created_at, id)
   CREATE INDEX task_running ON public.task USING btree (status, node_id, queued_at) WHERE ((status = 'running'::text) AND (deleted_at IS NULL))
   CREATE INDEX task_shared ON public.task USING btree (space_id, shared_at, created_at, id) WHERE ((share_visibility <> 'private'::text) OR (shared_at IS NOT NULL))
   CREATE INDEX task_space_id_account_id_created_at_id_idx ON public.task USING btree (space_id, account_id, created_at, id)
+  CREATE INDEX task_status ON public.task USING btree (space_id, account_id, status, created_at, id) WHERE (deleted_at IS NULL)
+  CREATE INDEX task_updated ON public.task USING btree (space_id, account_id, updated_at, id) WHERE (deleted_at IS NULL)
   CREATE INDEX task_waiting ON public.task USING btree (account_id, queued_at, id) WHERE ((status = 'running'::text) AND (node_id IS NULL) AND (deleted_at IS NULL))
 TABLE task_event
   task_id text NOT NULL
@@ -589,6 +593,15 @@ TABLE task_means
   browser_id text
   CONSTRAINT task_means_pkey PRIMARY KEY (task_id)
   CREATE UNIQUE INDEX task_means_pkey ON public.task_means USING btree (task_id)
+TABLE task_metadata
+  task_id text NOT NULL
+  key text NOT NULL
+  value text NOT NULL
+  space_id text NOT NULL
+  account_id text NOT NULL
+  CONSTRAINT task_metadata_pkey PRIMARY KEY (task_id, key)
+  CREATE UNIQUE INDEX task_metadata_pkey ON public.task_metadata USING btree (task_id, key)
+  CREATE INDEX task_metadata_space_id_account_id_key_value_idx ON public.task_metadata USING btree (space_id, account_id, key, value)
 TABLE team
   id text NOT NULL
   space_id text NOT NULL

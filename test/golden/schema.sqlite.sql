@@ -509,15 +509,18 @@ CREATE TABLE "task" (
     "queued_at" BIGINT NOT NULL,
     "output_schema" TEXT,
     "deleted_at" BIGINT
-, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT)
+, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}')
 CREATE INDEX "task_account_id_served_at_idx" ON "task"("account_id", "served_at")
 CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE INDEX "task_of_agent" ON "task"("agent_id", "created_at", "id") WHERE agent_id IS NOT NULL
+CREATE INDEX "task_of_app" ON "task"("space_id", "account_id", "client_id", "created_at", "id") WHERE client_id IS NOT NULL AND deleted_at IS NULL
 CREATE INDEX "task_present" ON "task"("space_id", "account_id", "created_at", "id") WHERE deleted_at IS NULL
 CREATE INDEX "task_project_id_created_at_id_idx" ON "task"("project_id", "created_at", "id")
 CREATE INDEX "task_running" ON "task"("status", "node_id", "queued_at") WHERE status = 'running' AND deleted_at IS NULL
 CREATE INDEX "task_shared" ON "task"("space_id", "shared_at", "created_at", "id") WHERE share_visibility <> 'private' OR shared_at IS NOT NULL
 CREATE INDEX "task_space_id_account_id_created_at_id_idx" ON "task"("space_id", "account_id", "created_at", "id")
+CREATE INDEX "task_status" ON "task"("space_id", "account_id", "status", "created_at", "id") WHERE deleted_at IS NULL
+CREATE INDEX "task_updated" ON "task"("space_id", "account_id", "updated_at", "id") WHERE deleted_at IS NULL
 CREATE INDEX "task_waiting" ON "task"("account_id", "queued_at", "id") WHERE status = 'running' AND node_id IS NULL AND deleted_at IS NULL
 CREATE TABLE "task_event" (
     "task_id" TEXT NOT NULL,
@@ -537,6 +540,16 @@ CREATE TABLE "task_means" (
     "connectors" TEXT NOT NULL DEFAULT '[]',
     "browser_id" TEXT
 )
+CREATE TABLE "task_metadata" (
+    "task_id" TEXT NOT NULL,
+    "key" TEXT NOT NULL,
+    "value" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+
+    PRIMARY KEY ("task_id", "key")
+)
+CREATE INDEX "task_metadata_space_id_account_id_key_value_idx" ON "task_metadata"("space_id", "account_id", "key", "value")
 CREATE TABLE "team" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,

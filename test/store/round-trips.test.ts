@@ -11,7 +11,11 @@ const costs: readonly {
 }[] = [
   { what: "the holder of a key", work: (store) => store.keys.holder("digest"), statements: [/^SELECT k/] },
   { what: "finding a task", work: (store) => store.tasks.find(ann, "t"), statements: [/^SELECT t/] },
-  { what: "a page of tasks", work: (store) => store.tasks.list(ann, {}, { order: "desc", limit: 20 }), statements: [/^SELECT t/] },
+  {
+    what: "a page of tasks",
+    work: (store) => store.tasks.list(ann, {}, { orderBy: "createdAt", order: "desc", limit: 20 }),
+    statements: [/^SELECT t/],
+  },
   {
     what: "a page of events",
     work: (store) => store.events.list("t", { order: "asc", limit: 20, verbose: false }),

@@ -92,10 +92,15 @@ export function outside({ field, item, rules }: Spot): Bad[] {
         ...(maxItems > 0n ? [{ what: "one more", value: Array<JsonValue>(Number(maxItems) + 1).fill(one), rule: String(maxItems) }] : []),
       ];
     }
+    case "map":
+      return [{ what: "one pair more", value: pairs(Number(type.value.maxPairs) + 1), rule: String(type.value.maxPairs) }];
     default:
       return [];
   }
 }
+
+/** An object with this many pairs. */
+const pairs = (count: number): JsonObject => Object.fromEntries(Array.from({ length: count }, (_, n) => [`key-${n}`, "text"]));
 
 const wordOf = ({ enum: desc }: DescField, number: number): string => (desc && enumNames(desc).names.get(number)) ?? "";
 
@@ -137,6 +142,7 @@ export function inside({ field, item, rules: { type } }: Spot): JsonValue[] {
     const [one = null] = [sampleValue(field)].flat();
     return [Array<JsonValue>(Number(type.value.maxItems)).fill(one)];
   }
+  if (type.case === "map") return [pairs(Number(type.value.maxPairs))];
   return [];
 }
 

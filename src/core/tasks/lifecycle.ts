@@ -26,6 +26,7 @@ export const idleTask = (id: string, { accountId, spaceId }: Scope, now: number)
   interactive: false,
   references: [],
   credits: 0,
+  metadata: {},
   createdAt: now,
   updatedAt: now,
   lastMessageAt: now,

@@ -3,7 +3,7 @@ import { invalidArgument, notFound } from "../failure.ts";
 import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import { type EventWindow, parseEventId, type TaskEvent } from "./event.ts";
-import type { TaskFilter, TaskView } from "./task.ts";
+import type { TaskFilter, TaskOrder, TaskView } from "./task.ts";
 
 /** A page of a task's events after `afterSeq`. The cursor is bound to every field except the start. */
 export interface MessagesInput extends PageInput {
@@ -12,24 +12,27 @@ export interface MessagesInput extends PageInput {
   readonly afterSeq?: number | undefined;
 }
 
+/** A page of tasks, by creation time unless `orderBy` says otherwise. */
+export interface TasksInput extends PageInput {
+  readonly orderBy: TaskOrder;
+}
+
 /** Lists of a caller. A cursor is bound to the caller, the filter and the order. */
 export interface Listings {
-  /** By creation time (spec/api.md 8.3). @throws Failure `not_found` for a project, when an app has no scope for projects. */
-  tasks(tx: Tx, caller: Caller, filter: TaskFilter, input: PageInput): Promise<Page<TaskView>>;
+  /** A page may be short although another follows (spec/api.md 8.3). @throws Failure `not_found` for a project, when an app has no scope for projects. */
+  tasks(tx: Tx, caller: Caller, filter: TaskFilter, input: TasksInput): Promise<Page<TaskView>>;
   /** By number (spec/api.md 8.8). */
   messages(tx: Tx, caller: Caller, taskId: string, input: MessagesInput): Promise<Page<TaskEvent> & { readonly task: TaskView }>;
 }
 
 export const listings: Listings = {
-  async tasks(tx, caller, filter, { limit, order, cursor }) {
+  async tasks(tx, caller, filter, { limit, order, orderBy, cursor }) {
     if (filter.projectId !== undefined && !canAccessProjects(caller)) throw notFound("project", "project_id");
-    const binding = bind(caller, "task.list", { ...filter, order });
+    const binding = bind(caller, "task.list", { ...filter, order, ...(orderBy === "createdAt" ? {} : { orderBy }) });
     const after = cursor ? decodeCursor(binding, cursor) : undefined;
-    const page = { order, limit: limit + 1, ...(after ? { after: { createdAt: after.value, id: after.id } } : {}) };
-    const rows = await tx.tasks.list(caller, filter, page);
-    const items = rows.slice(0, limit);
-    const last = items.at(-1);
-    return { items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
+    const page = { orderBy, order, limit, ...(after ? { after: { at: after.value, id: after.id } } : {}) };
+    const { tasks: items, next } = await tx.tasks.list(caller, filter, page);
+    return { items, next: next && encodeCursor(binding, { value: next.at, id: next.id }) };
   },
 
   async messages(tx, caller, taskId, { limit, order, cursor, verbose, startEventId, afterSeq = 0 }) {

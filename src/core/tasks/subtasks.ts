@@ -35,7 +35,8 @@ export function subtasksOf(
   const scope = { accountId, spaceId };
   return {
     async list() {
-      const tasks = await store.tasks.list(scope, { type: "agent_subtask", agentId }, { order: "desc", limit: listedMax });
+      const page = { orderBy: "createdAt", order: "desc", limit: listedMax } as const;
+      const { tasks } = await store.tasks.list(scope, { type: "agent_subtask", agentId }, page);
       const lastMessages = await findLastMessages(store, tasks);
       return tasks.map(({ id, title, status, createdAt }) => ({ id, title, status, createdAt, lastMessage: lastMessages.get(id) ?? "" }));
     },

@@ -3,6 +3,7 @@ import type { KindName } from "../actions/kind.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { Visibility } from "../visibility.ts";
 import type { NewEvent } from "./event.ts";
+import type { Metadata } from "./metadata.ts";
 
 export type TaskStatus = "running" | "stopped" | "waiting" | "error";
 export type TaskType = "standard" | "project" | "agent_subtask";
@@ -32,6 +33,7 @@ export interface Task {
   /** The 20 most recently referenced tasks (spec/api.md 9.8). */
   readonly references: readonly string[];
   readonly credits: number;
+  readonly metadata: Metadata;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly lastMessageAt: number;
@@ -82,6 +84,7 @@ export type TaskChanges = Partial<
     | "hidden"
     | "agentProfile"
     | "references"
+    | "metadata"
     | "nodeId"
     | "wantsNode"
     | "queuedAt"
@@ -151,13 +154,38 @@ export interface TaskFilter {
   readonly projectId?: string;
   /** An agent's id; `agent-default` is accepted. */
   readonly agentId?: string;
+  readonly status?: TaskStatus;
+  /** Unix ms, exclusive. */
+  readonly createdAfter?: number;
+  readonly createdBefore?: number;
+  readonly updatedAfter?: number;
+  readonly updatedBefore?: number;
+  /** Only tasks with all of these pairs. */
+  readonly metadata?: Metadata;
 }
 
-/** A keyset page: ordered by creation time, then id. */
+/** The times that a list of tasks can be ordered by. */
+export type TaskOrder = "createdAt" | "updatedAt";
+
+/** A place in a list of tasks: the time that the list is ordered by, and an id. */
+export interface TaskPosition {
+  readonly at: number;
+  readonly id: string;
+}
+
+/** A keyset page: ordered by a time, then by id. */
 export interface TaskPage {
+  readonly orderBy: TaskOrder;
   readonly order: "asc" | "desc";
   readonly limit: number;
-  readonly after?: { readonly createdAt: number; readonly id: string };
+  readonly after?: TaskPosition;
+}
+
+/** A page of tasks. It may have fewer than `limit` tasks although another page follows. */
+export interface TaskList {
+  readonly tasks: readonly TaskView[];
+  /** Where the next page begins; absent on the last page. */
+  readonly next?: TaskPosition;
 }
 
 /** The fields of a task that a claim depends on. */
@@ -190,8 +218,8 @@ export interface TaskRows {
   lock(scope: Scope, id: string): Promise<TaskView | null>;
   /** How many of these distinct ids the caller sees. */
   countVisible(scope: Scope, ids: readonly string[]): Promise<number>;
-  /** An agent's main task is listed once it has an event. */
-  list(scope: Scope, filter: TaskFilter, page: TaskPage): Promise<readonly TaskView[]>;
+  /** An agent's main task is listed once it has an event. Reads at most 5,000 rows for any filter. */
+  list(scope: Scope, filter: TaskFilter, page: TaskPage): Promise<TaskList>;
   /** The row itself, for the runtime. */
   byId(id: string): Promise<Task | null>;
   /** The input of a turn in addition to the messages. It is not part of the row's view, because it may be large. */

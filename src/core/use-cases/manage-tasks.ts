@@ -12,6 +12,7 @@ import type { Tx } from "../store.ts";
 import type { Backlog } from "../tasks/backlog.ts";
 import { firstEvents, idleTask, queueMessage, resume, stop } from "../tasks/lifecycle.ts";
 import { addReferences, canonicalLocale, deriveTitle, messageText, type UserInput } from "../tasks/message.ts";
+import { type Metadata, mergeMetadata } from "../tasks/metadata.ts";
 import { defaultProfile, parseProfile } from "../tasks/profile.ts";
 import type { TaskSteps } from "../tasks/steps.ts";
 import type { Task, TaskView } from "../tasks/task.ts";
@@ -30,6 +31,7 @@ export interface TaskInput {
   readonly shareVisibility: Visibility;
   readonly agentProfile?: string;
   readonly title?: string;
+  readonly metadata?: Metadata;
   /** `checkSchema` has accepted it. */
   readonly outputSchema?: JsonObject | undefined;
 }
@@ -48,6 +50,8 @@ export interface TaskEdit {
   readonly title?: string;
   readonly shareVisibility?: Visibility;
   readonly hidden?: boolean;
+  /** Added to the task's pairs; an empty text removes a pair. */
+  readonly metadata?: Metadata;
 }
 
 /** Tasks of a caller: each method is one operation of spec/api.md 8.1 to 8.7. */
@@ -122,11 +126,18 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       // A title may contain text of a message, so the log records only that it was changed.
       const retitled = edit.title === undefined ? {} : { retitled: true };
       const hidden = edit.hidden === undefined ? {} : { hidden: edit.hidden };
-      const after = await advance(tx, before.id, { ...edit, ...visible });
+      const metadata = edit.metadata === undefined ? {} : { metadata: mergeMetadata(before.metadata, edit.metadata) };
+      const relabelled = edit.metadata === undefined ? {} : { metadataKeys: Object.keys(edit.metadata) };
+      const after = await advance(tx, before.id, { ...edit, ...visible, ...metadata });
       tx.audit.note({
         subject: before.id,
         before: { shareVisibility: before.shareVisibility },
-        after: { ...(edit.shareVisibility === undefined ? {} : { shareVisibility: after.shareVisibility }), ...hidden, ...retitled },
+        after: {
+          ...(edit.shareVisibility === undefined ? {} : { shareVisibility: after.shareVisibility }),
+          ...hidden,
+          ...retitled,
+          ...relabelled,
+        },
       });
       return after;
     },
@@ -240,4 +251,5 @@ const newTask = (
   locale: canonicalLocale(request.locale, caller.locale),
   interactive: request.interactive,
   references: addReferences([], request.input.references, id),
+  metadata: mergeMetadata({}, request.metadata ?? {}),
 });

@@ -105,10 +105,10 @@ function bodySetter(field: DescField): FieldReader["set"] {
   };
 }
 
-/** A query has text for scalars and enum names; any other type needs a body. */
+/** A query has text for scalars, enum names and the values of a map (`nestedQuery`); any other type needs a body. */
 function querySetter(field: DescField): FieldReader["set"] {
   const { localName } = field;
-  const read = singleReader(field, "query");
+  const read = field.fieldKind === "map" ? mapReader(field) : singleReader(field, "query");
   const set: FieldReader["set"] = (message, json, notes) => {
     if (Array.isArray(json)) throw new FieldError("must be given once");
     message[localName] = read(json, notes);

@@ -5,6 +5,7 @@ import { changeOf, type Session } from "../session.ts";
 import { allOf, join, ProgrammingError, type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";
 import { appendEvents } from "./event.ts";
+import { deleteMetadata, replaceMetadata } from "./task-metadata.ts";
 import { taskShape } from "./task-row.ts";
 import { hasWebhooks } from "./webhook-event.ts";
 
@@ -23,6 +24,7 @@ const blank: TaskChanges & Partial<Task> = {
   nodeId: null,
   hidden: false,
   credits: 0,
+  metadata: {},
 };
 
 /** The columns that a team's tombstone keeps for exports, and that a personal space's tombstone clears too. */
@@ -39,7 +41,9 @@ export async function tombstone(session: Session, id: string, now: number, perso
       UPDATE task SET ${join(cleared)}, fence = fence + 1, updated_at = ${now}, deleted_at = ${now}
     WHERE id = ${id} AND deleted_at IS NULL RETURNING ${tombstoneShape.of("task")}`);
   // The row keeps its status, so without a different one here, waiting subscriptions would see no change.
-  if (row) news.set(id, { taskId: id, ...row, status: "deleted" });
+  if (!row) return;
+  await deleteMetadata(session, id);
+  news.set(id, { taskId: id, ...row, status: "deleted" });
 }
 
 const advanced = {
@@ -62,6 +66,7 @@ export async function advance(session: Session, id: string, step: Advance): Prom
   if (!row) return null;
   const { hasWebhooks, ...task } = row;
   await appendEvents(session, task, events);
+  if (step.set?.metadata) await replaceMetadata(session, task, step.set.metadata);
   change.news.set(id, { taskId: id, lastSeq: task.lastSeq, fence: task.fence, status: task.status });
   return { task, isNew: false, events, hasWebhooks };
 }

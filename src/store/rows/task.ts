@@ -1,15 +1,17 @@
 import type { Scope } from "../../core/accounts/caller.ts";
-import { defaultAgent, defaultMainTask } from "../../core/agents/agent.ts";
+import { defaultMainTask } from "../../core/agents/agent.ts";
 import type { NewEvent } from "../../core/tasks/event.ts";
-import type { Task, TaskFilter, TaskPage, TaskRows, TaskView, TaskWritten } from "../../core/tasks/task.ts";
+import type { Task, TaskRows, TaskView, TaskWritten } from "../../core/tasks/task.ts";
 import type { TaskResourceRows } from "../../core/tasks/task-resources.ts";
 import { changeOf, type Session } from "../session.ts";
-import { allOf, direction, empty, forUpdate, join, type Sql, sql } from "../statements.ts";
+import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, tables } from "../table.ts";
 import { appendEvents } from "./event.ts";
 import { advance, tombstone } from "./task-advance.ts";
+import { isDefaultOf, listTasks } from "./task-list.ts";
+import { insertMetadata } from "./task-metadata.ts";
 import { queueOf } from "./task-queue.ts";
-import { begun, taskShape, taskViewShape, views, visible } from "./task-row.ts";
+import { taskShape, taskViewShape, views, visible } from "./task-row.ts";
 import { hasWebhooks } from "./webhook-event.ts";
 
 const taskMeans = tables.taskMeans.omit("taskId", "spaceId");
@@ -55,6 +57,7 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
       const shape = events.length > 0 ? inserted.withEvents : inserted.withoutEvents;
       const row = await shape.row(session)(sql`${tables.task.insert(written)} RETURNING ${shape.of("task")}`);
       await appendEvents(session, written, events);
+      await insertMetadata(session, task, task.metadata);
       change.news.set(task.id, { taskId: task.id, lastSeq: written.lastSeq, fence: task.fence, status: task.status });
       await after({ task: written, isNew: true, events, hasWebhooks: row?.hasWebhooks ?? false });
       return written;
@@ -70,10 +73,7 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
         SELECT ${counted.of("t")} FROM task t WHERE t.id IN (${join([...ids])}) AND ${visible(scope)}`);
       return row?.count ?? 0;
     },
-    list: (scope, filter, page) =>
-      taskViewShape.rows(session)(sql`
-        ${views} WHERE ${allOf([visible(scope), begun, ...filterConditions(scope, filter), ...beyond(page)])}
-        ORDER BY t.created_at ${direction(page.order)}, t.id ${direction(page.order)} LIMIT ${page.limit}`),
+    list: (scope, filter, page) => listTasks(session, scope, filter, page),
     byId: (id) =>
       taskShape.row(session)(sql`
         SELECT ${taskShape.of("task")} FROM task WHERE id = ${id} AND deleted_at IS NULL`),
@@ -102,20 +102,3 @@ function withFirstEvents(task: Task, events: readonly NewEvent[]): Task {
 }
 
 const mainTaskOf = (scope: Scope): Sql => sql`(SELECT task_id FROM agent WHERE ${isDefaultOf(scope)})`;
-const isDefaultOf = ({ accountId, spaceId }: Scope): Sql => sql`space_id = ${spaceId} AND account_id = ${accountId} AND is_default`;
-
-function filterConditions(scope: Scope, { type, projectId, agentId }: TaskFilter): Sql[] {
-  const conditions: Sql[] = [];
-  if (type !== undefined) conditions.push(sql`t.type = ${type}`);
-  if (type === "standard") conditions.push(sql`t.agent_id IS NULL`);
-  if (agentId === defaultAgent) conditions.push(sql`t.agent_id = (SELECT id FROM agent WHERE ${isDefaultOf(scope)})`);
-  else if (agentId !== undefined) conditions.push(sql`t.agent_id = ${agentId}`);
-  if (projectId !== undefined) conditions.push(sql`t.project_id = ${projectId}`);
-  return conditions;
-}
-
-function beyond({ order, after }: TaskPage): Sql[] {
-  if (!after) return [];
-  const operator = order === "asc" ? sql`>` : sql`<`;
-  return [sql`(t.created_at, t.id) ${operator} (${after.createdAt}, ${after.id})`];
-}

@@ -63,10 +63,18 @@ function valueNeed(field: DescField): number {
   const known = bounded[`${field.parent.typeName}.${field.name}`];
   if (known !== undefined) return known;
   const rules = getOption(field, fieldRules);
+  if (field.fieldKind === "map") return mapNeed(field, rules);
   if (field.fieldKind !== "list") return elementNeed(field, rules);
   const list = rules.type.case === "repeated" ? rules.type.value : undefined;
   if (!list?.maxItems) return missing(field);
   return 2 + Number(list.maxItems) * (1 + elementNeed(field, list.items ?? rules));
+}
+
+/** Pairs with their quotes, colon and comma. */
+function mapNeed(field: DescField, { type }: FieldRules): number {
+  const { maxPairs = 0n, keys, values } = type.case === "map" ? type.value : {};
+  const [key, value] = [keys?.type, values?.type].map((each) => (each?.case === "string" ? Number(each.value.maxLen) : 0));
+  return maxPairs && key && value ? 2 + Number(maxPairs) * (6 + (key + value) * characterMax) : missing(field);
 }
 
 function elementNeed(field: DescField, { type }: FieldRules): number {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Scope } from "../../../src/core/accounts/caller.ts";
+import type { TaskPosition } from "../../../src/core/tasks/task.ts";
 import { describeOnEach, openTestStore, rowsIn } from "../../support/database.ts";
 import { agentMessage, agentThought, ann, annAtHome, bo, putTask, sampleKey, userMessage } from "../samples.ts";
 
@@ -49,7 +50,7 @@ describeOnEach("tasks", (kind) => {
     const { id } = await putTask(store, { clientId: "app" });
     expect(await store.tasks.find(scope, id)).toBeNull();
     expect(await store.change((tx) => tx.tasks.lock(scope, id))).toBeNull();
-    expect(await store.tasks.list(scope, {}, { order: "desc", limit: 9 })).toEqual([]);
+    expect(await store.tasks.list(scope, {}, { orderBy: "createdAt", order: "desc", limit: 9 })).toEqual({ tasks: [] });
     expect(await store.tasks.find(ann, id)).not.toBeNull();
   });
 
@@ -72,10 +73,10 @@ describeOnEach("tasks", (kind) => {
     const all = Array.from({ length: 25 }, (_, n) => `t${String(n).padStart(2, "0")}`);
     for (const order of ["asc", "desc"] as const) {
       const seen: string[] = [];
-      for (let after: { createdAt: number; id: string } | undefined; ; ) {
-        const page = await store.tasks.list(ann, {}, { order, limit: 4, ...(after ? { after } : {}) });
-        seen.push(...page.map(({ id }) => id));
-        after = page.at(-1);
+      for (let after: TaskPosition | undefined; ; ) {
+        const page = await store.tasks.list(ann, {}, { orderBy: "createdAt", order, limit: 4, ...(after ? { after } : {}) });
+        seen.push(...page.tasks.map(({ id }) => id));
+        after = page.next;
         if (!after) break;
       }
       expect(seen).toEqual(order === "asc" ? all : all.toReversed());
@@ -89,7 +90,7 @@ describeOnEach("tasks", (kind) => {
     const inP = await putTask(store, { type: "project", projectId: "p" });
     const inQ = await putTask(store, { type: "project", projectId: "q" });
     const ids = async (filter: Parameters<typeof store.tasks.list>[1]) =>
-      (await store.tasks.list(ann, filter, { order: "asc", limit: 9 })).map(({ id }) => id);
+      (await store.tasks.list(ann, filter, { orderBy: "createdAt", order: "asc", limit: 9 })).tasks.map(({ id }) => id);
     expect(await ids({})).toEqual([standard.id, inP.id, inQ.id].toSorted());
     expect(await ids({ type: "standard" })).toEqual([standard.id]);
     expect(await ids({ type: "project" })).toEqual([inP.id, inQ.id].toSorted());
@@ -141,7 +142,7 @@ describeOnEach("tasks.bury", (kind) => {
     await store.change((tx) => tx.tasks.tombstone(id, 7000, false));
     expect(await store.tasks.find(ann, id)).toBeNull();
     expect(await store.change((tx) => tx.tasks.lock(ann, id))).toBeNull();
-    expect(await store.tasks.list(ann, {}, { order: "asc", limit: 9 })).toEqual([]);
+    expect(await store.tasks.list(ann, {}, { orderBy: "createdAt", order: "asc", limit: 9 })).toEqual({ tasks: [] });
     expect(await store.tasks.byId(id)).toBeNull();
     expect(await store.tasks.listUnowned(9)).toEqual([]);
     expect(await store.tasks.countUnowned(9)).toBe(0);
