@@ -31,6 +31,8 @@ const webhookMessage = (webhook: Webhook): MessageInitShape<typeof WebhookSchema
   eventTypes: webhook.eventTypes.map(eventType.toValue),
   ...(webhook.inactiveReason === null ? {} : { inactiveReason: webhook.inactiveReason }),
   doubleHash: webhook.doubleHash,
+  ...(webhook.projectId === null ? {} : { projectId: webhook.projectId }),
+  metadata: { ...webhook.metadata },
 });
 
 const deliveryMessage = (delivery: DeliveryLogEntry): MessageInitShape<typeof DeliverySchema> => ({
@@ -69,8 +71,8 @@ export interface WebhookServiceParts {
 export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServiceParts): Handlers<typeof WebhookService> {
   return {
     createWebhook: {
-      async prepare({ url, eventTypes, signingSecret: secret }, caller) {
-        const create = await webhooks.create(caller, { url, eventTypes: typesOf(eventTypes), secret });
+      async prepare({ url, eventTypes, signingSecret: secret, projectId, metadata }, caller) {
+        const create = await webhooks.create(caller, { url, eventTypes: typesOf(eventTypes), secret, projectId, metadata });
         return async (tx) => {
           const { webhook, secret } = await create(tx);
           return { webhook: webhookMessage(webhook), signingSecret: secret };
@@ -89,9 +91,10 @@ export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServicePa
       return { publicKey: rsaPem, algorithm: "RSA-SHA256", ed25519PublicKey: ed25519, createdAt: seconds(rsaCreatedAt) };
     },
     updateWebhook: {
-      async prepare({ webhookId, status = 0, eventTypes, doubleHash }, caller) {
-        const types = eventTypes.length === 0 ? undefined : typesOf(eventTypes);
-        const update = await webhooks.update(caller, webhookId, { status: webhookStatus.toName(status), eventTypes: types, doubleHash });
+      async prepare({ webhookId, status = 0, eventTypes: types, doubleHash, projectId, metadata }, caller) {
+        const eventTypes = types.length === 0 ? undefined : typesOf(types);
+        const edit = { status: webhookStatus.toName(status), eventTypes, doubleHash, projectId, metadata };
+        const update = await webhooks.update(caller, webhookId, edit);
         return async (tx) => ({ webhook: webhookMessage(await update(tx)) });
       },
     },

@@ -32,7 +32,7 @@ async function signer(): Promise<(secondsFromNow?: number) => Promise<Received>>
   if (notification === undefined) throw new Error("a finish notifies webhooks");
   const id = "task_stopped_Rt5kQ_1700000120";
   const parts = { appUrl: "https://app.example.net", link: () => "" };
-  const body = Buffer.from(encodeBody({ id, notification, task: { id: "Rt5kQ", title: "Compare" }, attachments: [] }, parts));
+  const body = Buffer.from(encodeBody({ id, notification, task: { id: "Rt5kQ", title: "Compare", metadata: {} }, attachments: [] }, parts));
   return async (secondsFromNow = 0) => {
     const signable = { eventId: id, url, body, at: Math.floor(Date.now() / 1000) + secondsFromNow };
     // While a secret is rotated there are two items with `v1,`.

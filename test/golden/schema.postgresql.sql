@@ -668,6 +668,8 @@ TABLE webhook
   failing_since bigint
   failures integer NOT NULL DEFAULT 0
   deleted_at bigint
+  metadata text NOT NULL DEFAULT '{}'::text
+  project_id text
   CONSTRAINT webhook_pkey PRIMARY KEY (id)
   CREATE INDEX webhook_deleted ON public.webhook USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
   CREATE UNIQUE INDEX webhook_of_app ON public.webhook USING btree (client_id) WHERE ((client_id IS NOT NULL) AND (deleted_at IS NULL))

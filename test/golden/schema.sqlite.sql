@@ -614,7 +614,7 @@ CREATE TABLE "webhook" (
     "failing_since" BIGINT,
     "failures" INTEGER NOT NULL DEFAULT 0,
     "deleted_at" BIGINT
-)
+, "project_id" TEXT, "metadata" TEXT NOT NULL DEFAULT '{}')
 CREATE INDEX "webhook_deleted" ON "webhook"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE UNIQUE INDEX "webhook_of_app" ON "webhook"("client_id") WHERE client_id IS NOT NULL AND deleted_at IS NULL
 CREATE UNIQUE INDEX "webhook_once" ON "webhook"("space_id", "account_id", "url") WHERE client_id IS NULL AND deleted_at IS NULL

@@ -7,7 +7,7 @@ import type { Delivery, WebhookEvent } from "./delivery.ts";
 import type { Webhook } from "./webhook.ts";
 
 /** A webhook that receives events of a task, and their types. */
-export type Subscriber = Pick<Webhook, "id" | "eventTypes">;
+export type Subscriber = Pick<Webhook, "id" | "eventTypes" | "projectId" | "metadata">;
 
 /** Rows of webhook events, each with its deliveries. */
 export interface WebhookEventRows {
@@ -100,7 +100,7 @@ export interface BodyContent {
   /** The event's id. */
   readonly id: string;
   readonly notification: Notification;
-  readonly task: Pick<Task, "id" | "title">;
+  readonly task: Pick<Task, "id" | "title" | "metadata">;
   /** The agent's attachments in the turn; used when the task has stopped. */
   readonly attachments: readonly Attachment[];
 }
@@ -111,19 +111,22 @@ export const encodeBody = (content: BodyContent, parts: BodyParts): string =>
 
 function toDetail({ notification, task, attachments }: BodyContent, { appUrl, link }: BodyParts): JsonObject {
   if (notification.type === "task_progress") {
-    return { progress_detail: { task_id: task.id, progress_type: "plan_update", message: notification.message } };
+    return { progress_detail: { task_id: task.id, progress_type: "plan_update", message: notification.message, ...metadataIn(task) } };
   }
   return {
     task_detail: {
       task_id: task.id,
       task_title: task.title,
       task_url: `${appUrl}/app/${task.id}`,
+      ...metadataIn(task),
       ...(notification.type === "task_created" ? {} : { message: notification.message }),
       ...(notification.type === "task_stopped" ? toStopDetail(notification, attachments, link) : {}),
       task_event_id: eventId(task.id, notification.seq),
     },
   };
 }
+
+const metadataIn = ({ metadata }: Pick<Task, "metadata">): JsonObject => (Object.keys(metadata).length === 0 ? {} : { metadata });
 
 /** `attachments` is `[]` when there is none (spec/webhooks.md 11). */
 const toStopDetail = (

@@ -42,7 +42,7 @@ export const webhookOutbox =
     if (!written.hasWebhooks || !notifiesWebhooks(task)) return;
     const notifications = findNotifications(written);
     if (notifications.length === 0) return;
-    const subscribers = await tx.webhookEvents.subscribers(task);
+    const subscribers = (await tx.webhookEvents.subscribers(task)).filter((subscriber) => accepts(subscriber, task));
     const subscribed = notifications.filter(({ type }) => subscribers.some((subscriber) => subscribesTo(subscriber, type)));
     if (subscribed.length === 0) return;
     const now = parts.clock.now();
@@ -57,6 +57,10 @@ function findNotifications({ task, isNew, events }: TaskWritten): readonly Notif
   // An agent's main task is created without events, and notifies no webhook.
   return isNew && events.length > 0 ? [{ type: "task_created", seq: firstSeq }, ...of] : of;
 }
+
+/** Whether the task meets the webhook's filter. */
+const accepts = ({ projectId, metadata }: Subscriber, task: Task): boolean =>
+  (projectId === null || projectId === task.projectId) && Object.entries(metadata).every(([key, value]) => task.metadata[key] === value);
 
 const subscribesTo = ({ eventTypes }: Subscriber, type: Notification["type"]): boolean => eventTypes.includes(type);
 

@@ -58,7 +58,7 @@ function taskCreatedEvent(webhookId: string, now: number, appUrl: string) {
   const content = {
     id,
     notification: { type: "task_created", seq: 1 },
-    task: { id: webhookId, title: "Webhook test" },
+    task: { id: webhookId, title: "Webhook test", metadata: {} },
     attachments: [],
   } as const;
   return { id, body: encodeBody(content, { appUrl, link: () => "" }) };

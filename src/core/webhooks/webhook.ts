@@ -1,4 +1,5 @@
 import type { Scope } from "../accounts/caller.ts";
+import type { Metadata } from "../tasks/metadata.ts";
 
 /** Types of event that webhooks can receive (spec/webhooks.md 2, spec/decisions.md 40). */
 export const webhookEventTypes = ["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"] as const;
@@ -28,6 +29,10 @@ export interface Webhook {
   readonly inactiveReason: string | null;
   readonly eventTypes: readonly WebhookEventType[];
   readonly doubleHash: boolean;
+  /** Only events of this project's tasks; null: of all tasks. */
+  readonly projectId: string | null;
+  /** Only events of tasks with this pair: at most one. */
+  readonly metadata: Metadata;
   /** The secret for Standard Webhooks, encrypted. */
   readonly secret: Uint8Array<ArrayBuffer>;
   /** The previous secret, valid until `oldSecretUntil`. */

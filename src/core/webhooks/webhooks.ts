@@ -1,9 +1,10 @@
 import { type Caller, lockActiveMember } from "../accounts/caller.ts";
 import { type AddressRules, checkWebhookUrl } from "../addresses/address.ts";
 import { type Change, deferFailure } from "../deferred.ts";
-import { Failure, notFound } from "../failure.ts";
+import { Failure, invalidArgument, notFound } from "../failure.ts";
 import { mayEditAllApps } from "../oauth/app.ts";
 import type { Tx } from "../store.ts";
+import { type Metadata, mergeMetadata } from "../tasks/metadata.ts";
 import type { AttemptResult } from "./delivery.ts";
 import { newSealedSecret, newWebhook, readWebhookSecret, type WebhookCreationContext, type WebhookWithSecret } from "./new-webhook.ts";
 import type { TestRequests } from "./test-request.ts";
@@ -26,6 +27,9 @@ export interface WebhookRequest {
   readonly url: string;
   /** Empty: the default types. */
   readonly eventTypes: readonly WebhookEventType[];
+  /** Only events of tasks of this project, and with this pair: at most one. */
+  readonly projectId?: string | undefined;
+  readonly metadata?: Metadata;
   /** The caller's own secret, `whsec_` and base64; undefined: one is created. */
   readonly secret?: string | undefined;
 }
@@ -35,6 +39,10 @@ export interface WebhookEdit {
   readonly status: Webhook["status"] | undefined;
   readonly eventTypes: readonly WebhookEventType[] | undefined;
   readonly doubleHash: boolean | undefined;
+  /** Empty: of all tasks. */
+  readonly projectId?: string | undefined;
+  /** Merged into the present filter: an empty text removes the pair. */
+  readonly metadata?: Metadata;
 }
 
 /**
@@ -75,8 +83,9 @@ export function webhooks(parts: WebhookParts): Webhooks {
       const url = checkWebhookUrl("url", request.url, rules);
       const ownSecret = request.secret === undefined ? undefined : readWebhookSecret("signing_secret", request.secret);
       const eventTypes = request.eventTypes.length === 0 ? defaultEventTypes : request.eventTypes;
-      const { webhook, secret } = newWebhook(parts, { ...caller, clientId: null, url, eventTypes, ownSecret });
+      const { webhook, secret } = newWebhook(parts, { ...caller, clientId: null, url, eventTypes, ownSecret, ...filterIn(request) });
       async function test() {
+        await checkFilter(store, caller, webhook);
         checkCapacity(await store.webhooks.list(caller), url);
         await tests.pass(webhook, "url");
       }
@@ -86,6 +95,7 @@ export function webhooks(parts: WebhookParts): Webhooks {
         await tx.accounts.lock(caller.accountId);
         await lockActiveMember(tx, caller);
         checkCapacity(await tx.webhooks.list(caller), url);
+        await checkFilter(tx, caller, webhook);
         await tx.webhooks.insert(webhook);
         tx.audit.note({ subject: webhook.id, after: toAuditFacts(webhook) });
         return { webhook, secret };
@@ -108,6 +118,7 @@ export function webhooks(parts: WebhookParts): Webhooks {
         const isTested = getIsTested();
         const before = requireWebhook(await tx.webhooks.lock(webhookReach(caller), id));
         const changes = toChanges(before, edit);
+        await checkFilter(tx, caller, { ...before, ...changes });
         if (changes.status === "active" && !isTested)
           throw new Failure("failed_precondition", "the webhook was paused in the meantime: try again");
         await tx.webhooks.update(id, changes);
@@ -162,20 +173,38 @@ function checkCapacity(existing: readonly Webhook[], url: string): void {
   if (existing.length >= webhooksMax) throw new Failure("resource_exhausted", `an account has at most ${webhooksMax} webhooks`);
 }
 
-function toChanges(before: Webhook, { status, eventTypes, doubleHash }: WebhookEdit): WebhookChanges {
+function toChanges(before: Webhook, { status, eventTypes, doubleHash, projectId, metadata = {} }: WebhookEdit): WebhookChanges {
   const resumed = { status: "active", inactiveReason: null, failingSince: null, failures: 0 } as const;
   const paused = { status: "inactive", inactiveReason: "paused" } as const;
   return {
     ...(status === undefined || status === before.status ? {} : status === "active" ? resumed : paused),
     ...(eventTypes === undefined ? {} : { eventTypes }),
     ...(doubleHash === undefined ? {} : { doubleHash }),
+    ...(projectId === undefined ? {} : { projectId: projectId || null }),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata: mergeMetadata(before.metadata, metadata) }),
   };
 }
 
+const filterIn = ({ projectId, metadata = {} }: WebhookRequest): Pick<Webhook, "projectId" | "metadata"> => ({
+  projectId: projectId || null,
+  metadata: mergeMetadata({}, metadata),
+});
+
+/** @throws Failure `not_found` for a project that is not the caller's, `invalid_argument` for a filter that is not allowed. */
+async function checkFilter(tx: Pick<Tx, "projects">, caller: Caller, { clientId, projectId, metadata }: Webhook): Promise<void> {
+  if (Object.keys(metadata).length > 1)
+    throw invalidArgument("metadata", "must have at most one pair; remove the other one with an empty text");
+  if (clientId !== null && projectId !== null)
+    throw invalidArgument("project_id", "cannot be set for an app's webhook: apps have no projects");
+  if (projectId !== null && !(await tx.projects.find(caller, projectId))) throw notFound("project", "project_id");
+}
+
 /** Contains no secret, and only the host of the URL: its path and query may be secret (spec/decisions.md 44). */
-const toAuditFacts = ({ url, status, eventTypes, doubleHash }: Webhook) => ({
+const toAuditFacts = ({ url, status, eventTypes, doubleHash, projectId, metadata }: Webhook) => ({
   host: new URL(url).host,
   status,
   eventTypes,
   doubleHash,
+  ...(projectId === null ? {} : { projectId }),
+  ...(Object.keys(metadata).length === 0 ? {} : { metadataKeys: Object.keys(metadata) }),
 });

@@ -20,12 +20,12 @@ export const hasWebhooks = {
 
 /** The active webhooks of a task, by id and types. */
 function subscribersOf({ accountId, spaceId, clientId }: Pick<Task, "accountId" | "spaceId" | "clientId">): Sql {
-  const select = (condition: Sql) => sql`SELECT id, event_types FROM webhook WHERE ${condition} AND ${active}`;
+  const select = (condition: Sql) => sql`SELECT id, event_types, project_id, metadata FROM webhook WHERE ${condition} AND ${active}`;
   const own = select(sql`account_id = ${accountId} AND space_id = ${spaceId} AND client_id IS NULL`);
   return clientId === null ? own : sql`${own} UNION ALL ${select(sql`client_id = ${clientId} AND space_id = ${spaceId}`)}`;
 }
 
-const subscriber = tables.webhook.pick("id", "eventTypes");
+const subscriber = tables.webhook.pick("id", "eventTypes", "projectId", "metadata");
 /** The ids of a task and type differ only in their seconds, which have ten digits, so MAX finds the last one. */
 const last = tables.webhookEvent.pick("type").with({ id: text(sql`MAX(id)`) });
 

@@ -7,7 +7,7 @@ import { createEventIds } from "../../../src/core/webhooks/outbox.ts";
 import { expectGolden } from "../../support/golden.ts";
 
 const parts = { appUrl: "https://app.example.net", link: (fileId: string) => `https://files.example.net/${fileId}` };
-const task = { id: "Rt5kQ", title: "Compare tariffs" };
+const task = { id: "Rt5kQ", title: "Compare tariffs", metadata: {} };
 const table: Attachment = { fileId: "f1", type: "file", filename: "tariffs.csv", contentType: "text/csv", bytes: 5120 };
 const step: NewEvent = { type: "new_plan_step", payload: { stepId: "step_1", title: "Collect the price lists" } };
 const made: Notification = { type: "task_created", seq: 1 };

@@ -23,3 +23,7 @@ CREATE INDEX "task_status" ON "task"("space_id", "account_id", "status", "create
 
 -- CreateIndex
 CREATE INDEX "task_of_app" ON "task"("space_id", "account_id", "client_id", "created_at", "id") WHERE (client_id IS NOT NULL AND deleted_at IS NULL);
+
+-- AlterTable
+ALTER TABLE "webhook" ADD COLUMN     "metadata" TEXT NOT NULL DEFAULT '{}',
+ADD COLUMN     "project_id" TEXT;

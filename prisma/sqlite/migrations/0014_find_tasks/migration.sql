@@ -23,3 +23,9 @@ CREATE TABLE "task_metadata" (
 
 -- CreateIndex
 CREATE INDEX "task_metadata_space_id_account_id_key_value_idx" ON "task_metadata"("space_id", "account_id", "key", "value");
+
+-- AlterTable
+ALTER TABLE "webhook" ADD COLUMN "project_id" TEXT;
+
+-- AlterTable
+ALTER TABLE "webhook" ADD COLUMN "metadata" TEXT NOT NULL DEFAULT '{}';
