@@ -20,6 +20,7 @@ export function misfits({ field, item }: Spot): Bad[] {
   if (field.fieldKind === "list" && !item && wireOptions(field).textOrParts)
     return bad("must be a string or an array of parts", 5, {}, true);
   if (field.fieldKind === "list" && !item) return bad("must be an array", 5, {}, true, "x");
+  if (field.fieldKind === "map") return bad("must be an object", "x", 5, [], true);
   if (field.enum) return bad(enumRule(field), "no_such_word", 1, true, {}, [], ...(wireOptions(field).emptyIsAbsent ? [] : [""]));
   if (field.message?.typeName === "google.protobuf.Timestamp")
     return [...bad("must be a string", 5, {}), ...bad("must be an RFC 3339 time", "yesterday", "2026-13-01T00:00:00Z")];
@@ -47,6 +48,10 @@ const isProto = ({ enum: desc, scalar }: DescField, value: JsonValue): boolean =
 export function badTexts({ field, item }: Spot): Bad[] {
   if (field.fieldKind === "list" && !item) return [];
   const bad = (what: string, value: JsonValue): Bad => ({ what, value, rule: nul });
+  if (field.fieldKind === "map") {
+    const inKey = [bad("U+0000 in a key", { "\0": "x" }), bad("a lone surrogate in a key", { "\ud800": "x" })];
+    return [bad("U+0000 in a value", { a: "\0" }), bad("a lone surrogate in a value", { a: "\udc00" }), ...inKey];
+  }
   if (field.scalar === ScalarType.STRING) return [bad("U+0000", "a\0b"), bad("a lone surrogate", "a\ud800b")];
   if (field.message?.typeName !== "google.protobuf.Struct") return [];
   return [
