@@ -93,7 +93,7 @@ describeOnOne("metadata of a task", (database) => {
     ["five pairs", { metadata: { a: "1", b: "1", c: "1", d: "1", e: "1" } }],
     ["an empty value", { metadata: { a: "" } }],
     ["text instead of pairs", { metadata: "a" }],
-  ])("is no filter with %s", async (_what, body) => {
+  ])("is refused as a filter with %s", async (_what, body) => {
     expect((await rig.ann.v2("task.list", body)).status).toBe(400);
   });
 
