@@ -40,7 +40,7 @@ describe.each(prefixes)("POST %s/responses with an agent that does not end", (pr
   const tasksOf = async (who: Person): Promise<readonly string[]> =>
     (await who.v2("task.list", { limit: 100 })).body["data"].map(({ id }: { id: string }) => id);
 
-  test("holds it with background: false until the task does not run", async () => {
+  test("holds it with background: false until the task does not run (spec/v1.md 7.2)", async () => {
     const who = await rig.service.person();
     const { answer } = await untilHeld(who, { background: false });
     const [id = ""] = await tasksOf(who);

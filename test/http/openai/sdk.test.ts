@@ -45,7 +45,7 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     expect((await client().responses.retrieve(id)).id).toBe(id);
   });
 
-  test("lists the profiles as models, and finds one by its name", async () => {
+  test("lists the profiles as models, and finds one by its name (spec/v1.md 7.7)", async () => {
     const models = await Array.fromAsync(client().models.list());
     expect(models.map(({ id }) => id)).toEqual(["manus-1.6", "manus-1.6-lite", "manus-1.6-max"]);
     expect(await client().models.retrieve("manus-1.6-lite")).toMatchObject({ id: "manus-1.6-lite", object: "model", owned_by: "platform" });
@@ -61,7 +61,7 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     expect(more.output_text).toContain("Bye");
   });
 
-  test("has its own status values on request, with the platform's in the metadata", async () => {
+  test("has its own status values on request, with the platform's in the metadata (spec/v1.md 7.3)", async () => {
     const headers = { Prefer: "status=openai" };
     const { data, response } = await client().responses.create({ model: "x", input: "[[forever]]" }, { headers }).withResponse();
     expect([data.status, data.metadata?.["status"]]).toEqual(["in_progress", "running"]);
