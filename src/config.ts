@@ -11,7 +11,7 @@ import { isSameSite, sites } from "./config/sites.ts";
 import { data, files } from "./config/storage.ts";
 import { ConfigError, environmentReader, findMisspelt, type Reader } from "./config/variable.ts";
 import { variableGroups } from "./config/variables.ts";
-import { agents, callLimits, oauth, processing } from "./config/work.ts";
+import { agents, callLimits, oauth, processing, responses } from "./config/work.ts";
 import { findNearest } from "./core/nearest.ts";
 import { agentProfiles } from "./core/tasks/profile.ts";
 
@@ -53,6 +53,8 @@ export interface Config {
   /** The factor on every rate limit; null: no rate limits. */
   readonly rateFactor: number | null;
   readonly watchLimit: number;
+  /** The status values in the Responses API. */
+  readonly responsesStatus: "platform" | "openai";
   /** The maximum number of open connections. */
   readonly maxConnections: number;
   /** The maximum number of open connections of one address. */
@@ -176,6 +178,7 @@ function work(reader: Reader) {
     rateFactor: limits.RATE_LIMITS,
     watchLimit: limits.WATCH_LIMIT,
     waitSeconds: limits.WAIT_SECONDS,
+    responsesStatus: read(responses).RESPONSES_STATUS,
     bodyLimit: limits.BODY_LIMIT,
     bodyMemory: limits.BODY_MEMORY,
     fileLimit: bytes.FILE_LIMIT,

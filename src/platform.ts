@@ -106,6 +106,7 @@ export async function startPlatform(
     bodyLimit: config.bodyLimit,
     ...{ store, uploads: files.uploads, blobs: files.blobs },
     baseUrl: config.baseUrl,
+    responsesStatus: config.responsesStatus,
     corsOrigins: config.corsOrigins,
     conversationsOnly: config.role === "worker",
     sites: sites.server,

@@ -308,6 +308,7 @@ const bad: Record<string, readonly string[]> = {
   RATE_LIMITS: ["0", "0.0", "-1", "on", "1e3", "1,5"],
   WATCH_LIMIT: ["0", "x", "1.5"],
   WAIT_SECONDS: ["0", "61", "x", "1.5"],
+  RESPONSES_STATUS: ["OpenAI", "sdk", "1"],
   OAUTH_REFRESH_REPLAY_SECONDS: ["-1", "61", "x", "1.5"],
   BODY_LIMIT: ["0", "32MB", "32 MiB", "2GiB", "1023", "-1"],
   BODY_MEMORY: ["0", "256MB", "2047", "1025GiB", "-1"],

@@ -5,7 +5,7 @@ import { prices } from "./prices.ts";
 import { mail, singleSignOn, teams } from "./sign-in.ts";
 import { sites } from "./sites.ts";
 import { data, files } from "./storage.ts";
-import { agents, callLimits, oauth, processing } from "./work.ts";
+import { agents, callLimits, oauth, processing, responses } from "./work.ts";
 
 /** Every variable, by its heading in the documentation. */
 export const variableGroups = {
@@ -17,6 +17,7 @@ export const variableGroups = {
   Mail: mail,
   Teams: teams,
   Limits: callLimits,
+  "Responses API": responses,
   Files: files,
   Websites: sites,
   "OAuth 2.0": oauth,

@@ -52,6 +52,19 @@ export const callLimits = {
   }),
 };
 
+/** The Responses API. */
+export const responses = {
+  RESPONSES_STATUS: defineVariable({
+    type: "status values",
+    fallback: "platform",
+    rule: "platform or openai",
+    example: "openai",
+    description:
+      "The values of `status` in responses (`/responses`, `/v1/responses`): `platform` has `running`, `pending`, `completed` and `error`; `openai` has those of OpenAI's SDKs, and the platform's value is in `metadata.status`. The header `Prefer: status=…` of a request overrides it ([openai.md](../guides/openai.md#answers)).",
+    schema: z.enum(["platform", "openai"]),
+  }),
+};
+
 /** OAuth 2.0 apps. */
 export const oauth = {
   OAUTH_REFRESH_REPLAY_SECONDS: defineVariable({

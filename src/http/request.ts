@@ -57,7 +57,7 @@ export function requestReader(newRequestId: () => string, trustProxy: string | n
       address: addressOf(head),
       credentials: readCredentials(header),
       idempotencyKey: header("idempotency-key") ?? null,
-      isStrict: isStrict(header("prefer") ?? ""),
+      isStrict: readPreference(header("prefer") ?? "", "handling") === "strict",
       body: incomingBody(head),
     };
   };
@@ -77,13 +77,13 @@ export function addressReader(trustProxy: string | null): (head: RequestHead) =>
  */
 const preferences = /(?:[^",]|"(?:\\.|[^"\\])*(?:"|\\?$))+/g;
 
-/** The first `handling` that has a value counts (RFC 7240 2). */
-function isStrict(prefer: string): boolean {
+/** A preference's value, in lower case and without quotes. The first of this name that has a value counts (RFC 7240 2). */
+export function readPreference(prefer: string, wanted: string): string | undefined {
   for (const preference of prefer.match(preferences) ?? []) {
     const [name, value] = (preference.split(";", 1)[0] ?? "").split("=").map((text) => text.trim().toLowerCase());
-    if (name === "handling" && value !== undefined) return value === "strict" || value === '"strict"';
+    if (name === wanted && value !== undefined) return value.replace(/^"(.*)"$/, "$1");
   }
-  return false;
+  return undefined;
 }
 
 /** The last address: the nearest proxy appends the address that it sees. The client may have sent the earlier ones. */

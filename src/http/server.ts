@@ -26,6 +26,7 @@ import { requestBody } from "./connection.ts";
 import { exportJson } from "./export-json.ts";
 import type { Front } from "./front.ts";
 import { healthService, probes, type Readiness } from "./health.ts";
+import type { StatusWords } from "./openai/response.ts";
 import { openaiRoutes } from "./openai/routes.ts";
 import { reflection } from "./reflection.ts";
 import type { ReadRequest, ReadSessionCookie } from "./request.ts";
@@ -52,6 +53,8 @@ export interface ServerParts {
   readonly store: Pick<Tx, "files">;
   /** The URL at which callers reach this server. */
   readonly baseUrl: string;
+  /** The status values in the Responses API of callers that do not ask for others. */
+  readonly responsesStatus: StatusWords;
   /** Origins that browsers may call from; empty: CORS is off. */
   readonly corsOrigins: readonly string[];
   /** For a process that runs tasks and serves no other calls: probes, gRPC health, and the streams both ways that must reach it. */

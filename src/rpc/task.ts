@@ -7,7 +7,7 @@ import { invalidArgument } from "../core/failure.ts";
 import type { FetchFiles } from "../core/files/fetch-files.ts";
 import type { JsonObject } from "../core/json.ts";
 import { checkSchema } from "../core/structured-output/structured-output.ts";
-import type { Conversation, ConversationFilter, Conversations } from "../core/tasks/conversations.ts";
+import type { Conversation, ConversationFilter, Conversations, CountedConversation } from "../core/tasks/conversations.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
 import type { Listings } from "../core/tasks/listings.ts";
 import type { UserInput } from "../core/tasks/message.ts";
@@ -35,12 +35,22 @@ import { seconds, taskStatus, taskType, visibility } from "./wire-values.ts";
 function conversationHandlers(
   conversations: Conversations,
   taskMessage: (task: TaskView) => MessageInitShape<typeof TaskSchema>,
-  link: Link,
+  { link, outputTokensMax }: Pick<TaskParts, "link" | "outputTokensMax">,
 ): Pick<Handlers<typeof TaskService>, "getConversation" | "listConversations"> {
-  const toMessage = ({ task, messages }: Conversation): MessageInitShape<typeof ConversationSchema> => ({
-    task: taskMessage(task),
-    messages: messages.map((event) => eventMessage(event, link)),
-  });
+  const toMessage = ({
+    task,
+    messages,
+    usage,
+  }: Conversation & Partial<CountedConversation>): MessageInitShape<typeof ConversationSchema> => {
+    const maxOutputTokens = outputTokensMax(task.agentProfile);
+    return {
+      task: taskMessage(task),
+      messages: messages.map((event) => eventMessage(event, link)),
+      locale: task.locale,
+      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      ...(usage ? { usage: { inputTokens: BigInt(usage.inputTokens), outputTokens: BigInt(usage.outputTokens) } } : {}),
+    };
+  };
 
   return {
     async getConversation(tx, caller, { taskId }) {
@@ -85,6 +95,8 @@ export interface TaskParts {
   readonly fetchFiles: FetchFiles;
   /** Creates a new link to a file's bytes at each read. */
   readonly link: Link;
+  /** The longest answer of a profile's model, in tokens; undefined for a profile without a model. */
+  readonly outputTokensMax: (profile: string) => number | undefined;
 }
 
 /** A watch with `keep_alive` gets an answer without an event after this many milliseconds of silence (spec/decisions.md 54). */
@@ -101,6 +113,7 @@ export function taskHandlers({
   appUrl,
   fetchFiles: bring,
   link,
+  outputTokensMax,
 }: TaskParts): Handlers<typeof TaskService> {
   const readInput = inputReader(bring);
   /** The answer of create and update; `share_url` unless private. */
@@ -126,6 +139,7 @@ export function taskHandlers({
     agentProfile: task.agentProfile,
     hasRunningBackgroundJobs: false,
     metadata: { ...task.metadata },
+    hideInTaskList: task.hidden,
   });
 
   /** All watches of an event share one message. */
@@ -137,7 +151,7 @@ export function taskHandlers({
   }
 
   return {
-    ...conversationHandlers(conversations, toMessage, link),
+    ...conversationHandlers(conversations, toMessage, { link, outputTokensMax }),
     createTask: {
       async prepare(request, sender, gone) {
         checkOutput(request.structuredOutputSchema);

@@ -1,4 +1,6 @@
 import { type HandlerTable, handlerTable, implement } from "../call/handlers.ts";
+import { isModelAgent, modelName } from "../config/agent-profiles.ts";
+import type { ModelConfig } from "../config/models.ts";
 import { ownership } from "../core/accounts/ownership.ts";
 import { agents } from "../core/agents/agent.ts";
 import { shares } from "../core/assets/share.ts";
@@ -170,7 +172,14 @@ function taskParts(context: ProcessContext, files: FileParts, waiting: Backlog, 
     appUrl: config.appUrl,
     fetchFiles: files.fetchFiles,
     link: (fileId) => files.links.download(fileId, clock.now()),
+    outputTokensMax: (profile) => modelOf(config, profile)?.maxOutputTokens,
   };
+}
+
+/** The model of a profile; undefined when its agent uses none. */
+function modelOf({ agentProfiles, models }: ProcessContext["config"], profile: string): ModelConfig | undefined {
+  const agent = agentProfiles[profile];
+  return agent !== undefined && isModelAgent(agent) ? models[modelName(agent)] : undefined;
 }
 
 /** Changes of other processes are polled, not notified; on SQLite there are no other processes. */

@@ -9,7 +9,7 @@ test("docs/guides/openai.md shows the life of a response, and of a file, by its 
   const commands = blocksIn(readPage("docs/guides/openai.md"), "sh").flatMap(
     (block) => block.match(/^[^#][\s\S]*?\n(?:#.*(?:\n|$))+/gm) ?? [],
   );
-  expect(commands).toHaveLength(10);
+  expect(commands).toHaveLength(12);
   for (const command of commands) {
     const answer = (await shell(command, known)).replaceAll('":', '": ');
     for (const [, part = ""] of command.matchAll(/^# (.*)$/gm)) expect(answer, command).toContain(part);

@@ -33,7 +33,7 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   );
 
 const number = String.raw`\d+[a-z]?(?:\.\d+)*\b`;
-const citation = new RegExp(String.raw`spec\/([a-z]+\.md)((?: (?:rows? )?${number}(?:,? and|, row|, rows|,| to)?)*)`, "g");
+const citation = new RegExp(String.raw`spec\/([a-z\d]+\.md)((?: (?:rows? )?${number}(?:,? and|, row|, rows|,| to)?)*)`, "g");
 
 /** The sections that a text cites: `spec/api.md 8.1, 8.2 and 9` are three. A line break within a comment counts as a space. */
 function citationsIn(text: string): Section[] {

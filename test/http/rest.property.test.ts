@@ -12,6 +12,8 @@ const facade = [
   "POST /responses/{id}/cancel",
   "DELETE /responses/{id}",
   "GET /responses/{id}/input_items",
+  "GET /models",
+  "GET /models/{id}",
 ];
 const addresses = [
   ...v1Table.map(({ verb, path }) => `${verb} ${path}`),
@@ -22,7 +24,7 @@ const addresses = [
 const verbs = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** Members that some route reads, so that it uses the values. */
 const members =
-  "prompt attachments task_id project_id filename name instruction webhook url input model stream previous_response_id background title limit order after".split(
+  "prompt attachments task_id project_id filename name instruction webhook url input model stream previous_response_id text title limit order after".split(
     " ",
   );
 const values = fc.oneof(
@@ -97,7 +99,7 @@ const refusals = {
 };
 
 function formOf(path: string): readonly (keyof typeof refusals)[] {
-  if (/^(\/v1)?\/responses\b/.test(path) || /^\/files\b/.test(path)) return ["facade"];
+  if (/^(\/v1)?\/(responses|models)\b/.test(path) || /^\/files\b/.test(path)) return ["facade"];
   // An id that no router accepts makes an unknown address of v1, which is answered as SDKs of the facade read it.
   if (/^\/v1\//.test(path)) return ["v1", "facade"];
   return ["v2"];

@@ -37,6 +37,7 @@ describeOnEach("task.detail", (database) => {
       created_by_api_key: { id: rig.ann.keyId, name: "test" },
       agent_profile: "manus-1.6",
       has_running_background_jobs: false,
+      hide_in_task_list: false,
     });
     expect(task.created_at).toBeGreaterThanOrEqual(before);
     expect(task.updated_at).toBeGreaterThanOrEqual(task.created_at);

@@ -39,10 +39,13 @@ describeOnOne("task.update", (database) => {
 
   test("enable_visible_in_task_list is the opposite of hidden", async () => {
     const id = await rig.runToEnd("hi", { hide_in_task_list: true });
-    await update(id, { enable_visible_in_task_list: true });
-    expect(await rig.row(id)).toMatchObject({ hidden: false });
-    await update(id, { enable_visible_in_task_list: false });
-    expect(await rig.row(id)).toMatchObject({ hidden: true });
+    const isHidden = async () => (await rig.ann.v2("task.detail", { task_id: id })).body["task"].hide_in_task_list;
+    expect(await isHidden()).toBe(true);
+    for (const visible of [true, false]) {
+      await update(id, { enable_visible_in_task_list: visible });
+      expect(await rig.row(id)).toMatchObject({ hidden: !visible });
+      expect(await isHidden()).toBe(!visible);
+    }
   });
 
   test("omitted members stay, also with an empty body, null or an unknown member", async () => {

@@ -7,6 +7,9 @@ import type { TaskStatus, TaskView } from "./task.ts";
 /** Types of event that are messages. */
 export const messageTypes = ["user_message", "assistant_message", "error_message"] as const satisfies readonly EventType[];
 
+/** Types of event in a conversation: messages, and the events that end a turn in addition to its status. */
+export const conversationTypes = [...messageTypes, "user_stop", "structured_output_result"] as const satisfies readonly EventType[];
+
 /** The most messages returned of a single task, and of each task in a list; the newest are kept. */
 const messagesMax = 10_000;
 const messagesInListMax = 100;
@@ -15,6 +18,17 @@ const messagesInListMax = 100;
 export interface Conversation {
   readonly task: TaskView;
   readonly messages: readonly TaskEvent[];
+}
+
+/** Tokens that models read and generated for a task. */
+interface TaskTokens {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** A conversation with the tokens of its task; null before the first use. */
+export interface CountedConversation extends Conversation {
+  readonly usage: TaskTokens | null;
 }
 
 /** A filter of a caller's tasks; all conditions must hold. */
@@ -50,7 +64,7 @@ export interface ConversationRows {
 /** Tasks with their messages (spec/v1.md 4.3, 4.5). */
 export interface Conversations {
   /** @throws Failure `not_found` */
-  get(tx: Tx, caller: Caller, taskId: string): Promise<Conversation>;
+  get(tx: Tx, caller: Caller, taskId: string): Promise<CountedConversation>;
   /** @throws Failure `invalid_argument` when the caller cannot see the task to continue after, `not_found` for a project as in task.list. */
   list(
     tx: Tx,
@@ -64,7 +78,8 @@ export const conversations: Conversations = {
   async get(tx, caller, taskId) {
     const task = await tx.tasks.find(caller, taskId);
     if (!task) throw notFound("task");
-    return toConversation(task, await tx.conversations.listMessages([task.id], messagesMax));
+    const messages = await tx.conversations.listMessages([task.id], messagesMax);
+    return { ...toConversation(task, messages), usage: await tx.usage.tokens(task.id) };
   },
 
   async list(tx, caller, filter, { afterTaskId, ...page }) {

@@ -103,6 +103,9 @@ export interface SpentDay {
   readonly profile: string;
 }
 
+/** The tokens of a task, over all of its runs. */
+export type TaskTokens = Pick<UsageEntry, "inputTokens" | "outputTokens">;
+
 /** The usage of one person in a range. */
 export interface UsageByPerson {
   readonly accountId: string;
@@ -135,6 +138,8 @@ export interface UsageRows {
   records(spender: Spender, page: RecordPage): Promise<readonly UsageRecord[]>;
   /** The costs of a task that are not refunded, by day, latest first. Locks its record. */
   spentDays(taskId: string): Promise<readonly SpentDay[]>;
+  /** The tokens of a task; null before its first cost. */
+  tokens(taskId: string): Promise<TaskTokens | null>;
   /** The spent credits of each day in a range that has any, of a space or of one account in it. */
   days(spaceId: string, accountId: string | undefined, range: DayRange): Promise<ReadonlyMap<number, number>>;
   /** Members of the space's team, and other people who spent credits in the range. */

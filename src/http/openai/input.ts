@@ -30,7 +30,8 @@ const image = z.object({
 });
 /** A file of an earlier answer: the task already has it. */
 const known = z.object({ type: z.literal("output_file"), file_url: echoed, file_name: echoed, mime_type: echoed });
-const part = z.discriminatedUnion("type", [text, file, image, known], {
+const refusal = z.object({ type: z.literal("refusal"), refusal: echoed });
+const part = z.discriminatedUnion("type", [text, file, image, known, refusal], {
   error: "must be input_text, input_file or input_image",
 });
 type Part = z.infer<typeof part>;
@@ -84,6 +85,7 @@ function placedPart(one: Part, role: Item["role"], item: number, index: number):
     case "input_image":
       return [placedFile(imageSource(one), (field) => path + (["", ".file_id"].includes(field) ? field : ".image_url"))];
     case "output_file":
+    case "refusal":
       return [];
     default:
       return [placedText(role === "assistant" ? `Assistant: ${one.text}` : one.text, `${path}.text`)];

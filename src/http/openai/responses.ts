@@ -1,24 +1,26 @@
-import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { z } from "zod";
 import { Failure, invalidArgument, renameField } from "../../core/failure.ts";
 import type { MessageSchema } from "../../gen/proto/task/v2/message_pb.ts";
 import type { TaskEvent } from "../../gen/proto/task/v2/task_event_pb.ts";
 import { ShareVisibility } from "../../gen/proto/task/v2/task_pb.ts";
-import { type Conversation, TaskService } from "../../gen/proto/task/v2/task_service_pb.ts";
+import { TaskService } from "../../gen/proto/task/v2/task_service_pb.ts";
 import { optionalText, profileFields, profileIn, withoutUndefined } from "../v1/fields.ts";
 import { startOrContinueShape, unused } from "../v1/input.ts";
 import { compound, type Invoke, type Route, route } from "../v1/route.ts";
 import { inputItems, type MessagePart, messageParts } from "./input.ts";
-import { messageOf, type Part, responseOf } from "./response.ts";
+import { chooseHold, chooseWords, hold, type StatusRule } from "./preferences.ts";
+import { messageOf, type Part, readConversation, responseOf } from "./response.ts";
 import { type StreamParts, sendStream } from "./send-stream.ts";
+import { outputSchemaOf, textOptions } from "./text-format.ts";
 
-/** Members of the Responses API that have no effect: every response runs in the background, is stored, and uses the agent's tools. */
+/** Members of the Responses API that have no effect: every response is stored, and uses the agent's tools. */
 const unusedMembers = Object.fromEntries(
   [
-    ...["access_programs", "background", "context_management", "conversation", "image", "include", "max_output_tokens"],
+    ...["access_programs", "context_management", "conversation", "image", "include", "max_output_tokens"],
     ...["max_tool_calls", "metadata", "moderation", "parallel_tool_calls", "prompt", "prompt_cache_key", "prompt_cache_options"],
     ...["prompt_cache_retention", "reasoning", "safety_identifier", "service_tier", "store", "stream_options", "temperature"],
-    ...["text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user"],
+    ...["tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user"],
   ].map((name) => [name, unused]),
 );
 
@@ -37,6 +39,8 @@ const creation = z.object({
   hide_in_task_list: z.boolean().default(false),
   locale: optionalText,
   stream: z.boolean().default(false),
+  background: z.boolean().optional(),
+  text: textOptions.optional(),
   ...unusedMembers,
 });
 type Creation = z.infer<typeof creation>;
@@ -76,6 +80,7 @@ async function beginTask(ask: Invoke, input: Creation, message: NewMessage): Pro
     ...{ message, interactiveMode, hideInTaskList },
     ...withoutUndefined({ projectId, locale }),
     ...profileOf(input),
+    ...outputSchemaOf(input.text),
     ...(input.create_shareable_link ? { shareVisibility: ShareVisibility.PUBLIC } : {}),
   });
   return taskId;
@@ -83,7 +88,7 @@ async function beginTask(ask: Invoke, input: Creation, message: NewMessage): Pro
 
 /** Continues a task. Project, language and visibility in the list do not change; the profile applies from this turn on (spec/v1.md 9). */
 async function continueTask(ask: Invoke, input: Creation, id: string, message: NewMessage): Promise<string> {
-  const { taskId } = await ask(TaskService.method.sendMessage, { taskId: id, message, ...profileOf(input) });
+  const { taskId } = await ask(TaskService.method.sendMessage, { taskId: id, message, ...profileOf(input), ...outputSchemaOf(input.text) });
   if (input.create_shareable_link) await ask(TaskService.method.updateTask, { taskId, shareVisibility: ShareVisibility.PUBLIC });
   return taskId;
 }
@@ -96,6 +101,7 @@ function profileOf({ agent_profile, mode, model = "" }: Creation): ReturnType<ty
 
 /** The path in this API of a field that an operation refused. */
 function pathIn(placed: readonly MessagePart[], path: string): string {
+  if (path === "structured_output_schema") return "text.format.schema";
   const [, index, field = ""] = /^message\.content(?:\[(\d+)\](.*))?$/.exec(path) ?? [];
   const part = placed[Number(index)];
   if (part) return part.pathOf(field);
@@ -127,9 +133,7 @@ function listInputItems(messages: readonly TaskEvent[], { limit, order, after }:
 }
 
 const inputPart = (part: Part): object =>
-  part.type === "output_text"
-    ? { type: "input_text", text: part.text }
-    : { type: "input_file", file_url: part.fileUrl, filename: part.fileName };
+  part.type === "output_file" ? { type: "input_file", file_url: part.fileUrl, filename: part.fileName } : part;
 
 const { createTask, deleteTask, getConversation, stopTask } = TaskService.method;
 
@@ -147,37 +151,38 @@ const retrieval = byResponse.extend({
   include_obfuscation: unused,
 });
 
+/** The dependencies of responses. */
+export type ResponseParts = StreamParts & StatusRule;
+
 /** The routes of responses below a prefix (spec/v1.md 7): a response is a task with its conversation. */
-export const responseRoutes = (prefix: "" | "/v1", parts: StreamParts): readonly Route[] => [
+export const responseRoutes = (prefix: "" | "/v1", parts: ResponseParts): readonly Route[] => [
   {
     ...compound(`POST ${prefix}/responses`, createTask, creation, async (input, ask, call) => {
+      const words = chooseWords(call, parts);
+      const seconds = chooseHold(call, input);
       const taskId = await createResponse(ask, input);
-      return input.stream ? sendStream(parts, ask, call, { taskId }) : responseOf(await conversation(ask, taskId));
+      if (input.stream) return sendStream(parts, ask, call, { taskId, words });
+      await hold(ask, taskId, seconds);
+      return responseOf(await readConversation(ask, taskId), words);
     }),
     accepts: creationShape,
   },
   compound(`GET ${prefix}/responses/{response_id}`, getConversation, retrieval, async (input, ask, call) => {
     const { response_id: taskId, stream, starting_after: startingAfter } = input;
-    if (stream === "true") return sendStream(parts, ask, call, { taskId, startingAfter });
-    return responseOf(await conversation(ask, taskId));
+    const words = chooseWords(call, parts);
+    if (stream === "true") return sendStream(parts, ask, call, { taskId, startingAfter, words });
+    return responseOf(await readConversation(ask, taskId), words);
   }),
-  compound(`POST ${prefix}/responses/{response_id}/cancel`, stopTask, byResponse, async ({ response_id: taskId }, ask) => {
+  compound(`POST ${prefix}/responses/{response_id}/cancel`, stopTask, byResponse, async ({ response_id: taskId }, ask, call) => {
+    const words = chooseWords(call, parts);
     await ask(stopTask, { taskId });
-    return responseOf(await conversation(ask, taskId));
+    return responseOf(await readConversation(ask, taskId), words);
   }),
   route(`DELETE ${prefix}/responses/{response_id}`, deleteTask, byResponse, {
     request: ({ response_id: taskId }) => ({ taskId, stop: true }),
     response: ({ id, deleted }) => ({ id, object: "response.deleted", deleted }),
   }),
-  route(`GET ${prefix}/responses/{response_id}/input_items`, getConversation, inputItemsPage, {
-    request: ({ response_id: taskId }) => ({ taskId }),
-    response: (answer, page) => listInputItems(conversationIn(answer).messages, page),
-  }),
+  compound(`GET ${prefix}/responses/{response_id}/input_items`, getConversation, inputItemsPage, async (page, ask) =>
+    listInputItems((await readConversation(ask, page.response_id)).messages, page),
+  ),
 ];
-
-const conversation = async (ask: Invoke, taskId: string): Promise<Conversation> => conversationIn(await ask(getConversation, { taskId }));
-
-function conversationIn({ conversation }: MessageShape<typeof getConversation.output>): Conversation {
-  if (!conversation) throw new Error("the answer has no conversation");
-  return conversation;
-}

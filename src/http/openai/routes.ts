@@ -10,9 +10,9 @@ import { sendFile } from "../files/send-file.ts";
 import { fileRoutes } from "../v1/file.ts";
 import { compound, type Route } from "../v1/route.ts";
 import { type RestParts, serveRoutes } from "../v1/serve.ts";
+import { modelRoutes } from "./models.ts";
 import { openaiRefusal } from "./refusal.ts";
-import { responseRoutes } from "./responses.ts";
-import type { StreamParts } from "./send-stream.ts";
+import { type ResponseParts, responseRoutes } from "./responses.ts";
 
 /** The dependencies of file contents. */
 interface ContentParts {
@@ -43,15 +43,19 @@ const contentRoute = (prefix: "" | "/v1", { blobs, store, clock }: ContentParts)
   );
 
 /** The dependencies of the facade. */
-export type OpenaiParts = RestParts & StreamParts & ContentParts;
+export type OpenaiParts = RestParts & ResponseParts & ContentParts;
 
 /** Registers the OpenAI-style facade, with and without `/v1`: SDKs use the bare host (spec/v1.md 7.1). */
 export function openaiRoutes(app: FastifyInstance, parts: OpenaiParts): void {
-  const routes = [...responseRoutes("", parts), ...responseRoutes("/v1", parts), ...sdkFileRoutes(parts)];
+  const routes = [
+    ...[...responseRoutes("", parts), ...responseRoutes("/v1", parts)],
+    ...[...modelRoutes(""), ...modelRoutes("/v1")],
+    ...sdkFileRoutes(parts),
+  ];
   const sdk = serveRoutes(app, parts, routes, { refusal: openaiRefusal });
   // The headers of a file allow caching; answers to a key must not be stored (spec/decisions.md 12).
   app.addHook("onSend", async (_request, reply) => void reply.header("Cache-Control", "no-store"));
-  for (const path of ["/responses/*", "/v1/responses/*", "/files/*"]) {
+  for (const path of ["/responses/*", "/v1/responses/*", "/models/*", "/v1/models/*", "/files/*"]) {
     app.all(path, (request, reply) => sdk.refuse(request, reply, new Failure("not_found", "unknown address")));
   }
 }

@@ -1,126 +1,14 @@
 import type { Clock } from "../../core/clock.ts";
 import { type Failure, failureOf, invalidArgument } from "../../core/failure.ts";
-import type { StatusUpdate, TaskEvent } from "../../gen/proto/task/v2/task_event_pb.ts";
-import { TaskStatus } from "../../gen/proto/task/v2/task_pb.ts";
+import type { TaskEvent } from "../../gen/proto/task/v2/task_event_pb.ts";
 import { TaskService, type WatchTaskResponse } from "../../gen/proto/task/v2/task_service_pb.ts";
 import { callHeaders, setHeaders } from "../answer-headers.ts";
 import type { Invoke } from "../v1/route.ts";
 import { eventStream, frame } from "../v2/event-stream.ts";
 import type { Call } from "../wire/wire.ts";
 import { errorMember } from "./refusal.ts";
-import { errorOf, type Message, messageOf, type Part, type ResponseState, responseObject } from "./response.ts";
-
-/** An event of a stream without its sequence number. */
-export type NewStreamEvent =
-  | { readonly type: LifecycleType; readonly response: ResponseState }
-  | { readonly type: `response.output_item.${"added" | "done"}`; readonly output_index: number; readonly item: StreamedMessage }
-  | (Position & { readonly type: `response.content_part.${"added" | "done"}`; readonly part: Part })
-  | (Position & { readonly type: "response.output_text.delta"; readonly delta: string; readonly logprobs: readonly never[] })
-  | (Position & { readonly type: "response.output_text.done"; readonly text: string; readonly logprobs: readonly never[] });
-
-/** An event of the Responses API; the sequence numbers of a task begin at 0 and have no gap. */
-export type StreamEvent = NewStreamEvent & { readonly sequence_number: number };
-
-const endings = ["response.completed", "response.incomplete", "response.failed"] as const;
-type EndingType = (typeof endings)[number];
-type LifecycleType = "response.created" | "response.in_progress" | EndingType;
-
-/** A message, or one that is being sent. */
-type StreamedMessage = Omit<Message, "status"> & { readonly status: Message["status"] | "in_progress" };
-
-/** The position of a part in the conversation. */
-interface Position {
-  readonly item_id: string;
-  readonly output_index: number;
-  readonly content_index: number;
-}
-
-/** Whether a turn ends with this event. */
-export const isEnding = ({ type }: NewStreamEvent): boolean => (endings as readonly string[]).includes(type);
-
-/**
- * Creates a mapper from a task's events, in order from the first one, to events of the
- * Responses API. The result and its numbers depend only on the task's events, so every
- * stream of a task has the same events.
- *
- * A turn begins when the task starts to run and ends when it stops running. Messages
- * within a turn become events; messages between turns are in the output with which the
- * next turn begins. `output_index` is the position in the complete conversation.
- */
-export function streamMapper(): (event: TaskEvent) => readonly StreamEvent[] {
-  const output: Message[] = [];
-  let running = false;
-  let before: TaskEvent["payload"] | undefined;
-  let next = 0;
-
-  function eventsOf(event: TaskEvent): readonly NewStreamEvent[] {
-    const { payload } = event;
-    if (payload.case === "statusUpdate") return statusEvents(payload.value);
-    const message = messageOf(event);
-    if (!message) return [];
-    output.push(message);
-    return running ? messageEvents(message, output.length - 1) : [];
-  }
-
-  function statusEvents({ agentStatus }: StatusUpdate): readonly NewStreamEvent[] {
-    const runs = agentStatus === TaskStatus.RUNNING;
-    if (runs === running) return [];
-    running = runs;
-    return runs ? beginning([...output]) : [ending(agentStatus, before, [...output])];
-  }
-
-  return (event) => {
-    const events = eventsOf(event).map((unnumbered) => ({ ...unnumbered, sequence_number: next++ }));
-    before = event.payload;
-    return events;
-  };
-}
-
-function beginning(output: readonly Message[]): readonly NewStreamEvent[] {
-  const response: ResponseState = { status: "running", error: null, incomplete_details: null, output };
-  return [
-    { type: "response.created", response },
-    { type: "response.in_progress", response },
-  ];
-}
-
-/** The event that ends a turn. @param before the event before the status: the error, the question, or the user's stop. */
-function ending(status: TaskStatus, before: TaskEvent["payload"] | undefined, output: readonly Message[]): NewStreamEvent {
-  const state = { error: null, incomplete_details: null, output };
-  if (status === TaskStatus.ERROR) {
-    return { type: "response.failed", response: { ...state, status: "error", error: errorOf(before) } };
-  }
-  if (status === TaskStatus.WAITING) {
-    const reason = before?.case === "assistantMessage" ? "question" : "confirmation";
-    return { type: "response.incomplete", response: { ...state, status: "pending", incomplete_details: { reason } } };
-  }
-  if (before?.case === "userStop") {
-    return { type: "response.incomplete", response: { ...state, status: "completed", incomplete_details: { reason: "stop" } } };
-  }
-  return { type: "response.completed", response: { ...state, status: "completed" } };
-}
-
-/** The events of one message. */
-function messageEvents(message: Message, output_index: number): readonly NewStreamEvent[] {
-  return [
-    { type: "response.output_item.added", output_index, item: { ...message, status: "in_progress", content: [] } },
-    ...message.content.flatMap((part, content_index) => partEvents(part, { item_id: message.id, output_index, content_index })),
-    { type: "response.output_item.done", output_index, item: message },
-  ];
-}
-
-/** The events of one part. Agents send a text at once, so it is one delta. */
-function partEvents(part: Part, position: Position): readonly NewStreamEvent[] {
-  const done: NewStreamEvent = { type: "response.content_part.done", ...position, part };
-  if (part.type !== "output_text") return [{ type: "response.content_part.added", ...position, part }, done];
-  const { text } = part;
-  return [
-    { type: "response.content_part.added", ...position, part: { ...part, text: "" } },
-    { type: "response.output_text.delta", ...position, delta: text, logprobs: [] },
-    { type: "response.output_text.done", ...position, text, logprobs: [] },
-    done,
-  ];
-}
+import { type Described, readConversation, responseObject, type StatusWords } from "./response.ts";
+import { isEnding, type StreamEvent, type StreamMapper, streamMapper } from "./stream-events.ts";
 
 /**
  * Opens a task's stream: from the newest turn on, or from the event after a number. It
@@ -133,9 +21,9 @@ async function openStream(ask: Invoke, taskId: string, startingAfter: number | u
   const { lastSeq } = await ask(TaskService.method.getTask, { taskId });
   const answers = await ask.stream(TaskService.method.watchTask, { taskId, afterSeq: 0, untilSettled: true });
   const events = answers?.[Symbol.asyncIterator]();
-  const map = streamMapper();
+  const mapper = streamMapper();
   try {
-    return follow(await readPast(events, map, lastSeq, startingAfter), map, events);
+    return follow(await readPast(events, mapper, lastSeq, startingAfter), mapper, events);
   } catch (thrown) {
     await events?.return?.();
     throw thrown;
@@ -143,17 +31,22 @@ async function openStream(ask: Invoke, taskId: string, startingAfter: number | u
 }
 
 type Events = AsyncIterator<WatchTaskResponse> | undefined;
-type Mapper = (event: TaskEvent) => readonly StreamEvent[];
 
 /** The events to send of those that the task already has. */
-async function readPast(events: Events, map: Mapper, lastSeq: number, startingAfter: number | undefined): Promise<readonly StreamEvent[]> {
+async function readPast(
+  events: Events,
+  { map, flush }: StreamMapper,
+  lastSeq: number,
+  startingAfter: number | undefined,
+): Promise<readonly StreamEvent[]> {
   let toSend: StreamEvent[] = [];
   let last = -1;
   for (let seq = 0; seq < lastSeq; ) {
     const event = await nextEvent(events);
     if (!event) break;
     seq = event.seq;
-    for (const mapped of map(event)) {
+    // A change writes all of its events: nothing that belongs to this one follows the last one.
+    for (const mapped of [...map(event), ...(seq >= lastSeq ? flush() : [])]) {
       last = mapped.sequence_number;
       if (startingAfter === undefined && mapped.type === "response.created") toSend = [];
       if (last > (startingAfter ?? -1)) toSend.push(mapped);
@@ -163,7 +56,7 @@ async function readPast(events: Events, map: Mapper, lastSeq: number, startingAf
   return toSend;
 }
 
-async function* follow(past: readonly StreamEvent[], map: Mapper, events: Events): AsyncGenerator<StreamEvent> {
+async function* follow(past: readonly StreamEvent[], { map, flush }: StreamMapper, events: Events): AsyncGenerator<StreamEvent> {
   try {
     for (let some = past; ; ) {
       for (const event of some) {
@@ -171,7 +64,7 @@ async function* follow(past: readonly StreamEvent[], map: Mapper, events: Events
         if (isEnding(event)) return;
       }
       const event = await nextEvent(events);
-      if (!event) return;
+      if (!event) return yield* flush();
       some = map(event);
     }
   } finally {
@@ -191,6 +84,13 @@ export interface StreamParts {
   readonly report: (failure: Failure, requestId: string) => void;
 }
 
+/** The stream that a caller wants. */
+interface StreamRequest {
+  readonly taskId: string;
+  readonly startingAfter?: number | undefined;
+  readonly words: StatusWords;
+}
+
 /**
  * Answers with a task's stream as server-sent events.
  *
@@ -200,12 +100,12 @@ export async function sendStream(
   { clock, report }: StreamParts,
   ask: Invoke,
   { reply, head: { requestId } }: Call,
-  { taskId, startingAfter }: { readonly taskId: string; readonly startingAfter?: number | undefined },
+  { taskId, startingAfter, words }: StreamRequest,
 ): Promise<undefined> {
   const events = await openStream(ask, taskId, startingAfter);
   setHeaders(reply, callHeaders(requestId));
   reply.header("Content-Type", "text/event-stream; charset=utf-8").header("X-Accel-Buffering", "no");
-  const addTask = (event: StreamEvent) => ("response" in event ? withTask(ask, taskId, event) : event);
+  const addTask = (event: StreamEvent) => ("response" in event ? withTask(ask, { taskId, words }, event) : event);
   reply.send(
     eventStream(
       frames(events, addTask, (failure) => report(failure, requestId)),
@@ -214,10 +114,19 @@ export async function sendStream(
   );
 }
 
-/** Adds the task to an event: current title, credits and link; all other members come from the event. */
-async function withTask(ask: Invoke, taskId: string, event: Extract<StreamEvent, { response: unknown }>): Promise<object> {
-  const { task } = await ask(TaskService.method.getTask, { taskId });
-  return task ? { ...event, response: responseObject(task, event.response) } : event;
+/** Adds the task to an event: current title, credits and link, at the end also the tokens; all other members come from the event. */
+async function withTask(
+  ask: Invoke,
+  { taskId, words }: StreamRequest,
+  event: Extract<StreamEvent, { response: unknown }>,
+): Promise<object> {
+  const described = await describe(ask, taskId, isEnding(event));
+  return described ? { ...event, response: responseObject(described, event.response, words) } : event;
+}
+
+async function describe(ask: Invoke, taskId: string, isCounted: boolean): Promise<Described | undefined> {
+  const { task, ...more } = isCounted ? await readConversation(ask, taskId) : await ask(TaskService.method.getTask, { taskId });
+  return task && { task, ...more };
 }
 
 async function* frames(

@@ -70,10 +70,15 @@ const types: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
+/** Members whose own members are named by the caller: their names stay as they are. */
+const verbatim: ReadonlySet<string> = new Set(["schema"]);
+
 /** Converts names to snake_case. For a member in both spellings, the first value that is not null applies. */
 function snakeCased(object: { readonly [member: string]: Json }): JsonObject {
   const members = Object.entries(object).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(members.toReversed().map(([name, value]) => [snakeCase(name), inSnakeCase(value)]));
+  return Object.fromEntries(
+    members.toReversed().map(([name, value]) => [snakeCase(name), verbatim.has(name) ? value : inSnakeCase(value)]),
+  );
 }
 
 function inSnakeCase(value: Json): Json {
@@ -86,6 +91,14 @@ const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `
 
 /** A member that is accepted, but has no effect: requests with it get a warning. */
 export const unused = z.unknown().optional();
+
+const effectless = new WeakSet<z.core.$ZodType>();
+
+/** A member that is read, but has no effect: requests with it get a warning. */
+export function withoutEffect<S extends z.ZodType>(schema: S): S {
+  effectless.add(schema);
+  return schema;
+}
 
 const hasValue = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== "";
 
@@ -104,7 +117,7 @@ export function inputShape(schema: z.core.$ZodType): Shape {
 }
 
 function memberOf(schema: z.core.$ZodType): Member {
-  if (schema === unused) return "unused";
+  if (schema === unused || effectless.has(schema)) return "unused";
   // Every schema is of one of these types; the first has a name for each.
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {

@@ -132,8 +132,10 @@ function operationOf({ operations }: RestParts, method: DescMethod): Operation {
 function invokeFor(parts: RestParts, admission: Admission, { gone, reply }: Call): Invoke {
   const { performer } = parts;
   const under = (method: DescMethod): Admission => ({ ...admission, operation: operationOf(parts, method) });
+  // A route still has its input while an operation holds the call: the bytes of the body count until the call ends.
+  const { body: _, ...request } = admission.request;
   const ask = async <M extends DescMethod>(method: M, message: Parameters<typeof create<M["input"]>>[1]) => {
-    const { answer, isReplayed: replayed } = await performer.perform(under(method), create(method.input, message), gone);
+    const { answer, isReplayed: replayed } = await performer.perform({ ...under(method), request }, create(method.input, message), gone);
     setHeaders(reply, idempotencyHeaders(replayed));
     return answer as MessageShape<M["output"]>; // `perform` makes it from the method's descriptor.
   };

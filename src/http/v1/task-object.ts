@@ -68,7 +68,15 @@ export const taskStatuses: Readonly<Record<string, TaskStatus>> = {
 };
 
 /** A task in v1 with its messages (spec/v1.md 4.3). */
-export const taskObject = ({ task, messages }: Conversation) => (task ? { ...stateOf(task), ...conversationOf(task, messages) } : {});
+export const taskObject = ({ task, messages, locale, maxOutputTokens }: Conversation) =>
+  task
+    ? {
+        ...stateOf(task),
+        locale,
+        ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
+        ...conversationOf(task, messages),
+      }
+    : {};
 
 const stateOf = ({ id, createdAt, updatedAt, status, agentProfile, title, taskUrl, creditUsage }: Task) => ({
   id,
@@ -81,13 +89,28 @@ const stateOf = ({ id, createdAt, updatedAt, status, agentProfile, title, taskUr
   ...(creditUsage === undefined ? {} : { credit_usage: creditUsage }),
 });
 
+/** What a waiting task needs from its user. The question is the last message; an approval has none. */
+export const waitOf = (last: TaskEvent["payload"] | undefined): "question" | "confirmation" =>
+  last?.case === "assistantMessage" && last.value.deliveryKind === "question" ? "question" : "confirmation";
+
+/** Whether the user's stop ended the turn of an idle task. */
+export const wasStopped = ({ status }: Task, last: TaskEvent["payload"] | undefined): boolean =>
+  status === TaskStatus.STOPPED && last?.case === "userStop";
+
+/** Why a task stopped before it was finished; absent for one that runs, finished or failed. */
+function incompleteDetails(task: Task, last: TaskEvent["payload"] | undefined) {
+  if (task.status === TaskStatus.WAITING) return { incomplete_details: waitOf(last) };
+  return wasStopped(task, last) ? { incomplete_details: "stop" } : {};
+}
+
 /** `instructions` is the first message, when the messages include it; `error` is the last message of a failed turn. */
-function conversationOf({ status }: Task, messages: Conversation["messages"]) {
+function conversationOf(task: Task, messages: Conversation["messages"]) {
   const first = messages.find(({ seq }) => seq === 1)?.payload;
   const last = messages.at(-1)?.payload;
   return {
     ...(first?.case === "userMessage" ? { instructions: first.value.content } : {}),
-    ...(status === TaskStatus.ERROR && last?.case === "errorMessage" ? { error: last.value.content } : {}),
+    ...incompleteDetails(task, last),
+    ...(task.status === TaskStatus.ERROR && last?.case === "errorMessage" ? { error: last.value.content } : {}),
     output: outputOf(messages),
   };
 }

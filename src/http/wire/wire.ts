@@ -6,6 +6,7 @@ import { Failure } from "../../core/failure.ts";
 import { applyWarnings, rateHeaders, setHeaders } from "../answer-headers.ts";
 import type { Bound } from "../bounds/bound.ts";
 import { goneSignal } from "../connection.ts";
+import { readPreference } from "../request.ts";
 import { readBody } from "../request-body.ts";
 import { Warnings } from "../warnings/warnings.ts";
 
@@ -127,6 +128,16 @@ export function wire<F>({ readHead, failureIn, report, refuse }: WireForm<F>): W
 /** Lists the members without effect in the answer's head. @throws Failure `invalid_argument` for them under strict handling */
 export const applyHeaders = ({ warnings, head, reply }: Call): void =>
   applyWarnings(warnings, head.isStrict, (name, value) => reply.header(name, value));
+
+/** The caller's preference of this name (RFC 7240). */
+export const preferenceOf = ({ request }: Call, name: string): string | undefined =>
+  readPreference([request.headers["prefer"] ?? []].flat().join(", "), name);
+
+/** Names a preference that the answer follows in its head. */
+export function applyPreference({ reply }: Call, preference: string): void {
+  const applied = [reply.getHeader("Preference-Applied") ?? []].flat();
+  reply.header("Preference-Applied", [...applied, preference].join(", "));
+}
 
 /** Sends an answer's body as JSON. */
 export const sendJson = (reply: FastifyReply, status: number, text: string): void =>

@@ -1,11 +1,18 @@
 import type { Scope } from "../../core/accounts/caller.ts";
-import { type ConversationFilter, type ConversationPage, type ConversationRows, messageTypes } from "../../core/tasks/conversations.ts";
+import {
+  type ConversationFilter,
+  type ConversationPage,
+  type ConversationRows,
+  conversationTypes,
+  messageTypes,
+} from "../../core/tasks/conversations.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, direction, escapeLike, inTexts, join, likeIgnoringCase, type Sql, sql } from "../statements.ts";
 import { eventShape } from "./event.ts";
 import { begun, taskViewShape, views, visible } from "./task-row.ts";
 
-const types = join([...messageTypes]);
+const types = join([...conversationTypes]);
+const searched = join([...messageTypes]);
 
 /** Tasks and their messages, with two statements for any number of tasks. */
 export function conversationRows(session: Session): ConversationRows {
@@ -55,7 +62,7 @@ function beyond(at: Sql, { order, after }: ConversationPage): Sql[] {
 function mentions(dialect: Dialect, text: string): Sql {
   const like = (found: Sql) => likeIgnoringCase(dialect, found, `%${escapeLike(text)}%`);
   return sql`(${like(sql`t.title`)} OR EXISTS (
-    SELECT 1 FROM task_event m WHERE m.task_id = t.id AND m.type IN (${types}) AND ${like(contentOf(dialect))}))`;
+    SELECT 1 FROM task_event m WHERE m.task_id = t.id AND m.type IN (${searched}) AND ${like(contentOf(dialect))}))`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { dayOf, dayStart, type PeoplePage, type UsageRows } from "../../core/usage/usage.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, direction, empty, raw, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables, text, textOrNull } from "../table.ts";
+import { computedShape, integer, integerOrNull, tables, text, textOrNull } from "../table.ts";
 
 /** A value of the newest membership of a person `p`. An active one sorts before tombstones. */
 const membership = (what: Sql): Sql => sql`
@@ -88,6 +88,12 @@ const spentDay = computedShape({
   profile: text(sql`MAX(e.profile)`),
 });
 
+/** The tokens of a task's costs; null without a cost. */
+const taskTokens = computedShape({
+  inputTokens: integerOrNull(sql`CAST(SUM(e.input_tokens) AS BIGINT)`),
+  outputTokens: integerOrNull(sql`CAST(SUM(e.output_tokens) AS BIGINT)`),
+});
+
 /** Usage entries and their sums, as rows. */
 export function usageRows(session: Session): UsageRows {
   const { dialect, query, execute } = session;
@@ -128,6 +134,12 @@ export function usageRows(session: Session): UsageRows {
       return spentDay.rows(session)(sql`
         SELECT ${spentDay.of("e")} FROM usage_entry e WHERE task_id = ${taskId}
         GROUP BY e.at / ${raw(String(dayStart(1)))} HAVING SUM(e.credits) < 0 ORDER BY MAX(e.at) DESC`);
+    },
+    async tokens(taskId) {
+      const row = await taskTokens.row(session)(sql`
+        SELECT ${taskTokens.of("e")} FROM usage_entry e WHERE e.task_id = ${taskId} AND e.kind = 'cost'`);
+      const { inputTokens = null, outputTokens = null } = row ?? {};
+      return inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens };
     },
     async days(spaceId, accountId, { from, to }) {
       const of = accountId === undefined ? empty : sql`AND account_id = ${accountId}`;

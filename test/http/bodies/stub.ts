@@ -40,6 +40,7 @@ export async function openStub(
     blobs: { read: () => never(), write: () => never(), delete: () => never() } as never,
     store: { files: never } as never,
     baseUrl: "http://stub.test",
+    responsesStatus: "platform",
     corsOrigins: [],
     conversationsOnly: false,
     report: () => undefined,

@@ -163,7 +163,7 @@ describe.each(prefixes)("files below %j", (prefix) => {
     const { body } = await call(rig().service.url, rig().ann, "GET", `${prefix}/responses/${made.id}`);
     const [asked, ...answers] = body.output;
     expect(asked.content.map(({ type, fileName }: { type: string; fileName?: string }) => fileName ?? type)).toEqual([
-      "output_text",
+      "input_text",
       "t.csv",
       "n.txt",
       "image.png",

@@ -45,6 +45,102 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     expect((await client().responses.retrieve(id)).id).toBe(id);
   });
 
+  test("lists the profiles as models, and finds one by its name (spec/v1.md 7.7)", async () => {
+    const models = await Array.fromAsync(client().models.list());
+    expect(models.map(({ id }) => id)).toEqual(["manus-1.6", "manus-1.6-lite", "manus-1.6-max"]);
+    expect(await client().models.retrieve("manus-1.6-lite")).toMatchObject({ id: "manus-1.6-lite", object: "model", owned_by: "platform" });
+    await expect(client().models.retrieve("gpt-5")).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+    await expect(sdk(rig.service.url, { key: "sk-wrong" }, prefix).models.list()).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
+  });
+
+  test("holds a create with background: false until the answer is there, also of a follow-up", async () => {
+    const { id, output_text } = await client().responses.create({ model: "x", input: "[[sleep 0.2]] [[say Hello]]", background: false });
+    expect(output_text).toMatch(/^Hello/);
+    const more = await client().responses.create({ model: "x", input: "[[say Bye]]", background: false, previous_response_id: id });
+    expect([more.id, wordsOf(more).status]).toEqual([id, "completed"]);
+    expect(more.output_text).toContain("Bye");
+  });
+
+  test("has its own status values on request, with the platform's in the metadata (spec/v1.md 7.3)", async () => {
+    const headers = { Prefer: "status=openai" };
+    const { data, response } = await client().responses.create({ model: "x", input: "[[forever]]" }, { headers }).withResponse();
+    expect([data.status, data.metadata?.["status"]]).toEqual(["in_progress", "running"]);
+    expect(response.headers.get("preference-applied")).toBe("status=openai");
+    const stopped = await client().responses.cancel(data.id, { headers });
+    expect([stopped.status, stopped.metadata?.["status"]]).toEqual(["cancelled", "completed"]);
+    expect((await client().responses.retrieve(data.id, {}, { headers })).status).toBe("cancelled");
+    const ends = ["[[say Hi]]", "[[ask Which?]]", "[[fail timeout | Late]]"].map((input) =>
+      client().responses.stream({ model: "x", input }, { headers }).finalResponse(),
+    );
+    expect((await Promise.all(ends)).map(({ status, metadata }) => [status, metadata?.["status"]])).toEqual([
+      ["completed", "completed"],
+      ["incomplete", "pending"],
+      ["failed", "error"],
+    ]);
+  });
+
+  describe("with text.format", () => {
+    const text = {
+      format: {
+        type: "json_schema",
+        name: "sum",
+        strict: true,
+        schema: {
+          $schema: "http://json-schema.org/draft-07/schema#",
+          type: "object",
+          properties: { grandTotal: { type: "number" } },
+          required: ["grandTotal"],
+          additionalProperties: false,
+        },
+      },
+    } as const;
+    const input = '[[progress Half way]] [[value {"grandTotal": 48}]]';
+
+    test("parses the value, which is the only output text", async () => {
+      const parsed = await client().responses.parse({ model: "x", input, text, background: false });
+      expect(parsed.output_parsed).toEqual({ grandTotal: 48 });
+      expect(JSON.parse(parsed.output_text)).toEqual({ grandTotal: 48 });
+      const types = parsed.output.flatMap((item) => (item.type === "message" ? item.content.map(({ type }) => String(type)) : []));
+      expect([types[0], types.at(1), types.at(-1)]).toEqual(["input_text", "text", "output_text"]);
+    });
+
+    test("streams the value as the last message, and parses it from the final response", async () => {
+      const stream = client().responses.stream({ model: "x", input, text });
+      const texts: string[] = [];
+      stream.on("response.output_text.done", ({ text: done }) => texts.push(done));
+      const final = await stream.finalResponse();
+      expect(JSON.parse(texts.at(-1) ?? "")).toEqual({ grandTotal: 48 });
+      expect(JSON.parse(final.output_text)).toEqual({ grandTotal: 48 });
+      expect((await client().responses.retrieve(final.id)).output_text).toBe(final.output_text);
+    });
+
+    test("has a refusal instead of a value that could not be extracted, and answers the next turn as before", async () => {
+      const failed = await client().responses.parse({ model: "x", input: '[[value {"grandTotal": "x"}]]', text, background: false });
+      expect([failed.output_text, failed.output_parsed]).toEqual(["", null]);
+      expect(failed.output.at(-1)).toMatchObject({ content: [{ type: "refusal", refusal: expect.stringContaining("schema") }] });
+      const next = await client().responses.create({
+        model: "x",
+        input: "[[say Bye]]",
+        background: false,
+        previous_response_id: failed.id,
+      });
+      expect(next.output_text).toContain("Bye");
+      const echoed = await client().responses.create({ model: "x", input: failed.output as never });
+      expect(echoed.id).not.toBe(failed.id);
+    });
+
+    test("is refused with the place of a fault in the schema", async () => {
+      const schema = {
+        type: "object",
+        properties: { aB: { type: "string", minLength: 1 } },
+        required: ["aB"],
+        additionalProperties: false,
+      };
+      const refused = client().responses.create({ model: "x", input, text: { format: { type: "json_schema", name: "n", schema } } });
+      await expect(refused).rejects.toMatchObject({ status: 400, param: "text.format.schema", message: expect.stringContaining(".aB: ") });
+    });
+  });
+
   test("creates a response that runs, and polls it until it is done", async () => {
     const made = await client().responses.create({ model: "gpt-5", input: "[[sleep 0.2]] [[say Hello]] What is 12 * 4?" });
     expect(made).toMatchObject({ object: "response", model: "manus-1.6-agent", error: null, incomplete_details: null, tools: [] });
@@ -56,6 +152,7 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     });
     expect(done.output.map((item) => (item.type === "message" ? item.role : item.type))).toEqual(["user", "assistant", "assistant"]);
     expect(done.output_text).toContain("12 * 4 = 48");
+    expect(done.output_text).not.toContain("[[sleep");
     expect(Math.abs(done.created_at - Date.now() / 1000)).toBeLessThan(60);
   });
 
@@ -157,7 +254,6 @@ describe("the unmodified SDK below /v1", () => {
   const rig = taskRig();
 
   test.each([
-    ["models.list", (client: OpenAI) => client.models.list()],
     ["chat.completions.create", (client: OpenAI) => client.chat.completions.create({ model: "x", messages: [] })],
     ["embeddings.create", (client: OpenAI) => client.embeddings.create({ model: "x", input: "a" })],
   ])("prints the error for an unknown address: %s", async (_name, call) => {

@@ -4,8 +4,8 @@ import { untilTrue, watchRig } from "../../tasks/watch-rig.ts";
 import { call, prefixes, readStream, type StreamReader } from "./facade-rig.ts";
 
 const limit = 2;
-/** created, in_progress, and the answer that ends the turn. */
-const turnLength = 9;
+/** created, in_progress, the answer, the structured output of the turn, and its end. */
+const turnLength = 15;
 
 describe.each(prefixes)("a stream below %j", (prefix) => {
   const rig = watchRig("sqlite", { WATCH_LIMIT: String(limit) });
@@ -28,7 +28,7 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     rig.db.store.change((tx) => tx.tasks.advance(id, { now: rig.clock.now(), set: {}, events }));
   const says = (content: string) => ({ type: "assistant_message", payload: { content, deliveryKind: "result" } }) as const;
 
-  /** One more turn of an idle task: nine events. */
+  /** One more turn of an idle task. */
   async function turn(id: string, text: string): Promise<void> {
     await call(rig.service.url, rig.ann, "POST", `${prefix}/responses`, { input: text, previous_response_id: id });
     await write(id, says(`${text}!`));
@@ -68,14 +68,15 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     await write(id, { type: "explanation", payload: { content: "Hm" } }, says("One"));
     await reading.until(8);
     await call(rig.service.url, rig.ann, "POST", `${prefix}/responses`, { input: "And?", task_id: id });
-    await reading.until(14);
+    await reading.until(12);
     await rig.settle(id);
     const events = await reading.end;
-    expect(numbers(events)).toEqual(from(0, 15));
+    expect(numbers(events)).toEqual(from(0, 19));
     const done = events.filter(({ type }) => type === "response.output_item.done");
     expect(done.map(({ output_index, item }) => [output_index, item.role])).toEqual([
       [1, "assistant"],
       [2, "user"],
+      [3, "assistant"],
     ]);
     expect(events.at(-1)?.type).toBe("response.completed");
   });
@@ -183,8 +184,8 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     await reading.until(2);
     await rig.settle(id);
     const events = await reading.end;
-    expect(numbers(events)).toEqual(from(turnLength, turnLength + 3));
-    expect(events[0]?.["response"].output).toHaveLength(3);
+    expect(numbers(events)).toEqual(from(turnLength, turnLength + 9));
+    expect(events[0]?.["response"].output).toHaveLength(4);
   });
 
   test("of a POST that is refused is plain JSON", async () => {

@@ -47,6 +47,7 @@ describeOnOne("tasks of v1", (database) => {
         status: "completed",
         model: "manus-1.6-agent",
         metadata: { task_title: "Sum", task_url: expect.stringMatching(new RegExp(`^http.*/app/${id}$`)) },
+        locale: "en",
         instructions: "[[think Hm]] [[say Half way]] [[say 4]]",
         output: [item("user", "[[think Hm]] [[say Half way]] [[say 4]]"), item("assistant", "Half way"), item("assistant", "4")].concat(
           body.output.slice(3),
@@ -73,6 +74,25 @@ describeOnOne("tasks of v1", (database) => {
       expect(failed.body).toMatchObject({ error: "No more", output: [item("user", expect.any(String)), item("assistant", "No more")] });
       await rig.send(id, "[[forever]]");
       expect((await call(`GET /v1/tasks/${id}`)).body).not.toHaveProperty("error");
+    });
+
+    test.each([
+      ["a question", "[[ask Which?]]", "waiting", "question"],
+      ["an approval", "[[confirm terminalExecute]]", "waiting", "confirmation"],
+    ] as const)("names what a task that waits for %s needs, until it continues", async (_, prompt, reached, reason) => {
+      const id = await rig.create(prompt);
+      await rig.reach(id, reached);
+      expect((await call(`GET /v1/tasks/${id}`)).body.incomplete_details).toBe(reason);
+      await rig.send(id, "[[forever]]");
+      expect((await call(`GET /v1/tasks/${id}`)).body).not.toHaveProperty("incomplete_details");
+    });
+
+    test("says that the user stopped a task, and in which language it answers", async () => {
+      const id = await rig.create("[[forever]]", { locale: "de-CH" });
+      await rig.ann.v2("task.stop", { task_id: id });
+      const { body } = await call(`GET /v1/tasks/${id}`);
+      expect(body).toMatchObject({ status: "completed", incomplete_details: "stop", locale: "de-CH" });
+      expect((await call("GET /v1/tasks?limit=1")).body.data[0]).toMatchObject({ id, incomplete_details: "stop", locale: "de-CH" });
     });
 
     test("returns credits as a number, and only once some are spent", async () => {

@@ -93,9 +93,18 @@ describe.each(prefixes)("a client of the Responses API at %j", (prefix) => {
   test("is warned by the head alone, as its SDK reads it", async () => {
     const client = sdk(service.url, ann, prefix);
     const { data, response } = await client.responses
-      .create({ model: "gpt-5", input: "Sort", background: true, tools: [], metadata: { a: "b" } })
+      .create({
+        model: "gpt-5",
+        input: "Sort",
+        background: true,
+        tools: [],
+        metadata: { a: "b" },
+        text: { verbosity: "low", format: { type: "json_object" } },
+      })
       .withResponse();
-    expect(header(response)).toBe('member "background" has no effect, member "tools" has no effect, member "metadata" has no effect');
+    expect(header(response)).toBe(
+      'member "tools" has no effect, member "metadata" has no effect, member "text.verbosity" has no effect, member "text.format.type" has no effect',
+    );
     expect(data).not.toHaveProperty("warnings");
   });
 
