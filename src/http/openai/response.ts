@@ -109,10 +109,12 @@ function usageObject({ inputTokens, outputTokens }: TokenUsage) {
   };
 }
 
+/** The task's own pairs, and facts about it, whose names take precedence. */
 function metadataOf(task: Task): Readonly<Record<string, string>> {
   const { title, taskUrl, creditUsage } = task;
   const shareUrl = shareUrlOf(task);
   return {
+    ...task.metadata,
     task_title: title,
     task_url: taskUrl,
     ...(creditUsage === undefined ? {} : { credit_usage: String(creditUsage) }),

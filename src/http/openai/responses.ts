@@ -18,7 +18,7 @@ import { outputSchemaOf, textOptions } from "./text-format.ts";
 const unusedMembers = Object.fromEntries(
   [
     ...["access_programs", "context_management", "conversation", "image", "include", "max_output_tokens"],
-    ...["max_tool_calls", "metadata", "moderation", "parallel_tool_calls", "prompt", "prompt_cache_key", "prompt_cache_options"],
+    ...["max_tool_calls", "moderation", "parallel_tool_calls", "prompt", "prompt_cache_key", "prompt_cache_options"],
     ...["prompt_cache_retention", "reasoning", "safety_identifier", "service_tier", "store", "stream_options", "temperature"],
     ...["tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user"],
   ].map((name) => [name, unused]),
@@ -38,6 +38,7 @@ const creation = z.object({
   create_shareable_link: z.boolean().default(false),
   hide_in_task_list: z.boolean().default(false),
   locale: optionalText,
+  metadata: z.record(z.string(), z.string()).default({}),
   stream: z.boolean().default(false),
   background: z.boolean().optional(),
   text: textOptions.optional(),
@@ -75,9 +76,9 @@ async function createResponse(ask: Invoke, input: Creation): Promise<string> {
 type NewMessage = MessageInitShape<typeof MessageSchema>;
 
 async function beginTask(ask: Invoke, input: Creation, message: NewMessage): Promise<string> {
-  const { interactive_mode: interactiveMode, hide_in_task_list: hideInTaskList, project_id: projectId, locale } = input;
+  const { interactive_mode: interactiveMode, hide_in_task_list: hideInTaskList, project_id: projectId, locale, metadata } = input;
   const { taskId } = await ask(TaskService.method.createTask, {
-    ...{ message, interactiveMode, hideInTaskList },
+    ...{ message, interactiveMode, hideInTaskList, metadata },
     ...withoutUndefined({ projectId, locale }),
     ...profileOf(input),
     ...outputSchemaOf(input.text),
@@ -88,6 +89,9 @@ async function beginTask(ask: Invoke, input: Creation, message: NewMessage): Pro
 
 /** Continues a task. Project, language and visibility in the list do not change; the profile applies from this turn on (spec/v1.md 9). */
 async function continueTask(ask: Invoke, input: Creation, id: string, message: NewMessage): Promise<string> {
+  const { metadata } = input;
+  // Before the message, so that refused pairs start no turn.
+  if (Object.keys(metadata).length > 0) await ask(TaskService.method.updateTask, { taskId: id, metadata });
   const { taskId } = await ask(TaskService.method.sendMessage, { taskId: id, message, ...profileOf(input), ...outputSchemaOf(input.text) });
   if (input.create_shareable_link) await ask(TaskService.method.updateTask, { taskId, shareVisibility: ShareVisibility.PUBLIC });
   return taskId;

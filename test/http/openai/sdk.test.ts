@@ -61,6 +61,21 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     expect(more.output_text).toContain("Bye");
   });
 
+  test("keeps metadata: a follow-up merges its own, and facts about the task take precedence", async () => {
+    const first = await client().responses.create({ model: "gpt-5", input: "Hi", metadata: { ticketId: "42", task_title: "mine" } });
+    expect(first.metadata).toMatchObject({ ticketId: "42", task_title: "Hi" });
+    const next = await client().responses.create({
+      model: "gpt-5",
+      input: "Go on",
+      previous_response_id: first.id,
+      metadata: { colour: "red" },
+    });
+    expect(next.metadata).toMatchObject({ ticketId: "42", colour: "red" });
+    await expect(client().responses.create({ model: "gpt-5", input: "Hi", metadata: { "a b": "x" } })).rejects.toMatchObject({
+      status: 400,
+    });
+  });
+
   test("has its own status values on request, with the platform's in the metadata (spec/v1.md 7.3)", async () => {
     const headers = { Prefer: "status=openai" };
     const { data, response } = await client().responses.create({ model: "x", input: "[[forever]]" }, { headers }).withResponse();

@@ -98,12 +98,12 @@ describe.each(prefixes)("a client of the Responses API at %j", (prefix) => {
         input: "Sort",
         background: true,
         tools: [],
-        metadata: { a: "b" },
+        store: true,
         text: { verbosity: "low", format: { type: "json_object" } },
       })
       .withResponse();
     expect(header(response)).toBe(
-      'member "tools" has no effect, member "metadata" has no effect, member "text.verbosity" has no effect, member "text.format.type" has no effect',
+      'member "tools" has no effect, member "store" has no effect, member "text.verbosity" has no effect, member "text.format.type" has no effect',
     );
     expect(data).not.toHaveProperty("warnings");
   });
