@@ -75,7 +75,7 @@ export interface RequestedExport {
 export interface Exports {
   /** A person's tasks, newest first, and their number. @param user an account id or an email address. */
   tasks(tx: Tx, caller: Caller, user: string, filter: TaskRecordFilter, page: OffsetPage): Promise<CountedPage<TaskRecord>>;
-  /** @throws Failure `invalid_argument` without a person, or for ids that do not go with the scope; `not_found` for a person or project. */
+  /** @throws Failure `invalid_argument` without a person, or for ids that do not go with the scope; `not_found` for a person, project or website. */
   create(tx: Tx, caller: Caller, input: ExportInput): Promise<RequestedExport>;
   get(tx: Tx, caller: Caller, id: string): Promise<DataExport>;
   /** A person's exports, newest first. @param user an account id or an email address. */
@@ -110,6 +110,7 @@ export function exports({ clock, ids, links }: ExportParts): Exports {
       checkIds(scope, filter);
       const { accountId, teamId } = await requireSubject(tx, spaceId, userId, email);
       await checkProjects(tx, { accountId, spaceId }, filter);
+      await checkWebsites(tx, { accountId, spaceId }, filter);
       const now = clock.now();
       const request = { id: ids.short(), spaceId, requestedBy, reason, createdAt: now };
       const newExport: NewDataExport = { kind: "data", ...request, accountId, scope, filter };
@@ -166,12 +167,19 @@ function checkIds(scope: NewDataExport["scope"], { sessionIds, webdevProjectUids
       throw invalidArgument(path, `is only allowed with the scope ENTERPRISE_EXPORT_SCOPE_${ownScope.toUpperCase()}`);
 }
 
-/** One list has all projects of a space. Exports do not contain websites, so every website is unknown. */
+/** One list has all projects of a space. */
 async function checkProjects(tx: Tx, scope: { accountId: string; spaceId: string }, filter: ExportFilter): Promise<void> {
-  if (filter.webdevProjectUids.length > 0) throw notFound("website", "webdev_project_uids");
   if (filter.projectUids.length === 0) return;
   const known = new Set((await tx.projects.list(scope)).map(({ id }) => id));
   if (filter.projectUids.some((uid) => !known.has(uid))) throw notFound("project", "project_uids");
+}
+
+/** Websites of other persons are unknown. So are deleted ones, unless they are requested too. */
+async function checkWebsites(tx: Tx, scope: { accountId: string; spaceId: string }, filter: ExportFilter): Promise<void> {
+  const { webdevProjectUids: ids, includeDeleted } = filter;
+  if (ids.length === 0) return;
+  const found = await tx.archives.countWebsites({ ...scope, includeDeleted, startTime: null, endTime: null, ids });
+  if (found < ids.length) throw notFound("website", "webdev_project_uids");
 }
 
 /** The input of a compliance export. */
