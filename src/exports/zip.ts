@@ -33,7 +33,7 @@ export function skillEntryName({ id, name }: { readonly id: string; readonly nam
   return `skills/${toSafeId(id)}/${toSafePart(name)}.zip`;
 }
 
-/** A safe form of a file's or folder's own name, which is no device. */
+/** A safe form of a file's or folder's own name, which is not the name of a device. */
 export function toSafePart(name: string): string {
   const safeName = toSafeName(name);
   return `${isDevice(safeName) ? "_" : ""}${safeName}`;

@@ -21,6 +21,7 @@ interface FileRow {
   readonly entry: string;
 }
 
+/** `website.json` and its entries (spec/enterprise.md 6.6). */
 describeOnOne("the websites of an archive", (kind) => {
   let rig: SiteRig;
   let ann: Person;
@@ -96,7 +97,7 @@ describeOnOne("the websites of an archive", (kind) => {
     expect(all.map(({ website_id }) => website_id)).toEqual([chosen, left]);
   });
 
-  test("are not found by the id of another person, another team or nobody, and are in no archive of another person", async () => {
+  test("are not found by the id of another person, another team or no website, and are in no archive of another person", async () => {
     const bo = await rig.service.person({ with: ann, role: "member" });
     const stranger = await rig.service.person();
     const own = await idOf(ann, await saveSite(ann));
