@@ -1,5 +1,5 @@
 import type { Clock } from "../core/clock.ts";
-import type { ArchiveQuery, ArchiveRows, PackedSkill } from "../core/exports/archive-rows.ts";
+import type { ArchiveQuery, ArchiveRows, PackedMember, PackedSkill } from "../core/exports/archive-rows.ts";
 import type { DataExport } from "../core/exports/export.ts";
 import type { Blobs } from "../core/files/blob.ts";
 import { fileAt } from "../core/files/file.ts";
@@ -18,6 +18,8 @@ import {
   withMembers,
 } from "./json.ts";
 import { filesOf, type SessionFile, sessionRow, tasksOf } from "./sessions.ts";
+import { agentRows, configRow, connectorRows, grantRows, type SettingStore, webhookRows } from "./settings.ts";
+import { type SiteStore, siteEntries, siteRows } from "./websites.ts";
 import { bytesOf, type Entry, entryName, type OnStep, type Packing, skillEntryName } from "./zip.ts";
 
 /** The number of skills per page. */
@@ -56,7 +58,7 @@ async function* skillEntries(
 
 /** The inputs for archives of a person's data. */
 export interface ArchiveParts {
-  readonly store: Pick<Tx, "archives" | "projects">;
+  readonly store: Pick<Tx, "archives" | "projects"> & SiteStore & SettingStore;
   readonly blobs: Pick<Blobs, "read">;
   readonly clock: Pick<Clock, "now">;
   readonly writers: Writers;
@@ -64,19 +66,18 @@ export interface ArchiveParts {
 
 /** The parts of each scope, in addition to `user.json`, which names the person (spec/enterprise.md 6.2, 6.6). */
 const parts = {
-  full: ["person", "skills", "projects", "sessions"],
+  full: ["person", "skills", "projects", "websites", "sessions"],
   tasks: ["sessions"],
   tasks_with_attachments: ["sessions"],
   custom_session_ids: ["sessions"],
-  webdev_project: [],
+  webdev_project: ["websites"],
   project: ["projects"],
 } as const satisfies Record<DataExport["scope"], readonly string[]>;
 
 /** Entries that are empty, because the platform does not store such data. */
-const emptyEntries = ["user_client_config", "user_personalization", "user_knowledge", "notifications"];
+const emptyEntries = ["user_knowledge", "schedule"];
 
-const packs = ({ scope }: DataExport, part: "person" | "skills" | "projects" | "sessions"): boolean =>
-  (parts[scope] as readonly string[]).includes(part);
+const packs = ({ scope }: DataExport, part: (typeof parts)["full"][number]): boolean => (parts[scope] as readonly string[]).includes(part);
 
 /** Whether the archive contains the bytes of files. */
 const packsFiles = ({ scope, filter }: DataExport): boolean => filter.includeFiles || scope === "tasks_with_attachments";
@@ -88,10 +89,17 @@ function selectionOf({ spaceId, accountId, scope, createdAt, filter }: DataExpor
   return { ...theirs, startTime: filter.startTime, endTime: Math.min(filter.endTime ?? createdAt, createdAt), ids: null };
 }
 
-/** Each task is one step, its files are another step, and the rest is one step. */
-async function countSteps(store: Pick<Tx, "archives">, requested: DataExport): Promise<number> {
-  if (!packs(requested, "sessions")) return 1;
-  return 1 + (await store.archives.count(selectionOf(requested))) * (packsFiles(requested) ? 2 : 1);
+/** The websites of an archive: those of `webdev_project_uids`, or all. */
+const siteSelectionOf = (requested: DataExport): ArchiveQuery => {
+  const { webdevProjectUids: ids } = requested.filter;
+  return { ...selectionOf(requested), ids: ids.length === 0 ? null : ids };
+};
+
+/** Each website is one step, each task is one step, its files are another step, and the rest is one step. */
+async function countSteps({ archives }: Pick<Tx, "archives">, requested: DataExport): Promise<number> {
+  const sites = packs(requested, "websites") ? await archives.countWebsites(siteSelectionOf(requested)) : 0;
+  const tasks = packs(requested, "sessions") ? await archives.count(selectionOf(requested)) : 0;
+  return 1 + sites + tasks * (packsFiles(requested) ? 2 : 1);
 }
 
 /** Packs one person's data. Memory holds a page of rows and a part of a file, for any size. */
@@ -109,6 +117,7 @@ async function* entries(parts: ArchiveParts, requested: DataExport, onStep: OnSt
     yield json("platform_user", plainRows(latest.flatMap(identityRow)));
     yield json("team", plainRows(latest.map(teamRow)));
     yield json("team_user_relation", plainRows(members.map(membershipRow)));
+    yield* settingEntries(parts, requested, latest);
     for (const name of emptyEntries) yield json(name, plainRows([]));
   }
   if (packs(requested, "skills")) {
@@ -117,7 +126,19 @@ async function* entries(parts: ArchiveParts, requested: DataExport, onStep: OnSt
   }
   if (packs(requested, "projects")) yield json("project", projectRows(parts, requested));
   await onStep();
+  if (packs(requested, "websites")) {
+    yield json("website", siteRows(parts.store, siteSelectionOf(requested), parts.writers));
+    yield* siteEntries(parts.store, siteSelectionOf(requested), parts.blobs, onStep);
+  }
   if (packs(requested, "sessions")) yield* sessionEntries(parts, requested, onStep);
+}
+
+async function* settingEntries({ store, writers }: ArchiveParts, requested: DataExport, latest: readonly PackedMember[]) {
+  yield json("user_client_config", plainRows(latest.flatMap(configRow)));
+  yield json("user_personalization", agentRows(store, requested, writers));
+  yield json("connector", connectorRows(store, requested, writers));
+  yield json("oauth_grant", grantRows(store, requested, writers));
+  yield json("notifications", webhookRows(store, requested, selectionOf(requested), writers));
 }
 
 async function* sessionEntries(parts: ArchiveParts, requested: DataExport, onStep: OnStep): AsyncGenerator<Entry> {

@@ -31,7 +31,7 @@ const atOnce = 1;
 const claimsMax = 3;
 /** The pause before the next attempt, in milliseconds, times the number of attempts. */
 const retryMs = 10_000;
-/** The interval of the search for exports of dead processes and for missed jobs. */
+/** The interval of the search for exports of dead processes, for missed jobs, and for lost claims. */
 const lookMs = 5_000;
 /** The shortest interval between two writes of an export's progress. */
 const progressMs = 1_000;
@@ -61,7 +61,7 @@ const lostClaim = (): Failure => new Failure("cancelled", "this process no longe
 export function startExporter(parts: ExporterParts): Exporter {
   const { store, clock, log } = parts;
   const stopping = new AbortController();
-  const made = new Map<string, Promise<void>>();
+  const made = new Map<string, Making>();
 
   /** Claims the oldest export that no process makes; null when there is none. */
   async function claim(): Promise<Export | null> {
@@ -79,15 +79,22 @@ export function startExporter(parts: ExporterParts): Exporter {
     while (made.size < atOnce && !stopping.signal.aborted) {
       const claimed = await claim();
       if (claimed === null) return;
-      const making = make(parts, claimed, stopping.signal)
+      const lost = new AbortController();
+      const ended = make(parts, claimed, { stopping: stopping.signal, lost: lost.signal })
         .catch((cause: unknown) => log("error", "an export waits for the end of its lease", { id: claimed.id, cause }))
         .finally(() => made.delete(claimed.id));
-      made.set(claimed.id, making);
-      void making.then(look).catch(() => undefined);
+      made.set(claimed.id, { claimed, lost, ended });
+      void ended.then(look).catch(() => undefined);
     }
   });
 
+  /** Stops the work on exports that were cancelled, deleted or taken over, also during a step of any duration. */
+  async function stopLost(): Promise<void> {
+    for (const { claimed, lost } of made.values()) if (await isLost(store, claimed)) lost.abort(lostClaim());
+  }
+
   const rounds = poll(clock, lookMs, stopping.signal, log, async function lookForExports() {
+    await stopLost();
     await look();
   });
   return {
@@ -98,13 +105,27 @@ export function startExporter(parts: ExporterParts): Exporter {
       await rounds;
       // Waits for a search in progress, which may still claim an export.
       await look().catch(() => undefined);
-      await Promise.all(made.values());
+      await Promise.all([...made.values()].map(({ ended }) => ended));
     },
   };
 }
 
+/** The work on one export. */
+interface Making {
+  readonly claimed: Export;
+  readonly lost: AbortController;
+  /** Resolves when the work has ended. */
+  readonly ended: Promise<void>;
+}
+
+/** Why the work on an export stops early: the process drains, or the claim is lost. */
+interface MakingSignals {
+  readonly stopping: AbortSignal;
+  readonly lost: AbortSignal;
+}
+
 /** Runs one claim to its end: completed, failed, released, or lost to another process. */
-async function make(parts: ExporterParts, claimed: Export, stopping: AbortSignal): Promise<void> {
+async function make(parts: ExporterParts, claimed: Export, { stopping, lost }: MakingSignals): Promise<void> {
   const { store, clock, log } = parts;
   const { id, fence, claims } = claimed;
   const fail = (error: string) => store.change((tx) => tx.exports.fail(id, fence, error, clock.now()));
@@ -114,7 +135,7 @@ async function make(parts: ExporterParts, claimed: Export, stopping: AbortSignal
   }
   log("info", "an export has begun", { id, claims });
   try {
-    const progress = await attempt(parts, claimed, stopping);
+    const progress = await attempt(parts, claimed, AbortSignal.any([stopping, lost]));
     log("info", "an export is complete", { id, ...progress });
   } catch (thrown) {
     if (stopping.aborted) {
@@ -141,7 +162,7 @@ async function postpone(tx: Tx, { id, fence }: Export, until: number): Promise<v
 }
 
 /** @throws the error that prevents the archive. Then its bytes are deleted. */
-async function attempt(parts: ExporterParts, requested: Export, stopping: AbortSignal): Promise<ExportProgress> {
+async function attempt(parts: ExporterParts, requested: Export, signal: AbortSignal): Promise<ExportProgress> {
   const { store, clock, writer, cipher, random } = parts;
   const { id, fence } = requested;
   const packing = packingOf(parts, requested);
@@ -151,7 +172,7 @@ async function attempt(parts: ExporterParts, requested: Export, stopping: AbortS
   };
   let writtenAt = clock.monotonic();
   async function onStep(): Promise<void> {
-    stopping.throwIfAborted();
+    signal.throwIfAborted();
     // The total does not include tasks created in the meantime, but it includes tasks deleted in the meantime.
     progress.done = Math.min(progress.done + 1, progress.total);
     if (clock.monotonic() - writtenAt < progressMs) return;
@@ -168,7 +189,7 @@ async function attempt(parts: ExporterParts, requested: Export, stopping: AbortS
     pipeOneWay(archive, plain.through);
     pipeOneWay(plain.through, sealed);
     const max = Number.POSITIVE_INFINITY;
-    const written = await writer.write({ bytes: sealed, length: null, accountId: null, max, signal: stopping, onRenew: hold });
+    const written = await writer.write({ bytes: sealed, length: null, accountId: null, max, signal, onRenew: hold });
     await keep(parts, requested, written, { ...plain.result(), eventCount: packing.eventCount() });
     return { done: progress.total, total: progress.total };
   } catch (thrown) {

@@ -1,10 +1,17 @@
+import type { Agent } from "../core/agents/agent.ts";
+import type { InstalledConnector } from "../core/connectors/connector.ts";
 import type { PackedMember, PackedSkill } from "../core/exports/archive-rows.ts";
 import type { TaskRecord } from "../core/exports/task-record.ts";
 import type { StoredFile } from "../core/files/file.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { AuthorizedApp } from "../core/oauth/grant.ts";
 import type { Project } from "../core/projects/project.ts";
 import type { SkillView } from "../core/skills/skill.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
+import type { Delivery, DeliveryAttempt } from "../core/webhooks/delivery.ts";
+import type { Webhook } from "../core/webhooks/webhook.ts";
+import type { Checkpoint } from "../core/websites/checkpoint.ts";
+import type { Website } from "../core/websites/website.ts";
 
 /** Writes rows in the forms of the API: JSON objects, as text. */
 export interface Writers {
@@ -14,6 +21,18 @@ export interface Writers {
   file(file: StoredFile): string;
   project(project: Project): string;
   skill(skill: SkillView): string;
+  website(site: Website): string;
+  checkpoint(checkpoint: Checkpoint): string;
+  agent(agent: Agent): string;
+  /** Without its credentials. */
+  connector(connector: InstalledConnector): string;
+  grant(authorized: AuthorizedApp): string;
+  /** Without its secrets. */
+  webhook(webhook: Webhook): string;
+  /** Without the body. */
+  delivery(delivery: Delivery): string;
+  /** Without the response. */
+  attempt(attempt: Omit<DeliveryAttempt, "response">): string;
 }
 
 const time = (ms: number): string => new Date(ms).toISOString();

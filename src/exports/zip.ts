@@ -30,12 +30,17 @@ export const entryName = (taskId: string, file: { readonly fileId: string; reado
 
 /** The path of a skill's ZIP in an archive (spec/enterprise.md 6.6). */
 export function skillEntryName({ id, name }: { readonly id: string; readonly name: string }): string {
+  return `skills/${toSafeId(id)}/${toSafePart(name)}.zip`;
+}
+
+/** A safe form of a file's or folder's own name, which is not the name of a device. */
+export function toSafePart(name: string): string {
   const safeName = toSafeName(name);
-  return `skills/${toSafeId(id)}/${isDevice(safeName) ? "_" : ""}${safeName}.zip`;
+  return `${isDevice(safeName) ? "_" : ""}${safeName}`;
 }
 
 /** A safe form of an id. Valid ids, which have only letters, digits and hyphens, stay unchanged. */
-const toSafeId = (id: string): string => id.replace(/[^A-Za-z0-9_-]/g, "_");
+export const toSafeId = (id: string): string => id.replace(/[^A-Za-z0-9_-]/g, "_");
 
 function toSafeName(filename: string): string {
   // Some systems drop trailing dots and spaces, which could make two names equal.

@@ -6,19 +6,19 @@ import type { AgentSchema } from "../gen/proto/agent/v2/agent_pb.ts";
 import type { AgentService, UpdateAgentRequest } from "../gen/proto/agent/v2/agent_service_pb.ts";
 
 /** The wire form of an agent. */
-const toMessage = ({ id, taskId, nickname, about }: Agent): MessageInitShape<typeof AgentSchema> => ({ id, taskId, nickname, about });
+export const toAgent = ({ id, taskId, nickname, about }: Agent): MessageInitShape<typeof AgentSchema> => ({ id, taskId, nickname, about });
 
 /** agent.list, agent.detail and agent.update (spec/api.md 8.21 to 8.23). */
 export function agentHandlers(agents: Agents): Handlers<typeof AgentService> {
   return {
     async listAgents(tx, caller) {
-      return { data: (await agents.list(tx, caller)).map(toMessage) };
+      return { data: (await agents.list(tx, caller)).map(toAgent) };
     },
     async getAgent(tx, caller, { agentId }) {
-      return { agent: toMessage(await agents.get(tx, caller, agentId)) };
+      return { agent: toAgent(await agents.get(tx, caller, agentId)) };
     },
     async updateAgent(tx, caller, request) {
-      return { agent: toMessage(await agents.update(tx, caller, request.agentId, edit(request))) };
+      return { agent: toAgent(await agents.update(tx, caller, request.agentId, edit(request))) };
     },
   };
 }

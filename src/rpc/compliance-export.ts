@@ -9,6 +9,7 @@ import {
   ComplianceExportStatus as Status,
 } from "../gen/proto/observability/v2/compliance_export_pb.ts";
 import type { CreateExportRequest, EnterpriseComplianceV2Service } from "../gen/proto/observability/v2/compliance_export_service_pb.ts";
+import { pageOf, progressOf } from "./data-export-messages.ts";
 
 /** Exports of agents' activity for a SIEM (spec/enterprise.md 8). */
 export const complianceExportHandlers = (exports: ComplianceExports): Handlers<typeof EnterpriseComplianceV2Service> => ({
@@ -18,6 +19,17 @@ export const complianceExportHandlers = (exports: ComplianceExports): Handlers<t
   },
   async getExport(tx, caller, { uid }) {
     return { record: recordMessage(await exports.get(tx, caller, uid)) };
+  },
+  async listExports(tx, caller, request) {
+    const { items, total } = await exports.list(tx, caller, pageOf(request));
+    return { records: items.map(recordMessage), total };
+  },
+  async cancelExport(tx, caller, { uid }) {
+    return { record: recordMessage(await exports.cancel(tx, caller, uid)) };
+  },
+  async deleteExport(tx, caller, { uid }) {
+    await exports.remove(tx, caller, uid);
+    return {};
   },
   async getDownloadURL(tx, caller, { uid }) {
     const { url, expiresAt } = await exports.download(tx, caller, uid);
@@ -44,7 +56,7 @@ const inputOf = ({ user, sessionUid, startTime, endTime, eventNames, includePayl
 /** Stored times are whole milliseconds: both ends of a range are rounded up to the next one. */
 const timeOf = (time: Timestamp | undefined): number | null => (time ? Number(time.seconds) * 1000 + Math.ceil(time.nanos / 1e6) : null);
 
-/** There is no status for an export that the operator ended (spec/enterprise.md 4.1): it is FAILED. */
+/** There is no status for a cancelled export (spec/enterprise.md 4.1): it is FAILED. */
 const statusValue: Readonly<Record<ExportStatus, Status>> = {
   pending: Status.PENDING,
   processing: Status.PROCESSING,
@@ -60,11 +72,12 @@ const recordMessage = ({
   ...record
 }: ComplianceExport): MessageInitShape<typeof ComplianceExportRecordSchema> => {
   const { completedAt, archive } = record;
-  const error = status === "cancelled" ? "the operator ended it" : record.error;
+  const error = status === "cancelled" ? "the export was cancelled" : record.error;
   return {
     ...{ uid, status: statusValue[status], createdAt: timestampFromMs(createdAt) },
     ...(completedAt === null ? {} : { completedAt: timestampFromMs(completedAt) }),
     ...(archive === null ? {} : { eventCount: BigInt(archive.eventCount ?? 0), fileSize: BigInt(archive.bytes) }),
     ...(error === null ? {} : { errorMessage: error }),
+    ...(status === "processing" ? { progress: progressOf(record) } : {}),
   };
 };

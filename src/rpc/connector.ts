@@ -19,19 +19,19 @@ export function connectorSettingsHandlers(connectors: Connectors, signIns: SignI
     installConnector: {
       async prepare(request, caller, gone) {
         const install = await connectors.prepareInstall(caller, inputIn(request), gone);
-        return async (tx) => ({ connector: toMessage(await install(tx, caller)) });
+        return async (tx) => ({ connector: toInstalled(await install(tx, caller)) });
       },
     },
     async listInstalled(tx, caller) {
-      return { data: (await connectors.list(tx, caller)).map(toMessage) };
+      return { data: (await connectors.list(tx, caller)).map(toInstalled) };
     },
     async setConnectorPolicy(tx, caller, { id, policies }) {
       // The field's rule allows no other value.
       const policy = Object.fromEntries(policies.map((each) => [each.tool, each.policy as ToolPolicy]));
-      return { connector: toMessage(await connectors.setPolicy(tx, caller, id, policy)) };
+      return { connector: toInstalled(await connectors.setPolicy(tx, caller, id, policy)) };
     },
     async setDefault(tx, caller, { id, isDefault }) {
-      return { connector: toMessage(await connectors.setDefault(tx, caller, id, isDefault)) };
+      return { connector: toInstalled(await connectors.setDefault(tx, caller, id, isDefault)) };
     },
     async removeConnector(tx, caller, { id }) {
       await connectors.remove(tx, caller, id);
@@ -40,7 +40,7 @@ export function connectorSettingsHandlers(connectors: Connectors, signIns: SignI
     refreshTools: {
       async prepare({ id }, caller, gone) {
         const refresh = await connectors.prepareRefresh(caller, id, gone);
-        return async (tx) => ({ connector: toMessage(await refresh(tx, caller)) });
+        return async (tx) => ({ connector: toInstalled(await refresh(tx, caller)) });
       },
     },
     beginAuthorization: {
@@ -73,7 +73,8 @@ function serverIn(server: InstallConnectorRequest["server"]): ServerInput {
   return { kind: "http", url };
 }
 
-function toMessage(connector: InstalledConnector): MessageInitShape<typeof InstalledConnectorSchema> {
+/** The wire form of an installed connector, without its credentials. */
+export function toInstalled(connector: InstalledConnector): MessageInitShape<typeof InstalledConnectorSchema> {
   const { id, uid, name, type, description, category, accountId, server, state, isDefault, tools, toolsAt, createdAt } = connector;
   return {
     ...{ id, uid, name, type, description, category, state, isDefault, forSpace: accountId === null, createdAt: seconds(createdAt) },

@@ -111,7 +111,8 @@ export const exportMessage = (record: DataExport, link: ExportLink | null): Mess
   ...(record.status === "processing" ? { progress: progressOf(record) } : {}),
 });
 
-const progressOf = ({ progress: { done, total } }: DataExport) => ({
+/** The progress of an export, for every kind. */
+export const progressOf = ({ progress: { done, total } }: Pick<DataExport, "progress">) => ({
   done,
   total,
   percent: total === 0 ? 0 : Math.floor((done / total) * 100),

@@ -21,8 +21,17 @@ import {
 export const dataExportHandlers = (exports: Exports): Handlers<typeof EnterpriseDataExportService> =>
   operations(exports, "failed_precondition");
 
-/** Version 2: the download of a purged archive is `not_found`, and paging has defaults (spec/enterprise.md 7). */
-export const dataExportV2Handlers = (exports: Exports): Handlers<typeof EnterpriseDataExportV2Service> => operations(exports, "not_found");
+/** Version 2: the download of a purged archive is `not_found`, paging has defaults, and exports can be ended (spec/enterprise.md 7). */
+export const dataExportV2Handlers = (exports: Exports): Handlers<typeof EnterpriseDataExportV2Service> => ({
+  ...operations(exports, "not_found"),
+  async cancelExport(tx, caller, { uid }) {
+    return { record: exportMessage(await exports.cancel(tx, caller, uid), null) };
+  },
+  async deleteExport(tx, caller, { uid }) {
+    await exports.remove(tx, caller, uid);
+    return {};
+  },
+});
 
 /** The operations of both versions. */
 const operations = (exports: Exports, purged: "not_found" | "failed_precondition") => ({

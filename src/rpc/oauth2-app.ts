@@ -122,7 +122,7 @@ export function oauth2AppHandlers({ apps, secrets, authorized }: OAuth2AppParts)
       return {};
     },
     async listOAuth2Grants(tx, caller) {
-      return { data: (await authorized.list(tx, caller)).map(grantMessage) };
+      return { data: (await authorized.list(tx, caller)).map(toGrant) };
     },
     async revokeOAuth2Grant(tx, caller, { clientId }) {
       await authorized.revoke(tx, caller, clientId);
@@ -156,7 +156,8 @@ const secretMessage = ({ id, last4, createdAt }: OAuthSecret): MessageInitShape<
   createdAt: seconds(createdAt),
 });
 
-const grantMessage = ({ app, grant }: AuthorizedApp): MessageInitShape<typeof OAuth2GrantSchema> => ({
+/** The wire form of a grant. */
+export const toGrant = ({ app, grant }: AuthorizedApp): MessageInitShape<typeof OAuth2GrantSchema> => ({
   id: grant.id,
   clientId: app.clientId,
   appName: app.name,

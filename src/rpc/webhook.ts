@@ -23,7 +23,7 @@ const webhookStatus = enumConverter(WebhookStatusSchema, ["active", "inactive"] 
 const deliveryState = enumConverter(DeliveryStateSchema, deliveryStates);
 
 /** The wire form of a webhook, without its secrets. */
-const webhookMessage = (webhook: Webhook): MessageInitShape<typeof WebhookSchema> => ({
+export const toWebhook = (webhook: Webhook): MessageInitShape<typeof WebhookSchema> => ({
   id: webhook.id,
   url: webhook.url,
   status: webhookStatus.toValue(webhook.status),
@@ -35,7 +35,8 @@ const webhookMessage = (webhook: Webhook): MessageInitShape<typeof WebhookSchema
   metadata: { ...webhook.metadata },
 });
 
-const deliveryMessage = (delivery: DeliveryLogEntry): MessageInitShape<typeof DeliverySchema> => ({
+/** The wire form of a delivery. */
+export const toDelivery = (delivery: DeliveryLogEntry): MessageInitShape<typeof DeliverySchema> => ({
   id: delivery.id,
   webhookId: delivery.webhookId,
   eventId: delivery.eventId,
@@ -51,7 +52,8 @@ const deliveryMessage = (delivery: DeliveryLogEntry): MessageInitShape<typeof De
   ...(delivery.body === null ? {} : { body: delivery.body }),
 });
 
-const attemptMessage = (attempt: Omit<DeliveryAttempt, "deliveryId">): MessageInitShape<typeof DeliveryAttemptSchema> => ({
+/** The wire form of an attempt. */
+export const toAttempt = (attempt: Omit<DeliveryAttempt, "deliveryId">): MessageInitShape<typeof DeliveryAttemptSchema> => ({
   number: attempt.number,
   at: seconds(attempt.at),
   ...(attempt.status === null ? {} : { status: attempt.status }),
@@ -75,12 +77,12 @@ export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServicePa
         const create = await webhooks.create(caller, { url, eventTypes: typesOf(eventTypes), secret, projectId, metadata });
         return async (tx) => {
           const { webhook, secret } = await create(tx);
-          return { webhook: webhookMessage(webhook), signingSecret: secret };
+          return { webhook: toWebhook(webhook), signingSecret: secret };
         };
       },
     },
     async listWebhooks(tx, caller) {
-      return { data: (await webhooks.list(tx, caller)).map(webhookMessage) };
+      return { data: (await webhooks.list(tx, caller)).map(toWebhook) };
     },
     async deleteWebhook(tx, caller, { webhookId }) {
       await webhooks.remove(tx, caller, webhookId);
@@ -95,32 +97,32 @@ export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServicePa
         const eventTypes = types.length === 0 ? undefined : typesOf(types);
         const edit = { status: webhookStatus.toName(status), eventTypes, doubleHash, projectId, metadata };
         const update = await webhooks.update(caller, webhookId, edit);
-        return async (tx) => ({ webhook: webhookMessage(await update(tx)) });
+        return async (tx) => ({ webhook: toWebhook(await update(tx)) });
       },
     },
     async rotateWebhookSecret(tx, caller, { webhookId }) {
       const { webhook, secret } = await webhooks.rotate(tx, caller, webhookId);
-      return { webhook: webhookMessage(webhook), signingSecret: secret };
+      return { webhook: toWebhook(webhook), signingSecret: secret };
     },
     pingWebhook: {
       async prepare({ webhookId }, caller) {
         const ping = await webhooks.ping(caller, webhookId);
         return async (tx) => {
           const sent = await ping(tx);
-          return { delivered: sent.delivered, attempt: attemptMessage({ ...sent, number: 1 }) };
+          return { delivered: sent.delivered, attempt: toAttempt({ ...sent, number: 1 }) };
         };
       },
     },
     async listDeliveries(tx, caller, request) {
       const { webhookId, limit = 20, cursor } = request;
       const { items, next } = await deliveries.list(tx, caller, webhookId, filterOf(request), { limit, cursor });
-      return { data: items.map(deliveryMessage), hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) };
+      return { data: items.map(toDelivery), hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) };
     },
     async listDeliveryAttempts(tx, caller, { deliveryId }) {
-      return { data: (await deliveries.attempts(tx, caller, deliveryId)).map(attemptMessage) };
+      return { data: (await deliveries.attempts(tx, caller, deliveryId)).map(toAttempt) };
     },
     async resendDelivery(tx, caller, { deliveryId }) {
-      return { delivery: deliveryMessage(await deliveries.resend(tx, caller, deliveryId)) };
+      return { delivery: toDelivery(await deliveries.resend(tx, caller, deliveryId)) };
     },
     async recoverDeliveries(tx, caller, { webhookId, since }) {
       return { recovered: await deliveries.recover(tx, caller, webhookId, milliseconds(since)) };

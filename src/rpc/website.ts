@@ -21,7 +21,8 @@ const checkpointStatus = enumConverter(CheckpointStatusSchema, [...checkpointSta
 /** Returns the URL of a site with this label. */
 export type SiteUrl = (label: string) => string;
 
-const statusMessage = (site: Website, siteUrl: SiteUrl): MessageInitShape<typeof GetWebsiteStatusResponseSchema> => ({
+/** The wire form of a website. */
+export const toStatus = (site: Website, siteUrl: SiteUrl): MessageInitShape<typeof GetWebsiteStatusResponseSchema> => ({
   websiteId: site.id,
   publishStatus: publishStatus.toValue(site.status),
   siteUrls: site.status === "published" ? [siteUrl(site.label)] : [],
@@ -30,7 +31,8 @@ const statusMessage = (site: Website, siteUrl: SiteUrl): MessageInitShape<typeof
   visibility: visibilityNames.toValue(effectiveSiteVisibility(site)),
 });
 
-const checkpointMessage = (checkpoint: Checkpoint): MessageInitShape<typeof WebsiteCheckpointSchema> => ({
+/** The wire form of a checkpoint. */
+export const toCheckpoint = (checkpoint: Checkpoint): MessageInitShape<typeof WebsiteCheckpointSchema> => ({
   versionId: checkpoint.id,
   message: checkpoint.message,
   status: checkpointStatus.toValue(checkpoint.status),
@@ -41,12 +43,12 @@ const checkpointMessage = (checkpoint: Checkpoint): MessageInitShape<typeof Webs
 export function websiteHandlers(websites: Websites, siteUrl: SiteUrl): Handlers<typeof WebsiteService> {
   return {
     async getWebsiteStatus(tx, caller, which) {
-      return statusMessage(await websites.status(tx, caller, which), siteUrl);
+      return toStatus(await websites.status(tx, caller, which), siteUrl);
     },
     async listWebsiteCheckpoints(tx, caller, which) {
       const { site, checkpoints } = await websites.checkpoints(tx, caller, which);
       const live = site.liveId === null ? {} : { publishedVersionId: site.liveId };
-      return { websiteId: site.id, data: checkpoints.map(checkpointMessage), ...live };
+      return { websiteId: site.id, data: checkpoints.map(toCheckpoint), ...live };
     },
     async publishWebsite(tx, caller, { visibility, ...which }) {
       const requested = visibilityNames.toName(visibility ?? 0) ?? "public";

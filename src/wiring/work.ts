@@ -5,19 +5,30 @@ import type { ConnectorUses } from "../core/connectors/use.ts";
 import { createDeploy, createSaveSite } from "../core/websites/save.ts";
 import { type Exporter, startExporter } from "../exports/exporter.ts";
 import type { Writers } from "../exports/json.ts";
+import { AgentSchema } from "../gen/proto/agent/v2/agent_pb.ts";
 import { EnterpriseTaskRecordSchema } from "../gen/proto/dataexport/v1/export_pb.ts";
 import { FileDetailSchema } from "../gen/proto/file/v2/file_pb.ts";
+import { OAuth2GrantSchema } from "../gen/proto/oauth/v2/oauth2_app_pb.ts";
 import { ProjectSchema } from "../gen/proto/project/v2/project_pb.ts";
+import { InstalledConnectorSchema } from "../gen/proto/settings/v1/connector_pb.ts";
 import { SkillSchema } from "../gen/proto/skill/v2/skill_pb.ts";
 import { TaskEventSchema } from "../gen/proto/task/v2/task_event_pb.ts";
+import { DeliveryAttemptSchema, DeliverySchema, WebhookSchema } from "../gen/proto/webhook/v2/webhook_pb.ts";
+import { WebsiteCheckpointSchema } from "../gen/proto/website/v2/website_pb.ts";
+import { GetWebsiteStatusResponseSchema } from "../gen/proto/website/v2/website_service_pb.ts";
 import { compileBareWriter } from "../http/v2/writer.ts";
 import { embeddedQueue, type Queue } from "../jobs/embedded.ts";
 import { createMailer, webhookOffMail } from "../mail/mail.ts";
+import { toAgent } from "../rpc/agent.ts";
+import { toInstalled } from "../rpc/connector.ts";
 import { taskMessage } from "../rpc/data-export-messages.ts";
 import { eventMessage } from "../rpc/event.ts";
 import { toDetail } from "../rpc/file.ts";
+import { toGrant } from "../rpc/oauth2-app.ts";
 import { toProject } from "../rpc/project.ts";
 import { toListed } from "../rpc/skill.ts";
+import { toAttempt, toDelivery, toWebhook } from "../rpc/webhook.ts";
+import { type SiteUrl, toCheckpoint, toStatus } from "../rpc/website.ts";
 import { connectorTools } from "../runtime/agents/model/connector-tool.ts";
 import { browserTools } from "../runtime/agents/model/tools/browser.ts";
 import { subtaskTools } from "../runtime/agents/model/tools/subtasks.ts";
@@ -29,6 +40,7 @@ import type { FileParts } from "./files.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { remoteProfiles } from "./remote.ts";
 import type { Sending } from "./sending.ts";
+import { createSiteUrl } from "./web.ts";
 
 /** Returns a function that writes messages of a type as v2 JSON. */
 function jsonWriter<Desc extends DescMessage>(desc: Desc): (message: MessageInitShape<Desc>) => string {
@@ -42,18 +54,35 @@ const writeFile = jsonWriter(FileDetailSchema);
 const writeProject = jsonWriter(ProjectSchema);
 const writeSkill = jsonWriter(SkillSchema);
 
+const writeWebsite = jsonWriter(GetWebsiteStatusResponseSchema);
+const writeCheckpoint = jsonWriter(WebsiteCheckpointSchema);
+const writeAgent = jsonWriter(AgentSchema);
+const writeConnector = jsonWriter(InstalledConnectorSchema);
+const writeGrant = jsonWriter(OAuth2GrantSchema);
+const writeWebhook = jsonWriter(WebhookSchema);
+const writeDelivery = jsonWriter(DeliverySchema);
+const writeAttempt = jsonWriter(DeliveryAttemptSchema);
+
 /** Rows of archives have the JSON of the API. */
-export const exportWriters: Writers = {
+export const exportWriters = (siteUrl: SiteUrl): Writers => ({
   record: (task) => writeRecord(taskMessage(task)),
   event: (taskEvent, link) => writeEvent(eventMessage(taskEvent, link)),
   file: (row) => writeFile(toDetail(row)),
   project: (row) => writeProject(toProject(row)),
   skill: (row) => writeSkill(toListed(row)),
-};
+  website: (row) => writeWebsite(toStatus(row, siteUrl)),
+  checkpoint: (row) => writeCheckpoint(toCheckpoint(row)),
+  agent: (row) => writeAgent(toAgent(row)),
+  connector: (row) => writeConnector(toInstalled(row)),
+  grant: (row) => writeGrant(toGrant(row)),
+  webhook: (row) => writeWebhook(toWebhook(row)),
+  delivery: (row) => writeDelivery(toDelivery({ ...row, body: null })),
+  attempt: (row) => writeAttempt(toAttempt({ ...row, response: null })),
+});
 
 /** Starts building export archives in this process. */
 const startExports = (context: ProcessContext, files: FileParts): Exporter =>
-  startExporter({ ...context, ...files, writers: exportWriters });
+  startExporter({ ...context, ...files, writers: exportWriters(createSiteUrl(context.config)) });
 
 /** What runs share with other parts of the process. */
 export interface WorkParts {

@@ -13,7 +13,8 @@ import { requestArchive } from "./export-rig.ts";
 const sessions = ["user.json", "session_info.json", "session_file_info.json"];
 const everything = [
   ...["user.json", "platform_user.json", "team.json", "team_user_relation.json", "user_client_config.json", "user_personalization.json"],
-  ...["user_knowledge.json", "notifications.json", "skill.json", "project.json", "session_info.json", "session_file_info.json"],
+  ...["connector.json", "oauth_grant.json", "notifications.json", "user_knowledge.json", "schedule.json"],
+  ...["skill.json", "project.json", "website.json", "session_info.json", "session_file_info.json"],
 ];
 
 describeOnOne("an archive", (kind) => {
@@ -65,7 +66,7 @@ describeOnOne("an archive", (kind) => {
       expect.objectContaining({ user_id: cy.accountId, status: "USER_STATUS_ACTIVE", role: "TEAM_MEMBER_ROLE_OWNER", email: user.email }),
     ]);
     expect(files.json("team.json")).toEqual([{ team_uid: expect.any(String), name: expect.any(String) }]);
-    for (const name of everything.slice(4, 9)) expect(files.json(name)).toEqual([]);
+    for (const name of everything.slice(6, 12)) expect(files.json(name)).toEqual([]);
   });
 
   test("contains only the data of its scope, and no data of other accounts", async () => {
@@ -85,7 +86,7 @@ describeOnOne("an archive", (kind) => {
       [first, second],
     ]);
     expect((await requestArchive(platform, dee, "project", { projectUids: [second.id] })).files.json("project.json")).toEqual([second]);
-    expect((await requestArchive(platform, dee, "webdev_project")).files.names).toEqual(["user.json"]);
+    expect((await requestArchive(platform, dee, "webdev_project")).files.names).toEqual(["user.json", "website.json"]);
   });
 
   test("includes the tasks between its time bounds, both inclusive", async () => {

@@ -154,7 +154,10 @@ describeOnOne("compliance exports", (kind) => {
       const now = rig.clock.now();
       const begun = { uid, created_at: iso(now) };
       await claim(uid);
-      expect(await record(surface, uid)).toEqual({ ...begun, status: "COMPLIANCE_EXPORT_STATUS_PROCESSING" });
+      expect(await record(surface, uid)).toEqual({
+        ...{ ...begun, status: "COMPLIANCE_EXPORT_STATUS_PROCESSING" },
+        progress: { done: 0, total: 0, percent: 0 },
+      });
       expect(await ask(surface, "GetDownloadURL", { uid })).toMatchObject(refusal(surface, "failed_precondition"));
       await rig.store.change((tx) =>
         tx.exports.complete(uid, 1, { blobId: "b", bytes: 5_000_000_000, sha256: "ab", eventCount: 812 }, now + 1000),
@@ -183,7 +186,7 @@ describeOnOne("compliance exports", (kind) => {
       const making = { now: rig.clock.now(), ids: systemIds, random: systemRandom };
       await rig.store.change((tx) => cancelExport(tx, making, uid));
       expect(await record(surface, uid)).toMatchObject({
-        ...{ status: "COMPLIANCE_EXPORT_STATUS_FAILED", error_message: "the operator ended it", completed_at: iso(making.now) },
+        ...{ status: "COMPLIANCE_EXPORT_STATUS_FAILED", error_message: "the export was cancelled", completed_at: iso(making.now) },
       });
       expect(await ask(surface, "GetDownloadURL", { uid })).toMatchObject(refusal(surface, "failed_precondition"));
     });

@@ -44,7 +44,7 @@ describe("the link of an archive", () => {
       "content-length": `${record.archive?.bytes}`,
       etag: `"${record.archive?.sha256}"`,
     });
-    expect((await readZip(Buffer.from(await reply.arrayBuffer()))).names.length).toBe(13);
+    expect((await readZip(Buffer.from(await reply.arrayBuffer()))).names.length).toBe(17);
   });
 
   test("answers HEAD with the same headers and no body", async () => {

@@ -19,7 +19,7 @@ import type { Person } from "../support/service.ts";
 /** The part of a platform that makes archives, over a storage. */
 export const createExporter = (store: Store, blobs: Blobs, clock: Clock, log: Log = () => undefined): Exporter =>
   startExporter({
-    ...{ store, blobs, clock, cipher, log, random: systemRandom, writers: exportWriters },
+    ...{ store, blobs, clock, cipher, log, random: systemRandom, writers: exportWriters((label) => `https://${label}.sites.test`) },
     writer: writer({ changeBytes: store.change, blobs, clock, ids: systemIds, quota: 1 }),
   });
 

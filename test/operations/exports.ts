@@ -3,7 +3,7 @@ import { systemIds } from "../../src/core/ids.ts";
 import { EnterpriseDataExportService } from "../../src/gen/proto/dataexport/v1/export_service_pb.ts";
 import { EnterpriseDataExportV2Service } from "../../src/gen/proto/dataexport/v2/export_service_pb.ts";
 import { EnterpriseComplianceV2Service } from "../../src/gen/proto/observability/v2/compliance_export_service_pb.ts";
-import { entries, type Prepare } from "./entry.ts";
+import { entries, noInput, type Prepare } from "./entry.ts";
 
 const ofUser: Prepare = async ({ accountId }) => ({ user: accountId });
 const pageOfUser: Prepare = async ({ accountId }) => ({ user: accountId, page: 1, page_size: 1 });
@@ -25,6 +25,15 @@ const completed =
       await tx.exports.complete(id, claimed?.fence ?? 0, { blobId: id, bytes: 1, sha256: "", eventCount: null }, Date.now());
     });
     return { uid: id };
+  };
+
+/** An export that has ended. */
+const ended =
+  (made: Prepare): Prepare =>
+  async (person, store) => {
+    const { uid } = await made(person, store);
+    await store.change((tx) => tx.exports.cancel(String(uid), Date.now()));
+    return { uid: String(uid) };
   };
 
 /** Requests an empty export, of a space without another open export of this kind. */
@@ -62,6 +71,8 @@ export const exportEntries = entries(EnterpriseDataExportV2Service, {
   getExport: ["exports/exports", exportId],
   listExports: ["exports/exports", ofUser],
   getDownloadURL: ["exports/exports", completed(exportId)],
+  cancelExport: ["exports/end", exportId],
+  deleteExport: ["exports/end", ended(exportId)],
 });
 
 /** `observability.v2.EnterpriseComplianceV2Service`. */
@@ -69,4 +80,7 @@ export const complianceEntries = entries(EnterpriseComplianceV2Service, {
   createExport: ["exports/compliance", stepsRequest],
   getExport: ["exports/compliance", stepsExportId],
   getDownloadURL: ["exports/compliance", completed(stepsExportId)],
+  listExports: ["exports/end", noInput],
+  cancelExport: ["exports/end", stepsExportId],
+  deleteExport: ["exports/end", ended(stepsExportId)],
 });

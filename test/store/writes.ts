@@ -249,6 +249,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["exports.fail", (tx) => tx.exports.fail("e", 1, "x", 1)],
   ["exports.release", (tx) => tx.exports.release("e", 1)],
   ["exports.cancel", (tx) => tx.exports.cancel("e", 1)],
+  ["exports.remove", (tx) => tx.exports.remove("e")],
   ["exports.purge", (tx) => tx.exports.purge(1, 1, 1)],
   ["usage.prepaid", (tx) => tx.usage.prepaid("t")],
   ["usage.move", (tx) => tx.usage.move(sampleMove)],

@@ -2,6 +2,9 @@ import type { MemberStatus, Role } from "../accounts/account.ts";
 import type { StoredFile } from "../files/file.ts";
 import type { SkillView } from "../skills/skill.ts";
 import type { TaskEvent } from "../tasks/event.ts";
+import type { Delivery, DeliveryAttempt } from "../webhooks/delivery.ts";
+import type { CheckpointFile } from "../websites/checkpoint.ts";
+import type { Website } from "../websites/website.ts";
 import type { StepName } from "./export.ts";
 import type { TaskRecord } from "./task-record.ts";
 
@@ -50,7 +53,7 @@ export interface ArchiveQuery {
   /** Both are inclusive, Unix milliseconds; null is unbounded. */
   readonly startTime: number | null;
   readonly endTime: number | null;
-  /** Only these tasks; null for all. */
+  /** Only these tasks, or only these websites; null for all. */
   readonly ids: readonly string[] | null;
 }
 
@@ -69,6 +72,8 @@ export interface PackedMember {
   readonly originalEmail: string | null;
   /** The name in the team or, once the person has signed in to this team, the account's. */
   readonly name: string | null;
+  /** The account's language; null if the account is deleted, or if the person has never signed in to this team. */
+  readonly locale: string | null;
   readonly role: Role;
   readonly status: MemberStatus;
   readonly createdAt: number;
@@ -83,11 +88,19 @@ export interface PackedSkill extends SkillView {
   readonly deletedAt: number | null;
 }
 
+/** A website, or the tombstone of a deleted one, which has no checkpoints. */
+export interface PackedWebsite extends Website {
+  readonly deletedAt: number | null;
+}
+
+/** The position of a row in a list that is sorted by creation. */
+type After = { readonly createdAt: number; readonly id: string } | null;
+
 /** The data of an archive, read in pages of limited rows and, if rows may be large, limited bytes. */
 export interface ArchiveRows {
   count(query: ArchiveQuery): Promise<number>;
   /** Oldest first. An agent's main task counts from its first event on (spec/decisions.md 18). */
-  tasks(query: ArchiveQuery, after: Pick<TaskRecord, "createdAt" | "id"> | null, limit: number): Promise<readonly PackedTask[]>;
+  tasks(query: ArchiveQuery, after: After, limit: number): Promise<readonly PackedTask[]>;
   /** The next events of a task, verbose ones too: at least one, unless there is none up to `lastSeq`. */
   events(taskId: string, afterSeq: number, lastSeq: number): Promise<readonly TaskEvent[]>;
   /** As `events`, but only events with files. */
@@ -96,8 +109,22 @@ export interface ArchiveRows {
   tasksWithFiles(taskIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Files of any owner, artifacts too. */
   files(ids: readonly string[]): Promise<readonly StoredFile[]>;
-  /** The skills that a person added, and those of the person's projects, oldest first by creation; `ids` applies only to tasks. */
-  skills(query: ArchiveQuery, after: Pick<PackedSkill, "createdAt" | "id"> | null, limit: number): Promise<readonly PackedSkill[]>;
+  /** The skills that a person added, and those of the person's projects, oldest first by creation; `ids` is ignored. */
+  skills(query: ArchiveQuery, after: After, limit: number): Promise<readonly PackedSkill[]>;
+  countWebsites(query: ArchiveQuery): Promise<number>;
+  /** Oldest first. */
+  websites(query: ArchiveQuery, after: After, limit: number): Promise<readonly PackedWebsite[]>;
+  /** All files of a checkpoint, sorted by path: at most 1,000. */
+  siteFiles(checkpointId: string): Promise<readonly CheckpointFile[]>;
+  /** The deliveries of a webhook in the time window of a query, oldest first. */
+  deliveries(
+    webhookId: string,
+    window: Pick<ArchiveQuery, "startTime" | "endTime">,
+    after: After,
+    limit: number,
+  ): Promise<readonly Delivery[]>;
+  /** The attempts of these deliveries, in order, without the responses. */
+  attempts(deliveryIds: readonly string[]): Promise<readonly Omit<DeliveryAttempt, "response">[]>;
   /** Oldest first. */
   memberships(spaceId: string, accountId: string): Promise<readonly PackedMember[]>;
 }

@@ -13,7 +13,7 @@ export type ExportStatus = (typeof exportStatuses)[number];
  *         └────cancel─────┤  └─┘ claim, after a release or an expired lease
  *                         └─────cancel──────────▶ cancelled
  *
- * No transition goes back: a released export stays `processing`, without a lease.
+ * No transition goes back: a released export stays `processing`, without a lease. An export that has ended can be deleted.
  */
 export const exportTransitions = {
   claim: { from: ["pending", "processing"], to: "processing" },
@@ -200,8 +200,15 @@ export interface ExportRows extends SubjectRows, TaskRecordRows {
   fail(id: string, fence: number, error: string, now: number): Promise<boolean>;
   /** Releases the claim, for example on a drain: the export stays `processing`, can be claimed at once, and this claim does not count. */
   release(id: string, fence: number): Promise<boolean>;
-  /** Cancels an export for an operator; false if it has ended. */
+  /** The compliance exports of a space, newest first. */
+  listCompliance(spaceId: string, page: OffsetPage): Promise<CountedPage<ComplianceExport>>;
+  /** Cancels an export; false if it has ended. */
   cancel(id: string, now: number): Promise<boolean>;
+  /**
+   * Deletes an export that has ended. Returns its blobs, which the same change must drop; null if it has not ended or does
+   * not exist.
+   */
+  remove(id: string): Promise<readonly string[] | null>;
   /** Ids of exports that have not ended and have no valid lease at `now`, oldest first: for recovery after a crash. */
   unclaimed(now: number, max: number): Promise<readonly string[]>;
   /** Marks archives completed at or before `until` as purged, at most `max`. Returns their blobs, which the same change must drop. */

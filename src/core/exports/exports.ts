@@ -6,6 +6,7 @@ import type { Ids } from "../ids.ts";
 import type { CreationContext } from "../keys/api-key.ts";
 import type { CountedPage, OffsetPage } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
+import { cancelRequested, deleteEnded } from "./end.ts";
 import type {
   ComplianceExport,
   DataExport,
@@ -19,7 +20,7 @@ import type {
 import { createDownloadLink, type ExportLink, type ExportLinks, linkIfAvailable, requireExport } from "./links.ts";
 import type { TaskRecord, TaskRecordFilter } from "./task-record.ts";
 
-/** The service of a cancel in the audit log; the API has no such operation. */
+/** The service of an operator's cancel in the audit log. */
 const services: Readonly<Record<ExportKind, string>> = {
   data: "dataexport.v1.EnterpriseDataExportService",
   compliance: "observability.v2.EnterpriseComplianceV2Service",
@@ -75,7 +76,7 @@ export interface RequestedExport {
 export interface Exports {
   /** A person's tasks, newest first, and their number. @param user an account id or an email address. */
   tasks(tx: Tx, caller: Caller, user: string, filter: TaskRecordFilter, page: OffsetPage): Promise<CountedPage<TaskRecord>>;
-  /** @throws Failure `invalid_argument` without a person, or for ids that do not go with the scope; `not_found` for a person or project. */
+  /** @throws Failure `invalid_argument` without a person, or for ids that do not go with the scope; `not_found` for a person, project or website. */
   create(tx: Tx, caller: Caller, input: ExportInput): Promise<RequestedExport>;
   get(tx: Tx, caller: Caller, id: string): Promise<DataExport>;
   /** A person's exports, newest first. @param user an account id or an email address. */
@@ -87,6 +88,10 @@ export interface Exports {
    * @throws Failure `failed_precondition` until it is completed.
    */
   download(tx: Tx, caller: Caller, id: string, purged: Extract<Reason, "not_found" | "failed_precondition">): Promise<ExportLink>;
+  /** Cancels an export; a cancelled one stays as it is. @throws Failure `failed_precondition` when it is completed or failed. */
+  cancel(tx: Tx, caller: Caller, id: string): Promise<DataExport>;
+  /** Deletes an export and its archive. @throws Failure `failed_precondition` until it has ended. */
+  remove(tx: Tx, caller: Caller, id: string): Promise<void>;
   /** The address in an export's record; null without an archive. */
   link(of: DataExport): ExportLink | null;
 }
@@ -110,6 +115,7 @@ export function exports({ clock, ids, links }: ExportParts): Exports {
       checkIds(scope, filter);
       const { accountId, teamId } = await requireSubject(tx, spaceId, userId, email);
       await checkProjects(tx, { accountId, spaceId }, filter);
+      await checkWebsites(tx, { accountId, spaceId }, filter);
       const now = clock.now();
       const request = { id: ids.short(), spaceId, requestedBy, reason, createdAt: now };
       const newExport: NewDataExport = { kind: "data", ...request, accountId, scope, filter };
@@ -126,6 +132,8 @@ export function exports({ clock, ids, links }: ExportParts): Exports {
     async download(tx, { spaceId }, id, purged) {
       return createDownloadLink(await requireExport(tx, "data", spaceId, id), links, clock.now(), purged);
     },
+    cancel: (tx, { spaceId }, id) => cancelRequested(tx, { kind: "data", spaceId, id }, clock.now()),
+    remove: (tx, { spaceId }, id) => deleteEnded(tx, { kind: "data", spaceId, id }),
     link: (of) => linkIfAvailable(of, links, clock.now()),
   };
 }
@@ -166,12 +174,19 @@ function checkIds(scope: NewDataExport["scope"], { sessionIds, webdevProjectUids
       throw invalidArgument(path, `is only allowed with the scope ENTERPRISE_EXPORT_SCOPE_${ownScope.toUpperCase()}`);
 }
 
-/** One list has all projects of a space. Exports do not contain websites, so every website is unknown. */
+/** One list has all projects of a space. */
 async function checkProjects(tx: Tx, scope: { accountId: string; spaceId: string }, filter: ExportFilter): Promise<void> {
-  if (filter.webdevProjectUids.length > 0) throw notFound("website", "webdev_project_uids");
   if (filter.projectUids.length === 0) return;
   const known = new Set((await tx.projects.list(scope)).map(({ id }) => id));
   if (filter.projectUids.some((uid) => !known.has(uid))) throw notFound("project", "project_uids");
+}
+
+/** Websites of other persons are unknown. So are deleted ones, unless they are requested too. */
+async function checkWebsites(tx: Tx, scope: { accountId: string; spaceId: string }, filter: ExportFilter): Promise<void> {
+  const { webdevProjectUids: ids, includeDeleted } = filter;
+  if (ids.length === 0) return;
+  const found = await tx.archives.countWebsites({ ...scope, includeDeleted, startTime: null, endTime: null, ids });
+  if (found < ids.length) throw notFound("website", "webdev_project_uids");
 }
 
 /** The input of a compliance export. */
@@ -190,8 +205,14 @@ export interface ComplianceExports {
    */
   create(tx: Tx, caller: Caller, input: ComplianceInput): Promise<NewComplianceExport>;
   get(tx: Tx, caller: Caller, id: string): Promise<ComplianceExport>;
+  /** All of the team's, newest first. */
+  list(tx: Tx, caller: Caller, page: OffsetPage): Promise<CountedPage<ComplianceExport>>;
   /** Creates an address of the archive. @throws Failure `failed_precondition` until it is completed, `not_found` once it is purged. */
   download(tx: Tx, caller: Caller, id: string): Promise<ExportLink>;
+  /** Cancels an export; a cancelled one stays as it is. @throws Failure `failed_precondition` when it is completed or failed. */
+  cancel(tx: Tx, caller: Caller, id: string): Promise<ComplianceExport>;
+  /** Deletes an export and its archive. @throws Failure `failed_precondition` until it has ended. */
+  remove(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
 
 /** Dependencies of `complianceExports`. */
@@ -218,6 +239,9 @@ export const complianceExports = ({ clock, ids, links, payloads }: CompliancePar
     return newExport;
   },
   get: (tx, { spaceId }, id) => requireExport(tx, "compliance", spaceId, id),
+  list: (tx, { spaceId }, page) => tx.exports.listCompliance(spaceId, page),
+  cancel: (tx, { spaceId }, id) => cancelRequested(tx, { kind: "compliance", spaceId, id }, clock.now()),
+  remove: (tx, { spaceId }, id) => deleteEnded(tx, { kind: "compliance", spaceId, id }),
   async download(tx, { spaceId }, id) {
     return createDownloadLink(await requireExport(tx, "compliance", spaceId, id), links, clock.now(), "not_found");
   },

@@ -57,15 +57,21 @@ export interface AuthorizedApps {
   revoke(tx: Tx, caller: Caller, clientId: string): Promise<void>;
 }
 
+/** The grants that an account gave to apps in a space, newest first, without deleted apps. */
+export async function listAuthorizedApps(
+  { apps: appRows, grants }: Pick<Tx, "apps" | "grants">,
+  { accountId, spaceId }: Pick<GrantKey, "accountId" | "spaceId">,
+): Promise<readonly AuthorizedApp[]> {
+  const apps = new Map((await appRows.list(spaceId)).map((app) => [app.clientId, app]));
+  return (await grants.list(accountId, spaceId)).flatMap((grant) => {
+    const app = apps.get(grant.clientId);
+    return app ? [{ app, grant }] : [];
+  });
+}
+
 export function authorizedApps(clock: Pick<Clock, "now">): AuthorizedApps {
   return {
-    async list(tx, { accountId, spaceId }) {
-      const apps = new Map((await tx.apps.list(spaceId)).map((app) => [app.clientId, app]));
-      return (await tx.grants.list(accountId, spaceId)).flatMap((grant) => {
-        const app = apps.get(grant.clientId);
-        return app ? [{ app, grant }] : [];
-      });
-    },
+    list: listAuthorizedApps,
     async revoke(tx, { accountId, spaceId }, clientId) {
       const grant = await tx.grants.find({ accountId, spaceId, clientId });
       const app = grant && (await tx.apps.find(clientId));

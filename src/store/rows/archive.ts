@@ -2,6 +2,8 @@ import type { ArchiveQuery, ArchiveRows } from "../../core/exports/archive-rows.
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, empty, inTexts, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, integerOrNull, tables, text, textOrNull } from "../table.ts";
+import { archivedDeliveries } from "./archive-delivery.ts";
+import { archivedWebsites } from "./archive-website.ts";
 import { eventPages } from "./event.ts";
 import { skillShape, skillsFrom } from "./skill.ts";
 import { recordShape } from "./task-record.ts";
@@ -16,6 +18,7 @@ const packedMember = tables.membership
   .pick("id", "teamId", "accountId", "email", "originalEmail", "role", "status", "createdAt", "removedAt")
   .with({
     teamName: text(sql`t.name`),
+    locale: textOrNull(sql`CASE WHEN m.signed_in_at IS NOT NULL THEN a.locale END`),
     name: textOrNull(sql`COALESCE(m.name, CASE WHEN m.signed_in_at IS NOT NULL THEN a.name END)`),
     issuer: textOrNull(sql`CASE WHEN m.signed_in_at IS NOT NULL THEN a.issuer END`),
     subject: textOrNull(sql`a.subject`),
@@ -30,6 +33,8 @@ export function archiveRows(session: Session): ArchiveRows {
   const { dialect } = session;
   const page = eventPages(session);
   return {
+    ...archivedWebsites(session),
+    ...archivedDeliveries(session),
     async count(selection) {
       const row = await counted.row(session)(sql`SELECT ${counted.of("t")} FROM task t WHERE ${matches(dialect, selection)}`);
       return row?.count ?? 0;

@@ -11,6 +11,7 @@ import {
   type SubjectRef,
   type SubjectRows,
 } from "../../core/exports/export.ts";
+import type { CountedPage, OffsetPage } from "../../core/pagination/page.ts";
 import type { Session } from "../session.ts";
 import { join, type Sql, sql } from "../statements.ts";
 import { boolean, integer, type RowOf, tables } from "../table.ts";
@@ -49,6 +50,7 @@ const hasAddress = (address: string): Sql => {
 const { export: archives } = tables;
 const ids = archives.pick("id");
 const blobs = archives.pick("blobId");
+const removed = archives.pick("blobId", "purgedAt");
 /** An export `e` of a page, with the number of all exports. An empty page has one row, without an export. */
 const listed = archives.with({ found: integer(sql`counted.found`), isThere: boolean(sql`(e.id IS NOT NULL)`) });
 const found = sql`SELECT ${archives.of("export")} FROM export`;
@@ -60,6 +62,15 @@ export function exportRows(session: Session): ExportRows {
     const row = await archives.row(session)(statement);
     return row && exportOf(row);
   };
+  async function listPage<K extends ExportKind>(kind: K, of: Sql, { limit, offset }: OffsetPage): Promise<CountedPage<ExportOf<K>>> {
+    const theirs = sql`${of} AND kind = ${kind}`;
+    const rows = await listed.rows(session)(sql`
+      SELECT ${listed.of("e")} FROM (SELECT COUNT(*) AS found FROM export WHERE ${theirs}) counted
+      LEFT JOIN (${found} WHERE ${theirs} ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}) e ON 1 = 1
+      ORDER BY e.created_at DESC, e.id DESC`);
+    const made = rows.filter(({ isThere }) => isThere).map(exportOf);
+    return { items: made.filter((each) => isOf(kind, each)), total: rows[0]?.found ?? 0 };
+  }
   const changed = async (statement: Sql): Promise<boolean> => (await execute(statement)) === 1;
 
   return {
@@ -75,15 +86,8 @@ export function exportRows(session: Session): ExportRows {
       return made && isOf(kind, made) ? made : null;
     },
     byId: (id) => one(sql`${found} WHERE id = ${id}`),
-    async list(spaceId, accountId, { limit, offset }) {
-      const theirs = sql`space_id = ${spaceId} AND account_id = ${accountId} AND kind = 'data'`;
-      const rows = await listed.rows(session)(sql`
-        SELECT ${listed.of("e")} FROM (SELECT COUNT(*) AS found FROM export WHERE ${theirs}) counted
-        LEFT JOIN (${found} WHERE ${theirs} ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}) e ON 1 = 1
-        ORDER BY e.created_at DESC, e.id DESC`);
-      const made = rows.filter(({ isThere }) => isThere).map(exportOf);
-      return { items: made.filter((each) => isOf("data", each)), total: rows[0]?.found ?? 0 };
-    },
+    list: (spaceId, accountId, page) => listPage("data", sql`space_id = ${spaceId} AND account_id = ${accountId}`, page),
+    listCompliance: (spaceId, page) => listPage("compliance", sql`space_id = ${spaceId}`, page),
     claim: (id, now, leaseUntil) =>
       one(sql`
         UPDATE export SET status = ${exportTransitions.claim.to}, claims = claims + 1, fence = fence + 1, lease_until = ${leaseUntil}
@@ -97,6 +101,12 @@ export function exportRows(session: Session): ExportRows {
     fail: (id, fence, error, now) => changed(sql`UPDATE export SET ${ended("fail", now)}, error = ${error} WHERE ${held(id, fence)}`),
     release: (id, fence) => changed(sql`UPDATE export SET lease_until = NULL, claims = claims - 1 WHERE ${held(id, fence)}`),
     cancel: (id, now) => changed(sql`UPDATE export SET ${ended("cancel", now)}, fence = fence + 1 WHERE id = ${id} AND ${may("cancel")}`),
+    async remove(id) {
+      const row = await removed.row(session)(sql`
+        DELETE FROM export WHERE id = ${id} AND completed_at IS NOT NULL RETURNING ${removed.of("export")}`);
+      if (!row) return null;
+      return row.blobId === null || row.purgedAt !== null ? [] : [row.blobId];
+    },
     async unclaimed(now, max) {
       const rows = await ids.rows(session)(sql`
         SELECT ${ids.of("export")} FROM export WHERE completed_at IS NULL AND (lease_until IS NULL OR lease_until <= ${now}) ORDER BY created_at, id LIMIT ${max}`);

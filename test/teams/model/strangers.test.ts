@@ -45,6 +45,8 @@ const samples: Readonly<Record<string, readonly Sample[]>> = {
     ({ active }) => ({ user: active.email, page: 1, page_size: 10 }),
   ],
   GetDownloadURL: [({ exported }) => ({ uid: exported })],
+  CancelExport: [({ exported }) => ({ uid: exported })],
+  DeleteExport: [({ exported }) => ({ uid: exported })],
   ListTasks: [
     ({ active }) => ({ user: active.accountId, page: 1, page_size: 10 }),
     ({ active }) => ({ user: active.email, page: 1, page_size: 10, include_deleted: true }),
@@ -93,7 +95,7 @@ describeOnEach("operations of an enterprise", (kind) => {
   afterAll(() => service[Symbol.asyncDispose]());
 
   test("are complete, each with every object that it can name", () => {
-    expect(operations.map(({ rpc }) => rpc)).toHaveLength(18);
+    expect(operations.map(({ rpc }) => rpc)).toHaveLength(20);
     for (const operation of operations)
       expect(samplesOf(operation).length > 0, operation.rpc).toBe(!withoutObjects.has(operation.method.name));
   });

@@ -1,0 +1,40 @@
+import type { ArchiveQuery, ArchiveRows } from "../../core/exports/archive-rows.ts";
+import type { Session } from "../session.ts";
+import { allOf, type Dialect, inTexts, type Sql, sql } from "../statements.ts";
+import { computedShape, integer, tables } from "../table.ts";
+
+const packedSite = tables.website.omit("sharedAt");
+const siteFile = tables.checkpointFile.omit("checkpointId");
+const counted = computedShape({ count: integer(sql`COUNT(*)`) });
+
+/** The websites that archives contain. */
+export function archivedWebsites(session: Session): Pick<ArchiveRows, "countWebsites" | "websites" | "siteFiles"> {
+  const { dialect } = session;
+  return {
+    async countWebsites(query) {
+      const row = await counted.row(session)(sql`
+        SELECT ${counted.of("w")} FROM website w WHERE ${allOf(conditionsOf(dialect, query))}`);
+      return row?.count ?? 0;
+    },
+    async websites(query, after, limit) {
+      const conditions = conditionsOf(dialect, query);
+      if (after !== null) conditions.push(sql`(w.created_at, w.id) > (${after.createdAt}, ${after.id})`);
+      return packedSite.rows(session)(sql`
+        SELECT ${packedSite.of("w")} FROM website w WHERE ${allOf(conditions)} ORDER BY w.created_at, w.id LIMIT ${limit}`);
+    },
+    siteFiles: (checkpointId) =>
+      siteFile.rows(session)(sql`
+        SELECT ${siteFile.of("f")} FROM checkpoint_file f WHERE f.checkpoint_id = ${checkpointId} ORDER BY f.path`),
+  };
+}
+
+function conditionsOf(dialect: Dialect, { spaceId, accountId, includeDeleted, startTime, endTime, ids }: ArchiveQuery): Sql[] {
+  return [
+    sql`w.space_id = ${spaceId}`,
+    sql`w.account_id = ${accountId}`,
+    ...(includeDeleted ? [] : [sql`w.deleted_at IS NULL`]),
+    ...(startTime === null ? [] : [sql`w.created_at >= ${startTime}`]),
+    ...(endTime === null ? [] : [sql`w.created_at <= ${endTime}`]),
+    ...(ids === null ? [] : [sql`w.id ${inTexts(dialect, ids)}`]),
+  ];
+}
