@@ -10,11 +10,11 @@ export const sessionCookieName = (consentUrl: string): string => (consentUrl.sta
 /** Reads the session cookie of a request to the Connect wire; null where sessions are not accepted. */
 export type ReadSessionCookie = (method: string | undefined, headers: IncomingHttpHeaders) => string | null;
 
-const connectTypes = /^application\/(json|proto)\s*(;|$)/i;
+const connectTypes = /^application\/(connect\+)?(json|proto)\s*(;|$)/i;
 
 /**
  * Creates the reader of session cookies. A session counts only on the Connect wire, by
- * POST with one of Connect's content types, and only when the `Origin` header is the
+ * POST with one of Connect's content types for unary calls or streams, and only when the `Origin` header is the
  * origin of `consentUrl` (spec/decisions.md 35): pages of other sites cannot use it.
  */
 export function sessionCookieReader(consentUrl: string): ReadSessionCookie {

@@ -3,6 +3,7 @@ import type { KindName } from "../actions/kind.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { Visibility } from "../visibility.ts";
 import type { NewEvent } from "./event.ts";
+import type { SharedTask } from "./shared-task.ts";
 
 export type TaskStatus = "running" | "stopped" | "waiting" | "error";
 export type TaskType = "standard" | "project" | "agent_subtask";
@@ -186,6 +187,11 @@ export interface TaskRows {
   insert(task: Task, events: readonly NewEvent[]): Promise<Task>;
   /** The task that this caller sees under an id, or under `agent-default-main_task`; never a deleted one. */
   find(scope: Scope, id: string): Promise<TaskView | null>;
+  /**
+   * The task that is shared, within its team's cap, with all visitors, or with the members of this team; never a
+   * deleted one. @param teamSpaceId the space of the visitor's team; null without one.
+   */
+  findShared(teamSpaceId: string | null, id: string): Promise<SharedTask | null>;
   /** As `find`, and locks the row until the transaction ends. */
   lock(scope: Scope, id: string): Promise<TaskView | null>;
   /** How many of these distinct ids the caller sees. */

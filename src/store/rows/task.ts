@@ -7,6 +7,7 @@ import { changeOf, type Session } from "../session.ts";
 import { allOf, direction, empty, forUpdate, join, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, tables } from "../table.ts";
 import { appendEvents } from "./event.ts";
+import { findShared } from "./shared-task.ts";
 import { advance, tombstone } from "./task-advance.ts";
 import { queueOf } from "./task-queue.ts";
 import { begun, taskShape, taskViewShape, views, visible } from "./task-row.ts";
@@ -60,6 +61,7 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
       return written;
     },
     find: (scope, id) => view(scope, id, empty),
+    findShared: findShared(session),
     async lock(scope, id) {
       changeOf(session);
       return view(scope, id, forUpdate(session.dialect, "t"));
