@@ -112,7 +112,9 @@ function line({
 }: Operation): string {
   const counted = countedAs === rpc ? "" : ` as ${countedAs}`;
   const credentials =
-    access === null ? `anonymous${readsSessions ? ",SESSION" : ""}` : [...access.credentials].map((value) => Access_CredentialSchema.value[value]?.name).join(",");
+    access === null
+      ? `anonymous${readsSessions ? ",SESSION" : ""}`
+      : [...access.credentials].map((value) => Access_CredentialSchema.value[value]?.name).join(",");
   const scopes = access && access.anyScope.length > 0 ? ` scopes=${access.anyScope.join("|")}` : "";
   const roles =
     access && access.roles.size > 0 ? ` roles=${[...access.roles].map((value) => Access_RoleSchema.value[value]?.name).join("|")}` : "";

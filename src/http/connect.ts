@@ -63,7 +63,7 @@ export function connectRoutes(parts: ConnectParts) {
   }
 
   async function admitCall(operation: Operation, request: Request, context: HandlerContext): Promise<void> {
-    const admission = await admit(operation, isConversation(operation.method) ? withoutSession(request) : request);
+    const admission = await admit(operation, request);
     for (const [name, value] of rateHeaders(admission.rate)) context.responseHeader.set(name, value);
     context.values.set(admissionKey, admission);
   }
@@ -162,14 +162,12 @@ export function connectRoutes(parts: ConnectParts) {
 
 /** Reads the head of a request on the only wire that accepts sessions. */
 export const connectRequestReader =
-  ({ readRequest, readSession }: Pick<ConnectParts, "readRequest" | "readSession">) =>
+  ({ operations, readRequest, readSession }: Pick<ConnectParts, "operations" | "readRequest" | "readSession">) =>
   (raw: FastifyRequest["raw"]): Request => {
     const request = readRequest(raw);
-    return { ...request, credentials: { ...request.credentials, session: readSession(raw.method, raw.headers) } };
+    const kind = operations.byRpc(raw.url?.slice(1) ?? "")?.method.methodKind;
+    return { ...request, credentials: { ...request.credentials, session: readSession(kind, raw.method, raw.headers) } };
   };
-
-/** A session counts for unary calls and server streams only (spec/decisions.md 55). */
-const withoutSession = (request: Request): Request => ({ ...request, credentials: { ...request.credentials, session: null } });
 
 /** Releases the body of a stream at each message that is read. A call with one answer releases it at its end. */
 const releaseBodies: Interceptor = (next) => (request) => {

@@ -7,7 +7,7 @@ import type { Person } from "../support/service.ts";
 import { tokenOf } from "../support/token.ts";
 import { type Headers, notFoundText, outcomeOf, sharedRig } from "./shared-rig.ts";
 
-describeOnEach("a shared task", (database) => {
+describeOnEach("a shared task (spec/api.md 8.37)", (database) => {
   const rig = sharedRig(database);
   let members: Headers[];
   let strangers: [who: string, headers: Headers][];

@@ -39,7 +39,7 @@ const hasRole = ({ roles, personal }: OperationAccess, role: Role | null): boole
 /** Whether the table allows a worker's credential. */
 export const takesWorker = ({ access }: Operation): boolean => access?.credentials.has(Access_Credential.WORKER) === true;
 
-/** A session is valid on the Connect wire only, and not for streams both ways (spec/decisions.md 35, 55). */
+/** A session is valid on the Connect wire only, for unary calls and server streams (spec/decisions.md 35, 55). */
 export const hasSessions = (wire: Wire, { method }: Operation): boolean =>
   wire.startsWith("connect") && method.methodKind !== "bidi_streaming";
 

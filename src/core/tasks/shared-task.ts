@@ -3,10 +3,7 @@ import { notFound } from "../failure.ts";
 import type { Attachment } from "../files/file.ts";
 import type { Tx } from "../store.ts";
 import { type EventPayloads, type EventType, eventTypes, type PlanStep, type TaskEvent } from "./event.ts";
-import type { Task, TaskStatus } from "./task.ts";
-
-/** A task as visitors of its share link see it. `id` and `lastSeq` are for reading its events. */
-export type SharedTask = Pick<Task, "id" | "title" | "status" | "createdAt" | "updatedAt" | "lastSeq">;
+import type { SharedTask, TaskStatus } from "./task.ts";
 
 /** The content of an event that visitors see. */
 export type SharedContent =

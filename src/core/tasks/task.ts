@@ -3,7 +3,6 @@ import type { KindName } from "../actions/kind.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { Visibility } from "../visibility.ts";
 import type { NewEvent } from "./event.ts";
-import type { SharedTask } from "./shared-task.ts";
 
 export type TaskStatus = "running" | "stopped" | "waiting" | "error";
 export type TaskType = "standard" | "project" | "agent_subtask";
@@ -72,6 +71,9 @@ export interface Task {
 export interface TaskView extends Task {
   readonly apiKeyName: string | null;
 }
+
+/** A task as visitors of its share link see it. `id` and `lastSeq` are for reading its events. */
+export type SharedTask = Pick<Task, "id" | "title" | "status" | "createdAt" | "updatedAt" | "lastSeq">;
 
 /** The changeable fields; `advance` maintains the event counters itself. */
 export type TaskChanges = Partial<

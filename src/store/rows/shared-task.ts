@@ -1,4 +1,4 @@
-import type { SharedTask } from "../../core/tasks/shared-task.ts";
+import type { SharedTask } from "../../core/tasks/task.ts";
 import type { Session } from "../session.ts";
 import { type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";
