@@ -113,7 +113,7 @@ describeOnEach("a watch of a shared task", (database) => {
     expect([await open.end, open.seqs]).toEqual([notFoundText, [1, 2]]);
   });
 
-  test("stays open while the task is shared, also when a session beside it ends", async () => {
+  test("stays open while the task is shared, also when the session of its caller ends", async () => {
     const session = await (await rig.service.person({ with: rig.ann })).session();
     const id = await rig.share("public");
     const open = await opened(id, session.headers);
