@@ -11,6 +11,9 @@ import { type Headers, notFoundText, outcomeOf, type SharedRig, sharedRig } from
 /** A stream checks the visibility again after at most this time (spec/decisions.md 57). */
 const recheckMs = 5_000;
 
+/** Streams with `keep_alive` (spec/decisions.md 54). */
+const keepAliveMs = 15_000;
+
 /** An open watch and what has arrived. */
 interface Open {
   readonly seqs: readonly number[];
@@ -228,5 +231,34 @@ describeOnOne("a watch of a shared task over each wire", (database) => {
     await rig.ann.v2("task.update", { task_id: id, share_visibility: "private" });
     await rig.advance(id, [say("secret")]);
     expect([await open.end, open.seqs]).toEqual([notFoundText, [1, 2, 3]]);
+  });
+
+  test.each(rpcWires)("%s gets an answer without an event after 15 s of silence, if it asks for that", async (wire) => {
+    const id = await rig.share("public");
+    const away = new AbortController();
+    const answers = rig.visitor({}, wire).watchSharedTask({ taskId: id, afterSeq: 1, keepAlive: true }, { signal: away.signal });
+    const next = answers[Symbol.asyncIterator]();
+    expect((await next.next()).value?.event?.seq).toBe(2);
+    let hasAnswer = false;
+    const silent = next.next().finally(() => {
+      hasAnswer = true;
+    });
+    // The server begins to count the silence some time after the client has the event.
+    while (!hasAnswer) await rig.clock.advance(keepAliveMs);
+    const { done, value } = await silent;
+    expect([done, value?.event]).toEqual([false, undefined]);
+    away.abort();
+  });
+});
+
+describeOnOne("a watch of a shared task on a server that stops", (database) => {
+  const rig = sharedRig(database);
+
+  test("ends with unavailable", async () => {
+    const open = watch(rig, await rig.share("public"));
+    await open.until(2);
+    const drained = rig.service.drain();
+    expect(await open.end).toBe("[unavailable] the server is stopping: call again");
+    await drained;
   });
 });
