@@ -105,7 +105,8 @@ describeOnEach("a shared task (spec/api.md 8.37)", (database) => {
     seen.push(await read());
     await rig.ann.v2("task.update", { task_id: id, share_visibility: "public" });
     seen.push(await read());
-    await rig.advance(id, [], { maxVisibility: "team" });
+    const manager = await rig.service.person({ as: rig.ann, with: rig.ann, kind: "team_asset_mgmt" });
+    await manager.v2("team.asset.update_scope", { share_uid: id, permission: "SHARE_SCOPE_TEAM_ONLY", note: "Internal." });
     seen.push(await read());
     expect(seen).toEqual(["ok", notFoundText, "ok", notFoundText]);
   });
