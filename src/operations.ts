@@ -5,6 +5,7 @@ import {
   Access_Credential,
   Access_Role,
   Operation_RateClass,
+  type Operation as OperationFacts,
   operation,
 } from "./gen/proto/taskplatform/options/v1/options_pb.ts";
 import { services } from "./services.ts";
@@ -32,6 +33,8 @@ export interface Operation {
   readonly method: DescMethod;
   /** Null: anonymous. */
   readonly access: OperationAccess | null;
+  /** Anonymous, and a valid session makes its person the caller. */
+  readonly readsSessions: boolean;
   readonly rateClass: RateClass;
   /** The RPC name under which its calls are counted: its own unless stated otherwise. */
   readonly countedAs: string;
@@ -55,6 +58,8 @@ export interface OperationTable {
 }
 
 const noSideEffects = 1;
+/** The largest request to an address that needs no credential (spec/decisions.md 53). */
+export const anonymousBytes = 65_536;
 /** The default of `maxRequestBytes`. */
 const defaultRequestBytes = 262_144;
 const namePattern = /^[a-z]+(\.[a-zA-Z_]+)+$/;
@@ -100,6 +105,7 @@ function readOperation(method: DescMethod, gaps: string[]): Omit<Operation, "cou
   if (facts.name !== "" && !namePattern.test(facts.name)) gaps.push(`${rpc}: ${facts.name} is not a dotted name`);
   if (facts.audited && (method.idempotency !== noSideEffects || method.methodKind !== "unary"))
     gaps.push(`${rpc}: only a unary read can be audited`);
+  if (facts.who.case === "anonymous") gaps.push(...anonymousGaps(method, facts).map((gap) => `${rpc}: ${gap}`));
   if (facts.who.case === "access") gaps.push(...accessGaps(facts.who.value).map((gap) => `${rpc}: ${gap}`));
   if (!rateClass) {
     gaps.push(`${rpc}: the rate class is not stated`);
@@ -110,6 +116,7 @@ function readOperation(method: DescMethod, gaps: string[]): Omit<Operation, "cou
     name: facts.name === "" ? null : facts.name,
     method,
     access: facts.who.case === "access" ? readAccess(facts.who.value) : null,
+    readsSessions: facts.who.case === "anonymous" && facts.who.value.sessions,
     rateClass,
     countedAs: facts.countedAs || rpc,
     isChange: method.idempotency !== noSideEffects,
@@ -117,6 +124,18 @@ function readOperation(method: DescMethod, gaps: string[]): Omit<Operation, "cou
     hasSecretAnswer: facts.secretAnswer,
     maxRequestBytes: facts.maxRequestBytes || defaultRequestBytes,
   };
+}
+
+/** An anonymous operation changes nothing, has no audit row, and reads at most 64 KiB (spec/decisions.md 53). */
+function anonymousGaps({ idempotency, methodKind }: DescMethod, { audited, maxRequestBytes }: OperationFacts): string[] {
+  const isStreamOfRequests = methodKind === "client_streaming" || methodKind === "bidi_streaming";
+  const gaps = [
+    idempotency !== noSideEffects && "an anonymous operation cannot be a change",
+    isStreamOfRequests && "an anonymous operation takes one request",
+    audited && "an anonymous operation has no audit row",
+    (maxRequestBytes || defaultRequestBytes) > anonymousBytes && `an anonymous operation reads at most ${anonymousBytes} bytes`,
+  ];
+  return gaps.filter((gap) => gap !== false);
 }
 
 const readAccess = (access: Access): OperationAccess => ({

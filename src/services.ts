@@ -16,6 +16,7 @@ import { SkillService as SkillSettingsService } from "./gen/proto/settings/v1/sk
 import { TeamService } from "./gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService as WorkerSettingsService } from "./gen/proto/settings/v1/worker_service_pb.ts";
 import { SkillService } from "./gen/proto/skill/v2/skill_service_pb.ts";
+import { SharedTaskService } from "./gen/proto/task/v2/shared_task_service_pb.ts";
 import { TaskService } from "./gen/proto/task/v2/task_service_pb.ts";
 import { TeamAssetAuditApiV2Service } from "./gen/proto/team/v2/team_asset_audit_service_pb.ts";
 import { TeamAssetManageApiV2Service } from "./gen/proto/team/v2/team_asset_manage_service_pb.ts";
@@ -29,6 +30,7 @@ import { WorkerService } from "./gen/proto/worker/v1/worker_service_pb.ts";
 /** Every service whose methods are operations, in the order of the specification. */
 export const services: readonly DescService[] = [
   TaskService,
+  SharedTaskService,
   ProjectService,
   FileService,
   WebhookService,

@@ -28,6 +28,7 @@ function withFacts(facts: Parameters<typeof create<typeof OperationSchema>>[1] |
 }
 
 const access = { credentials: [Access_Credential.API_KEY], anyScope: [], roles: [] };
+const anonymous = { case: "anonymous" as const, value: {} };
 const sound = { name: "task.delete", who: { case: "access" as const, value: access }, rateClass: Operation_RateClass.WRITE };
 
 describe("the operation table", () => {
@@ -80,6 +81,12 @@ describe("the operation table", () => {
       },
       gap: "roles without API_KEY or SESSION",
     },
+    { why: "a change without a credential", facts: { ...sound, who: anonymous }, gap: "an anonymous operation cannot be a change" },
+    {
+      why: "more than 64 KiB without a credential",
+      facts: { ...sound, who: anonymous },
+      gap: "an anonymous operation reads at most 65536 bytes",
+    },
     { why: "a change that is marked as an audited read", facts: { ...sound, audited: true }, gap: "only a unary read" },
     { why: "a name that is not dotted", facts: { ...sound, name: "delete" }, gap: "is not a dotted name" },
   ])("stops the start on a method with $why", ({ facts, gap }) => {
@@ -95,6 +102,7 @@ function line({
   rpc,
   name,
   access,
+  readsSessions,
   rateClass,
   countedAs,
   isChange: change,
@@ -104,7 +112,9 @@ function line({
 }: Operation): string {
   const counted = countedAs === rpc ? "" : ` as ${countedAs}`;
   const credentials =
-    access === null ? "anonymous" : [...access.credentials].map((value) => Access_CredentialSchema.value[value]?.name).join(",");
+    access === null
+      ? `anonymous${readsSessions ? ",SESSION" : ""}`
+      : [...access.credentials].map((value) => Access_CredentialSchema.value[value]?.name).join(",");
   const scopes = access && access.anyScope.length > 0 ? ` scopes=${access.anyScope.join("|")}` : "";
   const roles =
     access && access.roles.size > 0 ? ` roles=${[...access.roles].map((value) => Access_RoleSchema.value[value]?.name).join("|")}` : "";

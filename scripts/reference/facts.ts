@@ -1,5 +1,5 @@
 import { Code } from "@connectrpc/connect";
-import { perMinute } from "../../src/call/limit.ts";
+import { perMinute, perMinuteAndAddress } from "../../src/call/limit.ts";
 import type { Reason } from "../../src/core/failure.ts";
 import { connectAnswers, connectCodes, exportAnswers, v1Answers, v2Answers } from "../../src/http/failure.ts";
 import { operationTable, type RateClass } from "../../src/operations.ts";
@@ -72,7 +72,7 @@ export function limitsPage(): string {
     `${perMinute[each]}`,
     classTexts[each],
     all
-      .filter(({ rateClass }) => rateClass === each)
+      .filter(({ access, rateClass }) => access !== null && rateClass === each)
       .map(titleOf)
       .join(", "),
   ]);
@@ -85,6 +85,10 @@ export function limitsPage(): string {
     "## Rate classes",
     "Calls are counted per account and operation in windows of one minute, over all credentials of the account and all processes. `RATE_LIMITS` multiplies every number or lifts the limits ([configuration](configuration.md)). Every answer has the headers `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`; a refused call has `Retry-After`, in whole seconds.",
     table(["Class", "Calls a minute", "The operation", "Operations"], classes),
+    `Operations without a credential have no class. A network address may make ${perMinuteAndAddress} calls a minute to them; the addresses of an IPv6 /64 count as one. These calls are counted together: ${all
+      .filter(({ access }) => access === null)
+      .map(titleOf)
+      .join(", ")}.`,
     "## Sizes of requests",
     "The largest request in bytes, after decompression; of a stream, the largest message. `BODY_LIMIT` lowers the large ones.",
     table(["Bytes", "Operations"], sizes),

@@ -1,5 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { perMinute } from "../../src/call/limit.ts";
+import { perMinute, perMinuteAndAddress } from "../../src/call/limit.ts";
 import { Access_Credential, Access_Role } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import { connectAnswers } from "../../src/http/failure.ts";
 import { type Operation, rpcName } from "../../src/operations.ts";
@@ -48,8 +48,8 @@ export const anchorOf = (title: string): string =>
     .replaceAll(" ", "-");
 
 /** Who may call, in one sentence. */
-export function callersOf({ access }: Operation): string {
-  if (access === null) return "Anyone, without a credential.";
+export function callersOf({ access, readsSessions }: Operation): string {
+  if (access === null) return `Anyone, without a credential.${readsSessions ? " Some answers need a session." : ""}`;
   const kinds = [...access.credentials].map((each) => credentials[each]);
   const scopes = access.anyScope.length > 0 ? ` Tokens need ${access.anyScope.map((each) => `\`${each}\``).join(" or ")}.` : "";
   const needed = [...access.roles].map((each) => roles[each]);
@@ -94,15 +94,11 @@ function exampleOf(operation: Operation, { request, response }: Example): string
 /** Everything about one operation. `method` is its descriptor in the schema with comments. */
 export function operationSection(operation: Operation, method: DescMethod, linkOf: LinkOf, example: Example | undefined): string {
   const { text, errors } = parts(method);
-  const rate = perMinute[operation.rateClass];
-  const together = operation.countedWith.filter((each) => each !== titleOf(operation));
+  const together = operation.countedWith.filter((each) => each !== titleOf(operation) && each !== operation.rpc);
   const facts = [
     ["Call", addresses(operation)],
     ["Who may call", callersOf(operation)],
-    [
-      "Rate class",
-      `[\`${operation.rateClass}\`](limits.md#rate-classes): ${rate} calls a minute${together.length > 0 ? `, together with ${together.join(", ")}` : ""}`,
-    ],
+    ["Rate class", `${rateOf(operation)}${together.length > 0 ? `, together with ${together.join(", ")}` : ""}`],
     ["Kind", kindOf(operation)],
     ["Largest request", `${operation.maxRequestBytes.toLocaleString("en-US")} bytes`],
   ];
@@ -118,6 +114,12 @@ export function operationSection(operation: Operation, method: DescMethod, linkO
     ...(example ? [exampleOf(operation, example)] : []),
   ].join("\n\n");
 }
+
+/** How often the operation may be called. */
+const rateOf = ({ access, rateClass }: Operation): string =>
+  access === null
+    ? `${perMinuteAndAddress} calls a minute and network address`
+    : `[\`${rateClass}\`](limits.md#rate-classes): ${perMinute[rateClass]} calls a minute`;
 
 function kindOf({ isChange: change, isAudited: audited, hasSecretAnswer: secretAnswer }: Operation): string {
   if (!change) return audited ? "read; each call writes an audit row" : "read";

@@ -17,6 +17,7 @@ interface Subject {
 const subjects: readonly Subject[] = [
   { file: "events", title: "Task events", services: [], messages: ["task.v2.TaskEvent"] },
   { file: "tasks", title: "Tasks", services: ["task.v2.TaskService"] },
+  { file: "shared-tasks", title: "Shared tasks", services: ["task.v2.SharedTaskService"] },
   { file: "projects", title: "Projects", services: ["project.v2.ProjectService"] },
   { file: "files", title: "Files", services: ["file.v2.FileService"] },
   { file: "webhooks", title: "Webhooks", services: ["webhook.v2.WebhookService"] },
@@ -113,7 +114,8 @@ function indexPage(schema: FileRegistry): string {
   const rows = subjects.flatMap((subject) =>
     operationsOf(subject, schema).map(({ operation, method }) => {
       const link = `[${titleOf(operation)}](${subject.file}.md#${anchorOf(titleOf(operation))})`;
-      return `| ${link} | ${summaryOf(method).replaceAll("|", "\\|")} | ${operation.rateClass} | ${callersOf(operation)} |`;
+      const rateClass = operation.access === null ? "" : operation.rateClass;
+      return `| ${link} | ${summaryOf(method).replaceAll("|", "\\|")} | ${rateClass} | ${callersOf(operation)} |`;
     }),
   );
   const head = [

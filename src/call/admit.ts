@@ -7,7 +7,7 @@ import type { Operation, OperationAccess } from "../operations.ts";
 import type { Admission, Request } from "./admission.ts";
 import type { NoteRefusal } from "./audit.ts";
 import { noteChallenge } from "./challenge.ts";
-import type { Identify } from "./credential.ts";
+import type { Identify, RequestCredentials } from "./credential.ts";
 import type { Limits } from "./limit.ts";
 
 const keyCredentials: Record<KeyKind, Access_Credential> = {
@@ -118,8 +118,24 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
     await noteRefusals(operation, request, caller, () => checkAccess(operation, caller));
     return caller;
   }
+  /** The person of a valid session, where the operation reads sessions; otherwise a caller without account. */
+  async function identifyVisitor({ readsSessions }: Operation, { keys, bearer, session }: RequestCredentials): Promise<Caller> {
+    if (!readsSessions || session === null || keys.length > 0 || bearer !== null) return anonymousCaller;
+    try {
+      return await callers(JSON.stringify(session), () => identify({ keys: [], bearer: null, session }));
+    } catch (thrown) {
+      if (failureOf(thrown).reason === "unauthenticated") return anonymousCaller;
+      throw thrown;
+    }
+  }
+  /** Admits a call that needs no credential. Its limit is that of the network address, also with a session. */
+  async function admitVisitor(operation: Operation, request: Request): Promise<Admission> {
+    const rate = await noteRefusals(operation, request, null, () => limits.visitor(request.address, operation));
+    const visitor = () => identifyVisitor(operation, request.credentials);
+    return { operation, request, caller: await visitor(), rate, checkAgain: visitor };
+  }
   return async (operation, request) => {
-    if (operation.access === null) throw new Failure("unimplemented", "anonymous operations are not built");
+    if (operation.access === null) return admitVisitor(operation, request);
     const caller = await identifyCaller(operation, request);
     const rate = await noteRefusals(operation, request, caller, () => {
       checkAccess(operation, caller);

@@ -8,8 +8,8 @@ import type { Operation, RateClass } from "../operations.ts";
 /** Calls per minute of one account to one operation, over all its credentials (spec/api.md 4). */
 export const perMinute: Readonly<Record<RateClass, number>> = { start: 10, write: 40, read: 100, report: 600 };
 
-/** Calls per minute from one address without a valid credential, and as many to services that need none. */
-const perMinuteAndAddress = 60;
+/** Calls per minute from one address without a valid credential, and as many to services and operations that need none. */
+export const perMinuteAndAddress = 60;
 
 /** Requests per minute of one OAuth client to one endpoint, and unauthenticated ones of one address (spec/decisions.md 32). */
 const perMinuteAndClient = 60;
@@ -43,6 +43,8 @@ export interface Limits {
   invalidCredential(address: string): Promise<void>;
   /** Counts a call to a service that needs no credential; calls with a bad credential count separately. @throws OverLimit */
   anonymous(address: string): Promise<void>;
+  /** Counts a call to an operation that needs no credential, apart from all other calls; null when limits are lifted. @throws OverLimit */
+  visitor(address: string, operation: Operation): Promise<RateState | null>;
   /** Counts a request of a client to an OAuth endpoint from one address, authenticated or not. @throws OverLimit */
   client(endpoint: string, clientId: string, address: string): Promise<void>;
   /** Counts an authenticated request of a client, over all addresses. @throws OverLimit */
@@ -98,6 +100,8 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
     async anonymous(address) {
       await countScaled(`anonymous ${network(address)}`, perMinuteAndAddress, " without a credential");
     },
+    visitor: (address, { countedAs, countedWith }) =>
+      countScaled(`visitor ${countedAs} ${network(address)}`, perMinuteAndAddress, ` for ${countedWith.join(" and ")}`),
     async client(endpoint, clientId, address) {
       await countScaled(`oauth ${endpoint} ${clientId} ${network(address)}`, perMinuteAndClient, ` for ${endpoint}`);
     },

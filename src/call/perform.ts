@@ -8,6 +8,7 @@ import type { NoteRefusal, WriteAudit } from "./audit.ts";
 import { noteChallenge } from "./challenge.ts";
 import type { Handler, HandlerTable, ImplementedHandler } from "./handlers.ts";
 import { checkIdempotencyKey, type IdempotencyRecords } from "./idempotency.ts";
+import { network } from "./limit.ts";
 import { validate } from "./validate.ts";
 
 /**
@@ -152,6 +153,7 @@ const openCallOf = ({ operation, request, caller, checkAgain: again }: Admission
   caller,
   accessKey: JSON.stringify([operation.rpc, request.credentials]),
   reauthenticate: again,
+  network: network(request.address),
   gone,
 });
 

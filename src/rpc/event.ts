@@ -70,7 +70,7 @@ function answerMessage({ questionExpectation, attachments: files = [], ...rest }
 }
 
 /** The wire form of an attachment (spec/api.md 7.4). */
-const attachmentMessage = ({ fileId, type, filename, contentType }: Attachment, link: Link) => ({
+export const attachmentMessage = ({ fileId, type, filename, contentType }: Omit<Attachment, "bytes">, link: Link) => ({
   type: attachmentType.toValue(type),
   filename,
   url: link(fileId),
@@ -88,7 +88,8 @@ function useMessage({ status, result, ...rest }: EventPayloads["tool_used"]) {
   return result === undefined ? use : { ...use, result: fromJson(ValueSchema, result) };
 }
 
-const stepMessage = ({ status, title, startedAt, endAt }: PlanStep) => ({
+/** The wire form of a step of a plan. */
+export const stepMessage = ({ status, title, startedAt, endAt }: PlanStep) => ({
   status: stepStatus.toValue(status),
   title,
   ...(startedAt === undefined ? {} : { startedAt: BigInt(startedAt) }),

@@ -1,6 +1,7 @@
 import { type HandlerTable, handlerTable, implement } from "../call/handlers.ts";
 import { isModelAgent, modelName } from "../config/agent-profiles.ts";
 import type { ModelConfig } from "../config/models.ts";
+import type { OpenCall } from "../core/accounts/caller.ts";
 import { ownership } from "../core/accounts/ownership.ts";
 import { agents } from "../core/agents/agent.ts";
 import { shares } from "../core/assets/share.ts";
@@ -16,6 +17,7 @@ import { skills } from "../core/skills/skills.ts";
 import type { Backlog } from "../core/tasks/backlog.ts";
 import { conversations } from "../core/tasks/conversations.ts";
 import { listings } from "../core/tasks/listings.ts";
+import { findSharedTask, sharedTypes } from "../core/tasks/shared-task.ts";
 import { taskSteps } from "../core/tasks/steps.ts";
 import { taskSubscriptions } from "../core/tasks/task-subscriptions.ts";
 import { type Watches, watches } from "../core/tasks/watches.ts";
@@ -50,6 +52,7 @@ import { SkillService as SkillSettingsService } from "../gen/proto/settings/v1/s
 import { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService as WorkerSettingsService } from "../gen/proto/settings/v1/worker_service_pb.ts";
 import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
+import { SharedTaskService } from "../gen/proto/task/v2/shared_task_service_pb.ts";
 import { TaskService } from "../gen/proto/task/v2/task_service_pb.ts";
 import { TeamAssetAuditApiV2Service } from "../gen/proto/team/v2/team_asset_audit_service_pb.ts";
 import { TeamAssetManageApiV2Service } from "../gen/proto/team/v2/team_asset_manage_service_pb.ts";
@@ -69,6 +72,7 @@ import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts"
 import { fileHandlers } from "../rpc/file.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
 import { projectHandlers } from "../rpc/project.ts";
+import { type SharedTaskParts, sharedTaskHandlers } from "../rpc/shared-task.ts";
 import { skillHandlers, skillSettingsHandlers } from "../rpc/skill.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
 import { teamHandlers, teamUserHandlers, userHandlers } from "../rpc/team.ts";
@@ -118,6 +122,7 @@ export function createHandlers(
     implement(UserService, userHandlers),
     implement(ProjectService, projectHandlers(projects(clock, ids), clock)),
     implement(TaskService, taskHandlers(taskParts(context, files, waiting, draining))),
+    implement(SharedTaskService, sharedTaskHandlers(sharedTaskParts(context, files, draining))),
     implement(FileService, fileHandlers(files.files, files.links)),
     implement(SkillService, skillHandlers(catalogue)),
     implement(SkillSettingsService, skillSettingsHandlers(catalogue)),
@@ -183,13 +188,23 @@ function modelOf({ agentProfiles, models }: ProcessContext["config"], profile: s
 }
 
 /** Changes of other processes are polled, not notified; on SQLite there are no other processes. */
-function watchesOf(
-  { config: { database, watchLimit, waitSeconds }, store: { feed }, clock }: ProcessContext,
-  draining: AbortSignal,
-): Watches {
-  const lookMs = database === "sqlite" ? 5_000 : 1_000;
-  return watches(taskSubscriptions(feed, clock, { limit: watchLimit, pollMs: lookMs, draining }), clock, {
-    draining,
-    holdSeconds: waitSeconds,
-  });
+const pollMsOf = ({ database }: ProcessContext["config"]): number => (database === "sqlite" ? 5_000 : 1_000);
+
+function watchesOf({ config, store: { feed }, clock }: ProcessContext, draining: AbortSignal): Watches {
+  const { watchLimit: limit, waitSeconds: holdSeconds } = config;
+  return watches(taskSubscriptions(feed, clock, { limit, pollMs: pollMsOf(config), draining }), clock, { draining, holdSeconds });
+}
+
+/** Open watches of shared tasks of one network address (spec/decisions.md 57). */
+const sharedWatchesMax = 5;
+
+/** Watches of shared tasks have their own slots: visitors never take those of accounts. */
+function sharedTaskParts({ config, store: { feed }, clock }: ProcessContext, files: FileParts, draining: AbortSignal): SharedTaskParts {
+  const rules = { limit: sharedWatchesMax, pollMs: pollMsOf(config), draining, holderOf: ({ network }: OpenCall) => network };
+  const source = { find: findSharedTask, types: sharedTypes };
+  return {
+    watches: watches(taskSubscriptions(feed, clock, rules), clock, { draining, holdSeconds: config.waitSeconds, source }),
+    clock,
+    link: (fileId) => files.links.sharedDownload(fileId, clock.now()),
+  };
 }

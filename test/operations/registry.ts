@@ -4,7 +4,7 @@ import type { Entry } from "./entry.ts";
 import { complianceEntries, exportEntries, exportV1Entries } from "./exports.ts";
 import { fileEntries, skillEntries, skillSettingsEntries } from "./files.ts";
 import { appEntries } from "./oauth.ts";
-import { agentEntries, auditEntries, projectEntries, taskEntries, userEntries } from "./tasks.ts";
+import { agentEntries, auditEntries, projectEntries, sharedTaskEntries, taskEntries, userEntries } from "./tasks.ts";
 import {
   apiKeyEntries,
   assetAuditEntries,
@@ -21,6 +21,7 @@ import { workerEntries, workerSettingsEntries } from "./workers.ts";
 /** Every operation by its RPC name: a call that succeeds, and the test that proves it. */
 export const registry: ReadonlyMap<string, Entry> = new Map([
   ...taskEntries,
+  ...sharedTaskEntries,
   ...projectEntries,
   ...webhookEntries,
   ...fileEntries,

@@ -5,6 +5,7 @@ import { confirm } from "../../src/core/tasks/lifecycle.ts";
 import { AgentService } from "../../src/gen/proto/agent/v2/agent_service_pb.ts";
 import { AuditService } from "../../src/gen/proto/audit/v2/audit_service_pb.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
+import { SharedTaskService } from "../../src/gen/proto/task/v2/shared_task_service_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { UserService } from "../../src/gen/proto/user/v2/user_service_pb.ts";
 import type { Person } from "../support/service.ts";
@@ -32,6 +33,20 @@ async function approvalOf(store: Store, id: string): Promise<string> {
     return eventId(id, seq);
   });
 }
+
+/** A task with a public link, on which no agent works any more. */
+const sharedTaskId = async (person: Person): Promise<JsonObject> => {
+  const { body } = await person.v2("task.create", { message, share_visibility: "public" });
+  await person.v2("task.stop", { task_id: body["task_id"] });
+  return { task_id: body["task_id"] };
+};
+
+/** `task.v2.SharedTaskService`. */
+export const sharedTaskEntries = entries(SharedTaskService, {
+  getSharedTask: ["tasks/shared", sharedTaskId],
+  listSharedEvents: ["tasks/shared", sharedTaskId],
+  watchSharedTask: ["tasks/shared-watch", async (person) => ({ ...(await sharedTaskId(person)), until_settled: true })],
+});
 
 /** A project. */
 export const projectId = async (person: Person): Promise<JsonObject> => {

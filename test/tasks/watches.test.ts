@@ -51,6 +51,7 @@ describe("watches", () => {
   const call = (again = ask): OpenCall => ({
     caller: ann,
     accessKey: again === ask ? "ann" : systemIds.short(),
+    network: "192.0.2.1",
     reauthenticate: again,
     gone: gone.signal,
   });

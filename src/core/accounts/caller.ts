@@ -105,6 +105,8 @@ export interface OpenCall {
   readonly caller: Caller;
   /** Equal for calls with the same credential and the same rights: they can share lookups. */
   readonly accessKey: string;
+  /** The client's network: its address, or the /64 of an IPv6 address. */
+  readonly network: string;
   /**
    * Authenticates the caller again. It counts against no limit.
    *

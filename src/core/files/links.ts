@@ -3,6 +3,8 @@ import type { Cipher } from "../cipher.ts";
 
 /** How long a download link is valid, in milliseconds (spec/decisions.md 38). */
 export const downloadMs = 7 * 24 * 3_600_000;
+/** How long a download link of a shared task is valid, in milliseconds (spec/decisions.md 57). */
+export const sharedDownloadMs = 600_000;
 
 /** Addresses that allow their holder to upload or download a file without a key. */
 export interface FileLinks {
@@ -10,6 +12,8 @@ export interface FileLinks {
   upload(fileId: string, until: number): string;
   /** The address of a file's bytes, valid for 7 days; created at each read. */
   download(fileId: string, now: number): string;
+  /** The address of a file's bytes for visitors of a shared task, valid for 10 minutes; created at each read. */
+  sharedDownload(fileId: string, now: number): string;
   /** Checks a link, whose parts are unchecked text. */
   check(kind: LinkKind, link: LinkParts, now: number): LinkState;
 }
@@ -37,6 +41,7 @@ export function fileLinks(cipher: Pick<Cipher, "createMac">, baseUrl: string): F
   return {
     upload: (fileId, until) => kinds.uploads.link(fileId, until),
     download: (fileId, now) => kinds.downloads.link(fileId, now + downloadMs),
+    sharedDownload: (fileId, now) => kinds.downloads.link(fileId, now + sharedDownloadMs),
     check: (kind, link, now) => kinds[kind].check(link, now),
   };
 }

@@ -101,6 +101,8 @@ export interface EventWindow {
   readonly limit: number;
   /** False omits the verbose types. */
   readonly verbose: boolean;
+  /** Only these types. */
+  readonly types?: readonly EventType[];
 }
 
 export interface EventRows {

@@ -12,11 +12,11 @@ export interface TaskSubscriptions {
 /** A subscription that is not bound to a task yet. It ends with one of these calls; the other does nothing after that. */
 export interface PendingSubscription {
   /**
-   * Takes one of the account's slots until the subscription is left or the caller is gone.
+   * Takes one of the holder's slots until the subscription is left or the caller is gone.
    *
    * @param seen the task as the call has read it: news that it shows already does not wake the call.
    * @param until monotonic milliseconds at which the subscription wakes in any case.
-   * @throws Failure `resource_exhausted` when all of the account's slots are taken.
+   * @throws Failure `resource_exhausted` when all of the holder's slots are taken.
    */
   subscribe(call: OpenCall, seen: SeenTask, until?: number): Subscription;
   cancel(): void;
@@ -38,25 +38,33 @@ export interface Subscription {
 
 /** The rules of subscriptions. */
 export interface SubscriptionRules {
-  /** Slots of one account in this process (spec/decisions.md 17a). */
+  /** Slots of one holder in this process (spec/decisions.md 17a). */
   readonly limit: number;
   /** Every subscription wakes at least this often, in milliseconds: news from other processes may not arrive here. */
   readonly pollMs: number;
+  /** Whose slot a call takes; by default that of its account. */
+  readonly holderOf?: (call: OpenCall) => string;
   /** Aborted when the process drains. */
   readonly draining: AbortSignal;
 }
 
-/** The subscribers of one account: they wake together, so that they can share their reads. */
-interface AccountSubscribers {
+/** The subscribers of one holder: they wake together, so that they can share their reads. */
+interface HolderSubscribers {
   readonly wakers: Set<Waker>;
   /** Aborted when the last one leaves. */
   readonly empty: AbortController;
 }
 
+const accountOf = ({ caller }: OpenCall): string => caller.accountId;
+
 /** Listens once to the store's news for all subscriptions, and wakes those of the task. */
-export function taskSubscriptions(feed: Feed, clock: Clock, { limit, pollMs: lookMs, draining }: SubscriptionRules): TaskSubscriptions {
+export function taskSubscriptions(
+  feed: Feed,
+  clock: Clock,
+  { limit, pollMs: lookMs, draining, holderOf = accountOf }: SubscriptionRules,
+): TaskSubscriptions {
   const byTask = new Map<string, Set<Waker>>();
-  const byAccount = new Map<string, AccountSubscribers>();
+  const byHolder = new Map<string, HolderSubscribers>();
   const pending = new Set<RecordedNews>();
   function notify(news: TaskNews): void {
     for (const recorded of pending) recorded.news.push(news);
@@ -72,7 +80,7 @@ export function taskSubscriptions(feed: Feed, clock: Clock, { limit, pollMs: loo
     wakeEveryTask();
   });
 
-  async function wakeRegularly({ wakers, empty }: AccountSubscribers): Promise<void> {
+  async function wakeRegularly({ wakers, empty }: HolderSubscribers): Promise<void> {
     for (;;) {
       await clock.sleep(lookMs, empty.signal);
       wakeAll(wakers);
@@ -85,23 +93,23 @@ export function taskSubscriptions(feed: Feed, clock: Clock, { limit, pollMs: loo
     wake();
   }
 
-  function addAccount(accountId: string): AccountSubscribers {
+  function addHolder(holder: string): HolderSubscribers {
     const subscribers = { wakers: new Set<Waker>(), empty: new AbortController() };
-    byAccount.set(accountId, subscribers);
+    byHolder.set(holder, subscribers);
     // Rejects only when the last subscriber has left.
     wakeRegularly(subscribers).catch(() => undefined);
     return subscribers;
   }
 
   /** @returns a function that releases the slot. */
-  function takeSlot(accountId: string, waker: Waker): () => void {
-    const { wakers, empty } = byAccount.get(accountId) ?? addAccount(accountId);
+  function takeSlot(holder: string, waker: Waker): () => void {
+    const { wakers, empty } = byHolder.get(holder) ?? addHolder(holder);
     if (wakers.size >= limit) throw new Failure("resource_exhausted", `${limit} held calls and watches are open already`);
     wakers.add(waker);
     return () => {
       wakers.delete(waker);
       if (wakers.size > 0) return;
-      byAccount.delete(accountId);
+      byHolder.delete(holder);
       empty.abort();
     };
   }
@@ -116,10 +124,11 @@ export function taskSubscriptions(feed: Feed, clock: Clock, { limit, pollMs: loo
     };
   }
 
-  function subscribe({ caller, gone }: OpenCall, seen: SeenTask, recorded: RecordedNews, until?: number): Subscription {
+  function subscribe(call: OpenCall, seen: SeenTask, recorded: RecordedNews, until?: number): Subscription {
+    const { gone } = call;
     const waker = createWaker(seen);
     const left = new AbortController();
-    const releases = [takeSlot(caller.accountId, waker), addToTask(seen.id, waker)];
+    const releases = [takeSlot(holderOf(call), waker), addToTask(seen.id, waker)];
     const leave = () => {
       if (!left.signal.aborted) for (const release of releases) release();
       left.abort();

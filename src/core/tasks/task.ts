@@ -74,6 +74,9 @@ export interface TaskView extends Task {
   readonly apiKeyName: string | null;
 }
 
+/** A task as visitors of its share link see it. `id` and `lastSeq` are for reading its events. */
+export type SharedTask = Pick<Task, "id" | "title" | "status" | "createdAt" | "updatedAt" | "lastSeq">;
+
 /** The changeable fields; `advance` maintains the event counters itself. */
 export type TaskChanges = Partial<
   Pick<
@@ -214,6 +217,11 @@ export interface TaskRows {
   insert(task: Task, events: readonly NewEvent[]): Promise<Task>;
   /** The task that this caller sees under an id, or under `agent-default-main_task`; never a deleted one. */
   find(scope: Scope, id: string): Promise<TaskView | null>;
+  /**
+   * The task that is shared, within its team's cap, with all visitors, or with the members of this team; never a
+   * deleted one. @param teamSpaceId the space of the visitor's team; null without one.
+   */
+  findShared(teamSpaceId: string | null, id: string): Promise<SharedTask | null>;
   /** As `find`, and locks the row until the transaction ends. */
   lock(scope: Scope, id: string): Promise<TaskView | null>;
   /** How many of these distinct ids the caller sees. */

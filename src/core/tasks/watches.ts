@@ -4,7 +4,7 @@ import type { Caller, OpenCall } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, notFound } from "../failure.ts";
 import type { Tx } from "../store.ts";
-import type { TaskEvent } from "./event.ts";
+import type { EventType, TaskEvent } from "./event.ts";
 import type { TaskView } from "./task.ts";
 import type { Subscription, SubscriptionRules, TaskSubscriptions } from "./task-subscriptions.ts";
 
@@ -73,10 +73,26 @@ export interface Watch {
   readonly untilSettled: boolean;
 }
 
+/** A task as a watch reads it. */
+type WatchedTask = Pick<TaskView, "id" | "status" | "lastSeq">;
+
+/** What watches read. */
+export interface WatchSource {
+  /** The task that this caller may watch under an id; null for any other. */
+  readonly find: (tx: Tx, caller: Caller, id: string) => Promise<WatchedTask | null>;
+  /** Only events of these types; absent: all. */
+  readonly types?: readonly EventType[];
+}
+
+/** The tasks of the caller, with all events. */
+const ownTasks: WatchSource = { find: (tx, caller, id) => tx.tasks.find(caller, id) };
+
 /** The rules of held calls. */
 export interface WatchRules extends Pick<SubscriptionRules, "draining"> {
   /** The most seconds that a call is held, so that proxies do not time out first. */
   readonly holdSeconds: number;
+  /** By default the tasks of the caller. */
+  readonly source?: WatchSource;
 }
 
 /** Calls that stay open until there is news of a task (spec/decisions.md 17, 17a). */
@@ -101,8 +117,10 @@ export interface Watches {
 
 /** A task and its first unsent events, read consistently. */
 interface Unsent {
-  readonly task: TaskView;
+  readonly task: WatchedTask;
   readonly page: readonly TaskEvent[];
+  /** The number up to which the page is complete. */
+  readonly endSeq: number;
 }
 
 /** Before an event is sent, credential and visibility were checked at most 5 s ago. */
@@ -111,29 +129,35 @@ const recheckMs = 5_000;
 const sendersMax = 16;
 /** Events per read. */
 const pageSize = 100;
+/** Events that a read of some types examines. */
+const examinedMax = 5_000;
 
 const stopping = (): Failure => new Failure("unavailable", "the server is stopping: call again", { retryAfter: 1 });
 const cancelled = (): Failure => new Failure("cancelled", "the caller is gone");
 
-export function watches(subscriptions: TaskSubscriptions, clock: Clock, { draining, holdSeconds }: WatchRules): Watches {
-  const tasks = batchReads<TaskView | null>();
+export function watches(subscriptions: TaskSubscriptions, clock: Clock, { draining, holdSeconds, source = ownTasks }: WatchRules): Watches {
+  const tasks = batchReads<WatchedTask | null>();
   const pages = batchReads<readonly TaskEvent[]>();
   const sharedReads = batchReads<Unsent>();
   const takeTurn = pacer(sendersMax);
 
-  async function find(tx: Tx, caller: Caller, id: string): Promise<TaskView> {
+  async function find(tx: Tx, caller: Caller, id: string): Promise<WatchedTask> {
     const { accountId, spaceId, clientId = null } = caller;
     // The id may be any text, so it comes last in the key.
-    const task = await tasks(`${accountId} ${spaceId} ${clientId} ${id}`, () => tx.tasks.find(caller, id));
+    const task = await tasks(`${accountId} ${spaceId} ${clientId} ${id}`, () => source.find(tx, caller, id));
     if (!task) throw notFound("task");
     return task;
   }
 
-  async function readUnsent(tx: Tx, task: TaskView, afterSeq: number): Promise<Unsent> {
+  async function readUnsent(tx: Tx, task: WatchedTask, afterSeq: number): Promise<Unsent> {
     const { id, lastSeq } = task;
-    if (afterSeq >= lastSeq) return { task, page: [] };
-    const window = { afterSeq, beforeSeq: lastSeq + 1, order: "asc", limit: pageSize, verbose: true } as const;
-    return { task, page: await pages(`${id} ${afterSeq} ${lastSeq}`, () => tx.events.list(id, window)) };
+    if (afterSeq >= lastSeq) return { task, page: [], endSeq: afterSeq };
+    const { types } = source;
+    const end = types === undefined ? lastSeq : Math.min(lastSeq, afterSeq + examinedMax);
+    const some = { limit: pageSize, verbose: true, ...(types === undefined ? {} : { types }) };
+    const window = { afterSeq, beforeSeq: end + 1, order: "asc", ...some } as const;
+    const page = await pages(`${id} ${afterSeq} ${lastSeq}`, () => tx.events.list(id, window));
+    return { task, page, endSeq: page.length < pageSize ? end : (page.at(-1)?.seq ?? end) };
   }
 
   /** Shares one read among watchers with the same credential and the same position. */
@@ -145,18 +169,18 @@ export function watches(subscriptions: TaskSubscriptions, clock: Clock, { draini
     );
   }
 
-  async function* send(tx: Tx, call: OpenCall, first: TaskView, watch: Watch, subscription: Subscription): AsyncGenerator<TaskEvent> {
+  async function* send(tx: Tx, call: OpenCall, first: WatchedTask, watch: Watch, subscription: Subscription): AsyncGenerator<TaskEvent> {
     const { id } = first;
     let sentSeq = watch.afterSeq;
     let checkedAt = clock.monotonic();
     try {
-      for (let { task, page } = await readUnsent(tx, first, sentSeq); ; { task, page } = await readShared(tx, call, id, sentSeq)) {
+      for (let unsent = await readUnsent(tx, first, sentSeq); ; unsent = await readShared(tx, call, id, sentSeq)) {
         checkedAt = clock.monotonic();
-        const left = page.toReversed();
+        const { task, endSeq } = unsent;
+        const left = unsent.page.toReversed();
         // Keeps no event in memory while the watch waits.
-        page = [];
-        const isEmpty = left.length === 0;
-        if (!isEmpty) await takeTurn();
+        unsent = { ...unsent, page: [] };
+        if (left.length > 0) await takeTurn();
         for (let event = left.pop(); event; event = left.pop()) {
           if (draining.aborted || clock.monotonic() - checkedAt >= recheckMs) {
             await readShared(tx, call, id, sentSeq);
@@ -165,9 +189,12 @@ export function watches(subscriptions: TaskSubscriptions, clock: Clock, { draini
           yield event;
           sentSeq = event.seq;
         }
+        const hasGap = sentSeq < endSeq;
+        sentSeq = endSeq;
+        // Events of other types are missing, or all were erased after the read of their task: the next read reports that.
+        if (hasGap) continue;
         if (watch.untilSettled && isSent(task, sentSeq)) return;
-        // Events erased after the read of their task are missing: the next read reports the deletion.
-        if (isEmpty || sentSeq >= task.lastSeq) await subscription.nextNews();
+        if (sentSeq >= task.lastSeq) await subscription.nextNews();
       }
     } finally {
       subscription.close();
@@ -211,4 +238,4 @@ export function watches(subscriptions: TaskSubscriptions, clock: Clock, { draini
 }
 
 /** The task does not run, and all of its events were sent. */
-const isSent = ({ status, lastSeq }: TaskView, sentSeq: number): boolean => status !== "running" && sentSeq >= lastSeq;
+const isSent = ({ status, lastSeq }: WatchedTask, sentSeq: number): boolean => status !== "running" && sentSeq >= lastSeq;

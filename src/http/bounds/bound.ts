@@ -4,7 +4,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Compression } from "@connectrpc/connect/protocol";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { Failure, invalidArgument } from "../../core/failure.ts";
-import { type Operation, rpcName } from "../../operations.ts";
+import { anonymousBytes, type Operation, rpcName } from "../../operations.ts";
 import type { IncomingBody } from "../incoming-body.ts";
 import { createPieces } from "../pieces.ts";
 
@@ -15,9 +15,6 @@ export interface Bound {
   /** The operation or address of the limit, for instance `task.list`. */
   readonly name: string;
 }
-
-/** The largest request to an address that needs no credential (spec/decisions.md 21). */
-export const anonymousBytes = 65_536;
 
 /** The bound of an operation: its `max_request_bytes`, capped by BODY_LIMIT. */
 export const boundOf = ({ maxRequestBytes, name, rpc }: Operation, bodyLimit: number): Bound => ({

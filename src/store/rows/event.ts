@@ -54,6 +54,7 @@ function conditions(taskId: string, window: EventWindow): Sql[] {
   if (window.afterSeq !== undefined) found.push(sql`seq > ${window.afterSeq}`);
   if (window.beforeSeq !== undefined) found.push(sql`seq < ${window.beforeSeq}`);
   if (!window.verbose) found.push(sql`type NOT IN (${join(verbose)})`);
+  if (window.types !== undefined) found.push(sql`type IN (${join([...window.types])})`);
   return found;
 }
 

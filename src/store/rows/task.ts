@@ -7,6 +7,7 @@ import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, tables } from "../table.ts";
 import { appendEvents } from "./event.ts";
+import { findShared } from "./shared-task.ts";
 import { advance, tombstone } from "./task-advance.ts";
 import { isDefaultOf, listTasks } from "./task-list.ts";
 import { insertMetadata } from "./task-metadata.ts";
@@ -63,6 +64,7 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
       return written;
     },
     find: (scope, id) => view(scope, id, empty),
+    findShared: findShared(session),
     async lock(scope, id) {
       changeOf(session);
       return view(scope, id, forUpdate(session.dialect, "t"));
