@@ -195,7 +195,7 @@ function watchesOf({ config, store: { feed }, clock }: ProcessContext, draining:
   return watches(taskSubscriptions(feed, clock, { limit, pollMs: pollMsOf(config), draining }), clock, { draining, holdSeconds });
 }
 
-/** Open watches of shared tasks of one network address (spec/decisions.md 57). */
+/** Open watches of shared tasks of one network address (spec/decisions.md 58). */
 const sharedWatchesMax = 5;
 
 /** Watches of shared tasks have their own slots: visitors never take those of accounts. */

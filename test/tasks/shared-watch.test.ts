@@ -8,7 +8,7 @@ import type { Person } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
 import { type Headers, notFoundText, outcomeOf, type SharedRig, sharedRig } from "./shared-rig.ts";
 
-/** A stream checks the visibility again after at most this time (spec/decisions.md 57). */
+/** A stream checks the visibility again after at most this time (spec/decisions.md 58). */
 const recheckMs = 5_000;
 
 /** Streams with `keep_alive` (spec/decisions.md 54). */

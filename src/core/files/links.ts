@@ -3,7 +3,7 @@ import type { Cipher } from "../cipher.ts";
 
 /** How long a download link is valid, in milliseconds (spec/decisions.md 38). */
 export const downloadMs = 7 * 24 * 3_600_000;
-/** How long a download link of a shared task is valid, in milliseconds (spec/decisions.md 57). */
+/** How long a download link of a shared task is valid, in milliseconds (spec/decisions.md 58). */
 export const sharedDownloadMs = 600_000;
 
 /** Addresses that allow their holder to upload or download a file without a key. */
