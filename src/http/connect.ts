@@ -162,10 +162,11 @@ export function connectRoutes(parts: ConnectParts) {
 
 /** Reads the head of a request on the only wire that accepts sessions. */
 export const connectRequestReader =
-  ({ readRequest, readSession }: Pick<ConnectParts, "readRequest" | "readSession">) =>
+  ({ operations, readRequest, readSession }: Pick<ConnectParts, "operations" | "readRequest" | "readSession">) =>
   (raw: FastifyRequest["raw"]): Request => {
     const request = readRequest(raw);
-    return { ...request, credentials: { ...request.credentials, session: readSession(raw.method, raw.headers) } };
+    const kind = operations.byRpc(raw.url?.slice(1) ?? "")?.method.methodKind;
+    return { ...request, credentials: { ...request.credentials, session: readSession(kind, raw.method, raw.headers) } };
   };
 
 /** Releases the body of a stream at each message that is read. A call with one answer releases it at its end. */

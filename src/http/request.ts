@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isIP } from "node:net";
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { Request } from "../call/admission.ts";
 import { readCredentials } from "../call/credential.ts";
 import { incomingBody } from "./incoming-body.ts";
@@ -7,21 +8,34 @@ import { incomingBody } from "./incoming-body.ts";
 /** The cookie's name. With TLS, its prefix makes the browser bind the cookie to its host (spec/decisions.md 35). */
 export const sessionCookieName = (consentUrl: string): string => (consentUrl.startsWith("https:") ? "__Host-session" : "session");
 
-/** Reads the session cookie of a request to the Connect wire; null where sessions are not accepted. */
-export type ReadSessionCookie = (method: string | undefined, headers: IncomingHttpHeaders) => string | null;
+/**
+ * Reads the session cookie of a request to an operation on the Connect wire; null where sessions are not accepted.
+ *
+ * @param kind the kind of the operation; undefined for a request to no operation.
+ */
+export type ReadSessionCookie = (
+  kind: DescMethod["methodKind"] | undefined,
+  method: string | undefined,
+  headers: IncomingHttpHeaders,
+) => string | null;
 
-const connectTypes = /^application\/(json|proto)\s*(;|$)/i;
+/** The content types of requests with a session. A page cannot send any of them to another origin without a preflight. */
+const sessionTypes: Readonly<Partial<Record<DescMethod["methodKind"], RegExp>>> = {
+  unary: /^application\/(json|proto)\s*(;|$)/i,
+  server_streaming: /^application\/connect\+(json|proto)\s*(;|$)/i,
+};
 
 /**
- * Creates the reader of session cookies. A session counts only on the Connect wire, by
- * POST with one of Connect's content types, and only when the `Origin` header is the
- * origin of `consentUrl` (spec/decisions.md 35): pages of other sites cannot use it.
+ * Creates the reader of session cookies. A session counts only on the Connect wire, for unary calls and server streams, by
+ * POST with Connect's content type for them, and only when the `Origin` header is the origin of `consentUrl`
+ * (spec/decisions.md 35, 55): pages of other sites cannot use it.
  */
 export function sessionCookieReader(consentUrl: string): ReadSessionCookie {
   const { origin } = new URL(consentUrl);
   const name = sessionCookieName(consentUrl);
-  return (method, headers) => {
-    const isOwnPage = method === "POST" && headers.origin === origin && connectTypes.test(headers["content-type"] ?? "");
+  return (kind, method, headers) => {
+    const type = kind && sessionTypes[kind];
+    const isOwnPage = method === "POST" && headers.origin === origin && type?.test(headers["content-type"] ?? "") === true;
     return isOwnPage ? readCookie(headers.cookie ?? "", name) : null;
   };
 }

@@ -39,8 +39,9 @@ const hasRole = ({ roles, personal }: OperationAccess, role: Role | null): boole
 /** Whether the table allows a worker's credential. */
 export const takesWorker = ({ access }: Operation): boolean => access?.credentials.has(Access_Credential.WORKER) === true;
 
-/** A session is valid on the Connect wire only, and not for its streams, with other content types (spec/decisions.md 35). */
-export const hasSessions = (wire: Wire, { method }: Operation): boolean => wire.startsWith("connect") && method.methodKind === "unary";
+/** A session is valid on the Connect wire only, for unary calls and server streams (spec/decisions.md 35, 55). */
+export const hasSessions = (wire: Wire, { method }: Operation): boolean =>
+  wire.startsWith("connect") && method.methodKind !== "bidi_streaming";
 
 /** Whether any credential gives the owner access to this operation over a wire. */
 export const canOpen = (operation: Operation, wire: Wire): boolean =>

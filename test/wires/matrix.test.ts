@@ -39,8 +39,9 @@ function verdict(wire: Wire, { access, method }: Operation, holder: Holder): str
   if (holder.kind === "nobody") return unauthenticated(wire, holder.why);
   if (holder.kind === "two") return `${refused("invalid_argument", wire)}: a request carries one credential, this one carries two`;
   if (holder.kind === "token") return tokenVerdict(wire, access, holder.scopes);
-  // A session is a credential for Connect's plain calls only (spec/decisions.md 35).
-  if (holder.kind === "session" && (!wire.startsWith("connect") || method.methodKind !== "unary")) return unauthenticated(wire, missing);
+  // A session is a credential for Connect's unary calls and server streams only (spec/decisions.md 35, 55).
+  if (holder.kind === "session" && (!wire.startsWith("connect") || method.methodKind === "bidi_streaming"))
+    return unauthenticated(wire, missing);
   if (holder.kind === "worker") return access.credentials.has(Access_Credential.WORKER) ? admitted : refused("permission_denied", wire);
   const credential = holder.kind === "session" ? Access_Credential.SESSION : credentialOf[holder.keyKind];
   const ofPeople = credential === Access_Credential.SESSION || credential === Access_Credential.API_KEY;
