@@ -197,7 +197,7 @@ describeOnOne("webhook.create", (database) => {
   });
 
   test("is listed by a session of its account, and by no other person's", async () => {
-    const { id } = await createTestWebhook(ann, `${hook.url}/mine`);
+    const { id } = await createTestWebhook(ann, `${hook.url}/by-session`);
     const idsOf = async (person: Person) => {
       const { data } = await (await person.session()).client(WebhookService).listWebhooks({});
       return data.map((webhook) => webhook.id);

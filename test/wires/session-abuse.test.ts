@@ -113,7 +113,7 @@ describe("a session cookie (spec/decisions.md 35, 55)", () => {
     expect(attach.text).toContain("unauthenticated");
   });
 
-  test("opens nothing by GET, on v2, v1, the Responses API and server-sent events", async () => {
+  test("grants no access by GET, on v2, v1, the Responses API and server-sent events", async () => {
     const query = new URLSearchParams({ encoding: "json", message: "{}", connect: "v1" });
     const closed: readonly (readonly [path: string, request: RawRequest])[] = [
       [`${me}?${query}`, { method: "GET" }],
@@ -135,7 +135,7 @@ describe("a session cookie (spec/decisions.md 35, 55)", () => {
     }
   });
 
-  test("opens nothing with a query, twice, or next to an empty cookie of the same name", async () => {
+  test("grants no access with a query, twice, or next to an empty cookie of the same name", async () => {
     const json = { ...typed("application/json"), body: "{}" };
     const name = cookie.split("=")[0] ?? "";
     for (const cookies of [`${cookie}; ${cookie}`, `${name}=; ${cookie}`, `${cookie}x`, cookie.replace(name, `x${name}`)])
