@@ -1,9 +1,14 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import type { Caller, CallerCredential } from "../core/accounts/caller.ts";
+import { updateProfile } from "../core/accounts/profile.ts";
+import type { ListedSession, OwnSessions } from "../core/sign-in/own-sessions.ts";
 import type { Tx } from "../core/store.ts";
+import type { AccountService } from "../gen/proto/settings/v1/account_service_pb.ts";
+import type { SessionSchema } from "../gen/proto/settings/v1/session_pb.ts";
 import { CredentialKind, type GetCurrentUserResponseSchema, type UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { roleValues } from "./team.ts";
+import { seconds } from "./wire-values.ts";
 
 type Me = MessageInitShape<typeof GetCurrentUserResponseSchema>;
 
@@ -36,3 +41,24 @@ async function personOf(tx: Tx, { accountId, spaceId: id, role }: Caller): Promi
     ...(role === null ? {} : { role: roleValues[role] }),
   };
 }
+
+/** The caller's own profile and sessions (spec/decisions.md 57). */
+export const accountHandlers = (sessions: OwnSessions): Handlers<typeof AccountService> => ({
+  async updateProfile(tx, caller, edit) {
+    const { name, locale } = await updateProfile(tx, caller, edit);
+    return { locale, ...(name === null ? {} : { name }) };
+  },
+  async listSessions(tx, caller) {
+    return { data: (await sessions.list(tx, caller)).map(sessionMessage) };
+  },
+  async revokeSession(tx, caller, { id }) {
+    await sessions.revoke(tx, caller, id);
+    return {};
+  },
+});
+
+const sessionMessage = ({ id, createdAt, expiresAt, teamName, isCurrent: current }: ListedSession) =>
+  ({
+    ...{ id, current, createdAt: seconds(createdAt), expiresAt: seconds(expiresAt) },
+    ...(teamName === null ? {} : { teamName }),
+  }) satisfies MessageInitShape<typeof SessionSchema>;
