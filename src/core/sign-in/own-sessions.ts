@@ -22,15 +22,14 @@ export interface OwnSessions {
 }
 
 export const ownSessions = (clock: Pick<Clock, "now">): OwnSessions => ({
-  async list(tx, { accountId, credential }) {
-    const sessions = await tx.sessions.listOwn(accountId, clock.now(), listMax);
-    return sessions.map((session) => ({
-      ...session,
-      isCurrent: credential.kind === "session" && credential.id === session.id,
-    }));
+  async list(tx, caller) {
+    const sessions = await tx.sessions.listOwn(caller.accountId, clock.now(), listMax);
+    return sessions.map((session) => ({ ...session, isCurrent: isCurrent(caller, session.id) }));
   },
-  async revoke(tx, { accountId }, id) {
-    if (!(await tx.sessions.endOwn(accountId, id, clock.now()))) throw notFound("session");
-    tx.audit.note({ subject: id });
+  async revoke(tx, caller, id) {
+    if (!(await tx.sessions.endOwn(caller.accountId, id, clock.now()))) throw notFound("session");
+    tx.audit.note({ subject: id, before: { current: isCurrent(caller, id) } });
   },
 });
+
+const isCurrent = ({ credential }: Caller, id: string): boolean => credential.kind === "session" && credential.id === id;
